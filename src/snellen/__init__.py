@@ -1,0 +1,30 @@
+"""snellen: an eye exam for vision models."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from snellen.version import __version__
+
+# Names come from their modules on first use, so that `import snellen` and `snellen --help` stay fast.
+_HOMES = {
+    "audit": "snellen.examine",
+    "load_data": "snellen.data",
+    "load_model": "snellen.models",
+    "load_run": "snellen.run",
+    "Run": "snellen.run",
+    "UserError": "snellen.errors",
+}
+_ROOMS = ("audits", "data", "distort", "engine", "measure", "models", "report", "train")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    if name in _ROOMS:
+        return importlib.import_module(f"snellen.{name}")
+    raise AttributeError(f"module 'snellen' has no attribute '{name}'")
+
+
+__all__ = ["Run", "UserError", "__version__", "audit", "load_data", "load_model", "load_run", *_ROOMS]
