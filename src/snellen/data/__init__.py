@@ -1,0 +1,61 @@
+"""What is shown: datasets, their listings and how their images get onto a model's canvas."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from urllib.parse import parse_qsl
+
+from snellen.data.arrays import arrays, from_arrays
+from snellen.data.canvas import Canvas, render
+from snellen.data.dataset import Dataset, Photo, Samples, Unreadable, limited
+from snellen.data.folder import folder
+from snellen.data.manifest import manifest
+from snellen.data.phantom import phantom
+from snellen.errors import UserError, unknown
+
+SCHEMES: dict[str, Callable[[str, Mapping[str, str]], Dataset]] = {
+    "folder": folder,
+    "manifest": manifest,
+    "arrays": arrays,
+    "phantom": phantom,
+}
+
+
+def load_data(text: str) -> Dataset:
+    """The dataset a text names: `folder:path`, `manifest:file.csv`, `arrays:file.npz`, `phantom:test?texture_bias=1`.
+
+    `?column=value` keeps only the rows with that value; several are joined with `&`.
+    """
+    scheme, colon, rest = text.partition(":")
+    if not colon:
+        raise UserError(
+            f"expected data as 'scheme:path', got '{text}'; schemes: {', '.join(SCHEMES)}; for example 'folder:{text}'"
+        )
+    if scheme not in SCHEMES:
+        raise unknown("data scheme", scheme, SCHEMES)
+    path, _, query = rest.partition("?")
+    options = dict(parse_qsl(query, keep_blank_values=True, strict_parsing=False))
+    if query and not options:
+        raise UserError(f"cannot read '?{query}' in '{text}'; write it as ?column=value&other=value")
+    data = SCHEMES[scheme](path, options)
+    return data if data.text == text else _renamed(data, text)
+
+
+def _renamed(data: Dataset, text: str) -> Dataset:
+    from dataclasses import replace
+
+    return replace(data, text=text)
+
+
+__all__ = [
+    "SCHEMES",
+    "Canvas",
+    "Dataset",
+    "Photo",
+    "Samples",
+    "Unreadable",
+    "from_arrays",
+    "limited",
+    "load_data",
+    "render",
+]

@@ -1,0 +1,99 @@
+"""`arrays:file.npz`: `images` uint8 [N, H, W, 3] or [N, H, W], `labels` [N], optional `ids`, `classes`, `masks`, `boxes`."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from snellen.data.dataset import Dataset, Photo, Samples, Unreadable, filtered
+from snellen.errors import UserError
+from snellen.hashing import checksum, file_sha256, key_of
+
+
+def arrays(path: str, options: Mapping[str, str]) -> Dataset:
+    """The images of an npz file; further arrays of the same length become columns."""
+    file = Path(path).expanduser()
+    if not file.exists():
+        raise UserError(f"no file '{path}'")
+    held = _load(file)
+    for name in ("images", "labels"):
+        if name not in held:
+            raise UserError(f"{path} has no array '{name}'; it has: {', '.join(held)}")
+    return filtered(from_arrays(held, f"arrays:{path}", key_of(["arrays", file_sha256(file)])), options)
+
+
+def from_arrays(held: Mapping[str, np.ndarray], text: str, fingerprint: str) -> Dataset:
+    """A dataset of arrays in memory (or mapped from disk): keys as in the file."""
+    images = held["images"]
+    if images.dtype != np.uint8 or images.ndim not in (3, 4) or (images.ndim == 4 and images.shape[3] not in (1, 3)):
+        raise UserError(
+            f"{text}: expected images uint8 [N, H, W, 3] or [N, H, W], got {images.dtype} {list(images.shape)}"
+        )
+    labels = np.asarray(held["labels"])
+    if labels.shape != (len(images),) or not np.issubdtype(labels.dtype, np.integer):
+        raise UserError(f"{text}: expected {len(images)} whole-number labels, got {labels.dtype} {list(labels.shape)}")
+    if len(images) == 0:
+        raise UserError(f"{text} holds no images")
+    if "classes" in held:
+        classes = tuple(map(str, held["classes"]))
+    else:
+        classes = tuple(map(str, range(int(labels.max()) + 1)))
+    outside = np.flatnonzero((labels < 0) | (labels >= len(classes)))
+    if len(outside):
+        row = int(outside[0])
+        raise UserError(f"{text}: label {labels[row]} of image {row} is outside the {len(classes)} classes")
+    ids = tuple(map(str, held["ids"])) if "ids" in held else tuple(f"{i:06d}" for i in range(len(images)))
+    if len(ids) != len(images) or len(set(ids)) < len(ids):
+        raise UserError(f"{text}: expected {len(images)} different ids, got {len(set(ids))}")
+    own = {"images", "labels", "classes", "ids", "masks", "boxes"}
+    extra = {k: np.asarray(v) for k, v in held.items() if k not in own and v.ndim == 1 and len(v) == len(images)}
+
+    def read(positions: Sequence[int]) -> list[Photo | Unreadable]:
+        return [_photo(images[p], held, p) for p in positions]
+
+    facts = frozenset(name for name in ("masks", "boxes") if name in held)
+    size = (int(images.shape[1]), int(images.shape[2]))
+    samples = Samples(ids, labels.astype(np.int64), extra)
+    return Dataset(text, classes, samples, fingerprint, read, size=size, chunk=64, facts=facts)
+
+
+def _photo(image: np.ndarray, held: Mapping[str, np.ndarray], row: int) -> Photo:
+    if image.ndim == 2:
+        image = image[:, :, None]
+    rgb = np.ascontiguousarray(np.broadcast_to(image, (*image.shape[:2], 3)))
+    boxes = np.asarray(held["boxes"][row], float).reshape(-1, 4) if "boxes" in held else None
+    maps = {"mask": np.asarray(held["masks"][row]) > 0} if "masks" in held else {}
+    return Photo(rgb, checksum(rgb.data), boxes, maps)
+
+
+def _load(file: Path) -> dict[str, np.ndarray]:
+    """The arrays of an npz file; stored (uncompressed) ones are mapped, so memory does not grow with their size."""
+    try:
+        with zipfile.ZipFile(file) as archive, np.load(file, allow_pickle=False) as opened:
+            held = {}
+            for info in archive.infolist():
+                name = info.filename.removesuffix(".npy")
+                mapped = _mapped(file, info) if info.compress_type == zipfile.ZIP_STORED else None
+                held[name] = opened[name] if mapped is None else mapped
+            return held
+    except (zipfile.BadZipFile, ValueError, OSError, EOFError, KeyError) as error:
+        raise UserError(
+            f"{file} cannot be read as npz: {str(error).splitlines()[0] if str(error) else type(error).__name__}"
+        ) from None
+
+
+def _mapped(file: Path, info: zipfile.ZipInfo) -> np.ndarray | None:
+    """A stored member as a memory map, or None where it cannot be one."""
+    with file.open("rb") as raw:
+        raw.seek(info.header_offset + 26)
+        name, extra = np.frombuffer(raw.read(4), "<u2")
+        raw.seek(info.header_offset + 30 + int(name) + int(extra))
+        version = np.lib.format.read_magic(raw)
+        reader = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape, fortran, dtype = reader(raw)
+        if dtype.hasobject or not np.prod(shape):
+            return None
+        return np.memmap(file, dtype, "r", raw.tell(), shape, "F" if fortran else "C")

@@ -1,0 +1,133 @@
+"""What a dataset is: a listing of samples and one function that reads some of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from snellen.errors import UserError
+from snellen.hashing import checksum, key_of
+
+
+@dataclass(frozen=True)
+class Photo:
+    """One decoded image with what is known of its pixels.
+
+    `image` is uint8 RGB [H, W, 3]; `boxes` are float [n, 4] as x0, y0, x1, y1 in pixels, maximum exclusive;
+    `maps` are per-pixel facts [H, W] by name (`mask` is the object's, bool; label maps are integers).
+    """
+
+    image: np.ndarray
+    checksum: str
+    boxes: np.ndarray | None = None
+    maps: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """An image that could not be decoded, and why."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Samples:
+    """The listing: stable ids, labels (−1 = unknown) and any further columns, all of one length."""
+
+    ids: tuple[str, ...]
+    labels: np.ndarray
+    columns: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def take(self, rows: np.ndarray) -> Samples:
+        """The listing of some rows, in the order given."""
+        columns = {name: values[rows] for name, values in self.columns.items()}
+        return Samples(tuple(self.ids[i] for i in rows), self.labels[rows], columns)
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Images to show: a listing, class names and `read`, which decodes the samples at given positions.
+
+    `size` is (height, width) where all images share one; `tree` maps a class or node to its parent; `chunk` is how
+    many images are best read at once. `read` may be called from several threads.
+    """
+
+    text: str
+    classes: tuple[str, ...]
+    samples: Samples
+    fingerprint: str
+    read: Callable[[Sequence[int]], list[Photo | Unreadable]]
+    size: tuple[int, int] | None = None
+    tree: Mapping[str, str] | None = None
+    chunk: int = 8
+    facts: frozenset[str] = frozenset()
+
+    def __len__(self) -> int:
+        return len(self.samples)
+
+    def at(self, rows: np.ndarray) -> Dataset:
+        """The dataset of some rows only, in the order given."""
+        rows = np.asarray(rows)
+        read = self.read
+        fingerprint = key_of([self.fingerprint, checksum(rows.astype(np.int64).tobytes())])
+        return replace(
+            self,
+            samples=self.samples.take(rows),
+            read=lambda positions: read([int(rows[p]) for p in positions]),
+            fingerprint=fingerprint,
+        )
+
+
+def limited(data: Dataset, limit: int | None) -> Dataset:
+    """At most `limit` samples, chosen by a hash of their ids: no class is favoured, and 100 are part of 200."""
+    if limit is None or limit >= len(data):
+        return data
+    if limit < 1:
+        raise UserError(f"expected --limit of at least 1, got {limit}")
+    order = np.argsort(sample_keys(data.samples.ids), kind="stable")
+    return data.at(np.sort(order[:limit]))
+
+
+def filtered(data: Dataset, conditions: Mapping[str, str]) -> Dataset:
+    """The rows whose columns equal the given values, as in `?level=0&split=val`; `label` filters by class name."""
+    keep = np.ones(len(data), bool)
+    for column, wanted in conditions.items():
+        if column == "label":
+            values = np.array([data.classes[i] if i >= 0 else "" for i in data.samples.labels])
+        elif column in data.samples.columns:
+            values = np.array([str(v) for v in data.samples.columns[column]])
+        else:
+            known = ", ".join(["label", *data.samples.columns])
+            raise UserError(f"{data.text} has no column '{column}' to filter by; it has: {known}")
+        keep &= values == wanted
+    if not keep.any():
+        said = "&".join(f"{k}={v}" for k, v in conditions.items())
+        raise UserError(f"no sample of {data.text} has {said}")
+    return data.at(np.flatnonzero(keep)) if conditions else data
+
+
+def sample_keys(ids: Sequence[str]) -> np.ndarray:
+    """A 64-bit key per sample id, the same on every machine."""
+    import hashlib
+
+    digests = b"".join(hashlib.blake2b(i.encode(), digest_size=8).digest() for i in ids)
+    return np.frombuffer(digests, dtype="<u8")
+
+
+def labelled(names: Sequence[Any]) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Label indices and class names of a label column: whole numbers keep their order, words are sorted."""
+    words = [str(n).strip() for n in names]
+    numbers = all(w.lstrip("-").isdigit() for w in words)
+    classes = sorted(set(words), key=int) if numbers else sorted(set(words))
+    if numbers:
+        top = max(int(w) for w in classes)
+        if min(int(w) for w in classes) >= 0:
+            classes = [str(i) for i in range(top + 1)]
+    index = {name: i for i, name in enumerate(classes)}
+    return np.array([index[str(int(w)) if numbers else w] for w in words], np.int64), tuple(classes)

@@ -1,0 +1,62 @@
+"""`folder:path`: one sub-folder per class, as torchvision's ImageFolder reads it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from snellen.data.dataset import Dataset, Photo, Samples, Unreadable, filtered
+from snellen.data.decode import decode_file
+from snellen.errors import UserError
+from snellen.hashing import key_of
+
+EXTENSIONS = {".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff", ".gif", ".ppm", ".pgm"}
+
+
+def folder(path: str, options: Mapping[str, str]) -> Dataset:
+    """The images below `path`; ids are their paths in it, classes its sub-folders in sorted order."""
+    root = Path(path).expanduser()
+    if not root.exists():
+        raise UserError(f"no folder '{path}'; give a folder with one sub-folder per class")
+    if not root.is_dir():
+        raise UserError(f"'{path}' is a file; give a folder with one sub-folder per class")
+    try:
+        classes = sorted(p.name for p in root.iterdir() if p.is_dir() and not p.name.startswith("."))
+    except PermissionError:
+        raise UserError(f"folder '{path}' cannot be read: permission denied") from None
+    if not classes:
+        raise UserError(
+            f"folder '{path}' has no sub-folders; put the images of each class into a sub-folder named after it"
+        )
+    ids: list[str] = []
+    labels: list[int] = []
+    stats: list[tuple[int, int]] = []
+    for label, name in enumerate(classes):
+        found = sorted(_images(root / name))
+        if not found:
+            raise UserError(
+                f"class folder '{root / name}' holds no images ({', '.join(sorted(EXTENSIONS))}); fill or remove it"
+            )
+        for file in found:
+            stat = file.stat()
+            ids.append(file.relative_to(root).as_posix())
+            labels.append(label)
+            stats.append((stat.st_size, stat.st_mtime_ns))
+    samples = Samples(tuple(ids), np.array(labels, np.int64), {"bytes": np.array([s for s, _ in stats], np.int64)})
+
+    def read(positions: Sequence[int]) -> list[Photo | Unreadable]:
+        return [decode_file(root / ids[p]) for p in positions]
+
+    fingerprint = key_of(["folder", ids, labels, stats])
+    return filtered(Dataset(f"folder:{path}", tuple(classes), samples, fingerprint, read), options)
+
+
+def _images(top: Path) -> list[Path]:
+    found = []
+    for folder, folders, files in os.walk(top):
+        folders[:] = [f for f in folders if not f.startswith(".")]
+        found += [Path(folder) / f for f in files if Path(f).suffix.lower() in EXTENSIONS and not f.startswith(".")]
+    return found

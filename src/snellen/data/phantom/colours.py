@@ -1,0 +1,52 @@
+"""The colours of an image: ramps of four colours, for its scene and its object."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from snellen.data.phantom.draws import Draws
+from snellen.data.phantom.scenes import SCENES
+
+TONES = 256  # of a ramp; its four colours stand at tones 0, 85, 170 and 255
+
+
+def hue_colour(hue: np.ndarray, saturation: np.ndarray, value: np.ndarray) -> np.ndarray:
+    """RGB 0 to 255 [B, 3] of a hue in 0 … 1535 (six sectors of 256) and saturation and value in 0 … 255."""
+    pure = np.stack([abs(hue - 768) - 256, 512 - abs(hue - 512), 512 - abs(hue - 1024)], axis=1).clip(0, 255)
+    return value[:, None] * (255 * 255 - saturation[:, None] * (255 - pure)) // (255 * 255)
+
+
+def scene_colours(draws: Draws, scene: np.ndarray) -> np.ndarray:
+    """Four colours [B, 4, 3] of each image's scene: the scene's own, with the light of that day."""
+    own = np.array([s.colours for s in SCENES.values()], np.int64)[scene]
+    light = draws.whole("scene light", 200, 280)
+    tint = np.stack([draws.whole(f"scene tint {channel}", -16, 16) for channel in "rgb"], axis=1)
+    return (own * light[:, None, None] // 256 + tint[:, None, :]).clip(0, 255)
+
+
+def object_colours(draws: Draws) -> np.ndarray:
+    """Four colours [B, 4, 3] of each object: from a vivid one to a second, far from it in brightness."""
+    hue = draws.whole("object hue", 0, 1535)
+    first = hue_colour(hue, draws.whole("object saturation", 150, 255), draws.whole("object value", 190, 255))
+    bright = first @ np.array([77, 150, 29]) >> 8
+    other = draws.whole("second hue", 0, 1535)
+    dark = hue_colour(other, draws.whole("second saturation", 60, 220), draws.whole("second dark", 60, 110))
+    pale = hue_colour(other, draws.whole("second saturation", 60, 220) // 4, draws.whole("second pale", 225, 255))
+    second = np.where((bright > 128)[:, None], dark, pale)
+    return np.stack([first, (2 * first + second) // 3, (first + 2 * second) // 3, second], axis=1)
+
+
+@lru_cache(maxsize=1)
+def _weights() -> np.ndarray:
+    """How much each of the four colours counts at each tone, in 1/85: [TONES, 4]."""
+    tones, stops = np.arange(TONES)[:, None], np.array([0, 85, 170, 255])
+    return np.maximum(85 - abs(tones - stops), 0).astype(np.int32)
+
+
+def ramps(colours: np.ndarray) -> np.ndarray:
+    """The colour of every tone, uint8 [..., TONES, 4] (the fourth byte is padding), from four colours [..., 4, 3]."""
+    filled = np.zeros((*colours.shape[:-2], TONES, 4), np.uint8)
+    filled[..., :3] = (_weights() @ colours.astype(np.int32) + 42) // 85
+    return filled

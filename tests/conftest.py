@@ -1,0 +1,42 @@
+"""Fixtures shared by all tests: where the real data are, small images, a home of its own for each test run."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def shared_folder() -> Path | None:
+    """The folder with real images and trained networks: SNELLEN_SHARED, or ../shared beside the repository."""
+    for place in (os.environ.get("SNELLEN_SHARED"), ROOT.parent / "shared"):
+        if place and (Path(place) / "data" / "README.md").exists():
+            return Path(place) / "data"
+    return None
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The shared data; tests that need them are skipped without them."""
+    folder = shared_folder()
+    if folder is None:
+        pytest.skip("needs the shared data: set SNELLEN_SHARED or put them into ../shared")
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test reads or writes the user's own caches."""
+    monkeypatch.setenv("SNELLEN_HOME", str(tmp_path_factory.getbasetemp() / "home"))
+
+
+@pytest.fixture
+def photos() -> np.ndarray:
+    """12 smooth random images uint8 [12, 32, 32, 3]."""
+    random = np.random.default_rng(5)
+    coarse = random.integers(0, 256, (12, 5, 5, 3))
+    return np.repeat(np.repeat(coarse, 7, 1), 7, 2)[:, :32, :32].astype(np.uint8)
