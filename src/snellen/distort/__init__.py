@@ -1,0 +1,29 @@
+"""How images are modified: distortions, their text language and one call to apply them.
+
+>>> from snellen import distort
+>>> str(distort.parse("occlude(0.3) | shuffle(4)"))
+'occlude(area=0.3, fill=black, inside=true, law=exact) | shuffle(grid=4)'
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from snellen.distort.apply import apply
+from snellen.distort.chain import Chain, Distortion, Nothing, moved, show
+from snellen.distort.cover import Occlude, Tiles
+from snellen.distort.fourier import Fourier
+from snellen.distort.language import DISTORTIONS, parse
+from snellen.distort.law import Beta, Uniform
+from snellen.distort.noise import Noise
+from snellen.distort.shuffle import Shuffle
+from snellen.distort.view import Donors, View
+
+__all__ = [
+    "DISTORTIONS", "Beta", "Chain", "Distortion", "Donors", "Fourier", "Noise", "Nothing", "Occlude", "Shuffle",
+    "Tiles", "Uniform", "View", "apply", "moved", "parse", "show",
+]  # fmt: skip
+
+
+def __dir__() -> list[Any]:
+    return __all__

@@ -1,0 +1,71 @@
+"""One call from text and images to distorted images, for notebooks and training loops."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from PIL import Image
+
+from snellen.distort.chain import Distortion
+from snellen.distort.language import parse
+from snellen.distort.view import KNOWN, Donors, View
+from snellen.hashing import checksum
+from snellen.lazy import torch
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+def apply(
+    distortion: str | Distortion, images: Any, ids: Sequence[str] | None = None, seed: int = 0, **known: Any
+) -> Any:
+    """Distorted images of the kind that came in: uint8 tensor [B, 3, H, W], NumPy [B, H, W, 3] (or one [H, W, 3]), PIL.
+
+    `ids` name the samples, so that each has its own draws (default "0", "1", …). `known` gives what the distortion
+    needs: labels, masks (bool [B, H, W]), boxes, mean (RGB in 0…255), donors (images of the same kind and size).
+    """
+    chosen = parse(distortion)
+    batch = _as_batch(images)
+    ids = [str(i) for i in range(len(batch))] if ids is None else list(ids)
+    if len(ids) != len(batch):
+        raise ValueError(f"expected one id per image ({len(batch)}), got {len(ids)}")
+    for name in known:
+        if name not in KNOWN:
+            raise ValueError(f"unknown fact '{name}'; a distortion may know: {', '.join(KNOWN)}")
+    missing = sorted(chosen.needs - set(known))
+    if missing:
+        raise ValueError(f"{chosen} needs {missing[0]} ({KNOWN[missing[0]]}); pass {missing[0]}=…")
+    if "donors" in known and not isinstance(known["donors"], Donors):
+        pool = _as_batch(known["donors"]).to(batch.device)
+        names = tuple(str(i) for i in range(len(pool)))
+        known["donors"] = Donors(pool, names, checksum(pool.cpu().numpy().tobytes()))
+    if "masks" in known:
+        known["masks"] = torch.as_tensor(known["masks"]).to(batch.device).bool()
+    return _as_kind(chosen(batch, View.of(ids, seed, device=batch.device, **known)), images)
+
+
+def _as_batch(images: Any) -> Tensor:
+    """uint8 [B, 3, H, W] of a tensor, an array, a PIL image or a list of PIL images."""
+    if isinstance(images, Image.Image):
+        images = [images]
+    if isinstance(images, list | tuple) and images and isinstance(images[0], Image.Image):
+        images = np.stack([np.asarray(image.convert("RGB")) for image in images])
+    if isinstance(images, np.ndarray):
+        images = torch.from_numpy(images if images.ndim == 4 else images[None]).permute(0, 3, 1, 2).contiguous()
+    if not isinstance(images, torch.Tensor) or images.dtype != torch.uint8 or images.ndim != 4 or images.shape[1] != 3:
+        got = f"{images.dtype} {list(images.shape)}" if isinstance(images, torch.Tensor) else type(images).__name__
+        raise ValueError(f"expected uint8 images [B, 3, H, W], NumPy [B, H, W, 3] or PIL, got {got}")
+    return images
+
+
+def _as_kind(batch: Tensor, like: Any) -> Any:
+    """The batch as the kind that came in."""
+    if isinstance(like, torch.Tensor):
+        return batch
+    arrays = batch.permute(0, 2, 3, 1).contiguous().numpy()
+    if isinstance(like, np.ndarray):
+        return arrays if like.ndim == 4 else arrays[0]
+    pictures = [Image.fromarray(array) for array in arrays]
+    return pictures[0] if isinstance(like, Image.Image) else pictures

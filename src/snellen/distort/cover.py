@@ -1,0 +1,107 @@
+"""Distortions that cover pixels: one square, some tiles of a grid."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+import numpy as np
+
+from snellen.distort.chain import chained
+from snellen.distort.fills import Fill, cover_and_fill, fill_needs
+from snellen.distort.law import Beta, Law, Uniform, expect_within
+from snellen.distort.view import View
+from snellen.lazy import torch
+from snellen.text import text_form
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Occlude:
+    """Cover one rectangle of the image's aspect (a square on a square canvas), placed uniformly.
+
+    `area` is the covered share, 0 to 1, or a law of it. With `inside` it lies wholly inside the image, else its centre
+    is any pixel and what leaves the image is lost. `law=exact` takes the sides nearest to the area; `law=published` is
+    the rule of the public code of paper 000 (even sides, centre drawn), for parity.
+    """
+
+    area: float | Law = 0.3
+    fill: Fill = "black"
+    inside: bool = True
+    law: Literal["exact", "published"] = "exact"
+    version: ClassVar[int] = 1
+    still: ClassVar[str] = "occlude(0)"
+
+    __str__ = text_form
+    __or__ = chained
+    __call__ = cover_and_fill
+    needs = property(fill_needs)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.law, Uniform | Beta):
+            raise ValueError(f"a law of the area goes into area: occlude(area={self.law})")
+        expect_within("area", self.area, 0, 1)
+
+    def cover(self, images: Tensor, view: View) -> Tensor:
+        """bool [B, H, W]."""
+        height, width = images.shape[2:]
+        share = np.sqrt(view.parameter("area", self.area))
+        sides = [np.rint(share * length).astype(np.int64) for length in (height, width)]
+        if self.law == "published":
+            sides = [side // 2 * 2 for side in sides]
+        down, across = (
+            view.tensor(_span(view, name, side, length, self.inside))
+            for name, side, length in (("top", sides[0], height), ("left", sides[1], width))
+        )
+        return down[:, :, None] & across[:, None, :]
+
+
+@dataclass(frozen=True)
+class Tiles:
+    """Cover a share of the tiles of a `grid` × `grid` raster, chosen uniformly.
+
+    `share` is 0 to 1, rounded to whole tiles. Tile edges are at i·side // grid, so a remainder makes some larger.
+    """
+
+    grid: int = 4
+    share: float | Law = 0.3
+    fill: Fill = "black"
+    version: ClassVar[int] = 1
+    still: ClassVar[str] = "tiles(4, 0)"
+
+    __str__ = text_form
+    __or__ = chained
+    __call__ = cover_and_fill
+    needs = property(fill_needs)
+
+    def __post_init__(self) -> None:
+        if self.grid < 1:
+            raise ValueError(f"expected grid of at least 1, got {self.grid}")
+        expect_within("share", self.share, 0, 1)
+
+    def cover(self, images: Tensor, view: View) -> Tensor:
+        """bool [B, H, W]."""
+        height, width = images.shape[2:]
+        count = np.rint(view.parameter("share", self.share) * self.grid**2)
+        rank = np.argsort(view.draw.permutation("tiles", self.grid**2), axis=1, kind="stable")
+        covered = view.tensor(rank < count[:, None]).view(-1, self.grid, self.grid)
+        rows, columns = (_tile_of(length, self.grid).to(images.device) for length in (height, width))
+        return covered[:, rows][:, :, columns]
+
+
+def _span(view: View, name: str, side: np.ndarray, length: int, inside: bool) -> np.ndarray:
+    """bool [B, length]: where one axis of the rectangle lies."""
+    if inside:
+        start = view.draw.integer(name, length - side + 1)
+    else:
+        start = view.draw.integer(name, length) - side // 2
+    at = np.arange(length)
+    return (at >= start[:, None]) & (at < (start + side)[:, None])
+
+
+def _tile_of(length: int, grid: int) -> Tensor:
+    """int64 [length]: the tile each pixel of an axis belongs to."""
+    edges = np.arange(1, grid) * length // grid
+    return torch.from_numpy(np.searchsorted(edges, np.arange(length), side="right"))

@@ -1,0 +1,110 @@
+"""Covers of irregular shape, cut from low-frequency images (FMix masks)."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+import numpy as np
+
+from snellen.distort.chain import chained
+from snellen.distort.draws import NORMAL_BITS
+from snellen.distort.fills import Fill, cover_and_fill, fill_needs
+from snellen.distort.law import Law, expect_within
+from snellen.distort.view import View
+from snellen.lazy import torch
+from snellen.text import text_form
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+DECAY = 3  # amplitude falls with the third power of the frequency, as published
+Spectrum = Literal["official", "isotropic"]
+
+
+@dataclass(frozen=True)
+class Fourier:
+    """Cover the brightest pixels of a random low-frequency image.
+
+    `area` is the covered share, 0 to 1 (exact to a pixel), or a law of it. `spectrum=official` is what the public FMix
+    code does (only two horizontal frequencies, by an indexing slip that all published results share);
+    `isotropic` is what its paper describes.
+    """
+
+    area: float | Law = 0.3
+    fill: Fill = "black"
+    spectrum: Spectrum = "official"
+    version: ClassVar[int] = 1
+    still: ClassVar[str] = "fourier(0)"
+    floating: ClassVar[bool] = True  # rare pixels may differ between machines
+
+    __str__ = text_form
+    __or__ = chained
+    __call__ = cover_and_fill
+    needs = property(fill_needs)
+
+    def __post_init__(self) -> None:
+        expect_within("area", self.area, 0, 1)
+
+    def cover(self, images: Tensor, view: View) -> Tensor:
+        """bool [B, H, W]."""
+        height, width = images.shape[2:]
+        draws = view.draw.normal("spectrum", noise_shape(self.spectrum, height, width))
+        field = low_frequency_field(draws.float() / 2**NORMAL_BITS, self.spectrum, height, width)
+        count = np.rint(view.parameter("area", self.area) * height * width).astype(np.int64)
+        return brightest(field, view.tensor(count))
+
+
+def noise_shape(spectrum: str, height: int, width: int) -> tuple[int, ...]:
+    """The shape of one sample's standard normal draws: (rows or real/imaginary, frequencies, …)."""
+    columns = len(_column_frequencies(width))
+    return (2, columns, 2) if spectrum == "official" else (2, height, columns)
+
+
+def low_frequency_field(noise: Tensor, spectrum: str, height: int, width: int) -> Tensor:
+    """float [B, H, W]: the image whose Fourier coefficients are the noise, scaled down with frequency.
+
+    Official: noise [B, 2, F, 2] holds the rows fy = 0 (taken as real part) and fy = 1/H (as imaginary part) of the
+    documented [H, F, 2] draw; F runs down the image and the last axis is the horizontal frequencies 0 and 1.
+    Isotropic: noise [B, 2, H, F] holds real and imaginary parts.
+    """
+    scale = _amplitudes(height, width, noise.device)
+    if spectrum == "official":
+        scaled = noise * scale[:2, :, None]
+        rows = torch.complex(scaled[:, 0], scaled[:, 1])[:, :height]
+        down = torch.fft.ifft(rows, n=height, dim=1)  # [B, H, 2]
+        turn = torch.arange(width, device=noise.device) * (2 * torch.pi / width)
+        wave = 2 * (down.real[:, :, 1:] * torch.cos(turn) - down.imag[:, :, 1:] * torch.sin(turn))
+        return (down.real[:, :, :1] + wave) / width
+    used = width // 2 + 1
+    coefficients = torch.complex(noise[:, 0], noise[:, 1]) * scale
+    return torch.fft.irfft2(coefficients[:, :, :used], s=(height, width))
+
+
+def brightest(field: Tensor, count: Tensor) -> Tensor:
+    """bool [B, H, W]: the `count` [B] largest pixels of each field; ties go to the earlier pixel."""
+    flat = field.flatten(1)
+    same = bool((count == count[0]).all())
+    if same and 0 < int(count[0]) < flat.shape[1]:
+        # One count for all: selecting is several times faster than sorting; ties are settled below.
+        limit = flat.kthvalue(flat.shape[1] - int(count[0]) + 1, dim=1, keepdim=True).values
+        chosen = flat >= limit
+        if int(chosen.sum()) == int(count.sum()):
+            return chosen.view_as(field)
+    order = flat.argsort(dim=1, descending=True, stable=True)
+    rank = torch.empty_like(order).scatter_(1, order, torch.arange(flat.shape[1], device=flat.device).expand_as(order))
+    return (rank < count[:, None]).view_as(field)
+
+
+def _column_frequencies(width: int) -> np.ndarray:
+    """The horizontal frequencies of the published half-plane: W//2 + 1 of them, W//2 + 2 where W is odd."""
+    return np.fft.fftfreq(width)[: width // 2 + 1 + width % 2]
+
+
+@functools.lru_cache(maxsize=8)
+def _amplitudes(height: int, width: int, device: torch.device) -> Tensor:
+    """float [H, F]: 1 / max(f, 1 / max(H, W))^3."""
+    f = np.hypot(np.fft.fftfreq(height)[:, None], _column_frequencies(width))
+    return torch.from_numpy(1.0 / np.maximum(f, 1.0 / max(height, width)) ** DECAY).float().to(device)

@@ -1,0 +1,38 @@
+"""The text language of distortions: the table of names and `parse`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from snellen import text
+from snellen.distort.chain import Chain, Distortion, Nothing, stages_of
+from snellen.distort.cover import Occlude, Tiles
+from snellen.distort.fourier import Fourier
+from snellen.distort.law import LAWS
+from snellen.distort.noise import Noise
+from snellen.distort.shuffle import Shuffle
+
+DISTORTIONS: dict[str, type] = {
+    "none": Nothing,
+    "occlude": Occlude,
+    "tiles": Tiles,
+    "fourier": Fourier,
+    "shuffle": Shuffle,
+    "noise": Noise,
+}
+
+
+def parse(source: str | Distortion) -> Any:
+    """The distortion a text names, such as `occlude(0.3, noise) | shuffle(4)`; a distortion passes through."""
+    return from_node(text.read(source)) if isinstance(source, str) else source
+
+
+def from_node(node: Any) -> Any:
+    """The distortion of a node that the text reader made."""
+    if isinstance(node, text.Pipe):
+        return Chain(tuple(stage for part in node.parts for stage in stages_of(from_node(part))))
+    return text.build(node, DISTORTIONS, "distortion", _parameter)
+
+
+def _parameter(node: Any) -> Any:
+    return text.build(node, LAWS, "law") if isinstance(node, text.Call) else node

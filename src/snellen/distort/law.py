@@ -1,0 +1,64 @@
+"""Laws: a parameter drawn anew for each sample, such as `uniform(0.7, 1)`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from snellen.text import text_form
+
+
+@dataclass(frozen=True)
+class Uniform:
+    """Uniform between `low` and `high`."""
+
+    low: float
+    high: float
+
+    __str__ = text_form
+
+    def __post_init__(self) -> None:
+        if not self.low <= self.high:
+            raise ValueError(f"expected low ≤ high, got {self.low} and {self.high}")
+
+    def quantile(self, u: np.ndarray) -> np.ndarray:
+        return self.low + (self.high - self.low) * u
+
+    @property
+    def range(self) -> tuple[float, float]:
+        return self.low, self.high
+
+
+@dataclass(frozen=True)
+class Beta:
+    """Beta(a, b) on 0 to 1."""
+
+    a: float
+    b: float
+
+    __str__ = text_form
+
+    def __post_init__(self) -> None:
+        if not (self.a > 0 and self.b > 0):
+            raise ValueError(f"expected a and b above 0, got {self.a} and {self.b}")
+
+    def quantile(self, u: np.ndarray) -> np.ndarray:
+        from scipy.special import betaincinv
+
+        return betaincinv(self.a, self.b, u)
+
+    @property
+    def range(self) -> tuple[float, float]:
+        return 0.0, 1.0
+
+
+Law = Uniform | Beta
+LAWS: dict[str, type] = {"uniform": Uniform, "beta": Beta}
+
+
+def expect_within(name: str, value: float | Law, low: float, high: float) -> None:
+    """Raise unless the number, or every value of the law, lies in [low, high]."""
+    least, most = value.range if isinstance(value, Uniform | Beta) else (value, value)
+    if not (low <= least and most <= high):
+        raise ValueError(f"expected {name} in [{low:g}, {high:g}], got {value}")

@@ -1,0 +1,55 @@
+"""Patch shuffling: the parts stay, their places change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from snellen.distort.chain import chained
+from snellen.distort.view import View
+from snellen.lazy import torch
+from snellen.text import text_form
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Shuffle:
+    """Cut the image into `grid` × `grid` tiles and permute them uniformly (the identity is possible).
+
+    Tiles are H // grid by W // grid pixels; a remainder strip at the bottom and right stays in place.
+    """
+
+    grid: int = 4
+    version: ClassVar[int] = 1
+    still: ClassVar[str] = "shuffle(1)"
+    needs: ClassVar[frozenset[str]] = frozenset()
+
+    __str__ = text_form
+    __or__ = chained
+
+    def __post_init__(self) -> None:
+        if self.grid < 1:
+            raise ValueError(f"expected grid of at least 1, got {self.grid}")
+
+    def __call__(self, images: Tensor, view: View) -> Tensor:
+        return self.move(images, view)
+
+    def move(self, maps: Tensor, view: View) -> Tensor:
+        """The same permutation of images [B, C, H, W] or maps [B, H, W] of any type."""
+        height, width = maps.shape[-2] // self.grid, maps.shape[-1] // self.grid
+        if height == 0 or width == 0:
+            raise ValueError(f"expected a grid of at most {min(maps.shape[-2:])} for this image, got {self.grid}")
+        g = self.grid
+        source = view.draw.permutation("tiles", g * g)
+        inner = maps[..., : g * height, : g * width].unflatten(-1, (g, width)).unflatten(-3, (g, height))
+        # [B, …, row, h, column, w] → one gather over (row, column), then straight into the output.
+        rows, columns = view.tensor(source // g), view.tensor(source % g)
+        batch = torch.arange(len(maps), device=maps.device)[:, None]
+        lead = maps.ndim - 3
+        picked = inner.movedim((-4, -2), (1, 2))[batch, rows, columns]  # [B, g·g, …, h, w]
+        shuffled = picked.unflatten(1, (g, g)).movedim((1, 2), (1 + lead, 3 + lead))
+        out = maps.clone()
+        out[..., : g * height, : g * width] = shuffled.reshape(*maps.shape[:-2], g * height, g * width)
+        return out

@@ -1,0 +1,94 @@
+"""What a distortion may know beyond the pixels, and where it draws from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from snellen.data.dataset import sample_keys
+from snellen.distort.draws import Draws
+from snellen.distort.law import Law
+from snellen.lazy import torch
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Donors:
+    """Images of the canvas's size that may be pasted: uint8 [N, 3, H, W], their ids and the pool's fingerprint."""
+
+    images: Tensor
+    ids: tuple[str, ...]
+    fingerprint: str
+
+
+@dataclass(frozen=True)
+class View:
+    """One batch's declared facts: sample keys and seed for the draws, and what the distortion `needs`.
+
+    `mean` is the model's normalisation mean in 0…255; `masks` are bool [B, H, W]; `boxes` one float [n, 4] array per
+    sample. `notes` collects per-sample facts for the `shown` table while a distortion runs.
+    """
+
+    keys: np.ndarray
+    seed: int = 0
+    stage: int = 0
+    device: torch.device | None = None
+    labels: np.ndarray | None = None
+    masks: Tensor | None = None
+    boxes: Sequence[np.ndarray] | None = None
+    mean: tuple[float, float, float] | None = None
+    donors: Donors | None = None
+    notes: dict[str, np.ndarray] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, ids: Sequence[str], seed: int = 0, **known: object) -> View:
+        """The view of samples with these ids."""
+        return cls(sample_keys(ids), seed, **known)  # type: ignore[arg-type]
+
+    @property
+    def draw(self) -> Draws:
+        return Draws(self.keys, self.seed, self.stage, self.device or torch.device("cpu"))
+
+    def at_stage(self, stage: int) -> View:
+        """The same batch at another stage of a chain: other draws, same facts, shared notes."""
+        return replace(self, stage=stage)
+
+    def rows(self, start: int, stop: int) -> View:
+        """The view of a slice of the batch, with notes of its own."""
+        part = slice(start, stop)
+        return replace(
+            self,
+            keys=self.keys[part],
+            labels=None if self.labels is None else self.labels[part],
+            masks=None if self.masks is None else self.masks[part],
+            boxes=None if self.boxes is None else self.boxes[part],
+            notes={},
+        )
+
+    def parameter(self, name: str, value: float | Law) -> np.ndarray:
+        """float64 [B]: the number itself, or one draw of the law per sample."""
+        if isinstance(value, int | float):
+            return np.full(len(self.keys), float(value))
+        return value.quantile(self.draw.uniform(name))
+
+    def tensor(self, values: np.ndarray) -> Tensor:
+        """A per-sample array on the images' device."""
+        return torch.from_numpy(np.ascontiguousarray(values)).to(self.device, non_blocking=True)
+
+    def exclude(self, samples: np.ndarray) -> None:
+        """Flag samples (bool [B]) that no allowed draw could modify: they are shown but count nowhere."""
+        self.notes["excluded"] = self.notes.get("excluded", False) | samples
+
+
+KNOWN: Mapping[str, str] = {
+    "labels": "the class of each image",
+    "boxes": "the object's box in each image",
+    "masks": "the object's mask in each image",
+    "mean": "the normalisation mean of the asking model",
+    "donors": "a pool of other images (--donors DATA)",
+}

@@ -1,0 +1,145 @@
+"""Invariants of contract 2, for every distortion in the table: a new one is tested by being listed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from snellen.data.dataset import sample_keys
+from snellen.distort import DISTORTIONS, Donors, View, parse, show
+from snellen.distort.fills import PAINTS
+
+GOLDEN = Path(__file__).with_name("golden.json")
+FILLS = [f"occlude(0.4, {fill})" for fill in PAINTS]
+VARIANTS = [
+    "occlude(uniform(0.7, 1), black, inside=false)",
+    "occlude(0.5, law=published)",
+    "tiles(3, beta(2, 1), noise)",
+    "fourier(0.3, spectrum=isotropic)",
+    "fourier(uniform(0.2, 0.6), white)",
+    "shuffle(5)",
+    "noise(uniform(0, 0.1))",
+    "occlude(0.2) | shuffle(4) | noise(0.05)",
+]
+TEXTS = [f"{name}()" for name in DISTORTIONS] + FILLS + VARIANTS
+
+
+def images(count: int = 8, height: int = 32, width: int = 32) -> torch.Tensor:
+    number = torch.arange(count * 3 * height * width).reshape(count, 3, height, width)
+    return ((number * 2654435761) % 251).to(torch.uint8)
+
+
+def view(count: int = 8, height: int = 32, width: int = 32, seed: int = 3, order: list[int] | None = None) -> View:
+    rows = list(range(count)) if order is None else order
+    masks = torch.zeros(count, height, width, dtype=torch.bool)
+    masks[:, height // 4 : height // 2, width // 4 : width // 2] = True
+    pool = images(5, height, width).flip(3)
+    return View(
+        keys=sample_keys([f"sample-{i}" for i in rows]),
+        seed=seed,
+        labels=np.array(rows) % 3,
+        masks=masks[rows],
+        boxes=[np.array([[width / 4, height / 4, width / 2, height / 2]])] * len(rows),
+        mean=(124.0, 116.0, 104.0),
+        donors=Donors(pool, tuple("abcde"), "pool"),
+    )
+
+
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize(("height", "width"), [(32, 32), (19, 26)])
+def test_shape_and_type_stay(text: str, height: int, width: int) -> None:
+    out = parse(text)(images(8, height, width), view(8, height, width))
+    assert out.dtype == torch.uint8
+    assert out.shape == (8, 3, height, width)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_the_input_is_not_written_to(text: str) -> None:
+    before = images()
+    parse(text)(before, view())
+    assert torch.equal(before, images())
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_same_seed_same_pixels_and_another_seed_other_draws(text: str) -> None:
+    distortion = parse(text)
+    first, again = distortion(images(), view()), distortion(images(), view())
+    assert torch.equal(first, again)
+    if text not in ("none()",):
+        assert not torch.equal(first, distortion(images(), view(seed=4)))
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_neither_batch_nor_order_matter(text: str) -> None:
+    distortion = parse(text)
+    whole = distortion(images(), view())
+    alone = torch.cat([distortion(images()[i : i + 1], view().rows(i, i + 1)) for i in range(8)])
+    order = [5, 2, 7, 0, 1, 3, 6, 4]
+    mixed = distortion(images()[order], view(order=order))
+    assert torch.equal(whole, alone)
+    assert torch.equal(whole[order], mixed)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_the_text_form_parses_back_and_is_stable(text: str) -> None:
+    distortion = parse(text)
+    assert parse(str(distortion)) == distortion
+    assert str(parse(str(distortion))) == str(distortion)
+
+
+@pytest.mark.parametrize("name", DISTORTIONS)
+def test_zero_strength_changes_nothing(name: str) -> None:
+    assert torch.equal(parse(DISTORTIONS[name].still)(images(), view()), images())
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_only_covered_pixels_change_and_covers_are_the_same_in_a_chain(text: str) -> None:
+    distortion = parse(text)
+    if not hasattr(distortion, "cover"):
+        pytest.skip("covers nothing")
+    cover = distortion.cover(images(), view())
+    out, shown = show(distortion, images(), view())
+    assert cover.shape == (8, 32, 32)
+    assert torch.equal(cover, shown)
+    assert torch.equal(out, distortion(images(), view()))
+    kept = ~cover[:, None].expand_as(out)
+    assert torch.equal(out[kept], images()[kept])
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_needs_are_facts_a_view_knows(text: str) -> None:
+    assert parse(text).needs <= {"labels", "masks", "boxes", "mean", "donors", "saliency", "occluders"}
+
+
+def golden_of(text: str) -> dict[str, str]:
+    """The version and, for whole-number distortions a hash of the pixels, for floating ones the sum of the covers."""
+    distortion = parse(text)
+    if any(getattr(stage, "floating", False) for stage in getattr(distortion, "stages", (distortion,))):
+        seen = np.packbits(distortion.cover(images(), view()).numpy()).tobytes().hex()
+    else:
+        seen = hashlib.sha256(distortion(images(), view()).numpy().tobytes()).hexdigest()
+    return {"version": str(distortion.version), "pixels": seen}
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_pixels_are_those_of_this_version(text: str) -> None:
+    """Fails when pixels change: bump the version of the distortion, then run this file as a script."""
+    held = json.loads(GOLDEN.read_text())
+    key = str(parse(text))
+    assert key in held, f"no golden pixels for {key}: run `python {Path(__file__).name}`"
+    now = golden_of(text)
+    assert now["version"] == held[key]["version"]
+    if len(now["pixels"]) == 64:
+        assert now["pixels"] == held[key]["pixels"]
+    else:
+        bits = [np.unpackbits(np.frombuffer(bytes.fromhex(one["pixels"]), np.uint8)) for one in (now, held[key])]
+        assert np.mean(bits[0] != bits[1]) < 0.001
+
+
+if __name__ == "__main__":
+    GOLDEN.write_text(json.dumps({str(parse(text)): golden_of(text) for text in TEXTS}, indent=1) + "\n")
