@@ -1,0 +1,145 @@
+from math import isnan, nan, sqrt
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy import stats as theirs
+
+from snellen.measure import Estimate, bootstrap_interval, paired_difference
+from snellen.measure.bootstrap import resampled_sums
+
+
+def mean(sums):
+    return sums[:, 0] / sums[:, 1]
+
+
+def with_count(values):
+    return np.stack([values, np.ones(len(values))], axis=1)
+
+
+def test_every_resample_draws_as_many_samples_as_there_are():
+    blocks = list(resampled_sums(np.eye(7), repeats=120))
+    weights = np.concatenate(blocks)
+    assert [len(block) for block in blocks] == [50, 50, 20]
+    assert (weights.sum(axis=1) == 7).all()
+    # each weight is binomial(7, 1/7): mean 1, variance 6/7
+    assert weights.mean() == 1
+    assert weights.var() == pytest.approx(6 / 7, rel=0.15)
+    assert len(np.unique(weights, axis=0)) > 100
+
+
+def test_a_sparse_matrix_gives_the_sums_of_the_array():
+    columns = (np.random.default_rng(0).random((40, 9)) < 0.2).astype(float)
+    dense = np.concatenate(list(resampled_sums(columns, 130, seed=3)))
+    thin = np.concatenate(list(resampled_sums(sparse.csc_array(columns), 130, seed=3)))
+    np.testing.assert_array_equal(dense, thin)
+
+
+def test_the_seed_decides_and_more_repeats_begin_with_the_fewer():
+    first, again, other, fewer = (
+        np.concatenate(list(resampled_sums(np.arange(30.0)[:, None], repeats, seed)))
+        for repeats, seed in [(200, 0), (200, 0), (200, 1), (70, 0)]
+    )
+    np.testing.assert_array_equal(first, again)
+    np.testing.assert_array_equal(first[:70], fewer)
+    assert (first != other).mean() > 0.9
+
+
+def test_the_interval_is_that_of_scipy():
+    values = np.random.default_rng(1).gamma(2, size=300)
+    expected = theirs.bootstrap((values,), np.mean, n_resamples=4000, method="percentile", random_state=0)
+    low, high = bootstrap_interval(with_count(values), mean, repeats=4000)
+    width = high - low
+    assert low == pytest.approx(expected.confidence_interval.low, abs=0.05 * width)
+    assert high == pytest.approx(expected.confidence_interval.high, abs=0.05 * width)
+
+
+def test_groups_of_one_sample_are_samples():
+    columns = with_count(np.random.default_rng(2).random(60))
+    assert bootstrap_interval(columns, mean, groups=np.arange(60)) == pytest.approx(bootstrap_interval(columns, mean))
+
+
+def test_the_interval_covers_the_truth_19_times_in_20():
+    # 400 experiments of 80 exponential values with mean 1. The binomial sd of the coverage is 1.1 %.
+    random = np.random.default_rng(5)
+    intervals = [bootstrap_interval(with_count(random.exponential(size=80)), mean, seed=i) for i in range(400)]
+    assert 0.90 < np.mean([low < 1 < high for low, high in intervals]) < 0.98
+
+
+def test_clustered_intervals_cover_where_plain_ones_do_not():
+    # 40 groups of 10 with a shared part: the plain interval takes 400 values for independent.
+    random = np.random.default_rng(6)
+    group = np.repeat(np.arange(40), 10)
+    plain = clustered = 0
+    for seed in range(200):
+        columns = with_count(random.normal(size=40)[group] + 0.3 * random.normal(size=400))
+        low, high = bootstrap_interval(columns, mean, seed=seed, repeats=300)
+        plain += low < 0 < high
+        low, high = bootstrap_interval(columns, mean, group, seed=seed, repeats=300)
+        clustered += low < 0 < high
+    assert plain / 200 < 0.65
+    assert clustered / 200 > 0.88
+
+
+def test_memory_stays_bounded_for_many_samples():
+    import tracemalloc
+
+    columns = with_count(np.random.default_rng(7).random(60_000))
+    tracemalloc.start()
+    low, high = bootstrap_interval(columns, mean, repeats=150)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert 0.49 < low < high < 0.51
+    assert peak < 60_000 * 50 * 12  # a block of weights, as bytes and as floats; never all repeats
+
+
+def test_pairs_that_differ_by_a_constant_leave_no_doubt():
+    b = np.linspace(0, 0.5, 20)
+    found = paired_difference(b + 0.25, b)
+    assert (found.value, found.low, found.high) == pytest.approx((0.25, 0.25, 0.25))
+    assert found.n == 20
+
+
+def test_a_paired_difference_by_hand():
+    # a is right on 3 of 4, b on 1 of 4; the third pair lacks b, so a counts 2 of 3 and b 1 of 3.
+    assert paired_difference([1, 1, 1, 0], [1, 0, 0, 0]).value == 0.5
+    found = paired_difference([1, 1, 1, 0], [1, 0, nan, 0])
+    assert (found.value, found.n) == (pytest.approx(1 / 3), 3)
+
+
+def test_the_paired_interval_is_that_of_the_differences():
+    # 0/1 answers, 500 pairs: 100 only a right, 50 only b right. The differences have mean 0.1 and
+    # variance 150/500 − 0.1² = 0.29, so ± 1.96 · sqrt(0.29 / 500) = ± 0.0472.
+    a = np.repeat([1, 0, 1], [100, 50, 350])
+    b = np.repeat([0, 1, 1], [100, 50, 350])
+    found = paired_difference(a, b)
+    half = 1.96 * sqrt(0.29 / 500)
+    assert found.value == pytest.approx(0.1)
+    assert (found.low, found.high) == pytest.approx((0.1 - half, 0.1 + half), abs=0.006)
+
+
+def test_runs_are_averaged_on_each_side():
+    a = np.array([[1, 1, 0, 0], [1, 0, 1, 0]])  # mean 0.5
+    b = np.array([0, 0, 0, 1])  # mean 0.25
+    assert paired_difference(a, b).value == 0.25
+    assert paired_difference(b, a).value == -0.25
+
+
+def test_groups_widen_a_paired_difference():
+    group = np.repeat(np.arange(20), 30)
+    a, b = group % 2, np.zeros(600)
+    clustered, plain = paired_difference(a, b, group), paired_difference(a, b)
+    assert clustered.value == plain.value == 0.5
+    assert clustered.high - clustered.low > 4 * (plain.high - plain.low)
+
+
+def test_no_pairs_are_nan_and_one_pair_has_no_interval():
+    assert str(paired_difference([], [])) == str(Estimate(nan, nan, nan, 0))
+    assert paired_difference([1, nan], [nan, 1]).n == 0
+    assert paired_difference([1], [0]).value == 1
+    assert isnan(paired_difference([1], [0]).low)
+
+
+def test_unequal_lengths_are_no_pairs():
+    with pytest.raises(ValueError, match="expected pairs, got 3 and 2 samples"):
+        paired_difference([1, 0, 1], [1, 0])

@@ -1,0 +1,410 @@
+from fractions import Fraction
+from math import isnan, sqrt
+from statistics import mean, stdev
+from time import perf_counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from snellen.measure import interference, interference_null
+
+
+def by_the_paper(clean, distorted, labels, classes, normaliser="errors"):
+    """Equation 1 and table 9 of paper 000, word by word, in exact fractions: the values per run, and cmax."""
+
+    def share(predictions, c):
+        wrong = [p for p, label in zip(predictions, labels) if p != label]
+        divisor = len(wrong) if normaliser == "errors" else len(labels)
+        return Fraction(wrong.count(c), divisor) if wrong else Fraction(0)
+
+    rises = [
+        [max(share(after, c) - share(before, c), Fraction(0)) * classes for c in range(classes)]
+        for before, after in zip(clean, distorted)
+    ]
+    means = [mean(rise[c] for rise in rises) for c in range(classes)]
+    cmax = means.index(max(means))
+    tops = mean(max(rise) for rise in rises)
+    values = [rise[cmax] / sum(rise) * means[cmax] if sum(rise) else Fraction(0) for rise in rises]
+    worst = [max(rise) / sum(rise) * tops if sum(rise) else Fraction(0) for rise in rises]
+    return values, worst, cmax if max(means) else -1
+
+
+@st.composite
+def answers(draw, lowest=-1):
+    """Clean and distorted predictions of some runs on some samples, the labels and the number of classes."""
+    classes, runs, samples = draw(st.integers(2, 5)), draw(st.integers(1, 4)), draw(st.integers(1, 25))
+    predictions = arrays(int, (runs, samples), elements=st.integers(lowest, classes - 1))
+    labels = arrays(int, samples, elements=st.integers(0, classes - 1))
+    return draw(predictions), draw(predictions), draw(labels), classes
+
+
+@settings(deadline=None)
+@given(answers(), st.sampled_from(["errors", "samples"]))
+def test_the_index_is_that_of_the_paper(given_answers, normaliser):
+    clean, distorted, labels, classes = given_answers
+    values, worst, dominant = by_the_paper(clean.tolist(), distorted.tolist(), labels.tolist(), classes, normaliser)
+    found = interference(*given_answers, normaliser=normaliser, repeats=0)
+    assert found.value == found.index == pytest.approx(float(mean(values)))
+    assert found.per_run == pytest.approx([float(value) for value in values])
+    assert found.worst_case == pytest.approx(float(mean(worst)))
+    assert found.dominant == dominant
+    if len(clean) == 1:
+        assert isnan(found.std)
+        assert isnan(found.worst_case_std)
+    else:
+        assert found.std == pytest.approx(stdev(map(float, values)))
+        assert found.worst_case_std == pytest.approx(stdev(map(float, worst)))
+
+
+def test_two_runs_by_hand():
+    # Four classes, ten samples of class 0. Errors by predicted class, clean → distorted:
+    #   run 0: 1,1,1 of 3 → 4,1,1 of 6; shares 1/3 1/3 1/3 → 4/6 1/6 1/6; only class 1 rises, by 1/3, times K: 4/3
+    #   run 1: 1,1,0 of 2 → 2,0,2 of 4; shares 1/2 1/2 0   → 2/4 0 2/4;   only class 3 rises, by 1/2, times K: 2
+    # Mean rises: class 1 (4/3 + 0) / 2 = 2/3, class 3 (0 + 2) / 2 = 1. So cmax = 3:
+    #   v = 0 / (4/3) · 1 = 0 and 2 / 2 · 1 = 1, index 1/2, sample deviation sqrt(1/2).
+    # Table 9: each run's own maximum is its whole rise, times the mean maximum (4/3 + 2) / 2 = 5/3, deviation 0.
+    labels = np.zeros(10, int)
+    clean = [[1, 2, 3, 0, 0, 0, 0, 0, 0, 0], [1, 2, 0, 0, 0, 0, 0, 0, 0, 0]]
+    distorted = [[1, 1, 1, 1, 2, 3, 0, 0, 0, 0], [1, 1, 3, 3, 0, 0, 0, 0, 0, 0]]
+    found = interference(clean, distorted, labels, 4)
+    assert found.dominant == 3
+    assert found.n == 10
+    assert found.per_run == pytest.approx([0, 1])
+    assert found.index == pytest.approx(0.5)
+    assert found.std == pytest.approx(sqrt(0.5))
+    assert found.worst_case == pytest.approx(5 / 3)
+    assert found.worst_case_std == pytest.approx(0)
+    assert found.increase == pytest.approx(np.array([[0, 2, -1, -1], [0, 0, -3, 3]]) / 6)
+
+
+def test_shares_of_samples_instead_of_errors_by_hand():
+    # One run, 10 samples: class 1 from 1 to 4 errors, class 2 from 1 to 2. Rises 3/10 and 1/10, times K = 3.
+    # Index 3/4 · 0.9 = 0.675.
+    labels = np.zeros(10, int)
+    clean = [1, 2] + [0] * 8
+    distorted = [1, 1, 1, 1, 2, 2] + [0] * 4
+    assert interference(clean, distorted, labels, 3, normaliser="samples").index == pytest.approx(0.675)
+
+
+def test_every_error_in_one_class_is_k_when_clean_data_has_none():
+    labels = np.arange(90) % 9
+    found = interference(np.tile(labels, (3, 1)), np.full((3, 90), 9), labels, 10)
+    assert found.index == found.worst_case == found.low == found.high == 10
+    assert found.dominant == 9
+    assert found.std == 0
+
+
+def test_right_answers_are_no_errors():
+    # Class 0 is named 8 times, always rightly; the one error is of class 1.
+    labels = np.array([0] * 8 + [2])
+    found = interference(labels, [0] * 8 + [1], labels, 3)
+    assert found.dominant == 1
+    assert found.increase.tolist() == [[0, 1, 0]]
+
+
+def test_an_answer_outside_the_dataset_is_an_error_of_no_class():
+    # Distorted: 2 errors of class 1, 2 outside. Shares of all four errors: 1/2 in class 1, the rest in none.
+    labels = np.zeros(6, int)
+    found = interference(labels, [1, 1, -1, -1, 0, 0], labels, 3)
+    assert found.increase.tolist() == [[0, 0.5, 0]]
+    assert found.index == 1.5
+    # In the clean errors likewise: class 1 has 1 of 2 there and 2 of 4 here, so nothing rises.
+    assert interference([1, -1, 0, 0, 0, 0], [1, 1, -1, -1, 0, 0], labels, 3).index == 0
+    # Errors that all leave the dataset are of no class at all.
+    outside = interference(labels, [-1] * 6, labels, 3)
+    assert (outside.index, outside.dominant) == (0, -1)
+
+
+@settings(deadline=None)
+@given(answers())
+def test_nothing_changes_nothing(given_answers):
+    clean, _, labels, classes = given_answers
+    found = interference(clean, clean, labels, classes, repeats=60)
+    assert (found.index, found.worst_case, found.dominant) == (0, 0, -1)
+    if len(labels) > 1:
+        assert (found.low, found.high) == (0, 0)
+
+
+def test_no_errors_on_distorted_data_are_no_interference():
+    labels = np.array([0, 1, 2, 0])
+    found = interference([[1, 1, 1, 0]] * 2, [labels] * 2, labels, 3)
+    assert (found.index, found.dominant, found.low, found.high) == (0, -1, 0, 0)
+
+
+def test_a_run_without_a_rise_counts_as_zero():
+    # Run 0 does not change; run 1 sends its only error to class 1: rise 3, mean 1.5, v = 0 and 1 · 1.5.
+    labels = np.zeros(4, int)
+    assert interference([[2, 0, 0, 0], [0, 0, 0, 0]], [[2, 0, 0, 0], [1, 0, 0, 0]], labels, 3).per_run.tolist() == [
+        0,
+        1.5,
+    ]
+
+
+def test_no_samples_are_nan():
+    found = interference(np.empty((2, 0), int), np.empty((2, 0), int), [], 3)
+    assert found.n == 0
+    assert found.dominant == -1
+    assert found.per_run.shape == (2,)
+    assert found.increase.shape == (2, 3)
+    numbers = [found.value, found.low, found.high, found.index, found.std, found.worst_case, found.worst_case_std]
+    assert np.isnan([*numbers, *found.per_run, *found.increase.flat]).all()
+    assert np.isnan(interference_null(np.empty((2, 0), int), np.empty((2, 0), int), [], 3, repeats=4)).all()
+
+
+def test_one_sample_has_no_interval():
+    found = interference([0], [1], [0], 2)
+    assert found.index == 2
+    assert isnan(found.low)
+
+
+def test_classes_that_tie_go_to_the_lowest():
+    labels = np.zeros(4, int)
+    assert interference(labels, [3, 1, 0, 0], labels, 4).dominant == 1
+
+
+def test_a_tie_is_not_broken_by_rounding():
+    # Of ten errors class 1 takes 1, 2, 3 in the three runs and class 2 takes 3, 2, 1, the rest leaves the dataset.
+    # As floats 0.1 + 0.2 + 0.3 and 0.3 + 0.2 + 0.1 differ; whichever comes first, the lower class is taken.
+    labels = np.zeros(10, int)
+    runs = np.array([np.repeat([1, 2, -1], [first, 4 - first, 6]) for first in (1, 2, 3)])
+    clean = np.zeros_like(runs)
+    assert interference(clean, runs, labels, 4).dominant == 1
+    assert interference(clean, runs[::-1], labels, 4).dominant == 1
+
+
+@settings(deadline=None)
+@given(answers(), st.randoms(use_true_random=False))
+def test_names_of_classes_do_not_matter(given_answers, random):
+    clean, distorted, labels, classes = given_answers
+    before = interference(*given_answers, repeats=0)
+    means = np.sort(np.maximum(before.increase, 0).mean(axis=0))
+    renamed = [*random.sample(range(classes), classes), -1]  # the last is what −1 becomes
+    name = np.array(renamed)
+    after = interference(name[clean], name[distorted], name[labels], classes, repeats=0)
+    assert after.worst_case == pytest.approx(before.worst_case)
+    if means[-1] - means[-2] > 1e-9:
+        assert after.index == pytest.approx(before.index)
+        assert after.dominant == name[before.dominant]
+
+
+@settings(deadline=None)
+@given(answers(), st.randoms(use_true_random=False))
+def test_order_and_number_of_samples_do_not_matter(given_answers, random):
+    clean, distorted, labels, classes = given_answers
+    index = interference(*given_answers, repeats=0).index
+    order = random.sample(range(len(labels)), len(labels))
+    assert interference(clean[:, order], distorted[:, order], labels[order], classes, repeats=0).index == index
+    twice = [*order, *order]
+    found = interference(clean[:, twice], distorted[:, twice], labels[twice], classes, repeats=0)
+    assert found.index == pytest.approx(index)
+
+
+@settings(deadline=None)
+@given(answers())
+def test_the_index_lies_between_zero_and_the_worst_case_and_that_below_k(given_answers):
+    # Table 9 cannot be below: in each run its own maximum is at least the rise of cmax, in the share and in the mean.
+    found = interference(*given_answers, repeats=100)
+    assert 0 <= found.index <= found.worst_case + 1e-12
+    assert found.worst_case <= given_answers[3] + 1e-12
+    if found.n > 1:
+        assert 0 <= found.low <= found.index + 1e-12
+        assert found.index <= found.high + 1e-12
+
+
+@settings(deadline=None)
+@given(answers())
+def test_one_run_may_be_given_without_its_axis(given_answers):
+    clean, distorted, labels, classes = given_answers
+    flat = interference(clean[0], distorted[0], labels, classes, repeats=50)
+    assert str(flat) == str(interference(clean[:1], distorted[:1], labels, classes, repeats=50))
+    assert flat.index == flat.worst_case
+
+
+def test_distorted_samples_may_be_others_than_the_clean_ones():
+    # Clean: 4 samples, errors 1, 2. Distorted: 3 samples of class 2, all taken for class 1. Rise 1 − 1/2, times 3.
+    found = interference([1, 2, 0, 0], [1, 1, 1], [0, 0, 0, 0], 3, distorted_labels=[2, 2, 2])
+    assert found.index == pytest.approx(1.5)
+    assert found.n == 3
+
+
+def test_samples_that_are_not_paired_are_resampled_apart():
+    # The same errors on both sides: paired, every resample has no difference; apart, they differ by chance.
+    labels = np.zeros(400, int)
+    clean = np.where(np.arange(400) < 200, 1 + np.arange(400) % 3, 0)
+    paired = interference(clean, clean, labels, 4)
+    apart = interference(clean, clean, labels, 4, distorted_labels=labels)
+    assert paired.high == 0
+    assert apart.index == 0
+    assert apart.high > 0.01
+
+
+# B.2 of the paper: 500 errors thrown at 10 classes, and what index that gives by chance.
+
+
+def thrown(classes):
+    """Predictions whose errors are just the given classes [runs, errors], and their labels.
+
+    Each error has two samples, one of class 0 and one of class 1. Class 0 is thrown as an error on the second, any
+    other on the first; the other sample of the two is answered rightly.
+    """
+    labels = np.repeat([0, 1], classes.shape[1])
+    return np.concatenate([classes, classes != 0], axis=1), labels
+
+
+def no_errors_then(runs, errors):
+    """Arguments for the null: no clean errors, `errors` distorted ones in each run, ten classes."""
+    labels = np.zeros(errors, int)
+    return np.tile(labels, (runs, 1)), np.ones((runs, errors), int), labels, 10
+
+
+def test_b2_errors_thrown_at_random_and_pooled_give_one_tenth():
+    # No run has clean errors, so v = share of cmax · mean share of cmax · 10, and both shares are about 1/10.
+    distorted, labels = thrown(np.random.default_rng(0).integers(0, 10, (10_000, 500), np.int8))
+    clean = np.tile(labels, (10_000, 1))
+    assert interference(clean, distorted, labels, 10, repeats=0).index == pytest.approx(0.10, abs=0.001)
+    assert interference_null(clean, distorted, labels, 10, repeats=1)[0] == pytest.approx(0.10, abs=0.001)
+
+
+def test_b2_all_errors_of_a_run_in_one_random_class_and_pooled_give_one_tenth():
+    # v is 1 in the tenth of the runs that hit cmax, else 0: 0.10 ± 0.30 as published.
+    distorted, labels = thrown(np.random.default_rng(0).integers(0, 10, (20_000, 1)).repeat(20, axis=1))
+    clean = np.tile(labels, (20_000, 1))
+    found = interference(clean, distorted, labels, 10, repeats=0)
+    assert found.index == pytest.approx(0.10, abs=0.01)
+    assert found.std == pytest.approx(0.30, abs=0.02)
+    null = interference_null(clean, distorted, labels, 10, kind="one", repeats=1)
+    assert null[0] == pytest.approx(0.10, abs=0.01)
+
+
+@pytest.mark.parametrize(("errors", "expected"), [(500, 0.121), (5000, 0.106)])
+def test_b2_by_the_rule_of_five_runs(errors, expected):
+    null = interference_null(*no_errors_then(5, errors), repeats=4000)
+    assert null.mean() == pytest.approx(expected, abs=0.001)
+    if errors == 500:
+        assert null.std() == pytest.approx(0.007, abs=0.001)
+
+
+def test_b2_by_the_rule_of_five_runs_in_one_class_each():
+    null = interference_null(*no_errors_then(5, 20), kind="one", repeats=4000)
+    assert null.mean() == pytest.approx(1.42, abs=0.05)
+    assert null.std() == pytest.approx(0.92, abs=0.05)
+
+
+def test_b2_with_clean_errors_that_are_random_too():
+    # 500 clean errors in each of five runs, thrown at random 400 times, each with 20 throws of the distorted ones.
+    random = np.random.default_rng(0)
+    null = []
+    for seed in range(400):
+        clean, labels = thrown(random.integers(0, 10, (5, 500)))
+        null.append(interference_null(clean, clean, labels, 10, repeats=20, seed=seed))
+    assert np.mean(null) == pytest.approx(0.037, abs=0.002)
+    assert np.quantile(null, 0.95) == pytest.approx(0.067, abs=0.004)
+
+
+def test_the_null_keeps_the_clean_errors_and_the_number_of_distorted_ones():
+    # 100 samples; clean 10 errors, all of class 1; distorted 40 errors, 10 of them outside the dataset.
+    labels = np.zeros(100, int)
+    clean, distorted = np.repeat([1, 0], [10, 90]), np.repeat([3, -1, 0], [30, 10, 60])
+    null = interference_null(clean, distorted, labels, 10, normaliser="samples", kind="one", repeats=2000)
+    # All 40 in one class: it rises by 0.4, times 10; one time in ten it is class 1 and rises by 0.3.
+    assert set(null.round(9)) == {3.0, 4.0}
+    assert np.mean(null < 3.5) == pytest.approx(0.1, abs=0.03)
+
+
+def test_the_null_is_seeded_and_the_same_in_blocks():
+    arguments = no_errors_then(3, 50)
+    long, short = (
+        interference_null(*arguments, repeats=40_000, seed=1),
+        interference_null(*arguments, repeats=9, seed=1),
+    )
+    np.testing.assert_array_equal(long[:9], short)
+    assert interference_null(*arguments, repeats=9, seed=2).tolist() != short.tolist()
+    assert interference_null(*arguments, repeats=0).shape == (0,)
+
+
+def pulled(random, runs, samples, pull):
+    """Ten classes; 20 % errors on clean data, 50 % on distorted data of which `pull` fall on class 3."""
+    labels = random.integers(0, 10, samples)
+
+    def answer(error, pull):
+        named = np.where(random.random((runs, samples)) < pull, 3, random.integers(0, 10, (runs, samples)))
+        return np.where(random.random((runs, samples)) < error, named, labels)
+
+    return answer(0.2, 0), answer(0.5, pull), labels, 10
+
+
+def test_the_interval_covers_the_truth_where_one_class_dominates():
+    random = np.random.default_rng(0)
+    truth = interference(*pulled(random, 1, 2_000_000, 0.8), repeats=0).index
+    found = [interference(*pulled(random, 3, 600, 0.8), repeats=300, seed=seed) for seed in range(200)]
+    assert {each.dominant for each in found} == {3}
+    assert 0.89 < np.mean([each.low <= truth <= each.high for each in found]) <= 0.99
+
+
+def test_the_interval_holds_the_index_where_all_is_noise():
+    # Nothing rises but by chance. Each resample adds chance to chance: its index is higher than the index it is of.
+    random = np.random.default_rng(0)
+    for seed in range(20):
+        labels, clean, distorted = random.integers(0, 100, (3, 2000))
+        found = interference(clean, distorted, labels, 100, repeats=200, seed=seed)
+        assert 0 <= found.low <= found.index <= found.high
+
+
+def test_the_interval_narrows_with_the_square_root_of_the_samples():
+    random = np.random.default_rng(0)
+    few, many = (interference(*pulled(random, 3, samples, 0.8)) for samples in (500, 8000))
+    assert (few.high - few.low) / (many.high - many.low) == pytest.approx(4, rel=0.25)
+
+
+def test_two_thousand_samples_take_no_time_and_a_thousand_classes_little():
+    arguments = pulled(np.random.default_rng(0), 4, 2000, 0.3)
+    interference(*arguments)  # imports SciPy and draws the weights
+    start = perf_counter()
+    interference(*arguments)
+    assert perf_counter() - start < 0.2  # measured 7 ms; room for a busy machine
+    random = np.random.default_rng(0)
+    labels = random.integers(0, 1000, 50_000)
+    start = perf_counter()
+    found = interference(random.integers(0, 1000, 50_000), np.full(50_000, 7), labels, 1000, repeats=100)
+    assert perf_counter() - start < 3  # measured 0.1 s
+    assert found.dominant == 7
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            {"clean": np.zeros((2, 10), int)},
+            r"expected clean and distorted of the same shape, got \(2, 10\) and \(3, 10\)",
+        ),
+        (
+            {"clean": np.zeros((2, 9), int), "labels": [0] * 9, "distorted_labels": [0] * 10},
+            "expected as many clean as distorted runs, got 2 and 3",
+        ),
+        ({"labels": [0] * 9}, r"expected one label per sample, got \(9,\) for 10 samples"),
+        ({"distorted": np.full((3, 10), 4)}, r"expected predictions in -1\.\.3, got 4"),
+        ({"clean": np.full((3, 10), -2)}, r"expected predictions in -1\.\.3, got -2"),
+        ({"labels": [-1] * 10}, r"expected labels in 0\.\.3, got -1"),
+        ({"clean": np.zeros((3, 10))}, "expected predictions as whole numbers, got float64"),
+        ({"clean": np.zeros((1, 3, 10), int)}, r"expected \[samples\] or \[runs, samples\], got an array of shape"),
+        ({"normaliser": "error"}, "unknown normaliser 'error'; known: errors, samples"),
+    ],
+)
+def test_a_wrong_call_is_told_what_was_wanted(change, message):
+    good = {"clean": np.zeros((3, 10), int), "distorted": np.zeros((3, 10), int), "labels": [0] * 10, "num_classes": 4}
+    for measure in (interference, interference_null):
+        with pytest.raises(ValueError, match=message):
+            measure(**{**good, **change})
+
+
+def test_an_unknown_kind_of_chance_is_refused():
+    with pytest.raises(ValueError, match="unknown kind 'two'; known: uniform, one"):
+        interference_null([0], [0], [0], 2, kind="two")
+
+
+def test_unsigned_predictions_are_fine():
+    labels = np.zeros(4, np.uint8)
+    assert interference(labels, np.array([1, 1, 0, 0], np.uint8), labels, 3).index == 3
