@@ -1,0 +1,51 @@
+"""A model's card: all that a plan needs to know of it, without torch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from snellen.data.canvas import Canvas
+
+Task = Literal["classification", "segmentation", "detection"]
+IMAGENET_MEAN = (0.485, 0.456, 0.406)
+IMAGENET_STD = (0.229, 0.224, 0.225)
+
+
+@dataclass(frozen=True)
+class Card:
+    """Who is asked: names, canvas, normalisation and fingerprint.
+
+    `classes` may hold synonyms separated by commas; None where the model does not name them. `canvas` None means the
+    data's own size. `mean` and `std` are of pixels in 0…1, None where the model normalises inside. `probes` are stored
+    answers to the probe images, for callables that cannot be fingerprinted by their content.
+    """
+
+    name: str
+    text: str
+    fingerprint: str
+    classes: tuple[str, ...] | None = None
+    canvas: Canvas | None = None
+    mean: tuple[float, float, float] | None = None
+    std: tuple[float, float, float] | None = None
+    task: Task = "classification"
+    notices: tuple[str, ...] = ()
+    probes: tuple[tuple[float, ...], ...] | None = None
+
+    @property
+    def fill(self) -> tuple[float, float, float] | None:
+        """The colour (0…255) that is zero after normalising; the ImageNet mean where the model normalises inside."""
+        r, g, b = self.mean or IMAGENET_MEAN
+        return 255 * r, 255 * g, 255 * b
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, held: Mapping[str, Any]) -> Card:
+        known: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in held.items()}
+        canvas, probes = known.get("canvas"), known.get("probes")
+        known["canvas"] = Canvas(**canvas) if canvas else None
+        known["probes"] = tuple(tuple(row) for row in probes) if probes else None
+        return cls(**known)

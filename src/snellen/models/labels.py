@@ -1,0 +1,152 @@
+"""Label maps: from the classes a model knows to the classes of a dataset."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+
+from snellen.errors import UserError
+from snellen.hashing import key_of
+from snellen.lazy import torch
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+Rule = Literal["argmax", "mean", "sum"]
+
+
+class Reading(NamedTuple):
+    """Per-sample answers read from probabilities: dataset class (−1 outside), model class, and two probabilities."""
+
+    pred: Tensor
+    raw: Tensor
+    confidence: Tensor
+    label_prob: Tensor
+
+
+@dataclass(frozen=True)
+class LabelMap:
+    """`targets[i]` is the dataset class of the model's output i, or −1.
+
+    `argmax`: the model's own best output, mapped. `mean` and `sum`: the best dataset class by the mean or sum of its
+    outputs' probabilities. Without targets the outputs are the dataset's classes, one to one.
+    """
+
+    classes: int
+    rule: Rule = "argmax"
+    targets: tuple[int, ...] | None = None
+
+    @property
+    def fingerprint(self) -> str:
+        return key_of([self.rule, self.targets, self.classes])
+
+    def read(self, probabilities: Tensor, labels: Tensor) -> Reading:
+        """The answers of a batch; labels −1 give a label probability of nan."""
+        outputs = probabilities.shape[1]
+        wanted = self.classes if self.targets is None else len(self.targets)
+        if outputs != wanted:
+            raise UserError(
+                f"the model answers {outputs} classes where {wanted} were expected; give a label map (--labels)"
+            )
+        confidence, raw = probabilities.max(1)
+        if self.targets is None:
+            pred, by_class = raw, probabilities
+        else:
+            by_class = probabilities @ self._matrix(probabilities)
+            if self.rule == "argmax":
+                pred = torch.tensor(self.targets, device=probabilities.device)[raw]
+            else:
+                confidence, pred = by_class.max(1)
+        label_prob = by_class.gather(1, labels.clamp(min=0)[:, None])[:, 0]
+        return Reading(pred, raw, confidence, label_prob.where(labels >= 0, torch.nan))
+
+    def _matrix(self, like: Tensor) -> Tensor:
+        """[outputs, classes]: which output counts for which class, and how much."""
+        targets = np.array(self.targets)
+        matrix = np.zeros((len(targets), self.classes), np.float32)
+        mapped = np.flatnonzero(targets >= 0)
+        matrix[mapped, targets[mapped]] = 1
+        if self.rule == "mean":
+            matrix /= np.maximum(matrix.sum(0), 1)
+        return torch.from_numpy(matrix).to(like)
+
+
+def matched(known: Sequence[str] | None, wanted: Sequence[str], model: str) -> tuple[LabelMap, list[str]]:
+    """The map from a model's class names to a dataset's by name (synonyms count), else by position; and what to warn of."""
+    if known is None:
+        return LabelMap(len(wanted)), []
+    index: dict[str, int] = {}
+    for position, name in reversed(list(enumerate(known))):
+        for synonym in name.split(","):
+            index[_plain(synonym)] = position
+        index[_plain(name)] = position
+    found = [index.get(_plain(name), -1) for name in wanted]
+    numbered = all(re.fullmatch(r"\d+", name) for name in wanted)
+    if all(f < 0 for f in found) or numbered:
+        if len(known) == len(wanted):
+            names = f"'{known[0]}' and '{wanted[0]}'"
+            warn = f"model '{model}' and the data name their classes differently ({names}): matched by position"
+            return LabelMap(len(wanted)), [] if numbered else [warn]
+        if numbered and len(wanted) < len(known):
+            targets = [i if i < len(wanted) else -1 for i in range(len(known))]
+            warn = f"the data has {len(wanted)} numbered classes, model '{model}' {len(known)}: matched by position"
+            return LabelMap(len(wanted), "argmax", tuple(targets)), [warn]
+        raise UserError(
+            f"none of the data's {len(wanted)} classes ('{wanted[0]}', …) is among the {len(known)} of model '{model}' "
+            f"('{known[0]}', …); name them alike (ImageNet: wnid such as n01443537, or name) or pass --labels map.json"
+        )
+    if found == list(range(len(known))):
+        return LabelMap(len(wanted)), []
+    targets = [-1] * len(known)
+    for target, position in enumerate(found):
+        if position >= 0:
+            targets[position] = target
+    lost = [name for name, position in zip(wanted, found) if position < 0]
+    few = ", ".join(lost[:5])
+    warn = f"{len(lost)} of {len(wanted)} classes are unknown to model '{model}' and can never be right: {few}"
+    return LabelMap(len(wanted), "argmax", tuple(targets)), [warn] if lost else []
+
+
+def read_label_map(path: Path, known: Sequence[str] | None, wanted: Sequence[str]) -> LabelMap:
+    """A map from a JSON file: `{"rule": "mean", "classes": {"dog": [151, "n02085620"], …}}` or `{"map": {"0": "dog"}}`."""
+    try:
+        held = json.loads(path.read_text())
+    except OSError:
+        raise UserError(f"no label map '{path}'") from None
+    except ValueError as error:
+        raise UserError(f"label map '{path}' is not JSON: {error}") from None
+    rule = held.get("rule", "argmax") if isinstance(held, dict) else None
+    if rule not in ("argmax", "mean", "sum") or not ({"classes", "map"} & set(held)):
+        raise UserError(f'label map \'{path}\': expected {{"rule": "argmax|mean|sum", "classes": {{name: [outputs]}}}}')
+    pairs = _pairs(held)
+    position = {name: i for i, name in enumerate(wanted)}
+    outputs = len(known) if known is not None else 1 + max((int(o) for o, _ in pairs if str(o).isdigit()), default=-1)
+    targets = [-1] * outputs
+    names = {_plain(s): i for i, name in enumerate(known or ()) for s in (name, *name.split(","))}
+    for output, target in pairs:
+        at = int(output) if str(output).isdigit() else names.get(_plain(str(output)), -1)
+        if not 0 <= at < outputs:
+            raise UserError(f"label map '{path}' names the model class '{output}', which the model does not have")
+        if target not in position:
+            raise UserError(
+                f"label map '{path}' names the data class '{target}'; the data has: {', '.join(wanted[:8])}"
+            )
+        targets[at] = position[target]
+    return LabelMap(len(wanted), rule, tuple(targets))
+
+
+def _pairs(held: Mapping[str, Any]) -> list[tuple[Any, str]]:
+    """(model output, dataset class) pairs of either form of the file."""
+    if "classes" in held:
+        return [(output, str(name)) for name, outputs in held["classes"].items() for output in outputs]
+    return [(output, str(name)) for output, name in held["map"].items() if name not in (-1, None)]
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\s_-]+", " ", name.strip().lower())

@@ -1,0 +1,241 @@
+"""A model: its card and one function from uint8 images on its canvas to probabilities."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from snellen.data.canvas import Canvas
+from snellen.errors import UserError
+from snellen.hashing import checksum, key_of
+from snellen.lazy import torch
+from snellen.models.card import Card, Task
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from torch import Tensor, nn
+
+PROBES = 16  # images shown to a callable, whose answers stand for its weights
+
+
+@dataclass(frozen=True)
+class Model:
+    """Somebody to ask. `predict` maps uint8 [B, 3, H, W] to probabilities [B, classes] on `device`.
+
+    `module` is the torch network where there is one (white-box methods need it). A model made of recorded answers has
+    `recorded` instead of `predict`: one row per sample and distortion.
+    """
+
+    card: Card
+    predict: Callable[[Tensor], Tensor] | None = None
+    device: torch.device | None = None
+    precision: str = "fp32"
+    module: nn.Module | None = field(default=None, repr=False)
+    recorded: pd.DataFrame | None = field(default=None, repr=False)
+
+    @property
+    def name(self) -> str:
+        return self.card.name
+
+    @property
+    def classes(self) -> tuple[str, ...] | None:
+        return self.card.classes
+
+    @property
+    def canvas(self) -> Canvas | None:
+        return self.card.canvas
+
+    def __call__(self, images: Tensor) -> Tensor:
+        """Probabilities [B, classes] of uint8 images [B, 3, H, W] on the model's canvas."""
+        if self.predict is None:
+            raise UserError(f"model '{self.name}' is a file of recorded answers; it cannot be shown new images")
+        return self.predict(images)
+
+    def named(self, name: str, text: str | None = None) -> Model:
+        """The same model under another name."""
+        return replace(self, card=replace(self.card, name=name, text=text or self.card.text))
+
+
+def from_torch(
+    module: nn.Module,
+    classes: Sequence[str] | None = None,
+    size: int | tuple[int, int] | None = None,
+    mean: Sequence[float] | None = None,
+    std: Sequence[float] | None = None,
+    *,
+    name: str | None = None,
+    device: str | torch.device | None = None,
+    canvas: Canvas | None = None,
+    outputs: Literal["logits", "probabilities"] = "logits",
+    task: Task = "classification",
+    notices: Sequence[str] = (),
+) -> Model:
+    """A model of a torch module that takes normalised float RGB [B, 3, H, W] and gives logits (or probabilities).
+
+    `size` in pixels (shorter side scaled to it, centre cropped) or a whole `canvas`; without either the data's own
+    size. `mean` and `std` are of pixels in 0…1; without them the module gets plain 0…1 pixels.
+    """
+    from snellen.models.device import chosen_device, precision_on
+
+    if (mean is None) != (std is None):
+        raise ValueError("expected mean and std together, got only one of them")
+    if canvas is None and size is not None:
+        height, width = (size, size) if isinstance(size, int) else size
+        canvas = Canvas(height, width, "crop", min(height, width))
+    where = chosen_device(device)
+    module = module.eval().to(where)
+    if where.type == "cuda" or _convolutional(module):
+        module = module.to(memory_format=torch.channels_last)
+    name = name or type(module).__name__
+    card = Card(
+        name=name,
+        text=f"python:{name}",
+        fingerprint="",
+        classes=None if classes is None else tuple(map(str, classes)),
+        canvas=canvas,
+        mean=_triple(mean),
+        std=_triple(std),
+        task=task,
+        notices=tuple(notices),
+    )
+    facts = [type(module).__name__, weights_hash(module), str(card.canvas), card.mean, card.std, outputs, task]
+    predict = _torch_predict(module, card, where, precision_on(where), outputs)
+    return Model(replace(card, fingerprint=key_of(facts)), predict, where, precision_on(where), module)
+
+
+def from_callable(
+    function: Callable[[np.ndarray], Any],
+    classes: Sequence[str] | None = None,
+    size: int | tuple[int, int] | None = None,
+    *,
+    name: str | None = None,
+    version: str | None = None,
+    task: Task = "classification",
+) -> Model:
+    """A model of any callable from uint8 arrays [B, H, W, 3] to probabilities [B, classes].
+
+    `version` names what it computes; without it the source code and the answers to 16 probe images stand for it.
+    """
+    shape = (size, size) if isinstance(size, int) else size
+    canvas = None if shape is None else Canvas(shape[0], shape[1], "crop", min(shape))
+    name = name or str(getattr(function, "__name__", type(function).__name__))
+
+    def predict(images: Tensor) -> Tensor:
+        arrays = images.permute(0, 2, 3, 1).contiguous().cpu().numpy()
+        answers = np.asarray(function(arrays), dtype=np.float32)
+        if answers.ndim != 2 or len(answers) != len(arrays):
+            raise UserError(
+                f"model '{name}' answered {list(answers.shape)} for {len(arrays)} images; "
+                f"expected probabilities [{len(arrays)}, classes]"
+            )
+        return torch.from_numpy(answers)
+
+    probes = None
+    if version is None:
+        side = shape or (32, 32)
+        answers = predict(probe_images(side)).numpy()
+        probes = tuple(tuple(round(float(p), 6) for p in row) for row in answers)
+    card = Card(
+        name=name,
+        text=f"python:{name}",
+        fingerprint=key_of(["callable", name, version or _source(function), str(canvas)]),
+        classes=None if classes is None else tuple(map(str, classes)),
+        canvas=canvas,
+        task=task,
+        probes=probes,
+    )
+    return Model(card, predict, torch.device("cpu"))
+
+
+def as_model(thing: Any, name: str | None = None, device: Any = None) -> Model:
+    """A Model of what a factory or a caller gave: ours, a torch module, or any callable."""
+    if isinstance(thing, Model):
+        return thing if name is None else thing.named(name)
+    if isinstance(thing, torch.nn.Module):
+        config: Mapping[str, Any] | None = getattr(thing, "pretrained_cfg", None)
+        if config:
+            from snellen.models.timm_models import from_timm_module
+
+            return from_timm_module(thing, name or type(thing).__name__, device)
+        label = name or type(thing).__name__
+        notice = (
+            f"model '{label}' is a bare torch module: it gets float RGB in 0…1 at the data's own size; "
+            "if it expects normalised input, wrap it: snellen.models.from_torch(module, mean=…, std=…, size=…)"
+        )
+        return from_torch(thing, name=label, device=device, notices=[notice])
+    if callable(thing):
+        return from_callable(thing, name=name)
+    raise UserError(f"expected a model, a torch module or a callable, got {type(thing).__name__}")
+
+
+def weights_hash(module: nn.Module) -> str:
+    """A hash of every parameter and buffer, by name, type and value."""
+    import hashlib
+
+    digest = hashlib.blake2b(digest_size=16)
+    for key, tensor in module.state_dict().items():
+        if not isinstance(tensor, torch.Tensor):
+            continue
+        digest.update(f"{key} {tensor.dtype} {list(tensor.shape)}".encode())
+        digest.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
+    return digest.hexdigest()
+
+
+def probe_images(size: tuple[int, int]) -> Tensor:
+    """16 fixed images uint8 [16, 3, H, W]: smooth colour waves of growing frequency."""
+    rows = torch.arange(size[0]).view(1, 1, -1, 1)
+    columns = torch.arange(size[1]).view(1, 1, 1, -1)
+    number = torch.arange(1, PROBES + 1).view(-1, 1, 1, 1)
+    channel = torch.arange(3).view(1, 3, 1, 1)
+    return ((rows * number + columns * (number % 5 + channel) + 40 * channel) % 256).to(torch.uint8)
+
+
+def _torch_predict(
+    module: nn.Module, card: Card, device: torch.device, precision: str, outputs: str
+) -> Callable[[Tensor], Tensor]:
+    """uint8 → normalise → forward → probabilities, in inference mode."""
+    scale = torch.tensor([1 / 255 / s for s in card.std or (1, 1, 1)], device=device).view(1, 3, 1, 1)
+    mean, std = card.mean or (0, 0, 0), card.std or (1, 1, 1)
+    offset = torch.tensor([-m / s for m, s in zip(mean, std)], device=device).view(1, 3, 1, 1)
+
+    @torch.inference_mode()
+    def predict(images: Tensor) -> Tensor:
+        pixels = images.to(device, non_blocking=True).to(torch.float32, memory_format=torch.channels_last)
+        pixels = torch.addcmul(offset, pixels, scale)
+        with torch.autocast("cuda", torch.bfloat16, enabled=precision == "bf16"):
+            answers = module(pixels)
+        answers = getattr(answers, "logits", answers)
+        if not isinstance(answers, torch.Tensor) or answers.ndim != 2 or len(answers) != len(images):
+            got = list(answers.shape) if isinstance(answers, torch.Tensor) else type(answers).__name__
+            raise UserError(
+                f"model '{card.name}' answered {got} for {len(images)} images; expected [{len(images)}, classes]"
+            )
+        return answers.float() if outputs == "probabilities" else answers.float().softmax(1)
+
+    return predict
+
+
+def _convolutional(module: nn.Module) -> bool:
+    return any(isinstance(part, torch.nn.Conv2d) for part in module.modules())
+
+
+def _triple(values: Sequence[float] | None) -> tuple[float, float, float] | None:
+    if values is None:
+        return None
+    listed = [float(v) for v in values]
+    if len(listed) == 1:
+        listed *= 3
+    if len(listed) != 3:
+        raise ValueError(f"expected three channel values, got {len(listed)}")
+    return listed[0], listed[1], listed[2]
+
+
+def _source(function: Any) -> str:
+    try:
+        return inspect.getsource(function if inspect.isroutine(function) else type(function))
+    except (OSError, TypeError):
+        return checksum(repr(type(function)).encode())

@@ -1,0 +1,64 @@
+"""`python:package.module:factory` or `python:file.py:factory`: whatever your own code builds.
+
+`@argument` after the factory is passed to it, so that one factory serves many checkpoints: `python:nets.py:load@a.pt`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from pathlib import Path
+from typing import Any
+
+from snellen.errors import UserError
+from snellen.models.model import Model, as_model
+
+
+def load_python(name: str, argument: str | None, device: Any) -> Model:
+    """The model that a factory returns: one of ours, a torch module, or a callable from uint8 arrays to probabilities."""
+    place, colon, factory_name = name.rpartition(":")
+    if not colon:
+        raise UserError(f"expected 'python:package.module:factory', got 'python:{name}'")
+    module = _module(place)
+    factory = getattr(module, factory_name, None)
+    if not callable(factory):
+        offered = [n for n, v in vars(module).items() if callable(v) and not n.startswith("_")]
+        raise UserError(
+            f"'{place}' has no factory '{factory_name}'; it has: {', '.join(offered[:8]) or 'no callables'}"
+        )
+    try:
+        made = factory() if argument is None else factory(argument)
+    except UserError:
+        raise
+    except Exception as error:
+        raise UserError(f"the factory '{name}' failed: {type(error).__name__}: {error}") from error
+    label = factory_name if argument is None else Path(argument).stem
+    return as_model(made, None if isinstance(made, Model) else label, device)
+
+
+def _module(place: str) -> Any:
+    """A module by its dotted name (the working folder counts) or by the path of its file."""
+    if place.endswith(".py"):
+        path = Path(place)
+        if not path.exists():
+            raise UserError(f"no file '{place}'")
+        spec = importlib.util.spec_from_file_location(f"snellen_user_{path.stem}", path)
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[spec.name] = module
+        loader: Any = lambda: spec.loader.exec_module(module)  # noqa: E731
+    else:
+        if str(Path.cwd()) not in sys.path:
+            sys.path.insert(0, str(Path.cwd()))
+        loader = lambda: importlib.import_module(place)  # noqa: E731
+    try:
+        loaded = loader()
+    except ModuleNotFoundError as error:
+        raise UserError(
+            f"cannot import '{place}': {error}; run from the folder that holds it, or give the path of its file"
+        ) from None
+    except Exception as error:
+        raise UserError(f"importing '{place}' failed: {type(error).__name__}: {error}") from error
+    return loaded or module

@@ -1,0 +1,49 @@
+"""`torchvision:name@WEIGHTS`: networks, weights and preprocessing as torchvision has them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from snellen.data.canvas import Canvas
+from snellen.errors import UserError, unknown
+from snellen.models.model import Model, from_torch
+
+
+def load_torchvision(name: str, weights: str | None, device: Any) -> Model:
+    """The model of a torchvision name with its weights, such as `resnet50@IMAGENET1K_V2`."""
+    from torchvision import models
+
+    if name not in models.list_models(module=models):
+        raise unknown("torchvision classifier", name, models.list_models(module=models))
+    choices = models.get_model_weights(name)
+    if not weights:
+        raise UserError(f"'torchvision:{name}' names no weights; write torchvision:{name}@{choices.DEFAULT.name}")
+    if weights not in choices.__members__:
+        raise unknown(f"weights of {name}", weights, choices.__members__)
+    chosen = choices[weights]
+    try:
+        module = models.get_model(name, weights=chosen)
+    except OSError as error:
+        raise UserError(f"the weights of 'torchvision:{name}' could not be had ({error}); are you offline? "
+                        "set TORCH_HOME to a cache that holds them") from None  # fmt: skip
+    preset = chosen.transforms()
+    crop, scale = preset.crop_size[0], preset.resize_size[0]
+    return from_torch(
+        module,
+        classes=_classes(chosen.meta["categories"]),
+        canvas=Canvas(crop, crop, "crop", scale, preset.interpolation.value),
+        mean=preset.mean,
+        std=preset.std,
+        name=f"{name}@{weights}",
+        device=device,
+    )
+
+
+def _classes(categories: list[str]) -> list[str]:
+    """torchvision's category names, with WordNet ids for the 1,000 of ImageNet (two of its names occur twice)."""
+    if len(categories) != 1000:
+        return categories
+    from timm.data import ImageNetInfo
+
+    info = ImageNetInfo("imagenet-1k")
+    return [f"{info.index_to_description(i)}, {info.index_to_label_name(i)}" for i in range(1000)]

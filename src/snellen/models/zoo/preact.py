@@ -1,0 +1,53 @@
+"""The pre-activation ResNet of the mixing papers (FMix and its follow-ups): He et al. 2016b with two changes.
+
+The stem is one 3×3 convolution with BatchNorm and ReLU; no BatchNorm or ReLU stands between the last block and pooling.
+"""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+
+class PreActResNet(nn.Module):
+    """Four stages of 64, 128, 256 and 512 channels with the given numbers of blocks; (2, 2, 2, 2) is ResNet-18."""
+
+    def __init__(self, blocks: tuple[int, int, int, int], classes: int) -> None:
+        super().__init__()
+        self.conv1 = nn.Conv2d(3, 64, 3, 1, 1, bias=False)
+        self.bn1 = nn.BatchNorm2d(64)
+        self.layer1 = _stage(64, 64, 1, blocks[0])
+        self.layer2 = _stage(64, 128, 2, blocks[1])
+        self.layer3 = _stage(128, 256, 2, blocks[2])
+        self.layer4 = _stage(256, 512, 2, blocks[3])
+        self.linear = nn.Linear(512, classes)
+
+    def forward(self, images: Tensor) -> Tensor:
+        features = F.relu(self.bn1(self.conv1(images)))
+        features = self.layer4(self.layer3(self.layer2(self.layer1(features))))
+        return self.linear(features.mean((2, 3)))
+
+
+class PreActBlock(nn.Module):
+    """BatchNorm and ReLU before each of two 3×3 convolutions; a 1×1 convolution as shortcut where the shape changes."""
+
+    def __init__(self, inputs: int, outputs: int, stride: int) -> None:
+        super().__init__()
+        self.bn1 = nn.BatchNorm2d(inputs)
+        self.conv1 = nn.Conv2d(inputs, outputs, 3, stride, 1, bias=False)
+        self.bn2 = nn.BatchNorm2d(outputs)
+        self.conv2 = nn.Conv2d(outputs, outputs, 3, 1, 1, bias=False)
+        self.shortcut = None
+        if stride > 1 or inputs != outputs:
+            self.shortcut = nn.Conv2d(inputs, outputs, 1, stride, bias=False)
+
+    def forward(self, features: Tensor) -> Tensor:
+        active = F.relu(self.bn1(features))
+        change = self.conv2(F.relu(self.bn2(self.conv1(active))))
+        return change + (features if self.shortcut is None else self.shortcut(active))
+
+
+def _stage(inputs: int, outputs: int, stride: int, blocks: int) -> nn.Sequential:
+    return nn.Sequential(
+        PreActBlock(inputs, outputs, stride), *(PreActBlock(outputs, outputs, 1) for _ in range(blocks - 1))
+    )

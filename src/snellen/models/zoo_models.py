@@ -1,0 +1,67 @@
+"""`zoo:arch@file.safetensors` (or the file alone, if its card names the architecture): our small networks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from snellen.data.canvas import Canvas
+from snellen.errors import UserError, unknown
+from snellen.hashing import file_sha256, key_of
+from snellen.models.card import Card
+from snellen.models.checkpoint import load_into, load_state, read_card
+from snellen.models.model import Model, from_torch
+from snellen.models.zoo import NETWORKS
+
+
+def zoo_card(architecture: str, path: str | None) -> Card:
+    """The card of a zoo checkpoint, read from its header without torch."""
+    if path is None:
+        raise UserError(f"'zoo:{architecture}' names no weights; write zoo:{architecture}@file.safetensors")
+    file = Path(path).expanduser()
+    held = read_card(file)
+    architecture = architecture or held.get("arch", "")
+    if not architecture:
+        raise UserError(f"'{path}' does not say its architecture; write zoo:ARCH@{path} (ARCH: {', '.join(NETWORKS)})")
+    if architecture not in NETWORKS:
+        raise unknown("zoo network", architecture, NETWORKS)
+    size = held.get("size")
+    canvas = Canvas(size[0], size[1], "crop", min(size)) if size else None
+    mean, std = held.get("mean"), held.get("std")
+    notices = () if held else (f"'{path}' has no card: it gets float RGB in 0…1 at the data's own size",)
+    return Card(
+        name=file.stem,
+        text=f"zoo:{architecture}@{path}",
+        fingerprint=key_of(["zoo", architecture, file_sha256(file), str(canvas), mean, std]),
+        classes=tuple(held["classes"]) if "classes" in held else None,
+        canvas=canvas,
+        mean=(mean[0], mean[1], mean[2]) if mean else None,
+        std=(std[0], std[1], std[2]) if std else None,
+        notices=notices,
+    )
+
+
+def load_zoo(architecture: str, path: str | None, device: Any) -> Model:
+    """A zoo network with the weights of a checkpoint; the class count is read from its last layer."""
+    card = zoo_card(architecture, path)
+    assert path is not None
+    architecture = card.text.removeprefix("zoo:").partition("@")[0]
+    file = Path(path).expanduser()
+    outputs = len(card.classes) if card.classes else _outputs(architecture, file)
+    module = load_into(NETWORKS[architecture](outputs), file)
+    made = from_torch(
+        module, card.classes, mean=card.mean, std=card.std, canvas=card.canvas, name=card.name, device=device
+    )
+    return Model(card, made.predict, made.device, made.precision, made.module)
+
+
+def _outputs(architecture: str, file: Path) -> int:
+    """The class count of a checkpoint without a card: the rows of its network's last linear layer."""
+    from torch import nn
+
+    network = NETWORKS[architecture](1)
+    last = [name for name, part in network.named_modules() if isinstance(part, nn.Linear)][-1]
+    state = load_state(file)
+    if f"{last}.weight" not in state:
+        raise UserError(f"'{file}' does not fit {architecture}: it lacks '{last}.weight'")
+    return int(state[f"{last}.weight"].shape[0])
