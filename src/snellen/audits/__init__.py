@@ -1,0 +1,50 @@
+"""Protocols: what is asked and what is concluded, one file each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from snellen import text
+from snellen.audits.baseline import Baseline
+from snellen.audits.exam import Audit, Exam
+from snellen.audits.finding import Finding, Trust
+from snellen.audits.interference import Interference
+from snellen.audits.occlusion import Occlusion
+from snellen.audits.trust import with_trust
+from snellen.distort.language import from_node
+
+AUDITS: dict[str, type] = {
+    "occlusion": Occlusion,
+    "interference": Interference,
+}
+
+
+def parse_audits(source: str | Sequence[Any] | None) -> list[Any]:
+    """The audits a text such as `occlusion,interference(grid=4)` names; None means all, with their defaults."""
+    if source is None:
+        return [audit() for audit in AUDITS.values()]
+    if isinstance(source, str):
+        return [text.build(node, AUDITS, "audit", _argument) for node in text.read_list(source)]
+    return [one for item in source for one in (parse_audits(item) if isinstance(item, str) else [item])]
+
+
+def _argument(node: Any) -> Any:
+    """Arguments of audits: distortions where they are calls, plain values else."""
+    if isinstance(node, tuple):
+        return tuple(map(_argument, node))
+    return from_node(node) if isinstance(node, text.Call | text.Pipe) else node
+
+
+__all__ = [
+    "AUDITS",
+    "Audit",
+    "Baseline",
+    "Exam",
+    "Finding",
+    "Interference",
+    "Occlusion",
+    "Trust",
+    "parse_audits",
+    "with_trust",
+]

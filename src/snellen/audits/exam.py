@@ -1,0 +1,46 @@
+"""The exam: what audits may know when they declare their cells, and the shape every audit has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+from snellen.audits.finding import Finding
+from snellen.distort import Noise, Nothing, Uniform
+from snellen.engine.answers import Answers
+from snellen.engine.cell import Cell
+
+YARDSTICK = Noise(Uniform(0, 0.1))  # mild Gaussian noise, the yardstick of paper 000 B.2
+
+
+@dataclass(frozen=True)
+class Exam:
+    """The datasets at hand by role (`test`, and `train` where given) with their classes, the smallest image side that a
+    model sees, the seed, and whether donors are there."""
+
+    classes: Mapping[str, Sequence[str]]
+    side: int
+    seed: int = 0
+    donors: bool = False
+
+    def cell(self, distortion: Any, on: str = "test") -> Cell:
+        """The question of a distortion on one of the datasets."""
+        return Cell(distortion, on, self.seed)
+
+    def clean(self, on: str = "test") -> Cell:
+        """The question without distortion."""
+        return self.cell(Nothing(), on)
+
+    def yardstick(self, on: str = "test") -> Cell:
+        """The question under mild noise, against which interference is compared."""
+        return self.cell(YARDSTICK, on)
+
+
+class Audit(Protocol):
+    """A protocol: the cells it asks for, then what it concludes about one model from the answers. No I/O, no batches."""
+
+    title: ClassVar[str]
+
+    def cells(self, exam: Exam) -> list[Cell]: ...
+    def conclude(self, exam: Exam, answers: Answers) -> list[Finding]: ...

@@ -1,0 +1,96 @@
+"""Findings: what an audit concludes, one number a piece, with all a reader needs to judge it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from snellen.engine.cell import Cell
+from snellen.measure import Estimate
+
+
+@dataclass(frozen=True)
+class Trust:
+    """How far a distortion-based number may be an artefact of its distortion: the DI index beside its yardsticks.
+
+    `null95` is the 95 % quantile of the index when errors fall on classes at random; `noise` is the index of mild
+    Gaussian noise on the same model. `flagged` says that the index exceeds both; it is comparative, not absolute.
+    """
+
+    index: float
+    low: float
+    high: float
+    std: float
+    worst_case: float
+    null95: float
+    noise: float
+    dominant: str
+    flagged: bool
+    distortion: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One conclusion about one model.
+
+    `name` is what conditions refer to; `better` says which way is good; `cells` are the questions it rests on (those
+    with a distortion give it its `trust`); `facts` are further values by name; `per_run` one value a run.
+    """
+
+    audit: str
+    name: str
+    model: str
+    value: float
+    low: float
+    high: float
+    n: int
+    text: str
+    better: Literal["higher", "lower", ""] = ""
+    unit: Literal["share", "index", "difference"] = "share"
+    cells: tuple[Cell, ...] = ()
+    facts: dict[str, Any] = field(default_factory=dict)
+    per_run: tuple[float, ...] = ()
+    trust: Trust | None = None
+
+    def trusting(self, trust: Trust) -> Finding:
+        """The same finding with its interference beside it."""
+        return replace(self, trust=trust)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values; nan becomes null."""
+        held = {
+            "audit": self.audit,
+            "name": self.name,
+            "model": self.model,
+            "value": self.value,
+            "low": self.low,
+            "high": self.high,
+            "n": self.n,
+            "better": self.better,
+            "unit": self.unit,
+            "on": self.cells[0].on if self.cells else "",
+            "seed": self.cells[0].seed if self.cells else 0,
+            "distortions": [str(cell.distortion) for cell in self.cells],
+            "facts": self.facts,
+            "per_run": list(self.per_run),
+            "text": self.text,
+            "interference": None if self.trust is None else vars(self.trust),
+        }
+        return _without_nan(held)
+
+
+def finding(audit: str, name: str, model: str, estimate: Estimate, text: str, **more: Any) -> Finding:
+    """A finding of a measure's estimate."""
+    return Finding(audit, name, model, estimate.value, estimate.low, estimate.high, estimate.n, text, **more)
+
+
+def _without_nan(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _without_nan(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_nan(item) for item in value]
+    return value

@@ -1,0 +1,85 @@
+"""Data interference of any distortions: which of them a model takes for a class (paper 000, section 2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from snellen.audits.exam import Exam
+from snellen.audits.finding import Finding, finding
+from snellen.audits.trust import CAVEAT, interference_of
+from snellen.distort import Fourier, Occlude, Shuffle, Uniform
+from snellen.engine.answers import Answers
+from snellen.engine.cell import Cell
+from snellen.measure import accuracy
+from snellen.text import text_form
+
+
+@dataclass(frozen=True)
+class Interference:
+    """The DI index of each distortion, with the accuracy it would explain away.
+
+    By default patch shuffling (`grid`; 2×2 below 32 pixels, 4×4 from there), the large square of table 3 and a Fourier
+    mask over half the image; `distortions` names others.
+    """
+
+    distortions: tuple[Any, ...] = ()
+    grid: int | None = None
+    title: ClassVar[str] = "Data interference (DI)"
+
+    __str__ = text_form
+
+    def chosen(self, exam: Exam) -> list[Any]:
+        """The distortions that are asked for."""
+        if self.distortions:
+            return list(self.distortions)
+        grid = self.grid or (4 if exam.side >= 32 else 2)
+        return [Shuffle(grid), Occlude(Uniform(0.7, 1), "black", inside=False), Fourier(0.5)]
+
+    def cells(self, exam: Exam) -> list[Cell]:
+        return [exam.cell(distortion) for distortion in self.chosen(exam)]
+
+    def conclude(self, exam: Exam, answers: Answers) -> list[Finding]:
+        told = []
+        for cell in [exam.yardstick(), *self.cells(exam)]:
+            measured = interference_of(exam, answers, cell)
+            classes = exam.classes[cell.on]
+            dominant = classes[measured.dominant] if measured.dominant >= 0 else "none"
+            told.append(
+                finding(
+                    "interference",
+                    "interference",
+                    answers.model,
+                    measured,
+                    f"DI index of {cell.distortion}; dominant class {dominant} ({CAVEAT})",
+                    better="lower",
+                    unit="index",
+                    cells=(cell,),
+                    per_run=tuple(measured.per_run.tolist()),
+                    facts={
+                        "std": measured.std,
+                        "worst_case": measured.worst_case,
+                        "worst_case_std": measured.worst_case_std,
+                        "dominant": dominant,
+                        "classes": list(classes),
+                        "increase": np.round(measured.increase, 5).tolist(),
+                    },
+                )
+            )
+            if cell != exam.yardstick():
+                block = answers[cell]
+                told.append(
+                    finding(
+                        "interference",
+                        "distorted_accuracy",
+                        answers.model,
+                        accuracy(block.score, block.groups),
+                        f"accuracy under {cell.distortion}",
+                        better="higher",
+                        cells=(cell,),
+                        per_run=tuple(block.score.mean(1).tolist()),
+                    )
+                )
+        return told

@@ -1,0 +1,268 @@
+"""Answering one shard: every model under every distortion while the images are in memory.
+
+`answer` is a pure function of the slides and the work; executors only place it.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from snellen.data.canvas import Canvas
+from snellen.data.dataset import Dataset, sample_keys
+from snellen.distort import Donors, View, moved, show
+from snellen.engine.cell import Asked
+from snellen.engine.slides import Slides
+from snellen.engine.store import ShardTables
+from snellen.errors import UserError
+from snellen.lazy import torch
+from snellen.models.labels import Reading
+from snellen.models.model import Model
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from torch import Tensor
+
+THUMBNAILS = 24
+THUMBNAIL_SIDE = 112  # pixels
+
+
+@dataclass
+class Work:
+    """What is to be answered on one dataset: the cells, the loaded models and what distortions may know.
+
+    `batch` may shrink while running, when a device's memory is too small for it.
+    """
+
+    on: str
+    data: Dataset
+    asked: Sequence[Asked]
+    models: Mapping[str, Model]  # by model fingerprint
+    batch: dict[Canvas, int]
+    device: Any
+    new: frozenset[str] = frozenset()
+    donors: Mapping[Canvas, Donors] = field(default_factory=dict)
+    pictured: frozenset[int] = frozenset()
+    on_answers: Callable[[int], None] = lambda images: None
+
+
+def answer(slides: Slides, work: Work) -> ShardTables:
+    """The tables of one shard."""
+    taken = work.data.samples.take(np.array(slides.positions))
+    readable = np.array([not error for error in slides.errors], bool)
+    answers: list[dict[str, Any]] = []
+    shown: list[dict[str, Any]] = []
+    thumbs: dict[tuple[str, int], bytes] = {}
+    for canvas, images in slides.images.items():
+        images = images.to(work.device, non_blocking=True)
+        labels = torch.from_numpy(taken.labels).to(work.device)
+        for group in _by_shown([one for one in work.asked if one.canvas == canvas]):
+            lead = group[0]
+            view = View(
+                keys=sample_keys(taken.ids),
+                seed=lead.cell.seed,
+                device=images.device,
+                labels=taken.labels,
+                masks=slides.masks[canvas].to(work.device) if canvas in slides.masks else None,
+                boxes=slides.boxes.get(canvas),
+                mean=lead.subject.card.fill,
+                donors=work.donors.get(canvas),
+            )
+            trace = _Trace()
+            _show_group(group, images, labels, view, work, trace, slides, thumbs)
+            for one in group:
+                answers.append(_answer_columns(one, trace.readings[one.key], taken, readable))
+            if lead.shown in work.new:
+                shown.append(_shown_columns(lead.shown, trace, taken, readable))
+    return ShardTables(
+        _table(answers, ("cell", "sample")),
+        _table(shown, ("shown", "sample")),
+        _samples_table(slides, work.data, work.on),
+        thumbs,
+    )
+
+
+@dataclass
+class _Trace:
+    """What one group of cells with the same distorted images yields; on the device until the shard ends."""
+
+    readings: dict[str, list[Reading]] = field(default_factory=dict)
+    covered: list[Tensor] = field(default_factory=list)
+    object_covered: list[Tensor] = field(default_factory=list)
+    notes: list[dict[str, np.ndarray]] = field(default_factory=list)
+
+
+def _show_group(
+    group: Sequence[Asked],
+    images: Tensor,
+    labels: Tensor,
+    view: View,
+    work: Work,
+    trace: _Trace,
+    slides: Slides,
+    thumbs: dict[tuple[str, int], bytes],
+) -> None:
+    """Show one distortion, batch by batch, to every model of the group."""
+    lead = group[0]
+    stop = 0
+    while stop < len(images):
+        start, stop = stop, min(stop + work.batch[lead.canvas], len(images))
+        part = view.rows(start, stop)
+        pixels, cover = show(lead.cell.distortion, images[start:stop], part)
+        if lead.shown in work.new:
+            _note_cover(lead.cell.distortion, cover, part, trace)
+            for row in range(start, stop):
+                if slides.positions[row] in work.pictured and not slides.errors[row]:
+                    thumbs[lead.shown, slides.positions[row]] = _thumbnail(pixels[row - start])
+        for one in group:
+            model = work.models[one.subject.card.fingerprint]
+            if model.recorded is not None:
+                reading = _recalled(one, model, work.data, slides.positions[start:stop], labels[start:stop])
+            else:
+                reading = one.labels.read(_asked_within_memory(model, pixels, work, lead.canvas), labels[start:stop])
+                work.on_answers(stop - start)
+            trace.readings.setdefault(one.key, []).append(reading)
+
+
+def _asked_within_memory(model: Model, pixels: Tensor, work: Work, canvas: Canvas) -> Tensor:
+    """The model's probabilities; where memory runs out the batch is halved, for this and later batches."""
+    try:
+        return model(pixels)
+    except torch.OutOfMemoryError:
+        if len(pixels) == 1:
+            raise UserError(f"not even one image fits into memory with model '{model.name}'") from None
+    half = (len(pixels) + 1) // 2
+    work.batch[canvas] = min(work.batch[canvas], half)
+    torch.cuda.empty_cache()
+    return torch.cat([_asked_within_memory(model, part, work, canvas) for part in (pixels[:half], pixels[half:])])
+
+
+def _note_cover(distortion: Any, cover: Tensor | None, view: View, trace: _Trace) -> None:
+    """Keep the covered share of each image, and of its object where masks are known."""
+    trace.notes.append(view.notes)
+    if cover is None:
+        return
+    trace.covered.append(cover.flatten(1).sum(1, dtype=torch.float32) / (cover.shape[1] * cover.shape[2]))
+    if view.masks is not None:
+        mask = moved(distortion, view.masks, view).flatten(1)
+        hidden = (cover.flatten(1) & mask).sum(1, dtype=torch.float32)
+        trace.object_covered.append(hidden / mask.sum(1, dtype=torch.float32))
+
+
+def _recalled(one: Asked, model: Model, data: Dataset, positions: Sequence[int], labels: Tensor) -> Reading:
+    """Answers looked up in a table of recorded ones."""
+    assert model.recorded is not None
+    index = [(str(one.cell.distortion), one.cell.seed, data.samples.ids[p]) for p in positions]
+    rows = model.recorded.reindex(index)
+    if rows["pred"].isna().any():
+        distortion, _, sample = index[int(np.flatnonzero(rows["pred"].isna())[0])]
+        raise UserError(
+            f"'{one.subject.card.text}' has no answer for sample '{sample}' under {distortion}, seed {one.cell.seed}; "
+            "add it, or ask only for audits whose distortions it answers"
+        )
+    names = {name: i for i, name in enumerate(data.classes)}
+    pred = [names[str(p)] if str(p) in names else int(float(p)) for p in rows["pred"]]
+    columns = (torch.from_numpy(rows[c].to_numpy(np.float32).copy()) for c in ("confidence", "label_prob"))
+    classes = torch.tensor(pred)
+    return Reading(classes, classes, *columns)
+
+
+def _by_shown(asked: Sequence[Asked]) -> list[list[Asked]]:
+    """Cells that are shown the same pixels, together."""
+    groups: dict[str, list[Asked]] = {}
+    for one in asked:
+        groups.setdefault(one.shown, []).append(one)
+    return list(groups.values())
+
+
+def _answer_columns(one: Asked, readings: list[Reading], taken: Any, readable: np.ndarray) -> dict[str, Any]:
+    pred, raw, confidence, label_prob = (torch.cat(parts).cpu().numpy() for parts in zip(*readings))
+    if not np.isfinite(confidence[readable]).all() and one.subject.card.text.partition(":")[0] != "predictions":
+        sample = taken.ids[int(np.flatnonzero(readable & ~np.isfinite(confidence))[0])]
+        raise UserError(f"model '{one.subject.name}' answered nan for sample '{sample}' under {one.cell.distortion}")
+    ids = np.array(taken.ids, object)[readable]
+    return {
+        "cell": one.key,
+        "sample": ids,
+        "pred": pred[readable].astype(np.int32),
+        "raw": raw[readable].astype(np.int32),
+        "score": (pred == taken.labels)[readable].astype(np.float32),
+        "confidence": confidence[readable].astype(np.float32),
+        "label_prob": label_prob[readable].astype(np.float32),
+    }
+
+
+def _shown_columns(shown: str, trace: _Trace, taken: Any, readable: np.ndarray) -> dict[str, Any]:
+    count = len(readable)
+    covered, hidden = (
+        torch.cat(parts).cpu().numpy() if parts else np.full(count, np.nan, np.float32)
+        for parts in (trace.covered, trace.object_covered)
+    )
+    noted = {
+        name: np.concatenate([notes.get(name, np.full(1, blank)) for notes in trace.notes])
+        if any(name in notes for notes in trace.notes)
+        else np.full(count, blank)
+        for name, blank in (("donor", ""), ("excluded", False))
+    }
+    return {
+        "shown": shown,
+        "sample": np.array(taken.ids, object)[readable],
+        "covered": covered[readable].astype(np.float32),
+        "object_covered": hidden[readable].astype(np.float32),
+        "donor": noted["donor"].astype(object)[readable],
+        "excluded": noted["excluded"].astype(bool)[readable],
+    }
+
+
+def _table(parts: list[dict[str, Any]], words: tuple[str, ...]) -> pa.Table:
+    """One table of column blocks; the named word columns are dictionary-encoded."""
+    import pyarrow as pa
+
+    blocks = []
+    for part in parts:
+        rows = len(part["sample"])
+        columns = {}
+        for name, values in part.items():
+            if isinstance(values, str):
+                columns[name] = pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows, np.int32)), pa.array([values]))
+            else:
+                made = pa.array(values, pa.string()) if values.dtype == object else pa.array(values)
+                columns[name] = made.dictionary_encode() if name in words else made
+        blocks.append(pa.table(columns))
+    return pa.concat_tables(blocks).unify_dictionaries() if blocks else pa.table({"shown": [], "sample": []})
+
+
+def _samples_table(slides: Slides, data: Dataset, on: str) -> pa.Table:
+    import pyarrow as pa
+
+    taken = data.samples.take(np.array(slides.positions))
+    heights, widths = zip(*slides.sizes)
+    columns: dict[str, Any] = {
+        "on": [on] * len(taken),
+        "sample": list(taken.ids),
+        "label": taken.labels,
+        "class": [data.classes[i] if i >= 0 else "" for i in taken.labels],
+        "height": np.array(heights, np.int32),
+        "width": np.array(widths, np.int32),
+        "checksum": slides.checksums,
+        "error": slides.errors,
+    }
+    for name, values in taken.columns.items():
+        columns.setdefault(name, values.astype(str) if values.dtype == object else values)
+    return pa.table({name: pa.array(values) for name, values in columns.items()})
+
+
+def _thumbnail(pixels: Tensor) -> bytes:
+    """A small PNG of one image uint8 [3, H, W]."""
+    from PIL import Image
+
+    picture = Image.fromarray(pixels.permute(1, 2, 0).cpu().numpy())
+    if max(picture.size) > THUMBNAIL_SIDE:
+        picture.thumbnail((THUMBNAIL_SIDE, THUMBNAIL_SIDE), Image.Resampling.BOX)
+    held = io.BytesIO()
+    picture.save(held, "PNG")
+    return held.getvalue()

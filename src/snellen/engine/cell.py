@@ -1,0 +1,84 @@
+"""Cells: what is asked, and under which key the answers are kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from snellen.data.canvas import Canvas
+from snellen.data.dataset import Dataset
+from snellen.errors import UserError
+from snellen.hashing import key_of
+from snellen.models.labels import LabelMap
+from snellen.models.subject import Subject
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One question to every model: a distortion of one of the datasets (`on`: test, train …) under a seed."""
+
+    distortion: Any
+    on: str = "test"
+    seed: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.distortion} on {self.on}, seed {self.seed}"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A cell as put to one run of one model, with the keys of its answers and of what was shown."""
+
+    key: str
+    shown: str
+    cell: Cell
+    subject: Subject
+    canvas: Canvas
+    labels: LabelMap
+
+    def row(self, data: Dataset, precision: str) -> dict[str, Any]:
+        """This cell's row in the `cells` table."""
+        return {
+            "cell": self.key,
+            "shown": self.shown,
+            "model": self.subject.name,
+            "run": self.subject.run,
+            "on": self.cell.on,
+            "data": data.text,
+            "distortion": str(self.cell.distortion),
+            "version": str(self.cell.distortion.version),
+            "seed": self.cell.seed,
+            "canvas": str(self.canvas),
+            "precision": precision,
+            "rule": self.labels.rule,
+            "model_fingerprint": self.subject.card.fingerprint,
+            "data_fingerprint": data.fingerprint,
+        }
+
+
+def canvas_for(subject: Subject, data: Dataset) -> Canvas:
+    """The model's canvas, or the data's own size where the model names none."""
+    if subject.card.canvas is not None:
+        return subject.card.canvas
+    if data.size is None:
+        raise UserError(
+            f"model '{subject.name}' names no image size and {data.text} holds photos of several; "
+            "give it one: snellen.models.from_torch(module, size=224)"
+        )
+    return Canvas(data.size[0], data.size[1], "native")
+
+
+def asked(cell: Cell, subject: Subject, data: Dataset, labels: LabelMap, precision: str, donors: str | None) -> Asked:
+    """The cell as put to one run, keyed by everything its answers depend on (contract 3)."""
+    canvas = canvas_for(subject, data)
+    needs = cell.distortion.needs
+    facts: dict[str, Any] = {}
+    if "mean" in needs:
+        facts["mean"] = subject.card.fill
+    if "donors" in needs:
+        facts["donors"] = donors
+    shown = key_of(
+        [data.fingerprint, str(canvas), str(cell.distortion), str(cell.distortion.version), cell.seed, facts]
+    )
+    key = key_of([shown, subject.card.fingerprint, labels.fingerprint, precision])
+    return Asked(key, shown, cell, subject, canvas, labels)

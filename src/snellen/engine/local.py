@@ -1,0 +1,98 @@
+"""Local execution: the passes of a plan, one shard after the other, decoding overlapped with inference."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+from snellen.data.canvas import Canvas
+from snellen.data.dataset import Dataset, limited
+from snellen.distort import Donors
+from snellen.engine.answer import THUMBNAILS, Work, answer
+from snellen.engine.plan import Pass, Plan
+from snellen.engine.progress import Progress
+from snellen.engine.slides import slides
+from snellen.engine.store import Store
+from snellen.lazy import torch
+from snellen.models.model import Model
+
+DONOR_BYTES = 64 * 2**20  # what a donor pool may take of memory, per canvas
+
+
+def run_local(plan: Plan, store: Store, progress: Progress, donors: Dataset | None = None) -> int | None:
+    """Answer everything the plan found missing; the batch size that a resumed run should use."""
+    models = load_models(plan, progress)
+    batch_size = plan.settings.batch_size
+    progress.start(plan.forward_passes)
+    for one in plan.passes:
+        work = work_of(one, plan, models, donors)
+        work.on_answers = progress.advance
+        name = store.begin_pass(one.on, {a.key: a.shown for a in one.asked})
+        shards = [plan.samples_of(one.on, shard) for shard in one.shards]
+        # One thread writes while the next shard is answered; at most one shard waits, so memory stays bounded.
+        with ThreadPoolExecutor(max_workers=1, thread_name_prefix="write") as writer:
+            pending: Future[None] | None = None
+            for number, slide in zip(one.shards, slides(work.data, shards, list(work.batch), plan.settings.threads)):
+                tables = answer(slide, work)
+                if pending is not None:
+                    pending.result()
+                pending = writer.submit(store.write_shard, name, one.on, number, tables)
+            if pending is not None:
+                pending.result()
+        if any(work.batch[canvas] < plan.settings.batch_for(canvas) for canvas in work.batch):
+            batch_size = min(work.batch.values())
+    progress.stop()
+    return batch_size
+
+
+def load_models(plan: Plan, progress: Progress) -> dict[str, Model]:
+    """The models the plan still has to ask, by fingerprint."""
+    models: dict[str, Model] = {}
+    for one in plan.passes:
+        for asked in one.asked:
+            if asked.subject.card.fingerprint not in models:
+                progress.say(f"loading {asked.subject.name} ({asked.subject.run})")
+                models[asked.subject.card.fingerprint] = asked.subject.model(plan.settings.device)
+    return models
+
+
+def work_of(one: Pass, plan: Plan, models: Mapping[str, Model], donors: Dataset | None) -> Work:
+    """What one pass has to answer."""
+    data = plan.data[one.on]
+    canvases = list(dict.fromkeys(a.canvas for a in one.asked))
+    device = torch.device(plan.settings.device)
+    needs_donors = [a.canvas for a in one.asked if "donors" in a.cell.distortion.needs]
+    pools = {canvas: donor_pool(donors, canvas, device) for canvas in dict.fromkeys(needs_donors) if donors is not None}
+    chosen = {sample: position for position, sample in enumerate(data.samples.ids)}
+    pictured = frozenset(chosen[sample] for sample in limited(data, THUMBNAILS).samples.ids)
+    return Work(
+        on=one.on,
+        data=data,
+        asked=one.asked,
+        models=models,
+        batch={canvas: plan.settings.batch_for(canvas) for canvas in canvases},
+        device=device,
+        new=one.new,
+        donors=pools,
+        pictured=pictured,
+    )
+
+
+def donor_pool(data: Dataset, canvas: Canvas, device: Any) -> Donors:
+    """Donor images on a canvas: as many as fit into 64 MiB, chosen by a hash of their ids."""
+    chosen = limited(data, max(1, DONOR_BYTES // (3 * canvas.height * canvas.width)))
+    (slide,) = slides(chosen, [range(len(chosen))], [_fitted(canvas)], threads=4)
+    readable = [row for row, error in enumerate(slide.errors) if not error]
+    ids: Sequence[str] = chosen.samples.ids
+    images = slide.images[_fitted(canvas)][readable].to(device)
+    return Donors(images, tuple(ids[row] for row in readable), chosen.fingerprint)
+
+
+def _fitted(canvas: Canvas) -> Canvas:
+    """Donors may be of any size, so a native canvas scales and crops them."""
+    return (
+        canvas
+        if canvas.fit != "native"
+        else Canvas(canvas.height, canvas.width, "crop", min(canvas.height, canvas.width))
+    )

@@ -1,0 +1,108 @@
+"""The plan: which cells are needed, which the store already has, and what is left to ask. Made without torch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from snellen.data.dataset import Dataset
+from snellen.engine.cell import Asked, Cell, asked, canvas_for
+from snellen.engine.settings import Settings
+from snellen.engine.store import Store
+from snellen.errors import UserError
+from snellen.models.labels import LabelMap
+from snellen.models.subject import Subject
+
+
+@dataclass(frozen=True)
+class Pass:
+    """The same missing cells for some shards of one dataset; `new` are the shown keys not yet stored there."""
+
+    on: str
+    asked: tuple[Asked, ...]
+    shards: tuple[int, ...]
+    new: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All cells a run needs (`asked`, equal ones merged) and the passes that are left to do."""
+
+    asked: tuple[Asked, ...]
+    passes: tuple[Pass, ...]
+    data: Mapping[str, Dataset]
+    settings: Settings
+    shard: int
+
+    def samples_of(self, on: str, shard: int) -> range:
+        """The positions of a shard's samples in its dataset."""
+        return range(shard * self.shard, min((shard + 1) * self.shard, len(self.data[on])))
+
+    @property
+    def forward_passes(self) -> int:
+        """Images that models will be shown."""
+        return sum(
+            len(self.samples_of(one.on, shard))
+            * sum(a.subject.card.text.partition(":")[0] != "predictions" for a in one.asked)
+            for one in self.passes
+            for shard in one.shards
+        )
+
+
+def make_plan(
+    subjects: Sequence[Subject],
+    data: Mapping[str, Dataset],
+    cells: Sequence[Cell],
+    labels: Mapping[tuple[str, str, str], LabelMap],
+    settings: Settings,
+    store: Store,
+    donors: str | None = None,
+) -> Plan:
+    """Merge equal cells, look up what the store has, and group the rest into passes.
+
+    `labels` maps (model, run, dataset) to a label map; `donors` is the fingerprint of the donor pool.
+    """
+    needed: dict[tuple[str, str, str], Asked] = {}
+    for cell in dict.fromkeys(cells):
+        _check_needs(cell, data[cell.on], donors)
+        for subject in subjects:
+            label_map = labels[subject.name, subject.run, cell.on]
+            one = asked(cell, subject, data[cell.on], label_map, settings.precision, donors)
+            needed[subject.name, subject.run, one.key] = one
+    canvases = [canvas_for(subject, held) for subject in subjects for held in data.values()]
+    shard = settings.shard_for(canvases)
+    passes = []
+    for on, held in data.items():
+        wanted = [one for one in needed.values() if one.cell.on == on]
+        if wanted:
+            passes += _passes(on, wanted, math.ceil(len(held) / shard), store.present(on))
+    return Plan(tuple(needed.values()), tuple(passes), data, settings, shard)
+
+
+def _passes(on: str, wanted: Sequence[Asked], shards: int, present: Mapping[int, Mapping[str, str]]) -> list[Pass]:
+    """Shards that lack the same cells, together."""
+    groups: dict[tuple[frozenset[str], frozenset[str]], list[int]] = {}
+    keys = frozenset(one.key for one in wanted)
+    for shard in range(shards):
+        held = present.get(shard, {})
+        missing = keys.difference(held)
+        if missing:
+            shown = {one.shown for one in wanted if one.key in missing} - set(held.values())
+            groups.setdefault((missing, frozenset(shown)), []).append(shard)
+    passes = []
+    for (missing, new), numbers in groups.items():
+        once = {one.key: one for one in wanted if one.key in missing}
+        passes.append(Pass(on, tuple(once.values()), tuple(numbers), new))
+    return passes
+
+
+def _check_needs(cell: Cell, data: Dataset, donors: str | None) -> None:
+    """Refuse a distortion whose facts nobody can give."""
+    for need in sorted(cell.distortion.needs):
+        if need == "donors" and donors is None:
+            raise UserError(
+                f"{cell.distortion} needs a donor pool; pass --donors DATA, for example --donors phantom:train"
+            )
+        if need in ("masks", "boxes") and need not in data.facts:
+            raise UserError(f"{cell.distortion} needs the objects' {need}, which {data.text} does not have")

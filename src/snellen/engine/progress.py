@@ -1,0 +1,55 @@
+"""Progress on stderr: images per second and time left; silent where it is not a terminal."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any
+
+
+class Progress:
+    """Counts images shown to models. `quiet` says nothing at all; without a terminal only one line at the end."""
+
+    def __init__(self, quiet: bool = False) -> None:
+        self.quiet = quiet
+        self.terminal = not quiet and sys.stderr.isatty()
+        self.done = self.total = 0
+        self.began = time.perf_counter()
+        self._bar: Any = None
+        self._task: Any = None
+
+    def say(self, text: str) -> None:
+        """One line of what is going on."""
+        if self.terminal:
+            print(text, file=sys.stderr)
+
+    def start(self, total: int) -> None:
+        self.total, self.done, self.began = total, 0, time.perf_counter()
+        if not self.terminal or not total:
+            return
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bar
+
+        columns = (TextColumn("asking"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]} images/s"))
+        self._bar = Bar(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True)
+        self._task = self._bar.add_task("asking", total=total, rate="–")
+        self._bar.start()
+
+    def advance(self, images: int) -> None:
+        self.done += images
+        if self._bar is not None:
+            self._bar.update(self._task, completed=self.done, rate=f"{self.rate:,.0f}")
+
+    @property
+    def rate(self) -> float:
+        """Images per second so far."""
+        return self.done / max(time.perf_counter() - self.began, 1e-9)
+
+    def stop(self) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+        if not self.quiet and self.done:
+            seconds = time.perf_counter() - self.began
+            print(f"asked {self.done:,} images in {seconds:.1f} s ({self.rate:,.0f} images/s)", file=sys.stderr)

@@ -1,0 +1,47 @@
+"""How a run is carried out: what does not change the question, only how it is answered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from snellen.data.canvas import Canvas
+from snellen.errors import UserError
+
+SMALL = 64 * 64  # pixels up to which an image counts as small
+
+
+@dataclass(frozen=True)
+class Settings:
+    """`batch_size` None is chosen by image size and device; `shard` is how many samples are answered as one unit."""
+
+    seed: int = 0
+    limit: int | None = None
+    device: str = "cpu"
+    precision: str = "fp32"
+    batch_size: int | None = None
+    shard: int | None = None
+    threads: int = 4
+
+    def __post_init__(self) -> None:
+        for name in ("batch_size", "shard", "limit"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise UserError(f"expected {name.replace('_', '-')} of at least 1, got {value}")
+
+    def batch_for(self, canvas: Canvas) -> int:
+        """Images per forward pass: enough to fill the device, not more."""
+        if self.batch_size is not None:
+            return self.batch_size
+        small = canvas.height * canvas.width <= SMALL
+        if self.device.startswith("cuda"):
+            return 1024 if small else 256
+        return 128 if small else 32
+
+    def shard_for(self, canvases: list[Canvas]) -> int:
+        """Samples per shard: some batches, and at most a few hundred MB of pixels."""
+        if self.shard is not None:
+            return self.shard
+        largest = max(canvas.height * canvas.width for canvas in canvases)
+        batch = max(self.batch_for(canvas) for canvas in canvases)
+        fitting = 4 if largest <= SMALL else 4 if largest <= 256 * 256 else 1
+        return batch * fitting

@@ -1,0 +1,80 @@
+"""A run: a folder of answers and findings, read back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from snellen.engine.store import Store
+from snellen.errors import UserError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TABLES = ("cells", "samples", "shown", "answers")
+
+
+class Run:
+    """What an audit left: its findings, every single answer, and the report."""
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
+        self.store = Store(self.path)
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """run.json: versions, fingerprints, seeds, hardware, settings, command line."""
+        return self.store.facts()
+
+    def results(self) -> dict[str, Any]:
+        """The content of findings.json."""
+        path = self.path / "findings.json"
+        if not path.exists():
+            raise UserError(
+                f"{self.path} has no findings yet; run the same `snellen audit … --out {self.path}` again to finish it"
+            )
+        return json.loads(path.read_text())
+
+    def findings(self) -> pd.DataFrame:
+        """One row per finding, its interference in columns that begin with `di`."""
+        from snellen.report.findings import findings_frame
+
+        return findings_frame(self.results()["findings"])
+
+    def predictions(self) -> pd.DataFrame:
+        """Every answer with its model, run, distortion, seed, sample, label and class."""
+        return self.sql(
+            'select c.model, c.run, c."on", c.distortion, c.seed, a.sample, s.label, s.class, a.pred, a.raw, a.score, '
+            "a.confidence, a.label_prob from answers a join cells c using (cell) join samples s on s.sample = a.sample "
+            'and s."on" = c."on" order by c.model, c.run, c."on", c.distortion, c.seed, a.sample'
+        )
+
+    def sql(self, query: str) -> pd.DataFrame:
+        """The result of an SQL query over the tables cells, samples, shown and answers."""
+        import duckdb
+
+        with duckdb.connect() as connection:
+            for table in TABLES:
+                files = [str(file) for file in self.store.files(table)]
+                if not files:
+                    raise UserError(f"{self.path} holds no {table} yet; is it a run folder?")
+                listed = ", ".join("'" + file.replace("'", "''") + "'" for file in files)
+                connection.execute(f"create view {table} as select * from read_parquet([{listed}], union_by_name=true)")
+            try:
+                return connection.execute(query).df()
+            except duckdb.Error as error:
+                raise UserError(f"the query failed: {str(error).splitlines()[0]}") from None
+
+    def report(self, path: Path | str | None = None) -> Path:
+        """Write the report (HTML, or Markdown where the name ends in .md) and say where."""
+        from snellen.report import write_report
+
+        return write_report(self, Path(path) if path else self.path / "report.html")
+
+
+def load_run(path: Path | str) -> Run:
+    """The run in a folder."""
+    if not (Path(path) / "run.json").exists():
+        raise UserError(f"'{path}' is not a run folder: it has no run.json")
+    return Run(path)
