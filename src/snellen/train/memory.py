@@ -1,0 +1,89 @@
+"""A dataset decoded once, as one tensor on the device it is trained on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from snellen.data.dataset import Dataset, Photo, Unreadable
+from snellen.errors import UserError
+from snellen.lazy import torch
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Images uint8 [N, 3, H, W] and labels int64 [N], on one device."""
+
+    images: Tensor
+    labels: Tensor
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Height and width in pixels."""
+        return self.images.shape[2], self.images.shape[3]
+
+
+def remember(data: Dataset, device: torch.device, size: tuple[int, int] | None = None) -> Memory:
+    """Every image of a dataset, all of one size (height, width): the first image's where none is given.
+
+    An image that is unreadable, unlabelled or of another size is an error that names it.
+    """
+    if not len(data):
+        raise UserError(f"{data.text} holds no images")
+    unlabelled = np.flatnonzero(data.samples.labels < 0)
+    if len(unlabelled):
+        first = data.samples.ids[unlabelled[0]]
+        raise UserError(f"{data.text}: {len(unlabelled)} images have no label, the first is '{first}'")
+    images: np.ndarray | None = None
+    for row, photo in enumerate(_photos(data)):
+        if isinstance(photo, Unreadable):
+            raise UserError(f"{data.text}: cannot read '{data.samples.ids[row]}': {photo.reason}; leave it out")
+        found = photo.image.shape[:2]
+        if row == 0 and size is not None and found != size:
+            raise UserError(
+                f"{data.text}: expected images of {_pixels(size)} pixels as in training, got {_pixels(found)}"
+            )
+        if images is None:
+            images = np.empty((len(data), *found, 3), np.uint8)
+        if found != images.shape[1:3]:
+            first, other = data.samples.ids[0], data.samples.ids[row]
+            raise UserError(
+                f"{data.text} holds images of different sizes: '{first}' is {_pixels(images.shape[1:3])},"
+                f" '{other}' is {_pixels(found)}; resize them to one size"
+            )
+        images[row] = photo.image
+    assert images is not None
+    stacked = torch.from_numpy(images).permute(0, 3, 1, 2)
+    return Memory(stacked.to(device).contiguous(), torch.from_numpy(data.samples.labels.astype(np.int64)).to(device))
+
+
+def channel_statistics(images: Tensor) -> tuple[list[float], list[float]]:
+    """Mean and standard deviation of each channel in 0..1, exact from the counts of the 256 grey levels."""
+    levels = np.arange(256) / 255
+    means, deviations = [], []
+    for channel in range(images.shape[1]):
+        counts = torch.bincount(images[:, channel].flatten(), minlength=256).cpu().numpy()
+        share = counts / counts.sum()
+        mean = float(share @ levels)
+        means.append(mean)
+        deviations.append(max(float(share @ (levels - mean) ** 2) ** 0.5, 1 / 255))  # a flat channel divides by 1 level
+    return means, deviations
+
+
+def _photos(data: Dataset) -> Iterator[Photo | Unreadable]:
+    """The decoded samples in order, read by several threads."""
+    chunks = [range(start, min(start + data.chunk, len(data))) for start in range(0, len(data), data.chunk)]
+    with ThreadPoolExecutor() as pool:
+        for photos in pool.map(data.read, chunks):
+            yield from photos
+
+
+def _pixels(size: tuple[int, ...]) -> str:
+    return "x".join(map(str, size))
