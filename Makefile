@@ -1,0 +1,40 @@
+# The two commands a newcomer needs: `make demo` and `make test`. Both set everything up first.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: demo test test-fast lint types bench docs clean
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	touch $@
+
+demo: $(READY)
+	$(BIN)/snellen demo --out demo
+	@echo "open demo/run/report.html"
+
+test: $(READY)
+	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+test-fast: $(READY)
+	$(BIN)/python -m pytest -m "not slow"
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(READY)
+	$(BIN)/mypy
+
+bench: $(READY)
+	$(BIN)/python benchmarks/phantom.py
+	$(BIN)/python benchmarks/overhead.py
+	$(BIN)/python benchmarks/memory.py
+
+docs: $(READY)
+	$(BIN)/python docs/build.py
+
+clean:
+	rm -rf $(VENV) demo runs

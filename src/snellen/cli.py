@@ -1,0 +1,147 @@
+"""The command line: parse, call one function of the library, print."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from snellen.errors import UserError
+
+app = typer.Typer(
+    name="snellen",
+    help="An eye exam for vision models: what they rely on, what breaks them, and which conclusions can be trusted.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+Models = Annotated[list[str], typer.Argument(help="who is asked; see `snellen list models`", metavar="MODEL...")]
+Out = Annotated[Path | None, typer.Option(help="the run folder; default runs/MODELS-on-DATA")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="print nothing but errors")]
+AsJson = Annotated[bool, typer.Option("--json", help="print the result as JSON")]
+
+
+@app.command(epilog="Example: snellen audit timm:resnet18.a1_in1k --data folder:photos --limit 500")
+def audit(
+    models: Annotated[list[str] | None, typer.Argument(help="who is asked; see `snellen list models`")] = None,
+    data: Annotated[str | None, typer.Option(help="what is shown; see `snellen list data`")] = None,
+    audits: Annotated[
+        str | None, typer.Option(help="for example 'occlusion,interference(grid=4)'; default all")
+    ] = None,
+    train: Annotated[str | None, typer.Option(help="the training data, for audits that compare with it")] = None,
+    donors: Annotated[str | None, typer.Option(help="images that may be pasted (fill=donor)")] = None,
+    labels: Annotated[Path | None, typer.Option(help="label map (JSON) from the model's classes to the data's")] = None,
+    out: Out = None,
+    engine: Annotated[str | None, typer.Option(help="local")] = None,
+    require: Annotated[list[str] | None, typer.Option(help="fail (exit 1) unless it holds: 'accuracy > 0.9'")] = None,
+    limit: Annotated[int | None, typer.Option(help="show at most N images")] = None,
+    batch_size: Annotated[str | None, typer.Option(help="images per forward pass, or auto")] = None,
+    device: Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps or auto")] = None,
+    seed: Annotated[int | None, typer.Option(help="seed of all random draws; default 0")] = None,
+    config: Annotated[Path | None, typer.Option(help="settings from a YAML file; flags win")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="print the plan and stop")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="throw away what the folder holds")] = False,
+    offline: Annotated[bool, typer.Option("--offline", help="use only weights that are already here")] = False,
+    json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Ask models about images under distortions and write findings and a report."""
+    from snellen.command import AuditCommand, run_audit
+
+    given = dict(
+        models=models, data=data, audits=audits, train=train, donors=donors, labels=labels, out=out, engine=engine,
+        require=require, limit=limit, batch_size=batch_size, device=device, seed=seed, offline=offline,
+    )  # fmt: skip
+    _finish(run_audit(AuditCommand.of(given, config), dry_run=dry_run, fresh=fresh, as_json=json, quiet=quiet))
+
+
+@app.command(epilog="Example: snellen demo --out demo")
+def demo(
+    out: Annotated[Path, typer.Option(help="where models, answers and the report go")] = Path("demo"),
+    json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Train two small models on the phantom world, audit them and write a report (some minutes on 2 cores)."""
+    from snellen.command import print_run
+    from snellen.demo import run_demo
+
+    print_run(run_demo(out, quiet=quiet), as_json=json, quiet=quiet)
+
+
+@app.command(epilog="Example: snellen report runs/resnet18-on-photos")
+def report(
+    runs: Annotated[list[Path], typer.Argument(help="run folders", metavar="RUN...")],
+    out: Annotated[Path | None, typer.Option(help="write here instead (.html or .md); for one run only")] = None,
+) -> None:
+    """Write the report of finished runs anew, from their stored answers."""
+    from snellen.run import load_run
+
+    if out is not None and len(runs) > 1:
+        raise UserError(f"--out takes one run, got {len(runs)}")
+    for run in runs:
+        print(load_run(run).report(out))
+
+
+@app.command("list", epilog="Example: snellen list distortions")
+def list_(
+    kind: Annotated[str, typer.Argument(help="models, data, distortions or audits")],
+    json: AsJson = False,
+) -> None:
+    """Say what there is."""
+    from snellen.catalogue import catalogue
+    from snellen.command import print_pairs
+
+    print_pairs(catalogue(kind), as_json=json)
+
+
+@app.command(
+    epilog='Example: snellen sql runs/a "select distortion, avg(score) from answers join cells using (cell) group by 1"'
+)
+def sql(
+    run: Annotated[Path, typer.Argument(help="a run folder")],
+    query: Annotated[str, typer.Argument(help="SQL over the tables cells, samples, shown, answers")],
+    json: AsJson = False,
+    csv: Annotated[bool, typer.Option("--csv", help="print the result as CSV")] = False,
+) -> None:
+    """Query every stored answer with SQL (DuckDB)."""
+    from snellen.run import load_run
+
+    frame = load_run(run).sql(query)
+    if json:
+        print(frame.to_json(orient="records", indent=1))
+    else:
+        print(frame.to_csv(index=False).rstrip("\n") if csv else frame.to_string(index=False))
+
+
+@app.callback(invoke_without_command=True)
+def version_option(version: Annotated[bool, typer.Option("--version", help="print the version")] = False) -> None:
+    if version:
+        from snellen.version import __version__
+
+        print(__version__)
+        raise typer.Exit
+
+
+def _finish(code: int) -> None:
+    if code:
+        raise typer.Exit(code)
+
+
+def main(arguments: list[str] | None = None) -> Any:
+    """Run a command; errors the user can fix are one line on stderr and exit code 2."""
+    try:
+        app(arguments)
+    except UserError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        print("stopped; the same command continues where it was", file=sys.stderr)
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,187 @@
+"""What the audit command does and prints, apart from parsing flags."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from snellen.config import merged, write_config
+from snellen.errors import UserError
+from snellen.require import Condition, parse_condition
+from snellen.run import Run
+
+
+@dataclass(frozen=True)
+class AuditCommand:
+    """The resolved settings of one `snellen audit`: flags over the settings file."""
+
+    settings: Mapping[str, Any]
+    models: Sequence[str]
+    data: str
+    out: Path
+    conditions: Sequence[Condition]
+
+    @classmethod
+    def of(cls, flags: Mapping[str, Any], config: Path | None) -> AuditCommand:
+        settings = merged(flags, config)
+        models = settings["models"] or []
+        models = [models] if isinstance(models, str) else list(models)
+        if not models:
+            raise UserError("no model given; for example: snellen audit timm:resnet18.a1_in1k --data folder:photos")
+        if not settings["data"]:
+            raise UserError("no data given; for example: --data folder:photos (see `snellen list data`)")
+        require = settings["require"] or []
+        conditions = [parse_condition(text) for text in ([require] if isinstance(require, str) else require)]
+        out = Path(settings["out"]) if settings["out"] else default_folder(models, str(settings["data"]))
+        return cls({**settings, "models": models, "out": out}, models, str(settings["data"]), out, conditions)
+
+    @property
+    def passed_on(self) -> dict[str, Any]:
+        """The settings that `prepare` takes."""
+        names = ("train", "donors", "labels", "limit", "device")
+        held = {name: self.settings[name] for name in names}
+        return {**held, "seed": int(self.settings["seed"] or 0), "batch_size": _batch(self.settings["batch_size"])}
+
+
+def run_audit(command: AuditCommand, *, dry_run: bool, fresh: bool, as_json: bool, quiet: bool) -> int:
+    """Carry an audit out (or print its plan); the exit code."""
+    from snellen.examine import audit, prepare
+
+    if command.settings["offline"]:
+        os.environ["HF_HUB_OFFLINE"] = "1"
+    audits = command.settings["audits"]
+    if dry_run:
+        prepared = prepare(command.models, command.data, audits, command.out, fresh=fresh, **command.passed_on)
+        print_plan(prepared, as_json)
+        return 0
+    run = audit(
+        command.models,
+        command.data,
+        audits,
+        command.out,
+        command.settings["engine"] or "local",
+        quiet=quiet,
+        command=["snellen", *sys.argv[1:]],
+        fresh=fresh,
+        **command.passed_on,
+    )
+    write_config(run.path / "settings.yaml", command.settings)
+    findings = run.results()["findings"]
+    failed = [text for condition in command.conditions for text in condition.failures(findings)]
+    print_run(run, as_json=as_json, quiet=quiet)
+    for text in failed:
+        print(f"failed: {text}", file=sys.stderr)
+    return 1 if failed else 0
+
+
+def print_run(run: Run, *, as_json: bool, quiet: bool) -> None:
+    """The findings as a table (or JSON) and where the report is."""
+    results = run.results()
+    if as_json:
+        print(json.dumps(results, indent=1, ensure_ascii=False))
+    elif not quiet:
+        rows = [_row(one) for one in results["findings"]]
+        print_table([("model", "finding", "value", "95 % interval", "DI", "looks like"), *rows])
+        print(
+            f"\n▲ the distortion itself is taken for a class: comparative, not absolute\nreport: {run.path / 'report.html'}"
+        )
+
+
+def print_plan(prepared: Any, as_json: bool) -> None:
+    """What an audit would do: cells, forward passes and an estimate of the time."""
+    from snellen.estimate import estimated_seconds
+
+    plan = prepared.plan()
+    missing = {one.key for part in plan.passes for one in part.asked}
+    seconds = estimated_seconds(prepared, plan)
+    told = {
+        "out": str(prepared.folder),
+        "models": {s.name: [r.run for r in prepared.subjects if r.name == s.name] for s in prepared.subjects},
+        "data": {on: f"{held.text} ({len(held):,} images)" for on, held in prepared.data.items()},
+        "distortions": list(dict.fromkeys(str(one.cell.distortion) for one in plan.asked)),
+        "cells": len({one.key for one in plan.asked}),
+        "cells_left": len(missing),
+        "forward_passes": plan.forward_passes,
+        "estimated_seconds": round(seconds, 1),
+        "notices": list(prepared.notices),
+    }
+    if as_json:
+        print(json.dumps(told, indent=1, ensure_ascii=False))
+        return
+    for name, value in told.items():
+        if isinstance(value, list):
+            print(f"{name}:", *(f"\n  {item}" for item in value), sep="")
+        elif isinstance(value, dict):
+            print(
+                f"{name}:",
+                *(f"\n  {k}: {', '.join(v) if isinstance(v, list) else v}" for k, v in value.items()),
+                sep="",
+            )
+        else:
+            print(f"{name}: {value:,}" if isinstance(value, int) else f"{name}: {value}")
+
+
+def print_pairs(pairs: Sequence[tuple[str, str]], as_json: bool) -> None:
+    """Name and meaning, side by side."""
+    if as_json:
+        print(json.dumps([{"text": text, "meaning": meaning} for text, meaning in pairs], indent=1, ensure_ascii=False))
+        return
+    wide = max(len(text) for text, _ in pairs)
+    for text, meaning in pairs:
+        print(f"{text}\n    {meaning}" if wide > 48 else f"{text.ljust(wide)}  {meaning}")
+
+
+def print_table(rows: Sequence[Sequence[str]]) -> None:
+    """Rows in aligned columns; the first is the head."""
+    wide = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    for number, row in enumerate(rows):
+        print("  ".join(text.ljust(width) for text, width in zip(row, wide)).rstrip())
+        if number == 0:
+            print("  ".join("─" * width for width in wide))
+
+
+def default_folder(models: Sequence[str], data: str) -> Path:
+    """runs/MODELS-on-DATA, the same for the same command."""
+    names = [
+        re.split(r"=", text)[0] if re.match(r"[\w.+-]+=", text) else re.split(r"[:/@]", text)[-1] for text in models
+    ]
+    slug = "+".join(Path(name).stem if name.endswith((".safetensors", ".csv")) else name for name in names[:3])
+    where = re.sub(r"[^\w.-]+", "-", data.partition(":")[2] or data).strip("-.")
+    return Path("runs") / (re.sub(r"[^\w.+-]+", "-", slug).strip("-.")[:60] + "-on-" + where[-40:])
+
+
+def _row(one: Mapping[str, Any]) -> tuple[str, ...]:
+    facts = [str(one["facts"][name]) for name in ("fill", "other", "area") if name in one["facts"]]
+    if one["name"] in ("interference", "distorted_accuracy"):
+        facts = [_short(one["distortions"][0])]
+    trust = one["interference"]
+    value, low, high = ("–" if one[k] is None else f"{one[k]:.3f}" for k in ("value", "low", "high"))
+    di = "" if trust is None else f"{trust['index']:.2f}{' ▲' if trust['flagged'] else ''}"
+    return (
+        one["model"],
+        " ".join([one["name"], *(f"{fact}" for fact in facts)]),
+        value,
+        f"{low} … {high}",
+        di,
+        trust["dominant"] if trust else "",
+    )
+
+
+def _short(distortion: str) -> str:
+    """A distortion's text without the names of its arguments."""
+    return re.sub(r"\w+=", "", distortion)
+
+
+def _batch(value: Any) -> int | None:
+    if value in (None, "auto"):
+        return None
+    try:
+        return int(value)
+    except ValueError:
+        raise UserError(f"expected --batch-size auto or a whole number, got '{value}'") from None

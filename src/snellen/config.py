@@ -1,0 +1,51 @@
+"""Settings from a YAML file: the same words as the flags, which win."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from snellen.errors import UserError, unknown
+
+
+def read_config(path: Path, known: set[str]) -> dict[str, Any]:
+    """The settings of a YAML file; `batch-size` and `batch_size` are the same word."""
+    import yaml
+
+    try:
+        held = yaml.safe_load(path.read_text())
+    except OSError:
+        raise UserError(f"no settings file '{path}'") from None
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f" line {mark.line + 1}" if mark else ""
+        raise UserError(f"{path}{where} is not YAML: {getattr(error, 'problem', error)}") from None
+    if held is None:
+        return {}
+    if not isinstance(held, dict):
+        raise UserError(f"{path}: expected settings as 'name: value' lines, got {type(held).__name__}")
+    settings = {str(key).replace("-", "_"): value for key, value in held.items()}
+    for key in settings:
+        if key not in known:
+            raise unknown(f"setting in {path}", key, known)
+    return settings
+
+
+def merged(flags: Mapping[str, Any], file: Path | None) -> dict[str, Any]:
+    """Flags over file: a flag that was not given (None, or an empty list) leaves the file's value."""
+    held = read_config(file, set(flags)) if file is not None else {}
+    given = {key: value for key, value in flags.items() if _is_set(value)}
+    return {**dict.fromkeys(flags), **held, **given}
+
+
+def write_config(path: Path, settings: Mapping[str, Any]) -> None:
+    """The resolved settings, ready to be passed to --config again."""
+    import yaml
+
+    plain = {key: str(value) if isinstance(value, Path) else value for key, value in settings.items()}
+    path.write_text(yaml.safe_dump({key: value for key, value in plain.items() if _is_set(value)}, sort_keys=False))
+
+
+def _is_set(value: Any) -> bool:
+    return value is not None and value is not False and value != []

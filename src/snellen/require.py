@@ -1,0 +1,78 @@
+"""Conditions on findings, for gates in CI: `accuracy > 0.9`, `cut_occlusion[fill=black, model=mine] >= 0.5`."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from snellen.errors import UserError, unknown
+
+OPERATORS: dict[str, Callable[[float, float], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
+_CONDITION = re.compile(r"\s*(?P<name>\w+)\s*(?:\[(?P<filters>.*)\])?\s*(?P<sign><=|>=|==|!=|<|>)\s*(?P<bound>\S+)\s*")
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A bound that every matching finding must keep."""
+
+    text: str
+    name: str
+    filters: tuple[tuple[str, str], ...]
+    sign: str
+    bound: float
+
+    def failures(self, findings: Sequence[Mapping[str, Any]]) -> list[str]:
+        """What fails, in words; a condition that matches no finding is an error of the user's."""
+        named = [one for one in findings if one["name"] == self.name]
+        if not named:
+            raise unknown("finding in --require", self.name, {str(one["name"]) for one in findings})
+        matching = [one for one in named if all(_fact(one, key) == value for key, value in self.filters)]
+        if not matching:
+            raise UserError(f"no finding '{self.name}' has {', '.join('='.join(f) for f in self.filters)}")
+        failed = []
+        for one in matching:
+            value = one["value"]
+            if value is None or not OPERATORS[self.sign](value, self.bound):
+                shown = "not measured" if value is None else f"{value:.4g}"
+                failed.append(f"{self.text}: {one['model']} has {self.name} {shown}{_where(one)}")
+        return failed
+
+
+def parse_condition(text: str) -> Condition:
+    """The condition a text states."""
+    match = _CONDITION.fullmatch(text)
+    example = "for example 'accuracy > 0.9' or 'cut_occlusion[fill=black] >= 0.5'"
+    if match is None:
+        raise UserError(f"'{text}' is not a condition; {example}")
+    try:
+        bound = float(match["bound"])
+    except ValueError:
+        raise UserError(f"'{text}' is not a condition: '{match['bound']}' is not a number; {example}") from None
+    filters = []
+    for part in (match["filters"] or "").split(","):
+        key, equals, value = part.partition("=")
+        if part.strip() and not equals:
+            raise UserError(f"'{text}' is not a condition: expected key=value in the brackets, got '{part.strip()}'")
+        if part.strip():
+            filters.append((key.strip(), value.strip()))
+    return Condition(text, match["name"], tuple(filters), match["sign"], bound)
+
+
+def _fact(one: Mapping[str, Any], key: str) -> str:
+    value = one.get(key, one["facts"].get(key))
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _where(one: Mapping[str, Any]) -> str:
+    facts = [f"{key} {value}" for key, value in one["facts"].items() if isinstance(value, str | int | float)]
+    return f" ({', '.join(facts[:3])})" if facts else ""

@@ -1,0 +1,189 @@
+"""The command line as a newcomer meets it: help, results, exit codes, one-line errors."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from snellen.cli import main
+
+NETS = """
+import numpy as np
+from snellen.models import from_callable
+
+def red(images):
+    return np.eye(9)[images[:, :, :, 0].mean((1, 2)).astype(int) % 9]
+
+def model():
+    return from_callable(red, size=16, name="red", version="1")
+"""
+DATA = "phantom:test?size=16&n=36"
+QUICK = "occlusion(areas=[0.3], fills=[black])"
+
+
+@pytest.fixture
+def at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working folder with a small model of one's own."""
+    (tmp_path / "nets.py").write_text(NETS)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*arguments: str) -> int:
+    with pytest.raises(SystemExit) as caught:
+        main(list(arguments))
+    return int(caught.value.code or 0)
+
+
+def test_an_audit_prints_its_findings_and_leaves_a_run(at: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("audit", "mine=python:nets.py:model", "--data", DATA, "--audits", QUICK) == 0
+    out = capsys.readouterr().out
+    assert "mine   accuracy" in out
+    folder = at / "runs" / "mine-on-test-size-16-n-36"
+    assert f"report: {folder.relative_to(at)}/report.html" in out
+    names = {"run.json", "findings.json", "findings.csv", "report.html", "report.md", "settings.yaml", "cells.parquet"}
+    assert names <= {p.name for p in folder.iterdir()}
+    facts = json.loads((folder / "run.json").read_text())
+    assert facts["packages"]["torch"]
+    assert facts["models"]["mine"]["red"]["fingerprint"]
+    assert facts["data"]["test"]["samples"] == 36
+
+
+def test_a_condition_that_fails_exits_with_1_and_one_that_holds_with_0(
+    at: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    base = ("audit", "mine=python:nets.py:model", "--data", DATA, "--audits", QUICK, "--quiet")
+    assert run(*base, "--require", "accuracy <= 1") == 0
+    assert run(*base, "--require", "accuracy <= 1", "--require", "cut_occlusion[fill=black] > 1") == 1
+    assert "failed: cut_occlusion[fill=black] > 1: mine has cut_occlusion" in capsys.readouterr().err
+    assert run(*base, "--require", "acuracy > 0") == 2
+    assert "unknown finding in --require 'acuracy'; did you mean 'accuracy'?" in capsys.readouterr().err
+    assert run(*base, "--require", "accuracy") == 2
+    assert "'accuracy' is not a condition; for example" in capsys.readouterr().err
+
+
+def test_json_goes_to_stdout_alone(at: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("audit", "mine=python:nets.py:model", "--data", DATA, "--audits", QUICK, "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["schema"] == "snellen/findings/1"
+    assert told["models"] == {"mine": ["red"]}
+
+
+def test_a_dry_run_prints_the_plan_and_writes_nothing(at: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    base = ("audit", "mine=python:nets.py:model", "--data", DATA, "--audits", QUICK, "--dry-run")
+    assert run(*base) == 0
+    out = capsys.readouterr().out
+    assert "cells: 3\n" in out
+    assert "forward_passes: 108\n" in out
+    assert not (at / "runs").exists()
+
+
+def test_settings_from_a_file_yield_to_flags_and_are_written_back(at: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    settings = {"models": ["mine=python:nets.py:model"], "data": DATA, "audits": QUICK, "limit": 9, "out": "there"}
+    (at / "settings.yaml").write_text(yaml.safe_dump(settings))
+    assert run("audit", "--config", "settings.yaml", "--limit", "18") == 0
+    facts = json.loads((at / "there" / "run.json").read_text())
+    assert facts["data"]["test"]["samples"] == 18
+    written = yaml.safe_load((at / "there" / "settings.yaml").read_text())
+    assert written == settings | {"limit": 18}
+    (at / "bad.yaml").write_text("limt: 3\n")
+    assert run("audit", "--config", "bad.yaml") == 2
+    assert "unknown setting in bad.yaml 'limt'; did you mean 'limit'?" in capsys.readouterr().err
+    (at / "bad.yaml").write_text("a: [1\nb: 2\n")
+    assert run("audit", "--config", "bad.yaml") == 2
+    assert "bad.yaml line 2 is not YAML" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["audit"], "no model given"),
+        (["audit", "python:nets.py:model"], "no data given"),
+        (["audit", "python:nets.py:model", "--data", "foldr:x"], "unknown data scheme 'foldr'; did you mean 'folder'?"),
+        (["audit", "python:nets.py:model", "--data", DATA, "--audits", "oclusion"], "did you mean 'occlusion'?"),
+        (
+            ["audit", "python:nets.py:model", "--data", DATA, "--audits", "occlusion(fills=[blak])"],
+            "did you mean 'black'?",
+        ),
+        (["audit", "python:nets.py:model", "--data", DATA, "--device", "tpu9"], "device 'tpu9'"),
+        (
+            ["audit", "python:nets.py:model", "--data", DATA, "--batch-size", "many"],
+            "--batch-size auto or a whole number",
+        ),
+        (["audit", "python:nets.py:model", "--data", DATA, "--limit", "0"], "limit of at least 1"),
+        (["audit", "python:nets.py:model", "--data", DATA, "--engine", "rai"], "unknown engine 'rai'"),
+        (["audit", "python:nets.py:model", "python:nets.py:model", "--data", DATA], "two models are called 'red'"),
+        (["audit", "python:nets.py:model", "--data", DATA, "--out", "nets.py"], "'nets.py' is a file"),
+        (["report", "nowhere"], "'nowhere' is not a run folder"),
+        (["list", "dogs"], "unknown list 'dogs'"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_2_and_nothing_is_written(
+    at: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    assert run(*arguments) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.startswith("error: ")
+    assert error.count("\n") == 1
+    assert [p.name for p in at.iterdir() if p.name != "__pycache__"] == ["nets.py"]
+
+
+def test_sql_and_report_work_on_a_finished_run(at: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run("audit", "mine=python:nets.py:model", "--data", DATA, "--audits", QUICK, "--out", "r", "--quiet")
+    assert run("sql", "r", "select count(*) as n from answers", "--csv") == 0
+    assert capsys.readouterr().out == "n\n108\n"
+    assert run("sql", "r", "selec 1") == 2
+    assert "the query failed" in capsys.readouterr().err
+    (at / "r" / "report.html").unlink()
+    assert run("report", "r") == 0
+    assert (at / "r" / "report.html").exists()
+
+
+@pytest.mark.parametrize("kind", ["models", "data", "distortions", "audits"])
+def test_lists_say_what_there_is(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("list", kind) == 0
+    assert {"models": "timm:", "data": "folder:", "distortions": "shuffle(grid=4)", "audits": "occlusion("}[
+        kind
+    ] in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", [[], ["audit"], ["demo"], ["report"], ["list"], ["sql"]])
+def test_every_help_comes_without_torch_and_ends_in_an_example(command: list[str]) -> None:
+    code = (
+        "import sys; from snellen.cli import main\n"
+        "try: main(sys.argv[1:])\n"
+        "except SystemExit: pass\n"
+        "print('heavy:', sorted({'torch', 'pandas', 'duckdb', 'scipy', 'numpy'} & set(sys.modules)))"
+    )
+    shown = subprocess.run(
+        [sys.executable, "-c", code, *command, "--help"], capture_output=True, text=True, check=True
+    ).stdout
+    assert "heavy: []" in shown
+    if command:
+        assert "Example: snellen" in shown
+
+
+def test_a_warm_plan_needs_no_torch(at: Path) -> None:
+    """The second audit of a zoo checkpoint finds everything in the store and never imports torch."""
+    import torch
+
+    from snellen.models.checkpoint import save_checkpoint
+    from snellen.models.zoo import NETWORKS
+
+    torch.manual_seed(0)
+    save_checkpoint(at / "net.safetensors", NETWORKS["smallnet"](9), {"arch": "smallnet", "size": [32, 32]})
+    arguments = ["audit", "net.safetensors", "--data", DATA, "--audits", QUICK, "--out", "r", "--quiet"]
+    assert run(*arguments) == 0
+    code = (
+        "import sys; from snellen.cli import main\n"
+        "try: main(sys.argv[1:])\n"
+        "except SystemExit as stop: assert not stop.code\n"
+        "sys.exit('torch' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code, *arguments], check=False).returncode == 0
