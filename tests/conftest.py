@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -26,6 +28,17 @@ def shared() -> Path:
     if folder is None:
         pytest.skip("needs the shared data: set SNELLEN_SHARED or put them into ../shared")
     return folder
+
+
+@pytest.fixture(scope="session")
+def realdata(shared: Path) -> Any:
+    """The shared data's own reader."""
+    spec = importlib.util.spec_from_file_location("realdata", shared / "realdata.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.fixture(autouse=True)

@@ -125,7 +125,7 @@ def test_a_factory_in_a_file_gets_its_argument(tmp_path: Path) -> None:
 def test_recorded_predictions_are_audited_like_any_model(tmp_path: Path) -> None:
     data = snellen.load_data("phantom:test?size=16&n=18")
     rows = []
-    for distortion in ("none()", "noise(uniform(0, 0.1))", "shuffle(2)"):
+    for distortion in ("none()", "noise(uniform(0, 0.025))", "shuffle(2)"):
         for sample, label in zip(data.samples.ids, data.samples.labels):
             right = distortion == "none()"
             rows.append({"sample": sample, "pred": data.classes[label] if right else -1, "distortion": distortion})

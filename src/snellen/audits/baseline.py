@@ -15,7 +15,7 @@ from snellen.text import text_form
 
 @dataclass(frozen=True)
 class Baseline:
-    """Accuracy on the images as they are and under mild Gaussian noise (sigma uniform in 0 to 0.1)."""
+    """Accuracy on the images as they are and under mild Gaussian noise (sigma uniform in 0 to 0.025)."""
 
     title: ClassVar[str] = "Clean images and the noise yardstick"
 

@@ -81,8 +81,8 @@ def placement(height: int, width: int, canvas: Canvas) -> tuple[tuple[int, int],
         target = (scale, int(scale * width / height))
     else:
         target = (int(scale * height / width), scale)
-    top = int(round((target[0] - canvas.height) / 2.0))
-    left = int(round((target[1] - canvas.width) / 2.0))
+    top = round((target[0] - canvas.height) / 2)
+    left = round((target[1] - canvas.width) / 2)
     return target, (top, left)
 
 

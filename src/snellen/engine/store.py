@@ -57,7 +57,7 @@ class Store:
 
     def write_facts(self, facts: Mapping[str, Any]) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
-        _write_bytes(self.folder / "run.json", (json.dumps(facts, indent=1, sort_keys=True) + "\n").encode())
+        _write_bytes(self.folder / "run.json", (json.dumps(facts, indent=1) + "\n").encode())
 
     # -- passes -----------------------------------------------------------------------------------------------------
 

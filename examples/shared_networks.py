@@ -1,0 +1,70 @@
+"""Models of one's own, as `python:` factories: the trained networks of the shared data pack.
+
+    snellen audit python:examples/shared_networks.py:cifar10@cifar10_resnet20 --data arrays:runs/data/cifar10_test.npz
+    snellen audit 'basic=python:examples/shared_networks.py:cifar10_run@../shared/data/models/cifar10_runs/basic-*' …
+    snellen audit python:examples/shared_networks.py:mobilenet_v2 --data 'manifest:runs/data/imagenet.csv?root=…'
+
+`python examples/shared_data.py` writes the data; SNELLEN_SHARED names the pack where it is not in ../shared.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from pathlib import Path
+from types import ModuleType
+
+from snellen.data.canvas import Canvas
+from snellen.models import Model, from_torch
+
+CIFAR10 = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
+
+
+def shared() -> Path:
+    """The folder of the data pack."""
+    return Path(os.environ.get("SNELLEN_SHARED") or Path(__file__).resolve().parents[2] / "shared") / "data"
+
+
+def cifar10(name: str) -> Model:
+    """One of cifar10_resnet20, cifar10_resnet56 and cifar10_resnet4b_adv; they normalise inside."""
+    module = _pack("models/cifar_models").load(name)
+    return from_torch(module, classes=CIFAR10, size=32, name=name)
+
+
+def cifar10_run(path: str) -> Model:
+    """A ResNet-20 of `models/cifar10_runs`, by the path of its file."""
+    from snellen.models.checkpoint import load_into
+
+    module = load_into(_pack("models/cifar_models").CifarResNet(3), Path(path))
+    return from_torch(module, classes=CIFAR10, size=32, name=Path(path).stem)
+
+
+def mobilenet_v2() -> Model:
+    """MobileNetV2 for ImageNet; its 1,001 outputs begin with 'background', which is dropped."""
+    from timm.data import ImageNetInfo
+    from torch import nn
+
+    class Thousand(nn.Module):
+        def __init__(self, network: nn.Module) -> None:
+            super().__init__()
+            self.network = network
+
+        def forward(self, pixels):  # type: ignore[no-untyped-def]
+            return self.network(pixels)[:, 1:]
+
+    info = ImageNetInfo("imagenet-1k")
+    classes = [f"{info.index_to_description(i)}, {info.index_to_label_name(i)}" for i in range(1000)]
+    network = _pack("models/qgraph").QGraph(shared() / "models" / "mobilenet_v2_imagenet.safetensors")
+    return from_torch(
+        Thousand(network), classes=classes, canvas=Canvas(224, 224, "crop", 256, "bilinear"), name="mobilenet_v2"
+    )
+
+
+def _pack(name: str) -> ModuleType:
+    """A module of the data pack, which is not installed."""
+    spec = importlib.util.spec_from_file_location(Path(name).name, shared() / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

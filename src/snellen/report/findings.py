@@ -1,0 +1,73 @@
+"""findings.json and findings.csv: the machine-readable half of a report."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from snellen.audits.finding import Finding
+from snellen.run import Run
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SCHEMA = Path(__file__).with_name("findings.schema.json")
+COLUMNS = ("audit", "name", "model", "value", "low", "high", "n", "unit", "better", "on", "seed", "distortion")
+TRUST = ("index", "low", "high", "std", "worst_case", "null95", "noise", "dominant", "flagged")
+
+
+def write_findings(run: Run, findings: Sequence[Finding]) -> dict[str, Any]:
+    """Write both files and give the content of findings.json."""
+    facts = run.facts
+    content = {
+        "schema": "snellen/findings/1",
+        "snellen": facts["snellen"],
+        "created": facts["updated"],
+        "data": facts["data"],
+        "models": facts["asked"],
+        "notices": facts["notices"] + unreadable_notices(run),
+        "findings": [one.to_json() for one in findings],
+    }
+    (run.path / "findings.json").write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+    findings_frame(content["findings"]).to_csv(run.path / "findings.csv", index=False)
+    return content
+
+
+def findings_frame(findings: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """One row per finding; the interference in columns `di`, `di_low`, …; facts of one value in columns of their own."""
+    import pandas as pd
+
+    rows = []
+    for one in findings:
+        row = {name: one.get(name) for name in COLUMNS if name != "distortion"}
+        row["distortion"] = one["distortions"][0] if len(one["distortions"]) == 1 else " ; ".join(one["distortions"])
+        trust = one["interference"] or {}
+        row |= {"di" if name == "index" else f"di_{name}": trust.get(name) for name in TRUST}
+        row |= {name: value for name, value in one["facts"].items() if not isinstance(value, list | dict)}
+        row["text"] = one["text"]
+        row["flag"] = trust.get("text", "")
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def unreadable(run: Run, on: str) -> list[tuple[str, str]]:
+    """The images of a dataset that could not be decoded: id and reason."""
+    import pyarrow.parquet as pq
+
+    bad: list[tuple[str, str]] = []
+    for file in sorted((run.path / "samples" / on).glob("*.parquet")):
+        table = pq.read_table(file, columns=["sample", "error"])
+        bad += [(s, e) for s, e in zip(table["sample"].to_pylist(), table["error"].to_pylist()) if e]
+    return bad
+
+
+def unreadable_notices(run: Run) -> list[str]:
+    """A notice for each dataset with images that could not be decoded; they are listed, never silently dropped."""
+    notices = []
+    for on, held in run.facts["data"].items():
+        if bad := unreadable(run, on):
+            told = "; ".join(f"{sample}: {error}" for sample, error in bad[:5])
+            notices.append(f"{len(bad)} of {held['samples']} {on} images could not be shown and count nowhere ({told})")
+    return notices

@@ -1,0 +1,138 @@
+"""The page: all that a report shows, as one dictionary of plain values. HTML, Markdown and JSON only render it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from snellen.report.findings import unreadable
+from snellen.report.gallery import gallery_of
+from snellen.report.table import numbers_behind, table_of, trust_of
+from snellen.report.verdict import verdict_of
+from snellen.report.words import in_words, known
+from snellen.run import Run
+
+MOST_CLASSES = 20  # up to which every class has its bar
+TOP_CLASSES = 15
+
+
+def page_of(run: Run) -> dict[str, Any]:
+    """The page of a stored run; every number on it is a finding's."""
+    results, facts = run.results(), run.facts
+    table = table_of(results)
+    return {
+        "title": "Eye exam of " + ", ".join(results["models"]),
+        "created": results["created"],
+        "snellen": results["snellen"],
+        "data": [
+            {"on": on, "text": held["text"], "samples": held["samples"], "classes": len(held["classes"])}
+            for on, held in results["data"].items()
+        ],
+        "models": [{"name": name, "runs": len(runs)} for name, runs in results["models"].items()],
+        "command": command_of(facts),
+        "verdict": verdict_of(results, table),
+        "notices": results["notices"],
+        "table": table,
+        "curves": curves_of(results),
+        "sizes": numbers_behind(results),
+        "bars": bars_of(results),
+        "gallery": gallery_of(run, results),
+        "unreadable": [{"on": on, "sample": s, "error": e} for on in results["data"] for s, e in unreadable(run, on)],
+        "reproduce": reproduce_of(facts),
+    }
+
+
+def command_of(facts: Mapping[str, Any]) -> str:
+    """The line that makes this run again: the command as typed, or the Python call it came from."""
+    if facts["command"]:
+        name, *rest = facts["command"]
+        return shlex.join([Path(name).name, *rest] if Path(name).name == "snellen" else ["snellen", name, *rest])
+    models = {
+        name: [facts["models"][name][run]["text"] or "…" for run in runs] for name, runs in facts["asked"].items()
+    }
+    shown = {name: texts[0] if len(texts) == 1 else texts for name, texts in models.items()}
+    given = {"seed": facts["settings"]["seed"], "limit": facts["settings"]["limit"]}
+    more = "".join(f", {name}={value}" for name, value in given.items() if value)
+    if "train" in facts["data"]:
+        more = f", train={facts['data']['train']['text']!r}{more}"
+    return f"snellen.audit({shown!r}, {facts['data']['test']['text']!r}{more})"
+
+
+def curves_of(results: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """One panel per fill and dataset: accuracy against covered share for each model, the clean accuracy at 0."""
+    panels: dict[tuple[str, str], dict[str, list[dict[str, Any]]]] = {}
+    for one in results["findings"]:
+        if one["name"] == "occluded_accuracy" and known(one["value"]) and known(one["facts"]["covered"]):
+            lines = panels.setdefault((one["on"], one["facts"]["fill"]), {})
+            lines.setdefault(one["model"], []).append(_point(one, one["facts"]["covered"]))
+    for (on, _), lines in panels.items():
+        for one in results["findings"]:
+            if one["distortions"] == ["none()"] and one["on"] == on and one["model"] in lines and known(one["value"]):
+                lines[one["model"]].insert(0, _point(one, 0.0))
+    return [
+        {
+            "on": on,
+            "fill": fill,
+            "chance": 1 / len(results["data"][on]["classes"]),
+            "lines": [{"model": model, "points": points} for model, points in lines.items()],
+        }
+        for (on, fill), lines in panels.items()
+    ]
+
+
+def _point(finding: Mapping[str, Any], covered: float) -> dict[str, Any]:
+    trust = trust_of(finding)
+    return {"covered": covered, **{name: finding[name] for name in ("value", "low", "high")}, "trust": trust}
+
+
+def bars_of(results: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Per distortion and model, the rise in the share of wrong answers by predicted class, mean and range over runs."""
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for one in results["findings"]:
+        if one["name"] != "interference":
+            continue
+        classes, runs = one["facts"]["classes"], one["facts"]["increase"]
+        bars = []
+        for name, values in zip(classes, zip(*runs)):
+            there = [value for value in values if known(value)]
+            if there:
+                bars.append({"class": name, "mean": sum(there) / len(there), "low": min(there), "high": max(there)})
+        if len(classes) > MOST_CLASSES:
+            bars = sorted(bars, key=lambda bar: -bar["mean"])[:TOP_CLASSES]
+        chart = {
+            "model": one["model"],
+            "runs": len(runs),
+            "classes": len(classes),
+            "bars": bars,
+            "trust": trust_of(one),
+        }
+        groups.setdefault(one["distortions"][0], []).append(chart)
+    return [{"distortion": text, "words": in_words(text), "charts": charts} for text, charts in groups.items()]
+
+
+def reproduce_of(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Versions, fingerprints, settings and hardware, as names and values."""
+    settings = facts["settings"]
+    return {
+        "made": {
+            "first asked": facts["created"],
+            "last asked": facts["updated"],
+            "seed": settings["seed"],
+            "limit": settings["limit"] or "none",
+            "device and precision": f"{settings['device']}, {settings['precision']}",
+            "batch and shard": f"{settings['batch_size'] or 'chosen by image size'}, {settings['shard']}",
+            "hardware": ", ".join(f"{name} {value}" for name, value in facts["hardware"].items()),
+            "audits": "; ".join(facts["audits"]),
+        },
+        "versions": {"snellen": facts["snellen"], "python": facts["python"], **facts["packages"]},
+        "fingerprints": {
+            **{f"{held['text']} ({on})": held["fingerprint"] for on, held in facts["data"].items()},
+            **{
+                f"{name} / {run}" if len(runs) > 1 or run != name else name: facts["models"][name][run]["fingerprint"]
+                for name, runs in facts["asked"].items()
+                for run in runs
+            },
+        },
+    }

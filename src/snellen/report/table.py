@@ -1,0 +1,106 @@
+"""The table of the report: a row per finding, a column per model, and who leads where."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from snellen.audits import AUDITS, Baseline
+from snellen.report.trust import SIGNS, apart, mark_of
+from snellen.report.words import in_words, known
+
+TITLES = {"baseline": Baseline.title, **{name: str(vars(audit)["title"]) for name, audit in AUDITS.items()}}
+
+
+def table_of(results: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The sections of the table, one per audit: each a title and rows, each row one cell per model (None: not asked)."""
+    rows: dict[tuple[Any, ...], dict[str, Mapping[str, Any]]] = {}
+    for one in results["findings"]:
+        if one["name"] != "occluded_accuracy":  # those are the points of the curves
+            key = (one["audit"], one["name"], one["on"], *one["distortions"])
+            rows.setdefault(key, {})[one["model"]] = one
+    sections: dict[str, list[dict[str, Any]]] = {}
+    for held in rows.values():
+        row = _row(held, list(results["models"]))
+        sections.setdefault(row["audit"], []).append(row)
+    for listed in sections.values():
+        listed.sort(key=lambda row: row["name"] == "interference")  # accuracies first, then their DI
+    return [{"audit": name, "title": TITLES.get(name, name), "rows": listed} for name, listed in sections.items()]
+
+
+def numbers_behind(results: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The rows of single square sizes, which the curves draw."""
+    rows: dict[tuple[Any, ...], dict[str, Mapping[str, Any]]] = {}
+    for one in results["findings"]:
+        if one["name"] == "occluded_accuracy":
+            rows.setdefault((one["on"], *one["distortions"]), {})[one["model"]] = one
+    return [_row(held, list(results["models"])) for held in rows.values()]
+
+
+def leader(row: Mapping[str, Any]) -> str | None:
+    """The model that is better than every other in a row with intervals that do not overlap, if there is one."""
+    cells = {cell["model"]: cell for cell in row["cells"] if cell and known(cell["value"])}
+    if len(cells) < 2 or not row["better"]:
+        return None
+    best = (max if row["better"] == "higher" else min)(cells.values(), key=lambda cell: cell["value"])
+    return best["model"] if all(cell is best or apart(best, cell) for cell in cells.values()) else None
+
+
+def _row(held: Mapping[str, Mapping[str, Any]], models: Sequence[str]) -> dict[str, Any]:
+    first = next(iter(held.values()))
+    distorted = [text for text in first["distortions"] if text != "none()"]
+    label, topic = _named(first)
+    row: dict[str, Any] = {
+        "audit": first["audit"],
+        "name": first["name"],
+        "label": label,
+        "topic": topic,
+        "detail": distorted[0] if len(first["distortions"]) == len(distorted) == 1 else first["text"],
+        "unit": first["unit"],
+        "better": first["better"],
+        "cells": [_cell(held[model]) if model in held else None for model in models],
+    }
+    best = leader(row)
+    for cell in row["cells"]:
+        if cell:
+            cell["best"] = cell["model"] == best
+    return row
+
+
+def _cell(finding: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        **{name: finding[name] for name in ("model", "value", "low", "high", "n", "unit")},
+        "trust": trust_of(finding),
+    }
+
+
+def trust_of(finding: Mapping[str, Any]) -> dict[str, Any] | None:
+    """A finding's interference with its mark; None where no distortion is involved."""
+    held = finding["interference"]
+    if held is None:
+        return None
+    mark = mark_of(held)
+    return {**held, "mark": mark, "sign": SIGNS[mark], "words": in_words(held["distortion"])}
+
+
+def _named(finding: Mapping[str, Any]) -> tuple[str, str]:
+    """A row's label, and its topic as a sentence would name it; findings not known here go by their name."""
+    name, facts, on = finding["name"], finding["facts"], finding["on"]
+    where = "" if on in ("test", "") else f" ({on} images)"
+    words = in_words(finding["distortions"][0]) if len(finding["distortions"]) == 1 else ""
+    if name.startswith("noisy_"):
+        label, topic = "Accuracy under mild noise", "mild noise"
+    elif finding["audit"] == "baseline":
+        label, topic = "Clean accuracy", "clean images"
+    elif name == "cut_occlusion":
+        label, topic = f"CutOcclusion, {facts['fill']} squares", f"{facts['fill']} squares of all sizes"
+    elif name == "fill_gap":
+        label, topic = f"Fill gap, {facts['fill']} less {facts['other']}", "the fill gap"
+    elif name == "interference":
+        label, topic = f"DI: {words}", f"the DI of {words}"
+    elif name in ("distorted_accuracy", "occluded_accuracy"):
+        label, topic = f"Accuracy: {words}", words
+    else:
+        topic = name.replace("_", " ") + (f" under {words}" if words else "")
+        label = topic[:1].upper() + topic[1:]
+    return label + where, topic + where

@@ -1,0 +1,103 @@
+"""Numbers and distortions as people read them; what is not known is a dash, never 0."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from snellen import text
+from snellen.errors import UserError
+
+UNKNOWN = "–"
+
+
+def known(value: float | None) -> bool:
+    """Whether there is a number at all (nan is stored as null)."""
+    return value is not None and math.isfinite(value)
+
+
+def percent(value: float | None, digits: int = 1) -> str:
+    """A share as per cent: 0.927 is `92.7 %`."""
+    return f"{100 * value:.{digits}f} %" if value is not None and math.isfinite(value) else UNKNOWN
+
+
+def points(value: float | None) -> str:
+    """A difference of shares in signed percentage points: −0.074 is `−7.4 points`."""
+    return f"{_signed(value)} points" if value is not None and math.isfinite(value) else UNKNOWN
+
+
+def index(value: float | None) -> str:
+    """An index such as DI, to two decimals."""
+    return f"{value:.2f}" if value is not None and math.isfinite(value) else UNKNOWN
+
+
+def measured(value: float | None, unit: str) -> str:
+    """A finding's value in its unit."""
+    return {"share": percent, "difference": points}.get(unit, index)(value)
+
+
+def interval(low: float | None, high: float | None, unit: str) -> str:
+    """A 95 % interval without its unit: `91.5–93.8`; a dash where there is none."""
+    if low is None or high is None or not (known(low) and known(high)):
+        return UNKNOWN
+    if unit == "difference":
+        return f"{_signed(low)} to {_signed(high)}"
+    scale, digits = (100, 1) if unit == "share" else (1, 2)
+    return f"{scale * low:.{digits}f}–{scale * high:.{digits}f}"
+
+
+def listed(things: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return " and ".join([", ".join(things[:-1]), things[-1]] if len(things) > 1 else list(things))
+
+
+def in_words(distortion: str) -> str:
+    """A distortion's text form in words; a text we have no words for stays as it is."""
+    try:
+        node = text.read(distortion)
+    except UserError:
+        return distortion
+    return ", then ".join(_one(part, distortion) for part in (node.parts if isinstance(node, text.Pipe) else (node,)))
+
+
+def _one(node: Any, whole: str) -> str:
+    if not isinstance(node, text.Call) or node.name not in _WORDS:
+        return whole
+    try:
+        return _WORDS[node.name](dict(node.named))
+    except KeyError:  # a short form, without all its fields
+        return whole
+
+
+def _occlude(fields: Mapping[str, Any]) -> str:
+    reach = "" if fields["inside"] else " (partly outside)"
+    return f"{fields['fill']} square of {_share(fields['area'])}{reach}"
+
+
+_WORDS: dict[str, Callable[[Mapping[str, Any]], str]] = {
+    "none": lambda fields: "clean",
+    "occlude": _occlude,
+    "tiles": lambda fields: (
+        f"{fields['fill']} tiles over {_share(fields['share'])} of {fields['grid']}×{fields['grid']}"
+    ),
+    "fourier": lambda fields: f"{fields['fill']} Fourier mask of {_share(fields['area'])}",
+    "shuffle": lambda fields: f"{fields['grid']}×{fields['grid']} patches shuffled",
+    "noise": lambda fields: f"Gaussian noise of σ {_range(fields['sigma'], 1) or 'drawn'}",
+}
+
+
+def _share(value: Any) -> str:
+    return f"{_range(value, 100)} %" if _range(value, 100) else "a drawn share"
+
+
+def _range(value: Any, scale: float) -> str:
+    """A number, or the ends of a uniform law."""
+    if isinstance(value, int | float):
+        return f"{scale * value:g}"
+    ends = dict(value.named) if isinstance(value, text.Call) else {}
+    return f"{scale * ends['low']:g}–{scale * ends['high']:g}" if {"low", "high"} <= ends.keys() else ""
+
+
+def _signed(value: float) -> str:
+    return f"{100 * value:+.1f}".replace("-", "−")

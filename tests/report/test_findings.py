@@ -1,0 +1,48 @@
+"""findings.json keeps its promise to machines."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator, ValidationError
+
+from snellen.report.findings import SCHEMA
+from snellen.run import Run
+
+
+@pytest.fixture(scope="module")
+def schema() -> Draft202012Validator:
+    content = json.loads(SCHEMA.read_text())
+    Draft202012Validator.check_schema(content)
+    return Draft202012Validator(content)
+
+
+def test_findings_of_one_and_of_several_models_fit_the_schema(schema, calm: Run, fooled: Run):
+    for run in (calm, fooled):
+        schema.validate(run.results())
+        assert run.results()["findings"]
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [("value", 1.2), ("value", "0.9"), ("better", "bigger"), ("interference", {}), ("n", -1), ("per_run", [True, "a"])],
+)
+def test_the_schema_refuses_a_finding_that_is_wrong(schema, calm: Run, name: str, wrong: Any):
+    content = calm.results()
+    content["findings"][0][name] = wrong
+    with pytest.raises(ValidationError):
+        schema.validate(content)
+
+
+def test_the_schema_refuses_a_field_it_does_not_know(schema, calm: Run):
+    content = calm.results()
+    content["findings"][0]["valeu"] = 1
+    with pytest.raises(ValidationError, match="valeu"):
+        schema.validate(content)
+
+
+def test_nan_is_stored_as_null(calm: Run):
+    assert "NaN" not in (calm.path / "findings.json").read_text()
+    assert calm.results()["findings"][1]["interference"]["std"] is None  # one run has no spread

@@ -1,0 +1,160 @@
+"""The verdict says what the findings say: no less, and no more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from snellen.report import page_of
+from snellen.report.trust import apart, mark_of
+from snellen.report.verdict import between
+from snellen.report.words import index, percent
+from snellen.run import Run
+
+from .conftest import Toy, falls_for, steady
+
+
+def said_of(run: Run, model: str) -> dict:
+    return next(one for one in page_of(run)["verdict"]["models"] if one["model"] == model)
+
+
+def test_a_distortion_taken_for_a_class_is_named_with_the_class(fooled: Run):
+    said = said_of(fooled, "naive")
+    (told,) = said["flagged"]
+    assert told.startswith("'eel' under black squares over 10, 30, 50, 70 and 90 % of the image (DI")
+    assert "black Fourier mask of 50 %" in told
+    assert "may be taken for that class" in said["trust"]
+
+
+def test_every_flagged_class_and_its_strongest_index_is_in_the_verdict(fooled: Run):
+    for model in ("naive", "wise"):
+        own = [one["interference"] for one in fooled.results()["findings"] if one["model"] == model]
+        flagged = [held for held in own if held and held["flagged"]]
+        told = " ".join(said_of(fooled, model)["flagged"])
+        assert bool(told) == bool(flagged)
+        for held in flagged:
+            assert f"'{held['dominant']}'" in told
+        if flagged:
+            assert index(max(held["index"] for held in flagged)) in told
+
+
+def test_a_run_without_flags_claims_no_artefact(calm: Run):
+    assert not any(one["interference"] and one["interference"]["flagged"] for one in calm.results()["findings"])
+    said = said_of(calm, "calm")
+    assert said["flagged"] == []
+    assert said["trust"].startswith("No distortion stands out")
+    for text in ((calm.path / "report.md").read_text().split("## Findings")[0], str(said)):
+        assert "artefact" not in text
+        assert "may be taken for" not in text
+
+
+def test_one_run_says_that_there_is_no_spread_and_three_give_theirs(calm: Run, fooled: Run):
+    assert "one run: no spread over runs" in said_of(calm, "calm")["clean"]
+    assert "3 runs, from 80.0 % to 90.0 %" in said_of(fooled, "wise")["clean"]
+
+
+def test_the_clean_sentence_gives_the_finding(fooled: Run):
+    one = next(one for one in fooled.results()["findings"] if one["name"] == "accuracy" and one["model"] == "wise")
+    assert percent(one["value"]) in said_of(fooled, "wise")["clean"]
+    assert f"{100 * one['low']:.1f}–{100 * one['high']:.1f} %" in said_of(fooled, "wise")["clean"]
+
+
+def test_the_size_that_halves_accuracy_is_named_by_fill(fooled: Run):
+    naive = said_of(fooled, "naive")["breaks"]
+    assert "falls below half of its clean accuracy once the square covers 10 % (black)." in naive
+    assert "keeps at least half of it under noise squares" in naive
+    assert "black is worse" in naive
+    assert "is worse" not in said_of(fooled, "wise")["breaks"]
+
+
+def test_a_lead_is_doubted_where_the_loser_alone_is_hit(fooled: Run):
+    between = page_of(fooled)["verdict"]["between"]
+    assert any(one.startswith("wise is clearly better") and "black squares" in one for one in between)
+    (doubt,) = [one for one in between if "could be an artefact" in one]
+    assert doubt.startswith("That wise leads naive on black squares of all sizes")
+    assert "'eel'" in doubt
+
+
+def test_a_lead_that_no_distortion_explains_is_not_doubted(toy_run: Callable[[Toy], Run]):
+    run = toy_run(Toy({"good": [steady(0.05)], "poor": [steady(0.5)]}))
+    between = page_of(run)["verdict"]["between"]
+    assert "good is clearly better" in between[0]
+    assert not any("artefact" in one for one in between)
+
+
+def test_a_lead_is_not_doubted_where_the_winner_is_the_one_hit(toy_run: Callable[[Toy], Run]):
+    hit = falls_for(0, "shuffle", 0.0)
+    run = toy_run(Toy({"hit": [hit], "blind": [steady(0.9)]}))
+    between = page_of(run)["verdict"]["between"]
+    assert said_of(run, "hit")["flagged"]
+    assert not any("artefact" in one for one in between)
+
+
+@pytest.mark.parametrize(
+    ("loser", "winner", "doubted"),
+    [
+        (("flagged", 5, 6), ("", 0, 1), True),
+        (("flagged", 5, 6), ("flagged", 1, 2), True),
+        (("flagged", 5, 6), ("flagged", 4, 5.5), False),  # alike, as far as can be told
+        (("flagged", 1, 2), ("raised", 5, 6), False),  # the winner is hit harder
+        (("raised", 5, 6), ("", 0, 1), False),  # not flagged: no claim
+    ],
+)
+def test_a_lead_is_doubted_only_where_a_flagged_distortion_hits_the_loser_harder(loser, winner, doubted: bool):
+    def cell(model: str, low: float, trust: tuple[str, float, float]) -> dict:
+        held = {"mark": trust[0], "low": trust[1], "high": trust[2], "index": sum(trust[1:]) / 2, "dominant": "eel"}
+        return {"model": model, "value": low + 0.05, "low": low, "high": low + 0.1, "trust": held}
+
+    cells = [cell("worse", 0.2, loser), cell("better", 0.6, winner)]
+    told = between([{"unit": "share", "better": "higher", "topic": "squares", "cells": cells}])
+    assert told[0] == "better is clearly better (intervals do not overlap) on squares."
+    assert any("could be an artefact" in one for one in told) == doubted
+
+
+def test_models_that_answer_alike_have_no_leader(toy_run: Callable[[Toy], Run]):
+    run = toy_run(Toy({"one": [steady(0.2)], "two": [steady(0.2)]}))
+    page = page_of(run)
+    assert [one for one in page["verdict"]["between"] if "clearly better" in one] == []
+    assert "no proof of equality" in page["verdict"]["between"][0]
+    assert not any(cell["best"] for section in page["table"] for row in section["rows"] for cell in row["cells"])
+
+
+def test_guessing_is_called_chance(toy_run: Callable[[Toy], Run]):
+    run = toy_run(Toy({"guess": [falls_for(1, "")]}))
+    assert "not clearly above chance (25.0 %)" in said_of(run, "guess")["clean"]
+
+
+def test_a_noise_yardstick_that_looks_like_a_class_is_called_lenient(toy_run: Callable[[Toy], Run]):
+    def answer(distortion, labels, classes):
+        name = {"noise(": 1, "shuffle": 3}
+        hit = next((value for key, value in name.items() if distortion.startswith(key)), None)
+        return steady(0.1)(distortion, labels, classes) if hit is None else labels * 0 + hit
+
+    said = said_of(toy_run(Toy({"noisy": [answer]})), "noisy")
+    assert "Mild noise itself pushes errors towards 'dog'" in said["yardstick"]
+    assert "'fox' under 4×4 patches shuffled" in said["yardstick"] + " ".join(said["flagged"])
+
+
+def test_di_is_called_comparative(calm: Run):
+    assert "comparative, not absolute" in page_of(calm)["verdict"]["caveat"]
+
+
+@pytest.mark.parametrize(
+    ("trust", "mark"),
+    [
+        (None, ""),
+        ({"flagged": True, "low": 1, "null95": 0.1}, "flagged"),
+        ({"flagged": False, "low": 0.2, "null95": 0.1}, "raised"),
+        ({"flagged": False, "low": 0.05, "null95": 0.1}, ""),
+        ({"flagged": False, "low": None, "null95": None}, ""),
+    ],
+)
+def test_marks(trust, mark: str):
+    assert mark_of(trust) == mark
+
+
+def test_intervals_that_touch_are_not_apart():
+    assert not apart({"low": 0.1, "high": 0.2}, {"low": 0.2, "high": 0.3})
+    assert apart({"low": 0.31, "high": 0.4}, {"low": 0.2, "high": 0.3})
+    assert not apart({"low": None, "high": None}, {"low": 0.2, "high": 0.3})

@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import pytest
+
+from snellen.report.words import in_words, index, interval, listed, measured, percent
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("none()", "clean"),
+        ("occlude(area=0.3, fill=black, inside=true, law=exact)", "black square of 30 %"),
+        (
+            "occlude(area=uniform(low=0.7, high=1), fill=black, inside=false, law=exact)",
+            "black square of 70–100 % (partly outside)",
+        ),
+        ("shuffle(grid=4)", "4×4 patches shuffled"),
+        ("noise(sigma=uniform(low=0, high=0.1))", "Gaussian noise of σ 0–0.1"),
+        ("fourier(area=0.5, fill=black, spectrum=official)", "black Fourier mask of 50 %"),
+        ("tiles(grid=8, share=0.5, fill=grey)", "grey tiles over 50 % of 8×8"),
+        ("shuffle(grid=2) | noise(sigma=0.1)", "2×2 patches shuffled, then Gaussian noise of σ 0.1"),
+        ("swirl(turns=2)", "swirl(turns=2)"),
+        ("not a <distortion>", "not a <distortion>"),
+    ],
+)
+def test_a_distortion_is_said_in_words_and_an_unknown_one_as_it_is(text: str, words: str):
+    assert in_words(text) == words
+
+
+def test_every_distortion_of_the_language_has_words():
+    from snellen.distort import DISTORTIONS
+
+    for kind in DISTORTIONS.values():
+        assert in_words(str(kind())) != str(kind())
+
+
+def test_what_is_not_known_is_a_dash():
+    assert percent(None) == index(None) == index(float("nan")) == measured(None, "difference") == "–"
+    assert interval(None, 0.5, "share") == "–"
+
+
+def test_values_are_written_in_their_unit():
+    assert measured(0.927, "share") == "92.7 %"
+    assert measured(-0.0744, "difference") == "−7.4 points"
+    assert measured(8.8897, "index") == "8.89"
+    assert interval(0.9148, 0.9376, "share") == "91.5–93.8"
+    assert interval(-0.02, 0.013, "difference") == "−2.0 to +1.3"
+
+
+def test_lists_read_as_sentences():
+    assert [listed(["a", "b", "c"][:n]) for n in range(4)] == ["", "a", "a and b", "a, b and c"]
