@@ -20,7 +20,7 @@ from snellen.errors import UserError, unknown
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?![\w.]))"
     r"|(?P<word>[A-Za-z_][\w.-]*)"
-    r"|'(?P<quoted>[^']*)'"
+    r"|'(?P<quoted>[^'\x00-\x1f]*)'"
     r"|(?P<mark>[()\[\],=|]))"
 )
 _CONSTANTS = {"true": True, "false": False, "none": None}

@@ -16,7 +16,7 @@ def test_the_official_spectrum_reproduces_the_published_mask_of_seed_0_row_by_ro
     assert weight == pytest.approx(0.44912526447830964, abs=1e-15)
     draws = legacy.randn(1, 32, 17, 2)
     field = low_frequency_field(torch.from_numpy(draws[:, :2]).float(), "official", 32, 32)
-    mask = brightest(field, torch.tensor([460]))[0]
+    mask = brightest(field, np.array([460]))[0]
     rows = [32] * 5 + [31, 24, 20, 16, 11, 4] + [0] * 11 + [4, 7, 9, 11, 15, 20] + [32] * 4
     assert mask.sum(1).tolist() == rows
 
@@ -69,11 +69,20 @@ def test_masks_are_of_low_frequency() -> None:
 def test_brightest_takes_the_earlier_pixel_of_a_tie(count: int) -> None:
     field = torch.zeros(2, 3, 4)
     field[0, 2, 3] = 1
-    chosen = brightest(field, torch.tensor([count, count]))
+    chosen = brightest(field, np.array([count, count]))
     assert chosen.flatten(1).sum(1).tolist() == [count, count]
     if count:
         assert chosen[0, 2, 3]
         assert chosen[1].flatten()[:count].all()
+
+
+def test_brightest_with_a_count_of_its_own_per_field_equals_sorting_by_hand() -> None:
+    field = torch.randint(0, 9, (40, 5, 7), generator=torch.Generator().manual_seed(0)).float()
+    count = np.arange(40) % 36
+    chosen = brightest(field, count).flatten(1)
+    for values, row, wanted in zip(field.flatten(1).tolist(), chosen.tolist(), count.tolist()):
+        order = sorted(range(35), key=lambda i, values=values: (-values[i], i))
+        assert [i for i in range(35) if row[i]] == sorted(order[:wanted])
 
 
 def test_the_noise_has_the_documented_shapes() -> None:

@@ -40,8 +40,9 @@ def test_the_card_of_a_zoo_model_is_read_without_torch_and_follows_the_weights(c
     import subprocess
     import sys
 
-    code = f"import sys; from snellen.models import subjects_of; subjects_of({str(checkpoint)!r}); sys.exit('torch' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+    code = "import sys; from snellen.models import subjects_of; subjects_of(sys.argv[1]); sys.exit('torch' in sys.modules)"
+    command = [sys.executable, "-c", code, str(checkpoint)]
+    assert subprocess.run(command, check=False).returncode == 0
     before = subjects_of(str(checkpoint))[0].card.fingerprint
     torch.manual_seed(1)
     save_checkpoint(checkpoint, NETWORKS["smallnet"](3), {"arch": "smallnet", "classes": list("abc"), "size": [32, 32]})

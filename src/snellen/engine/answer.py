@@ -54,8 +54,8 @@ def answer(slides: Slides, work: Work) -> ShardTables:
     """The tables of one shard."""
     taken = work.data.samples.take(np.array(slides.positions))
     readable = np.array([not error for error in slides.errors], bool)
-    answers: list[dict[str, Any]] = []
-    shown: list[dict[str, Any]] = []
+    answers: dict[str, dict[str, np.ndarray]] = {}
+    shown: dict[str, dict[str, np.ndarray]] = {}
     thumbs: dict[tuple[str, int], bytes] = {}
     for canvas, images in slides.images.items():
         images = images.to(work.device, non_blocking=True)
@@ -75,12 +75,12 @@ def answer(slides: Slides, work: Work) -> ShardTables:
             trace = _Trace()
             _show_group(group, images, labels, view, work, trace, slides, thumbs)
             for one in group:
-                answers.append(_answer_columns(one, trace.readings[one.key], taken, readable))
+                answers[one.key] = _answer_columns(one, trace.readings[one.key], taken, readable)
             if lead.shown in work.new:
-                shown.append(_shown_columns(lead.shown, trace, taken, readable))
+                shown[lead.shown] = _shown_columns(trace, readable)
     return ShardTables(
-        _table(answers, ("cell", "sample")),
-        _table(shown, ("shown", "sample")),
+        _table("cell", answers, taken.ids, readable),
+        _table("shown", shown, taken.ids, readable),
         _samples_table(slides, work.data, work.on),
         thumbs,
     )
@@ -179,15 +179,12 @@ def _by_shown(asked: Sequence[Asked]) -> list[list[Asked]]:
     return list(groups.values())
 
 
-def _answer_columns(one: Asked, readings: list[Reading], taken: Any, readable: np.ndarray) -> dict[str, Any]:
+def _answer_columns(one: Asked, readings: list[Reading], taken: Any, readable: np.ndarray) -> dict[str, np.ndarray]:
     pred, raw, confidence, label_prob = (torch.cat(parts).cpu().numpy() for parts in zip(*readings))
     if not np.isfinite(confidence[readable]).all() and one.subject.card.text.partition(":")[0] != "predictions":
         sample = taken.ids[int(np.flatnonzero(readable & ~np.isfinite(confidence))[0])]
         raise UserError(f"model '{one.subject.name}' answered nan for sample '{sample}' under {one.cell.distortion}")
-    ids = np.array(taken.ids, object)[readable]
     return {
-        "cell": one.key,
-        "sample": ids,
         "pred": pred[readable].astype(np.int32),
         "raw": raw[readable].astype(np.int32),
         "score": (pred == taken.labels)[readable].astype(np.float32),
@@ -196,7 +193,7 @@ def _answer_columns(one: Asked, readings: list[Reading], taken: Any, readable: n
     }
 
 
-def _shown_columns(shown: str, trace: _Trace, taken: Any, readable: np.ndarray) -> dict[str, Any]:
+def _shown_columns(trace: _Trace, readable: np.ndarray) -> dict[str, np.ndarray]:
     count = len(readable)
     covered, hidden = (
         torch.cat(parts).cpu().numpy() if parts else np.full(count, np.nan, np.float32)
@@ -209,8 +206,6 @@ def _shown_columns(shown: str, trace: _Trace, taken: Any, readable: np.ndarray) 
         for name, blank in (("donor", ""), ("excluded", False))
     }
     return {
-        "shown": shown,
-        "sample": np.array(taken.ids, object)[readable],
         "covered": covered[readable].astype(np.float32),
         "object_covered": hidden[readable].astype(np.float32),
         "donor": noted["donor"].astype(object)[readable],
@@ -218,22 +213,22 @@ def _shown_columns(shown: str, trace: _Trace, taken: Any, readable: np.ndarray) 
     }
 
 
-def _table(parts: list[dict[str, Any]], words: tuple[str, ...]) -> pa.Table:
-    """One table of column blocks; the named word columns are dictionary-encoded."""
+def _table(
+    word: str, blocks: Mapping[str, Mapping[str, np.ndarray]], ids: Sequence[str], readable: np.ndarray
+) -> pa.Table:
+    """One table of the blocks (key → columns) below each other; key and sample are words of two dictionaries."""
     import pyarrow as pa
 
-    blocks = []
-    for part in parts:
-        rows = len(part["sample"])
-        columns = {}
-        for name, values in part.items():
-            if isinstance(values, str):
-                columns[name] = pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows, np.int32)), pa.array([values]))
-            else:
-                made = pa.array(values, pa.string()) if values.dtype == object else pa.array(values)
-                columns[name] = made.dictionary_encode() if name in words else made
-        blocks.append(pa.table(columns))
-    return pa.concat_tables(blocks).unify_dictionaries() if blocks else pa.table({"shown": [], "sample": []})
+    rows = np.flatnonzero(readable).astype(np.int32)
+    keys = np.repeat(np.arange(len(blocks), dtype=np.int32), len(rows))
+    columns = {
+        word: pa.DictionaryArray.from_arrays(keys, pa.array(list(blocks), pa.string())),
+        "sample": pa.DictionaryArray.from_arrays(np.tile(rows, len(blocks)), pa.array(ids, pa.string())),
+    }
+    for name in next(iter(blocks.values()), {}):
+        joined = np.concatenate([block[name] for block in blocks.values()])
+        columns[name] = pa.array(joined, pa.string() if joined.dtype == object else None)
+    return pa.table(columns)
 
 
 def _samples_table(slides: Slides, data: Dataset, on: str) -> pa.Table:

@@ -14,7 +14,6 @@ from snellen.report.words import in_words
 from snellen.run import Run
 
 PICTURES = 8
-AREAS = (0.3, 0.7)  # of the squares tried, those nearest to these shares are shown
 SMALL_PNG = 6_000  # bytes above which a thumbnail is packed as JPEG
 
 
@@ -47,19 +46,9 @@ def gallery_of(run: Run, results: Mapping[str, Any], on: str = "test") -> dict[s
 
 
 def _columns(results: Mapping[str, Any], on: str) -> list[str]:
-    """Clean, then the distortions in the order of the findings; of many sizes of a square only two."""
-    squares: dict[str, list[tuple[float, str]]] = {}
-    rest = ["none()"]
-    for one in results["findings"]:
-        if one["on"] != on:
-            continue
-        if one["name"] == "occluded_accuracy":
-            squares.setdefault(one["facts"]["fill"], []).append((one["facts"]["area"], one["distortions"][0]))
-        elif len(one["distortions"]) == 1:
-            rest.append(one["distortions"][0])
-    few = [min(sizes, key=lambda size: abs(size[0] - wanted))[1] for sizes in squares.values() for wanted in AREAS]
-    ordered = list(dict.fromkeys(rest))
-    return list(dict.fromkeys([*ordered[:2], *few, *ordered[2:]]))  # clean and the yardstick come first
+    """Clean, then every distortion in the order of the findings."""
+    single = (one["distortions"][0] for one in results["findings"] if one["on"] == on and len(one["distortions"]) == 1)
+    return list(dict.fromkeys(["none()", *single]))
 
 
 def _column(text: str, results: Mapping[str, Any]) -> dict[str, Any]:
