@@ -91,7 +91,7 @@ def prepare(
     device: str | None = None,
     batch_size: int | None = None,
     shard: int | None = None,
-    threads: int = 4,
+    threads: int | None = None,
     fresh: bool = False,
 ) -> Prepared:
     """Everything up to the plan; nothing is written, and torch is not needed where nothing is left to ask."""

@@ -133,7 +133,8 @@ def test_splitmix_gives_the_numbers_of_the_reference_implementation():
 @pytest.mark.parametrize("other", [World("test"), World(seed=1)])
 def test_splits_and_seeds_share_no_image(other):
     ours, theirs = (
-        {photo.checksum for photo in replace(world, n=300, size=32).read(range(300))} for world in (World(), other)
+        {photo.checksum for photo in replace(world, n=300, size=32).read(range(300)).apart()}
+        for world in (World(), other)
     )
     assert len(ours) == len(theirs) == 300
     assert not ours & theirs

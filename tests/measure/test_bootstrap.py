@@ -6,7 +6,7 @@ from scipy import sparse
 from scipy import stats as theirs
 
 from snellen.measure import Estimate, bootstrap_interval, paired_difference
-from snellen.measure.bootstrap import resampled_sums
+from snellen.measure.bootstrap import _kinds, resampled_sums
 
 
 def mean(sums):
@@ -143,3 +143,27 @@ def test_no_pairs_are_nan_and_one_pair_has_no_interval():
 def test_unequal_lengths_are_no_pairs():
     with pytest.raises(ValueError, match="expected pairs, got 3 and 2 samples"):
         paired_difference([1, 0, 1], [1, 0])
+
+
+def test_many_samples_are_drawn_by_kind_with_the_same_law():
+    """60,000 scores of three values: the spread of the resampled mean is that of the scores over the root of n."""
+    random = np.random.default_rng(3)
+    columns = np.stack([random.choice([0.0, 0.5, 1.0], 60_000, p=[0.2, 0.3, 0.5]), np.ones(60_000)], axis=1)
+    sums = np.concatenate(list(resampled_sums(columns, repeats=4000)))
+    assert (sums[:, 1] == 60_000).all()
+    means = sums[:, 0] / sums[:, 1]
+    assert means.mean() == pytest.approx(columns[:, 0].mean(), abs=4 * columns[:, 0].std() / np.sqrt(60_000 * 4000))
+    assert means.std() == pytest.approx(columns[:, 0].std() / np.sqrt(60_000), rel=0.05)
+
+
+def test_kinds_are_the_different_rows_dense_or_sparse():
+    from scipy import sparse
+
+    rows = np.random.default_rng(0).integers(0, 3, (500, 4)).astype(float)
+    expected, counts = np.unique(rows, axis=0, return_counts=True)
+    for columns in (rows, sparse.csc_array(rows)):
+        kinds, seen = _kinds(columns)
+        dense = kinds if isinstance(kinds, np.ndarray) else kinds.toarray()
+        order = np.lexsort(dense.T[::-1])
+        assert np.array_equal(dense[order], expected)
+        assert np.array_equal(seen[order], counts)

@@ -40,7 +40,9 @@ def test_the_card_of_a_zoo_model_is_read_without_torch_and_follows_the_weights(c
     import subprocess
     import sys
 
-    code = "import sys; from snellen.models import subjects_of; subjects_of(sys.argv[1]); sys.exit('torch' in sys.modules)"
+    code = (
+        "import sys; from snellen.models import subjects_of; subjects_of(sys.argv[1]); sys.exit('torch' in sys.modules)"
+    )
     command = [sys.executable, "-c", code, str(checkpoint)]
     assert subprocess.run(command, check=False).returncode == 0
     before = subjects_of(str(checkpoint))[0].card.fingerprint

@@ -5,10 +5,11 @@ from __future__ import annotations
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from snellen.data.dataset import Dataset, Photo, Samples, Unreadable, filtered
+from snellen.data.dataset import Dataset, Photos, Samples, filtered
 from snellen.errors import UserError
 from snellen.hashing import checksum, file_sha256, key_of
 
@@ -51,22 +52,42 @@ def from_arrays(held: Mapping[str, np.ndarray], text: str, fingerprint: str) -> 
     own = {"images", "labels", "classes", "ids", "masks", "boxes"}
     extra = {k: np.asarray(v) for k, v in held.items() if k not in own and v.ndim == 1 and len(v) == len(images)}
 
-    def read(positions: Sequence[int]) -> list[Photo | Unreadable]:
-        return [_photo(images[p], held, p) for p in positions]
+    def together(positions: Sequence[int]) -> Photos:
+        rows = slice(positions[0], positions[-1] + 1) if _consecutive(positions) else list(positions)
+        return _photos(held, rows)
 
     facts = frozenset(name for name in ("masks", "boxes") if name in held)
     size = (int(images.shape[1]), int(images.shape[2]))
     samples = Samples(ids, labels.astype(np.int64), extra)
-    return Dataset(text, classes, samples, fingerprint, read, size=size, chunk=64, facts=facts)
+    return Dataset(
+        text,
+        classes,
+        samples,
+        fingerprint,
+        lambda positions: together(positions).apart(),
+        size=size,
+        chunk=256,
+        facts=facts,
+        read_together=together,
+    )
 
 
-def _photo(image: np.ndarray, held: Mapping[str, np.ndarray], row: int) -> Photo:
-    if image.ndim == 2:
-        image = image[:, :, None]
-    rgb = np.ascontiguousarray(np.broadcast_to(image, (*image.shape[:2], 3)))
-    boxes = np.asarray(held["boxes"][row], float).reshape(-1, 4) if "boxes" in held else None
-    maps = {"mask": np.asarray(held["masks"][row]) > 0} if "masks" in held else {}
-    return Photo(rgb, checksum(rgb.data), boxes, maps)
+def _photos(held: Mapping[str, np.ndarray], rows: Any) -> Photos:
+    images = np.asarray(held["images"][rows])
+    if images.ndim == 3:
+        images = images[..., None]
+    rgb = np.ascontiguousarray(np.broadcast_to(images, (*images.shape[:3], 3)))
+    boxes = [np.asarray(b, float).reshape(-1, 4) for b in held["boxes"][rows]] if "boxes" in held else None
+    maps = {"mask": np.asarray(held["masks"][rows]) > 0} if "masks" in held else {}
+    return Photos(rgb, [checksum(image.data) for image in rgb], boxes, maps)
+
+
+def _consecutive(positions: Sequence[int]) -> bool:
+    return (
+        len(positions) > 0
+        and positions[-1] - positions[0] == len(positions) - 1
+        and list(positions) == sorted(positions)
+    )
 
 
 def _load(file: Path) -> dict[str, np.ndarray]:

@@ -27,6 +27,28 @@ class Photo:
 
 
 @dataclass(frozen=True)
+class Photos:
+    """Photos of one size, read together: images uint8 [n, H, W, 3], maps [n, H, W], one boxes array per photo."""
+
+    images: np.ndarray
+    checksums: Sequence[str]
+    boxes: Sequence[np.ndarray] | None = None
+    maps: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+    def apart(self) -> list[Photo | Unreadable]:
+        """The same photos one by one."""
+        return [
+            Photo(
+                image,
+                self.checksums[row],
+                None if self.boxes is None else self.boxes[row],
+                {name: values[row] for name, values in self.maps.items()},
+            )
+            for row, image in enumerate(self.images)
+        ]
+
+
+@dataclass(frozen=True)
 class Unreadable:
     """An image that could not be decoded, and why."""
 
@@ -54,8 +76,9 @@ class Samples:
 class Dataset:
     """Images to show: a listing, class names and `read`, which decodes the samples at given positions.
 
-    `size` is (height, width) where all images share one; `tree` maps a class or node to its parent; `chunk` is how
-    many images are best read at once. `read` may be called from several threads.
+    `size` is (height, width) where all images share one, and `read_together` then reads many at once without a loop
+    over photos; `tree` maps a class or node to its parent; `facts` names what is known beyond the pixels (masks, boxes);
+    `chunk` is how many images are best read at once. Both readers may be called from several threads.
     """
 
     text: str
@@ -67,6 +90,7 @@ class Dataset:
     tree: Mapping[str, str] | None = None
     chunk: int = 8
     facts: frozenset[str] = frozenset()
+    read_together: Callable[[Sequence[int]], Photos] | None = None
 
     def __len__(self) -> int:
         return len(self.samples)
@@ -74,12 +98,13 @@ class Dataset:
     def at(self, rows: np.ndarray) -> Dataset:
         """The dataset of some rows only, in the order given."""
         rows = np.asarray(rows)
-        read = self.read
+        read, together = self.read, self.read_together
         fingerprint = key_of([self.fingerprint, checksum(rows.astype(np.int64).tobytes())])
         return replace(
             self,
             samples=self.samples.take(rows),
             read=lambda positions: read([int(rows[p]) for p in positions]),
+            read_together=None if together is None else lambda positions: together([int(rows[p]) for p in positions]),
             fingerprint=fingerprint,
         )
 

@@ -69,9 +69,15 @@ class Draws:
         size = int(np.prod(shape))
         per = 8 // kind.itemsize
         rounded = -(-size // per)
-        keys = torch.from_numpy(self._keys(name, attempt).view(np.int64)).to(self.device)
+        keys = on_device(self._keys(name, attempt).view(np.int64), self.device)
         hashes = _mixed_tensor(keys[:, None] + _counters(rounded, self.device))
         return hashes.view(kind)[:, :size].reshape(len(keys), *shape)
+
+
+def on_device(values: np.ndarray, device: torch.device) -> Tensor:
+    """An array as a tensor on a device; by way of pinned memory to a GPU, so that nobody waits for it to be idle."""
+    tensor = torch.from_numpy(np.ascontiguousarray(values))
+    return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor.to(device)
 
 
 def _mixed(x: np.ndarray) -> np.ndarray:

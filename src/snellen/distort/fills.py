@@ -54,7 +54,7 @@ def _constant(value: int) -> Paint:
 def _mean(images: Tensor, view: View) -> Tensor:
     """The model's normalisation mean: zero after normalising."""
     assert view.mean is not None
-    return torch.tensor([round(m) for m in view.mean], dtype=torch.uint8, device=images.device).view(1, 3, 1, 1)
+    return view.tensor(np.rint(view.mean).astype(np.uint8)).view(1, 3, 1, 1)
 
 
 def _image_mean(images: Tensor, view: View) -> Tensor:

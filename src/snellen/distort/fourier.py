@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 
 from snellen.distort.chain import chained
-from snellen.distort.draws import NORMAL_BITS
+from snellen.distort.draws import NORMAL_BITS, on_device
 from snellen.distort.fills import Fill, cover_and_fill, fill_needs
 from snellen.distort.law import Law, expect_within
 from snellen.distort.view import View
@@ -87,7 +87,7 @@ def brightest(field: Tensor, count: np.ndarray) -> Tensor:
     """bool [B, H, W]: the `count` [B] largest pixels of each field; ties go to the earlier pixel."""
     flat = field.flatten(1)
     pixels = flat.shape[1]
-    wanted = torch.from_numpy(count).to(flat.device)[:, None]
+    wanted = on_device(count, flat.device)[:, None]
     if len(set(count.tolist())) == 1 and 0 < count[0] <= pixels:
         # One count for all: selecting is several times faster than sorting.
         limit = flat.kthvalue(pixels - int(count[0]) + 1, dim=1, keepdim=True).values

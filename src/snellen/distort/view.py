@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from snellen.data.dataset import sample_keys
-from snellen.distort.draws import Draws
+from snellen.distort.draws import Draws, on_device
 from snellen.distort.law import Law
 from snellen.lazy import torch
 
@@ -78,7 +78,7 @@ class View:
 
     def tensor(self, values: np.ndarray) -> Tensor:
         """A per-sample array on the images' device."""
-        return torch.from_numpy(np.ascontiguousarray(values)).to(self.device, non_blocking=True)
+        return on_device(values, self.draw.device)
 
     def exclude(self, samples: np.ndarray) -> None:
         """Flag samples (bool [B]) that no allowed draw could modify: they are shown but count nowhere."""

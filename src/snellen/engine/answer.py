@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from snellen.data.canvas import Canvas
-from snellen.data.dataset import Dataset, sample_keys
+from snellen.data.dataset import Dataset
 from snellen.distort import Donors, View, moved, show
 from snellen.engine.cell import Asked
 from snellen.engine.slides import Slides
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 THUMBNAILS = 24
-THUMBNAIL_SIDE = 112  # pixels
 
 
 @dataclass
@@ -54,16 +52,17 @@ def answer(slides: Slides, work: Work) -> ShardTables:
     """The tables of one shard."""
     taken = work.data.samples.take(np.array(slides.positions))
     readable = np.array([not error for error in slides.errors], bool)
+    pictured = [row for row, p in enumerate(slides.positions) if p in work.pictured and readable[row]]
     answers: dict[str, dict[str, np.ndarray]] = {}
     shown: dict[str, dict[str, np.ndarray]] = {}
-    thumbs: dict[tuple[str, int], bytes] = {}
+    thumbs: dict[tuple[str, int], np.ndarray] = {}
     for canvas, images in slides.images.items():
         images = images.to(work.device, non_blocking=True)
         labels = torch.from_numpy(taken.labels).to(work.device)
         for group in _by_shown([one for one in work.asked if one.canvas == canvas]):
             lead = group[0]
             view = View(
-                keys=sample_keys(taken.ids),
+                keys=slides.keys,
                 seed=lead.cell.seed,
                 device=images.device,
                 labels=taken.labels,
@@ -72,12 +71,13 @@ def answer(slides: Slides, work: Work) -> ShardTables:
                 mean=lead.subject.card.fill,
                 donors=work.donors.get(canvas),
             )
-            trace = _Trace()
-            _show_group(group, images, labels, view, work, trace, slides, thumbs)
+            trace = _show_group(group, images, labels, view, work, slides.positions, pictured)
             for one in group:
                 answers[one.key] = _answer_columns(one, trace.readings[one.key], taken, readable)
             if lead.shown in work.new:
                 shown[lead.shown] = _shown_columns(trace, readable)
+                pictures = [picture for part in trace.pictures for picture in part.cpu().numpy()]
+                thumbs |= {(lead.shown, slides.positions[row]): one for row, one in zip(pictured, pictures)}
     return ShardTables(
         _table("cell", answers, taken.ids, readable),
         _table("shown", shown, taken.ids, readable),
@@ -94,6 +94,7 @@ class _Trace:
     covered: list[Tensor] = field(default_factory=list)
     object_covered: list[Tensor] = field(default_factory=list)
     notes: list[dict[str, np.ndarray]] = field(default_factory=list)
+    pictures: list[Tensor] = field(default_factory=list)
 
 
 def _show_group(
@@ -102,12 +103,12 @@ def _show_group(
     labels: Tensor,
     view: View,
     work: Work,
-    trace: _Trace,
-    slides: Slides,
-    thumbs: dict[tuple[str, int], bytes],
-) -> None:
-    """Show one distortion, batch by batch, to every model of the group."""
+    positions: range,
+    pictured: Sequence[int],
+) -> _Trace:
+    """Show one distortion, batch by batch, to every model of the group; keep the pixels of the `pictured` rows."""
     lead = group[0]
+    trace = _Trace()
     stop = 0
     while stop < len(images):
         start, stop = stop, min(stop + work.batch[lead.canvas], len(images))
@@ -115,17 +116,17 @@ def _show_group(
         pixels, cover = show(lead.cell.distortion, images[start:stop], part)
         if lead.shown in work.new:
             _note_cover(lead.cell.distortion, cover, part, trace)
-            for row in range(start, stop):
-                if slides.positions[row] in work.pictured and not slides.errors[row]:
-                    thumbs[lead.shown, slides.positions[row]] = _thumbnail(pixels[row - start])
+            if kept := [row - start for row in pictured if start <= row < stop]:
+                trace.pictures.append(pixels[kept])
         for one in group:
             model = work.models[one.subject.card.fingerprint]
             if model.recorded is not None:
-                reading = _recalled(one, model, work.data, slides.positions[start:stop], labels[start:stop])
+                reading = _recalled(one, model, work.data, positions[start:stop], labels[start:stop])
             else:
                 reading = one.labels.read(_asked_within_memory(model, pixels, work, lead.canvas), labels[start:stop])
                 work.on_answers(stop - start)
             trace.readings.setdefault(one.key, []).append(reading)
+    return trace
 
 
 def _asked_within_memory(model: Model, pixels: Tensor, work: Work, canvas: Canvas) -> Tensor:
@@ -249,15 +250,3 @@ def _samples_table(slides: Slides, data: Dataset, on: str) -> pa.Table:
     for name, values in taken.columns.items():
         columns.setdefault(name, values.astype(str) if values.dtype == object else values)
     return pa.table({name: pa.array(values) for name, values in columns.items()})
-
-
-def _thumbnail(pixels: Tensor) -> bytes:
-    """A small PNG of one image uint8 [3, H, W]."""
-    from PIL import Image
-
-    picture = Image.fromarray(pixels.permute(1, 2, 0).cpu().numpy())
-    if max(picture.size) > THUMBNAIL_SIDE:
-        picture.thumbnail((THUMBNAIL_SIDE, THUMBNAIL_SIDE), Image.Resampling.BOX)
-    held = io.BytesIO()
-    picture.save(held, "PNG")
-    return held.getvalue()

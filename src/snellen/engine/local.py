@@ -33,7 +33,10 @@ def run_local(plan: Plan, store: Store, progress: Progress, donors: Dataset | No
         # One thread writes while the next shard is answered; at most one shard waits, so memory stays bounded.
         with ThreadPoolExecutor(max_workers=1, thread_name_prefix="write") as writer:
             pending: Future[None] | None = None
-            for number, slide in zip(one.shards, slides(work.data, shards, list(work.batch), plan.settings.threads)):
+            upcoming = slides(
+                work.data, shards, list(work.batch), plan.settings.decoders, pinned=work.device.type == "cuda"
+            )
+            for number, slide in zip(one.shards, upcoming):
                 tables = answer(slide, work)
                 if pending is not None:
                     pending.result()

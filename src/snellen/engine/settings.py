@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 
 from snellen.data.canvas import Canvas
@@ -12,7 +13,8 @@ SMALL = 64 * 64  # pixels up to which an image counts as small
 
 @dataclass(frozen=True)
 class Settings:
-    """`batch_size` None is chosen by image size and device; `shard` is how many samples are answered as one unit."""
+    """`batch_size` None is chosen by image size and device; `shard` is how many samples are answered as one unit;
+    `threads` decode."""
 
     seed: int = 0
     limit: int | None = None
@@ -20,7 +22,7 @@ class Settings:
     precision: str = "fp32"
     batch_size: int | None = None
     shard: int | None = None
-    threads: int = 4
+    threads: int | None = None
 
     def __post_init__(self) -> None:
         for name in ("batch_size", "shard", "limit"):
@@ -34,8 +36,13 @@ class Settings:
             return self.batch_size
         small = canvas.height * canvas.width <= SMALL
         if self.device.startswith("cuda"):
-            return 1024 if small else 256
+            return 4096 if small else 512
         return 128 if small else 32
+
+    @property
+    def decoders(self) -> int:
+        """Threads that decode: as many as a GPU can be fed by, few where the model needs the cores itself."""
+        return self.threads or (min(16, os.cpu_count() or 4) if self.device.startswith("cuda") else 4)
 
     def shard_for(self, canvases: list[Canvas]) -> int:
         """Samples per shard: some batches, and at most a few hundred MB of pixels."""

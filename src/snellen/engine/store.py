@@ -12,12 +12,15 @@ A pass is the set of cells that one command found missing; which cells a shard a
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from snellen.errors import UserError
 from snellen.hashing import key_of
@@ -26,14 +29,17 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+THUMBNAIL_SIDE = 112  # pixels
+
+
 @dataclass(frozen=True)
 class ShardTables:
-    """What answering one shard yields; `thumbs` are PNG bytes by (shown key, position)."""
+    """What answering one shard yields; `thumbs` are images uint8 [3, H, W] by (shown key, position)."""
 
     answers: pa.Table
     shown: pa.Table
     samples: pa.Table
-    thumbs: Mapping[tuple[str, int], bytes]
+    thumbs: Mapping[tuple[str, int], np.ndarray]
 
 
 class Store:
@@ -95,7 +101,7 @@ class Store:
         for (shown, position), picture in tables.thumbs.items():
             path = self.folder / "thumbs" / shown / f"{position:06d}.png"
             if not path.exists():
-                _write_bytes(path, picture)
+                _write_bytes(path, _thumbnail(picture))
         if len(tables.shown):
             _write_table(self.folder / "shown" / name / stem, tables.shown)
         _write_table(self.folder / "answers" / name / stem, tables.answers)
@@ -131,6 +137,18 @@ class Store:
                 raise UserError(
                     f"image '{sample}' changed on disk since {self.folder} was made; choose another --out or pass --fresh"
                 )
+
+
+def _thumbnail(pixels: np.ndarray) -> bytes:
+    """A small PNG of one image uint8 [3, H, W]."""
+    from PIL import Image
+
+    picture = Image.fromarray(np.ascontiguousarray(pixels.transpose(1, 2, 0)))
+    if max(picture.size) > THUMBNAIL_SIDE:
+        picture.thumbnail((THUMBNAIL_SIDE, THUMBNAIL_SIDE), Image.Resampling.BOX)
+    held = io.BytesIO()
+    picture.save(held, "PNG")
+    return held.getvalue()
 
 
 def _write_table(path: Path, table: pa.Table) -> None:

@@ -204,10 +204,15 @@ def _errors(pred: NDArray[Any], labels: ArrayLike, num_classes: int, normaliser:
 
 def _resampled_indices(before: _Errors, after: _Errors, paired: bool, repeats: int, seed: int) -> Floats:
     """The index on resampled images, [repeats]; where paired, clean and distorted images are drawn together."""
-    clean = resampled_sums(before.columns(), repeats, seed)
-    distorted = resampled_sums(after.columns(), repeats, seed if paired else seed + 1)
+    if paired:
+        from scipy import sparse
+
+        both = sparse.hstack([before.columns(), after.columns()], format="csc")
+        pairs: Any = (np.split(sums, [before.bins], axis=1) for sums in resampled_sums(both, repeats, seed))
+    else:
+        pairs = zip(*(resampled_sums(one.columns(), repeats, seed + i) for i, one in enumerate((before, after))))
     indices = []
-    for a, b in zip(clean, distorted):
+    for a, b in pairs:
         each_run = (len(a), before.runs, -1)
         increase = after.shares(b.reshape(each_run)) - before.shares(a.reshape(each_run))
         indices.append(_per_run(increase)[0].mean(axis=-1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -58,23 +59,26 @@ class LabelMap:
         if self.targets is None:
             pred, by_class = raw, probabilities
         else:
-            by_class = probabilities @ self._matrix(probabilities)
+            targets, matrix = _on_device(self, probabilities.device)
+            by_class = probabilities @ matrix
             if self.rule == "argmax":
-                pred = torch.tensor(self.targets, device=probabilities.device)[raw]
+                pred = targets[raw]
             else:
                 confidence, pred = by_class.max(1)
         label_prob = by_class.gather(1, labels.clamp(min=0)[:, None])[:, 0]
         return Reading(pred, raw, confidence, label_prob.where(labels >= 0, torch.nan))
 
-    def _matrix(self, like: Tensor) -> Tensor:
-        """[outputs, classes]: which output counts for which class, and how much."""
-        targets = np.array(self.targets)
-        matrix = np.zeros((len(targets), self.classes), np.float32)
-        mapped = np.flatnonzero(targets >= 0)
-        matrix[mapped, targets[mapped]] = 1
-        if self.rule == "mean":
-            matrix /= np.maximum(matrix.sum(0), 1)
-        return torch.from_numpy(matrix).to(like)
+
+@functools.lru_cache(maxsize=64)
+def _on_device(label_map: LabelMap, device: torch.device) -> tuple[Tensor, Tensor]:
+    """The targets, and the matrix [outputs, classes] of which output counts for which class and how much."""
+    targets = np.array(label_map.targets)
+    matrix = np.zeros((len(targets), label_map.classes), np.float32)
+    mapped = np.flatnonzero(targets >= 0)
+    matrix[mapped, targets[mapped]] = 1
+    if label_map.rule == "mean":
+        matrix /= np.maximum(matrix.sum(0), 1)
+    return torch.from_numpy(targets).to(device), torch.from_numpy(matrix).to(device)
 
 
 def matched(known: Sequence[str] | None, wanted: Sequence[str], model: str) -> tuple[LabelMap, list[str]]:

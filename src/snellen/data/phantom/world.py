@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from snellen.data.dataset import Dataset, Photo, Samples, Unreadable
+from snellen.data.dataset import Dataset, Photos, Samples
 from snellen.data.phantom.draws import Draws
 from snellen.data.phantom.fixed import ONE
 from snellen.data.phantom.paint import Rendered, paint
@@ -79,14 +79,11 @@ class World:
             raise ValueError(f"expected indices in [0, {self.n - 1}], got {indices.min()} to {indices.max()}")
         return paint(self.recipe(indices), self.size)
 
-    def read(self, positions: Sequence[int]) -> list[Photo | Unreadable]:
+    def read(self, positions: Sequence[int]) -> Photos:
         """The photos at some positions of the listing."""
         made = self.render(positions)
-        boxes = made.boxes.astype(float)[:, None, :]
-        return [
-            Photo(image, checksum(image.data), box, {"mask": mask})
-            for image, box, mask in zip(made.images, boxes, made.masks)
-        ]
+        checksums = [checksum(image.data) for image in made.images]
+        return Photos(made.images, checksums, list(made.boxes.astype(float)[:, None, :]), {"mask": made.masks})
 
     def samples(self) -> Samples:
         """The listing; `object_size` is the diameter of the circle around the object as a share of the image side."""
@@ -106,7 +103,8 @@ class World:
             classes=tuple(SHAPES),
             samples=self.samples(),
             fingerprint=key_of(["phantom", self.version, self.text]),
-            read=self.read,
+            read=lambda positions: self.read(positions).apart(),
+            read_together=self.read,
             size=(self.size, self.size),
             tree=class_tree(),
             chunk=64,

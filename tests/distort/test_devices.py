@@ -1,0 +1,28 @@
+"""CPU and GPU give the same pixels: to the bit where whole numbers decide, but for rare pixels where floats do."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from snellen.distort import Donors, parse
+
+from .test_every_distortion import TEXTS, images, view
+
+needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+
+
+@needs_gpu
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_gpu_gives_the_pixels_of_the_cpu(text: str) -> None:
+    distortion = parse(text)
+    known = view()
+    assert known.masks is not None
+    assert known.donors is not None
+    pool = Donors(known.donors.images.cuda(), known.donors.ids, known.donors.fingerprint)
+    there = replace(known, device=torch.device("cuda"), masks=known.masks.cuda(), donors=pool)
+    here, away = distortion(images(), known), distortion(images().cuda(), there).cpu()
+    floating = any(getattr(stage, "floating", False) for stage in getattr(distortion, "stages", (distortion,)))
+    assert float((here != away).float().mean()) <= (0.002 if floating else 0)
