@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +10,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from PIL import Image
 
 from snellen.audits import Baseline, Exam, Interference, Occlusion, with_trust
 from snellen.engine import Answers, Block, Cell, Store
@@ -132,14 +130,9 @@ def _tables(
         }
     )
     pictured = [int(i) for i in part if i < 24]
-    thumbs = {(f"shown{c:02d}", i): _png(noise, toy.side) for i in pictured for c in range(distorted)}
+    size = (3, toy.side, toy.side)
+    thumbs = {(f"shown{c:02d}", i): noise.integers(0, 256, size, np.uint8) for i in pictured for c in range(distorted)}
     return ShardTables(table, pa.table({"shown": pa.array([], pa.string())}), samples, thumbs)
-
-
-def _png(noise: np.random.Generator, side: int) -> bytes:
-    packed = io.BytesIO()
-    Image.fromarray(noise.integers(0, 256, (side, side, 3), np.uint8)).save(packed, "PNG")
-    return packed.getvalue()
 
 
 def _facts(toy: Toy) -> dict[str, Any]:

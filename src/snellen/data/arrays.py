@@ -11,7 +11,7 @@ import numpy as np
 
 from snellen.data.dataset import Dataset, Photos, Samples, filtered
 from snellen.errors import UserError
-from snellen.hashing import checksum, file_sha256, key_of
+from snellen.hashing import file_sha256, key_of, pixel_checksums
 
 
 def arrays(path: str, options: Mapping[str, str]) -> Dataset:
@@ -79,7 +79,7 @@ def _photos(held: Mapping[str, np.ndarray], rows: Any) -> Photos:
     rgb = np.ascontiguousarray(np.broadcast_to(images, (*images.shape[:3], 3)))
     boxes = [np.asarray(b, float).reshape(-1, 4) for b in held["boxes"][rows]] if "boxes" in held else None
     maps = {"mask": np.asarray(held["masks"][rows]) > 0} if "masks" in held else {}
-    return Photos(rgb, [checksum(image.data) for image in rgb], boxes, maps)
+    return Photos(rgb, pixel_checksums(rgb), boxes, maps)
 
 
 def _consecutive(positions: Sequence[int]) -> bool:

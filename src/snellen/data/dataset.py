@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -66,6 +68,11 @@ class Samples:
     def __len__(self) -> int:
         return len(self.ids)
 
+    @functools.cached_property
+    def keys(self) -> np.ndarray:
+        """A 64-bit key per sample, from which its random draws start."""
+        return sample_keys(self.ids)
+
     def take(self, rows: np.ndarray) -> Samples:
         """The listing of some rows, in the order given."""
         columns = {name: values[rows] for name, values in self.columns.items()}
@@ -115,7 +122,7 @@ def limited(data: Dataset, limit: int | None) -> Dataset:
         return data
     if limit < 1:
         raise UserError(f"expected --limit of at least 1, got {limit}")
-    order = np.argsort(sample_keys(data.samples.ids), kind="stable")
+    order = np.argsort(data.samples.keys, kind="stable")
     return data.at(np.sort(order[:limit]))
 
 
@@ -139,8 +146,6 @@ def filtered(data: Dataset, conditions: Mapping[str, str]) -> Dataset:
 
 def sample_keys(ids: Sequence[str]) -> np.ndarray:
     """A 64-bit key per sample id, the same on every machine."""
-    import hashlib
-
     digests = b"".join(hashlib.blake2b(i.encode(), digest_size=8).digest() for i in ids)
     return np.frombuffer(digests, dtype="<u8")
 

@@ -51,10 +51,8 @@ class Occlude:
         sides = [np.rint(share * length).astype(np.int64) for length in (height, width)]
         if self.law == "published":
             sides = [side // 2 * 2 for side in sides]
-        down, across = (
-            view.tensor(_span(view, name, side, length, self.inside))
-            for name, side, length in (("top", sides[0], height), ("left", sides[1], width))
-        )
+        down = _span(view, "top", sides[0], height, self.inside)
+        across = _span(view, "left", sides[1], width, self.inside)
         return down[:, :, None] & across[:, None, :]
 
 
@@ -91,14 +89,15 @@ class Tiles:
         return covered[:, rows][:, :, columns]
 
 
-def _span(view: View, name: str, side: np.ndarray, length: int, inside: bool) -> np.ndarray:
+def _span(view: View, name: str, side: np.ndarray, length: int, inside: bool) -> Tensor:
     """bool [B, length]: where one axis of the rectangle lies."""
     if inside:
         start = view.draw.integer(name, length - side + 1)
     else:
         start = view.draw.integer(name, length) - side // 2
-    at = np.arange(length)
-    return (at >= start[:, None]) & (at < (start + side)[:, None])
+    first, end = view.tensor(np.stack([start, start + side])[:, :, None])
+    at = torch.arange(length, device=first.device)
+    return (at >= first) & (at < end)
 
 
 def _tile_of(length: int, grid: int) -> Tensor:

@@ -9,11 +9,12 @@ from typing import Any
 from snellen.data.canvas import Canvas
 from snellen.data.dataset import Dataset, limited
 from snellen.distort import Donors
-from snellen.engine.answer import THUMBNAILS, Work, answer
+from snellen.engine.answer import THUMBNAILS, Answered, Work, answer
 from snellen.engine.plan import Pass, Plan
 from snellen.engine.progress import Progress
 from snellen.engine.slides import slides
 from snellen.engine.store import Store
+from snellen.engine.tables import tables_of
 from snellen.lazy import torch
 from snellen.models.model import Model
 
@@ -37,16 +38,20 @@ def run_local(plan: Plan, store: Store, progress: Progress, donors: Dataset | No
                 work.data, shards, list(work.batch), plan.settings.decoders, pinned=work.device.type == "cuda"
             )
             for number, slide in zip(one.shards, upcoming):
-                tables = answer(slide, work)
+                answered = answer(slide, work)
                 if pending is not None:
                     pending.result()
-                pending = writer.submit(store.write_shard, name, one.on, number, tables)
+                pending = writer.submit(_keep, store, name, number, answered, work)
             if pending is not None:
                 pending.result()
         if any(work.batch[canvas] < plan.settings.batch_for(canvas) for canvas in work.batch):
             batch_size = min(work.batch.values())
     progress.stop()
     return batch_size
+
+
+def _keep(store: Store, name: str, shard: int, answered: Answered, work: Work) -> None:
+    store.write_shard(name, work.on, shard, tables_of(answered, work))
 
 
 def load_models(plan: Plan, progress: Progress) -> dict[str, Model]:

@@ -50,5 +50,4 @@ class Settings:
             return self.shard
         largest = max(canvas.height * canvas.width for canvas in canvases)
         batch = max(self.batch_for(canvas) for canvas in canvases)
-        fitting = 4 if largest <= SMALL else 4 if largest <= 256 * 256 else 1
-        return batch * fitting
+        return batch * (4 if largest <= SMALL else 2)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from snellen.data.canvas import Canvas, placement, render
-from snellen.data.dataset import Dataset, Photo, Photos, Unreadable, sample_keys
+from snellen.data.dataset import Dataset, Photo, Photos, Unreadable
 from snellen.lazy import torch
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def _blank(data: Dataset, shard: range, canvases: Sequence[Canvas], pinned: bool
     boxed = canvases if "boxes" in data.facts else ()
     return Slides(
         shard,
-        np.zeros(count, np.uint64),
+        data.samples.keys[shard.start : shard.stop],
         images,
         {c: torch.zeros((count, c.height, c.width), dtype=torch.bool, pin_memory=pinned) for c in masked},
         {c: [np.zeros((0, 4))] * count for c in boxed},
@@ -86,7 +86,6 @@ def _blank(data: Dataset, shard: range, canvases: Sequence[Canvas], pinned: bool
 def _fill(data: Dataset, slides: Slides, start: int) -> None:
     """Decode one chunk of a shard into its slides; the decoded photos, which may be large, are dropped at once."""
     positions = slides.positions[start : start + data.chunk]
-    slides.keys[start : start + data.chunk] = sample_keys(data.samples.ids[positions.start : positions.stop])
     if data.read_together is not None and all(_as_they_are(data.size, canvas) for canvas in slides.images):
         _fill_together(data.read_together(positions), slides, start)
         return

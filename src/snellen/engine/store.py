@@ -147,7 +147,7 @@ def _thumbnail(pixels: np.ndarray) -> bytes:
     if max(picture.size) > THUMBNAIL_SIDE:
         picture.thumbnail((THUMBNAIL_SIDE, THUMBNAIL_SIDE), Image.Resampling.BOX)
     held = io.BytesIO()
-    picture.save(held, "PNG")
+    picture.save(held, "PNG", compress_level=1)
     return held.getvalue()
 
 

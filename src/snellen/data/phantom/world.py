@@ -17,7 +17,7 @@ from snellen.data.phantom.scenes import SCENES
 from snellen.data.phantom.shapes import SHAPES, class_tree
 from snellen.data.phantom.textures import TEXTURES
 from snellen.errors import UserError
-from snellen.hashing import checksum, key_of
+from snellen.hashing import key_of, pixel_checksums
 
 
 class Dial(NamedTuple):
@@ -82,8 +82,9 @@ class World:
     def read(self, positions: Sequence[int]) -> Photos:
         """The photos at some positions of the listing."""
         made = self.render(positions)
-        checksums = [checksum(image.data) for image in made.images]
-        return Photos(made.images, checksums, list(made.boxes.astype(float)[:, None, :]), {"mask": made.masks})
+        return Photos(
+            made.images, pixel_checksums(made.images), list(made.boxes.astype(float)[:, None, :]), {"mask": made.masks}
+        )
 
     def samples(self) -> Samples:
         """The listing; `object_size` is the diameter of the circle around the object as a share of the image side."""

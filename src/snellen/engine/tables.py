@@ -1,0 +1,116 @@
+"""From an answered shard to the rows of the tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from snellen.data.dataset import Dataset, Samples
+from snellen.engine.answer import Answered, Trace, Work
+from snellen.engine.cell import Asked
+from snellen.engine.slides import Slides
+from snellen.engine.store import ShardTables
+from snellen.errors import UserError
+from snellen.lazy import torch
+from snellen.models.labels import Reading
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def tables_of(answered: Answered, work: Work) -> ShardTables:
+    """The tables of one shard; this waits for the device."""
+    answers: dict[str, dict[str, np.ndarray]] = {}
+    shown: dict[str, dict[str, np.ndarray]] = {}
+    thumbs: dict[tuple[str, int], np.ndarray] = {}
+    readable = answered.readable
+    for trace in answered.traces:
+        for one in trace.group:
+            answers[one.key] = _answer_columns(one, trace.readings[one.key], answered.samples, readable)
+        key = trace.group[0].shown
+        if key in work.new:
+            shown[key] = _shown_columns(trace, readable)
+            pictures = [picture for part in trace.pictures for picture in part.cpu().numpy()]
+            thumbs |= {(key, answered.slides.positions[row]): one for row, one in zip(answered.pictured, pictures)}
+    ids = answered.samples.ids
+    return ShardTables(
+        _table("cell", answers, ids, readable),
+        _table("shown", shown, ids, readable),
+        _samples_table(answered.slides, answered.samples, work.data, work.on),
+        thumbs,
+    )
+
+
+def _answer_columns(
+    one: Asked, readings: list[Reading], samples: Samples, readable: np.ndarray
+) -> dict[str, np.ndarray]:
+    pred, raw, confidence, label_prob = (torch.cat(parts).cpu().numpy() for parts in zip(*readings))
+    if not np.isfinite(confidence[readable]).all() and one.subject.card.text.partition(":")[0] != "predictions":
+        sample = samples.ids[int(np.flatnonzero(readable & ~np.isfinite(confidence))[0])]
+        raise UserError(f"model '{one.subject.name}' answered nan for sample '{sample}' under {one.cell.distortion}")
+    return {
+        "pred": pred[readable].astype(np.int32),
+        "raw": raw[readable].astype(np.int32),
+        "score": (pred == samples.labels)[readable].astype(np.float32),
+        "confidence": confidence[readable].astype(np.float32),
+        "label_prob": label_prob[readable].astype(np.float32),
+    }
+
+
+def _shown_columns(trace: Trace, readable: np.ndarray) -> dict[str, np.ndarray]:
+    count = len(readable)
+    covered, hidden = (
+        torch.cat(parts).cpu().numpy() if parts else np.full(count, np.nan, np.float32)
+        for parts in (trace.covered, trace.object_covered)
+    )
+    noted = {
+        name: np.concatenate([notes.get(name, np.full(1, blank)) for notes in trace.notes])
+        if any(name in notes for notes in trace.notes)
+        else np.full(count, blank)
+        for name, blank in (("donor", ""), ("excluded", False))
+    }
+    return {
+        "covered": covered[readable].astype(np.float32),
+        "object_covered": hidden[readable].astype(np.float32),
+        "donor": noted["donor"].astype(object)[readable],
+        "excluded": noted["excluded"].astype(bool)[readable],
+    }
+
+
+def _table(
+    word: str, blocks: Mapping[str, Mapping[str, np.ndarray]], ids: Sequence[str], readable: np.ndarray
+) -> pa.Table:
+    """One table of the blocks (key → columns) below each other; key and sample are words of two dictionaries."""
+    import pyarrow as pa
+
+    rows = np.flatnonzero(readable).astype(np.int32)
+    keys = np.repeat(np.arange(len(blocks), dtype=np.int32), len(rows))
+    columns = {
+        word: pa.DictionaryArray.from_arrays(keys, pa.array(list(blocks), pa.string())),
+        "sample": pa.DictionaryArray.from_arrays(np.tile(rows, len(blocks)), pa.array(ids, pa.string())),
+    }
+    for name in next(iter(blocks.values()), {}):
+        joined = np.concatenate([block[name] for block in blocks.values()])
+        columns[name] = pa.array(joined, pa.string() if joined.dtype == object else None)
+    return pa.table(columns)
+
+
+def _samples_table(slides: Slides, samples: Samples, data: Dataset, on: str) -> pa.Table:
+    import pyarrow as pa
+
+    heights, widths = zip(*slides.sizes)
+    columns: dict[str, Any] = {
+        "on": [on] * len(samples),
+        "sample": list(samples.ids),
+        "label": samples.labels,
+        "class": [data.classes[i] if i >= 0 else "" for i in samples.labels],
+        "height": np.array(heights, np.int32),
+        "width": np.array(widths, np.int32),
+        "checksum": slides.checksums,
+        "error": slides.errors,
+    }
+    for name, values in samples.columns.items():
+        columns.setdefault(name, values.astype(str) if values.dtype == object else values)
+    return pa.table({name: pa.array(values) for name, values in columns.items()})
