@@ -17,6 +17,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -69,16 +70,17 @@ def bare_seconds(
     return time.perf_counter() - began
 
 
-def measure(name: str, count: int, rounds: int, device: torch.device) -> None:
+def measure(name: str, count: int, rounds: int, device: torch.device, decoders: int | None) -> None:
     build, side, _ = NETS[name]
     torch.manual_seed(0)
     model = from_torch(build(10), size=side, mean=MEAN, std=STD, name=name, device=device)
     assert model.module is not None
     data = images(count, side)
+    how: dict[str, Any] = {"device": str(device), "threads": decoders}
     ratios, whole, rates = [], [], []
     for turn in range(rounds + 1):
         with tempfile.TemporaryDirectory() as folder:
-            prepared = prepare(model, data, AUDITS, Path(folder) / "run", device=str(device))
+            prepared = prepare(model, data, AUDITS, Path(folder) / "run", **how)
             plan = prepared.plan()
             batch = plan.settings.batch_for(plan.asked[0].canvas)
             pixels = (
@@ -92,7 +94,7 @@ def measure(name: str, count: int, rounds: int, device: torch.device) -> None:
             engine = time.perf_counter() - began
             bare += bare_seconds(model.module, batches, cells, device, model.precision == "bf16")
             began = time.perf_counter()
-            snellen.audit(model, data, AUDITS, Path(folder) / "run", quiet=True, report=False, device=str(device))
+            snellen.audit(model, data, AUDITS, Path(folder) / "run", quiet=True, report=False, **how)
             audit = time.perf_counter() - began
         if turn:  # the first round warms up
             ratios.append(engine / (bare / 2))
@@ -113,11 +115,12 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--threads", type=int)
     parser.add_argument("--device", default="cpu")
+    parser.add_argument("--decoders", type=int, help="threads that read images")
     chosen = parser.parse_args()
     if chosen.threads:
         torch.set_num_threads(chosen.threads)
     for name in chosen.nets:
-        measure(name, chosen.images or NETS[name][2], chosen.rounds, torch.device(chosen.device))
+        measure(name, chosen.images or NETS[name][2], chosen.rounds, torch.device(chosen.device), chosen.decoders)
 
 
 if __name__ == "__main__":

@@ -183,12 +183,12 @@ def test_the_gallery_shows_eight_samples_of_spread_classes_with_their_answers(to
     run = toy_run(Toy({"m": [steady(0), steady(0), falls_for(2, "shuffle", 0)]}, shard=10))
     gallery = page_of(run)["gallery"]
     assert [column["words"] for column in gallery["columns"]] == [
-        "clean", "Gaussian noise of σ 0–0.1", "black square of 30 %", "black square of 70 %", "noise square of 30 %",
-        "noise square of 70 %", "4×4 patches shuffled", "black square of 70–100 % (partly outside)",
-        "black Fourier mask of 50 %",
+        "clean", "Gaussian noise of σ 0–0.025",
+        *(f"{fill} square of {area} %" for fill in ("black", "noise") for area in (10, 30, 50, 70, 90)),
+        "4×4 patches shuffled", "black square of 70–100 % (partly outside)", "black Fourier mask of 50 %",
     ]  # fmt: skip
     assert [row["class"] for row in gallery["rows"]] == ["cat", "cat", "dog", "dog", "eel", "eel", "fox", "fox"]
-    shuffled = [row["cells"][6] for row in gallery["rows"]]
+    shuffled = [row["cells"][12] for row in gallery["rows"]]
     assert [cell["answers"][0]["answer"] for cell in shuffled] == [row["class"] for row in gallery["rows"]]
     assert [cell["answers"][0]["runs_right"] for cell in shuffled] == [2, 2, 2, 2, 3, 3, 2, 2]
     assert all(cell["picture"].startswith("data:image/png;base64,") for row in gallery["rows"] for cell in row["cells"])

@@ -159,6 +159,6 @@ def _picture(path: Path) -> str | None:
         from PIL import Image
 
         packed = io.BytesIO()
-        Image.open(io.BytesIO(content)).convert("RGB").save(packed, "JPEG", quality=85, subsampling=0)
+        Image.open(io.BytesIO(content)).convert("RGB").save(packed, "JPEG", quality=75, subsampling=0)
         content, kind = min((content, "png"), (packed.getvalue(), "jpeg"), key=lambda one: len(one[0]))
     return f"data:image/{kind};base64,{base64.b64encode(content).decode()}"

@@ -1,0 +1,78 @@
+"""Real networks on real images, through the public command line and the factories in examples/."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import snellen
+
+ROOT = Path(__file__).resolve().parents[1]
+FACTORY = f"python:{ROOT}/examples/shared_networks.py"
+
+
+@pytest.fixture(scope="module")
+def place(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A working folder with the data that examples/shared_data.py writes."""
+    folder = tmp_path_factory.mktemp("shared")
+    environment = os.environ | {"SNELLEN_SHARED": str(shared.parent)}
+    subprocess.run([sys.executable, str(ROOT / "examples" / "shared_data.py")], cwd=folder, env=environment, check=True)
+    return folder
+
+
+def audit(place: Path, shared: Path, *arguments: str) -> snellen.Run:
+    environment = os.environ | {"SNELLEN_SHARED": str(shared.parent)}
+    command = [sys.executable, "-m", "snellen.cli", "audit", *arguments, "--out", "run", "--quiet", "--fresh"]
+    shown = subprocess.run(command, cwd=place, env=environment, capture_output=True, text=True, check=False)
+    assert shown.returncode == 0, shown.stderr
+    return snellen.load_run(place / "run")
+
+
+@pytest.mark.slow
+def test_clean_accuracies_of_the_cifar10_networks_are_those_of_the_data_pack(place: Path, shared: Path) -> None:
+    """Stated for the 2,000 test images: ResNet-20 0.927, ResNet-56 0.942, ResNet-4B (adversarial) 0.769."""
+    names = ("cifar10_resnet20", "cifar10_resnet56", "cifar10_resnet4b_adv")
+    run = audit(
+        place, shared, *(f"{FACTORY}:cifar10@{name}" for name in names),
+        "--data", "arrays:runs/data/cifar10_test.npz", "--audits", "interference([shuffle(4)])",
+    )  # fmt: skip
+    found = run.findings().query("name == 'accuracy'").set_index("model")["value"]
+    assert [round(found[name], 3) for name in names] == [0.927, 0.942, 0.769]
+
+
+@pytest.mark.slow
+def test_shuffling_interferes_with_basic_networks_far_more_than_with_cutmix_ones(place: Path, shared: Path) -> None:
+    """Paper 000, table 1: 2.82 against 0.31, the dominant class being truck (figure 2)."""
+    runs = shared / "models" / "cifar10_runs"
+    run = audit(
+        place, shared, *(f"{kind}={FACTORY}:cifar10_run@{runs}/{kind}-*.safetensors" for kind in ("basic", "cutmix")),
+        "--data", "arrays:runs/data/cifar10_test.npz", "--audits", "interference([shuffle(4)])",
+    )  # fmt: skip
+    found = run.findings().query("name == 'interference' and distortion == 'shuffle(grid=4)'").set_index("model")
+    assert found.loc["basic", "value"] > 2.5
+    assert found.loc["cutmix", "value"] < 0.8
+    assert found.loc["basic", "dominant"] == "truck"
+    assert found.loc["basic", "di_flagged"]
+    assert found.loc["basic", "low"] > found.loc["cutmix", "high"]
+    facts = json.loads((place / "run" / "run.json").read_text())
+    assert facts["asked"] == {"basic": [f"basic-{i}" for i in range(4)], "cutmix": [f"cutmix-{i}" for i in range(3)]}
+
+
+@pytest.mark.slow
+def test_mobilenet_knows_most_of_the_imagenet_photographs(place: Path, shared: Path) -> None:
+    """They are probably training images: 0.905 was measured here."""
+    data = f"manifest:runs/data/imagenet.csv?root={shared}/imagenet_samples"
+    run = audit(
+        place, shared, f"{FACTORY}:mobilenet_v2", "--data", data, "--audits", "occlusion(areas=[0.3], fills=[black])"
+    )
+    found = run.findings().set_index("name")["value"]
+    assert found["accuracy"] == pytest.approx(0.905, abs=0.03)
+    assert found["occluded_accuracy"] < found["accuracy"]
+    answers: pd.DataFrame = run.predictions()
+    assert len(answers) == 84 * 3
