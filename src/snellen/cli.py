@@ -38,6 +38,7 @@ def audit(
     out: Out = None,
     engine: Annotated[str | None, typer.Option(help="local")] = None,
     require: Annotated[list[str] | None, typer.Option(help="fail (exit 1) unless it holds: 'accuracy > 0.9'")] = None,
+    keep: Annotated[str | None, typer.Option(help="store more of each answer: top5 or logits")] = None,
     limit: Annotated[int | None, typer.Option(help="show at most N images")] = None,
     batch_size: Annotated[str | None, typer.Option(help="images per forward pass, or auto")] = None,
     device: Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps or auto")] = None,
@@ -54,7 +55,7 @@ def audit(
 
     given = dict(
         models=models, data=data, audits=audits, train=train, donors=donors, labels=labels, out=out, engine=engine,
-        require=require, limit=limit, batch_size=batch_size, device=device, seed=seed, offline=offline,
+        require=require, keep=keep, limit=limit, batch_size=batch_size, device=device, seed=seed, offline=offline,
     )  # fmt: skip
     _finish(run_audit(AuditCommand.of(given, config), dry_run=dry_run, fresh=fresh, as_json=json, quiet=quiet))
 

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from snellen.audits import Baseline, Exam, Finding, parse_audits, with_trust
 from snellen.data import Dataset, limited, load_data
@@ -92,6 +92,7 @@ def prepare(
     batch_size: int | None = None,
     shard: int | None = None,
     threads: int | None = None,
+    keep: Literal["top5", "logits"] | None = None,
     fresh: bool = False,
 ) -> Prepared:
     """Everything up to the plan; nothing is written, and torch is not needed where nothing is left to ask."""
@@ -101,16 +102,17 @@ def prepare(
     pool = None if donors is None else _dataset(donors, None)
     wanted = {"device": device, "batch_size": batch_size}
     how = resumed(folder, before, wanted) if before else _fresh_settings(device, batch_size, shard)
-    settings = Settings(seed=seed, limit=limit, threads=threads, **how)
+    settings = Settings(seed=seed, limit=limit, threads=threads, keep=keep, **how)
     listed = [Baseline(), *parse_audits(audits)]
     subjects = _subjects(models, settings.device)
-    check_same(folder, before, subjects, held, limit)
     maps, warnings = _label_maps(subjects, held, labels)
     canvases = [canvas_for(subject, one) for subject in subjects for one in held.values()]
     side = min(min(canvas.height, canvas.width) for canvas in canvases)
     exam = Exam({on: one.classes for on, one in held.items()}, side, seed, pool is not None)
     notices = list(dict.fromkeys([*(n for s in subjects for n in s.card.notices), *warnings]))
-    return Prepared(folder, subjects, held, pool, listed, exam, maps, settings, notices, before, fresh)
+    prepared = Prepared(folder, subjects, held, pool, listed, exam, maps, settings, notices, before, fresh)
+    check_same(prepared)
+    return prepared
 
 
 def carry_out(prepared: Prepared, progress: Progress, command: Sequence[str] = (), report: bool = True) -> Run:

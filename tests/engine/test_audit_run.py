@@ -138,6 +138,13 @@ def test_changed_weights_data_and_limits_are_refused_by_name(levels: str, tmp_pa
         ask({"net": Threshold(1.0)}, levels, SMALL, out=out)
     with pytest.raises(UserError, match="was made with --limit none, not 10"):
         ask({"net": Threshold()}, levels, SMALL, out=out, limit=10)
+    with pytest.raises(UserError, match="was made with --batch-size auto; leave --batch-size out"):
+        ask({"net": Threshold()}, levels, SMALL, out=out, batch_size=3)
+    with pytest.raises(UserError, match="was made with --keep none, not top5"):
+        ask({"net": Threshold()}, levels, SMALL, out=out, keep="top5")
+    (tmp_path / "map.json").write_text('{"classes": {"0": [1], "1": [0], "2": [2], "3": [3]}}')
+    with pytest.raises(UserError, match="was made with another label map for model 'net'"):
+        ask({"net": Threshold()}, levels, SMALL, out=out, labels=tmp_path / "map.json")
     held = dict(np.load(levels.removeprefix("arrays:")))
     held["images"] = held["images"].copy()
     held["images"][0] += 1
@@ -247,3 +254,16 @@ def test_a_folder_that_holds_something_else_is_left_alone(levels: str, corner: M
         with pytest.raises(UserError, match="is not empty and not a run folder"):
             ask(corner, levels, SMALL, out=tmp_path / "mine", fresh=fresh)
     assert (tmp_path / "mine" / "samples" / "thesis.txt").read_text() == "precious"
+
+
+def test_top5_and_logits_are_kept_on_request(levels: str, corner: Model, tmp_path: Path) -> None:
+    plain = ask(corner, levels, SMALL, out=tmp_path / "run")
+    assert "top5" not in plain.sql("select * from answers limit 1").columns
+    best = ask(corner, levels, SMALL, out=tmp_path / "top5", keep="top5").sql("select pred, top5 from answers")
+    assert all(len(five) == 4 and five[0] == pred for pred, five in zip(best["pred"], best["top5"]))
+    logits = ask(corner, levels, SMALL, out=tmp_path / "logits", keep="logits").sql("select pred, logits from answers")
+    rows = np.stack(logits["logits"].to_numpy()).astype(float)
+    assert (rows.argmax(1) == logits["pred"]).all()
+    assert np.exp(rows).sum(1) == pytest.approx(np.ones(len(rows)), abs=0.01)
+    with pytest.raises(UserError, match="unknown choice of --keep 'top3'; did you mean 'top5'"):
+        ask(corner, levels, SMALL, keep="top3")

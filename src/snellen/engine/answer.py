@@ -44,6 +44,7 @@ class Work:
     new: frozenset[str] = frozenset()
     donors: Mapping[Canvas, Donors] = field(default_factory=dict)
     pictured: frozenset[int] = frozenset()
+    keep: str | None = None
     on_answers: Callable[[int], None] = lambda images: None
 
 
@@ -57,6 +58,7 @@ class Trace:
     object_covered: list[Tensor] = field(default_factory=list)
     notes: list[dict[str, np.ndarray]] = field(default_factory=list)
     pictures: list[Tensor] = field(default_factory=list)
+    kept: dict[str, list[Tensor]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -120,7 +122,10 @@ def _show_group(
             if model.recorded is not None:
                 reading = _recalled(one, model, work.data, positions[start:stop], labels[start:stop])
             else:
-                reading = one.labels.read(_asked_within_memory(model, pixels, work, lead.canvas), labels[start:stop])
+                probabilities = _asked_within_memory(model, pixels, work, lead.canvas)
+                reading = one.labels.read(probabilities, labels[start:stop])
+                if work.keep is not None:
+                    trace.kept.setdefault(one.key, []).append(_more(probabilities, work.keep))
                 work.on_answers(stop - start)
             trace.readings.setdefault(one.key, []).append(reading)
     return trace
@@ -137,6 +142,13 @@ def _asked_within_memory(model: Model, pixels: Tensor, work: Work, canvas: Canva
     work.batch[canvas] = min(work.batch[canvas], half)
     torch.cuda.empty_cache()
     return torch.cat([_asked_within_memory(model, part, work, canvas) for part in (pixels[:half], pixels[half:])])
+
+
+def _more(probabilities: Tensor, keep: str) -> Tensor:
+    """What is kept beyond the best class: the five best [B, 5], or all log-probabilities [B, outputs] in half precision."""
+    if keep == "top5":
+        return probabilities.topk(min(5, probabilities.shape[1])).indices.to(torch.int32)
+    return probabilities.clamp(min=torch.finfo(torch.float32).tiny).log().half()
 
 
 def _note_cover(distortion: Any, cover: Tensor | None, view: View, trace: Trace) -> None:

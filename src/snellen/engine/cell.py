@@ -7,6 +7,7 @@ from typing import Any
 
 from snellen.data.canvas import Canvas
 from snellen.data.dataset import Dataset
+from snellen.engine.settings import Settings
 from snellen.errors import UserError
 from snellen.hashing import key_of
 from snellen.models.labels import LabelMap
@@ -68,7 +69,9 @@ def canvas_for(subject: Subject, data: Dataset) -> Canvas:
     return Canvas(data.size[0], data.size[1], "native")
 
 
-def asked(cell: Cell, subject: Subject, data: Dataset, labels: LabelMap, precision: str, donors: str | None) -> Asked:
+def asked(
+    cell: Cell, subject: Subject, data: Dataset, labels: LabelMap, settings: Settings, donors: str | None
+) -> Asked:
     """The cell as put to one run, keyed by everything its answers depend on (contract 3)."""
     canvas = canvas_for(subject, data)
     needs = cell.distortion.needs
@@ -80,5 +83,5 @@ def asked(cell: Cell, subject: Subject, data: Dataset, labels: LabelMap, precisi
     shown = key_of(
         [data.fingerprint, str(canvas), str(cell.distortion), str(cell.distortion.version), cell.seed, facts]
     )
-    key = key_of([shown, subject.card.fingerprint, labels.fingerprint, precision])
+    key = key_of([shown, subject.card.fingerprint, labels.fingerprint, settings.precision, settings.keep])
     return Asked(key, shown, cell, subject, canvas, labels)

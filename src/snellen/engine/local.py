@@ -84,6 +84,7 @@ def work_of(one: Pass, plan: Plan, models: Mapping[str, Model], donors: Dataset 
         new=one.new,
         donors=pools,
         pictured=pictured,
+        keep=plan.settings.keep,
     )
 
 

@@ -68,7 +68,7 @@ def make_plan(
         _check_needs(cell, data[cell.on], donors)
         for subject in subjects:
             label_map = labels[subject.name, subject.run, cell.on]
-            one = asked(cell, subject, data[cell.on], label_map, settings.precision, donors)
+            one = asked(cell, subject, data[cell.on], label_map, settings, donors)
             needed[subject.name, subject.run, one.key] = one
     canvases = [canvas_for(subject, held) for subject in subjects for held in data.values()]
     shard = settings.shard_for(canvases)

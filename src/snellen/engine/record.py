@@ -9,14 +9,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from snellen.data.dataset import Dataset
 from snellen.engine.plan import Plan
 from snellen.errors import UserError
-from snellen.models.subject import Subject
 from snellen.version import __version__
 
 PACKAGES = ("torch", "torchvision", "timm", "numpy", "scipy", "pyarrow", "pillow")
@@ -38,56 +37,86 @@ def record(prepared: Any, plan: Plan, command: Sequence[str]) -> dict[str, Any]:
         "command": list(command),
         "python": sys.version.split()[0],
         "packages": {name: _version(name) for name in PACKAGES},
-        "hardware": {"machine": platform.machine(), "system": platform.platform(), "cores": os.cpu_count()},
+        "hardware": hardware(plan.settings.device),
         "settings": {**asdict(plan.settings), "shard": plan.shard},
         "asked": {
             name: [s.run for s in subjects if s.name == name] for name in dict.fromkeys(s.name for s in subjects)
         },
         "models": models,
+        "labels": {
+            **before.get("labels", {}),
+            **{"/".join(key): one.fingerprint for key, one in prepared.labels.items()},
+        },
+        "donors": donors_of(prepared) or before.get("donors"),
         "data": {
-            on: {
-                "text": held.text,
-                "fingerprint": held.fingerprint,
-                "samples": len(held),
-                "classes": list(held.classes),
-            }
-            for on, held in data.items()
+            **before.get("data", {}),
+            **{
+                on: {
+                    "text": held.text,
+                    "fingerprint": held.fingerprint,
+                    "samples": len(held),
+                    "classes": list(held.classes),
+                }
+                for on, held in data.items()
+            },
         },
         "audits": [str(one) for one in prepared.audits],
         "notices": list(prepared.notices),
     }
 
 
-def check_same(
-    folder: Any, before: Mapping[str, Any], subjects: Sequence[Subject], data: Mapping[str, Dataset], limit: int | None
-) -> None:
-    """Refuse to mix other models or data into a run folder, and say what changed."""
-    way_out = "choose another --out or pass --fresh"
-    for subject in subjects:
-        known = before.get("models", {}).get(subject.name, {}).get(subject.run)
+def check_same(prepared: Any) -> None:
+    """Refuse to mix other models, data or ways of asking into a run folder, and say what changed."""
+    before = prepared.before
+    if not before:
+        return
+    for change in (_model_change(prepared), _data_change(prepared), _question_change(prepared)):
+        if change:
+            raise UserError(f"{prepared.folder} was made with {change}; choose another --out or pass --fresh")
+
+
+def _model_change(prepared: Any) -> str:
+    for subject in prepared.subjects:
+        known = prepared.before["models"].get(subject.name, {}).get(subject.run)
         if known is None:
             continue
         old, new = known["fingerprint"], subject.card.fingerprint
         if old != new:
-            raise UserError(
-                f"{folder} was made with model '{subject.name}' of other weights ({old[:4]}… ≠ {new[:4]}…); {way_out}"
-            )
+            return f"model '{subject.name}' of other weights ({old[:4]}… ≠ {new[:4]}…)"
         if known.get("probes") and not _alike(known["probes"], subject.card.probes):
-            raise UserError(f"{folder} was made with model '{subject.name}' when it answered differently; {way_out}")
-    for on, held in data.items():
-        known = before.get("data", {}).get(on)
+            return f"model '{subject.name}' when it answered differently"
+    return ""
+
+
+def _data_change(prepared: Any) -> str:
+    for on, held in prepared.data.items():
+        known = prepared.before["data"].get(on)
         if known is None or known["fingerprint"] == held.fingerprint:
             continue
-        old_limit = before.get("settings", {}).get("limit")
-        if old_limit != limit:
-            change = f"--limit {old_limit or 'none'}, not {limit or 'none'}"
-        elif known["text"] != held.text:
-            change = f"{on} data {known['text']}, not {held.text}"
-        else:
-            change = (
-                f"other files in {held.text} ({known['samples']:,} images then, {len(held):,} now, or changed ones)"
-            )
-        raise UserError(f"{folder} was made with {change}; {way_out}")
+        old, new = prepared.before["settings"]["limit"], prepared.settings.limit
+        if old != new:
+            return f"--limit {old or 'none'}, not {new or 'none'}"
+        if known["text"] != held.text:
+            return f"{on} data {known['text']}, not {held.text}"
+        return f"other files in {held.text} ({known['samples']:,} images then, {len(held):,} now, or changed ones)"
+    return ""
+
+
+def _question_change(prepared: Any) -> str:
+    for key, label_map in prepared.labels.items():
+        if prepared.before["labels"].get("/".join(key), label_map.fingerprint) != label_map.fingerprint:
+            return f"another label map for model '{key[0]}'"
+    old, new = prepared.before["settings"]["keep"], prepared.settings.keep
+    if old != new:
+        return f"--keep {old or 'none'}, not {new or 'none'}"
+    old, new = prepared.before["donors"], donors_of(prepared)
+    return f"other donors ({old['text']}, not {new['text']})" if old and new and old != new else ""
+
+
+def donors_of(prepared: Any) -> dict[str, str] | None:
+    """The text and fingerprint of the donor pool, if there is one."""
+    pool = prepared.donors
+    return None if pool is None else {"text": pool.text, "fingerprint": pool.fingerprint}
 
 
 def resumed(folder: Any, before: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str, Any]:
@@ -95,12 +124,23 @@ def resumed(folder: Any, before: Mapping[str, Any], wanted: Mapping[str, Any]) -
     kept = {name: before["settings"][name] for name in ("device", "precision", "batch_size", "shard")}
     for name in ("device", "batch_size"):
         asked = wanted.get(name)
-        if asked not in (None, "auto") and asked != kept[name] and kept[name] is not None:
+        if asked not in (None, "auto", kept[name]):
             flag = name.replace("_", "-")
             raise UserError(
-                f"{folder} was made with --{flag} {kept[name]}; leave --{flag} out, or choose another --out or pass --fresh"
+                f"{folder} was made with --{flag} {kept[name] or 'auto'}; leave --{flag} out, or choose another --out or pass --fresh"
             )
     return kept
+
+
+def hardware(device: str) -> dict[str, Any]:
+    """The machine in a few words; the GPU is named only where one is used, since that needs torch."""
+    facts: dict[str, Any] = {"machine": platform.machine(), "system": platform.platform(), "cores": os.cpu_count()}
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text().splitlines() if info.exists() else []
+    facts["cpu"] = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
+    if device.startswith("cuda") and "torch" in sys.modules:
+        facts["gpu"] = sys.modules["torch"].cuda.get_device_name(device)
+    return facts
 
 
 def _alike(before: Sequence[Sequence[float]], now: Sequence[Sequence[float]] | None) -> bool:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from typing import Literal
 
 from snellen.data.canvas import Canvas
-from snellen.errors import UserError
+from snellen.errors import UserError, unknown
 
 SMALL = 64 * 64  # pixels up to which an image counts as small
 
@@ -14,7 +15,7 @@ SMALL = 64 * 64  # pixels up to which an image counts as small
 @dataclass(frozen=True)
 class Settings:
     """`batch_size` None is chosen by image size and device; `shard` is how many samples are answered as one unit;
-    `threads` decode."""
+    `threads` decode; `keep` stores more of each answer: the five best classes, or all log-probabilities."""
 
     seed: int = 0
     limit: int | None = None
@@ -23,8 +24,11 @@ class Settings:
     batch_size: int | None = None
     shard: int | None = None
     threads: int | None = None
+    keep: Literal["top5", "logits"] | None = None
 
     def __post_init__(self) -> None:
+        if self.keep not in (None, "top5", "logits"):
+            raise unknown("choice of --keep", str(self.keep), ("top5", "logits"))
         for name in ("batch_size", "shard", "limit"):
             value = getattr(self, name)
             if value is not None and value < 1:

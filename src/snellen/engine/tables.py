@@ -29,6 +29,9 @@ def tables_of(answered: Answered, work: Work) -> ShardTables:
     for trace in answered.traces:
         for one in trace.group:
             answers[one.key] = _answer_columns(one, trace.readings[one.key], answered.samples, readable)
+            if work.keep is not None:
+                kept = trace.kept.get(one.key) or [torch.empty((len(readable), 0))]
+                answers[one.key][work.keep] = torch.cat(kept).cpu().numpy()[readable]
         key = trace.group[0].shown
         if key in work.new:
             shown[key] = _shown_columns(trace, readable)
@@ -92,6 +95,9 @@ def _table(
         "sample": pa.DictionaryArray.from_arrays(np.tile(rows, len(blocks)), pa.array(ids, pa.string())),
     }
     for name in next(iter(blocks.values()), {}):
+        if name in ("top5", "logits"):
+            columns[name] = pa.array([row for block in blocks.values() for row in block[name]])
+            continue
         joined = np.concatenate([block[name] for block in blocks.values()])
         columns[name] = pa.array(joined, pa.string() if joined.dtype == object else None)
     return pa.table(columns)
