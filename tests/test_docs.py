@@ -7,11 +7,13 @@ import re
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
 
 import snellen
 from snellen.audits import AUDITS
 from snellen.distort import DISTORTIONS
+from snellen.models import from_callable
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -50,7 +52,7 @@ def test_public_names_are_there(name: str) -> None:
     assert getattr(snellen, name) is not None
 
 
-def test_the_worked_examples_of_the_docs_run() -> None:
+def test_the_worked_examples_of_the_docs_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """The distortion and the measure of the two how-to pages are compiled and used as written."""
     from snellen.distort import View, parse
     from snellen.distort.language import DISTORTIONS as table
@@ -67,14 +69,19 @@ def test_the_worked_examples_of_the_docs_run() -> None:
         return module.__dict__
 
     curtain = code("add-a-distortion.md", 0)["Curtain"]
-    table["curtain"] = curtain
-    try:
-        images = torch.full((200, 3, 8, 10), 9, dtype=torch.uint8)
-        out = parse("curtain(0.3)")(images, View.of([str(i) for i in range(200)]))
-        assert (out == 0).flatten(1).float().mean(1).unique().tolist() == pytest.approx([0.3])
-        left = (out[:, 0, 0, 0] == 0).float().mean()
-        assert 0.35 < float(left) < 0.65
-    finally:
-        del table["curtain"]
+    monkeypatch.setitem(table, "curtain", curtain)
+    images = torch.full((200, 3, 8, 10), 9, dtype=torch.uint8)
+    out = parse("curtain(0.3)")(images, View.of([str(i) for i in range(200)]))
+    assert (out == 0).flatten(1).float().mean(1).unique().tolist() == pytest.approx([0.3])
+    left = (out[:, 0, 0, 0] == 0).float().mean()
+    assert 0.35 < float(left) < 0.65
     flip_rate = code("add-a-measure.md", 0)["flip_rate"]
     assert flip_rate([1, 2, 3, 0], [1, 2, 3, 1]).value == 0.25
+    monkeypatch.setattr("snellen.measure.flip_rate", flip_rate, raising=False)
+    monkeypatch.setitem(AUDITS, "flips", code("add-a-measure.md", 2)["Flips"])
+    first_pixel = from_callable(lambda images: np.eye(9)[images[:, 0, 0, 0] % 9], size=16, name="m", version="1")
+    run = snellen.audit(first_pixel, "phantom:test?size=16&n=90", "flips(grid=2)", quiet=True)
+    found = run.findings().query("name == 'flip_rate'")
+    answers = run.predictions().pivot(index="sample", columns="distortion", values="pred")
+    assert found["value"].item() == pytest.approx((answers["none()"] != answers["shuffle(grid=2)"]).mean())
+    assert found["di"].notna().item()

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from snellen.audits import Baseline, Exam, Finding, parse_audits, with_trust
+from snellen.audits import Baseline, Exam, Finding, differences, parse_audits, with_trust
 from snellen.data import Dataset, limited, load_data
 from snellen.engine import Plan, Progress, Settings, Store, make_plan, read_answers
 from snellen.engine.cell import canvas_for
@@ -117,8 +117,7 @@ def prepare(
 
 def carry_out(prepared: Prepared, progress: Progress, command: Sequence[str] = (), report: bool = True) -> Run:
     """Ask what is missing, conclude and write findings and report."""
-    from snellen.report import write_report
-    from snellen.report.findings import write_findings
+    from snellen.report import write_findings, write_results
 
     folder = prepared.folder
     _make_folder(folder)
@@ -137,20 +136,18 @@ def carry_out(prepared: Prepared, progress: Progress, command: Sequence[str] = (
         findings = conclude(prepared, plan, store)
         store.write_facts(facts)
         run = Run(folder)
-        write_findings(run, findings)
-        if report:
-            for name in ("report.html", "report.md"):
-                write_report(run, folder / name)
+        (write_results if report else write_findings)(run, findings)
     return run
 
 
 def conclude(prepared: Prepared, plan: Plan, store: Store) -> list[Finding]:
-    """Every audit's findings for every model, each with its interference."""
-    findings = []
-    for answers in read_answers(store, plan.asked, prepared.data):
+    """Every audit's findings for every model, each with its interference, and the differences between models."""
+    findings: list[Finding] = []
+    everyone = read_answers(store, plan.asked, prepared.data)
+    for answers in everyone:
         for one in prepared.audits:
             findings += with_trust(prepared.exam, answers, one.conclude(prepared.exam, answers))
-    return findings
+    return findings + differences(prepared.exam, everyone, findings)
 
 
 def _dataset(data: Any, limit: int | None) -> Dataset:

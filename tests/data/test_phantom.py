@@ -14,7 +14,6 @@ from snellen.data.phantom.scenes import SCENES
 from snellen.data.phantom.shapes import SHAPES, silhouettes
 from snellen.data.phantom.textures import TEXTURES
 from snellen.errors import UserError
-from snellen.hashing import checksum
 
 GOLDEN = {32: "895af797de01e0d7aad5ea4a6862ec7c", 64: "32334db98e295ee86187a23280ee591c"}
 

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from snellen.audits import Baseline, Exam, Interference, Occlusion, with_trust
+from snellen.audits import Baseline, Exam, Interference, Occlusion, differences, with_trust
 from snellen.engine import Answers, Block, Cell, Store
 from snellen.engine.store import ShardTables
 from snellen.report import write_results
@@ -65,7 +65,7 @@ def make_run(folder: Path, toy: Toy) -> Run:
     readable = ~np.isin(np.arange(toy.samples), toy.unreadable)
     store = Store(folder)
     store.write_facts(_facts(toy))
-    findings, rows, answers = [], [], []
+    findings, rows, answers, everyone = [], [], [], []
     for model, runs in toy.models.items():
         blocks = {}
         for number, cell in enumerate(cells):
@@ -76,6 +76,7 @@ def make_run(folder: Path, toy: Toy) -> Run:
                 rows.append(_cell_row(key, f"shown{number:02d}", model, run, cell))
                 answers.append((key, given))
         held = Answers(model, _runs(model, runs), blocks, {"test": toy.classes})
+        everyone.append(held)
         for audit in toy.audits:
             findings += with_trust(exam, held, audit.conclude(exam, held))
     store.add_cells(rows)
@@ -83,7 +84,7 @@ def make_run(folder: Path, toy: Toy) -> Run:
     for shard, part in enumerate(np.array_split(np.arange(toy.samples), range(toy.shard, toy.samples, toy.shard))):
         store.write_shard(name, "test", shard, _tables(toy, part, labels, ids, readable, answers, len(cells)))
     run = Run(folder)
-    write_results(run, findings)
+    write_results(run, findings + differences(exam, everyone, findings))
     return run
 
 

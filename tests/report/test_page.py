@@ -51,7 +51,7 @@ def html(fooled: Run) -> str:
 
 
 def test_every_number_of_the_table_is_the_finding(fooled: Run, html: str):
-    findings = fooled.results()["findings"]
+    findings = [one for one in fooled.results()["findings"] if one["audit"] != "between"]
     shown = Reader(html).text
     page = page_of(fooled)
     rows = [row for section in page["table"] for row in section["rows"]] + page["sizes"]

@@ -107,8 +107,9 @@ def test_a_lead_is_doubted_only_where_a_flagged_distortion_hits_the_loser_harder
         return {"model": model, "value": low + 0.05, "low": low, "high": low + 0.1, "trust": held}
 
     cells = [cell("worse", 0.2, loser), cell("better", 0.6, winner)]
-    told = between([{"unit": "share", "better": "higher", "topic": "squares", "cells": cells}])
-    assert told[0] == "better is clearly better (intervals do not overlap) on squares."
+    pairs = [{"first": "worse", "second": "better", "p": 0.001, "detectable": 0.05}]
+    told = between([{"unit": "share", "better": "higher", "topic": "squares", "cells": cells, "pairs": pairs}])
+    assert told[0] == "better is clearly better on squares."
     assert any("could be an artefact" in one for one in told) == doubted
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from snellen import text
 from snellen.audits.baseline import Baseline
+from snellen.audits.between import differences
 from snellen.audits.exam import Audit, Exam
 from snellen.audits.finding import Finding, Trust
 from snellen.audits.interference import Interference
@@ -45,6 +46,7 @@ __all__ = [
     "Interference",
     "Occlusion",
     "Trust",
+    "differences",
     "parse_audits",
     "with_trust",
 ]

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from snellen.audits.exam import Exam
-from snellen.audits.finding import Finding, finding
+from snellen.audits.finding import Finding, accuracy_finding
 from snellen.engine.answers import Answers
 from snellen.engine.cell import Cell
-from snellen.measure import accuracy
 from snellen.text import text_form
 
 
@@ -27,30 +26,11 @@ class Baseline:
     def conclude(self, exam: Exam, answers: Answers) -> list[Finding]:
         told = []
         for on in exam.classes:
-            clean, noisy = answers[exam.clean(on)], answers[exam.yardstick(on)]
             name = "accuracy" if on == "test" else f"{on}_accuracy"
-            told.append(
-                finding(
-                    "baseline",
-                    name,
-                    answers.model,
-                    accuracy(clean.score, clean.groups),
-                    f"share of {on} images answered rightly, unmodified",
-                    better="higher",
-                    cells=(exam.clean(on),),
-                    per_run=tuple(clean.score.mean(1).tolist()),
-                )
-            )
-            told.append(
-                finding(
-                    "baseline",
-                    f"noisy_{name}",
-                    answers.model,
-                    accuracy(noisy.score, noisy.groups),
-                    f"share of {on} images answered rightly under mild noise",
-                    better="higher",
-                    cells=(exam.yardstick(on),),
-                    per_run=tuple(noisy.score.mean(1).tolist()),
-                )
-            )
+            for cell, called, how in (
+                (exam.clean(on), name, "unmodified"),
+                (exam.yardstick(on), f"noisy_{name}", "under mild noise"),
+            ):
+                text = f"share of {on} images answered rightly, {how}"
+                told.append(accuracy_finding("baseline", called, answers.model, answers[cell], text, cell))
         return told

@@ -6,8 +6,9 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from snellen.engine.answers import Block
 from snellen.engine.cell import Cell
-from snellen.measure import Estimate
+from snellen.measure import Estimate, accuracy
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,13 @@ class Finding:
 def finding(audit: str, name: str, model: str, estimate: Estimate, text: str, **more: Any) -> Finding:
     """A finding of a measure's estimate."""
     return Finding(audit, name, model, estimate.value, estimate.low, estimate.high, estimate.n, text, **more)
+
+
+def accuracy_finding(audit: str, name: str, model: str, block: Block, text: str, cell: Cell, **facts: Any) -> Finding:
+    """The finding of one cell's accuracy, with one value a run."""
+    measured = accuracy(block.score, block.groups)
+    per_run = tuple(block.score.mean(1).tolist()) if block.score.size else ()
+    return finding(audit, name, model, measured, text, better="higher", cells=(cell,), facts=facts, per_run=per_run)
 
 
 def _without_nan(value: Any) -> Any:

@@ -8,12 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from snellen.audits.exam import Exam
-from snellen.audits.finding import Finding, finding
+from snellen.audits.finding import Finding, accuracy_finding, finding
 from snellen.audits.trust import CAVEAT, interference_of
 from snellen.distort import Fourier, Occlude, Shuffle, Uniform
 from snellen.engine.answers import Answers
 from snellen.engine.cell import Cell
-from snellen.measure import accuracy
 from snellen.text import text_form
 
 
@@ -69,17 +68,8 @@ class Interference:
                 )
             )
             if cell != exam.yardstick():
-                block = answers[cell]
+                text = f"accuracy under {cell.distortion}"
                 told.append(
-                    finding(
-                        "interference",
-                        "distorted_accuracy",
-                        answers.model,
-                        accuracy(block.score, block.groups),
-                        f"accuracy under {cell.distortion}",
-                        better="higher",
-                        cells=(cell,),
-                        per_run=tuple(block.score.mean(1).tolist()),
-                    )
+                    accuracy_finding("interference", "distorted_accuracy", answers.model, answers[cell], text, cell)
                 )
         return told

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from snellen.audits.exam import Exam
-from snellen.audits.finding import Finding, finding
+from snellen.audits.finding import Finding, accuracy_finding, finding
 from snellen.distort import Occlude
 from snellen.distort.fills import Fill
 from snellen.engine.answers import Answers
@@ -59,18 +59,10 @@ class Occlusion:
             )
             for area, cell, block in zip(self.areas, cells, blocks):
                 covered = float(np.nanmean(block.covered)) if len(block.covered) else float("nan")
+                text = f"accuracy with {covered:.1%} of the image under a {fill} square"
+                facts = {"fill": fill, "area": area, "covered": covered}
                 told.append(
-                    finding(
-                        "occlusion",
-                        "occluded_accuracy",
-                        answers.model,
-                        accuracy(block.score, block.groups),
-                        f"accuracy with {covered:.1%} of the image under a {fill} square",
-                        better="higher",
-                        cells=(cell,),
-                        facts={"fill": fill, "area": area, "covered": covered},
-                        per_run=tuple(block.score.mean(1).tolist()),
-                    )
+                    accuracy_finding("occlusion", "occluded_accuracy", answers.model, block, text, cell, **facts)
                 )
         return told + self._gaps(exam, answers)
 

@@ -28,6 +28,10 @@ def interference_of(exam: Exam, answers: Answers, cell: Cell) -> Interference:
 
 def trust_in(exam: Exam, answers: Answers, cell: Cell) -> Trust:
     """The interference of a cell beside its null and the yardstick, with a flag in plain words."""
+    return answers.once(("trust", cell), lambda: _trust(exam, answers, cell))
+
+
+def _trust(exam: Exam, answers: Answers, cell: Cell) -> Trust:
     clean, distorted = answers.together(exam.clean(cell.on), cell)
     classes = exam.classes[cell.on]
     measured = interference_of(exam, answers, cell)
@@ -53,15 +57,12 @@ def trust_in(exam: Exam, answers: Answers, cell: Cell) -> Trust:
 
 def with_trust(exam: Exam, answers: Answers, findings: Sequence[Finding]) -> list[Finding]:
     """The findings, each with the strongest interference among the distortions it rests on."""
-    known: dict[Cell, Trust] = {}
     told = []
     for one in findings:
         distorted = [cell for cell in one.cells if not isinstance(cell.distortion, Nothing)]
-        for cell in distorted:
-            if cell not in known:
-                known[cell] = trust_in(exam, answers, cell)
         if distorted:
-            one = one.trusting(max((known[cell] for cell in distorted), key=lambda t: (t.flagged, t.index)))
+            trusts = [trust_in(exam, answers, cell) for cell in distorted]
+            one = one.trusting(max(trusts, key=lambda trust: (trust.flagged, trust.index)))
         told.append(one)
     return told
 

@@ -68,6 +68,16 @@ class Answers:
         rows = np.flatnonzero(np.logical_and.reduce([block.valid for block in blocks]))
         return [block.at(rows) for block in blocks]
 
+    def mean_score(self, cells: Sequence[Cell]) -> np.ndarray:
+        """float [runs, samples] over the whole listing: the mean over the cells, nan where a sample does not count."""
+        blocks = [self._blocks[cell] for cell in cells]
+        valid = np.logical_and.reduce([block.valid for block in blocks])
+        return np.where(valid, np.mean([block.score for block in blocks], axis=0), np.nan)
+
+    def groups(self, cell: Cell) -> np.ndarray | None:
+        """The group of each sample of the listing, where the data has groups."""
+        return self._blocks[cell].groups
+
 
 def read_answers(store: Store, asked: Sequence[Asked], data: Mapping[str, Dataset]) -> list[Answers]:
     """The answers of every model of a plan, from the store."""

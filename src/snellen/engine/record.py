@@ -125,10 +125,9 @@ def resumed(folder: Any, before: Mapping[str, Any], wanted: Mapping[str, Any]) -
     for name in ("device", "batch_size"):
         asked = wanted.get(name)
         if asked not in (None, "auto", kept[name]):
-            flag = name.replace("_", "-")
-            raise UserError(
-                f"{folder} was made with --{flag} {kept[name] or 'auto'}; leave --{flag} out, or choose another --out or pass --fresh"
-            )
+            flag = f"--{name.replace('_', '-')}"
+            said = f"{folder} was made with {flag} {kept[name] or 'auto'}"
+            raise UserError(f"{said}; leave {flag} out, choose another --out or pass --fresh")
     return kept
 
 

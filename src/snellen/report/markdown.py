@@ -31,7 +31,7 @@ def markdown_of(page: Mapping[str, Any]) -> str:
 
 
 LEGEND = (
-    "Value with its 95 % interval; **bold**: better than every other model, intervals not overlapping. "
+    "Value with its 95 % interval; **bold**: clearly better than every other model. "
     "DI: the data interference of the distortion with its dominant class; ▲ above chance and above mild noise, "
     "△ above chance only. DI is comparative, not absolute. – is not known."
 )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from snellen.audits import AUDITS, Baseline
 from snellen.report.trust import SIGNS, apart, mark_of
 from snellen.report.words import in_words, known
 
+SURE = 0.05  # the corrected p-value under which a difference is called clear
 TITLES = {"baseline": Baseline.title, **{name: str(vars(audit)["title"]) for name, audit in AUDITS.items()}}
 
 
@@ -16,12 +17,12 @@ def table_of(results: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The sections of the table, one per audit: each a title and rows, each row one cell per model (None: not asked)."""
     rows: dict[tuple[Any, ...], dict[str, Mapping[str, Any]]] = {}
     for one in results["findings"]:
-        if one["name"] != "occluded_accuracy":  # those are the points of the curves
+        if one["audit"] != "between" and one["name"] != "occluded_accuracy":  # those are the points of the curves
             key = (one["audit"], one["name"], one["on"], *one["distortions"])
             rows.setdefault(key, {})[one["model"]] = one
     sections: dict[str, list[dict[str, Any]]] = {}
     for held in rows.values():
-        row = _row(held, list(results["models"]))
+        row = _row(held, results)
         sections.setdefault(row["audit"], []).append(row)
     for listed in sections.values():
         listed.sort(key=lambda row: row["name"] == "interference")  # accuracies first, then their DI
@@ -34,19 +35,29 @@ def numbers_behind(results: Mapping[str, Any]) -> list[dict[str, Any]]:
     for one in results["findings"]:
         if one["name"] == "occluded_accuracy":
             rows.setdefault((one["on"], *one["distortions"]), {})[one["model"]] = one
-    return [_row(held, list(results["models"])) for held in rows.values()]
+    return [_row(held, results) for held in rows.values()]
 
 
 def leader(row: Mapping[str, Any]) -> str | None:
-    """The model that is better than every other in a row with intervals that do not overlap, if there is one."""
+    """The model that is clearly better than every other in a row, if there is one.
+
+    Clearly: by the paired difference on the same images, corrected for many tests, where there is one (accuracies);
+    else by intervals that do not overlap.
+    """
     cells = {cell["model"]: cell for cell in row["cells"] if cell and known(cell["value"])}
     if len(cells) < 2 or not row["better"]:
         return None
     best = (max if row["better"] == "higher" else min)(cells.values(), key=lambda cell: cell["value"])
-    return best["model"] if all(cell is best or apart(best, cell) for cell in cells.values()) else None
+    pairs = {frozenset((one["first"], one["second"])): one["p"] for one in row["pairs"]}
+
+    def beaten(cell: Mapping[str, Any]) -> bool:
+        p = pairs.get(frozenset((best["model"], cell["model"])))
+        return apart(best, cell) if p is None else p < SURE
+
+    return best["model"] if all(cell is best or beaten(cell) for cell in cells.values()) else None
 
 
-def _row(held: Mapping[str, Mapping[str, Any]], models: Sequence[str]) -> dict[str, Any]:
+def _row(held: Mapping[str, Mapping[str, Any]], results: Mapping[str, Any]) -> dict[str, Any]:
     first = next(iter(held.values()))
     distorted = [text for text in first["distortions"] if text != "none()"]
     label, topic = _named(first)
@@ -58,13 +69,30 @@ def _row(held: Mapping[str, Mapping[str, Any]], models: Sequence[str]) -> dict[s
         "detail": distorted[0] if len(first["distortions"]) == len(distorted) == 1 else first["text"],
         "unit": first["unit"],
         "better": first["better"],
-        "cells": [_cell(held[model]) if model in held else None for model in models],
+        "cells": [_cell(held[model]) if model in held else None for model in results["models"]],
+        "pairs": _pairs(first, results),
     }
     best = leader(row)
     for cell in row["cells"]:
         if cell:
             cell["best"] = cell["model"] == best
     return row
+
+
+def _pairs(of: Mapping[str, Any], results: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The paired differences between models for one finding: who, how much, corrected p, what could have been shown."""
+    return [
+        {
+            "first": one["facts"]["first"],
+            "second": one["facts"]["second"],
+            "value": one["value"],
+            "p": one["facts"]["p_corrected"],
+            "detectable": one["facts"]["detectable"],
+        }
+        for one in results["findings"]
+        if one["audit"] == "between" and one["facts"]["of"] == of["name"] and one["distortions"] == of["distortions"]
+        and one["on"] == of["on"]
+    ]  # fmt: skip
 
 
 def _cell(finding: Mapping[str, Any]) -> dict[str, Any]:

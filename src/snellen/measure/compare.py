@@ -1,0 +1,77 @@
+"""Comparing two models on the same images, and many comparisons at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import nan, sqrt
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from snellen.measure.bootstrap import paired_difference
+from snellen.measure.estimate import Estimate, as_runs
+
+_REACH = 1.959964 + 0.841621  # standard errors of a difference that 80 % of such data would have shown at 5 %
+
+
+@dataclass(frozen=True)
+class Comparison(Estimate):
+    """Mean of one side less mean of the other; `p` two-sided, before any correction for many tests.
+
+    `detectable` is the smallest true difference that data like these would show (p < 0.05) in 80 % of cases.
+    """
+
+    p: float
+    detectable: float
+
+
+def compare(a: ArrayLike, b: ArrayLike, groups: ArrayLike | None = None) -> Comparison:
+    """Whether two models differ on the same samples: scores [samples] or [runs, samples], nan where not counted.
+
+    The interval is a paired bootstrap; `p` is that of the mean paired difference over its standard error (for right or
+    wrong answers McNemar's test), over groups where they are given. Runs are averaged: it is about these runs, not
+    about others of the same recipe.
+    """
+    estimate = paired_difference(a, b, groups)
+    first, second = (_mean_over_runs(scores) for scores in (a, b))
+    difference = (first - second)[~np.isnan(first - second)]
+    if groups is not None:
+        kept = np.asarray(groups)[~np.isnan(first - second)]
+        _, member = np.unique(kept, return_inverse=True)
+        centred = np.bincount(member, difference - estimate.value) if len(kept) else np.empty(0)
+        units = len(centred)
+        error = sqrt(float(np.square(centred).sum()) * units / max(units - 1, 1)) / max(len(kept), 1)
+    else:
+        units = len(difference)
+        error = float(difference.std(ddof=1)) / sqrt(units) if units > 1 else nan
+    if units < 2:
+        return Comparison(estimate.value, estimate.low, estimate.high, estimate.n, nan, nan)
+    return Comparison(
+        estimate.value, estimate.low, estimate.high, estimate.n, _two_sided(estimate.value, error), _REACH * error
+    )
+
+
+def holm(p: ArrayLike) -> NDArray[np.float64]:
+    """p-values corrected for their number by Holm's step-down rule; nan stays nan and does not count."""
+    values = np.asarray(p, dtype=np.float64)
+    corrected = np.full(values.shape, nan)
+    order = [i for i in np.argsort(values, kind="stable") if not np.isnan(values[i])]
+    largest = 0.0
+    for rank, i in enumerate(order):
+        largest = max(largest, min(1.0, values[i] * (len(order) - rank)))
+        corrected[i] = largest
+    return corrected
+
+
+def _mean_over_runs(scores: ArrayLike) -> NDArray[np.float64]:
+    runs = as_runs(scores).astype(np.float64)
+    counted = ~np.isnan(runs)
+    return np.divide(np.nansum(runs, 0), counted.sum(0), out=np.full(runs.shape[1], nan), where=counted.any(0))
+
+
+def _two_sided(value: float, error: float) -> float:
+    from scipy.special import ndtr
+
+    if error == 0:
+        return 1.0 if value == 0 else 0.0
+    return float(2 * ndtr(-abs(value) / error))

@@ -1,0 +1,72 @@
+"""Paired comparisons and Holm's correction."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from snellen.measure import compare, holm
+
+
+def test_a_hand_worked_comparison():
+    # Of 100 images a is right on 60, b on 50; 30 are right for a alone, 20 for b alone.
+    a = np.array([1] * 30 + [0] * 20 + [1] * 30 + [0] * 20)
+    b = np.array([0] * 30 + [1] * 20 + [1] * 30 + [0] * 20)
+    seen = compare(a, b)
+    # The differences are 30 ones, 20 minus ones and 50 zeros: mean 0.1, variance (50 − 100 · 0.01) / 99 = 0.49495.
+    error = np.sqrt(49 / 99 / 100)
+    assert seen.value == pytest.approx(0.1)
+    assert seen.p == pytest.approx(2 * stats.norm.sf(0.1 / error))
+    assert seen.detectable == pytest.approx((stats.norm.ppf(0.975) + stats.norm.ppf(0.8)) * error, rel=1e-6)
+    assert seen.low < 0.1 < seen.high
+
+
+def test_p_is_close_to_the_paired_t_test_and_to_mcnemar_for_many_samples():
+    random = np.random.default_rng(0)
+    a = (random.random(3000) < 0.7).astype(float)
+    b = np.where(random.random(3000) < 0.8, a, random.random(3000) < 0.6).astype(float)
+    seen = compare(a, b)
+    assert seen.p == pytest.approx(stats.ttest_rel(a, b).pvalue, rel=0.05)
+    alone = int(((a == 1) & (b == 0)).sum()), int(((a == 0) & (b == 1)).sum())
+    assert seen.p == pytest.approx(stats.binomtest(alone[0], sum(alone)).pvalue, rel=0.25)
+
+
+def test_equal_models_are_called_different_in_one_case_of_twenty():
+    random = np.random.default_rng(1)
+    p = [compare(*(random.random((2, 400)) < 0.6).astype(float)).p for _ in range(400)]
+    assert np.mean(np.array(p) < 0.05) == pytest.approx(0.05, abs=0.03)
+
+
+def test_the_detectable_difference_is_found_in_four_cases_of_five():
+    random = np.random.default_rng(2)
+    detectable = compare(*(random.random((2, 500)) < 0.5).astype(float)).detectable
+    found = 0
+    for _ in range(300):
+        a, b = random.random(500) < 0.5 + detectable, random.random(500) < 0.5
+        found += compare(a.astype(float), b.astype(float)).p < 0.05
+    assert found / 300 == pytest.approx(0.8, abs=0.07)
+
+
+def test_groups_that_move_together_count_as_one():
+    random = np.random.default_rng(3)
+    a, b = (np.repeat((random.random(50) < 0.6).astype(float), 20) for _ in range(2))
+    alone, together = compare(a, b), compare(a, b, np.repeat(np.arange(50), 20))
+    assert together.detectable == pytest.approx(alone.detectable * np.sqrt(20), rel=0.05)
+
+
+def test_runs_are_averaged_and_nan_does_not_count():
+    a = np.array([[1, 1, 0, np.nan], [1, 0, 0, np.nan]])
+    seen = compare(a, np.array([0, 0, 0, 1.0]))
+    assert (seen.value, seen.n) == (pytest.approx(0.5), 3)
+
+
+def test_no_data_and_no_difference():
+    assert np.isnan(compare(np.empty(0), np.empty(0)).p)
+    same = compare(np.ones(9), np.ones(9))
+    assert (same.value, same.p, same.detectable) == (0, 1, 0)
+
+
+def test_holm_on_the_textbook_example():
+    # 0.01 · 4 = 0.04; 0.02 · 3 = 0.06; 0.03 · 2 = 0.06; 0.04 · 1 = 0.04, raised to 0.06.
+    assert holm([0.01, 0.04, 0.03, 0.02]).tolist() == pytest.approx([0.04, 0.06, 0.06, 0.06])
+    assert holm([0.9, np.nan, 0.6])[0] == 1
+    assert np.isnan(holm([0.9, np.nan])[1])
