@@ -88,6 +88,8 @@ def print_run(run: Run, *, as_json: bool, quiet: bool) -> None:
     elif not quiet:
         rows = [_row(one) for one in results["findings"]]
         print_table([("model", "finding", "value", "95 % interval", "DI", "looks like"), *rows])
+        if any(one["audit"] == "between" for one in results["findings"]):
+            print("\n* clear: paired on the same images, p < 0.05 after Holm's correction", end="")
         print(
             f"\n▲ the distortion itself is taken for a class: comparative, not absolute\nreport: {run.path / 'report.html'}"
         )
@@ -157,9 +159,11 @@ def default_folder(models: Sequence[str], data: str) -> Path:
 
 
 def _row(one: Mapping[str, Any]) -> tuple[str, ...]:
-    facts = [str(one["facts"][name]) for name in ("fill", "other", "area") if name in one["facts"]]
-    if one["name"] in ("interference", "distorted_accuracy"):
-        facts = [_short(one["distortions"][0])]
+    facts = [str(one["facts"][name]) for name in ("of", "fill", "other", "area") if name in one["facts"]]
+    if {"interference", "distorted_accuracy"} & {one["name"], one["facts"].get("of")}:
+        facts.append(_short(one["distortions"][0]))
+    if (one["facts"].get("p_corrected") or 1) < 0.05:
+        facts.append("*")
     trust = one["interference"]
     value, low, high = ("–" if one[k] is None else f"{one[k]:.3f}" for k in ("value", "low", "high"))
     di = "" if trust is None else f"{trust['index']:.2f}{' ▲' if trust['flagged'] else ''}"
