@@ -63,17 +63,21 @@ class Trace:
 
 @dataclass(frozen=True)
 class Answered:
-    """One shard, asked: the slides without their images, the rows that are readable and those that are pictured."""
+    """One shard, asked: the slides without their images, the rows that are readable and those that are pictured.
+
+    The traces are on their way to the host; `arrived` waits for them.
+    """
 
     slides: Slides
     samples: Samples
     readable: np.ndarray
     pictured: Sequence[int]
     traces: Sequence[Trace]
+    arrived: Callable[[], None]
 
 
 def answer(slides: Slides, work: Work) -> Answered:
-    """Ask everything about one shard. Nothing waits for the device: its results are read when tables are made of them."""
+    """Ask everything about one shard. Nothing waits for the device, which sends its results when the shard ends."""
     samples = work.data.samples.take(np.array(slides.positions))
     readable = np.array([not error for error in slides.errors], bool)
     pictured = [row for row, p in enumerate(slides.positions) if p in work.pictured and readable[row]]
@@ -93,7 +97,27 @@ def answer(slides: Slides, work: Work) -> Answered:
                 donors=work.donors.get(canvas),
             )
             traces.append(_show_group(group, images, labels, view, work, slides.positions, pictured))
-    return Answered(replace(slides, images={}, masks={}), samples, readable, pictured, traces)
+    arrived = _sent(traces, work.device)
+    return Answered(replace(slides, images={}, masks={}), samples, readable, pictured, traces, arrived)
+
+
+def _sent(traces: Sequence[Trace], device: torch.device) -> Callable[[], None]:
+    """Send all results to the host in the background, behind the shard's last kernel and in front of the next shard's."""
+    if device.type != "cuda":
+        return lambda: None
+    for trace in traces:
+        for key, readings in trace.readings.items():
+            trace.readings[key] = [Reading(*(_to_host(parts)[0] for parts in zip(*readings)))]
+        trace.kept = {key: _to_host(parts) for key, parts in trace.kept.items()}
+        trace.covered, trace.object_covered = _to_host(trace.covered), _to_host(trace.object_covered)
+        trace.pictures = _to_host(trace.pictures)
+    done = torch.cuda.Event()
+    done.record()
+    return done.synchronize
+
+
+def _to_host(parts: Sequence[Tensor]) -> list[Tensor]:
+    return [torch.cat(list(parts)).to("cpu", non_blocking=True)] if parts else []
 
 
 def _show_group(
@@ -116,7 +140,7 @@ def _show_group(
         if lead.shown in work.new:
             _note_cover(lead.cell.distortion, cover, part, trace)
             if kept := [row - start for row in pictured if start <= row < stop]:
-                trace.pictures.append(pixels[kept])
+                trace.pictures.append(pixels[on_device(np.array(kept), pixels.device)])
         for one in group:
             model = work.models[one.subject.card.fingerprint]
             if model.recorded is not None:

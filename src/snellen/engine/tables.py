@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 def tables_of(answered: Answered, work: Work) -> ShardTables:
     """The tables of one shard; this waits for the device."""
+    answered.arrived()
     answers: dict[str, dict[str, np.ndarray]] = {}
     shown: dict[str, dict[str, np.ndarray]] = {}
     thumbs: dict[tuple[str, int], np.ndarray] = {}

@@ -1,0 +1,29 @@
+"""On a GPU: the same predictions as on the CPU, up to what its lower precision changes."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+import snellen
+from snellen.models import from_torch
+from snellen.models.zoo import NETWORKS
+
+needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+
+
+@needs_gpu
+def test_a_gpu_answers_like_the_cpu_but_for_near_ties() -> None:
+    torch.manual_seed(0)
+    answers = {}
+    for device in ("cpu", "cuda"):
+        model = from_torch(NETWORKS["smallnet"](9), size=32, mean=[0.5] * 3, std=[0.25] * 3, name="net", device=device)
+        torch.manual_seed(0)
+        module = NETWORKS["smallnet"](9)
+        assert model.module is not None
+        model.module.load_state_dict(module.state_dict())
+        run = snellen.audit(model, "phantom:test?size=32&n=600", quiet=True, report=False, device=device, shard=200)
+        answers[device] = run.findings().set_index(["name", "distortion"])["value"]
+        assert run.facts["settings"]["precision"] == {"cpu": "fp32", "cuda": "bf16"}[device]
+    share = answers["cpu"].filter(like="accuracy", axis=0)
+    assert (share - answers["cuda"][share.index]).abs().max() < 0.05
