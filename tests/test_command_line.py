@@ -153,6 +153,15 @@ def test_lists_say_what_there_is(kind: str, capsys: pytest.CaptureFixture[str]) 
     ] in capsys.readouterr().out
 
 
+def test_every_scheme_and_kind_is_listed() -> None:
+    from snellen.catalogue import catalogue
+    from snellen.data import SCHEMES
+    from snellen.models.subject import LOADERS
+
+    assert set(SCHEMES) <= {text.partition(":")[0] for text, _ in catalogue("data")}
+    assert set(LOADERS) <= {text.partition(":")[0] for text, _ in catalogue("models")}
+
+
 @pytest.mark.parametrize("command", [[], ["audit"], ["demo"], ["report"], ["list"], ["sql"]])
 def test_every_help_comes_without_torch_and_ends_in_an_example(command: list[str]) -> None:
     code = (

@@ -32,9 +32,15 @@ def _models() -> list[tuple[str, str]]:
 
 
 def _data() -> list[tuple[str, str]]:
-    from snellen.data import SCHEMES
-
-    return [(f"{name}:…", _first_line(scheme)) for name, scheme in SCHEMES.items()]
+    return [
+        ("folder:path", "a folder with one sub-folder of images per class"),
+        ("manifest:file.csv", "a CSV or Parquet table: path, label, optional box, mask, group and other columns"),
+        (
+            "arrays:file.npz",
+            "arrays: images uint8 [N, H, W, 3] or [N, H, W], labels, optional ids, classes, masks, boxes",
+        ),
+        ("phantom:test?size=32", "a generated world; dials n, size, background_bias, texture_bias, seed"),
+    ]
 
 
 def _distortions() -> list[tuple[str, str]]:
