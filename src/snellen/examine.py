@@ -176,11 +176,18 @@ def _subjects(models: Any, device: str) -> list[Subject]:
         label = name or model.name
         run = f"{model.name}-{sum(s.name == label for s in subjects)}" if name else model.name
         subjects.append(Subject(label, run, replace(model.card, name=label), model))
-    seen: set[tuple[str, str]] = set()
+    names: set[tuple[str, str]] = set()
+    prints: dict[str, str] = {}
     for subject in subjects:
-        if (subject.name, subject.run) in seen:
+        if (subject.name, subject.run) in names:
             raise UserError(f"two models are called '{subject.name}'; name them, as in mine=timm:resnet18.a1_in1k")
-        seen.add((subject.name, subject.run))
+        names.add((subject.name, subject.run))
+        called = f"{subject.name} ({subject.run})"
+        other = prints.setdefault(subject.card.fingerprint, called)
+        if other != called:
+            raise UserError(
+                f"'{other}' and '{called}' are the same model (same weights and preprocessing); ask it once"
+            )
     if not subjects:
         raise UserError("no model given; for example timm:resnet18.a1_in1k")
     return subjects

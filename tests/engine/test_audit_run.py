@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -11,8 +13,11 @@ import pytest
 import torch
 
 import snellen
+from snellen.audits import Interference
+from snellen.distort import View
 from snellen.errors import UserError
 from snellen.models import Model, from_callable, from_torch
+from snellen.text import text_form
 
 SMALL = "occlusion(areas=[0.3, 0.9])"
 ask = functools.partial(snellen.audit, quiet=True, report=False)
@@ -267,3 +272,36 @@ def test_top5_and_logits_are_kept_on_request(levels: str, corner: Model, tmp_pat
     assert np.exp(rows).sum(1) == pytest.approx(np.ones(len(rows)), abs=0.01)
     with pytest.raises(UserError, match="unknown choice of --keep 'top3'; did you mean 'top5'"):
         ask(corner, levels, SMALL, keep="top3")
+
+
+def test_the_same_weights_under_two_names_are_told(levels: str) -> None:
+    with pytest.raises(UserError, match=r"'a \(Threshold-0\)' and 'b \(Threshold-0\)' are the same model"):
+        ask({"a": Threshold(), "b": Threshold()}, levels, SMALL)
+
+
+@dataclass(frozen=True)
+class Picky:
+    """Changes nothing, and excludes the samples of some batches only: those whose first pixel is 80."""
+
+    version: ClassVar[int] = 1
+    needs: ClassVar[frozenset[str]] = frozenset()
+
+    __str__ = text_form
+
+    def __call__(self, images: torch.Tensor, view: View) -> torch.Tensor:
+        bad = (images[:, 0, 0, 0] == 80).numpy()
+        if bad.any():
+            view.exclude(bad)
+        return images
+
+
+def test_excluded_samples_are_shown_but_count_nowhere(levels: str, corner: Model) -> None:
+    held = dict(np.load(levels.removeprefix("arrays:")))
+    order = np.argsort(held["labels"], kind="stable")
+    np.savez(levels.removeprefix("arrays:"), **{key: value[order] for key, value in held.items()})
+    run = ask(corner, levels, [Interference((Picky(),))], batch_size=10, shard=20)
+    found = run.results()["findings"]
+    assert [one["n"] for one in found if one["name"] == "distorted_accuracy"] == [45]
+    assert [one["n"] for one in found if one["name"] == "accuracy"] == [60]
+    assert run.sql("select count(*) as n from shown where excluded")["n"].item() == 15
+    assert len(table(run)) == 3 * 60

@@ -56,7 +56,7 @@ class Trace:
     readings: dict[str, list[Reading]] = field(default_factory=dict)
     covered: list[Tensor] = field(default_factory=list)
     object_covered: list[Tensor] = field(default_factory=list)
-    notes: list[dict[str, np.ndarray]] = field(default_factory=list)
+    notes: list[tuple[int, dict[str, np.ndarray]]] = field(default_factory=list)  # batch size and what was noted
     pictures: list[Tensor] = field(default_factory=list)
     kept: dict[str, list[Tensor]] = field(default_factory=dict)
 
@@ -85,13 +85,14 @@ def answer(slides: Slides, work: Work) -> Answered:
     for canvas, pixels in slides.images.items():
         images = pixels.to(work.device, non_blocking=True)
         labels = on_device(samples.labels, work.device)
+        masks = slides.masks[canvas].to(work.device, non_blocking=True) if canvas in slides.masks else None
         for group in _by_shown([one for one in work.asked if one.canvas == canvas]):
             view = View(
                 keys=slides.keys,
                 seed=group[0].cell.seed,
                 device=images.device,
                 labels=samples.labels,
-                masks=slides.masks[canvas].to(work.device, non_blocking=True) if canvas in slides.masks else None,
+                masks=masks,
                 boxes=slides.boxes.get(canvas),
                 mean=group[0].subject.card.fill,
                 donors=work.donors.get(canvas),
@@ -177,7 +178,7 @@ def _more(probabilities: Tensor, keep: str) -> Tensor:
 
 def _note_cover(distortion: Any, cover: Tensor | None, view: View, trace: Trace) -> None:
     """Keep the covered share of each image, and of its object where masks are known."""
-    trace.notes.append(view.notes)
+    trace.notes.append((len(view.keys), view.notes))
     if cover is None:
         return
     trace.covered.append(cover.flatten(1).sum(1, dtype=torch.float32) / (cover.shape[1] * cover.shape[2]))

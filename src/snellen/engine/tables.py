@@ -70,9 +70,7 @@ def _shown_columns(trace: Trace, readable: np.ndarray) -> dict[str, np.ndarray]:
         for parts in (trace.covered, trace.object_covered)
     )
     noted = {
-        name: np.concatenate([notes.get(name, np.full(1, blank)) for notes in trace.notes])
-        if any(name in notes for notes in trace.notes)
-        else np.full(count, blank)
+        name: np.concatenate([notes.get(name, np.full(size, blank)) for size, notes in trace.notes])
         for name, blank in (("donor", ""), ("excluded", False))
     }
     return {
