@@ -38,17 +38,37 @@ def reference() -> str:
     return "\n".join(parts)
 
 
-def picture(run: Path, width: int = 1180, height: int = 1020) -> None:
-    """The head of a run's report as docs/images/report.png, taken with Debian's Chromium."""
+def picture(run: Path, width: int = 1240) -> None:
+    """The verdict, the curves and some examples of a run's report as docs/images/report.png, with Debian's Chromium."""
+    import io
+
+    from PIL import Image
     from playwright.sync_api import sync_playwright
 
-    (DOCS / "images").mkdir(exist_ok=True)
     with sync_playwright() as browsers:
         browser = browsers.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": width, "height": height})
+        page = browser.new_page(viewport={"width": width, "height": 900})
         page.goto((run / "report.html").resolve().as_uri())
-        page.screenshot(path=DOCS / "images" / "report.png")
+        whole = Image.open(io.BytesIO(page.screenshot(full_page=True))).convert("RGB")
+
+        def top(words: str) -> int:
+            box = page.get_by_role("heading", name=words, exact=True).bounding_box()
+            assert box is not None
+            return int(box["y"]) - 12
+
+        second = page.locator(".verdict > .card").nth(1).bounding_box()
+        assert second is not None
+        curves, errors, examples = top("Accuracy under a square"), top("Where the errors go"), top("Examples")
         browser.close()
+    bands = [(0, int(second["y"]) - 6), (curves, errors - 64), (examples, examples + 560)]
+    parts = [whole.crop((0, start, width, stop)) for start, stop in bands]
+    shown = Image.new("RGB", (width, sum(part.height for part in parts)))
+    at = 0
+    for part in parts:
+        shown.paste(part, (0, at))
+        at += part.height
+    (DOCS / "images").mkdir(exist_ok=True)
+    shown.quantize(128).save(DOCS / "images" / "report.png", optimize=True)
 
 
 def _pairs(kind: str) -> str:

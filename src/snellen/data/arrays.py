@@ -83,11 +83,7 @@ def _photos(held: Mapping[str, np.ndarray], rows: Any) -> Photos:
 
 
 def _consecutive(positions: Sequence[int]) -> bool:
-    return (
-        len(positions) > 0
-        and positions[-1] - positions[0] == len(positions) - 1
-        and list(positions) == sorted(positions)
-    )
+    return len(positions) > 0 and list(positions) == list(range(positions[0], positions[-1] + 1))
 
 
 def _load(file: Path) -> dict[str, np.ndarray]:
