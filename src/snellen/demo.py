@@ -27,7 +27,7 @@ def run_demo(out: Path, quiet: bool = False) -> Run:
     models = out / "models" / data.fingerprint[:8]
     trained = models.exists()
     for name, mix in MIXES.items():
-        if not quiet:
+        if not quiet and sys.stderr.isatty():
             print(f"{name}: {RUNS} runs of a small network on {TRAIN}", file=sys.stderr)
         train(Recipe(mix=mix), data, models / name, runs=RUNS, progress=None if quiet else _said)
     texts = [f"{name}={models / name}/*.safetensors" for name in MIXES]

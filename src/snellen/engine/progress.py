@@ -8,7 +8,7 @@ from typing import Any
 
 
 class Progress:
-    """Counts images shown to models. `quiet` says nothing at all; without a terminal only one line at the end."""
+    """Counts images shown to models; says nothing where it is to be quiet or stderr is not a terminal."""
 
     def __init__(self, quiet: bool = False) -> None:
         self.quiet = quiet
@@ -50,6 +50,6 @@ class Progress:
         if self._bar is not None:
             self._bar.stop()
             self._bar = None
-        if not self.quiet and self.done:
+        if self.terminal and self.done:
             seconds = time.perf_counter() - self.began
             print(f"asked {self.done:,} images in {seconds:.1f} s ({self.rate:,.0f} images/s)", file=sys.stderr)
