@@ -24,6 +24,7 @@ from snellen.engine.store import Store
 from snellen.errors import UserError
 
 TRIES = 3  # how often a shard is given out, and how many starts may fail in a row, before the run stops
+PATIENCE = 600  # seconds without any actor before the cluster counts as full or gone
 POLL = 1.0  # seconds
 
 
@@ -131,10 +132,8 @@ class _Seats:
         for reference in done:
             yield self.busy.pop(reference), self._outcome(reference)
         now = time.monotonic()
-        if not self.asking and not self.free and now - max(seat.since for seat in self.busy.values()) > self.timeout:
-            raise UserError(
-                f"no actor came up within {self.timeout:g} s; is the Ray cluster full or gone? (ray status)"
-            )
+        if not self.asking and not self.free and now - max(seat.since for seat in self.busy.values()) > PATIENCE:
+            raise UserError(f"no actor came up within {PATIENCE} s; is the Ray cluster full or gone? (ray status)")
         for reference, seat in list(self.busy.items()):
             if seat.task is not None and now - seat.since > self.timeout:
                 yield self.busy.pop(reference), TimeoutError(f"it took more than {self.timeout:g} s (--shard-timeout)")
