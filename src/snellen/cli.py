@@ -36,7 +36,13 @@ def audit(
     donors: Annotated[str | None, typer.Option(help="images that may be pasted (fill=donor)")] = None,
     labels: Annotated[Path | None, typer.Option(help="label map (JSON) from the model's classes to the data's")] = None,
     out: Out = None,
-    engine: Annotated[str | None, typer.Option(help="local")] = None,
+    engine: Annotated[str | None, typer.Option(help="local, or ray for many machines")] = None,
+    address: Annotated[str | None, typer.Option(help="a running Ray cluster; default: one on this machine")] = None,
+    actors: Annotated[int | None, typer.Option(help="Ray actors; default one per GPU, or as many as fit")] = None,
+    cpus_per_actor: Annotated[int | None, typer.Option(help="CPUs of each Ray actor; default 1")] = None,
+    shard_timeout: Annotated[
+        float | None, typer.Option(help="seconds after which Ray gives a shard to another actor; default 1800")
+    ] = None,
     require: Annotated[list[str] | None, typer.Option(help="fail (exit 1) unless it holds: 'accuracy > 0.9'")] = None,
     keep: Annotated[str | None, typer.Option(help="store more of each answer: top5 or logits")] = None,
     limit: Annotated[int | None, typer.Option(help="show at most N images")] = None,
@@ -56,6 +62,7 @@ def audit(
     given = dict(
         models=models, data=data, audits=audits, train=train, donors=donors, labels=labels, out=out, engine=engine,
         require=require, keep=keep, limit=limit, batch_size=batch_size, device=device, seed=seed, offline=offline,
+        address=address, actors=actors, cpus_per_actor=cpus_per_actor, shard_timeout=shard_timeout,
     )  # fmt: skip
     _finish(run_audit(AuditCommand.of(given, config), dry_run=dry_run, fresh=fresh, as_json=json, quiet=quiet))
 

@@ -70,6 +70,7 @@ def run_audit(command: AuditCommand, *, dry_run: bool, fresh: bool, as_json: boo
         command=["snellen", *sys.argv[1:]],
         fresh=fresh,
         **command.passed_on,
+        **{name: command.settings[name] for name in ("address", "actors", "cpus_per_actor", "shard_timeout")},
     )
     write_config(run.path / "settings.yaml", command.settings)
     findings = run.results()["findings"]

@@ -16,17 +16,19 @@ from snellen.engine import Plan, Progress, Settings, Store, make_plan, read_answ
 from snellen.engine.cell import canvas_for
 from snellen.engine.lock import writer_lock
 from snellen.engine.record import check_same, record, resumed
+from snellen.engine.settings import Cluster
 from snellen.errors import UserError, unknown
 from snellen.models.labels import LabelMap, matched, read_label_map
 from snellen.models.subject import Subject, subjects_of
 from snellen.run import Run
 
-ENGINES = ("local",)
+ENGINES = ("local", "ray")
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """All that is known before the first image is shown; `before` is the run.json that the folder already has."""
+    """All that is known before the first image is shown; `before` is the run.json that the folder already has, `texts` are
+    the data (test, train, donors) that were given as text."""
 
     folder: Path
     subjects: Sequence[Subject]
@@ -39,6 +41,7 @@ class Prepared:
     notices: Sequence[str]
     before: Mapping[str, Any]
     fresh: bool
+    texts: Mapping[str, str]
 
     def plan(self) -> Plan:
         """What is left to ask, as the store stands now."""
@@ -58,23 +61,28 @@ def audit(
     report: bool = True,
     quiet: bool = False,
     command: Sequence[str] = (),
+    address: str | None = None,
+    actors: int | None = None,
+    cpus_per_actor: int | None = None,
+    shard_timeout: float | None = None,
     **settings: Any,
 ) -> Run:
     """Ask the models, conclude, and leave a run folder with findings and (unless `report` is false) a report.
 
     `models`: a text, a model, a torch module, a callable, a list of these, or a dictionary from names to one or several
-    (several are runs of one model). `data`: a text or a Dataset. `audits`: a text, audits, or None for all. Further
-    settings are those of `prepare`.
+    (several are runs of one model). `data`: a text or a Dataset. `audits`: a text, audits, or None for all. `engine`: local,
+    or ray with the `address` of a cluster, the number of `actors`, the CPUs of each and the seconds after which a shard
+    counts as hung. Further settings are those of `prepare`.
     """
-    if engine not in ENGINES:
-        raise unknown("engine", engine, ENGINES)
+    wide = dict(address=address, actors=actors, cpus_per_actor=cpus_per_actor, shard_timeout=shard_timeout)
+    cluster = _cluster(engine, {name: value for name, value in wide.items() if value is not None})
     folder = Path(out) if out is not None else Path(tempfile.mkdtemp(prefix="snellen-"))
     progress = Progress(quiet)
     prepared = prepare(models, data, audits, folder, **settings)
     for notice in prepared.notices:
         if not quiet:
             print(f"note: {notice}", file=sys.stderr)
-    return carry_out(prepared, progress, command, report)
+    return carry_out(prepared, progress, command, report, cluster)
 
 
 def prepare(
@@ -110,12 +118,21 @@ def prepare(
     side = min(min(canvas.height, canvas.width) for canvas in canvases)
     exam = Exam({on: one.classes for on, one in held.items()}, side, seed, pool is not None)
     notices = list(dict.fromkeys([*(n for s in subjects for n in s.card.notices), *warnings]))
-    prepared = Prepared(folder, subjects, held, pool, listed, exam, maps, settings, notices, before, fresh)
+    texts = {
+        role: given for role, given in (("test", data), ("train", train), ("donors", donors)) if isinstance(given, str)
+    }
+    prepared = Prepared(folder, subjects, held, pool, listed, exam, maps, settings, notices, before, fresh, texts)
     check_same(prepared)
     return prepared
 
 
-def carry_out(prepared: Prepared, progress: Progress, command: Sequence[str] = (), report: bool = True) -> Run:
+def carry_out(
+    prepared: Prepared,
+    progress: Progress,
+    command: Sequence[str] = (),
+    report: bool = True,
+    cluster: Cluster | None = None,
+) -> Run:
     """Ask what is missing, conclude and write findings and report."""
     from snellen.report import write_findings, write_results
 
@@ -128,11 +145,10 @@ def carry_out(prepared: Prepared, progress: Progress, command: Sequence[str] = (
         store = Store(folder)
         facts = record(prepared, plan, command)
         if plan.passes:
-            from snellen.engine.local import run_local
-
+            facts["engine"] = "local" if cluster is None else "ray"
             store.write_facts(facts)
             store.add_cells(one.row(prepared.data[one.cell.on], plan.settings.precision) for one in plan.asked)
-            facts["settings"]["batch_size"] = run_local(plan, store, progress, prepared.donors)
+            facts["settings"]["batch_size"] = _asked(plan, store, progress, prepared, cluster)
         findings = conclude(prepared, plan, store)
         store.write_facts(facts)
         run = Run(folder)
@@ -148,6 +164,28 @@ def conclude(prepared: Prepared, plan: Plan, store: Store) -> list[Finding]:
         for one in prepared.audits:
             findings += with_trust(prepared.exam, answers, one.conclude(prepared.exam, answers))
     return findings + differences(prepared.exam, everyone, findings)
+
+
+def _cluster(engine: str, wide: Mapping[str, Any]) -> Cluster | None:
+    """Where to run, if not here."""
+    if engine not in ENGINES:
+        raise unknown("engine", engine, ENGINES)
+    if engine == "ray":
+        return Cluster(**wide)
+    if wide:
+        raise UserError(f"--{next(iter(wide)).replace('_', '-')} needs --engine ray")
+    return None
+
+
+def _asked(plan: Plan, store: Store, progress: Progress, prepared: Prepared, cluster: Cluster | None) -> int | None:
+    """Ask what is missing, here or on a cluster; the batch size that a resumed run should use."""
+    if cluster is None:
+        from snellen.engine.local import run_local
+
+        return run_local(plan, store, progress, prepared.donors)
+    from snellen.engine.cluster import run_cluster
+
+    return run_cluster(plan, store, progress, prepared.donors, prepared.texts, cluster)
 
 
 def _dataset(data: Any, limit: int | None) -> Dataset:
@@ -175,7 +213,7 @@ def _subjects(models: Any, device: str) -> list[Subject]:
         model = as_model(thing, device=device)
         label = name or model.name
         run = f"{model.name}-{sum(s.name == label for s in subjects)}" if name else model.name
-        subjects.append(Subject(label, run, replace(model.card, name=label), model))
+        subjects.append(Subject(label, run, replace(model.card, name=label), model, by_text=False))
     names: set[tuple[str, str]] = set()
     prints: dict[str, str] = {}
     for subject in subjects:

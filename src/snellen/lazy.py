@@ -19,6 +19,9 @@ else:
             setattr(self, name, value)
             return value
 
+        def __reduce__(self) -> str:
+            return "torch"  # functions that use it travel to other processes by this name
+
     torch = _Torch()
 
 __all__ = ["torch"]

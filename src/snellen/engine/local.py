@@ -41,17 +41,24 @@ def run_local(plan: Plan, store: Store, progress: Progress, donors: Dataset | No
                 answered = answer(slide, work)
                 if pending is not None:
                     pending.result()
-                pending = writer.submit(_keep, store, name, number, answered, work)
+                pending = writer.submit(keep, store, name, number, answered, work)
             if pending is not None:
                 pending.result()
-        if any(work.batch[canvas] < plan.settings.batch_for(canvas) for canvas in work.batch):
-            batch_size = min(work.batch.values())
+        batch_size = shrunk(work, plan) or batch_size
     progress.stop()
     return batch_size
 
 
-def _keep(store: Store, name: str, shard: int, answered: Answered, work: Work) -> None:
+def keep(store: Store, name: str, shard: int, answered: Answered, work: Work) -> None:
+    """Write one shard, whole or not at all."""
     store.write_shard(name, work.on, shard, tables_of(answered, work))
+
+
+def shrunk(work: Work, plan: Plan) -> int | None:
+    """The batch size that the device's memory forced, if it did."""
+    if any(work.batch[canvas] < plan.settings.batch_for(canvas) for canvas in work.batch):
+        return min(work.batch.values())
+    return None
 
 
 def load_models(plan: Plan, progress: Progress) -> dict[str, Model]:

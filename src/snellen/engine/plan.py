@@ -42,12 +42,12 @@ class Plan:
     @property
     def forward_passes(self) -> int:
         """Images that models will be shown."""
-        return sum(
-            len(self.samples_of(one.on, shard))
-            * sum(a.subject.card.text.partition(":")[0] != "predictions" for a in one.asked)
-            for one in self.passes
-            for shard in one.shards
-        )
+        return sum(self.images_of(one, shard) for one in self.passes for shard in one.shards)
+
+    def images_of(self, one: Pass, shard: int) -> int:
+        """Images that models will be shown for one shard."""
+        asked = sum(a.subject.card.text.partition(":")[0] != "predictions" for a in one.asked)
+        return len(self.samples_of(one.on, shard)) * asked
 
 
 def make_plan(

@@ -37,6 +37,7 @@ def record(prepared: Any, plan: Plan, command: Sequence[str]) -> dict[str, Any]:
         "command": list(command),
         "python": sys.version.split()[0],
         "packages": {name: _version(name) for name in PACKAGES},
+        "engine": before.get("engine", "local"),
         "hardware": hardware(plan.settings.device),
         "settings": {**asdict(plan.settings), "shard": plan.shard},
         "asked": {

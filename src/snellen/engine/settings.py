@@ -55,3 +55,22 @@ class Settings:
         largest = max(canvas.height * canvas.width for canvas in canvases)
         batch = max(self.batch_for(canvas) for canvas in canvases)
         return batch * (4 if largest <= SMALL else 2)
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Where and how wide: `address` of a running cluster (None: RAY_ADDRESS, else one is started on this machine),
+    number of `actors` (None: as many as fit), CPUs of each, and the seconds after which a shard counts as hung."""
+
+    address: str | None = None
+    actors: int | None = None
+    cpus_per_actor: int = 1
+    shard_timeout: float = 1800
+
+    def __post_init__(self) -> None:
+        for name in ("actors", "cpus_per_actor"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise UserError(f"expected {name.replace('_', '-')} of at least 1, got {value}")
+        if self.shard_timeout <= 0:
+            raise UserError(f"expected shard-timeout of more than 0 seconds, got {self.shard_timeout:g}")

@@ -15,6 +15,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import socket
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -151,17 +152,22 @@ def _thumbnail(pixels: np.ndarray) -> bytes:
     return held.getvalue()
 
 
+def _half(path: Path) -> Path:
+    """Where a file is written before it is whole; several machines may write into one folder."""
+    return path.with_name(f"{path.name}.{socket.gethostname()}-{os.getpid()}.part")
+
+
 def _write_table(path: Path, table: pa.Table) -> None:
     import pyarrow.parquet as pq
 
     path.parent.mkdir(parents=True, exist_ok=True)
-    half = path.with_name(f"{path.name}.{os.getpid()}.part")
+    half = _half(path)
     pq.write_table(table, half, compression="zstd")
     os.replace(half, path)
 
 
 def _write_bytes(path: Path, content: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    half = path.with_name(f"{path.name}.{os.getpid()}.part")
+    half = _half(path)
     half.write_bytes(content)
     os.replace(half, path)

@@ -37,12 +37,16 @@ _REMEMBERED = {
 
 @dataclass
 class Subject:
-    """One run of one model: its card for the plan, and the model itself once somebody needs it."""
+    """One run of one model: its card for the plan, and the model itself once somebody needs it.
+
+    `by_text` says that the card's text is enough to load it again, here or on another machine.
+    """
 
     name: str
     run: str
     card: Card
     loaded: Model | None = field(default=None, repr=False)
+    by_text: bool = True
 
     def model(self, device: Any = None) -> Model:
         """The model, loaded on first use; weights that differ from the planned ones are refused."""

@@ -1,0 +1,255 @@
+"""On Ray, whoever answers a shard and whoever dies, the table is the local one."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+import snellen
+from snellen.data import from_arrays
+from snellen.errors import UserError
+from snellen.models import from_callable
+from snellen.models.checkpoint import save_checkpoint
+from snellen.models.zoo import NETWORKS
+
+ray = pytest.importorskip("ray", reason="needs Ray: pip install 'snellen[ray]'")
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).resolve().parents[2]
+DATA = "phantom:test?size=16&n=120"
+AUDIT = "occlusion(areas=[0.3])"
+ask = functools.partial(snellen.audit, quiet=True, report=False, shard=10, batch_size=5)
+on_ray = functools.partial(ask, engine="ray")
+same = functools.partial(pd.testing.assert_frame_equal, check_exact=True)
+
+NETS = """
+import os, time
+from pathlib import Path
+import numpy as np
+import ray
+from snellen.models import from_callable
+
+HERE = Path(__file__).parent
+
+def first_pixels(images):
+    return np.eye(9)[images[:, 3, 5, 0] % 9]
+
+def plain():
+    return from_callable(first_pixels, size=16, name="plain", version="1")
+
+def slow():
+    "Leaves the process and node of whoever answers."
+    def answer(images):
+        if ray.is_initialized():
+            (HERE / f"{ray.get_runtime_context().get_node_id()}.{os.getpid()}.worker").touch()
+            time.sleep(0.05)
+        return first_pixels(images)
+    return from_callable(answer, size=16, name="plain", version="1")
+
+def hangs_once():
+    def answer(images):
+        if not (HERE / "hung").exists():
+            (HERE / "hung").touch()
+            time.sleep(600)
+        return first_pixels(images)
+    return from_callable(answer, size=16, name="plain", version="1")
+"""
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """A node of two CPUs, to which tests may add others."""
+    from ray.cluster_utils import Cluster
+
+    small = {"object_store_memory": 100 * 2**20, "include_dashboard": False}
+    held = Cluster(initialize_head=True, head_node_args={"num_cpus": 2, **small})
+    ray.init(held.address, log_to_driver=False, logging_level="ERROR")
+    yield held
+    ray.shutdown()
+    held.shutdown()
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    """As many threads here as an actor has: fp32 sums may depend on their number."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture
+def nets(tmp_path: Path) -> str:
+    (tmp_path / "nets.py").write_text(NETS)
+    return f"python:{tmp_path}/nets.py"
+
+
+@pytest.fixture
+def phantom_table(nets: str) -> pd.DataFrame:
+    return ask(f"{nets}:plain", DATA, AUDIT).predictions()
+
+
+def shards(folder: Path) -> int:
+    return len(list(folder.glob("answers/*/*.parquet")))
+
+
+def workers(folder: Path) -> set[tuple[str, int]]:
+    """(node, process) of everyone who answered."""
+    return {(file.name.split(".")[0], int(file.name.split(".")[1])) for file in folder.glob("*.worker")}
+
+
+def meanwhile(steps: Callable[[], None]) -> threading.Thread:
+    thread = threading.Thread(target=steps, daemon=True)
+    thread.start()
+    return thread
+
+
+def until(true: Callable[[], bool], seconds: float = 40) -> None:
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.005)
+
+
+def test_a_trained_network_gives_the_local_table_with_one_and_two_actors(
+    cluster: Any, shared: Path, realdata: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SNELLEN_SHARED", str(shared.parent))
+    images, labels, index = realdata.load_small("cifar10", "test", shared)
+    np.savez(tmp_path / "cifar.npz", images=images[:200], labels=labels[:200], ids=[str(i) for i in index[:200]])
+    network = f"python:{ROOT}/examples/shared_networks.py:cifar10_run@{shared}/models/cifar10_runs/basic-0.safetensors"
+    exam = functools.partial(ask, network, f"arrays:{tmp_path}/cifar.npz", AUDIT, shard=32, batch_size=16)
+    local = exam().predictions()
+    assert local["score"].mean() > 0.5
+    for actors in (1, 2):
+        same(local, exam(engine="ray", actors=actors).predictions())
+
+
+def test_a_zoo_checkpoint_gives_the_local_table_whole_and_resumed(
+    cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first command asks one audit on Ray, the second the rest; relative paths mean the driver's folder."""
+    monkeypatch.chdir(tmp_path)
+    torch.manual_seed(0)
+    card = {"arch": "smallnet", "size": [32, 32], "mean": [0.5] * 3, "std": [0.25] * 3}
+    save_checkpoint(Path("net.safetensors"), NETWORKS["smallnet"](9), card)
+    world = "phantom:test?size=32&n=96"
+    pasted = "occlusion(areas=[0.3], fills=[black, donor])"
+    both = f"{pasted}, interference([shuffle(2)])"
+    donors = "phantom:train?size=32&n=20"
+    local = ask("net.safetensors", world, both, donors=donors)
+    on_ray("net.safetensors", world, pasted, out="run", actors=2, donors=donors)
+    whole = on_ray("net.safetensors", world, both, out="run", actors=2, donors=donors)
+    same(local.predictions(), whole.predictions())
+    same(local.findings(), whole.findings())
+    assert json.loads(Path("run/run.json").read_text())["engine"] == "ray"
+
+
+def test_models_and_data_made_in_python_travel_or_are_named(cluster: Any, nets: str) -> None:
+    def dark(images: np.ndarray) -> np.ndarray:
+        return np.eye(4)[images.mean((1, 2, 3)).astype(int) % 4]
+
+    rng = np.random.default_rng(0)
+    held = {"images": rng.integers(0, 256, (30, 16, 16, 3), dtype=np.uint8), "labels": np.arange(30) % 4}
+    data = from_arrays(held, "memory:grey", "1")
+    model = from_callable(dark, size=16, name="dark", version="1")
+    same(ask(model, data, AUDIT).predictions(), on_ray(model, data, AUDIT, actors=1).predictions())
+    lock = threading.Lock()
+    stuck = from_callable(lambda images: dark(images) * (lock is not None), size=16, name="stuck", version="1")
+    with pytest.raises(
+        UserError, match=r"model 'stuck' cannot travel .*cannot pickle '_thread.lock'.*; give it as text"
+    ):
+        on_ray(stuck, data, AUDIT, actors=1)
+
+
+def test_ctrl_c_leaves_a_run_that_continues_to_the_same_table(
+    cluster: Any, nets: str, phantom_table: pd.DataFrame, tmp_path: Path
+) -> None:
+    out = tmp_path / "run"
+
+    def interrupt() -> None:
+        until(lambda: shards(out) >= 3)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = meanwhile(interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        on_ray(f"{nets}:slow", DATA, AUDIT, out=out, actors=2)
+    thread.join()
+    assert 3 <= shards(out) < 12
+    until(lambda: not any(Path(f"/proc/{pid}").exists() for _, pid in workers(tmp_path)), 10)
+    same(phantom_table, on_ray(f"{nets}:plain", DATA, AUDIT, out=out, actors=1).predictions())
+
+
+def test_a_killed_worker_and_a_lost_node_cost_only_their_shards(
+    cluster: Any, nets: str, phantom_table: pd.DataFrame, tmp_path: Path
+) -> None:
+    out = tmp_path / "run"
+    node = cluster.add_node(num_cpus=1, object_store_memory=100 * 2**20)
+    until(lambda: ray.cluster_resources()["CPU"] == 3)
+    done: list[str] = []
+
+    def harm() -> None:
+        until(lambda: len(workers(tmp_path)) == 3)
+        head = next(pid for held, pid in workers(tmp_path) if held != node.node_id)
+        os.kill(head, signal.SIGKILL)
+        done.append(f"killed at {shards(out)}")
+        before = shards(out)
+        until(lambda: shards(out) > before)
+        cluster.remove_node(node, allow_graceful=False)
+        if shards(out) < 24:
+            done.append("removed")
+
+    thread = meanwhile(harm)
+    run = on_ray(f"{nets}:slow", DATA, AUDIT, out=out, actors=3, shard=5, batch_size=5)
+    thread.join()
+    assert len(done) == 2, done
+    assert len({held for held, _ in workers(tmp_path)}) == 2
+    same(phantom_table, run.predictions())
+
+
+def test_a_shard_that_hangs_is_given_to_another_actor(
+    cluster: Any, nets: str, phantom_table: pd.DataFrame, tmp_path: Path
+) -> None:
+    run = on_ray(f"{nets}:hangs_once", DATA, AUDIT, actors=1, shard_timeout=2)
+    assert (tmp_path / "hung").exists()
+    same(phantom_table, run.predictions())
+
+
+def test_what_goes_wrong_in_an_actor_arrives_in_one_line(cluster: Any, tmp_path: Path) -> None:
+    def nothing(images: np.ndarray) -> np.ndarray:
+        return np.full((len(images), 9), np.nan)
+
+    def broken(images: np.ndarray) -> np.ndarray:
+        raise RuntimeError("no such layer\nand more")
+
+    with pytest.raises(UserError, match=r"^model 'n' answered nan for sample 'test-s0/\d+' under none\(\)$") as caught:
+        on_ray(from_callable(nothing, size=16, name="n", version="1"), DATA, AUDIT, actors=1)
+    assert type(caught.value) is UserError
+    with pytest.raises(UserError, match=r"shard \d+ of the test data failed 3 times, .* RuntimeError: no such layer$"):
+        on_ray(from_callable(broken, size=16, name="b", version="1"), DATA, AUDIT, actors=1)
+
+
+def test_wrong_calls_are_refused_with_the_next_step(nets: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UserError, match="unknown engine 'rai'; did you mean 'ray'"):
+        ask(f"{nets}:plain", DATA, AUDIT, engine="rai")
+    with pytest.raises(UserError, match="--shard-timeout needs --engine ray"):
+        ask(f"{nets}:plain", DATA, AUDIT, shard_timeout=3)
+    with pytest.raises(UserError, match="expected cpus-per-actor of at least 1, got 0"):
+        on_ray(f"{nets}:plain", DATA, AUDIT, cpus_per_actor=0)
+    monkeypatch.setitem(sys.modules, "ray", None)
+    model = from_callable(lambda images: np.full((len(images), 9), 1 / 9), size=16, name="m", version="1")
+    with pytest.raises(UserError, match=r"pip install 'snellen\[ray\]'"):
+        on_ray(model, DATA, AUDIT)
