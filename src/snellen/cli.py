@@ -46,6 +46,7 @@ def audit(
     config: Annotated[Path | None, typer.Option(help="settings from a YAML file; flags win")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="print the plan and stop")] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="throw away what the folder holds")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="conclude nothing (exit 2) if a check warns")] = False,
     offline: Annotated[bool, typer.Option("--offline", help="use only weights that are already here")] = False,
     json: AsJson = False,
     quiet: Quiet = False,
@@ -55,7 +56,8 @@ def audit(
 
     given = dict(
         models=models, data=data, audits=audits, train=train, donors=donors, labels=labels, out=out, engine=engine,
-        require=require, keep=keep, limit=limit, batch_size=batch_size, device=device, seed=seed, offline=offline,
+        require=require, keep=keep, limit=limit, batch_size=batch_size, device=device, seed=seed, strict=strict,
+        offline=offline,
     )  # fmt: skip
     _finish(run_audit(AuditCommand.of(given, config), dry_run=dry_run, fresh=fresh, as_json=json, quiet=quiet))
 

@@ -67,6 +67,7 @@ def run_audit(command: AuditCommand, *, dry_run: bool, fresh: bool, as_json: boo
         command.out,
         command.settings["engine"] or "local",
         quiet=quiet,
+        strict=bool(command.settings["strict"]),
         command=["snellen", *sys.argv[1:]],
         fresh=fresh,
         **command.passed_on,
