@@ -134,10 +134,11 @@ def carry_out(
         if plan.passes:
             from snellen.engine.local import run_local
 
-            facts["preprocessing"] |= check_preprocessing(prepared, plan, progress)
             store.write_facts(facts)
             store.add_cells(one.row(prepared.data[one.cell.on], plan.settings.precision) for one in plan.asked)
             facts["settings"]["batch_size"] = run_local(plan, store, progress, prepared.donors)
+        settings = replace(plan.settings, batch_size=facts["settings"]["batch_size"])
+        facts["preprocessing"] |= check_preprocessing(prepared, settings, facts["preprocessing"], progress)
         store.write_facts(facts)
         everyone = read_answers(store, plan.asked, prepared.data)
         doubts = check(prepared, everyone, facts["preprocessing"])
@@ -150,18 +151,19 @@ def carry_out(
     return run
 
 
-def check_preprocessing(prepared: Prepared, plan: Plan, progress: Progress) -> dict[str, list[dict[str, str]]]:
-    """The doubts about the preprocessing of each run that is about to be asked for the first time, for run.json."""
-    from snellen.checks.pixels import preprocessing
-
-    known = prepared.before.get("preprocessing", {})
-    asked = {f"{one.subject.name}/{one.subject.run}": one.subject for part in plan.passes for one in part.asked}
+def check_preprocessing(
+    prepared: Prepared, settings: Settings, known: Mapping[str, Any], progress: Progress
+) -> dict[str, list[dict[str, str]]]:
+    """The doubts about the preprocessing of each run that is not `known` yet, for run.json: torch is needed only once."""
     told: dict[str, list[dict[str, str]]] = {}
-    for key, subject in asked.items():
+    for subject in prepared.subjects:
+        key = f"{subject.name}/{subject.run}"
         if key not in known:
+            from snellen.checks.pixels import preprocessing
+
             progress.say(f"checking the preprocessing of {subject.name} ({subject.run})")
             labels = prepared.labels[subject.name, subject.run, "test"]
-            doubt = preprocessing(subject, prepared.data["test"], labels, plan.settings)
+            doubt = preprocessing(subject, prepared.data["test"], labels, settings)
             told[key] = [doubt.to_json()] if doubt else []
     return told
 

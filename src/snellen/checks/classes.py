@@ -92,7 +92,7 @@ def informative(pred: np.ndarray, labels: np.ndarray) -> bool:
 
     The margins stay as they are, so the mutual information orders as Σ c·log c over the pairs' counts c.
     """
-    random = np.random.default_rng(0)
+    random = np.random.default_rng(7919)  # not 0: somebody may have shuffled with that
     own = _shared(pred, labels)
     shuffled = [_shared(pred, random.permutation(labels)) for _ in range(SHUFFLES)]
     return bool(own > np.quantile(shuffled, 0.99))
