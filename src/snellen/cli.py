@@ -120,6 +120,15 @@ def sql(
         print(frame.to_csv(index=False).rstrip("\n") if csv else frame.to_string(index=False))
 
 
+@app.command(epilog="Example: snellen doctor --json")
+def doctor(json: AsJson = False) -> None:
+    """Say what this machine has and whether an audit works on it: `ready` (exit 0), or what is wrong (exit 1)."""
+    from snellen.command import print_health
+    from snellen.doctor import doctor
+
+    _finish(print_health(doctor(), as_json=json))
+
+
 @app.callback(invoke_without_command=True)
 def version_option(version: Annotated[bool, typer.Option("--version", help="print the version")] = False) -> None:
     if version:
