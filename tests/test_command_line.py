@@ -162,7 +162,7 @@ def test_every_scheme_and_kind_is_listed() -> None:
     assert set(LOADERS) <= {text.partition(":")[0] for text, _ in catalogue("models")}
 
 
-@pytest.mark.parametrize("command", [[], ["audit"], ["demo"], ["report"], ["list"], ["sql"]])
+@pytest.mark.parametrize("command", [[], ["audit"], ["demo"], ["report"], ["list"], ["sql"], ["doctor"]])
 def test_every_help_comes_without_torch_and_ends_in_an_example(command: list[str]) -> None:
     code = (
         "import sys; from snellen.cli import main\n"

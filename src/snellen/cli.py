@@ -52,6 +52,7 @@ def audit(
     config: Annotated[Path | None, typer.Option(help="settings from a YAML file; flags win")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="print the plan and stop")] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="throw away what the folder holds")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="conclude nothing (exit 2) if a check warns")] = False,
     offline: Annotated[bool, typer.Option("--offline", help="use only weights that are already here")] = False,
     json: AsJson = False,
     quiet: Quiet = False,
@@ -61,8 +62,8 @@ def audit(
 
     given = dict(
         models=models, data=data, audits=audits, train=train, donors=donors, labels=labels, out=out, engine=engine,
-        require=require, keep=keep, limit=limit, batch_size=batch_size, device=device, seed=seed, offline=offline,
-        address=address, actors=actors, cpus_per_actor=cpus_per_actor, shard_timeout=shard_timeout,
+        require=require, keep=keep, limit=limit, batch_size=batch_size, device=device, seed=seed, strict=strict,
+        offline=offline, address=address, actors=actors, cpus_per_actor=cpus_per_actor, shard_timeout=shard_timeout,
     )  # fmt: skip
     _finish(run_audit(AuditCommand.of(given, config), dry_run=dry_run, fresh=fresh, as_json=json, quiet=quiet))
 
@@ -123,6 +124,15 @@ def sql(
         print(frame.to_json(orient="records", indent=1))
     else:
         print(frame.to_csv(index=False).rstrip("\n") if csv else frame.to_string(index=False))
+
+
+@app.command(epilog="Example: snellen doctor --json")
+def doctor(json: AsJson = False) -> None:
+    """Say what this machine has and whether an audit works on it: `ready` (exit 0), or what is wrong (exit 1)."""
+    from snellen.command import print_health
+    from snellen.doctor import doctor
+
+    _finish(print_health(doctor(), as_json=json))
 
 
 @app.callback(invoke_without_command=True)

@@ -9,12 +9,15 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from snellen.config import merged, write_config
 from snellen.errors import UserError
 from snellen.require import Condition, parse_condition
 from snellen.run import Run
+
+if TYPE_CHECKING:
+    from snellen.doctor import Health
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,7 @@ def run_audit(command: AuditCommand, *, dry_run: bool, fresh: bool, as_json: boo
         command.out,
         command.settings["engine"] or "local",
         quiet=quiet,
+        strict=bool(command.settings["strict"]),
         command=["snellen", *sys.argv[1:]],
         fresh=fresh,
         **command.passed_on,
@@ -128,6 +132,22 @@ def print_plan(prepared: Any, as_json: bool) -> None:
             )
         else:
             print(f"{name}: {value:,}" if isinstance(value, int) else f"{name}: {value}")
+
+
+def print_health(health: Health, *, as_json: bool) -> int:
+    """What the doctor found, section by section, and the verdict; the exit code."""
+    if as_json:
+        print(json.dumps(health.to_json(), indent=1, ensure_ascii=False))
+        return 0 if health.ready else 1
+    for name, held in health.sections.items():
+        print(name.replace("_", "-"))
+        wide = max((len(key) for key in held), default=0)
+        for key, value in held.items():
+            print(f"  {key.ljust(wide)}  {value}")
+    for problem in health.problems:
+        print(f"wrong: {problem.text} — {problem.advice}")
+    print("ready" if health.ready else "not ready")
+    return 0 if health.ready else 1
 
 
 def print_pairs(pairs: Sequence[tuple[str, str]], as_json: bool) -> None:

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from snellen.audits import Baseline, Exam, Finding, differences, parse_audits, with_trust
+from snellen.checks import Doubt, copies, doubts_about, read_listed, refusal, told_once
 from snellen.data import Dataset, limited, load_data
-from snellen.engine import Plan, Progress, Settings, Store, make_plan, read_answers
+from snellen.engine import Answers, Plan, Progress, Settings, Store, make_plan, read_answers
 from snellen.engine.cell import canvas_for
 from snellen.engine.lock import writer_lock
 from snellen.engine.record import check_same, record, resumed
@@ -60,6 +61,7 @@ def audit(
     *,
     report: bool = True,
     quiet: bool = False,
+    strict: bool = False,
     command: Sequence[str] = (),
     address: str | None = None,
     actors: int | None = None,
@@ -72,7 +74,8 @@ def audit(
     `models`: a text, a model, a torch module, a callable, a list of these, or a dictionary from names to one or several
     (several are runs of one model). `data`: a text or a Dataset. `audits`: a text, audits, or None for all. `engine`: local,
     or ray with the `address` of a cluster, the number of `actors`, the CPUs of each and the seconds after which a shard
-    counts as hung. Further settings are those of `prepare`.
+    counts as hung. `strict`: a warning of the checks is an error, and nothing is concluded. Further settings are those
+    of `prepare`.
     """
     wide = dict(address=address, actors=actors, cpus_per_actor=cpus_per_actor, shard_timeout=shard_timeout)
     cluster = _cluster(engine, {name: value for name, value in wide.items() if value is not None})
@@ -82,7 +85,7 @@ def audit(
     for notice in prepared.notices:
         if not quiet:
             print(f"note: {notice}", file=sys.stderr)
-    return carry_out(prepared, progress, command, report, cluster)
+    return carry_out(prepared, progress, command, report, strict, cluster)
 
 
 def prepare(
@@ -131,9 +134,10 @@ def carry_out(
     progress: Progress,
     command: Sequence[str] = (),
     report: bool = True,
+    strict: bool = False,
     cluster: Cluster | None = None,
 ) -> Run:
-    """Ask what is missing, conclude and write findings and report."""
+    """Ask what is missing, check the clean answers, conclude and write findings and report."""
     from snellen.report import write_findings, write_results
 
     folder = prepared.folder
@@ -149,17 +153,51 @@ def carry_out(
             store.write_facts(facts)
             store.add_cells(one.row(prepared.data[one.cell.on], plan.settings.precision) for one in plan.asked)
             facts["settings"]["batch_size"] = _asked(plan, store, progress, prepared, cluster)
-        findings = conclude(prepared, plan, store)
+        settings = replace(plan.settings, batch_size=facts["settings"]["batch_size"])
+        facts["preprocessing"] |= check_preprocessing(prepared, settings, facts["preprocessing"], progress)
         store.write_facts(facts)
+        everyone = read_answers(store, plan.asked, prepared.data)
+        doubts = check(prepared, everyone, facts["preprocessing"])
+        if doubts and strict:
+            raise UserError(refusal(doubts))
+        for doubt in doubts:
+            progress.warn(str(doubt))
         run = Run(folder)
-        (write_results if report else write_findings)(run, findings)
+        (write_results if report else write_findings)(run, conclude(prepared, everyone), doubts)
     return run
 
 
-def conclude(prepared: Prepared, plan: Plan, store: Store) -> list[Finding]:
+def check_preprocessing(
+    prepared: Prepared, settings: Settings, known: Mapping[str, Any], progress: Progress
+) -> dict[str, list[dict[str, str]]]:
+    """The doubts about the preprocessing of each run that is not `known` yet, for run.json: torch is needed only once."""
+    told: dict[str, list[dict[str, str]]] = {}
+    for subject in prepared.subjects:
+        key = f"{subject.name}/{subject.run}"
+        if key not in known:
+            from snellen.checks.pixels import preprocessing
+
+            progress.say(f"checking the preprocessing of {subject.name} ({subject.run})")
+            labels = prepared.labels[subject.name, subject.run, "test"]
+            doubt = preprocessing(subject, prepared.data["test"], labels, settings)
+            told[key] = [doubt.to_json()] if doubt else []
+    return told
+
+
+def check(prepared: Prepared, everyone: Sequence[Answers], preprocessing: Mapping[str, Any]) -> list[Doubt]:
+    """Why the numbers should not be believed yet: each model's preprocessing and clean answers, then the data."""
+    doubts: list[Doubt] = []
+    for answers in everyone:
+        runs = [subject for subject in prepared.subjects if subject.name == answers.model]
+        told = [Doubt(**held) for one in runs for held in preprocessing.get(f"{one.name}/{one.run}", ())]
+        stated = {one.run: one.card.stated for one in runs}
+        doubts += told_once(told, len(runs)) + doubts_about(answers, prepared.exam.clean(), stated)
+    return doubts + copies({on: read_listed(prepared.folder, on) for on in prepared.data})
+
+
+def conclude(prepared: Prepared, everyone: Sequence[Answers]) -> list[Finding]:
     """Every audit's findings for every model, each with its interference, and the differences between models."""
     findings: list[Finding] = []
-    everyone = read_answers(store, plan.asked, prepared.data)
     for answers in everyone:
         for one in prepared.audits:
             findings += with_trust(prepared.exam, answers, one.conclude(prepared.exam, answers))

@@ -23,6 +23,11 @@ class Progress:
         if self.terminal:
             print(text, file=sys.stderr)
 
+    def warn(self, text: str) -> None:
+        """What a reader must see, with or without a terminal."""
+        if not self.quiet:
+            print(f"warning: {text}", file=sys.stderr)
+
     def start(self, total: int) -> None:
         self.total, self.done, self.began = total, 0, time.perf_counter()
         if not self.terminal or not total:

@@ -62,6 +62,7 @@ def record(prepared: Any, plan: Plan, command: Sequence[str]) -> dict[str, Any]:
             },
         },
         "audits": [str(one) for one in prepared.audits],
+        "preprocessing": dict(before.get("preprocessing", {})),
         "notices": list(prepared.notices),
     }
 

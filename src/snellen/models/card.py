@@ -19,7 +19,8 @@ class Card:
 
     `classes` may hold synonyms separated by commas; None where the model does not name them. `canvas` None means the
     data's own size. `mean` and `std` are of pixels in 0…1, None where the model normalises inside. `probes` are stored
-    answers to the probe images, for callables that cannot be fingerprinted by their content.
+    answers to the probe images, for callables that cannot be fingerprinted by their content. `stated` is the clean accuracy
+    its maker states, 0 to 1, where one does.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Card:
     task: Task = "classification"
     notices: tuple[str, ...] = ()
     probes: tuple[tuple[float, ...], ...] | None = None
+    stated: float | None = None
 
     @property
     def fill(self) -> tuple[float, float, float] | None:

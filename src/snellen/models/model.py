@@ -73,16 +73,20 @@ def from_torch(
     outputs: Literal["logits", "probabilities"] = "logits",
     task: Task = "classification",
     notices: Sequence[str] = (),
+    stated: float | None = None,
 ) -> Model:
     """A model of a torch module that takes normalised float RGB [B, 3, H, W] and gives logits (or probabilities).
 
     `size` in pixels (shorter side scaled to it, centre cropped) or a whole `canvas`; without either the data's own
-    size. `mean` and `std` are of pixels in 0…1; without them the module gets plain 0…1 pixels.
+    size. `mean` and `std` are of pixels in 0…1; without them the module gets plain 0…1 pixels. `stated` is
+    the clean accuracy (0 to 1) that is known of it: an audit warns where it finds far less.
     """
     from snellen.models.device import chosen_device, precision_on
 
     if (mean is None) != (std is None):
         raise ValueError("expected mean and std together, got only one of them")
+    if stated is not None and not 0 <= stated <= 1:
+        raise ValueError(f"expected stated accuracy in [0, 1], got {stated:g}")
     if canvas is None and size is not None:
         height, width = (size, size) if isinstance(size, int) else size
         canvas = Canvas(height, width, "crop", min(height, width))
@@ -101,6 +105,7 @@ def from_torch(
         std=_triple(std),
         task=task,
         notices=tuple(notices),
+        stated=stated,
     )
     facts = [type(module).__name__, weights_hash(module), str(card.canvas), card.mean, card.std, outputs, task]
     predict = _torch_predict(module, card, where, precision_on(where), outputs)

@@ -38,6 +38,7 @@ def zoo_card(architecture: str, path: str | None) -> Card:
         mean=(mean[0], mean[1], mean[2]) if mean else None,
         std=(std[0], std[1], std[2]) if std else None,
         notices=notices,
+        stated=held.get("accuracy"),
     )
 
 

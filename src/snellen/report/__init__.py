@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from snellen.audits.finding import Finding
+from snellen.checks.doubt import Doubt
 from snellen.errors import UserError
 from snellen.report.findings import write_findings
 from snellen.report.html import html_of
@@ -16,9 +17,9 @@ from snellen.report.page import page_of
 from snellen.run import Run
 
 
-def write_results(run: Run, findings: Sequence[Finding]) -> None:
+def write_results(run: Run, findings: Sequence[Finding], doubts: Sequence[Doubt] = ()) -> None:
     """Write findings.json, findings.csv, report.html and report.md into the run folder."""
-    write_findings(run, findings)
+    write_findings(run, findings, doubts)
     page = page_of(run)
     for name in ("report.html", "report.md"):
         _write(page, run.path / name)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from snellen.audits.finding import Finding
+from snellen.checks.doubt import Doubt
 from snellen.run import Run
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ COLUMNS = ("audit", "name", "model", "value", "low", "high", "n", "unit", "bette
 TRUST = ("index", "low", "high", "std", "worst_case", "null95", "noise", "dominant", "flagged")
 
 
-def write_findings(run: Run, findings: Sequence[Finding]) -> dict[str, Any]:
+def write_findings(run: Run, findings: Sequence[Finding], doubts: Sequence[Doubt] = ()) -> dict[str, Any]:
     """Write both files and give the content of findings.json."""
     facts = run.facts
     content = {
@@ -28,6 +29,7 @@ def write_findings(run: Run, findings: Sequence[Finding]) -> dict[str, Any]:
         "data": facts["data"],
         "models": facts["asked"],
         "notices": facts["notices"] + unreadable_notices(run),
+        "warnings": [one.to_json() for one in doubts],
         "findings": [one.to_json() for one in findings],
     }
     (run.path / "findings.json").write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n")

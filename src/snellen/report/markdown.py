@@ -16,6 +16,7 @@ def markdown_of(page: Mapping[str, Any]) -> str:
     parts = [
         f"# {escaped(page['title'])}",
         f"{escaped(data)} · {escaped(models)} · {page['created'][:10]} · snellen {escaped(page['snellen'])}",
+        *_warnings(page),
         "## Verdict",
         *(_model(one) for one in page["verdict"]["models"]),
     ]
@@ -40,6 +41,11 @@ LEGEND = (
 def escaped(text: str) -> str:
     """Text that Markdown shows as it is, on one line."""
     return re.sub(r"([\\`*_\[\]<>|#~$])", r"\\\1", " ".join(text.split())).replace("\\<", "&lt;").replace("\\>", "&gt;")
+
+
+def _warnings(page: Mapping[str, Any]) -> list[str]:
+    told = [f"- {escaped(one['text'])} — **{escaped(one['advice'])}**" for one in page["warnings"]]
+    return ["## Check before you believe", "\n".join(told)] if told else []
 
 
 def _model(said: Mapping[str, Any]) -> str:

@@ -33,6 +33,7 @@ def page_of(run: Run) -> dict[str, Any]:
         "models": [{"name": name, "runs": len(runs)} for name, runs in results["models"].items()],
         "command": command_of(facts),
         "verdict": verdict_of(results, table),
+        "warnings": results.get("warnings", []),  # a run of before there were checks has none
         "notices": results["notices"],
         "table": table,
         "curves": curves_of(results),

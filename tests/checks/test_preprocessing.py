@@ -1,0 +1,147 @@
+"""Networks that get their pixels in a way they were not made for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import snellen
+from snellen.checks.pixels import NORMALISATIONS, _through, ways
+from snellen.lazy import torch
+from snellen.models import Model, from_torch
+
+CIFAR10 = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
+CLASSES = 4
+
+
+def levels(folder: Path) -> str:
+    """120 images of 16 × 16 pixels whose red level tells the class, listed class by class; blue is the same for all."""
+    labels = np.repeat(np.arange(CLASSES), 30)
+    images = np.full((120, 16, 16, 3), 60, np.uint8)
+    images[..., 0] = (40 + 50 * labels)[:, None, None]
+    np.savez(folder / "levels.npz", images=images, labels=labels, ids=np.array([f"{i:03d}" for i in range(120)]))
+    return f"arrays:{folder / 'levels.npz'}"
+
+
+def reader(mean: float = 0.0, std: float = 1.0, channel: int = 0) -> Any:
+    """A network that knows the four levels of one channel, normalised with this mean and std of 0…1 pixels."""
+
+    class Reader(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            pixels = torch.tensor([40.0, 90, 140, 190])
+            self.register_buffer("known", (pixels / 255 - mean) / std)
+
+        def forward(self, images: Any) -> Any:
+            return -(images[:, channel].mean((1, 2))[:, None] - self.known).abs() / 0.01
+
+    return Reader()
+
+
+def warnings(model: Model, data: str, **settings: Any) -> list[dict[str, str]]:
+    return snellen.audit(model, data, [], quiet=True, report=False, **settings).results()["warnings"]
+
+
+def preprocessing(model: Model, data: str, **settings: Any) -> str:
+    told = [one for one in warnings(model, data, **settings) if one["name"] == "preprocessing"]
+    return f"{told[0]['text']} — {told[0]['advice']}" if told else ""
+
+
+def test_a_network_asked_as_it_was_made_raises_no_doubt(tmp_path: Path) -> None:
+    data = levels(tmp_path)
+    assert warnings(from_torch(reader(), size=16), data) == []
+    normalised = from_torch(reader(0.5, 0.5), size=16, mean=[0.5] * 3, std=[0.5] * 3)
+    assert warnings(normalised, data) == []
+
+
+@pytest.mark.parametrize(
+    ("mean", "std", "told"),
+    [(0.5, 0.5, "mean and std of 0.5"), (0, 1 / 255, "pixels in 0…255"), (0.485, 0.229, "ImageNet's mean and std")],
+)
+def test_a_missing_normalisation_is_named(tmp_path: Path, mean: float, std: float, told: str) -> None:
+    found = preprocessing(from_torch(reader(mean, std), size=16), levels(tmp_path))
+    assert f"of 120 images given {told}" in found
+    assert "from_torch(module, mean=[" in found
+
+
+def test_a_normalisation_done_twice_is_named(tmp_path: Path) -> None:
+    """The network wants plain pixels, and somebody normalises them."""
+    model = from_torch(reader(), size=16, mean=[0.485, 0.456, 0.406], std=[0.229, 0.224, 0.225])
+    assert "plain pixels in 0…1" in preprocessing(model, levels(tmp_path))
+
+
+def test_exchanged_channels_are_named(tmp_path: Path) -> None:
+    found = preprocessing(from_torch(reader(channel=2), size=16), levels(tmp_path))
+    assert "red and blue exchanged (BGR)" in found
+    assert "x[:, [2, 1, 0]]" in found
+
+
+@pytest.mark.parametrize("name", NORMALISATIONS)
+def test_the_detour_through_a_models_own_normalisation_gives_the_wanted_one(name: str) -> None:
+    images = torch.randint(0, 256, (2, 3, 4, 4), dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
+    own = ((0.4, 0.5, 0.6), (0.2, 0.3, 0.4))
+    mean, std, other_mean, other_std = (
+        torch.tensor(triple).view(1, 3, 1, 1) for pair in (own, NORMALISATIONS[name]) for triple in pair
+    )
+    seen = (_through(own, NORMALISATIONS[name])(images) / 255 - mean) / std
+    torch.testing.assert_close(seen, (images / 255 - other_mean) / other_std, rtol=1e-4, atol=1e-4)
+
+
+def test_a_models_own_way_is_not_tried_again() -> None:
+    plain = [way.name for way in ways(from_torch(reader()))]
+    assert "plain pixels in 0…1" not in plain
+    assert len(plain) == len(NORMALISATIONS)
+
+
+def test_a_few_images_are_too_few_to_doubt(tmp_path: Path) -> None:
+    assert preprocessing(from_torch(reader(0.5, 0.5), size=16), levels(tmp_path), limit=20) == ""
+
+
+@pytest.fixture(scope="module")
+def cifar(shared: Path, realdata: Any, tmp_path_factory: pytest.TempPathFactory) -> str:
+    images, labels, _ = realdata.load_small("cifar10", "test")
+    path = tmp_path_factory.mktemp("cifar") / "cifar.npz"
+    np.savez(path, images=images[:256], labels=labels[:256], classes=np.array(CIFAR10))
+    return f"arrays:{path}"
+
+
+def resnet20(shared: Path) -> Any:
+    """The data pack's ResNet-20, which normalises inside."""
+    import importlib.util
+
+    spec = importlib.util.spec_from_file_location("cifar_models", shared / "models" / "cifar_models.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.load("cifar10_resnet20")
+
+
+@pytest.mark.slow
+def test_a_healthy_resnet_raises_no_doubt_and_the_same_one_wrongly_fed_does(cifar: str, shared: Path) -> None:
+    network = resnet20(shared)
+    classes = dict(classes=CIFAR10, size=32)
+    assert warnings(from_torch(network, **classes, stated=0.9174), cifar) == []
+    twice = from_torch(network, **classes, mean=[0.485, 0.456, 0.406], std=[0.229, 0.224, 0.225], stated=0.9174)
+    told = {one["name"]: one for one in warnings(twice, cifar)}
+    assert "plain pixels in 0…1" in told["preprocessing"]["text"]
+
+    class BlueFirst(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.network = network
+
+        def forward(self, images: Any) -> Any:
+            return self.network(images.flip(1))
+
+    assert "BGR" in preprocessing(from_torch(BlueFirst(), **classes), cifar)
+
+
+@pytest.mark.slow
+def test_classes_in_another_order_are_seen_on_a_resnet(cifar: str, shared: Path) -> None:
+    alphabet = sorted(CIFAR10, key=lambda name: name[::-1])
+    model = from_torch(resnet20(shared), classes=alphabet, size=32, stated=0.9174)
+    assert [one["name"] for one in warnings(model, cifar, limit=100)][:1] == ["class_order"]

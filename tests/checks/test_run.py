@@ -1,0 +1,120 @@
+"""Doubts through a whole run: said, kept, shown, and refused where --strict is given."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from jsonschema import Draft202012Validator
+
+import snellen
+from snellen.errors import UserError
+from snellen.models import from_callable
+from snellen.report.findings import SCHEMA
+
+QUICK = "interference([shuffle(2)])"
+
+
+def grey_levels(folder: Path, name: str = "test", first: int = 0) -> str:
+    """80 images whose grey level tells one of four classes; one pixel counts from `first`, so that no two are equal."""
+    labels = np.arange(80) % 4
+    images = np.broadcast_to((40 * (labels + 1))[:, None, None], (80, 16, 16)).astype(np.uint8)
+    images[:, 15, 15] = np.arange(80) + first
+    np.savez(folder / f"{name}.npz", images=images, labels=labels, ids=np.array([f"{name}-{i:02d}" for i in range(80)]))
+    return f"arrays:{folder / name}.npz"
+
+
+def reads_corner(images: np.ndarray) -> np.ndarray:
+    return np.eye(4)[np.clip(np.rint(images[:, 0, 0, 0] / 40).astype(int) - 1, 0, 3)]
+
+
+def reads_it_one_off(images: np.ndarray) -> np.ndarray:
+    return np.roll(reads_corner(images), 1, axis=1)
+
+
+sees = from_callable(reads_corner, size=16, name="sees", version="1")
+shifted = from_callable(reads_it_one_off, size=16, name="shifted", version="1")
+
+
+def test_a_healthy_run_says_nothing_and_strict_lets_it_pass(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data, train = grey_levels(tmp_path), grey_levels(tmp_path, "train", first=100)
+    run = snellen.audit(sees, data, QUICK, tmp_path / "run", train=train, strict=True)
+    assert run.results()["warnings"] == []
+    assert "warning" not in capsys.readouterr().err
+    assert "Check before you believe" not in (tmp_path / "run" / "report.html").read_text()
+
+
+def test_a_doubt_is_said_kept_and_shown_on_top(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = snellen.audit([sees, shifted], grey_levels(tmp_path), QUICK, tmp_path / "run")
+    lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("warning: ")]
+    assert lines[0].startswith("warning: the answers of 'shifted' look like the data's classes in another order")
+    assert " — check the order of the model's classes" in lines[0]
+    Draft202012Validator(json.loads(SCHEMA.read_text())).validate(run.results())
+    told = run.results()["warnings"]
+    assert {one["model"] for one in told} == {"shifted"}
+    assert [one["name"] for one in told] == ["class_order", "chance_level"]
+    html, brief = ((run.path / name).read_text() for name in ("report.html", "report.md"))
+    for page in (html, brief):
+        assert 0 < page.index("Check before you believe") < page.index("Verdict</h2>" if page == html else "## Verdict")
+
+
+def test_copies_between_the_splits_are_found_in_the_stored_samples(tmp_path: Path) -> None:
+    data, train = grey_levels(tmp_path), grey_levels(tmp_path, "train")
+    (told,) = snellen.audit(sees, data, QUICK, train=train, quiet=True).results()["warnings"]
+    assert told["name"] == "train_and_test"
+    assert told["text"].startswith("80 of 80 test images are also training images")
+
+
+def test_one_broken_checkpoint_among_several_runs_is_named(tmp_path: Path) -> None:
+    run = snellen.audit({"net": [sees, shifted, sees]}, grey_levels(tmp_path), QUICK, quiet=True)
+    first = run.results()["warnings"][0]
+    assert "'net' (shifted-1)" in first["text"]
+    assert "(the like in 1 of 3 runs)" in first["text"]
+
+
+def test_strict_concludes_nothing_and_the_answers_stay(tmp_path: Path) -> None:
+    data = grey_levels(tmp_path)
+    with pytest.raises(UserError, match=r"nothing was concluded: the answers of 'shifted'.*and 1 other warning"):
+        snellen.audit(shifted, data, QUICK, tmp_path / "run", quiet=True, strict=True)
+    assert not (tmp_path / "run" / "findings.json").exists()
+    assert not (tmp_path / "run" / "report.html").exists()
+    run = snellen.audit(shifted, data, QUICK, tmp_path / "run", quiet=True)
+    assert len(run.results()["warnings"]) == 2
+
+
+NETS = """
+import torch
+from snellen.models import from_torch
+
+class Reader(torch.nn.Module):
+    def forward(self, images):
+        known = torch.tensor([40.0, 80, 120, 160])
+        return -(images.mean((1, 2, 3))[:, None] - known).abs()
+
+def model():
+    return from_torch(Reader(), size=16, name="bytes")
+"""
+
+
+def test_the_command_exits_with_2_under_strict_and_a_second_run_remembers_the_preprocessing(tmp_path: Path) -> None:
+    (tmp_path / "nets.py").write_text(NETS)
+    data = grey_levels(tmp_path)
+    command = [sys.executable, "-m", "snellen.cli", "audit", "python:nets.py:model", "--data", data, "--out", "r"]
+    command += ["--audits", QUICK]
+    strict = subprocess.run([*command, "--strict"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert strict.returncode == 2
+    assert strict.stderr.splitlines()[-1].startswith("error: nothing was concluded: 'bytes' is right on 100.0 %")
+    stored = json.loads((tmp_path / "r" / "run.json").read_text())["preprocessing"]
+    assert stored["bytes/bytes"][0]["name"] == "preprocessing"
+    # What is stored is told again, not asked again: a text of ours in its place comes back.
+    facts = json.loads((tmp_path / "r" / "run.json").read_text())
+    facts["preprocessing"]["bytes/bytes"][0]["text"] = "as remembered"
+    (tmp_path / "r" / "run.json").write_text(json.dumps(facts))
+    again = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert again.returncode == 0
+    assert "warning: as remembered — it seems trained on these" in again.stderr
+    assert "as remembered" in (tmp_path / "r" / "report.html").read_text()
