@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,12 +13,15 @@ from snellen.audits import Baseline, Exam, Finding, differences, parse_audits, w
 from snellen.data import Dataset, limited, load_data
 from snellen.engine import Plan, Progress, Settings, Store, make_plan, read_answers
 from snellen.engine.cell import canvas_for
+from snellen.engine.failures import TooManyFailures, check_failures, discard_failures
 from snellen.engine.lock import writer_lock
+from snellen.engine.mend import mend
 from snellen.engine.record import check_same, record, resumed
 from snellen.errors import UserError, unknown
 from snellen.models.labels import LabelMap, matched, read_label_map
 from snellen.models.subject import Subject, subjects_of
 from snellen.run import Run
+from snellen.whole import cannot_write
 
 ENGINES = ("local",)
 
@@ -72,8 +74,7 @@ def audit(
     progress = Progress(quiet)
     prepared = prepare(models, data, audits, folder, **settings)
     for notice in prepared.notices:
-        if not quiet:
-            print(f"note: {notice}", file=sys.stderr)
+        progress.warn(notice)
     return carry_out(prepared, progress, command, report)
 
 
@@ -124,15 +125,23 @@ def carry_out(prepared: Prepared, progress: Progress, command: Sequence[str] = (
     with writer_lock(folder):
         if prepared.fresh:
             _empty(folder)
+        for notice in mend(Store(folder)):
+            progress.warn(notice)
         plan = replace(prepared, fresh=False).plan()
         store = Store(folder)
         facts = record(prepared, plan, command)
-        if plan.passes:
-            from snellen.engine.local import run_local
-
+        if plan.passes or not store.files("cells"):
             store.write_facts(facts)
             store.add_cells(one.row(prepared.data[one.cell.on], plan.settings.precision) for one in plan.asked)
-            facts["settings"]["batch_size"] = run_local(plan, store, progress, prepared.donors)
+        try:
+            if plan.passes:
+                from snellen.engine.local import run_local
+
+                facts["settings"]["batch_size"] = run_local(plan, store, progress, prepared.donors)
+            check_failures(store, plan.asked, {on: len(held) for on, held in prepared.data.items()})
+        except TooManyFailures:
+            discard_failures(store)
+            raise
         findings = conclude(prepared, plan, store)
         store.write_facts(facts)
         run = Run(folder)
@@ -214,8 +223,13 @@ def _check_folder(folder: Path, fresh: bool) -> None:
     """Refuse a folder that holds something else, before anything is written to it or removed from it."""
     if folder.is_file():
         raise UserError(f"'{folder}' is a file; choose another --out")
-    if folder.exists() and not (folder / "run.json").exists() and any(p.name != "run.lock" for p in folder.iterdir()):
+    if folder.exists() and not (folder / "run.json").exists() and any(not _leftover(p) for p in folder.iterdir()):
         raise UserError(f"'{folder}' is not empty and not a run folder (it has no run.json); choose another --out")
+
+
+def _leftover(path: Path) -> bool:
+    """What a run that was killed, or ran out of space, before its run.json may have left."""
+    return path.name == "run.lock" or (path.name.startswith("run.json.") and path.suffix == ".part")
 
 
 def _make_folder(folder: Path) -> None:
@@ -223,7 +237,7 @@ def _make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "run.lock").touch()
     except OSError as error:
-        raise UserError(f"cannot write to {folder}: {error.strerror or error}; choose another --out") from None
+        raise cannot_write(folder, error) from None
 
 
 def _empty(folder: Path) -> None:

@@ -23,6 +23,11 @@ class Progress:
         if self.terminal:
             print(text, file=sys.stderr)
 
+    def warn(self, text: str) -> None:
+        """One line that people should read, terminal or not."""
+        if not self.quiet:
+            print(f"note: {text}", file=sys.stderr)
+
     def start(self, total: int) -> None:
         self.total, self.done, self.began = total, 0, time.perf_counter()
         if not self.terminal or not total:
