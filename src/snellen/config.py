@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from snellen.errors import UserError, unknown
+from snellen.whole import write_whole
 
 
 def read_config(path: Path, known: set[str]) -> dict[str, Any]:
@@ -44,7 +45,8 @@ def write_config(path: Path, settings: Mapping[str, Any]) -> None:
     import yaml
 
     plain = {key: str(value) if isinstance(value, Path) else value for key, value in settings.items()}
-    path.write_text(yaml.safe_dump({key: value for key, value in plain.items() if _is_set(value)}, sort_keys=False))
+    held = {key: value for key, value in plain.items() if _is_set(value)}
+    write_whole(path, yaml.safe_dump(held, sort_keys=False).encode())
 
 
 def _is_set(value: Any) -> bool:

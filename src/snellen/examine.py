@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,13 +14,16 @@ from snellen.checks import Doubt, copies, doubts_about, read_listed, refusal, to
 from snellen.data import Dataset, limited, load_data
 from snellen.engine import Answers, Plan, Progress, Settings, Store, make_plan, read_answers
 from snellen.engine.cell import canvas_for
+from snellen.engine.failures import TooManyFailures, check_failures, discard_failures
 from snellen.engine.lock import writer_lock
+from snellen.engine.mend import mend
 from snellen.engine.record import check_same, record, resumed
 from snellen.engine.settings import Cluster
 from snellen.errors import UserError, unknown
 from snellen.models.labels import LabelMap, matched, read_label_map
 from snellen.models.subject import Subject, subjects_of
 from snellen.run import Run
+from snellen.whole import cannot_write
 
 ENGINES = ("local", "ray")
 
@@ -83,8 +85,7 @@ def audit(
     progress = Progress(quiet)
     prepared = prepare(models, data, audits, folder, **settings)
     for notice in prepared.notices:
-        if not quiet:
-            print(f"note: {notice}", file=sys.stderr)
+        progress.note(notice)
     return carry_out(prepared, progress, command, report, strict, cluster)
 
 
@@ -145,14 +146,22 @@ def carry_out(
     with writer_lock(folder):
         if prepared.fresh:
             _empty(folder)
+        for notice in mend(Store(folder)):
+            progress.note(notice)
         plan = replace(prepared, fresh=False).plan()
         store = Store(folder)
         facts = record(prepared, plan, command)
-        if plan.passes:
+        if plan.passes or not store.files("cells"):
             facts["engine"] = "local" if cluster is None else "ray"
             store.write_facts(facts)
             store.add_cells(one.row(prepared.data[one.cell.on], plan.settings.precision) for one in plan.asked)
-            facts["settings"]["batch_size"] = _asked(plan, store, progress, prepared, cluster)
+        try:
+            if plan.passes:
+                facts["settings"]["batch_size"] = _asked(plan, store, progress, prepared, cluster)
+            check_failures(store, plan.asked, {on: len(held) for on, held in prepared.data.items()})
+        except TooManyFailures:
+            discard_failures(store)
+            raise
         settings = replace(plan.settings, batch_size=facts["settings"]["batch_size"])
         facts["preprocessing"] |= check_preprocessing(prepared, settings, facts["preprocessing"], progress)
         store.write_facts(facts)
@@ -297,8 +306,13 @@ def _check_folder(folder: Path, fresh: bool) -> None:
     """Refuse a folder that holds something else, before anything is written to it or removed from it."""
     if folder.is_file():
         raise UserError(f"'{folder}' is a file; choose another --out")
-    if folder.exists() and not (folder / "run.json").exists() and any(p.name != "run.lock" for p in folder.iterdir()):
+    if folder.exists() and not (folder / "run.json").exists() and any(not _leftover(p) for p in folder.iterdir()):
         raise UserError(f"'{folder}' is not empty and not a run folder (it has no run.json); choose another --out")
+
+
+def _leftover(path: Path) -> bool:
+    """What a run that was killed, or ran out of space, before its run.json may have left."""
+    return path.name == "run.lock" or (path.name.startswith("run.json.") and path.suffix == ".part")
 
 
 def _make_folder(folder: Path) -> None:
@@ -306,7 +320,7 @@ def _make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "run.lock").touch()
     except OSError as error:
-        raise UserError(f"cannot write to {folder}: {error.strerror or error}; choose another --out") from None
+        raise cannot_write(folder, error) from None
 
 
 def _empty(folder: Path) -> None:

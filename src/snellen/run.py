@@ -34,7 +34,11 @@ class Run:
             raise UserError(
                 f"{self.path} has no findings yet; run the same `snellen audit … --out {self.path}` again to finish it"
             )
-        return json.loads(path.read_text())
+        try:
+            held = json.loads(path.read_text())
+        except (OSError, ValueError) as error:
+            raise UserError(f"{path} is not JSON ({error}); the `snellen audit` that made it writes it anew") from None
+        return held
 
     def findings(self) -> pd.DataFrame:
         """One row per finding, its interference in columns that begin with `di`."""
@@ -54,14 +58,17 @@ class Run:
         """The result of an SQL query over the tables cells, samples, shown and answers."""
         import duckdb
 
+        views = []
         with duckdb.connect() as connection:
             for table in TABLES:
                 files = [str(file) for file in self.store.files(table)]
                 if not files:
                     raise UserError(f"{self.path} holds no {table} yet; is it a run folder?")
                 listed = ", ".join("'" + file.replace("'", "''") + "'" for file in files)
-                connection.execute(f"create view {table} as select * from read_parquet([{listed}], union_by_name=true)")
+                views.append(f"create view {table} as select * from read_parquet([{listed}], union_by_name=true)")
             try:
+                for view in views:
+                    connection.execute(view)
                 return connection.execute(query).df()
             except duckdb.Error as error:
                 raise UserError(f"the query failed: {str(error).splitlines()[0]}") from None

@@ -70,7 +70,8 @@ def test_copies_between_the_splits_are_found_in_the_stored_samples(tmp_path: Pat
 
 
 def test_one_broken_checkpoint_among_several_runs_is_named(tmp_path: Path) -> None:
-    run = snellen.audit({"net": [sees, shifted, sees]}, grey_levels(tmp_path), QUICK, quiet=True)
+    again = from_callable(sees, name="again", version="1")
+    run = snellen.audit({"net": [sees, shifted, again]}, grey_levels(tmp_path), QUICK, quiet=True)
     first = run.results()["warnings"][0]
     assert "'net' (shifted-1)" in first["text"]
     assert "(the like in 1 of 3 runs)" in first["text"]

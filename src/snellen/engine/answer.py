@@ -16,6 +16,7 @@ from snellen.data.dataset import Dataset, Samples
 from snellen.distort import Donors, View, moved, show
 from snellen.distort.draws import on_device
 from snellen.engine.cell import Asked
+from snellen.engine.failures import Failure, check_failed, check_unreadable, one_by_one
 from snellen.engine.slides import Slides
 from snellen.errors import UserError
 from snellen.lazy import torch
@@ -32,7 +33,8 @@ THUMBNAILS = 24
 class Work:
     """What is to be answered on one dataset: the cells, the loaded models and what distortions may know.
 
-    `batch` may shrink while running, when a device's memory is too small for it.
+    `batch` may shrink while running, when a device's memory is too small for it; `unreadable` and `failed` grow with
+    the images that cannot be shown or answered, until they are too many.
     """
 
     on: str
@@ -46,6 +48,8 @@ class Work:
     pictured: frozenset[int] = frozenset()
     keep: str | None = None
     on_answers: Callable[[int], None] = lambda images: None
+    unreadable: list[tuple[str, str]] = field(default_factory=list)
+    failed: dict[str, list[Failure]] = field(default_factory=dict)  # by cell
 
 
 @dataclass
@@ -59,6 +63,7 @@ class Trace:
     notes: list[tuple[int, dict[str, np.ndarray]]] = field(default_factory=list)  # batch size and what was noted
     pictures: list[Tensor] = field(default_factory=list)
     kept: dict[str, list[Tensor]] = field(default_factory=dict)
+    failed: dict[str, dict[int, Failure]] = field(default_factory=dict)  # by cell and row
 
 
 @dataclass(frozen=True)
@@ -81,6 +86,8 @@ def answer(slides: Slides, work: Work) -> Answered:
     samples = work.data.samples.take(np.array(slides.positions))
     readable = np.array([not error for error in slides.errors], bool)
     pictured = [row for row, p in enumerate(slides.positions) if p in work.pictured and readable[row]]
+    work.unreadable += [(sample, error) for sample, error in zip(samples.ids, slides.errors) if error]
+    check_unreadable(work.unreadable, work.on, len(work.data))
     traces = []
     for canvas, pixels in slides.images.items():
         images = pixels.to(work.device, non_blocking=True)
@@ -97,7 +104,7 @@ def answer(slides: Slides, work: Work) -> Answered:
                 mean=group[0].subject.card.fill,
                 donors=work.donors.get(canvas),
             )
-            traces.append(_show_group(group, images, labels, view, work, slides.positions, pictured))
+            traces.append(_show_group(group, images, labels, view, work, slides, pictured))
     arrived = _sent(traces, work.device)
     return Answered(replace(slides, images={}, masks={}), samples, readable, pictured, traces, arrived)
 
@@ -127,7 +134,7 @@ def _show_group(
     labels: Tensor,
     view: View,
     work: Work,
-    positions: range,
+    slides: Slides,
     pictured: Sequence[int],
 ) -> Trace:
     """Show one distortion, batch by batch, to every model of the group; keep the pixels of the `pictured` rows."""
@@ -145,15 +152,37 @@ def _show_group(
         for one in group:
             model = work.models[one.subject.card.fingerprint]
             if model.recorded is not None:
-                reading = _recalled(one, model, work.data, positions[start:stop], labels[start:stop])
+                reading = _recalled(one, model, work.data, slides.positions[start:stop], labels[start:stop])
             else:
-                probabilities = _asked_within_memory(model, pixels, work, lead.canvas)
+                probabilities, failed = _asked(one, model, pixels, work)
+                if failed:
+                    _note_failures(failed, start, one, trace, work, slides)
                 reading = one.labels.read(probabilities, labels[start:stop])
                 if work.keep is not None:
                     trace.kept.setdefault(one.key, []).append(_more(probabilities, work.keep))
                 work.on_answers(stop - start)
             trace.readings.setdefault(one.key, []).append(reading)
     return trace
+
+
+def _asked(one: Asked, model: Model, pixels: Tensor, work: Work) -> tuple[Tensor, dict[int, str]]:
+    """The model's probabilities; a batch that it fails on is asked image by image, and what it said is kept by row."""
+    try:
+        return _asked_within_memory(model, pixels, work, one.canvas), {}
+    except UserError:
+        raise
+    except Exception:  # whatever somebody's model raises
+        return one_by_one(model, pixels, one.labels.outputs)
+
+
+def _note_failures(failed: Mapping[int, str], start: int, one: Asked, trace: Trace, work: Work, slides: Slides) -> None:
+    """Keep which images a model failed on; stop where they are too many. Unreadable ones are listed as such."""
+    for row, error in failed.items():
+        if not slides.errors[start + row]:
+            failure = Failure(one.key, work.data.samples.ids[slides.positions[start + row]], error)
+            trace.failed.setdefault(one.key, {})[start + row] = failure
+            work.failed.setdefault(one.key, []).append(failure)
+    check_failed(work.failed.get(one.key, []), one, len(work.data))
 
 
 def _asked_within_memory(model: Model, pixels: Tensor, work: Work, canvas: Canvas) -> Tensor:

@@ -12,7 +12,7 @@ import numpy as np
 
 from snellen.data.dataset import Dataset
 from snellen.engine.cell import Asked, Cell
-from snellen.engine.store import Store
+from snellen.engine.store import Store, read_rows
 
 _COLUMNS = ("pred", "raw", "score", "confidence", "label_prob")
 
@@ -159,10 +159,8 @@ def _parts(
     rows: Mapping[str, Mapping[str, int]],
 ) -> Iterable[tuple[str, int, int, dict[str, np.ndarray], np.ndarray]]:
     """Runs of rows with one key: (key, start, stop, columns of the file, positions of the run's samples)."""
-    import pyarrow.parquet as pq
-
     for file in files:
-        table = pq.read_table(file, columns=[word, "sample", *names], read_dictionary=[word, "sample"]).combine_chunks()
+        table = read_rows(file, [word, "sample", *names], read_dictionary=[word, "sample"]).combine_chunks()
         if not len(table):
             continue
         table = table.unify_dictionaries()

@@ -46,7 +46,7 @@ def run_cluster(
     `texts` names the data (test, train, donors) that were given as text, which actors load themselves.
     """
     with connected(cluster) as ray:
-        names = [store.begin_pass(one.on, {a.key: a.shown for a in one.asked}) for one in plan.passes]
+        names = [store.begin_pass(one.on, {a.key: a.shown for a in one.asked}, one.new) for one in plan.passes]
         seats = _Seats(ray, _parcel(ray, plan, names, store, donors, texts, cluster), cluster)
         waiting = [(number, shard) for number, one in enumerate(plan.passes) for shard in one.shards]
         wide = min(len(waiting), cluster.actors or _room(ray, plan, cluster))

@@ -29,7 +29,7 @@ def run_local(plan: Plan, store: Store, progress: Progress, donors: Dataset | No
     for one in plan.passes:
         work = work_of(one, plan, models, donors)
         work.on_answers = progress.advance
-        name = store.begin_pass(one.on, {a.key: a.shown for a in one.asked})
+        name = store.begin_pass(one.on, {a.key: a.shown for a in one.asked}, one.new)
         shards = [plan.samples_of(one.on, shard) for shard in one.shards]
         # One thread writes while the next shard is answered; at most one shard waits, so memory stays bounded.
         with ThreadPoolExecutor(max_workers=1, thread_name_prefix="write") as writer:

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from snellen.errors import UserError
+from snellen.whole import cannot_write
 
 
 @contextmanager
@@ -24,6 +25,9 @@ def writer_lock(folder: Path) -> Iterator[None]:
             holder = file.read().strip() or "another process"
             raise UserError(f"{folder} is being written by {holder}; wait for it or choose another --out") from None
         file.truncate(0)
-        file.write(f"process {os.getpid()} on {socket.gethostname()}")
-        file.flush()
+        try:
+            file.write(f"process {os.getpid()} on {socket.gethostname()}")
+            file.flush()
+        except OSError as error:
+            raise cannot_write(path, error) from None
         yield

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from snellen.data.dataset import Dataset
 from snellen.engine.cell import Asked, Cell, asked, canvas_for
 from snellen.engine.settings import Settings
-from snellen.engine.store import Store
+from snellen.engine.store import Present, Store
 from snellen.errors import UserError
 from snellen.models.labels import LabelMap
 from snellen.models.subject import Subject
@@ -80,15 +80,15 @@ def make_plan(
     return Plan(tuple(needed.values()), tuple(passes), data, settings, shard)
 
 
-def _passes(on: str, wanted: Sequence[Asked], shards: int, present: Mapping[int, Mapping[str, str]]) -> list[Pass]:
+def _passes(on: str, wanted: Sequence[Asked], shards: int, present: Mapping[int, Present]) -> list[Pass]:
     """Shards that lack the same cells, together."""
     groups: dict[tuple[frozenset[str], frozenset[str]], list[int]] = {}
     keys = frozenset(one.key for one in wanted)
     for shard in range(shards):
-        held = present.get(shard, {})
-        missing = keys.difference(held)
+        held = present.get(shard, Present())
+        missing = keys.difference(held.cells)
         if missing:
-            shown = {one.shown for one in wanted if one.key in missing} - set(held.values())
+            shown = {one.shown for one in wanted if one.key in missing} - held.shown
             groups.setdefault((missing, frozenset(shown)), []).append(shard)
     passes = []
     for (missing, new), numbers in groups.items():

@@ -23,6 +23,11 @@ class Progress:
         if self.terminal:
             print(text, file=sys.stderr)
 
+    def note(self, text: str) -> None:
+        """One line that people should read, terminal or not."""
+        if not self.quiet:
+            print(f"note: {text}", file=sys.stderr)
+
     def warn(self, text: str) -> None:
         """What a reader must see, with or without a terminal."""
         if not self.quiet:

@@ -1,36 +1,44 @@
 """The store: four tables as Parquet shards in a run folder, each shard there whole or not at all.
 
-    run.json                            what was asked, of whom, with what
-    cells.parquet                       key → model, run, data, distortion, seed, canvas …
-    samples/<on>/<shard>.parquet        id → label, size, checksum, decode error, dataset columns
-    shown/<pass>/<shard>.parquet        distortion × sample → covered, object_covered, donor, excluded
-    answers/<pass>/<shard>.parquet      cell × sample → pred, raw, score, confidence, label_prob
-    thumbs/<shown>/<position>.png       up to 24 small pictures per distortion
+    run.json                              what was asked, of whom, with what
+    cells.parquet                         key → model, run, data, distortion, seed, canvas …
+    samples/<on>/<shard>-<sum>.parquet    id → label, size, checksum, decode error, dataset columns
+    shown/<pass>/<shard>-<sum>.parquet    distortion × sample → covered, object_covered, donor, excluded
+    answers/<pass>/<shard>-<sum>.parquet  cell × sample → pred, raw, score, confidence, label_prob
+    thumbs/<shown>/<position>.png         up to 24 small pictures per distortion
 
 A pass is the set of cells that one command found missing; which cells a shard already has is known from file names.
+<sum> is a checksum of the file, so that one rename brings both; `snellen.engine.mend` removes what does not fit its own.
 """
 
 from __future__ import annotations
 
 import io
 import json
-import os
-import socket
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from snellen.errors import UserError
-from snellen.hashing import key_of
+from snellen.hashing import checksum, key_of
+from snellen.whole import write_whole
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
 THUMBNAIL_SIDE = 112  # pixels
+
+
+@dataclass(frozen=True)
+class Present:
+    """What is stored of one shard: its cells as cell key → shown key, and the shown keys whose rows are there."""
+
+    cells: dict[str, str] = field(default_factory=dict)
+    shown: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True)
@@ -60,52 +68,48 @@ class Store:
         try:
             return json.loads(path.read_text())
         except ValueError as error:
-            raise UserError(f"{path} is not JSON ({error}); remove it or choose another --out") from None
+            raise UserError(f"{path} is not JSON ({error}); choose another --out or pass --fresh") from None
 
     def write_facts(self, facts: Mapping[str, Any]) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        _write_bytes(self.folder / "run.json", (json.dumps(facts, indent=1) + "\n").encode())
+        write_whole(self.folder / "run.json", (json.dumps(facts, indent=1) + "\n").encode())
 
     # -- passes -----------------------------------------------------------------------------------------------------
 
-    def present(self, on: str) -> dict[int, dict[str, str]]:
-        """Shard → the cells of dataset `on` whose answers it holds, as cell key → shown key."""
-        held: dict[int, dict[str, str]] = {}
+    def present(self, on: str) -> dict[int, Present]:
+        """Shard → what is stored of it for dataset `on`."""
+        held: dict[int, Present] = {}
         if self.ignored:
             return held
         for record in sorted((self.folder / "answers").glob("*/pass.json")):
-            told = json.loads(record.read_text())
-            if told["on"] == on:
-                for file in record.parent.glob("*.parquet"):
-                    held.setdefault(int(file.stem), {}).update(told["cells"])
+            told = read_pass(record)
+            if told is None or told["on"] != on:
+                continue
+            for file in record.parent.glob("*.parquet"):
+                held.setdefault(shard_of(file), Present()).cells.update(told["cells"])
+            for file in (self.folder / "shown" / record.parent.name).glob("*.parquet"):
+                held.setdefault(shard_of(file), Present()).shown.update(told["shown"])
         return held
 
-    def begin_pass(self, on: str, cells: Mapping[str, str]) -> str:
-        """The name of the pass that will hold these cells (cell key → shown key)."""
-        name = key_of([on, sorted(cells)])
-        folder = self.folder / "answers" / name
-        for stale in folder.glob("*.part"):
-            stale.unlink(missing_ok=True)
-        _write_bytes(
-            folder / "pass.json", json.dumps({"on": on, "cells": dict(cells)}, indent=1, sort_keys=True).encode()
-        )
+    def begin_pass(self, on: str, cells: Mapping[str, str], new: Iterable[str] = ()) -> str:
+        """The name of the pass that will hold these cells (cell key → shown key) and the rows of the `new` shown keys."""
+        told = {"on": on, "cells": dict(cells), "shown": sorted(new)}
+        name = key_of(told)
+        write_whole(self.folder / "answers" / name / "pass.json", json.dumps(told, indent=1, sort_keys=True).encode())
         return name
 
     def write_shard(self, name: str, on: str, shard: int, tables: ShardTables) -> None:
         """Keep one shard's tables; the answers come last, so that a shard with answers is complete."""
-        stem = f"{shard:06d}.parquet"
-        samples = self.folder / "samples" / on / stem
-        if samples.exists():
+        if samples := shard_file(self.folder / "samples" / on, shard):
             self._check_unchanged(samples, tables.samples)
         else:
-            _write_table(samples, tables.samples)
+            _write_shard(self.folder / "samples" / on, shard, tables.samples)
         for (shown, position), picture in tables.thumbs.items():
             path = self.folder / "thumbs" / shown / f"{position:06d}.png"
             if not path.exists():
-                _write_bytes(path, _thumbnail(picture))
-        if len(tables.shown):
-            _write_table(self.folder / "shown" / name / stem, tables.shown)
-        _write_table(self.folder / "answers" / name / stem, tables.answers)
+                write_whole(path, _thumbnail(picture))
+        if "covered" in tables.shown.column_names:
+            _write_shard(self.folder / "shown" / name, shard, tables.shown)
+        _write_shard(self.folder / "answers" / name, shard, tables.answers)
 
     def files(self, table: str) -> list[Path]:
         """The Parquet files of one table."""
@@ -119,16 +123,14 @@ class Store:
         import pyarrow.parquet as pq
 
         path = self.folder / "cells.parquet"
-        known = {row["cell"]: row for row in (pq.read_table(path).to_pylist() if path.exists() else [])}
-        known.update({row["cell"]: dict(row) for row in rows})
-        _write_table(path, pa.Table.from_pylist(list(known.values())))
+        held = pq.read_table(path, page_checksum_verification=True).to_pylist() if path.exists() else []
+        known = {row["cell"]: row for row in held} | {row["cell"]: dict(row) for row in rows}
+        write_whole(path, _parquet(pa.Table.from_pylist(list(known.values()))))
 
     # -- internals --------------------------------------------------------------------------------------------------
 
     def _check_unchanged(self, path: Path, now: pa.Table) -> None:
-        import pyarrow.parquet as pq
-
-        before = pq.read_table(path, columns=["sample", "checksum"])
+        before = read_rows(path, ["sample", "checksum"])
         if before["checksum"].equals(now["checksum"]):
             return
         for sample, old, new in zip(
@@ -152,22 +154,56 @@ def _thumbnail(pixels: np.ndarray) -> bytes:
     return held.getvalue()
 
 
-def _half(path: Path) -> Path:
-    """Where a file is written before it is whole; several machines may write into one folder."""
-    return path.with_name(f"{path.name}.{socket.gethostname()}-{os.getpid()}.part")
+def read_pass(record: Path) -> dict[str, Any] | None:
+    """The content of a pass.json, or None where it does not fit the pass's name."""
+    try:
+        told = json.loads(record.read_text())
+    except (OSError, ValueError):
+        return None
+    return told if key_of(told) == record.parent.name else None
 
 
-def _write_table(path: Path, table: pa.Table) -> None:
+def shard_of(file: Path) -> int:
+    """The number of the shard that a file holds; −1 where its name tells none."""
+    number = file.stem.partition("-")[0]
+    return int(number) if number.isdecimal() else -1
+
+
+def shard_file(folder: Path, shard: int) -> Path | None:
+    """The file of a shard, if it is there."""
+    return next(folder.glob(f"{shard:06d}-*.parquet"), None)
+
+
+def is_whole(file: Path) -> bool:
+    """Whether a shard's file holds what its name says."""
+    try:
+        return checksum(file.read_bytes()) == file.stem.partition("-")[2]
+    except OSError:
+        return False
+
+
+def read_rows(path: Path, columns: Sequence[str] | None = None, **how: Any) -> pa.Table:
+    """The rows of one of our Parquet files; a damaged one is named, with what mends it."""
     import pyarrow.parquet as pq
 
-    path.parent.mkdir(parents=True, exist_ok=True)
-    half = _half(path)
-    pq.write_table(table, half, compression="zstd")
-    os.replace(half, path)
+    try:
+        return pq.read_table(path, columns=columns, **how)
+    except (OSError, ValueError):
+        raise UserError(f"{path} is damaged or missing; the `snellen audit` command that made it mends it") from None
 
 
-def _write_bytes(path: Path, content: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    half = _half(path)
-    half.write_bytes(content)
-    os.replace(half, path)
+def _write_shard(folder: Path, shard: int, table: pa.Table) -> None:
+    """Write a shard's table; an older file of the same shard, which a killed run may have left, goes first."""
+    content = _parquet(table)
+    path = folder / f"{shard:06d}-{checksum(content)}.parquet"
+    for older in folder.glob(f"{shard:06d}-*.parquet"):
+        older.unlink(missing_ok=True)
+    write_whole(path, content)
+
+
+def _parquet(table: pa.Table) -> bytes:
+    import pyarrow.parquet as pq
+
+    held = io.BytesIO()
+    pq.write_table(table, held, compression="zstd", write_page_checksum=True)
+    return held.getvalue()

@@ -10,6 +10,7 @@ import numpy as np
 from snellen.data.dataset import Dataset, Samples
 from snellen.engine.answer import Answered, Trace, Work
 from snellen.engine.cell import Asked
+from snellen.engine.failures import with_failures
 from snellen.engine.slides import Slides
 from snellen.engine.store import ShardTables
 from snellen.errors import UserError
@@ -27,21 +28,25 @@ def tables_of(answered: Answered, work: Work) -> ShardTables:
     shown: dict[str, dict[str, np.ndarray]] = {}
     thumbs: dict[tuple[str, int], np.ndarray] = {}
     readable = answered.readable
+    rows: dict[str, np.ndarray] = {}
     for trace in answered.traces:
         for one in trace.group:
-            answers[one.key] = _answer_columns(one, trace.readings[one.key], answered.samples, readable)
+            rows[one.key] = given = readable.copy()
+            given[list(trace.failed.get(one.key, ()))] = False
+            answers[one.key] = _answer_columns(one, trace.readings[one.key], answered.samples, given)
             if work.keep is not None:
                 kept = trace.kept.get(one.key) or [torch.empty((len(readable), 0))]
-                answers[one.key][work.keep] = torch.cat(kept).cpu().numpy()[readable]
+                answers[one.key][work.keep] = torch.cat(kept).cpu().numpy()[given]
         key = trace.group[0].shown
         if key in work.new:
             shown[key] = _shown_columns(trace, readable)
             pictures = [picture for part in trace.pictures for picture in part.cpu().numpy()]
             thumbs |= {(key, answered.slides.positions[row]): one for row, one in zip(answered.pictured, pictures)}
     ids = answered.samples.ids
+    failures = [one for trace in answered.traces for failed in trace.failed.values() for one in failed.values()]
     return ShardTables(
-        _table("cell", answers, ids, readable),
-        _table("shown", shown, ids, readable),
+        with_failures(_table("cell", answers, ids, rows), failures),
+        _table("shown", shown, ids, dict.fromkeys(shown, readable)),
         _samples_table(answered.slides, answered.samples, work.data, work.on),
         thumbs,
     )
@@ -82,16 +87,20 @@ def _shown_columns(trace: Trace, readable: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def _table(
-    word: str, blocks: Mapping[str, Mapping[str, np.ndarray]], ids: Sequence[str], readable: np.ndarray
+    word: str, blocks: Mapping[str, Mapping[str, np.ndarray]], ids: Sequence[str], given: Mapping[str, np.ndarray]
 ) -> pa.Table:
-    """One table of the blocks (key → columns) below each other; key and sample are words of two dictionaries."""
+    """One table of the blocks (key → columns of the `given` rows) below each other.
+
+    Key and sample are words of two dictionaries.
+    """
     import pyarrow as pa
 
-    rows = np.flatnonzero(readable).astype(np.int32)
-    keys = np.repeat(np.arange(len(blocks), dtype=np.int32), len(rows))
+    rows = [np.flatnonzero(given[key]).astype(np.int32) for key in blocks]
+    keys = np.repeat(np.arange(len(blocks), dtype=np.int32), [len(block) for block in rows])
+    samples = np.concatenate([np.empty(0, np.int32), *rows])
     columns = {
         word: pa.DictionaryArray.from_arrays(keys, pa.array(list(blocks), pa.string())),
-        "sample": pa.DictionaryArray.from_arrays(np.tile(rows, len(blocks)), pa.array(ids, pa.string())),
+        "sample": pa.DictionaryArray.from_arrays(samples, pa.array(ids, pa.string())),
     }
     for name in next(iter(blocks.values()), {}):
         if name in ("top5", "logits"):

@@ -44,16 +44,20 @@ class LabelMap:
     targets: tuple[int, ...] | None = None
 
     @property
+    def outputs(self) -> int:
+        """How many classes the model must answer."""
+        return self.classes if self.targets is None else len(self.targets)
+
+    @property
     def fingerprint(self) -> str:
         return key_of([self.rule, self.targets, self.classes])
 
     def read(self, probabilities: Tensor, labels: Tensor) -> Reading:
         """The answers of a batch; labels −1 give a label probability of nan."""
-        outputs = probabilities.shape[1]
-        wanted = self.classes if self.targets is None else len(self.targets)
-        if outputs != wanted:
+        given = probabilities.shape[1]
+        if given != self.outputs:
             raise UserError(
-                f"the model answers {outputs} classes where {wanted} were expected; give a label map (--labels)"
+                f"the model answers {given} classes where {self.outputs} were expected; give a label map (--labels)"
             )
         confidence, raw = probabilities.max(1)
         if self.targets is None:

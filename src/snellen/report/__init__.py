@@ -15,6 +15,7 @@ from snellen.report.html import html_of
 from snellen.report.markdown import markdown_of
 from snellen.report.page import page_of
 from snellen.run import Run
+from snellen.whole import write_whole
 
 
 def write_results(run: Run, findings: Sequence[Finding], doubts: Sequence[Doubt] = ()) -> None:
@@ -41,8 +42,7 @@ _RENDERINGS = {".html": html_of, ".md": markdown_of, ".json": _as_json}
 
 
 def _write(page: Mapping[str, Any], path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(_RENDERINGS[path.suffix](page), encoding="utf-8")
+    write_whole(path, _RENDERINGS[path.suffix](page).encode())
 
 
 __all__ = ["html_of", "markdown_of", "page_of", "write_report", "write_results"]

@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from snellen.audits.finding import Finding
 from snellen.checks.doubt import Doubt
+from snellen.engine.failures import Failure, stored_failures, unreadable
+from snellen.engine.store import read_rows
 from snellen.run import Run
+from snellen.whole import write_whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,12 +31,12 @@ def write_findings(run: Run, findings: Sequence[Finding], doubts: Sequence[Doubt
         "created": facts["updated"],
         "data": facts["data"],
         "models": facts["asked"],
-        "notices": facts["notices"] + unreadable_notices(run),
+        "notices": facts["notices"] + unreadable_notices(run) + failure_notices(run),
         "warnings": [one.to_json() for one in doubts],
         "findings": [one.to_json() for one in findings],
     }
-    (run.path / "findings.json").write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n")
-    findings_frame(content["findings"]).to_csv(run.path / "findings.csv", index=False)
+    write_whole(run.path / "findings.json", (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode())
+    write_whole(run.path / "findings.csv", findings_frame(content["findings"]).to_csv(index=False).encode())
     return content
 
 
@@ -54,22 +57,29 @@ def findings_frame(findings: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def unreadable(run: Run, on: str) -> list[tuple[str, str]]:
-    """The images of a dataset that could not be decoded: id and reason."""
-    import pyarrow.parquet as pq
-
-    bad: list[tuple[str, str]] = []
-    for file in sorted((run.path / "samples" / on).glob("*.parquet")):
-        table = pq.read_table(file, columns=["sample", "error"])
-        bad += [(s, e) for s, e in zip(table["sample"].to_pylist(), table["error"].to_pylist()) if e]
-    return bad
-
-
 def unreadable_notices(run: Run) -> list[str]:
     """A notice for each dataset with images that could not be decoded; they are listed, never silently dropped."""
     notices = []
     for on, held in run.facts["data"].items():
-        if bad := unreadable(run, on):
+        if bad := unreadable(run.store, on):
             told = "; ".join(f"{sample}: {error}" for sample, error in bad[:5])
             notices.append(f"{len(bad)} of {held['samples']} {on} images could not be shown and count nowhere ({told})")
+    return notices
+
+
+def failure_notices(run: Run) -> list[str]:
+    """A notice for each model that failed on some images, with the first few."""
+    failures = stored_failures(run.store)
+    if not failures:
+        return []
+    (file,) = run.store.files("cells")
+    rows = {row["cell"]: row for row in read_rows(file, ["cell", "model", "distortion"]).to_pylist()}
+    by_model: dict[str, list[Failure]] = {}
+    for one in failures:
+        by_model.setdefault(rows[one.cell]["model"], []).append(one)
+    notices = []
+    for model, failed in by_model.items():
+        few = "; ".join(f"{one.sample} under {rows[one.cell]['distortion']}: {one.error}" for one in failed[:5])
+        images = len({one.sample for one in failed})
+        notices.append(f"model '{model}' failed on {images} images; its {len(failed)} answers are missing ({few})")
     return notices

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from snellen.engine.store import read_rows, shard_file, shard_of
 from snellen.report.trust import SIGNS, mark_of
 from snellen.report.words import in_words
 from snellen.run import Run
@@ -63,10 +64,8 @@ def _column(text: str, results: Mapping[str, Any]) -> dict[str, Any]:
 
 def _cells(run: Run, results: Mapping[str, Any], on: str) -> list[dict[str, Any]]:
     """The rows of the `cells` table that the findings rest on, in the order of the models."""
-    import pyarrow.parquet as pq
-
     files = run.store.files("cells")
-    rows = pq.read_table(files[0]).to_pylist() if files else []
+    rows = read_rows(files[0]).to_pylist() if files else []
     seed = run.facts["settings"]["seed"]
     order = {
         (model, name): i for i, (model, name) in enumerate((m, r) for m, rs in results["models"].items() for r in rs)
@@ -95,14 +94,11 @@ def _chosen(run: Run, shown: str, on: str) -> dict[int, dict[str, Any]]:
 
 def _samples(run: Run, on: str, positions: Sequence[int]) -> dict[int, dict[str, Any]]:
     """Position in the listing → row of the `samples` table; shards hold the listing in order."""
-    import pyarrow.parquet as pq
-
     size = run.facts["settings"]["shard"]
     held: dict[int, dict[str, Any]] = {}
     for shard in sorted({position // size for position in positions}):
-        file = run.path / "samples" / on / f"{shard:06d}.parquet"
-        if file.exists():
-            table = pq.read_table(file, columns=["sample", "label", "class", "error"])
+        if file := shard_file(run.path / "samples" / on, shard):
+            table = read_rows(file, ["sample", "label", "class", "error"])
             inside = [position for position in positions if position // size == shard and position % size < len(table)]
             rows = table.take([position % size for position in inside]).to_pylist()
             held |= {position: {**row, "shard": shard} for position, row in zip(inside, rows)}
@@ -114,16 +110,13 @@ def _answers(
 ) -> dict[tuple[str, str], dict[str, Any]]:
     """(cell, sample) → its answer, read from the shards of these samples only."""
     import pyarrow.compute as pc
-    import pyarrow.parquet as pq
 
-    shards = {f"{sample['shard']:06d}" for sample in samples.values()}
+    shards = {sample["shard"] for sample in samples.values()}
     wanted = sorted({sample["sample"] for sample in samples.values()})
     held: dict[tuple[str, str], dict[str, Any]] = {}
     for file in run.store.files("answers"):
-        if file.stem in shards:
-            table = pq.read_table(
-                file, columns=["cell", "sample", "pred", "score"], filters=pc.field("sample").isin(wanted)
-            )
+        if shard_of(file) in shards:
+            table = read_rows(file, ["cell", "sample", "pred", "score"], filters=pc.field("sample").isin(wanted))
             held |= {(row["cell"], row["sample"]): row for row in table.to_pylist() if row["cell"] in cells}
     return held
 

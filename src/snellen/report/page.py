@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from snellen.report.findings import unreadable
+from snellen.engine.failures import unreadable
 from snellen.report.gallery import gallery_of
 from snellen.report.table import numbers_behind, table_of, trust_of
 from snellen.report.verdict import verdict_of
@@ -40,7 +40,9 @@ def page_of(run: Run) -> dict[str, Any]:
         "sizes": numbers_behind(results),
         "bars": bars_of(results),
         "gallery": gallery_of(run, results),
-        "unreadable": [{"on": on, "sample": s, "error": e} for on in results["data"] for s, e in unreadable(run, on)],
+        "unreadable": [
+            {"on": on, "sample": s, "error": e} for on in results["data"] for s, e in unreadable(run.store, on)
+        ],
         "reproduce": reproduce_of(facts),
     }
 
