@@ -249,6 +249,9 @@ def test_wrong_calls_are_refused_with_the_next_step(nets: str, monkeypatch: pyte
         ask(f"{nets}:plain", DATA, AUDIT, shard_timeout=3)
     with pytest.raises(UserError, match="expected cpus-per-actor of at least 1, got 0"):
         on_ray(f"{nets}:plain", DATA, AUDIT, cpus_per_actor=0)
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    with pytest.raises(UserError, match=r"no Ray cluster at '127.0.0.1:1' \(ConnectionRefusedError.*; start one"):
+        on_ray(f"{nets}:plain", DATA, AUDIT, address="127.0.0.1:1")
     monkeypatch.setitem(sys.modules, "ray", None)
     model = from_callable(lambda images: np.full((len(images), 9), 1 / 9), size=16, name="m", version="1")
     with pytest.raises(UserError, match=r"pip install 'snellen\[ray\]'"):

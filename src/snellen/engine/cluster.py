@@ -8,6 +8,7 @@ died. The driver only hands out shards: each to a free actor, again where an act
 from __future__ import annotations
 
 import os
+import socket
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -164,17 +165,27 @@ def connected(cluster: Cluster) -> Iterator[Any]:
     address = cluster.address or os.environ.get("RAY_ADDRESS")
     try:
         if address:
+            _check_reachable(address)
             ray.init(address, **quiet)
         else:
             cpus = max(os.cpu_count() or 1, (cluster.actors or 1) * cluster.cpus_per_actor)
             ray.init("local", num_cpus=cpus, include_dashboard=False, **quiet)
-    except (ConnectionError, RuntimeError, ValueError, TimeoutError) as error:
-        hint = "start one (ray start --head) or leave --address out" if address else "see docs/cluster.md"
+    except (OSError, RuntimeError, ValueError) as error:
+        hint = (
+            "start one (ray start --head), check RAY_AUTH_MODE, or leave --address out" if address else "see its logs"
+        )
         raise UserError(f"no Ray cluster at '{address or 'local'}' ({told(error)}); {hint}") from None
     try:
         yield ray
     finally:
         ray.shutdown()
+
+
+def _check_reachable(address: str) -> None:
+    """Fail at once where nobody listens at host:port; Ray itself would try for minutes."""
+    host, _, port = address.rpartition(":")
+    if port.isdigit() and "/" not in host:
+        socket.create_connection((host, int(port)), timeout=5).close()
 
 
 def _room(ray: Any, plan: Plan, cluster: Cluster) -> int:

@@ -22,7 +22,7 @@ from snellen.errors import UserError
 from snellen.lazy import torch
 from snellen.version import __version__
 
-TRAVELLING = ("SNELLEN_", "HF_", "TORCH_HOME", "XDG_CACHE_HOME")  # settings of the environment that actors share
+TRAVELLING = ("SNELLEN_", "HF_HOME", "HF_HUB_", "TORCH_HOME", "XDG_CACHE_HOME")  # what actors share; no secrets
 
 Task = tuple[int, int]  # (pass, shard)
 
