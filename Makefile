@@ -32,7 +32,6 @@ bench: $(READY)
 	$(BIN)/python benchmarks/phantom.py
 	$(BIN)/python benchmarks/overhead.py
 	$(BIN)/python benchmarks/memory.py
-	$(BIN)/python benchmarks/cluster.py
 
 docs: $(READY)
 	$(BIN)/python docs/build.py
