@@ -18,11 +18,11 @@ CLASSES = 4
 
 
 def levels(folder: Path) -> str:
-    """120 images of 16 × 16 pixels whose red level tells the class, listed class by class; blue is the same for all."""
-    labels = np.repeat(np.arange(CLASSES), 30)
-    images = np.full((120, 16, 16, 3), 60, np.uint8)
+    """300 images of 16 × 16 pixels whose red level tells the class; the first 120 are of class 0, blue is always the same."""
+    labels = np.repeat(np.arange(CLASSES), [120, 60, 60, 60])
+    images = np.full((300, 16, 16, 3), 60, np.uint8)
     images[..., 0] = (40 + 50 * labels)[:, None, None]
-    np.savez(folder / "levels.npz", images=images, labels=labels, ids=np.array([f"{i:03d}" for i in range(120)]))
+    np.savez(folder / "levels.npz", images=images, labels=labels, ids=np.array([f"{i:03d}" for i in range(300)]))
     return f"arrays:{folder / 'levels.npz'}"
 
 
@@ -63,14 +63,16 @@ def test_a_network_asked_as_it_was_made_raises_no_doubt(tmp_path: Path) -> None:
 )
 def test_a_missing_normalisation_is_named(tmp_path: Path, mean: float, std: float, told: str) -> None:
     found = preprocessing(from_torch(reader(mean, std), size=16), levels(tmp_path))
-    assert f"of 120 images given {told}" in found
+    assert f"of 256 images given {told}" in found
     assert "from_torch(module, mean=[" in found
 
 
 def test_a_normalisation_done_twice_is_named(tmp_path: Path) -> None:
     """The network wants plain pixels, and somebody normalises them."""
     model = from_torch(reader(), size=16, mean=[0.485, 0.456, 0.406], std=[0.229, 0.224, 0.225])
-    assert "plain pixels in 0…1" in preprocessing(model, levels(tmp_path))
+    found = preprocessing(model, levels(tmp_path))
+    assert "plain pixels in 0…1" in found
+    assert "leave mean and std out" in found
 
 
 def test_exchanged_channels_are_named(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,6 @@ from jsonschema import Draft202012Validator
 
 import snellen
 from snellen.errors import UserError
-from snellen.models import from_callable
 from snellen.report.findings import SCHEMA
 
 QUICK = "interference([shuffle(2)])"
@@ -70,7 +70,7 @@ def test_copies_between_the_splits_are_found_in_the_stored_samples(tmp_path: Pat
 
 
 def test_one_broken_checkpoint_among_several_runs_is_named(tmp_path: Path) -> None:
-    again = from_callable(sees, name="again", version="1")
+    again = replace(sees, card=replace(sees.card, fingerprint="another"))
     run = snellen.audit({"net": [sees, shifted, again]}, grey_levels(tmp_path), QUICK, quiet=True)
     first = run.results()["warnings"][0]
     assert "'net' (shifted-1)" in first["text"]

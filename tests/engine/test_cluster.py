@@ -238,7 +238,7 @@ def test_what_goes_wrong_in_an_actor_arrives_in_one_line(cluster: Any, tmp_path:
     with pytest.raises(UserError, match=r"^model 'n' answered nan for sample 'test-s0/\d+' under none\(\)$") as caught:
         on_ray(from_callable(nothing, size=16, name="n", version="1"), DATA, AUDIT, actors=1)
     assert type(caught.value) is UserError
-    with pytest.raises(UserError, match=r"shard \d+ of the test data failed 3 times, .* RuntimeError: no such layer$"):
+    with pytest.raises(UserError, match=r"model 'b' failed on \d+ of 120 images .* RuntimeError: no such layer"):
         on_ray(from_callable(broken, size=16, name="b", version="1"), DATA, AUDIT, actors=1)
 
 

@@ -107,6 +107,8 @@ def ways(model: Model) -> list[Way]:
 
 
 def _advice(mean: Triple, std: Triple) -> str:
+    if (mean, std) == NORMALISATIONS["plain pixels in 0…1"]:
+        return "it seems to normalise by itself; leave mean and std out of from_torch"
     numbers = [f"[{', '.join(f'{value:.4g}' for value in triple)}]" for triple in (mean, std)]
     return f"it seems trained on these; pass them: from_torch(module, mean={numbers[0]}, std={numbers[1]})"
 
