@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from snellen.config import merged, write_config
-from snellen.errors import UserError
+from snellen.errors import UserError, unknown
 from snellen.require import Condition, parse_condition
 from snellen.run import Run
 
@@ -59,6 +59,7 @@ def run_audit(command: AuditCommand, *, dry_run: bool, fresh: bool, as_json: boo
     if command.settings["offline"]:
         os.environ["HF_HUB_OFFLINE"] = "1"
     audits = command.settings["audits"]
+    _check_names(command.conditions, audits)
     if dry_run:
         prepared = prepare(command.models, command.data, audits, command.out, fresh=fresh, **command.passed_on)
         print_plan(prepared, as_json)
@@ -83,6 +84,19 @@ def run_audit(command: AuditCommand, *, dry_run: bool, fresh: bool, as_json: boo
     for text in failed:
         print(f"failed: {text}", file=sys.stderr)
     return 1 if failed else 0
+
+
+def _check_names(conditions: Sequence[Condition], audits: Any) -> None:
+    """Refuse a condition on a finding that none of the audits makes; those that do not list theirs may make any."""
+    if not conditions:
+        return
+    from snellen.audits import Baseline, parse_audits
+
+    listed = [getattr(one, "names", None) for one in (Baseline(), *parse_audits(audits))]
+    known = {"difference", *(name for names in listed for name in names or ())}
+    for condition in conditions:
+        if None not in listed and condition.name not in known:
+            raise unknown("finding in --require", condition.name, known)
 
 
 def print_run(run: Run, *, as_json: bool, quiet: bool) -> None:

@@ -18,7 +18,9 @@ def read_config(path: Path, known: set[str]) -> dict[str, Any]:
         held = yaml.safe_load(path.read_text())
     except OSError:
         raise UserError(f"no settings file '{path}'") from None
-    except yaml.YAMLError as error:
+    except (UnicodeDecodeError, RecursionError) as error:
+        raise UserError(f"{path} is not YAML: {error}") from None
+    except (yaml.YAMLError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
         where = f" line {mark.line + 1}" if mark else ""
         raise UserError(f"{path}{where} is not YAML: {getattr(error, 'problem', error)}") from None
@@ -27,10 +29,28 @@ def read_config(path: Path, known: set[str]) -> dict[str, Any]:
     if not isinstance(held, dict):
         raise UserError(f"{path}: expected settings as 'name: value' lines, got {type(held).__name__}")
     settings = {str(key).replace("-", "_"): value for key, value in held.items()}
-    for key in settings:
+    for key, value in settings.items():
         if key not in known:
             raise unknown(f"setting in {path}", key, known)
+        _check_kind(path, key, value)
     return settings
+
+
+def _check_kind(path: Path, key: str, value: Any) -> None:
+    """Refuse a value of another kind than the flag of that name takes."""
+    if value is None:
+        return
+    several = isinstance(value, list) and all(isinstance(one, str) for one in value)
+    fits, wanted = {
+        "models": (isinstance(value, str) or several, "a text or a list of texts"),
+        "require": (isinstance(value, str) or several, "a text or a list of texts"),
+        "limit": (type(value) is int, "a whole number"),
+        "seed": (type(value) is int, "a whole number"),
+        "batch_size": (type(value) in (int, str), "auto or a whole number"),
+        "offline": (isinstance(value, bool), "true or false"),
+    }.get(key, (isinstance(value, str), "a text"))
+    if not fits:
+        raise UserError(f"{path}: expected {key} as {wanted}, got {str(value)[:40]!r}")
 
 
 def merged(flags: Mapping[str, Any], file: Path | None) -> dict[str, Any]:

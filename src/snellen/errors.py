@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
+
+_BREAKS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 class UserError(Exception):
-    """Something the user can fix; the command line prints it without a traceback and exits with 2."""
+    """Something the user can fix; the command line prints it without a traceback and exits with 2.
+
+    One line, whatever it quotes: line breaks and control characters are written as escapes.
+    """
+
+    def __init__(self, text: str) -> None:
+        super().__init__(_BREAKS.sub(lambda found: repr(found[0])[1:-1], text))
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> UserError:

@@ -14,6 +14,7 @@ from jsonschema import Draft202012Validator
 
 import snellen
 from snellen.errors import UserError
+from snellen.models import from_callable
 from snellen.report.findings import SCHEMA
 
 QUICK = "interference([shuffle(2)])"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -60,6 +61,11 @@ def test_a_killed_run_resumes_to_the_same_table(tmp_path: Path) -> None:
         process.wait()
     assert kills >= 2
     assert shards(killed) < total
+    for seconds in random.Random(0).sample(range(20, 40), 2):  # tenths, most of which an import takes
+        process = start(killed)
+        time.sleep(seconds / 10)
+        process.kill()
+        process.wait()
     assert start(killed).wait() == 0
     first, second = (snellen.load_run(folder).predictions() for folder in (whole, killed))
     pd.testing.assert_frame_equal(first, second)

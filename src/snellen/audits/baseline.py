@@ -17,6 +17,7 @@ class Baseline:
     """Accuracy on the images as they are and under mild Gaussian noise (sigma uniform in 0 to 0.025)."""
 
     title: ClassVar[str] = "Clean images and the noise yardstick"
+    names: ClassVar[tuple[str, ...]] = ("accuracy", "noisy_accuracy", "train_accuracy", "noisy_train_accuracy")
 
     __str__ = text_form
 

@@ -27,6 +27,7 @@ class Interference:
     distortions: tuple[Any, ...] = ()
     grid: int | None = None
     title: ClassVar[str] = "Data interference (DI)"
+    names: ClassVar[tuple[str, ...]] = ("interference", "distorted_accuracy")
 
     __str__ = text_form
 

@@ -28,6 +28,7 @@ class Occlusion:
     areas: tuple[float, ...] = (0.1, 0.3, 0.5, 0.7, 0.9)
     fills: tuple[Fill, ...] = ("black", "noise")
     title: ClassVar[str] = "Occlusion by a square (CutOcclusion)"
+    names: ClassVar[tuple[str, ...]] = ("cut_occlusion", "occluded_accuracy", "fill_gap")
 
     __str__ = text_form
 

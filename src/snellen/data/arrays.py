@@ -17,7 +17,7 @@ from snellen.hashing import file_sha256, key_of, pixel_checksums
 def arrays(path: str, options: Mapping[str, str]) -> Dataset:
     """The images of an npz file; further arrays of the same length become columns."""
     file = Path(path).expanduser()
-    if not file.exists():
+    if not file.is_file():
         raise UserError(f"no file '{path}'")
     held = _load(file)
     for name in ("images", "labels"):
@@ -41,6 +41,8 @@ def from_arrays(held: Mapping[str, np.ndarray], text: str, fingerprint: str) -> 
     if "classes" in held:
         classes = tuple(map(str, held["classes"]))
     else:
+        if labels.max() >= 1_000_000:
+            raise UserError(f"{text}: label {labels.max()} without 'classes'; name the classes, or number them from 0")
         classes = tuple(map(str, range(int(labels.max()) + 1)))
     outside = np.flatnonzero((labels < 0) | (labels >= len(classes)))
     if len(outside):
@@ -96,7 +98,9 @@ def _load(file: Path) -> dict[str, np.ndarray]:
                 mapped = _mapped(file, info) if info.compress_type == zipfile.ZIP_STORED else None
                 held[name] = opened[name] if mapped is None else mapped
             return held
-    except (zipfile.BadZipFile, ValueError, OSError, EOFError, KeyError) as error:
+    except UserError:
+        raise
+    except Exception as error:  # zip, zlib and npy readers raise many kinds on damaged files
         raise UserError(
             f"{file} cannot be read as npz: {str(error).splitlines()[0] if str(error) else type(error).__name__}"
         ) from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -151,9 +152,9 @@ def sample_keys(ids: Sequence[str]) -> np.ndarray:
 
 
 def labelled(names: Sequence[Any]) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Label indices and class names of a label column: whole numbers keep their order, words are sorted."""
+    """Label indices and class names of a label column: whole numbers (of up to six digits) keep their order, words are sorted."""
     words = [str(n).strip() for n in names]
-    numbers = all(w.lstrip("-").isdigit() for w in words)
+    numbers = all(re.fullmatch(r"-?[0-9]{1,6}", w) for w in words)
     classes = sorted(set(words), key=int) if numbers else sorted(set(words))
     if numbers:
         top = max(int(w) for w in classes)

@@ -41,8 +41,12 @@ def manifest(path: str, options: Mapping[str, str]) -> Dataset:
     conditions = dict(options)
     root = Path(conditions.pop("root", str(file.parent))).expanduser()
     paths = [_below(root, str(p), f"{path} line {row + 2}") for row, p in enumerate(table["path"])]
-    masks = [_below(root, str(p), path) for p in table["mask"]] if "mask" in table.columns else None
-    boxes = table[BOX].to_numpy(float) if set(BOX) <= set(table.columns) else None
+    masks = (
+        [_below(root, str(p), f"{path} line {row + 2}") for row, p in enumerate(table["mask"])]
+        if "mask" in table.columns
+        else None
+    )
+    boxes = _boxes(table, path) if set(BOX) <= set(table.columns) else None
     ids = tuple(map(str, table["id"] if "id" in table.columns else table["path"]))
     if len(set(ids)) < len(ids):
         twice = next(i for i, count in Counter(ids).items() if count > 1)
@@ -66,7 +70,7 @@ def manifest(path: str, options: Mapping[str, str]) -> Dataset:
 
 def read_table(file: Path) -> pd.DataFrame:
     """A CSV or Parquet file as a frame, with errors that name the file and, where known, the line."""
-    if not file.exists():
+    if not file.is_file():
         raise UserError(f"no file '{file}'")
     import pandas as pd
 
@@ -80,9 +84,24 @@ def read_table(file: Path) -> pd.DataFrame:
         ) from None
 
 
+def _boxes(table: pd.DataFrame, path: str) -> np.ndarray:
+    """The boxes as float [rows, 4]; a corner that is no number is named by its line."""
+    import pandas as pd
+
+    corners = table[BOX].apply(pd.to_numeric, errors="coerce")
+    wrong = np.flatnonzero((corners.isna() & table[BOX].notna()).any(axis=1))
+    if len(wrong):
+        given = table[BOX].iloc[int(wrong[0])].tolist()
+        raise UserError(f"{path} line {wrong[0] + 2}: expected x0, y0, x1, y1 as numbers, got {given}")
+    return corners.to_numpy(float)
+
+
 def _below(root: Path, path: str, where: str) -> Path:
     """The path under `root`; one that leaves it is refused."""
-    full = (root / path).resolve()
+    try:
+        full = (root / path).resolve()
+    except (ValueError, OSError, RuntimeError):  # a NUL byte, a name too long, a loop of links
+        raise UserError(f"{where}: '{path[:60]}' is not a path") from None
     if not full.is_relative_to(root.resolve()):
         raise UserError(f"{where}: path '{path}' leaves {root}; add ?root=DIR to name the folder it may be in")
     return full

@@ -29,7 +29,7 @@ def save_checkpoint(path: Path, module: nn.Module, card: Mapping[str, Any]) -> N
 
 def read_card(path: Path) -> dict[str, Any]:
     """The card in a safetensors header, read without torch; empty where there is none."""
-    if not path.exists():
+    if not path.is_file():
         raise UserError(f"no checkpoint '{path}'")
     if path.suffix != ".safetensors":
         return {}
@@ -44,7 +44,7 @@ def read_card(path: Path) -> dict[str, Any]:
 
 def load_state(path: Path) -> dict[str, Tensor]:
     """Tensors by name from a safetensors or `.pt` file; a file that holds code instead of weights is refused."""
-    if not path.exists():
+    if not path.is_file():
         raise UserError(f"no checkpoint '{path}'")
     if path.suffix == ".safetensors":
         from safetensors import SafetensorError

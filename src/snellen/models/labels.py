@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 Rule = Literal["argmax", "mean", "sum"]
+MOST_CLASSES = 1_000_000
 
 
 class Reading(NamedTuple):
@@ -124,21 +125,23 @@ def matched(known: Sequence[str] | None, wanted: Sequence[str], model: str) -> t
 def read_label_map(path: Path, known: Sequence[str] | None, wanted: Sequence[str]) -> LabelMap:
     """A map from a JSON file: `{"rule": "mean", "classes": {"dog": [151, "n02085620"], …}}` or `{"map": {"0": "dog"}}`."""
     try:
-        held = json.loads(path.read_text())
+        held = json.loads(path.read_text(encoding="utf-8"))
     except OSError:
         raise UserError(f"no label map '{path}'") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UserError(f"label map '{path}' is not JSON: {error}") from None
     rule = held.get("rule", "argmax") if isinstance(held, dict) else None
     if rule not in ("argmax", "mean", "sum") or not ({"classes", "map"} & set(held)):
         raise UserError(f'label map \'{path}\': expected {{"rule": "argmax|mean|sum", "classes": {{name: [outputs]}}}}')
     pairs = _pairs(held)
     position = {name: i for i, name in enumerate(wanted)}
-    outputs = len(known) if known is not None else 1 + max((int(o) for o, _ in pairs if str(o).isdigit()), default=-1)
+    outputs = len(known) if known is not None else 1 + max((int(o) for o, _ in pairs if _number(o)), default=-1)
+    if outputs > MOST_CLASSES:
+        raise UserError(f"label map '{path}' names output {outputs - 1}, more than {MOST_CLASSES:,} are not supported")
     targets = [-1] * outputs
     names = {_plain(s): i for i, name in enumerate(known or ()) for s in (name, *name.split(","))}
     for output, target in pairs:
-        at = int(output) if str(output).isdigit() else names.get(_plain(str(output)), -1)
+        at = int(output) if _number(output) else names.get(_plain(str(output)), -1)
         if not 0 <= at < outputs:
             raise UserError(f"label map '{path}' names the model class '{output}', which the model does not have")
         if target not in position:
@@ -152,8 +155,17 @@ def read_label_map(path: Path, known: Sequence[str] | None, wanted: Sequence[str
 def _pairs(held: Mapping[str, Any]) -> list[tuple[Any, str]]:
     """(model output, dataset class) pairs of either form of the file."""
     if "classes" in held:
-        return [(output, str(name)) for name, outputs in held["classes"].items() for output in outputs]
+        listed = held["classes"]
+        if not isinstance(listed, dict) or not all(isinstance(outputs, list) for outputs in listed.values()):
+            raise UserError('label map: expected "classes" as {name: [outputs]}')
+        return [(output, str(name)) for name, outputs in listed.items() for output in outputs]
+    if not isinstance(held["map"], dict):
+        raise UserError('label map: expected "map" as {output: name}')
     return [(output, str(name)) for output, name in held["map"].items() if name not in (-1, None)]
+
+
+def _number(output: Any) -> bool:
+    return re.fullmatch(r"[0-9]{1,9}", str(output)) is not None
 
 
 def _plain(name: str) -> str:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def predictions_card(path: str) -> Card:
     """The card of a predictions file, without reading its rows."""
     file = Path(path).expanduser()
-    if not file.exists():
+    if not file.is_file():
         raise UserError(f"no predictions file '{path}'")
     return Card(file.stem, f"predictions:{path}", key_of(["predictions", file_sha256(file)]))
 
