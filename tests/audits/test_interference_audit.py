@@ -92,3 +92,11 @@ def test_bad_audits_are_told() -> None:
         parse_audits("interferense")
     with pytest.raises(UserError, match="expected distortions to be a list"):
         parse_audits("interference(distortions=4)")
+
+
+@pytest.mark.parametrize("name", AUDITS)
+def test_an_audit_makes_just_the_findings_it_lists(name: str) -> None:
+    """`--require` refuses other names before anything is asked."""
+    run = snellen.audit(oracle(4), "phantom:test?size=32&n=18", name, quiet=True, report=False)
+    made = {one["name"] for one in run.results()["findings"] if one["audit"] == name}
+    assert made == set(AUDITS[name].names)
