@@ -24,9 +24,9 @@ from snellen.engine import Progress, Store
 from snellen.engine.cluster import run_cluster
 from snellen.engine.local import run_local
 from snellen.engine.settings import Cluster
-from snellen.examine import prepare
 from snellen.models.checkpoint import save_checkpoint
 from snellen.models.zoo import NETWORKS
+from snellen.prepare import prepare
 
 AUDITS = "occlusion(areas=[0.3])"
 

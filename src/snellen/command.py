@@ -54,7 +54,8 @@ class AuditCommand:
 
 def run_audit(command: AuditCommand, *, dry_run: bool, fresh: bool, as_json: bool, quiet: bool) -> int:
     """Carry an audit out (or print its plan); the exit code."""
-    from snellen.examine import audit, prepare
+    from snellen.examine import audit
+    from snellen.prepare import prepare
 
     if command.settings["offline"]:
         os.environ["HF_HUB_OFFLINE"] = "1"

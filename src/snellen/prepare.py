@@ -1,0 +1,164 @@
+"""Getting ready: who is asked about what, before the first image is shown. Needs no torch on a warm run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from snellen.audits import Baseline, Exam, parse_audits
+from snellen.data import Dataset, limited, load_data
+from snellen.engine import Plan, Settings, Store, make_plan
+from snellen.engine.cell import canvas_for
+from snellen.engine.record import check_same, resumed
+from snellen.errors import UserError
+from snellen.models.labels import LabelMap, matched, read_label_map
+from snellen.models.subject import Subject, subjects_of
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """All that is known before the first image is shown; `before` is the run.json that the folder already has, `texts` are
+    the data (test, train, donors) that were given as text."""
+
+    folder: Path
+    subjects: Sequence[Subject]
+    data: Mapping[str, Dataset]
+    donors: Dataset | None
+    audits: Sequence[Any]
+    exam: Exam
+    labels: Mapping[tuple[str, str, str], LabelMap]
+    settings: Settings
+    notices: Sequence[str]
+    before: Mapping[str, Any]
+    fresh: bool
+    texts: Mapping[str, str]
+
+    def plan(self) -> Plan:
+        """What is left to ask, as the store stands now."""
+        cells = [cell for one in self.audits for cell in one.cells(self.exam)]
+        donors = None if self.donors is None else self.donors.fingerprint
+        store = Store(self.folder, ignored=self.fresh)
+        return make_plan(self.subjects, self.data, cells, self.labels, self.settings, store, donors)
+
+
+def prepare(
+    models: Any,
+    data: Any,
+    audits: Any,
+    folder: Path,
+    *,
+    train: Any = None,
+    donors: Any = None,
+    labels: Path | str | None = None,
+    seed: int = 0,
+    limit: int | None = None,
+    device: str | None = None,
+    batch_size: int | None = None,
+    shard: int | None = None,
+    threads: int | None = None,
+    keep: Literal["top5", "logits"] | None = None,
+    fresh: bool = False,
+) -> Prepared:
+    """Everything up to the plan; nothing is written, and torch is not needed where nothing is left to ask."""
+    _check_folder(folder, fresh)
+    before = {} if fresh else Store(folder).facts()
+    held = {"test": _dataset(data, limit)} | ({"train": _dataset(train, limit)} if train is not None else {})
+    pool = None if donors is None else _dataset(donors, None)
+    wanted = {"device": device, "batch_size": batch_size}
+    how = resumed(folder, before, wanted) if before else _fresh_settings(device, batch_size, shard)
+    settings = Settings(seed=seed, limit=limit, threads=threads, keep=keep, **how)
+    listed = [Baseline(), *parse_audits(audits)]
+    subjects = _subjects(models, settings.device)
+    maps, warnings = _label_maps(subjects, held, labels)
+    canvases = [canvas_for(subject, one) for subject in subjects for one in held.values()]
+    side = min(min(canvas.height, canvas.width) for canvas in canvases)
+    exam = Exam({on: one.classes for on, one in held.items()}, side, seed, pool is not None)
+    notices = list(dict.fromkeys([*(n for s in subjects for n in s.card.notices), *warnings]))
+    texts = {
+        role: given for role, given in (("test", data), ("train", train), ("donors", donors)) if isinstance(given, str)
+    }
+    prepared = Prepared(folder, subjects, held, pool, listed, exam, maps, settings, notices, before, fresh, texts)
+    check_same(prepared)
+    return prepared
+
+
+def _dataset(data: Any, limit: int | None) -> Dataset:
+    held = load_data(data) if isinstance(data, str) else data
+    if not isinstance(held, Dataset):
+        raise UserError(f"expected data as text or a Dataset, got {type(data).__name__}")
+    return limited(held, limit)
+
+
+def _subjects(models: Any, device: str) -> list[Subject]:
+    """The runs to ask, of anything `audit` takes for models."""
+    named: list[tuple[str | None, Any]] = []
+    if isinstance(models, Mapping):
+        for name, given in models.items():
+            named += [(str(name), one) for one in (given if isinstance(given, list | tuple) else [given])]
+    else:
+        named = [(None, one) for one in (models if isinstance(models, list | tuple) else [models])]
+    subjects: list[Subject] = []
+    for name, thing in named:
+        if isinstance(thing, str):
+            subjects += subjects_of(f"{name}={thing}" if name else thing, device)
+            continue
+        from snellen.models.model import as_model
+
+        model = as_model(thing, device=device)
+        label = name or model.name
+        run = f"{model.name}-{sum(s.name == label for s in subjects)}" if name else model.name
+        subjects.append(Subject(label, run, replace(model.card, name=label), model, by_text=False))
+    names: set[tuple[str, str]] = set()
+    prints: dict[str, str] = {}
+    for subject in subjects:
+        if (subject.name, subject.run) in names:
+            raise UserError(f"two models are called '{subject.name}'; name them, as in mine=timm:resnet18.a1_in1k")
+        names.add((subject.name, subject.run))
+        called = f"{subject.name} ({subject.run})"
+        other = prints.setdefault(subject.card.fingerprint, called)
+        if other != called:
+            raise UserError(
+                f"'{other}' and '{called}' are the same model (same weights and preprocessing); ask it once"
+            )
+    if not subjects:
+        raise UserError("no model given; for example timm:resnet18.a1_in1k")
+    return subjects
+
+
+def _label_maps(
+    subjects: Sequence[Subject], data: Mapping[str, Dataset], labels: Path | str | None
+) -> tuple[dict[tuple[str, str, str], LabelMap], list[str]]:
+    """How each model's classes become the data's, and what to warn of."""
+    maps: dict[tuple[str, str, str], LabelMap] = {}
+    notices: list[str] = []
+    for subject in subjects:
+        for on, held in data.items():
+            where = subject.name, subject.run, on
+            if labels is not None:
+                maps[where] = read_label_map(Path(labels), subject.card.classes, held.classes)
+            else:
+                maps[where], warnings = matched(subject.card.classes, held.classes, subject.name)
+                notices += warnings
+    return maps, notices
+
+
+def _fresh_settings(device: str | None, batch_size: int | None, shard: int | None) -> dict[str, Any]:
+    from snellen.models.device import chosen_device, precision_on
+
+    where = chosen_device(device)
+    return {"device": str(where), "precision": precision_on(where), "batch_size": batch_size, "shard": shard}
+
+
+def _check_folder(folder: Path, fresh: bool) -> None:
+    """Refuse a folder that holds something else, before anything is written to it or removed from it."""
+    if folder.is_file():
+        raise UserError(f"'{folder}' is a file; choose another --out")
+    if folder.exists() and not (folder / "run.json").exists() and any(not _leftover(p) for p in folder.iterdir()):
+        raise UserError(f"'{folder}' is not empty and not a run folder (it has no run.json); choose another --out")
+
+
+def _leftover(path: Path) -> bool:
+    """What a run that was killed, or ran out of space, before its run.json may have left."""
+    return path.name == "run.lock" or (path.name.startswith("run.json.") and path.suffix == ".part")
