@@ -19,7 +19,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-Models = Annotated[list[str], typer.Argument(help="who is asked; see `snellen list models`", metavar="MODEL...")]
 Out = Annotated[Path | None, typer.Option(help="the run folder; default runs/MODELS-on-DATA")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="print nothing but errors")]
 AsJson = Annotated[bool, typer.Option("--json", help="print the result as JSON")]

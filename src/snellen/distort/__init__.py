@@ -7,8 +7,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from snellen.distort.apply import apply
 from snellen.distort.chain import Chain, Distortion, Nothing, moved, show
 from snellen.distort.cover import Occlude, Tiles
@@ -23,7 +21,3 @@ __all__ = [
     "DISTORTIONS", "Beta", "Chain", "Distortion", "Donors", "Fourier", "Noise", "Nothing", "Occlude", "Shuffle",
     "Tiles", "Uniform", "View", "apply", "moved", "parse", "show",
 ]  # fmt: skip
-
-
-def __dir__() -> list[Any]:
-    return __all__

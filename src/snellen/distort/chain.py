@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from snellen.distort.fills import painted
 from snellen.distort.view import View
-from snellen.text import text_form
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -104,6 +103,3 @@ def moved(distortion: Any, maps: Tensor, view: View) -> Tensor:
         if hasattr(stage, "move"):
             maps = stage.move(maps, view.at_stage(number))
     return maps
-
-
-__all__ = ["Chain", "Distortion", "Nothing", "chained", "moved", "show", "stages_of", "text_form"]
