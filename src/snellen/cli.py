@@ -40,7 +40,8 @@ def audit(
     actors: Annotated[int | None, typer.Option(help="Ray actors; default one per GPU, or as many as fit")] = None,
     cpus_per_actor: Annotated[int | None, typer.Option(help="CPUs of each Ray actor; default 1")] = None,
     shard_timeout: Annotated[
-        float | None, typer.Option(help="seconds after which Ray gives a shard to another actor; default 1800")
+        float | None,
+        typer.Option(help="seconds after which a shard counts as hung: asked again on Ray, else the end"),
     ] = None,
     require: Annotated[list[str] | None, typer.Option(help="fail (exit 1) unless it holds: 'accuracy > 0.9'")] = None,
     keep: Annotated[str | None, typer.Option(help="store more of each answer: top5 or logits")] = None,

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from snellen.audits import Finding, differences, with_trust
-from snellen.checks import Doubt, copies, doubts_about, read_listed, refusal, told_once
-from snellen.engine import Answers, Plan, Progress, Settings, Store, read_answers
+from snellen.checks import Doubt, certain, copies, doubts_about, read_listed, refusal, told_once
+from snellen.engine import Answers, Plan, Progress, Store, read_answers
 from snellen.engine.failures import TooManyFailures, check_failures, discard_failures
 from snellen.engine.lock import writer_lock
 from snellen.engine.mend import mend
@@ -46,18 +46,20 @@ def audit(
 
     `models`: a text, a model, a torch module, a callable, a list of these, or a dictionary from names to one or several
     (several are runs of one model). `data`: a text or a Dataset. `audits`: a text, audits, or None for all. `engine`: local,
-    or ray with the `address` of a cluster, the number of `actors`, the CPUs of each and the seconds after which a shard
-    counts as hung. `strict`: a warning of the checks is an error, and nothing is concluded. Further settings are those
-    of `prepare`.
+    or ray with the `address` of a cluster, the number of `actors` and the CPUs of each. `shard_timeout`: the seconds after
+    which a shard counts as hung; it is asked again on ray (default 1800), and ends a local run (default: never). `strict`: a
+    warning of the checks is an error, and nothing is concluded. Further settings are those of `prepare`.
     """
-    wide = dict(address=address, actors=actors, cpus_per_actor=cpus_per_actor, shard_timeout=shard_timeout)
-    cluster = _cluster(engine, {name: value for name, value in wide.items() if value is not None})
+    if shard_timeout is not None and not shard_timeout > 0:
+        raise UserError(f"expected shard-timeout of more than 0 seconds, got {shard_timeout:g}")
+    wide = dict(address=address, actors=actors, cpus_per_actor=cpus_per_actor)
+    cluster = _cluster(engine, {name: value for name, value in wide.items() if value is not None}, shard_timeout)
     folder = Path(out) if out is not None else Path(tempfile.mkdtemp(prefix="snellen-"))
     progress = Progress(quiet)
     prepared = prepare(models, data, audits, folder, **settings)
     for notice in prepared.notices:
         progress.note(notice)
-    return carry_out(prepared, progress, command, report, strict, cluster)
+    return carry_out(prepared, progress, command, report, strict, cluster, shard_timeout)
 
 
 def carry_out(
@@ -67,8 +69,9 @@ def carry_out(
     report: bool = True,
     strict: bool = False,
     cluster: Cluster | None = None,
+    shard_timeout: float | None = None,
 ) -> Run:
-    """Ask what is missing, check the clean answers, conclude and write findings and report."""
+    """Take a first look, ask what is missing, check the clean answers, conclude and write findings and report."""
     from snellen.report import write_findings, write_results
 
     folder = prepared.folder
@@ -81,46 +84,59 @@ def carry_out(
         plan = replace(prepared, fresh=False).plan()
         store = Store(folder)
         facts = record(prepared, plan, command)
+        early = look_first(prepared, facts["preprocessing"], progress)
+        if strict and certain(early):
+            raise UserError(f"nothing was asked: {refusal(certain(early))}")
+        for doubt in early:
+            progress.warn(str(doubt))
         if plan.passes or not store.files("cells"):
             facts["engine"] = "local" if cluster is None else "ray"
             store.write_facts(facts)
             store.add_cells(one.row(prepared.data[one.cell.on], plan.settings.precision) for one in plan.asked)
         try:
             if plan.passes:
-                facts["settings"]["batch_size"] = _asked(plan, store, progress, prepared, cluster)
+                facts["settings"]["batch_size"] = _asked(plan, store, progress, prepared, cluster, shard_timeout)
             check_failures(store, plan.asked, {on: len(held) for on, held in prepared.data.items()})
         except TooManyFailures:
             discard_failures(store)
             raise
-        settings = replace(plan.settings, batch_size=facts["settings"]["batch_size"])
-        facts["preprocessing"] |= check_preprocessing(prepared, settings, facts["preprocessing"], progress)
         store.write_facts(facts)
         everyone = read_answers(store, plan.asked, prepared.data)
         doubts = check(prepared, everyone, facts["preprocessing"])
         if doubts and strict:
-            raise UserError(refusal(doubts))
+            raise UserError(f"nothing was concluded: {refusal(doubts)}")
+        said = {(doubt.name, doubt.model) for doubt in early}
         for doubt in doubts:
-            progress.warn(str(doubt))
+            if (doubt.name, doubt.model) not in said:
+                progress.warn(str(doubt))
         run = Run(folder)
         (write_results if report else write_findings)(run, conclude(prepared, everyone), doubts)
     return run
 
 
-def check_preprocessing(
-    prepared: Prepared, settings: Settings, known: Mapping[str, Any], progress: Progress
-) -> dict[str, list[dict[str, str]]]:
-    """The doubts about the preprocessing of each run that is not `known` yet, for run.json: torch is needed only once."""
-    told: dict[str, list[dict[str, str]]] = {}
-    for subject in prepared.subjects:
-        key = f"{subject.name}/{subject.run}"
-        if key not in known:
-            from snellen.checks.pixels import preprocessing
+def look_first(prepared: Prepared, known: dict[str, Any], progress: Progress) -> list[Doubt]:
+    """What a few images make doubtful before the rest is asked; what is said of preprocessing becomes `known`.
 
-            progress.say(f"checking the preprocessing of {subject.name} ({subject.run})")
+    A run that is known already is not looked at again: torch is needed only once.
+    """
+    early: list[Doubt] = []
+    for name in dict.fromkeys(subject.name for subject in prepared.subjects):
+        runs = [subject for subject in prepared.subjects if subject.name == name]
+        found: list[Doubt] = []
+        for subject in runs:
+            key = f"{subject.name}/{subject.run}"
+            if key in known:
+                found += [Doubt(**held) for held in known[key]]
+                continue
+            from snellen.checks.look import first_look
+
+            progress.say(f"a first look at {subject.name} ({subject.run})")
             labels = prepared.labels[subject.name, subject.run, "test"]
-            doubt = preprocessing(subject, prepared.data["test"], labels, settings)
-            told[key] = [doubt.to_json()] if doubt else []
-    return told
+            doubts = first_look(subject, prepared.data["test"], labels, prepared.settings)
+            known[key] = [doubt.to_json() for doubt in doubts if doubt.name == "preprocessing"]
+            found += doubts
+        early += told_once(found, len(runs))
+    return early
 
 
 def check(prepared: Prepared, everyone: Sequence[Answers], preprocessing: Mapping[str, Any]) -> list[Doubt]:
@@ -143,23 +159,30 @@ def conclude(prepared: Prepared, everyone: Sequence[Answers]) -> list[Finding]:
     return findings + differences(prepared.exam, everyone, findings)
 
 
-def _cluster(engine: str, wide: Mapping[str, Any]) -> Cluster | None:
+def _cluster(engine: str, wide: Mapping[str, Any], shard_timeout: float | None) -> Cluster | None:
     """Where to run, if not here."""
     if engine not in ENGINES:
         raise unknown("engine", engine, ENGINES)
     if engine == "ray":
-        return Cluster(**wide)
+        return Cluster(**wide) if shard_timeout is None else Cluster(**wide, shard_timeout=shard_timeout)
     if wide:
         raise UserError(f"--{next(iter(wide)).replace('_', '-')} needs --engine ray")
     return None
 
 
-def _asked(plan: Plan, store: Store, progress: Progress, prepared: Prepared, cluster: Cluster | None) -> int | None:
+def _asked(
+    plan: Plan,
+    store: Store,
+    progress: Progress,
+    prepared: Prepared,
+    cluster: Cluster | None,
+    shard_timeout: float | None,
+) -> int | None:
     """Ask what is missing, here or on a cluster; the batch size that a resumed run should use."""
     if cluster is None:
         from snellen.engine.local import run_local
 
-        return run_local(plan, store, progress, prepared.donors)
+        return run_local(plan, store, progress, prepared.donors, shard_timeout)
     from snellen.engine.cluster import run_cluster
 
     return run_cluster(plan, store, progress, prepared.donors, prepared.texts, cluster)

@@ -78,14 +78,39 @@ def test_one_broken_checkpoint_among_several_runs_is_named(tmp_path: Path) -> No
     assert "(the like in 1 of 3 runs)" in first["text"]
 
 
-def test_strict_concludes_nothing_and_the_answers_stay(tmp_path: Path) -> None:
+def test_a_doubt_of_the_first_look_is_said_before_anything_is_asked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seen: list[int] = []
+
+    def counted(images: np.ndarray) -> np.ndarray:
+        seen.append(len(images))
+        if sum(seen) > 100:  # 16 probes and the first look's 64
+            raise KeyboardInterrupt
+        return reads_it_one_off(images)
+
+    model = from_callable(counted, size=16, name="shifted", version="1")
+    with pytest.raises(KeyboardInterrupt):
+        snellen.audit(model, grey_levels(tmp_path), QUICK, tmp_path / "run")
+    assert "warning: the answers of 'shifted' look like the data's classes in another order" in capsys.readouterr().err
+
+
+def test_strict_asks_nothing_where_a_first_look_shows_a_fault(tmp_path: Path) -> None:
     data = grey_levels(tmp_path)
-    with pytest.raises(UserError, match=r"nothing was concluded: the answers of 'shifted'.*and 1 other warning"):
+    with pytest.raises(UserError, match=r"nothing was asked: the answers of 'shifted'"):
         snellen.audit(shifted, data, QUICK, tmp_path / "run", quiet=True, strict=True)
-    assert not (tmp_path / "run" / "findings.json").exists()
-    assert not (tmp_path / "run" / "report.html").exists()
+    assert [path.name for path in (tmp_path / "run").iterdir()] == ["run.lock"]
     run = snellen.audit(shifted, data, QUICK, tmp_path / "run", quiet=True)
     assert len(run.results()["warnings"]) == 2
+
+
+def test_strict_concludes_nothing_where_all_answers_show_a_fault_and_the_answers_stay(tmp_path: Path) -> None:
+    data, train = grey_levels(tmp_path), grey_levels(tmp_path, "train")
+    with pytest.raises(UserError, match="nothing was concluded: 80 of 80 test images are also training images"):
+        snellen.audit(sees, data, QUICK, tmp_path / "run", train=train, quiet=True, strict=True)
+    assert not (tmp_path / "run" / "findings.json").exists()
+    assert not (tmp_path / "run" / "report.html").exists()
+    assert list((tmp_path / "run" / "answers").rglob("*.parquet"))
 
 
 NETS = """
@@ -109,7 +134,9 @@ def test_the_command_exits_with_2_under_strict_and_a_second_run_remembers_the_pr
     command += ["--audits", QUICK]
     strict = subprocess.run([*command, "--strict"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert strict.returncode == 2
-    assert strict.stderr.splitlines()[-1].startswith("error: nothing was concluded: 'bytes' is right on 100.0 %")
+    assert strict.stderr.splitlines()[-1].startswith("error: nothing was asked: 'bytes' is right on 100.0 %")
+    first = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert first.returncode == 0
     stored = json.loads((tmp_path / "r" / "run.json").read_text())["preprocessing"]
     assert stored["bytes/bytes"][0]["name"] == "preprocessing"
     # What is stored is told again, not asked again: a text of ours in its place comes back.

@@ -2,61 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 
-import numpy as np
-
-from snellen.checks.accuracy import below_stated
-from snellen.checks.classes import class_order, unmapped, unrelated
+from snellen.checks.answered import CHECKS, doubts_about, told_once
 from snellen.checks.copies import Listed, copies, read_listed
 from snellen.checks.doubt import Clean, Doubt
-from snellen.engine.answers import Answers
-from snellen.engine.cell import Cell
-
-# Of each run's clean answers; the more particular reasons stand before the more general ones.
-CHECKS: tuple[Callable[[Clean], Doubt | None], ...] = (class_order, unmapped, unrelated, below_stated)
-
-
-def doubts_about(answers: Answers, cell: Cell, stated: Mapping[str, float | None]) -> list[Doubt]:
-    """What the clean answers (`cell`) of one model make doubtful; `stated` is the stated accuracy by run."""
-    found = [doubt for check in CHECKS for clean in _by_run(answers, cell, stated) if (doubt := check(clean))]
-    return told_once(found, len(answers.runs))
-
-
-def told_once(doubts: Sequence[Doubt], runs: int) -> list[Doubt]:
-    """The doubts about one model's runs, those of one name told for the first run that raises it."""
-    told: dict[str, list[Doubt]] = {}
-    for doubt in doubts:
-        told.setdefault(doubt.name, []).append(doubt)
-    return [
-        replace(same[0], text=f"{same[0].text} (the like in {len(same)} of {runs} runs)") if runs > 1 else same[0]
-        for same in told.values()
-    ]
-
-
-def _by_run(answers: Answers, cell: Cell, stated: Mapping[str, float | None]) -> list[Clean]:
-    block = answers[cell]
-    block = block.at(np.flatnonzero(block.labels >= 0))
-    return [
-        Clean(
-            who=f"'{answers.model}'" if len(answers.runs) == 1 else f"'{answers.model}' ({run})",
-            model=answers.model,
-            pred=block.pred[row],
-            labels=block.labels,
-            confidence=block.confidence[row],
-            classes=answers.classes[cell.on],
-            stated=stated.get(run),
-        )
-        for row, run in enumerate(answers.runs)
-    ]
 
 
 def refusal(doubts: Sequence[Doubt]) -> str:
     """What --strict says of doubts: the first, and how many more there are."""
     more = len(doubts) - 1
     others = f" (and {more} other warning{'s' if more > 1 else ''})" if more else ""
-    return f"nothing was concluded: {doubts[0]}{others}"
+    return f"{doubts[0]}{others}"
 
 
-__all__ = ["CHECKS", "Clean", "Doubt", "Listed", "copies", "doubts_about", "read_listed", "refusal", "told_once"]
+def certain(doubts: Sequence[Doubt]) -> list[Doubt]:
+    """The doubts of a first look that more images would not dispel: all but accuracy near chance on few of them."""
+    return [doubt for doubt in doubts if doubt.name != "chance_level"]
+
+
+__all__ = [
+    "CHECKS",
+    "Clean",
+    "Doubt",
+    "Listed",
+    "certain",
+    "copies",
+    "doubts_about",
+    "read_listed",
+    "refusal",
+    "told_once",
+]

@@ -4,27 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from snellen.checks.doubt import FEWEST, Doubt
-from snellen.data.dataset import Dataset, limited
-from snellen.engine.cell import canvas_for
-from snellen.engine.settings import Settings
-from snellen.engine.slides import slides
+from snellen.checks.doubt import Doubt
 from snellen.lazy import torch
 from snellen.measure import compare
 from snellen.models.card import IMAGENET_MEAN, IMAGENET_STD
-from snellen.models.labels import LabelMap
 from snellen.models.model import Model
-from snellen.models.subject import Subject
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-IMAGES = 256
-SCREENED = 64  # of these decide whether another way is worth asking about the rest
+    from snellen.checks.look import Look
+
+SCREENED = (16, 64)  # images after which another way that is no better is given up
 GAIN = 0.05  # what another way must bring, as a share
 
 Triple = tuple[float, float, float]
@@ -46,38 +42,27 @@ class Way:
     pixels: Callable[[Tensor], Tensor]
 
 
-def preprocessing(subject: Subject, data: Dataset, labels: LabelMap, settings: Settings) -> Doubt | None:
-    """Whether a torch model is clearly more often right (5 points, p < 0.001) on up to 256 images prepared otherwise."""
-    model = subject.model(settings.device)
-    known = data.at(np.flatnonzero(data.samples.labels >= 0)) if (data.samples.labels < 0).any() else data
-    if model.module is None or model.predict is None or len(known) < FEWEST:
-        return None
-    chosen, canvas = limited(known, IMAGES), canvas_for(subject, data)
-    (slide,) = slides(chosen, [range(len(chosen))], [canvas], settings.decoders)
-    # A listing is often sorted by class: 64 of these images must not be of one class only.
-    rows = np.argsort(chosen.samples.keys, kind="stable")
-    rows = rows[[not slide.errors[row] for row in rows]]
-    if len(rows) < FEWEST:
-        return None
-    images, truth = slide.images[canvas][rows], torch.from_numpy(chosen.samples.labels[rows])
+def preprocessing(name: str, model: Model, look: Look, own: np.ndarray) -> Doubt | None:
+    """Whether a torch model is clearly more often right (5 points, p < 0.001) on the images prepared otherwise.
 
-    def right(way: Way | None, part: slice) -> np.ndarray:
-        pixels = images[part] if way is None else way.pixels(images[part])
-        answers = torch.cat([model(some) for some in pixels.split(settings.batch_for(canvas))])
-        return (labels.read(answers.cpu(), truth[part]).pred == truth[part]).numpy().astype(np.float64)
-
-    own = right(None, slice(SCREENED))
+    `own` are its 0/1 scores on the first images as it is asked. A way that is no better on few images is not asked about the
+    rest.
+    """
     if own.mean() > 1 - GAIN:
         return None
-    screened = {way: right(way, slice(SCREENED)) for way in ways(model)}
-    promising = {way: scores for way, scores in screened.items() if scores.mean() > own.mean()}
-    if not promising:
-        return None
-    rest = slice(SCREENED, None) if len(rows) > SCREENED else None
-    if rest is not None:
-        own = np.concatenate([own, right(None, rest)])
-        promising = {way: np.concatenate([scores, right(way, rest)]) for way, scores in promising.items()}
-    return fits_better(subject.name, own, promising)
+    others = {way: np.zeros(0) for way in ways(model)}
+    for start, stop in pairwise((0, *(few for few in SCREENED if few < len(look)), len(look))):
+        if len(own) < stop:
+            own = np.concatenate([own, look.right(look.images[len(own) : stop], len(own))])
+        for way, scores in others.items():
+            others[way] = np.concatenate([scores, look.right(way.pixels(look.images[start:stop]), start)])
+        level = own[:stop].sum()
+        # On the first images one that is right as often stays, unless neither is ever right.
+        needed = level if start == 0 and level > 0 else level + 1
+        others = {way: scores for way, scores in others.items() if scores.sum() >= needed}
+        if not others:
+            return None
+    return fits_better(name, own[: len(look)], others)
 
 
 def fits_better(model: str, own: np.ndarray, others: Mapping[Way, np.ndarray]) -> Doubt | None:

@@ -136,7 +136,9 @@ class _Seats:
         if not self.asking and not self.free and now - max(seat.since for seat in self.busy.values()) > PATIENCE:
             raise UserError(f"no actor came up within {PATIENCE} s; is the Ray cluster full or gone? (ray status)")
         for reference, seat in list(self.busy.items()):
-            if seat.task is not None and now - seat.since > self.timeout:
+            if seat.task is None and self.asking and now - seat.since > max(PATIENCE, self.timeout):
+                self.ray.kill(self.busy.pop(reference).actor)  # the others do without one that never gets ready
+            elif seat.task is not None and now - seat.since > self.timeout:
                 yield self.busy.pop(reference), TimeoutError(f"it took more than {self.timeout:g} s (--shard-timeout)")
 
     def _outcome(self, reference: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
@@ -15,15 +15,32 @@ from snellen.engine.progress import Progress
 from snellen.engine.slides import slides
 from snellen.engine.store import Store
 from snellen.engine.tables import tables_of
+from snellen.engine.watchdog import Watchdog
 from snellen.lazy import torch
 from snellen.models.model import Model
 
 DONOR_BYTES = 64 * 2**20  # what a donor pool may take of memory, per canvas
 
 
-def run_local(plan: Plan, store: Store, progress: Progress, donors: Dataset | None = None) -> int | None:
-    """Answer everything the plan found missing; the batch size that a resumed run should use."""
+def run_local(
+    plan: Plan, store: Store, progress: Progress, donors: Dataset | None = None, shard_timeout: float | None = None
+) -> int | None:
+    """Answer everything the plan found missing; the batch size that a resumed run should use.
+
+    A shard, or the loading of the models, that takes longer than `shard_timeout` seconds counts as hung and ends the run.
+    """
+    if shard_timeout is None:
+        return _run(plan, store, progress, donors, lambda: None)
+    watchdog = Watchdog(shard_timeout)
+    with watchdog.watching():
+        return _run(plan, store, progress, donors, watchdog.fed)
+
+
+def _run(
+    plan: Plan, store: Store, progress: Progress, donors: Dataset | None, shard_done: Callable[[], None]
+) -> int | None:
     models = load_models(plan, progress)
+    shard_done()
     batch_size = plan.settings.batch_size
     progress.start(plan.forward_passes)
     for one in plan.passes:
@@ -42,6 +59,7 @@ def run_local(plan: Plan, store: Store, progress: Progress, donors: Dataset | No
                 if pending is not None:
                     pending.result()
                 pending = writer.submit(keep, store, name, number, answered, work)
+                shard_done()
             if pending is not None:
                 pending.result()
         batch_size = shrunk(work, plan) or batch_size

@@ -72,5 +72,3 @@ class Cluster:
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise UserError(f"expected {name.replace('_', '-')} of at least 1, got {value}")
-        if self.shard_timeout <= 0:
-            raise UserError(f"expected shard-timeout of more than 0 seconds, got {self.shard_timeout:g}")

@@ -1,0 +1,73 @@
+"""A time limit on each shard of a local run: a model that hangs ends the run instead of holding it for ever."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from snellen.errors import UserError
+
+GRACE = 10.0  # seconds for the model to let go before the process ends without it
+
+
+class Hung(BaseException):
+    """Time is up. Not an Exception, so that a model which catches those does not go on."""
+
+
+class Watchdog:
+    """Ends the body with a UserError in the main thread when more than `seconds` pass between two calls of `fed`.
+
+    A signal interrupts Python and whatever waits (sleeping, sockets, locks). A call that does not return even then, such as
+    a stuck kernel, leaves no other way than to end the process; whole shards are on disk, and the same command continues.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._fed, self._over = threading.Event(), threading.Event()
+
+    def fed(self) -> None:
+        """A shard is done: the time starts anew."""
+        self._fed.set()
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Watch while the body runs, which must be in the main thread: only there can a signal interrupt it."""
+        if threading.current_thread() is not threading.main_thread():
+            raise UserError("--shard-timeout needs the main thread; leave it out, or use --engine ray")
+        before = signal.signal(signal.SIGALRM, self._bark)
+        thread = threading.Thread(target=self._watch, name="watchdog", daemon=True)
+        thread.start()
+        try:
+            yield
+        except Hung:
+            raise UserError(self.message) from None
+        finally:
+            self._over.set()
+            self._fed.set()
+            thread.join()
+            signal.signal(signal.SIGALRM, before)
+
+    def _watch(self) -> None:
+        while self._fed.wait(self.seconds):
+            if self._over.is_set():
+                return
+            self._fed.clear()
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGALRM)
+        if not self._over.wait(GRACE):
+            print(f"error: {self.message}; it did not let go and was ended", file=sys.stderr, flush=True)
+            os._exit(2)
+
+    def _bark(self, number: int, frame: FrameType | None) -> None:
+        raise Hung
+
+    @property
+    def message(self) -> str:
+        return (
+            f"a shard took more than {self.seconds:g} s (--shard-timeout): a model hangs, or needs more time; "
+            "the same command continues"
+        )
