@@ -59,7 +59,13 @@ def audit(
     prepared = prepare(models, data, audits, folder, **settings)
     for notice in prepared.notices:
         progress.note(notice)
-    return carry_out(prepared, progress, command, report, strict, cluster, shard_timeout)
+    made = not folder.exists()
+    try:
+        return carry_out(prepared, progress, command, report, strict, cluster, shard_timeout)
+    except UserError:
+        if made:
+            _remove_if_bare(folder)
+        raise
 
 
 def carry_out(
@@ -194,6 +200,14 @@ def _make_folder(folder: Path) -> None:
         (folder / "run.lock").touch()
     except OSError as error:
         raise cannot_write(folder, error) from None
+
+
+def _remove_if_bare(folder: Path) -> None:
+    """Leave no trace of a run that was refused before anything was stored, nor of the folders made for it."""
+    if folder.is_dir() and [path.name for path in folder.iterdir()] == ["run.lock"]:
+        shutil.rmtree(folder, ignore_errors=True)
+        if folder.parent.name == "runs" and not any(folder.parent.iterdir()):
+            folder.parent.rmdir()
 
 
 def _empty(folder: Path) -> None:

@@ -99,7 +99,7 @@ def test_strict_asks_nothing_where_a_first_look_shows_a_fault(tmp_path: Path) ->
     data = grey_levels(tmp_path)
     with pytest.raises(UserError, match=r"nothing was asked: the answers of 'shifted'"):
         snellen.audit(shifted, data, QUICK, tmp_path / "run", quiet=True, strict=True)
-    assert [path.name for path in (tmp_path / "run").iterdir()] == ["run.lock"]
+    assert not (tmp_path / "run").exists()
     run = snellen.audit(shifted, data, QUICK, tmp_path / "run", quiet=True)
     assert len(run.results()["warnings"]) == 2
 

@@ -30,8 +30,9 @@ BATCH = 32  # images asked at once: little enough for any device
 
 @dataclass(frozen=True)
 class Look:
-    """Some labelled images of a dataset on a model's canvas, uint8 [n, 3, H, W], their labels and how to ask about them."""
+    """Some labelled images of a dataset on a model's canvas, uint8 [n, 3, H, W], with ids and labels; how to ask about them."""
 
+    ids: tuple[str, ...]
     images: Tensor
     labels: Tensor
     ask: Callable[[Tensor, Tensor], Reading]
@@ -59,6 +60,9 @@ def first_look(subject: Subject, data: Dataset, labels: LabelMap, settings: Sett
         if look is None:
             return []
         first = look.ask(look.images[:FIRST], look.labels[:FIRST])
+        if not first.confidence.isfinite().all():
+            sample = look.ids[int((~first.confidence.isfinite()).nonzero()[0])]
+            raise UserError(f"model '{subject.name}' answered nan for sample '{sample}' under none()")
         clean = Clean(
             who=f"'{subject.name}'" if subject.run == subject.name else f"'{subject.name}' ({subject.run})",
             model=subject.name,
@@ -93,4 +97,5 @@ def _look(subject: Subject, data: Dataset, labels: LabelMap, settings: Settings)
         answers = [model(some).cpu() for some in pixels.split(min(BATCH, settings.batch_for(canvas)))]
         return labels.read(torch.cat(answers), truth)
 
-    return Look(slide.images[canvas][rows], torch.from_numpy(chosen.samples.labels[rows]), ask)
+    shown = chosen.samples.take(rows)
+    return Look(shown.ids, slide.images[canvas][rows], torch.from_numpy(shown.labels), ask)

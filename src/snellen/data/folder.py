@@ -25,8 +25,8 @@ def folder(path: str, options: Mapping[str, str]) -> Dataset:
         raise UserError(f"'{path}' is a file; give a folder with one sub-folder per class")
     try:
         classes = sorted(p.name for p in root.iterdir() if p.is_dir() and not p.name.startswith("."))
-    except PermissionError:
-        raise UserError(f"folder '{path}' cannot be read: permission denied") from None
+    except OSError as error:
+        raise _unreadable(error) from None
     if not classes:
         raise UserError(
             f"folder '{path}' has no sub-folders; put the images of each class into a sub-folder named after it"
@@ -54,9 +54,18 @@ def folder(path: str, options: Mapping[str, str]) -> Dataset:
     return filtered(Dataset(f"folder:{path}", tuple(classes), samples, fingerprint, read), options)
 
 
+def _refuse(error: OSError) -> None:
+    raise _unreadable(error)
+
+
+def _unreadable(error: OSError) -> UserError:
+    reason = (error.strerror or type(error).__name__).lower()
+    return UserError(f"folder '{error.filename}' cannot be read: {reason}; change its permissions or leave it out")
+
+
 def _images(top: Path) -> list[Path]:
     found = []
-    for folder, folders, files in os.walk(top):
+    for folder, folders, files in os.walk(top, onerror=_refuse):
         folders[:] = [f for f in folders if not f.startswith(".")]
         found += [Path(folder) / f for f in files if Path(f).suffix.lower() in EXTENSIONS and not f.startswith(".")]
     return found

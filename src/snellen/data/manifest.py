@@ -6,6 +6,7 @@ y1` give a box in pixels (maximum exclusive), `mask` the path of a mask image, `
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -79,9 +80,9 @@ def read_table(file: Path) -> pd.DataFrame:
             return pd.read_parquet(file)
         return pd.read_csv(file, skipinitialspace=True)
     except Exception as error:  # pandas and pyarrow raise many kinds on malformed input
-        raise UserError(
-            f"{file} cannot be read as {file.suffix[1:] or 'CSV'}: {str(error).strip().splitlines()[0]}"
-        ) from None
+        told = str(error).strip().splitlines()[0].removeprefix("Error tokenizing data. C error: ")
+        told = re.sub(r"(starting )?at row (\d+)", lambda m: f"in line {int(m[2]) + 1}", told)  # pandas counts from 0
+        raise UserError(f"{file} cannot be read as {file.suffix[1:] or 'CSV'}: {told}") from None
 
 
 def _boxes(table: pd.DataFrame, path: str) -> np.ndarray:
