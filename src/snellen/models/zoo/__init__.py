@@ -151,7 +151,7 @@ def fc_densenet67(classes: int) -> nn.Module:
 
 
 def fc_densenet103(classes: int) -> nn.Module:
-    """FC-DenseNet-103 for segmentation (Jégou et al. 2017), the tiramisu, 9.4 million weights."""
+    """FC-DenseNet-103 for segmentation (Jégou et al. 2017), the tiramisu, 9.3 million weights."""
     from snellen.models.zoo.fc_densenet import FCDenseNet
 
     return FCDenseNet((4, 5, 7, 10, 12, 15, 12, 10, 7, 5, 4), 16, classes)
