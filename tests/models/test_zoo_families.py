@@ -116,6 +116,26 @@ def test_a_pyramid_block_that_changes_nothing_keeps_its_input_and_pads_channels_
     torch.testing.assert_close(answer[:, :5], features.unflatten(3, (3, 2)).unflatten(2, (3, 2)).mean((3, 5)))
 
 
+@pytest.mark.parametrize(
+    ("bottleneck", "order"),
+    [
+        (False, "BatchNorm2d Conv2d BatchNorm2d ReLU Conv2d BatchNorm2d"),
+        (True, "BatchNorm2d Conv2d BatchNorm2d ReLU Conv2d BatchNorm2d ReLU Conv2d BatchNorm2d"),
+    ],
+)
+def test_a_pyramid_block_has_no_relu_before_its_first_convolution_and_a_norm_at_its_end(bottleneck, order):
+    """Figure 6d of Han et al.: more than the count of weights can tell."""
+    block = PyramidBlock(5, 8, 2, bottleneck)
+    assert [type(part).__name__ for part in block.change] == order.split()
+
+
+def test_first_convolutions_keep_the_variance_of_gradients():
+    """A 3×3 convolution to 256 channels is drawn with the variance 2 / (9 × 256)."""
+    torch.manual_seed(0)
+    weight = build("wide_resnet16_4", 10).layer3[1].conv2.weight
+    assert float(weight.detach().std()) == pytest.approx((2 / (9 * 256)) ** 0.5, rel=0.01)
+
+
 def test_the_tiramisu_has_the_channels_of_its_table():
     """Table 2 of Jégou et al. for FC-DenseNet103; its 578 is 304 + 160 + 112 = 576."""
     network = outline("fc_densenet103", 11)
