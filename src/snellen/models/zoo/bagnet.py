@@ -1,10 +1,11 @@
 """BagNet (Brendel & Bethge 2019): a ResNet-50 that sees an image only as a bag of small patches.
 
 Most 3×3 convolutions are 1×1, so that a place of the last stage sees 9, 17 or 33 pixels a side; the logits are the mean
-of every place's own. Weights are named as in the authors' PyTorch code, whose files load. Two things differ.
-BatchNorm's running mean keeps torch's usual momentum: theirs (0.001 in the stem) is for weights trained elsewhere.
-Images up to 96 px are padded with zeros until whole steps of the patch fit: as published, up to 7 pixels at the right
-and lower edge go unseen, 3 % of a side at 224 px but a fifth at 32, and a 32-px image is too small for BagNet-33.
+of every place's own. Layers and the names of their weights are those of the authors' PyTorch code. Two things differ.
+The running means of the first BatchNorm move with torch's usual momentum, not with 0.001, which suits only weights that
+are already trained. Images up to 96 px are padded with zeros until whole steps of the patch fit: as published, up to 7
+pixels at the right and lower edge go unseen, 3 % of a side at 224 px but a fifth at 32, and a 32-px image is too small
+for BagNet-33.
 """
 
 from __future__ import annotations
