@@ -23,7 +23,8 @@ def _models() -> list[tuple[str, str]]:
     return [
         ("timm:resnet18.a1_in1k", "any timm model, always with its weight tag"),
         ("torchvision:resnet50@IMAGENET1K_V2", "any torchvision classifier with its weights"),
-        ("zoo:ARCH@file.safetensors", f"our small networks: {', '.join(NETWORKS)}"),
+        ("zoo:ARCH@file.safetensors", "weights for a network named below, or for timm:NAME or torchvision:NAME"),
+        *((f"zoo:{name}@file.safetensors", _first_line(network)) for name, network in NETWORKS.items()),
         ("file.safetensors", "a checkpoint that snellen trained; a * in its name makes runs of one model"),
         ("python:package.module:factory", "your own code; also python:file.py:factory@argument"),
         ("predictions:file.csv", "answers made elsewhere: columns sample, pred and optionally distortion, seed"),

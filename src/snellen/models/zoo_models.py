@@ -1,17 +1,23 @@
-"""`zoo:arch@file.safetensors` (or the file alone, if its card names the architecture): our small networks."""
+"""`zoo:arch@file.safetensors` (or the file alone, if its card names the architecture): networks that were trained here.
+
+ARCH is a network of the zoo, or one of `timm:…` or `torchvision:…` with weights of one's own.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from snellen.data.canvas import Canvas
-from snellen.errors import UserError, unknown
+from snellen.errors import UserError
 from snellen.hashing import file_sha256, key_of
 from snellen.models.card import Card
 from snellen.models.checkpoint import load_into, load_state, read_card
 from snellen.models.model import Model, from_torch
-from snellen.models.zoo import NETWORKS
+from snellen.models.zoo import NETWORKS, SEGMENTATION, build, check_name
+
+if TYPE_CHECKING:
+    from torch import Size
 
 
 def zoo_card(architecture: str, path: str | None) -> Card:
@@ -23,8 +29,7 @@ def zoo_card(architecture: str, path: str | None) -> Card:
     architecture = architecture or held.get("arch", "")
     if not architecture:
         raise UserError(f"'{path}' does not say its architecture; write zoo:ARCH@{path} (ARCH: {', '.join(NETWORKS)})")
-    if architecture not in NETWORKS:
-        raise unknown("zoo network", architecture, NETWORKS)
+    check_name(architecture)
     size = held.get("size")
     canvas = Canvas(size[0], size[1], "crop", min(size)) if size else None
     mean, std = held.get("mean"), held.get("std")
@@ -37,32 +42,50 @@ def zoo_card(architecture: str, path: str | None) -> Card:
         canvas=canvas,
         mean=(mean[0], mean[1], mean[2]) if mean else None,
         std=(std[0], std[1], std[2]) if std else None,
+        task="segmentation" if architecture in SEGMENTATION else "classification",
         notices=notices,
         stated=held.get("accuracy"),
     )
 
 
 def load_zoo(architecture: str, path: str | None, device: Any) -> Model:
-    """A zoo network with the weights of a checkpoint; the class count is read from its last layer."""
+    """A network with the weights of a checkpoint; without a card the class count is read from its last layer."""
     card = zoo_card(architecture, path)
     assert path is not None
     architecture = card.text.removeprefix("zoo:").partition("@")[0]
     file = Path(path).expanduser()
     outputs = len(card.classes) if card.classes else _outputs(architecture, file)
-    module = load_into(NETWORKS[architecture](outputs), file)
+    module = load_into(build(architecture, outputs), file)
     made = from_torch(
-        module, card.classes, mean=card.mean, std=card.std, canvas=card.canvas, name=card.name, device=device
+        module,
+        card.classes,
+        mean=card.mean,
+        std=card.std,
+        canvas=card.canvas,
+        name=card.name,
+        device=device,
+        task=card.task,
     )
     return Model(card, made.predict, made.device, made.precision, made.module)
 
 
 def _outputs(architecture: str, file: Path) -> int:
-    """The class count of a checkpoint without a card: the rows of its network's last linear layer."""
-    from torch import nn
-
-    network = NETWORKS[architecture](1)
-    last = [name for name, part in network.named_modules() if isinstance(part, nn.Linear)][-1]
+    """The class count of a checkpoint without a card: the rows of the first tensor that grows with the classes."""
+    two, three = _shapes(architecture, 2), _shapes(architecture, 3)
+    name = next(name for name in two if two[name] != three[name])
     state = load_state(file)
-    if f"{last}.weight" not in state:
-        raise UserError(f"'{file}' does not fit {architecture}: it lacks '{last}.weight'")
-    return int(state[f"{last}.weight"].shape[0])
+    if name not in state:
+        raise UserError(f"'{file}' does not fit {architecture}: it lacks '{name}'")
+    return int(state[name].shape[0])
+
+
+def _shapes(architecture: str, classes: int) -> dict[str, Size]:
+    """The shape of each tensor of a network, by name, where possible without taking memory for them."""
+    import torch
+
+    try:
+        with torch.device("meta"):
+            network = build(architecture, classes)
+    except NotImplementedError:  # torchvision's RegNets compute with tensors while they are built
+        network = build(architecture, classes)
+    return {name: tensor.shape for name, tensor in network.state_dict().items()}

@@ -16,10 +16,10 @@ class PreActResNet(nn.Module):
         super().__init__()
         self.conv1 = nn.Conv2d(3, 64, 3, 1, 1, bias=False)
         self.bn1 = nn.BatchNorm2d(64)
-        self.layer1 = _stage(64, 64, 1, blocks[0])
-        self.layer2 = _stage(64, 128, 2, blocks[1])
-        self.layer3 = _stage(128, 256, 2, blocks[2])
-        self.layer4 = _stage(256, 512, 2, blocks[3])
+        self.layer1 = stage(64, 64, 1, blocks[0])
+        self.layer2 = stage(64, 128, 2, blocks[1])
+        self.layer3 = stage(128, 256, 2, blocks[2])
+        self.layer4 = stage(256, 512, 2, blocks[3])
         self.linear = nn.Linear(512, classes)
 
     def forward(self, images: Tensor) -> Tensor:
@@ -47,7 +47,8 @@ class PreActBlock(nn.Module):
         return change + (features if self.shortcut is None else self.shortcut(active))
 
 
-def _stage(inputs: int, outputs: int, stride: int, blocks: int) -> nn.Sequential:
+def stage(inputs: int, outputs: int, stride: int, blocks: int) -> nn.Sequential:
+    """A row of blocks, the first of which changes the channels and takes the stride."""
     return nn.Sequential(
         PreActBlock(inputs, outputs, stride), *(PreActBlock(outputs, outputs, 1) for _ in range(blocks - 1))
     )
