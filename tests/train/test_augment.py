@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -224,12 +225,12 @@ def test_factors_are_uniform_and_orders_vary():
     assert len({Jitter.draw(2, generator, 0.1, 0.1, 0.1, 0.1).order for _ in range(300)}) == 24
 
 
-def test_colours_do_not_depend_on_how_many_are_changed_at_once(monkeypatch):
+def test_an_image_is_coloured_the_same_whatever_else_is_in_the_batch(monkeypatch):
     images = smooth(7, 16, 16)
+    monkeypatch.setattr("snellen.train.augment.jitter.AT_ONCE", 3 * images[0].numel())
     jitter = Jitter.draw(7, draws(0), 0.4, 0.4, 0.4, 0.1)
-    whole = jitter.images(images)
-    monkeypatch.setattr("snellen.train.augment.jitter.IN_CACHE", 2 * images[0].numel())
-    assert torch.equal(jitter.images(images), whole)
+    alone = [Jitter(jitter.order, jitter.factors[:, [row]]).images(images[[row]]) for row in range(7)]
+    assert levels_apart(jitter.images(images), torch.cat(alone)) <= 1
 
 
 @settings(max_examples=40, deadline=None)
@@ -299,3 +300,21 @@ def test_wrong_calls_are_told():
         colour_jitter(noise(1, 4, 4), draws(), hue=0.6)
     with pytest.raises(ValueError, match="expected scale and ratio as .low, high. above 0"):
         random_resized_crop(noise(1, 4, 4), (4, 4), draws(), scale=(0.0, 1.0))
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+@pytest.mark.parametrize("augment", [*CHAINS, Augment(padding=3, resized=(0.2, 1.0), jitter=0.8)])
+def test_a_gpu_shows_the_same_and_nothing_waits_for_it(augment):
+    images, labels = smooth(16, 48, 40), torch.randint(0, 9, (16, 48, 40), generator=draws(1))
+    there, maps_there = images.cuda(), labels.cuda()
+    augment(there, draws(), maps_there)  # what is made once, is made before the watch
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        shown, moved = augment(there, draws(5), maps_there)
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+    here, maps_here = augment(images, draws(5), labels)
+    assert torch.equal(moved.cpu(), maps_here)
+    # A level of the resized crop may become up to (1 + jitter)³ levels by jittering.
+    allowed = math.ceil((1 + augment.jitter) ** 3) if augment.resized or augment.jitter else 0
+    assert levels_apart(shown.cpu(), here) <= allowed

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 LUMA = (0.2989, 0.587, 0.114)  # how bright red, green and blue look
-IN_CACHE = 1 << 18  # pixels changed at once on a CPU: what fits into its cache is changed about twice as fast
+AT_ONCE = 1 << 19  # values changed at once on a CPU: larger temporaries leave its cache (1.3 to 1.6 × slower)
 
 
 def colour_jitter(
@@ -65,14 +65,17 @@ class Jitter:
         if not self.order:
             return images
         factors = self.factors.to(images.device, non_blocking=True)[:, :, None, None, None]
-        size = max(1, IN_CACHE // images.shape[1:].numel() if images.device.type == "cpu" else len(images))
-        changed = torch.empty_like(images)
-        for start in range(0, len(images), size):
-            part = images[start : start + size].float()
-            for row, name in enumerate(self.order):
-                part = CHANGES[name](part, factors[row, start : start + size])
-            changed[start : start + size] = part.round_()
-        return changed
+        if images.device.type != "cpu":
+            return self._changed(images, factors)
+        size = max(1, AT_ONCE // images.shape[1:].numel())
+        parts = zip(images.split(size), factors.split(size, dim=1))
+        return torch.cat([self._changed(part, factor) for part, factor in parts])
+
+    def _changed(self, images: Tensor, factors: Tensor) -> Tensor:
+        pixels = images.to(torch.float32, copy=True)
+        for name, factor in zip(self.order, factors):
+            pixels = CHANGES[name](pixels, factor)
+        return pixels.round_().to(torch.uint8)
 
     def maps(self, maps: Tensor, ignore: int = IGNORE) -> Tensor:
         """Labels do not depend on colour."""

@@ -38,8 +38,13 @@ class Flip:
 
     def images(self, images: Tensor) -> Tensor:
         """The batch with some images mirrored."""
-        rows = self.mirrored.nonzero()[:, 0].to(images.device, non_blocking=True)
-        return images.index_copy(0, rows, images[rows].flip(-1))
+        if images.device.type != "cpu":
+            coins = self.mirrored.to(images.device, non_blocking=True)
+            return torch.where(coins.view(-1, *[1] * (images.ndim - 1)), images.flip(-1), images)
+        if not len(images):
+            return images
+        # Image by image: 10 × faster at 224 px than choosing pixel by pixel.
+        return torch.stack([image.flip(-1) if coin else image for image, coin in zip(images, self.mirrored.tolist())])
 
     def maps(self, maps: Tensor, ignore: int = IGNORE) -> Tensor:
         """Label maps [B, H, W] mirrored along; nothing is ignored."""
@@ -74,7 +79,7 @@ class Shift:
                 raise ValueError(
                     f"expected padding below the image side to reflect, got {self.padding} at {height}x{width}"
                 )
-            padded = stack[:, :, _reflected(height, self.padding, stack)][..., _reflected(width, self.padding, stack)]
+            padded = _reflected(_reflected(stack, 2, self.padding), 3, self.padding)
         else:
             padded = torch.nn.functional.pad(stack, (self.padding,) * 4, value=outside)
         if stack.device.type == "cpu" and height * width >= LOOP_FROM:
@@ -87,7 +92,9 @@ class Shift:
         return windows[torch.arange(len(stack), device=stack.device), :, top, left]
 
 
-def _reflected(side: int, padding: int, like: Tensor) -> Tensor:
-    """Positions −padding … side + padding − 1 mirrored at the first and the last pixel."""
-    place = torch.arange(-padding, side + padding, device=like.device).abs()
-    return torch.minimum(place, 2 * (side - 1) - place)
+def _reflected(stack: Tensor, axis: int, padding: int) -> Tensor:
+    """The stack continued on both sides of an axis, mirrored at its first and its last pixel."""
+    side = stack.shape[axis]
+    before = stack.narrow(axis, 1, padding).flip(axis)
+    after = stack.narrow(axis, side - 1 - padding, padding).flip(axis)
+    return torch.cat([before, stack, after], axis)
