@@ -245,3 +245,46 @@ def kept(network: nn.Module, images: np.ndarray, labels: np.ndarray) -> float:
 def test_real_networks_keep_what_the_data_pack_states(networks, realdata, name, low, high):
     images, labels, _ = realdata.load_small("cifar10", "test")
     assert low <= kept(networks.load(name).eval(), images[:500], labels[:500]) <= high
+
+
+def weak_and_strong(count: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Images 5 × 4 of two classes: one row says which loudly (± 20 levels) but lies one time in five, the rest softly.
+
+    The soft rows (± 6 levels) never lie, but an attack of 8 levels turns them round.
+    """
+    labels = torch.randint(2, (count,), generator=draws(seed))
+    sign = (2 * labels - 1).view(-1, 1, 1, 1)
+    lies = torch.where(torch.rand(count, 1, 1, 1, generator=draws(seed + 1)) < 0.2, -1, 1)
+    images = (128 + 6 * sign).expand(count, 3, 5, 4).clone()
+    images[:, :, :1] = 128 + 20 * sign * lies
+    return images.to(torch.uint8), labels
+
+
+def trained(pgd: Pgd | None) -> nn.Module:
+    network = linear()
+    optimiser = torch.optim.SGD(network.parameters(), lr=0.5)
+    generator = draws(5)
+    images, labels = weak_and_strong(128, 0)
+    for _ in range(150):
+        shown = images if pgd is None else pgd.attack(network, NORMALISE, images, labels, cross_entropy, generator)
+        optimiser.zero_grad()
+        cross_entropy(network(NORMALISE(shown)), labels).backward()
+        optimiser.step()
+    return network
+
+
+def test_training_on_attacked_images_hardens_and_costs_what_the_soft_feature_gave():
+    images, labels = weak_and_strong(500, 10)
+    attack = Pgd("linf", 8 / 255, steps=5)
+
+    def right(network: nn.Module, shown: torch.Tensor) -> float:
+        return float((network(NORMALISE(shown)).argmax(1) == labels).float().mean())
+
+    plain, hard = trained(None), trained(attack)
+    attacked = {
+        net: right(net, attack.attack(net, NORMALISE, images, labels, cross_entropy, draws(9))) for net in (plain, hard)
+    }
+    assert right(plain, images) > 0.97
+    assert attacked[plain] < 0.5
+    assert right(hard, images) == pytest.approx(0.8, abs=0.05)
+    assert attacked[hard] == pytest.approx(0.8, abs=0.05)
