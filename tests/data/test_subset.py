@@ -34,6 +34,7 @@ def test_a_share_of_the_labels_is_drawn_anew_each_class_equally_often():
     mixed = random_labels(plain, 0.5)
     changed = mixed.samples.labels != plain.samples.labels
     assert changed.mean() == pytest.approx(0.5 * 3 / 4, abs=0.02)  # a quarter of the drawn ones are the old label
+    assert chisquare(np.bincount(mixed.samples.labels[changed], minlength=4)).pvalue > 1e-3
     whole = random_labels(plain, 1.0).samples.labels
     assert chisquare(np.bincount(whole * 4 + plain.samples.labels, minlength=16)).pvalue > 1e-3
     assert mixed.classes == NAMES

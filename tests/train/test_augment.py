@@ -117,7 +117,7 @@ def test_what_is_uncovered_gets_the_label_that_is_asked_for():
     assert torch.equal(maps[0], expected)
 
 
-@pytest.mark.parametrize(("height", "width"), [(64, 64), (48, 100), (20, 90)])
+@pytest.mark.parametrize(("height", "width"), [(64, 64), (48, 100), (20, 90), (10, 12)])
 def test_boxes_follow_the_law_of_torchvisions_random_resized_crop(height, width):
     """20 × 90 often takes the central fallback: its aspect 4.5 is far from the allowed 3/4 … 4/3."""
     with torch.random.fork_rng(devices=[]):
