@@ -9,6 +9,7 @@ from pathlib import Path
 
 from snellen.audits import AUDITS
 from snellen.catalogue import catalogue
+from snellen.data import OPTIONS
 from snellen.distort import DISTORTIONS
 from snellen.distort.fills import PAINTS
 from snellen.distort.law import LAWS
@@ -23,6 +24,8 @@ def reference() -> str:
     parts += ["## Models\n", _pairs("models"), "## Data\n", _pairs("data")]
     parts.append("`?column=value` keeps only the rows with that value; several are joined with `&`. For `phantom:` the "
                  "options are its dials.\n")  # fmt: skip
+    parts.append("Any data take these options too, in this order:\n")
+    parts.append("\n".join(f"- `?{name}=`: {meaning}" for name, meaning in OPTIONS.items()) + "\n")
     parts.append("## Distortions\n")
     parts.append("Arguments may be given by position or by name; `a | b` chains. The text form prints all fields and is "
                  "the distortion's identity.\n")  # fmt: skip

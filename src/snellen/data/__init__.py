@@ -11,6 +11,7 @@ from snellen.data.dataset import Dataset, Photo, Samples, Unreadable, limited
 from snellen.data.folder import folder
 from snellen.data.manifest import manifest
 from snellen.data.phantom import phantom
+from snellen.data.subset import OPTIONS, chosen, only_ids, random_labels, without_classes
 from snellen.errors import UserError, unknown
 
 SCHEMES: dict[str, Callable[[str, Mapping[str, str]], Dataset]] = {
@@ -24,7 +25,8 @@ SCHEMES: dict[str, Callable[[str, Mapping[str, str]], Dataset]] = {
 def load_data(text: str) -> Dataset:
     """The dataset a text names: `folder:path`, `manifest:file.csv`, `arrays:file.npz`, `phantom:test?texture_bias=1`.
 
-    `?column=value` keeps only the rows with that value; several are joined with `&`.
+    `?column=value` keeps only the rows with that value; several are joined with `&`. Options that any data take are
+    `ids`, `without`, `random_labels` and `labels_seed`: see subset.py.
     """
     scheme, colon, rest = text.partition(":")
     if not colon:
@@ -37,7 +39,8 @@ def load_data(text: str) -> Dataset:
     options = dict(parse_qsl(query, keep_blank_values=True, strict_parsing=False))
     if query and not options:
         raise UserError(f"cannot read '?{query}' in '{text}'; write it as ?column=value&other=value")
-    data = SCHEMES[scheme](path, options)
+    data = SCHEMES[scheme](path, {name: value for name, value in options.items() if name not in OPTIONS})
+    data = chosen(data, {name: value for name, value in options.items() if name in OPTIONS})
     return data if data.text == text else _renamed(data, text)
 
 
@@ -48,6 +51,7 @@ def _renamed(data: Dataset, text: str) -> Dataset:
 
 
 __all__ = [
+    "OPTIONS",
     "SCHEMES",
     "Canvas",
     "Dataset",
@@ -57,5 +61,8 @@ __all__ = [
     "from_arrays",
     "limited",
     "load_data",
+    "only_ids",
+    "random_labels",
     "render",
+    "without_classes",
 ]

@@ -1,0 +1,127 @@
+"""Data made of other data: random labels, classes left out, chosen samples. Each has a fingerprint of its own.
+
+They are options of every kind of data: `folder:x?ids=tail.txt&without=truck,cat&random_labels=0.5&labels_seed=1`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+
+from snellen.data.dataset import Dataset, sample_keys
+from snellen.errors import UserError, unknown
+from snellen.hashing import key_of
+
+Number = TypeVar("Number", int, float)
+OPTIONS = {
+    "ids": "only the samples whose ids a text file lists, one a line",
+    "without": "without these classes, separated by commas",
+    "random_labels": "this share of the labels, 0 to 1, drawn anew from all classes",
+    "labels_seed": "the seed of random_labels, 0 if not given",
+}
+
+
+def chosen(data: Dataset, options: Mapping[str, str]) -> Dataset:
+    """The data under the options named in OPTIONS, in that order: labels are drawn from the classes that are left."""
+    if "labels_seed" in options and "random_labels" not in options:
+        raise UserError("labels_seed says how random labels are drawn; add random_labels=SHARE or leave it out")
+    if "ids" in options:
+        data = only_ids(data, options["ids"])
+    if "without" in options:
+        data = without_classes(data, [name.strip() for name in options["without"].split(",") if name.strip()])
+    if "random_labels" in options:
+        share = _number("random_labels", options["random_labels"], float)
+        seed = _number("labels_seed", options.get("labels_seed", "0"), int)
+        data = random_labels(data, share, seed)
+    return data
+
+
+def random_labels(data: Dataset, share: float, seed: int = 0) -> Dataset:
+    """The data with a share of its labels, 0 to 1, drawn anew, each class equally likely (paper 000, C.3).
+
+    A drawn label may by chance be the old one. Whether and what is drawn depends only on the seed and the sample's id: a
+    larger share draws the same labels and more, a limit or a subset changes none. Unknown labels (−1) stay unknown.
+    """
+    if not 0 <= share <= 1:
+        raise UserError(f"expected random_labels in [0, 1], got {share:g}")
+    if seed < 0:
+        raise UserError(f"expected labels_seed of at least 0, got {seed}")
+    labels = data.samples.labels
+    drawn = (_uniform(data, f"{seed}/label") * len(data.classes)).astype(np.int64)
+    redrawn = (_uniform(data, f"{seed}/whether") < share) & (labels >= 0)
+    samples = replace(data.samples, labels=np.where(redrawn, drawn, labels))
+    return replace(data, samples=samples, fingerprint=key_of([data.fingerprint, "random_labels", float(share), seed]))
+
+
+def without_classes(data: Dataset, names: Sequence[str]) -> Dataset:
+    """The data without some classes: their samples go, their names leave the list of classes, labels are renumbered.
+
+    So a network trained on it has no output for them, and the answer of one that has counts as outside the data
+    (paper 000, C.5.1). Unlabelled samples stay.
+    """
+    if not names:
+        raise UserError(f"without= names no class; {data.text} has: {_few(data.classes)}")
+    for name in names:
+        if name not in data.classes:
+            raise unknown(f"class of {data.text}", name, data.classes)
+    gone = np.array([name in names for name in data.classes])
+    if gone.all():
+        raise UserError(f"without={','.join(names)} leaves no class of {data.text}")
+    numbers = np.append(np.cumsum(~gone) - 1, -1)  # the last one is for label −1
+    labels = data.samples.labels
+    rows = np.flatnonzero((labels < 0) | ~gone[labels])
+    if not len(rows):
+        raise UserError(f"without={','.join(names)} leaves no sample of {data.text}")
+    kept = data.at(rows)
+    left_out = sorted(set(names))
+    return replace(
+        kept,
+        classes=tuple(name for name in data.classes if name not in names),
+        samples=replace(kept.samples, labels=numbers[kept.samples.labels]),
+        tree=None if data.tree is None else {name: up for name, up in data.tree.items() if name not in names},
+        fingerprint=key_of([kept.fingerprint, "without", left_out]),
+    )
+
+
+def only_ids(data: Dataset, file: str | Path) -> Dataset:
+    """The samples that a text file lists, one id a line, in the data's own order; all classes stay."""
+    path = Path(file).expanduser()
+    if not path.is_file():
+        raise UserError(f"no file '{file}' of sample ids")
+    try:
+        lines = [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines()]
+    except (UnicodeDecodeError, OSError) as error:
+        raise UserError(f"{file} cannot be read as a list of sample ids: {error}") from None
+    position = {name: row for row, name in enumerate(data.samples.ids)}
+    rows = set()
+    for number, name in enumerate(lines, 1):
+        if name and name not in position:
+            known = data.samples.ids[0] if len(data) else "none"
+            raise UserError(f"{file} line {number}: {data.text} has no sample '{name[:200]}'; its first is '{known}'")
+        if name:
+            rows.add(position[name])
+    if not rows:
+        raise UserError(f"{file} lists no sample ids; write one a line")
+    return data.at(np.array(sorted(rows)))
+
+
+def _uniform(data: Dataset, name: str) -> np.ndarray:
+    """A number in [0, 1) per sample, from its id and a name."""
+    keys = sample_keys([f"{name}/{sample}" for sample in data.samples.ids])
+    return (keys >> np.uint64(11)) / float(1 << 53)
+
+
+def _number(name: str, value: str, kind: type[Number]) -> Number:
+    try:
+        return kind(value)
+    except ValueError:
+        wanted = "whole number" if kind is int else "number"
+        raise UserError(f"expected {name} as a {wanted}, got '{value}'") from None
+
+
+def _few(classes: tuple[str, ...]) -> str:
+    return ", ".join(classes[:8]) + (f", … ({len(classes)})" if len(classes) > 8 else "")
