@@ -83,5 +83,5 @@ class Run:
 def load_run(path: Path | str) -> Run:
     """The run in a folder."""
     if not (Path(path) / "run.json").exists():
-        raise UserError(f"'{path}' is not a run folder: it has no run.json")
+        raise UserError(f"'{path}' is not a run folder: it has no run.json; give the --out of an audit")
     return Run(path)

@@ -12,7 +12,9 @@ from snellen.checks.answered import CHECKS
 from snellen.checks.doubt import FEWEST, Clean, Doubt
 from snellen.checks.pixels import preprocessing
 from snellen.data.dataset import Dataset, limited
+from snellen.distort import Nothing
 from snellen.engine.cell import canvas_for
+from snellen.engine.failures import answered_nan
 from snellen.engine.settings import Settings
 from snellen.engine.slides import slides
 from snellen.errors import UserError
@@ -62,7 +64,7 @@ def first_look(subject: Subject, data: Dataset, labels: LabelMap, settings: Sett
         first = look.ask(look.images[:FIRST], look.labels[:FIRST])
         if not first.confidence.isfinite().all():
             sample = look.ids[int((~first.confidence.isfinite()).nonzero()[0])]
-            raise UserError(f"model '{subject.name}' answered nan for sample '{sample}' under none()")
+            raise answered_nan(subject.name, sample, Nothing())
         clean = Clean(
             who=f"'{subject.name}'" if subject.run == subject.name else f"'{subject.name}' ({subject.run})",
             model=subject.name,

@@ -191,7 +191,9 @@ def _asked_within_memory(model: Model, pixels: Tensor, work: Work, canvas: Canva
         return model(pixels)
     except torch.OutOfMemoryError:
         if len(pixels) == 1:
-            raise UserError(f"not even one image fits into memory with model '{model.name}'") from None
+            raise UserError(
+                f"not even one image fits into memory with model '{model.name}'; use --device cpu or a smaller model"
+            ) from None
     half = (len(pixels) + 1) // 2
     work.batch[canvas] = min(work.batch[canvas], half)
     torch.cuda.empty_cache()

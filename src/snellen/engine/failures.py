@@ -49,6 +49,13 @@ def one_by_one(model: Model, pixels: Tensor, outputs: int) -> tuple[Tensor, dict
     return torch.cat([blank if one is None else one for one in answers]), failed
 
 
+def answered_nan(model: str, sample: str, distortion: object) -> UserError:
+    """What to say of a model that answers no number."""
+    return UserError(
+        f"model '{model}' answered nan for sample '{sample}' under {distortion}; check its weights and preprocessing"
+    )
+
+
 def told(error: BaseException) -> str:
     """An error in one line."""
     lines = str(error).strip().splitlines()

@@ -105,4 +105,6 @@ def _check_needs(cell: Cell, data: Dataset, donors: str | None) -> None:
                 f"{cell.distortion} needs a donor pool; pass --donors DATA, for example --donors phantom:train"
             )
         if need in ("masks", "boxes") and need not in data.facts:
-            raise UserError(f"{cell.distortion} needs the objects' {need}, which {data.text} does not have")
+            raise UserError(
+                f"{cell.distortion} needs the objects' {need}, which {data.text} does not have; leave it out, or use data with {need}"
+            )

@@ -10,10 +10,9 @@ import numpy as np
 from snellen.data.dataset import Dataset, Samples
 from snellen.engine.answer import Answered, Trace, Work
 from snellen.engine.cell import Asked
-from snellen.engine.failures import with_failures
+from snellen.engine.failures import answered_nan, with_failures
 from snellen.engine.slides import Slides
 from snellen.engine.store import ShardTables
-from snellen.errors import UserError
 from snellen.lazy import torch
 from snellen.models.labels import Reading
 
@@ -58,7 +57,7 @@ def _answer_columns(
     pred, raw, confidence, label_prob = (torch.cat(parts).cpu().numpy() for parts in zip(*readings))
     if not np.isfinite(confidence[readable]).all() and one.subject.card.text.partition(":")[0] != "predictions":
         sample = samples.ids[int(np.flatnonzero(readable & ~np.isfinite(confidence))[0])]
-        raise UserError(f"model '{one.subject.name}' answered nan for sample '{sample}' under {one.cell.distortion}")
+        raise answered_nan(one.subject.name, sample, one.cell.distortion)
     return {
         "pred": pred[readable].astype(np.int32),
         "raw": raw[readable].astype(np.int32),

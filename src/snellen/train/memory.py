@@ -40,7 +40,7 @@ def remember(data: Dataset, device: torch.device, size: tuple[int, int] | None =
     unlabelled = np.flatnonzero(data.samples.labels < 0)
     if len(unlabelled):
         first = data.samples.ids[unlabelled[0]]
-        raise UserError(f"{data.text}: {len(unlabelled)} images have no label, the first is '{first}'")
+        raise UserError(f"{data.text}: {len(unlabelled)} images have no label, the first is '{first}'; leave them out")
     images: np.ndarray | None = None
     for row, photo in enumerate(_photos(data)):
         if isinstance(photo, Unreadable):
