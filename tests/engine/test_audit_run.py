@@ -228,7 +228,7 @@ def test_donors_are_pasted_and_recorded(levels: str, corner: Model) -> None:
 
 def test_nan_answers_and_wrong_shapes_are_named(levels: str) -> None:
     nan = from_callable(lambda images: np.full((len(images), 4), np.nan), size=16, name="broken", version="1")
-    with pytest.raises(UserError, match="model 'broken' answered nan for sample 'level-00' under none"):
+    with pytest.raises(UserError, match="model 'broken' answered nan for sample 'level-56' under none"):
         ask(nan, levels, SMALL)
     flat = from_callable(lambda images: np.zeros(len(images)), size=16, name="flat", version="1")
     with pytest.raises(
