@@ -106,5 +106,6 @@ def _check_needs(cell: Cell, data: Dataset, donors: str | None) -> None:
             )
         if need in ("masks", "boxes") and need not in data.facts:
             raise UserError(
-                f"{cell.distortion} needs the objects' {need}, which {data.text} does not have; leave it out, or use data with {need}"
+                f"{cell.distortion} needs the objects' {need}, which {data.text} does not have; "
+                f"leave it out, or use data with {need}"
             )
