@@ -80,6 +80,8 @@ def blurred(tones: np.ndarray, width: int) -> np.ndarray:
     """Tones [H, W] averaged over a square of `width` cells, wrapping around; whole numbers in and out."""
     for axis in (0, 1):
         if width > 1:
-            copies = (np.roll(tones, shift - width // 2, axis) for shift in range(width))
-            tones = (sum(copies) + width // 2) // width
+            total = np.full_like(tones, width // 2)  # so that the division rounds
+            for shift in range(width):
+                total += np.roll(tones, shift - width // 2, axis)
+            tones = total // width
     return tones

@@ -35,7 +35,7 @@ def dots(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def zigzag(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    return TOP * ((y + abs(x % REPEAT - REPEAT // 2) * 3 // 2) % REPEAT < REPEAT // 2)
+    return TOP * ((y + abs(x % (2 * REPEAT) - REPEAT) * 3 // 2) % REPEAT < REPEAT // 2)
 
 
 def waves(x: np.ndarray, y: np.ndarray) -> np.ndarray:
