@@ -198,7 +198,7 @@ def test_no_texture_shifted_turned_or_inverted_matches_another(blur):
     for index, tile in enumerate(drawn):
         match = abs(np.fft.ifft2(spectrum(tile, 0) * turned.conj()).real).max(axis=(1, 2, 3))
         assert match[index] == pytest.approx(float(tile.max() > 0))  # itself, unturned
-        assert np.delete(match, index).max() < 0.75
+        assert np.delete(match, index).max() < 0.7
 
 
 def test_only_one_texture_is_plain_and_the_others_show_both_colours():
@@ -210,8 +210,13 @@ def test_only_one_texture_is_plain_and_the_others_show_both_colours():
 
 @pytest.mark.parametrize("axis", [1, 2])
 def test_tiles_wrap_around_without_a_seam(axis):
-    changes = (tiles(2) != np.roll(tiles(2), 1, axis)).mean(axis=3 - axis)  # [textures, TILE]
-    assert (changes[:, 0] <= changes[:, 1:].max(axis=1)).all()
+    drawn = tiles(2)
+    blobs = list(TEXTURES).index("blobs")
+    repeats = (drawn == np.roll(drawn, TILE // 2, axis)).all(axis=(1, 2))
+    assert np.flatnonzero(~repeats).tolist() == [blobs]  # what repeats within the tile cannot break at its end
+    changes = abs(np.diff(drawn[blobs].astype(int), axis=axis - 1, append=drawn[blobs].take([0], axis - 1)))
+    along = changes.mean(axis=2 - axis)
+    assert along[-1] <= along[:-1].max()
 
 
 @pytest.mark.parametrize("blur", [2, 5, 11, 22])
@@ -281,15 +286,17 @@ def test_scenes_are_drawn_in_whole_numbers_within_the_palette():
 
 
 @given(pitch=st.integers(8, 60), share=st.integers(2, 5), name=st.text(max_size=4))
-def test_there_is_at_most_one_speck_in_a_square_and_it_does_not_touch_the_next(pitch, share, name):
+def test_a_speck_is_whole_and_does_not_touch_the_next(pitch, share, name):
     radius = pitch // (2 * share)
     cells = np.arange(4 * pitch)
     specks = speckled(name, pitch, radius, cells[None, :], cells[:, None]).reshape(4, pitch, 4, pitch)
     for square in specks.transpose(0, 2, 1, 3).reshape(16, pitch, pitch):
         rows, columns = np.nonzero(square)
         if len(rows):
-            assert np.ptp(rows) < 2 * radius
-            assert np.ptp(columns) < 2 * radius
+            assert np.ptp(rows) == np.ptp(columns) < 2 * radius
+            speck = square[rows.min() : rows.max() + 1, columns.min() : columns.max() + 1]
+            assert (speck == speck[::-1]).all()
+            assert (speck == speck.T).all()
             assert not square[0].any()
             assert not square[:, 0].any()
 

@@ -77,11 +77,11 @@ def ramp(values: np.ndarray, low: int, high: int) -> np.ndarray:
 
 
 def blurred(tones: np.ndarray, width: int) -> np.ndarray:
-    """Tones [H, W] averaged over a square of `width` cells, wrapping around; whole numbers in and out."""
+    """Tones 0 to 255 [H, W] averaged over a square of up to 256 cells a side, wrapping around: uint16 [H, W]."""
+    tones = tones.astype(np.uint16)  # holds 256 tones, in a quarter of the memory
     for axis in (0, 1):
-        if width > 1:
-            total = np.full_like(tones, width // 2)  # so that the division rounds
-            for shift in range(width):
-                total += np.roll(tones, shift - width // 2, axis)
-            tones = total // width
+        total = np.full_like(tones, width // 2)  # so that the division rounds
+        for shift in range(width):
+            total += np.roll(tones, shift - width // 2, axis)
+        tones = total // np.uint16(width)
     return tones

@@ -65,7 +65,7 @@ def polygon(*corners: tuple[int, int]) -> Region:
 
 
 def star(points: int, inner: int) -> Shape:
-    """A star with a point at the top; the corners between its points lie `inner` from the centre, as its core does."""
+    """A star with a point at the top; `inner` is the radius of its core and of the corners between its points."""
 
     def silhouette(u: np.ndarray, v: np.ndarray) -> np.ndarray:
         corner = np.arange(2 * points)
