@@ -98,3 +98,14 @@ def silhouettes(rim: int) -> np.ndarray:
     for down, right in ((0, rim), (rim, 0), (diagonal, diagonal), (diagonal, -diagonal)):
         core &= np.roll(drawn, (down, right), (1, 2)) & np.roll(drawn, (-down, -right), (1, 2))
     return np.where(core, INSIDE, np.where(drawn, RIM, 0)).astype(np.uint8)
+
+
+PARTS: tuple[str, ...] = ("scene", *(f"{name} {side}" for name in SHAPES for side in ("left", "right")))
+
+
+@lru_cache(maxsize=1)
+def parts() -> np.ndarray:
+    """The part of every class at each cell of the grid, uint8 [classes, GRID, GRID]: 0 outside, else its number."""
+    drawn = silhouettes(rim=8) > 0
+    number = 1 + 2 * np.arange(len(SHAPES))[:, None, None] + (np.arange(GRID) >= GRID // 2)
+    return np.where(drawn, number, 0).astype(np.uint8)
