@@ -12,9 +12,9 @@ THICK = ONE // 10  # half of it in the scene's darkest tone, half in its lightes
 DARK, LIGHT = 0, 255
 
 
-def bars(tones: np.ndarray, draws: Draws) -> None:
-    """Draw two bars across and two down into scenes, tones uint8 [b, S, S], in place."""
-    size = tones.shape[1]
+def barred(scenes: np.ndarray, draws: Draws) -> np.ndarray:
+    """Scenes, tones uint8 [b, S, S], with two bars across and two down."""
+    tones, size = scenes.copy(), scenes.shape[1]
     pixels = (2 * np.arange(size, dtype=np.int64) + 1) * ONE // (2 * size)
     for bar in BARS:
         length = draws.whole(f"{bar} length", ONE * 35 // 100, ONE * 75 // 100)
@@ -25,3 +25,4 @@ def bars(tones: np.ndarray, draws: Draws) -> None:
             through = (pixels >= low) & (pixels < high)
             rows, columns = (through, along) if bar.endswith("across") else (along, through)
             tones[rows[:, :, None] & columns[:, None, :]] = tone
+    return tones

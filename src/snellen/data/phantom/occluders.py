@@ -19,7 +19,7 @@ from snellen.data.phantom.recipe import TILT, Recipe, main_objects
 from snellen.data.phantom.shapes import SHAPES
 from snellen.data.phantom.things import Things, any_hue, any_texture
 
-TRIAL = 48  # pixels
+TRIAL = 32  # pixels
 ATTEMPTS = 64  # about two in three fit, so that all fail is less likely than 10^-20; then nothing is planted
 BLOCK = 1 << 16  # pixels looked at at once
 
@@ -61,15 +61,17 @@ def settled(draws: Draws, true_class: np.ndarray, dials: Dials) -> tuple[Draws, 
 def fits(draws: Draws, attempt: Draws, true_class: np.ndarray, dials: Dials) -> np.ndarray:
     """Whether a place hides neither too little nor too much, looking at every frame of its clip, bool [clips]."""
     trial, real = (STILL_TRIAL, STILL) if dials.frames == 1 else (CLIP_TRIAL, CLIP)
-    fit = np.arange(len(true_class))
+    row, frame = np.divmod(np.arange(len(true_class) * dials.frames), dials.frames)
+    objects = main_objects(draws.take(row), true_class[row], frame, dials)
+    in_front = placed(draws.take(row), attempt.take(row), objects, frame, dials)
+    fit = np.ones(len(true_class), bool)
     for size, bounds in ((TRIAL, trial), (dials.size, real)):
-        row, frame = np.repeat(fit, dials.frames), np.tile(np.arange(dials.frames), len(fit))
-        objects = main_objects(draws.take(row), true_class[row], frame, dials)
-        hidden, full = overlap(objects, placed(draws.take(row), attempt.take(row), objects, frame, dials), size)
-        percent = (100 * hidden).reshape(-1, dials.frames), full.reshape(-1, dials.frames)
-        some = (percent[0] >= bounds.least * percent[1]).any(axis=1)
-        fit = fit[some & (percent[0] <= bounds.most * percent[1]).all(axis=1) & (percent[1] > 0).all(axis=1)]
-    return np.isin(np.arange(len(true_class)), fit)
+        looked_at = np.flatnonzero(fit[row])
+        counts = overlap(objects.take(looked_at), in_front.take(looked_at), size)
+        hidden, full = (count.reshape(-1, dials.frames) for count in counts)
+        some = (100 * hidden >= bounds.least * full).any(axis=1)
+        fit[fit] = some & (100 * hidden <= bounds.most * full).all(axis=1) & (full > 0).all(axis=1)
+    return fit
 
 
 def placed(draws: Draws, attempt: Draws, objects: Things, frame: np.ndarray, dials: Dials) -> Things:
@@ -111,9 +113,10 @@ def other_class(draws: Draws, shape: np.ndarray) -> np.ndarray:
 
 def overlap(objects: Things, in_front: Things, size: int) -> tuple[np.ndarray, np.ndarray]:
     """How many pixels of each object are hidden, and how many it has, int64 [T] each, in images of `size` pixels."""
-    back, front = (shape_grid(things, Window.whole(things, size)) for things in (objects, in_front))
+    window = Window.around(objects, size, int(objects.diameter.max(initial=0)))
+    back, front = (shape_grid(things, window) for things in (objects, in_front))
     hidden, full = np.zeros(len(objects), np.int64), np.zeros(len(objects), np.int64)
-    step = max(BLOCK // size**2, 1)
+    step = max(BLOCK // window.side**2, 1)
     for part in (slice(start, start + step) for start in range(0, len(objects), step)):
         whole = outline(back, part, size) != 0
         full[part] = np.count_nonzero(whole, axis=(1, 2))

@@ -2,20 +2,20 @@
 
 What is known per image (grids, windows, colours) is worked out for the whole batch; the pixels then come in blocks that
 stay in the processor's cache. Layers are painted from the back: scene, bars, clutter, object, occluder. Each writes, for
-the pixels it covers, the address of their colour, so that what a pixel shows is still known at the end.
+the pixels it covers, a ramp and a tone, so that what a pixel shows is still known at the end.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from snellen.data.phantom.colours import TONES, ramps, scene_colours, thing_colours
 from snellen.data.phantom.dials import Dials
-from snellen.data.phantom.edges import bars
+from snellen.data.phantom.edges import barred
 from snellen.data.phantom.fixed import ONE
 from snellen.data.phantom.grids import Grid, Window, outline, shape_grid, texture_grid, texture_tones
 from snellen.data.phantom.marks import MAIN, OTHER, write
@@ -26,6 +26,8 @@ from snellen.data.phantom.things import Things, joined
 
 RIM_LIGHT = 90  # of 256: how bright a thing's edge is, so that it stands out from any scene
 BLOCK = 1 << 16  # pixels painted at once
+
+Role = Literal["object", "clutter", "occluder"]
 
 
 @dataclass(frozen=True)
@@ -42,40 +44,29 @@ class Rendered:
 
 @dataclass(frozen=True)
 class Layer:
-    """Things of which no image has two: painted at once.
-
-    `ramp`, int64 [T], is the first of a thing's two ramps; its rim is painted with the second.
-    """
+    """Things of which no image has two, painted at once; `number`, int64 [T], is that of each thing in its image."""
 
     things: Things
+    role: Role
+    number: np.ndarray
     window: Window
     shape: Grid
     texture: Grid
-    ramp: np.ndarray
-
-    def cells(self, part: slice) -> tuple[np.ndarray, np.ndarray]:
-        """Where some things are, bool [t, side, side], and the addresses of their colours there, intp."""
-        hit = outline(self.shape, part, self.window.size)
-        cells = np.add(texture_tones(self.texture, part, self.window.size), (self.ramp[part, None, None] - 1) * TONES)
-        cells += hit * np.intp(TONES)
-        return hit != 0, cells
 
 
 @dataclass(frozen=True)
 class Picture:
     """A batch ready to be painted: its recipe, its layers from the back, and the colours, uint32 [ramps, TONES].
 
-    `window` is the part of the panorama that each scene shows. The layer of the main objects is the one at `main`. Ramps 0 … B − 1 are the scenes'; then come two for each of
-    `things`, which are the main objects, the clutter and the occluders in this order, `roles` int64 [T] naming them.
+    An image's ramps start at `first`, int64 [B]: its scene's, then two for each thing by number, inside and rim.
+    `window` are the rows and columns of the panorama that each scene shows.
     """
 
     made: Recipe
     size: int
     layers: tuple[Layer, ...]
-    main: int
-    things: Things
-    roles: np.ndarray
     colours: np.ndarray
+    first: np.ndarray
     window: tuple[np.ndarray, np.ndarray]
 
     def __len__(self) -> int:
@@ -87,25 +78,24 @@ class Picture:
         return (slice(start, min(start + step, len(self))) for start in range(0, len(self), step))
 
 
-ROLES = ("object", "clutter", "occluder")
-
-
 def picture(made: Recipe, dials: Dials) -> Picture:
-    """What paint and truth start from: things, grids and colours of a recipe."""
-    behind = clutter(made, dials)
-    groups = [made.objects, *behind, *([occluders(made, dials)] if dials.occlusion > 0 else [])]
-    roles = [0] + [1] * len(behind) + [2] * (len(groups) - 1 - len(behind))
-    firsts = np.cumsum([0] + [len(group) for group in groups])
+    """What is worked out for a whole batch before its pixels are painted."""
+    groups: list[tuple[Role, Things]] = [("object", made.objects)]
+    groups += [("clutter", things) for things in clutter(made, dials)]
+    if dials.occlusion > 0:
+        groups.append(("occluder", occluders(made, dials)))
     largest = int(dials.largest * ONE) * CLUTTER[1] // 100
-    layers = []
-    for things, role, first in zip(groups, roles, firsts):
-        window = Window.around(things, dials.size, largest) if role == 1 else Window.whole(things, dials.size)
-        ramp = len(made.label) + 2 * (first + np.arange(len(things)))
-        layers.append(Layer(things, window, shape_grid(things, window), texture_grid(things, window), ramp))
-    order = (*layers[1 : 1 + len(behind)], layers[0], *layers[1 + len(behind) :])
-    things, role = joined(groups), np.repeat(roles, [len(group) for group in groups])
-    colours, window = colour_table(made, things, role), scene_window(made, dials.size)
-    return Picture(made, dials.size, order, len(behind), things, role, colours, window)
+    layers, count = [], np.zeros(len(made.label), np.int64)
+    for role, things in groups:
+        count[things.image] += 1
+        whole = role != "clutter"
+        window = Window.whole(things, dials.size) if whole else Window.around(things, dials.size, largest)
+        grids = shape_grid(things, window), texture_grid(things, window)
+        layers.append(Layer(things, role, count[things.image], window, *grids))
+    first = np.cumsum(2 * count + 1) - (2 * count + 1)
+    colours = colour_table(made, layers, first)
+    layers.sort(key=lambda layer: ("clutter", "object", "occluder").index(layer.role))
+    return Picture(made, dials.size, tuple(layers), colours, first, scene_window(made, dials.size))
 
 
 def paint(made: Recipe, dials: Dials) -> Rendered:
@@ -114,45 +104,51 @@ def paint(made: Recipe, dials: Dials) -> Rendered:
     size = dials.size
     images, masks = np.empty((len(drawn), size, size, 3), np.uint8), np.empty((len(drawn), size, size), bool)
     for part in drawn.blocks():
-        composed = compose(drawn, part)
-        masks[part] = composed.visible
-        colour(images[part], composed.cells, drawn.colours)
+        canvas = compose(drawn, part)
+        np.logical_and(canvas.ramps > 0, canvas.ramps < 3, out=masks[part])
+        fill(images[part], cells(drawn, part, canvas), drawn.colours)
     return Rendered(images, masks, tight_boxes(masks))
 
 
-class Composed(NamedTuple):
-    """A block of images: the address of each pixel's colour, intp [b, S, S], and the object's visible pixels, bool."""
+class Canvas(NamedTuple):
+    """A block of images before they get their colours, uint8 [b, S, S] each.
 
-    cells: np.ndarray
-    visible: np.ndarray
+    `ramps` are numbered within an image: 0 is the scene, 2 n − 1 the inside and 2 n the rim of thing n; the main object
+    is thing 1. `tones` are positions on those ramps.
+    """
 
-
-def compose(drawn: Picture, part: slice, with_object: bool = True) -> Composed:
-    """Some images, layer over layer from the back."""
-    cells = scene_cells(drawn, part)
-    visible = np.zeros(cells.shape, bool)
-    for number, layer in enumerate(drawn.layers):
-        if number == drawn.main and with_object:
-            visible = cover(cells, layer, part)
-        elif number != drawn.main:
-            covered = cover(cells, layer, part)
-            if number > drawn.main:
-                visible[layer.things.image[layer.things.within(part.start, part.stop)] - part.start] &= ~covered
-    return Composed(cells, visible)
+    ramps: np.ndarray
+    tones: np.ndarray
 
 
-def cover(cells: np.ndarray, layer: Layer, part: slice) -> np.ndarray:
-    """Paint a layer over the addresses of a block of images, in place; returns which pixels of its windows it covers."""
+def compose(drawn: Picture, part: slice, roles: Sequence[Role] = ("clutter", "object", "occluder")) -> Canvas:
+    """Some images, layer over layer from the back; of the things only those of some roles."""
+    tones = scene_tones(drawn, part)
+    canvas = Canvas(np.zeros_like(tones), tones)
+    for layer in drawn.layers:
+        if layer.role in roles:
+            cover(canvas, layer, part)
+    return canvas
+
+
+def cover(canvas: Canvas, layer: Layer, part: slice) -> None:
+    """Paint a layer's things over a block of images, in place."""
     things = layer.things.within(part.start, part.stop)
-    inside, own = layer.cells(things)
+    hit = outline(layer.shape, things, layer.window.size)
+    tones = texture_tones(layer.texture, things, layer.window.size)
+    inside = hit != 0
+    hit += (2 * layer.number[things, None, None] - 2).astype(np.uint8)
     image = layer.things.image[things] - part.start
-    if layer.window.side == layer.window.size and len(image) == len(cells):
-        np.copyto(cells, own, where=inside)
-        return inside
+    if layer.window.side == layer.window.size and len(image) == len(canvas.tones):
+        np.copyto(canvas.ramps, hit, where=inside)
+        np.copyto(canvas.tones, tones, where=inside)
+        return
     rows, columns = layer.window.rows(things), layer.window.columns(things)
-    place = (image[:, None, None], rows[:, :, None], columns[:, None, :])
-    cells[place] = np.where(inside, own, cells[place])
-    return inside
+    address = ((image[:, None, None] * layer.window.size + rows[:, :, None]) * layer.window.size + columns[:, None, :])[
+        inside
+    ]
+    canvas.ramps.reshape(-1)[address] = hit[inside]
+    canvas.tones.reshape(-1)[address] = tones[inside]
 
 
 def scene_window(made: Recipe, size: int) -> tuple[np.ndarray, np.ndarray]:
@@ -167,30 +163,41 @@ def scene_window(made: Recipe, size: int) -> tuple[np.ndarray, np.ndarray]:
     return (made.scene[:, None] * HEIGHT + top + offset) * WIDTH, left + across
 
 
-def scene_cells(drawn: Picture, part: slice) -> np.ndarray:
-    """The addresses of the colours of some scenes, bars included, intp [b, S, S]."""
+def scene_tones(drawn: Picture, part: slice) -> np.ndarray:
+    """The tone of each pixel of some scenes, bars included, uint8 [b, S, S]."""
     rows, columns = drawn.window
     tones = panoramas(blur=max(UNIT // drawn.size, 2)).reshape(-1).take(rows[part, :, None] + columns[part, None, :])
     marked = np.flatnonzero(drawn.made.edges[part])
     if len(marked):
-        some = tones[marked]
-        bars(some, drawn.made.draws.take(marked + part.start))
-        tones[marked] = some
-    return np.add(tones, np.arange(part.start, part.stop, dtype=np.intp)[:, None, None] * TONES)
+        tones[marked] = barred(tones[marked], drawn.made.draws.take(marked + part.start))
+    return tones
 
 
-def colour_table(made: Recipe, things: Things, roles: np.ndarray) -> np.ndarray:
-    """The colour of every tone of every ramp, marked, packed in uint32 [B + 2 T, TONES]."""
-    vivid = thing_colours(things)
-    of_things = np.stack([vivid, vivid * RIM_LIGHT >> 8], axis=1).reshape(-1, 4, 3)
-    table = ramps(np.concatenate([scene_colours(made.draws, made.scene), of_things]))
-    codes = np.where(roles == 0, MAIN, OTHER) + things.texture
-    return write(table.view("<u4")[..., 0], np.concatenate([made.scene, np.repeat(codes, 2)])[:, None])
+def colour_table(made: Recipe, layers: Sequence[Layer], first: np.ndarray) -> np.ndarray:
+    """The colour of every tone of every ramp, marked, packed in uint32 [ramps, TONES]."""
+    things, number = joined([layer.things for layer in layers]), np.concatenate([layer.number for layer in layers])
+    inside = first[things.image] + 2 * number - 1
+    stops, codes = (
+        np.empty((len(first) + 2 * len(number), 4, 3), np.int64),
+        np.empty(len(first) + 2 * len(number), np.int64),
+    )
+    stops[first], codes[first] = scene_colours(made.draws, made.scene), made.scene
+    stops[inside] = thing_colours(things)
+    stops[inside + 1] = stops[inside] * RIM_LIGHT >> 8
+    codes[inside] = codes[inside + 1] = np.where(number == 1, MAIN, OTHER) + things.texture
+    return write(ramps(stops), codes[:, None])
 
 
-def colour(images: np.ndarray, cells: np.ndarray, table: np.ndarray) -> None:
+def cells(drawn: Picture, part: slice, canvas: Canvas) -> np.ndarray:
+    """The address of each pixel's colour in the table, intp [b, S, S]."""
+    address = canvas.tones + (drawn.first[part, None, None] * TONES).astype(np.intp)
+    address += canvas.ramps * np.intp(TONES)
+    return address
+
+
+def fill(images: np.ndarray, address: np.ndarray, table: np.ndarray) -> None:
     """Fill images uint8 [b, S, S, 3] with the colours at some addresses of the table."""
-    packed = table.reshape(-1).take(cells).astype("<u4", copy=False).view(np.uint8).reshape(*cells.shape, 4)
+    packed = table.reshape(-1).take(address).astype("<u4", copy=False).view(np.uint8).reshape(*address.shape, 4)
     for channel in range(3):  # three strided copies are five times faster than one of [..., :3]
         images[..., channel] = packed[..., channel]
 
@@ -201,4 +208,4 @@ def tight_boxes(masks: np.ndarray) -> np.ndarray:
     size = masks.shape[1]
     low = [columns.argmax(axis=1), rows.argmax(axis=1)]
     high = [size - columns[:, ::-1].argmax(axis=1), size - rows[:, ::-1].argmax(axis=1)]
-    return np.stack(low + high, axis=1) * columns.any(axis=1)[:, None]
+    return np.stack(low + high, axis=1) * np.any(columns, axis=1, keepdims=True)

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from snellen.data.phantom.basic import colour_terms
-from snellen.data.phantom.colours import TONES
 from snellen.data.phantom.dials import Dials
-from snellen.data.phantom.grids import silhouette_cells
-from snellen.data.phantom.paint import ROLES, Picture, colour, compose, cover, picture, tight_boxes
+from snellen.data.phantom.grids import outline, silhouette_cells
+from snellen.data.phantom.paint import Picture, Role, cells, compose, fill, picture, tight_boxes
 from snellen.data.phantom.recipe import Recipe
 from snellen.data.phantom.shapes import parts
 from snellen.data.phantom.textures import TEXTURES
@@ -24,7 +23,7 @@ class Thing:
     """
 
     instance_id: str
-    role: str
+    role: Role
     shape: int
     texture: int
     full: np.ndarray
@@ -71,26 +70,23 @@ def truth(made: Recipe, dials: Dials, prefix: str) -> Truth:
     """The truth of a recipe; instance ids start with `prefix`."""
     drawn = picture(made, dials)
     count, size = len(drawn), dials.size
-    images, scene = np.empty((2, count, size, size, 3), np.uint8)
-    alone = np.zeros_like(images)
-    cells = np.empty((count, size, size), np.intp)
-    for part in drawn.blocks():
-        cells[part] = compose(drawn, part).cells
-        colour(images[part], cells[part], drawn.colours)
-        colour(scene[part], compose(drawn, part, with_object=False).cells, drawn.colours)
-        black = np.full_like(cells[part], -1)
-        inside = cover(black, drawn.layers[drawn.main], part)
-        colour(alone[part], np.where(inside, black, 0), drawn.colours)
-        alone[part][~inside] = 0
-    owner = np.maximum(cells // TONES - count, -2) // 2  # the thing that each pixel shows, −1 the scene
-    things, part_map = whole_things(drawn, owner, prefix)
-    full, visible = (
-        np.stack([getattr(each[0], name) for each in things]) if things else np.empty((0, size, size), bool)
-        for name in ("full", "visible")
-    )
-    kinds = drawn.things
-    material = np.where(owner < 0, len(TEXTURES) + 1 + made.scene[:, None, None], kinds.texture[owner] + 1)
+    images, scene, alone = np.empty((3, count, size, size, 3), np.uint8)
+    instance, colour = np.empty((2, count, size, size), np.uint8)
     terms = colour_terms(drawn.colours.astype("<u4").view(np.uint8).reshape(-1, 4)[:, :3])
+    for part in drawn.blocks():
+        shown = compose(drawn, part)
+        address = cells(drawn, part, shown)
+        fill(images[part], address, drawn.colours)
+        colour[part] = terms.take(address)
+        instance[part] = (shown.ramps + 1) // 2
+        fill(scene[part], cells(drawn, part, compose(drawn, part, ("clutter", "occluder"))), drawn.colours)
+        only = compose(drawn, part, ("object",))
+        fill(alone[part], cells(drawn, part, only), drawn.colours)
+        alone[part][only.ramps == 0] = 0
+    things, part_map = whole_things(drawn, instance, prefix)
+    visible = instance == 1
+    full = np.array([each[0].full for each in things], bool).reshape(visible.shape)
+    shapes, textures = (per_pixel(things, instance, kind) for kind in ("shape", "texture"))
     return Truth(
         images=images,
         scene=scene,
@@ -99,11 +95,11 @@ def truth(made: Recipe, dials: Dials, prefix: str) -> Truth:
         visible=visible,
         boxes=tight_boxes(visible),
         full_boxes=tight_boxes(full),
-        instance=np.where(owner < 0, 0, numbers(drawn)[owner]).astype(np.uint8),
-        object=np.where(owner < 0, 0, kinds.shape[owner] + 1).astype(np.uint8),
+        instance=instance,
+        object=shapes,
         part=part_map,
-        material=material.astype(np.uint8),
-        colour=terms.take(cells),
+        material=np.where(instance > 0, textures, len(TEXTURES) + 1 + made.scene[:, None, None]).astype(np.uint8),
+        colour=colour,
         label=made.label,
         true_class=made.true_class,
         texture=made.objects.texture,
@@ -116,38 +112,35 @@ def truth(made: Recipe, dials: Dials, prefix: str) -> Truth:
     )
 
 
-def numbers(drawn: Picture) -> np.ndarray:
-    """The number of each thing within its image, from 1, int64 [T]: the object, then from back to front."""
-    order = np.argsort(drawn.things.image, kind="stable")
-    image = drawn.things.image[order]
-    number = np.empty_like(order)
-    number[order] = np.arange(len(order)) - np.searchsorted(image, image) + 1
-    return number
-
-
-def whole_things(drawn: Picture, owner: np.ndarray, prefix: str) -> tuple[list[list[Thing]], np.ndarray]:
-    """The things of each image, and the map of the parts that are visible, uint8 [B, S, S]."""
+def whole_things(drawn: Picture, instance: np.ndarray, prefix: str) -> tuple[list[list[Thing]], np.ndarray]:
+    """The things of each image by number, and the map of the parts that are visible, uint8 [B, S, S]."""
     found: list[list[Thing]] = [[] for _ in range(len(drawn))]
-    part_map = np.zeros(owner.shape, np.uint8)
+    part_map = np.zeros(instance.shape, np.uint8)
     of_class = parts().reshape(-1)
-    main_first = (drawn.layers[drawn.main], *drawn.layers[: drawn.main], *drawn.layers[drawn.main + 1 :])
-    for layer in main_first:
+    for layer in sorted(drawn.layers, key=lambda layer: layer.role != "object"):
         for row, image in enumerate(layer.things.image):
             one = slice(row, row + 1)
             place = np.ix_(layer.window.rows(one)[0], layer.window.columns(one)[0])
-            full, part = np.zeros(owner.shape[1:], bool), np.zeros(owner.shape[1:], np.uint8)
-            full[place] = layer.cells(one)[0][0]
+            full, part = np.zeros(instance.shape[1:], bool), np.zeros(instance.shape[1:], np.uint8)
+            full[place] = outline(layer.shape, one, drawn.size)[0] != 0
             part[place] = of_class.take(silhouette_cells(layer.shape, one)[0])
-            number = (layer.ramp[row] - len(drawn)) // 2
-            visible = owner[image] == number
+            visible = instance[image] == layer.number[row]
             part_map[image][visible] = part[visible]
-            role = ROLES[drawn.roles[number]]
-            name = f"{instance_name(prefix, drawn.made.clip[image], role)}{layer.things.slot[row] if role == 'clutter' else ''}"
+            name = f"clutter{layer.things.slot[row]}" if layer.role == "clutter" else layer.role
             kind = int(layer.things.shape[row]), int(layer.things.texture[row])
-            found[image].append(Thing(name, role, *kind, full, visible))
+            identity = instance_name(prefix, drawn.made.clip[image], name)
+            found[image].append(Thing(identity, layer.role, *kind, full, visible))
     return found, part_map
 
 
-def instance_name(prefix: str, clip: int, role: str) -> str:
+def per_pixel(things: list[list[Thing]], instance: np.ndarray, kind: str) -> np.ndarray:
+    """The shape or texture of the thing at each pixel plus 1, 0 for the scene, uint8 [B, S, S]."""
+    made = np.zeros(instance.shape, np.uint8)
+    for row, each in enumerate(things):
+        made[row] = np.array([0] + [getattr(thing, kind) + 1 for thing in each], np.uint8)[instance[row]]
+    return made
+
+
+def instance_name(prefix: str, clip: int, thing: str) -> str:
     """The id of a thing of a clip, the same in all its frames: `train-s0/000017/object`."""
-    return f"{prefix}/{clip:06d}/{role}"
+    return f"{prefix}/{clip:06d}/{thing}"
