@@ -42,6 +42,8 @@ def columns(made: Recipe, dials: Dials, prefix: str) -> dict[str, np.ndarray]:
         hidden[in_front.image] = 1 - (full - covered) / full
         occluder[in_front.image] = classes[in_front.shape]
         same[in_front.image] = same_class(made.draws.take(in_front.image))
+    # Frames of a clip are not independent: intervals are clustered by `group` where there is one.
+    grouped = {"group": made.clip} if dials.frames > 1 else {}
     return {
         "texture": np.array(list(TEXTURES))[objects.texture],
         "scene": np.array(list(SCENES))[made.scene],
@@ -56,4 +58,5 @@ def columns(made: Recipe, dials: Dials, prefix: str) -> dict[str, np.ndarray]:
         "clip": made.clip,
         "frame": made.frame,
         "instance": np.array([instance_name(prefix, clip, "object") for clip in made.clip.tolist()]),
+        **grouped,
     }

@@ -4,8 +4,8 @@ The two low bits of red, green and blue hold a 6-bit code, hidden by XOR with a 
 bits of the three channels: scene s is code s, a main object of texture t is MAIN + t, any other thing of texture t is
 OTHER + t; bars count as scene. An observer that reads them is exact under any distortion that copies pixels, such as
 occlusion, shuffling or a swapped background, so what an audit should measure of it is known beforehand. The code never
-tells the class, and what it tells of scene and texture an eye sees anyway; scrambled by the hash, in changes of at most
-three levels, it is nothing that a network could learn.
+tells the class: only the scene, the texture and whether it is the main object, most of which an eye sees anyway, so a
+trained network learns nothing of the class from it that it does not see. It changes a channel by at most three levels.
 """
 
 from __future__ import annotations

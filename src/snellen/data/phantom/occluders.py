@@ -20,7 +20,7 @@ from snellen.data.phantom.shapes import SHAPES
 from snellen.data.phantom.things import Things, any_hue, any_texture
 
 TRIAL = 32  # pixels
-ATTEMPTS = 64  # about two in three fit, so that all fail is less likely than 10^-20; then nothing is planted
+ATTEMPTS = 64  # about three in four fit; were there none in all these, nothing would be planted
 BLOCK = 1 << 16  # pixels looked at at once
 
 
@@ -80,9 +80,9 @@ def placed(draws: Draws, attempt: Draws, objects: Things, frame: np.ndarray, dia
     Seen from the object it passes in a straight line, closest in the frame `meeting`; a still image shows that moment.
     """
     own = draws.within("occluder")
-    diameter = objects.diameter * attempt.whole("share of the main object", 60, 110) // 100
+    diameter = objects.diameter * attempt.whole("share of the main object", 75, 130) // 100
     apart = (diameter + objects.diameter) // 2
-    closest = apart * attempt.whole("closest", 5, 85) // 100
+    closest = apart * attempt.whole("closest", 0, 65) // 100
     last = dials.frames - 1
     pace = apart * attempt.whole("pace", 90, 180) // (100 * max(last, 1))
     along = pace * (frame - attempt.whole("meeting", 0, last))
