@@ -40,7 +40,7 @@ class Draws:
         world = mixed(mixed(np.array([seed], np.uint64)) ^ word_key(split))
         return cls(mixed(world + np.asarray(indices).astype(np.uint64) * _STEP))
 
-    def take(self, rows: np.ndarray) -> Draws:
+    def take(self, rows: np.ndarray | slice) -> Draws:
         """The draws of some of the samples."""
         return Draws(self.keys[rows])
 

@@ -37,6 +37,10 @@ class Window:
         corner = [(centre * size // ONE - side // 2).clip(0, size - side) for centre in (things.x, things.y)]
         return cls(size, side, *corner)
 
+    def take(self, part: slice) -> Window:
+        """The windows of some of the things."""
+        return Window(self.size, self.side, self.left[part], self.top[part])
+
     def columns(self, part: slice) -> np.ndarray:
         """The columns of the image that some windows show, int64 [t, side]."""
         return self.left[part, None] + np.arange(self.side)
@@ -62,6 +66,11 @@ class Grid:
     v_column: np.ndarray
     v_row: np.ndarray
     sheet: np.ndarray
+
+    def take(self, part: slice) -> Grid:
+        """The grids over some of the windows."""
+        lines = self.u_column[part], self.u_row[part], self.v_column[part], self.v_row[part]
+        return Grid(*lines, self.sheet[part])
 
     def positions(self, part: slice) -> tuple[np.ndarray, np.ndarray]:
         """u and v, int32 [t, side, side], of some windows."""

@@ -65,7 +65,7 @@ def fits(draws: Draws, attempt: Draws, true_class: np.ndarray, dials: Dials) -> 
     objects = main_objects(draws.take(row), true_class[row], frame, dials)
     in_front = placed(draws.take(row), attempt.take(row), objects, frame, dials)
     fit = np.ones(len(true_class), bool)
-    for size, bounds in ((TRIAL, trial), (dials.size, real)):
+    for size, bounds in {TRIAL: trial, dials.size: trial if dials.size == TRIAL else real}.items():
         looked_at = np.flatnonzero(fit[row])
         counts = overlap(objects.take(looked_at), in_front.take(looked_at), size)
         hidden, full = (count.reshape(-1, dials.frames) for count in counts)
@@ -113,12 +113,13 @@ def other_class(draws: Draws, shape: np.ndarray) -> np.ndarray:
 
 def overlap(objects: Things, in_front: Things, size: int) -> tuple[np.ndarray, np.ndarray]:
     """How many pixels of each object are hidden, and how many it has, int64 [T] each, in images of `size` pixels."""
-    window = Window.around(objects, size, int(objects.diameter.max(initial=0)))
-    back, front = (shape_grid(things, window) for things in (objects, in_front))
+    largest = int(objects.diameter.max(initial=0))
     hidden, full = np.zeros(len(objects), np.int64), np.zeros(len(objects), np.int64)
-    step = max(BLOCK // window.side**2, 1)
+    step = max(BLOCK * ONE**2 // (largest * size + 1) ** 2, 1)
     for part in (slice(start, start + step) for start in range(0, len(objects), step)):
-        whole = outline(back, part, size) != 0
+        behind, before = objects.take(part), in_front.take(part)
+        window = Window.around(behind, size, largest)
+        whole, cover = (outline(shape_grid(things, window), slice(None), size) != 0 for things in (behind, before))
         full[part] = np.count_nonzero(whole, axis=(1, 2))
-        hidden[part] = np.count_nonzero(whole & (outline(front, part, size) != 0), axis=(1, 2))
+        hidden[part] = np.count_nonzero(whole & cover, axis=(1, 2))
     return hidden, full

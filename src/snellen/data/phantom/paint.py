@@ -80,22 +80,30 @@ class Picture:
 
 def picture(made: Recipe, dials: Dials) -> Picture:
     """What is worked out for a whole batch before its pixels are painted."""
-    groups: list[tuple[Role, Things]] = [("object", made.objects)]
-    groups += [("clutter", things) for things in clutter(made, dials)]
+    count = np.zeros(len(made.label), np.int64)
+    layers = layers_of("object", made.objects, dials, count)
+    if dials.clutter > 0:
+        layers += layers_of("clutter", clutter(made, dials), dials, count)
     if dials.occlusion > 0:
-        groups.append(("occluder", occluders(made, dials)))
-    largest = int(dials.largest * ONE) * CLUTTER[1] // 100
-    layers, count = [], np.zeros(len(made.label), np.int64)
-    for role, things in groups:
-        count[things.image] += 1
-        whole = role != "clutter"
-        window = Window.whole(things, dials.size) if whole else Window.around(things, dials.size, largest)
-        grids = shape_grid(things, window), texture_grid(things, window)
-        layers.append(Layer(things, role, count[things.image], window, *grids))
+        layers += layers_of("occluder", occluders(made, dials), dials, count)
     first = np.cumsum(2 * count + 1) - (2 * count + 1)
     colours = colour_table(made, layers, first)
     layers.sort(key=lambda layer: ("clutter", "object", "occluder").index(layer.role))
     return Picture(made, dials.size, tuple(layers), colours, first, scene_window(made, dials.size))
+
+
+def layers_of(role: Role, things: Things, dials: Dials, count: np.ndarray) -> list[Layer]:
+    """The layers of the things of a role, numbered on from the `count` of things in each image, which grows."""
+    largest = int(dials.largest * ONE) * CLUTTER[1] // 100
+    small = role == "clutter"
+    window = Window.around(things, dials.size, largest) if small else Window.whole(things, dials.size)
+    shape, texture = shape_grid(things, window), texture_grid(things, window)
+    layers = []
+    for part in things.slots():
+        some = things.take(part)
+        count[some.image] += 1
+        layers.append(Layer(some, role, count[some.image], window.take(part), shape.take(part), texture.take(part)))
+    return layers
 
 
 def paint(made: Recipe, dials: Dials) -> Rendered:

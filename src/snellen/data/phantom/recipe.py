@@ -89,19 +89,17 @@ def own_or_any(draws: Draws, name: str, label: np.ndarray, kinds: int, bias: flo
     return np.where(draws.chance(f"own {name}", bias), label % kinds, draws.whole(f"any {name}", 0, kinds - 1))
 
 
-def clutter(made: Recipe, dials: Dials) -> list[Things]:
-    """The smaller things behind each main object: for each of the slots, those images that fill it."""
-    return [_slot(made, dials, slot) for slot in range(SLOTS)] if dials.clutter > 0 else []
-
-
-def _slot(made: Recipe, dials: Dials, slot: int) -> Things:
-    image = np.flatnonzero(made.draws.chance(f"clutter {slot}", dials.clutter))
-    draws, frame = made.draws.take(image).within(f"clutter {slot}"), made.frame[image]
+def clutter(made: Recipe, dials: Dials) -> Things:
+    """The smaller things behind each main object, ordered by slot and then by image."""
+    filled = np.array([made.draws.chance(f"clutter {slot}", dials.clutter) for slot in range(SLOTS)])
+    slot, image = np.nonzero(filled)
+    draws = Draws(np.array([made.draws.within(f"clutter {number}").keys for number in range(SLOTS)])[filled])
+    frame = made.frame[image]
     anywhere = np.zeros_like(image), np.full_like(image, ONE)
     return Things(
         draws,
         image=image,
-        slot=np.full_like(image, slot),
+        slot=slot,
         shape=any_shape(draws),
         texture=any_texture(draws),
         hue=any_hue(draws),

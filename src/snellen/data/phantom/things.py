@@ -13,7 +13,7 @@ from snellen.data.phantom.textures import TEXTURES
 
 @dataclass(frozen=True)
 class Things:
-    """Some things, int64 [T] each, ordered by image.
+    """Some things, int64 [T] each, ordered by slot and then by image.
 
     `image` is the row of the image that holds it; `shape` and `texture` are positions in their tables, `hue` one of
     len(SHAPES) hues; `diameter` of the circle around it and its centre `x`, `y` are in 1/16384 of the image side; `turn`
@@ -34,12 +34,17 @@ class Things:
     def __len__(self) -> int:
         return len(self.image)
 
-    def take(self, rows: np.ndarray) -> Things:
-        """Some of the things; `rows` are positions or a mask."""
+    def take(self, rows: np.ndarray | slice) -> Things:
+        """Some of the things; `rows` are positions, a mask or a slice."""
         return Things(self.draws.take(rows), **{name: getattr(self, name)[rows] for name in _NUMBERS})
 
+    def slots(self) -> list[slice]:
+        """The things of each slot, of which no image has two; one slot at least, if only an empty one."""
+        ends = np.searchsorted(self.slot, np.arange(self.slot.max(initial=0) + 2))
+        return [slice(start, stop) for start, stop in zip(ends[:-1], ends[1:])]
+
     def within(self, start: int, stop: int) -> slice:
-        """Which things are in the images start … stop − 1."""
+        """Which things, all of one slot, are in the images start … stop − 1."""
         return slice(*np.searchsorted(self.image, (start, stop)))
 
 
@@ -47,7 +52,7 @@ _NUMBERS = tuple(f.name for f in fields(Things) if f.name != "draws")
 
 
 def joined(groups: list[Things]) -> Things:
-    """The things of several groups in a row, no longer ordered by image."""
+    """The things of several groups in a row, no longer ordered."""
     draws = Draws(np.concatenate([group.draws.keys for group in groups]))
     return Things(draws, **{name: np.concatenate([getattr(group, name) for group in groups]) for name in _NUMBERS})
 
