@@ -16,7 +16,8 @@ import numpy as np
 from snellen.data.dataset import Dataset
 from snellen.data.phantom import DIALS, World
 from snellen.data.phantom.occluders import occluders
-from snellen.data.phantom.paint import cells, compose, fill, picture, tight_boxes
+from snellen.data.phantom.paint import cells, compose, fill, tight_boxes
+from snellen.data.phantom.picture import picture
 from snellen.hashing import pixel_checksums
 
 SIZES = (32, 64, 128, 224)

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from snellen.data.phantom import COLOURS, World, marks
 from snellen.data.phantom.basic import colour_terms
+from snellen.data.phantom.scenes import SCENES
+from snellen.data.phantom.textures import TEXTURES
 
 colours = st.tuples(*[st.integers(0, 255)] * 3)
 
@@ -24,6 +26,11 @@ def test_a_mark_is_read_back_and_moves_no_channel_by_more_than_three(colour, cod
     assert marks.read(marked).tolist() == [[code]]
     assert abs(marked[0, 0].astype(int) - colour).max() <= 3
     assert (marked[0, 0] >> 2).tolist() == [channel >> 2 for channel in colour]
+
+
+def test_the_codes_have_room_for_every_scene_and_texture():
+    assert len(SCENES) <= marks.MAIN
+    assert len(TEXTURES) <= marks.OTHER - marks.MAIN
 
 
 def test_one_mark_looks_like_noise_over_many_colours():

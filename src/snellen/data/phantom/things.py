@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from itertools import pairwise
 
 import numpy as np
 
@@ -41,7 +42,7 @@ class Things:
     def slots(self) -> list[slice]:
         """The things of each slot, of which no image has two; one slot at least, if only an empty one."""
         ends = np.searchsorted(self.slot, np.arange(self.slot.max(initial=0) + 2))
-        return [slice(start, stop) for start, stop in zip(ends[:-1], ends[1:])]
+        return [slice(start, stop) for start, stop in pairwise(ends)]
 
     def within(self, start: int, stop: int) -> slice:
         """Which things, all of one slot, are in the images start … stop − 1."""
