@@ -74,6 +74,14 @@ def test_an_occluder_passes_and_never_hides_all(world):
     assert (hidden.min(axis=1) < hidden.max(axis=1) / 2).mean() > 0.7  # it comes and goes
 
 
+@pytest.mark.parametrize("dials", [{"object_size": 0.25}, {}, {"object_size": (0.8, 1.0)}])
+def test_two_percent_of_an_object_are_visible_in_every_frame_of_many_clips(dials):
+    columns = World(n=FRAMES * 300, size=16, frames=FRAMES, occlusion=1, **dials).samples().columns
+    assert (columns["occluder"] != "").all()
+    assert columns["hidden"].max() <= 0.98
+    assert columns["hidden"].reshape(-1, FRAMES).max(axis=1).min() > 0.1 - 1e-9
+
+
 def test_occlusion_is_the_share_of_clips_that_something_passes():
     world = World(n=4 * 1000, size=16, frames=4, occlusion=0.3)
     there = (world.samples().columns["occluder"] != "").reshape(-1, 4)

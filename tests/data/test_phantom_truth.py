@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import colorsys
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ from snellen.data.phantom import COLOURS, DIALS, Truth, World, marks
 from snellen.data.phantom.basic import colour_terms
 from snellen.data.phantom.recipe import EDGE_CLASS
 from snellen.data.phantom.scenes import SCENES
-from snellen.data.phantom.shapes import PARTS, SHAPES, parts
+from snellen.data.phantom.shapes import GRID, PARTS, SHAPES, parts
 from snellen.data.phantom.textures import TEXTURES
 
 EVERY = {name: 0.5 for name, dial in DIALS.items() if dial.kind == "number"}
@@ -108,6 +110,32 @@ def test_label_maps_name_the_thing_at_each_pixel(truth):
         assert not truth.part[row][scene].any()
         assert (truth.material[row][scene] == len(TEXTURES) + 1 + truth.scene_class[row]).all()
     assert len(PARTS) > truth.part.max()
+
+
+def test_parts_lie_where_turning_the_pixels_in_floating_point_puts_them():
+    world, indices, size = World(size=96, off_centre=1), np.arange(3 * len(SHAPES)), 96
+    truth, things = world.truth(indices), world.recipe(indices).objects
+    for row in indices:
+        angle, side = 2 * np.pi * things.turn[row] / 4096, things.diameter[row] / 16384
+        right, down = ((np.arange(size) + 0.5) / size - centre[row] / 16384 for centre in (things.x, things.y))
+        u = right[None, :] * np.cos(angle) + down[:, None] * np.sin(angle)
+        v = down[:, None] * np.cos(angle) - right[None, :] * np.sin(angle)
+        column, line = ((0.5 + place / side) * GRID for place in (u, v))
+        on_grid = (column >= 0) & (column < GRID) & (line >= 0) & (line < GRID)
+        cell = line.clip(0, GRID - 1).astype(int), column.clip(0, GRID - 1).astype(int)
+        expected = np.where(on_grid, parts()[things.shape[row]][cell], 0)
+        assert (truth.part[row] == expected).mean() > 0.998
+
+
+def test_a_plain_object_has_the_hue_that_the_listing_says():
+    world = World(size=32, n=2000)
+    columns = world.samples().columns
+    plain = np.flatnonzero(columns["texture"] == "plain")[:60]
+    truth = world.truth(plain)
+    for alone, full, listed in zip(truth.alone, truth.full, columns["colour"][plain]):
+        hues = [360 * colorsys.rgb_to_hsv(*pixel)[0] for pixel in alone[full] / 255]
+        apart = (np.array(hues) - int(listed[3:]) + 180) % 360 - 180
+        assert abs(np.median(apart)) < 180 / len(SHAPES)
 
 
 def test_marks_read_the_material_back_from_the_pixels(truth):
