@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import fields
+from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from snellen.data.dataset import Samples
 from snellen.data.phantom import DIALS, EDGE_CLASS, World, phantom
+from snellen.data.phantom.dials import read_dials
 from snellen.data.phantom.occluders import occluders
 from snellen.data.phantom.recipe import SLOTS, clutter
 from snellen.data.phantom.scenes import SCENES
@@ -229,6 +233,32 @@ def test_every_dial_is_part_of_the_fingerprint_and_none_by_how_it_is_written():
     assert len(prints) == len(DIALS) + 2
     assert World(background_bias=0.5, n=9).dataset().fingerprint in prints
     assert {field.name for field in fields(World)} == {"split", *DIALS}
+
+
+shares = st.floats(0, 1)
+sizes = st.tuples(st.floats(0.25, 1), st.floats(0.25, 1)).map(lambda pair: tuple(sorted(pair)))
+whole = {
+    "n": st.integers(1, 5),
+    "size": st.integers(16, 512),
+    "frames": st.integers(1, 9),
+    "seed": st.integers(0, 2**63 - 1),
+}
+given_dials = st.fixed_dictionaries(
+    {"object_size": sizes | st.floats(0.25, 1), **whole},
+    optional={name: shares for name, dial in DIALS.items() if dial.kind == "number"},
+)
+
+
+@given(dials=given_dials, split=st.sampled_from(["train", "test"]))
+def test_the_text_of_a_world_reads_back_as_that_world(dials, split):
+    world = World(split, **dials)
+    path, _, query = world.text.removeprefix("phantom:").partition("?")
+    again = World(path, **read_dials(dict(parse_qsl(query))))
+    assert again.text == world.text
+    for name in DIALS:
+        if name != "object_size":
+            assert getattr(again, name) == getattr(world, name)
+    assert (again.smallest, again.largest) == (world.smallest, world.largest)
 
 
 # Errors
