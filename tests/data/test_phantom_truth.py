@@ -59,7 +59,7 @@ def test_boxes_are_tight_around_full_and_visible_masks(truth):
 def test_the_hidden_share_is_that_of_the_masks_and_of_the_listing(world, some, truth):
     assert not (truth.visible & ~truth.full).any()
     for full, visible, hidden in zip(truth.full, truth.visible, truth.hidden):
-        assert hidden == 1 - visible.sum() / full.sum()
+        assert hidden == (full.sum() - visible.sum()) / full.sum()
     columns = world.samples().columns
     np.testing.assert_array_equal(columns["hidden"][some], truth.hidden)
     in_front = np.array([next((t.shape for t in each if t.role == "occluder"), -1) for each in truth.things])

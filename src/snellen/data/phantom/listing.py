@@ -39,7 +39,7 @@ def columns(made: Recipe, dials: Dials, prefix: str) -> dict[str, np.ndarray]:
     if dials.occlusion > 0:
         in_front = occluders(made, dials)
         covered, full = overlap(objects.take(in_front.image), in_front, dials.size)
-        hidden[in_front.image] = 1 - (full - covered) / full
+        hidden[in_front.image] = covered / full
         occluder[in_front.image] = classes[in_front.shape]
         same[in_front.image] = same_class(made.draws.take(in_front.image))
     # Frames of a clip are not independent: intervals are clustered by `group` where there is one.

@@ -40,7 +40,7 @@ class Truth:
     Maps uint8 [B, S, S] of what each pixel shows: `instance` 0 scene, 1 the object, 2 … the other things in the order
     of `things`; `object` class + 1, 0 scene; `part` number in PARTS, 0 scene; `material` texture + 1 on things,
     len(TEXTURES) + 1 + scene on the scene; `colour` position in COLOURS + 1. Then, one an image: the `label` given, the
-    `true_class` shown, `texture`, `scene_class`, the share `hidden` = 1 − visible / full pixels in float64,
+    `true_class` shown, `texture`, `scene_class`, the share `hidden` = 1 − visible / full pixels, float64,
     `instance_id`, `clip`, `frame`, and `things`, the object first, then from back to front.
     """
 
@@ -105,7 +105,7 @@ def truth(made: Recipe, dials: Dials, prefix: str) -> Truth:
         true_class=made.true_class,
         texture=made.objects.texture,
         scene_class=made.scene,
-        hidden=1 - visible.sum(axis=(1, 2)) / full.sum(axis=(1, 2)),
+        hidden=(full & ~visible).sum(axis=(1, 2)) / full.sum(axis=(1, 2)),
         instance_id=[each[0].instance_id for each in things],
         clip=made.clip,
         frame=made.frame,
