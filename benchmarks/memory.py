@@ -12,7 +12,7 @@ import numpy as np
 import snellen
 from snellen.models import from_torch
 from snellen.models.zoo import NETWORKS
-model = from_torch(NETWORKS["smallnet"](9), size=64, name="smallnet", mean=[0.5]*3, std=[0.25]*3)
+model = from_torch(NETWORKS["smallnet"](12), size=64, name="smallnet", mean=[0.5]*3, std=[0.25]*3)
 began = time.perf_counter()
 snellen.audit(model, f"phantom:test?size=64&n={sys.argv[1]}", "interference", quiet=True)
 seconds = time.perf_counter() - began

@@ -17,7 +17,7 @@ import numpy as np
 from snellen.models import from_callable
 
 def red(images):
-    return np.eye(9)[images[:, :, :, 0].mean((1, 2)).astype(int) % 9]
+    return np.eye(12)[images[:, :, :, 0].mean((1, 2)).astype(int) % 12]
 
 def model():
     return from_callable(red, size=16, name="red", version="1")
@@ -186,7 +186,7 @@ def test_a_warm_plan_needs_no_torch(at: Path) -> None:
     from snellen.models.zoo import NETWORKS
 
     torch.manual_seed(0)
-    save_checkpoint(at / "net.safetensors", NETWORKS["smallnet"](9), {"arch": "smallnet", "size": [32, 32]})
+    save_checkpoint(at / "net.safetensors", NETWORKS["smallnet"](12), {"arch": "smallnet", "size": [32, 32]})
     arguments = ["audit", "net.safetensors", "--data", DATA, "--audits", QUICK, "--out", "r", "--quiet"]
     assert run(*arguments) == 0
     code = (

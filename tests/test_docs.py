@@ -79,7 +79,7 @@ def test_the_worked_examples_of_the_docs_run(monkeypatch: pytest.MonkeyPatch) ->
     assert flip_rate([1, 2, 3, 0], [1, 2, 3, 1]).value == 0.25
     monkeypatch.setattr("snellen.measure.flip_rate", flip_rate, raising=False)
     monkeypatch.setitem(AUDITS, "flips", code("add-a-measure.md", 2)["Flips"])
-    first_pixel = from_callable(lambda images: np.eye(9)[images[:, 0, 0, 0] % 9], size=16, name="m", version="1")
+    first_pixel = from_callable(lambda images: np.eye(12)[images[:, 0, 0, 0] % 12], size=16, name="m", version="1")
     run = snellen.audit(first_pixel, "phantom:test?size=16&n=90", "flips(grid=2)", quiet=True)
     found = run.findings().query("name == 'flip_rate'")
     answers = run.predictions().pivot(index="sample", columns="distortion", values="pred")

@@ -33,6 +33,8 @@ def _models() -> list[tuple[str, str]]:
 
 
 def _data() -> list[tuple[str, str]]:
+    from snellen.data.phantom import DIALS
+
     return [
         ("folder:path", "a folder with one sub-folder of images per class"),
         ("manifest:file.csv", "a CSV or Parquet table: path, label, optional box, mask, group and other columns"),
@@ -40,7 +42,7 @@ def _data() -> list[tuple[str, str]]:
             "arrays:file.npz",
             "arrays: images uint8 [N, H, W, 3] or [N, H, W], labels, optional ids, classes, masks, boxes",
         ),
-        ("phantom:test?size=32", "a generated world; dials n, size, background_bias, texture_bias, seed"),
+        ("phantom:test?size=32", f"a generated world whose truth is known; dials {', '.join(DIALS)}"),
     ]
 
 

@@ -14,7 +14,7 @@ from snellen.data.phantom.shapes import SHAPES, silhouettes
 from snellen.hashing import checksum, pixel_checksums
 
 SHARES = [name for name, dial in DIALS.items() if (dial.kind, dial.low, dial.high) == ("number", 0, 1)]
-GOLDEN = {32: "bf3f42a52db9fccba7112619d128d4ff", 64: "5fc20fb953d3f742ec4c8c4b133c6da3"}
+GOLDEN = {32: "d02bf4beee56cae6cf2e35c62fefeb9d", 64: "14581fad08b68376fc4c10577dad6b62"}
 
 
 @pytest.fixture

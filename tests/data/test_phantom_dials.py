@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from snellen.data.dataset import Samples
 from snellen.data.phantom import DIALS, EDGE_CLASS, World, phantom
 from snellen.data.phantom.dials import read_dials
+from snellen.data.phantom.listing import COLUMNS
 from snellen.data.phantom.occluders import occluders
 from snellen.data.phantom.recipe import SLOTS, clutter
 from snellen.data.phantom.scenes import SCENES
@@ -297,3 +298,14 @@ def test_a_bad_dial_says_what_was_expected(split, dials, message):
     with pytest.raises(UserError) as error:
         phantom(split, dials)
     assert str(error.value) == message
+
+
+def test_columns_filter_the_listing() -> None:
+    from snellen.data import load_data
+
+    world = load_data("phantom:test?n=200&size=32&occlusion=1")
+    severe = load_data("phantom:test?n=200&size=32&occlusion=1&level=severe&label=ring")
+    assert set(world.samples.columns) == set(COLUMNS)
+    hidden = world.samples.columns["hidden"]
+    ring = world.samples.labels == world.classes.index("ring")
+    assert severe.samples.ids == tuple(np.array(world.samples.ids)[(hidden > 0.5) & ring])

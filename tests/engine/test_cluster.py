@@ -45,7 +45,7 @@ from snellen.models import from_callable
 HERE = Path(__file__).parent
 
 def first_pixels(images):
-    return np.eye(9)[images[:, 3, 5, 0] % 9]
+    return np.eye(12)[images[:, 3, 5, 0] % 12]
 
 def plain():
     return from_callable(first_pixels, size=16, name="plain", version="1")
@@ -145,7 +145,7 @@ def test_a_zoo_checkpoint_gives_the_local_table_whole_and_resumed(
     monkeypatch.chdir(tmp_path)
     torch.manual_seed(0)
     card = {"arch": "smallnet", "size": [32, 32], "mean": [0.5] * 3, "std": [0.25] * 3}
-    save_checkpoint(Path("net.safetensors"), NETWORKS["smallnet"](9), card)
+    save_checkpoint(Path("net.safetensors"), NETWORKS["smallnet"](12), card)
     world = "phantom:test?size=32&n=96"
     pasted = "occlusion(areas=[0.3], fills=[black, donor])"
     both = f"{pasted}, interference([shuffle(2)])"
@@ -230,7 +230,7 @@ def test_a_shard_that_hangs_is_given_to_another_actor(
 
 def test_what_goes_wrong_in_an_actor_arrives_in_one_line(cluster: Any, tmp_path: Path) -> None:
     def nothing(images: np.ndarray) -> np.ndarray:
-        return np.full((len(images), 9), np.nan)
+        return np.full((len(images), 12), np.nan)
 
     def broken(images: np.ndarray) -> np.ndarray:
         raise RuntimeError("no such layer\nand more")
@@ -255,6 +255,6 @@ def test_wrong_calls_are_refused_with_the_next_step(nets: str, monkeypatch: pyte
     with pytest.raises(UserError, match=r"no Ray cluster at '127.0.0.1:1' \(ConnectionRefusedError.*; start one"):
         on_ray(f"{nets}:plain", DATA, AUDIT, address="127.0.0.1:1")
     monkeypatch.setitem(sys.modules, "ray", None)
-    model = from_callable(lambda images: np.full((len(images), 9), 1 / 9), size=16, name="m", version="1")
+    model = from_callable(lambda images: np.full((len(images), 12), 1 / 12), size=16, name="m", version="1")
     with pytest.raises(UserError, match=r"pip install 'snellen\[ray\]'"):
         on_ray(model, DATA, AUDIT)

@@ -17,9 +17,9 @@ def test_a_gpu_answers_like_the_cpu_but_for_near_ties() -> None:
     torch.manual_seed(0)
     answers = {}
     for device in ("cpu", "cuda"):
-        model = from_torch(NETWORKS["smallnet"](9), size=32, mean=[0.5] * 3, std=[0.25] * 3, name="net", device=device)
+        model = from_torch(NETWORKS["smallnet"](12), size=32, mean=[0.5] * 3, std=[0.25] * 3, name="net", device=device)
         torch.manual_seed(0)
-        module = NETWORKS["smallnet"](9)
+        module = NETWORKS["smallnet"](12)
         assert model.module is not None
         model.module.load_state_dict(module.state_dict())
         run = snellen.audit(model, "phantom:test?size=32&n=600", quiet=True, report=False, device=device, shard=200)

@@ -27,7 +27,7 @@ from snellen.models import from_callable
 
 def slowly(images):
     time.sleep(0.02)
-    return np.eye(9)[images[:, 3, 5, 0] % 9]
+    return np.eye(12)[images[:, 3, 5, 0] % 12]
 
 model = from_callable(slowly, size=16, name="slow", version="1")
 how = dict(shard=10, batch_size=5, quiet=True, report=False)
@@ -74,6 +74,6 @@ def test_a_killed_run_resumes_to_the_same_table(tmp_path: Path) -> None:
 
 
 def test_a_second_writer_is_refused_with_the_holder_named(tmp_path: Path) -> None:
-    model = from_callable(lambda images: np.full((len(images), 9), 1 / 9), size=16, name="one", version="1")
+    model = from_callable(lambda images: np.full((len(images), 12), 1 / 12), size=16, name="one", version="1")
     with writer_lock(tmp_path), pytest.raises(UserError, match=f"is being written by process {os.getpid()} on"):
         snellen.audit(model, "phantom:test?size=16&n=9", out=tmp_path, quiet=True)

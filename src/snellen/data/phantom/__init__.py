@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from snellen.data.dataset import Dataset
+from snellen.data.dataset import Dataset, filtered
 from snellen.data.phantom.basic import COLOURS
 from snellen.data.phantom.dials import DIALS, read_dials
+from snellen.data.phantom.listing import COLUMNS
 from snellen.data.phantom.paint import Rendered
 from snellen.data.phantom.recipe import EDGE_CLASS
 from snellen.data.phantom.truth import Thing, Truth
@@ -14,8 +15,13 @@ from snellen.data.phantom.world import World
 
 
 def phantom(path: str, options: Mapping[str, str]) -> Dataset:
-    """The split `train` (4000 images) or `test` (1000) of the world that the options dial; see Dials and World."""
-    return World(path, **{"n": 4000 if path == "train" else 1000, **read_dials(options)}).dataset()
+    """The split `train` (4000 images) or `test` (1000) of the world that the options dial; see Dials and World.
+
+    An option named after a column of the listing filters it, as in `?occlusion=1&level=severe`.
+    """
+    wanted = {name: value for name, value in options.items() if name in (*COLUMNS, "label") and name not in DIALS}
+    dials = read_dials({name: value for name, value in options.items() if name not in wanted})
+    return filtered(World(path, **{"n": 4000 if path == "train" else 1000, **dials}).dataset(), wanted)
 
 
 __all__ = ["COLOURS", "DIALS", "EDGE_CLASS", "Rendered", "Thing", "Truth", "World", "phantom"]

@@ -14,6 +14,10 @@ from snellen.data.phantom.shapes import SHAPES
 from snellen.data.phantom.textures import TEXTURES
 from snellen.data.phantom.truth import instance_name
 
+COLUMNS = (
+    *("texture", "scene", "colour", "object_size", "true_class", "edges", "hidden", "level", "occluder", "same_class"),
+    *("clip", "frame", "instance"),
+)
 LEVELS = ("none", "slight", "severe")
 
 
