@@ -89,28 +89,29 @@ def brightest(field: Tensor, count: np.ndarray) -> Tensor:
     pixels = flat.shape[1]
     wanted = on_device(count, flat.device)[:, None]
     if flat.device.type == "cpu":
-        limit = torch.from_numpy(_least_chosen(flat.numpy(), count))[:, None]
+        least = _least_chosen(flat.numpy(), count)
+        found = flat.numpy() >= least
+        if count.min(initial=1) > 0 and np.count_nonzero(found) == count.sum():
+            return torch.from_numpy(found).view_as(field)  # no ties, which is nearly always so
+        limit = torch.from_numpy(least)
     elif len(set(count.tolist())) == 1 and 0 < count[0] <= pixels:
         # One count for all: selecting is several times faster than sorting.
         limit = flat.kthvalue(pixels - int(count[0]) + 1, dim=1, keepdim=True).values
     else:
         limit = flat.sort(dim=1, descending=True).values.gather(1, (wanted - 1).clamp(min=0))
-    chosen = flat >= limit
-    if flat.device.type == "cpu" and count.min(initial=1) > 0 and int(chosen.sum()) == int(count.sum()):
-        return chosen.view_as(field)  # no ties, which is nearly always so; asking a GPU would cost more than settling
     above = flat > limit
-    tied = chosen & ~above
+    tied = flat == limit
     left = wanted - above.sum(1, keepdim=True)
     return (above & (wanted > 0) | tied & (tied.cumsum(1) <= left)).view_as(field)
 
 
 def _least_chosen(values: np.ndarray, count: np.ndarray) -> np.ndarray:
-    """[N]: the count-th largest of each row [N, pixels], its largest where the count is 0; selecting beats sorting."""
+    """[B, 1]: the count-th largest value of each row, the largest where the count is 0; selecting beats sorting."""
     held = values.copy()
     places = values.shape[1] - np.maximum(count, 1)
     for row, place in zip(held, places.tolist()):
         row.partition(place)
-    return np.take_along_axis(held, places[:, None], 1)[:, 0]
+    return np.take_along_axis(held, places[:, None], 1)
 
 
 def _column_frequencies(width: int) -> np.ndarray:

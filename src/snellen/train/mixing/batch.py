@@ -12,7 +12,7 @@ from snellen.distort.draws import on_device
 from snellen.lazy import torch
 from snellen.text import text_form
 from snellen.train.mixing.partners import like
-from snellen.train.mixing.select import selected
+from snellen.train.mixing.select import paste_boxes, selected
 from snellen.train.mixing.targets import IGNORE, Targets
 
 if TYPE_CHECKING:
@@ -165,8 +165,24 @@ class Pair:
             return images, self._moved(selected(mine, self.labels, self._other_labels()))
         return images, self._targets(share)
 
+    def boxed(self, boxes: np.ndarray, share: float) -> tuple[Tensor, Targets]:
+        """The own images, each with a box of its own (int [B, 4]: top, bottom, left, right) of its partner."""
+        count, _, height, width = self.images.shape
+        if self.images.device.type != "cpu":
+            edges = on_device(boxes.T[:, :, None], self.images.device)
+            down, across = (torch.arange(length, device=edges.device) for length in (height, width))
+            rows, columns = ((at >= edges[side]) & (at < edges[side + 1]) for at, side in ((down, 0), (across, 2)))
+            return self.chosen(~(rows[:, :, None] & columns[:, None, :]), share)
+        images, order = self.images.clone(), list(range(count)) if self.order is None else self.order.tolist()
+        paste_boxes(images, self.source, order, boxes)
+        if self.labels.dim() == 3:
+            labels = self.labels.clone()
+            paste_boxes(labels, self._other_labels(), list(range(count)), boxes)
+            return images, self._moved(labels)
+        return images, self._targets(share)
+
     def pasted(self, rows: slice, columns: slice, share: float) -> tuple[Tensor, Targets]:
-        """The own images with one box of their partners, at the same place."""
+        """The own images with one and the same box of their partners."""
         images = self.images.clone()
         images[:, :, rows, columns] = self.other(rows, columns)
         if self.labels.dim() == 3:

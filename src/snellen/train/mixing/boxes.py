@@ -46,9 +46,11 @@ class CutMix:
             columns = _cut(int(batch.integers(1, width)[0]), half_side(weight, width, "corrected"), width)
             box = (rows.stop - rows.start) * (columns.stop - columns.start)
             return pair.pasted(rows, columns, 1 - box / (height * width))
-        centres = batch.send(np.stack([batch.integers(count, height), batch.integers(count, width)]))
-        halves = half_side(weight, height, "nominal"), half_side(weight, width, "nominal")
-        return pair.chosen(~inside(centres, halves, (height, width)), weight)
+        edges = []
+        for length in (height, width):
+            centre, half = batch.integers(count, length), half_side(weight, length, "nominal")
+            edges += [np.maximum(centre - half, 0), np.minimum(centre + half, length)]
+        return pair.boxed(np.stack(edges, 1), weight)
 
 
 @dataclass(frozen=True)

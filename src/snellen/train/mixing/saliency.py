@@ -34,8 +34,8 @@ def fine_grained(images: Tensor) -> Tensor:
         signed.add_(contrast, alpha=times)
         unsigned.add_(contrast.abs_(), alpha=times)
     # A sum of sizes and a sum of signed values give the sums of the positive and of the negative ones.
-    brighter = _stretched((unsigned + signed).div_(2, rounding_mode="floor"))
-    darker = _stretched((unsigned - signed).div_(2, rounding_mode="floor"))
+    brighter = _stretched((unsigned + signed) >> 1)
+    darker = _stretched((unsigned - signed) >> 1)
     return (brighter + darker).to(torch.uint8)
 
 
@@ -73,36 +73,30 @@ def _smooth_along(grey: Tensor, axis: int) -> Tensor:
 def _surround(sums: Tensor, reach: int) -> Tensor:
     """float32 [B, H, W]: the sum of brightness around each pixel, from sums over everything above and to the left."""
     height, width = sums.shape[1] - 1, sums.shape[2] - 1
+    before, after = 1 - reach, 1 + reach
     if 2 * 255 * height * width < 2**24:
-        return _window(_window(sums, reach, 1), reach, 2).float()
+        rows = _shifted(sums, after, 1).sub_(_shifted(sums, before, 1))
+        return _shifted(rows, after, 2).sub_(_shifted(rows, before, 2)).float()
     # OpenCV adds two corners in float32, where large sums lose their last bit: in its order, to lose the same.
-    top, bottom = (_shifted(sums.float(), by, 1) for by in (1 - reach, 1 + reach))
-    whole = _shifted(bottom, 1 + reach, 2).add_(_shifted(top, 1 - reach, 2))
-    return whole.sub_(_shifted(bottom, 1 - reach, 2)).sub_(_shifted(top, 1 + reach, 2))
+    top, bottom = (_shifted(sums, by, 1).float() for by in (before, after))
+    whole = _shifted(bottom, after, 2).add_(_shifted(top, before, 2))
+    return whole.sub_(_shifted(bottom, before, 2)).sub_(_shifted(top, after, 2))
 
 
 def _shifted(sums: Tensor, by: int, axis: int) -> Tensor:
-    """Of n + 1 entries the n at 0 + by, 1 + by, …; the first or last entry where that is outside."""
+    """Of n + 1 entries along an axis the n from 0 + by on; the first or the last entry where that is outside."""
     length = sums.shape[axis] - 1
-    at = (torch.arange(length, device=sums.device) + by).clamp(0, length)
-    return sums.index_select(axis, at)
-
-
-def _window(sums: Tensor, reach: int, axis: int) -> Tensor:
-    """Running sums of n + 1 entries → the n sums over [at − reach + 1, at + reach], cut off at the edge."""
-    length = sums.shape[axis] - 1
-    past = max(length - reach, 0)  # places whose window ends inside
-    out = sums.narrow(axis, length, 1).repeat_interleave(length, axis)
-    if past:
-        out.narrow(axis, 0, past).copy_(sums.narrow(axis, reach + 1, past))
-    if length - reach + 1 > 0:
-        out.narrow(axis, reach - 1, length - reach + 1).sub_(sums.narrow(axis, 0, length - reach + 1))
-    return out
+    inside = max(min(length - by + 1, length) if by > 0 else length + by, 0)
+    kept = sums.narrow(axis, max(by, 0) if inside else 0, inside)
+    shape = list(sums.shape)
+    shape[axis] = length - inside
+    edge = sums.narrow(axis, length if by > 0 else 0, 1).expand(shape)
+    return torch.cat([kept, edge] if by > 0 else [edge, kept], axis)
 
 
 def _extent(length: int, reach: int, device: torch.device) -> Tensor:
-    """int64 [length]: how many places each window holds."""
-    at = torch.arange(length, device=device)
+    """float32 [length]: how many places each window holds."""
+    at = torch.arange(length, device=device, dtype=torch.float32)
     return (at + reach + 1).clamp(max=length) - (at - reach + 1).clamp(min=0)
 
 
