@@ -19,6 +19,8 @@ import random
 import statistics
 import time
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import numpy as np
 import torch
@@ -65,6 +67,10 @@ def published_mask(side: int, alpha: float = 1.0, decay: float = 3.0) -> tuple[f
     return share, flat.reshape(side, side)
 
 
+def published_masks(count: int, side: int) -> list[tuple[float, np.ndarray]]:
+    return [published_mask(side) for _ in range(count)]
+
+
 def our_masks(count: int, side: int, draws: torch.Generator) -> torch.Tensor:
     """`count` masks as fmix(per=sample) draws them."""
     weights = beta(1, 1, count, draws)
@@ -78,8 +84,8 @@ def masks(rounds: int) -> None:
     for count, side in BATCHES:
         compare(
             f"fmix masks, {count} of {side} px, against the published procedure",
-            lambda: [published_mask(side) for _ in range(count)],
-            lambda: our_masks(count, side, draws),
+            partial(published_masks, count, side),
+            partial(our_masks, count, side, draws),
             count,
             max(rounds // 4, 10),
         )
@@ -100,11 +106,15 @@ def batches(rounds: int) -> None:
         for name, mix, theirs, images in cases:
             compare(
                 f"{name}, {count} of {side} px, against torchvision",
-                lambda: theirs(images, labels),
-                lambda: mix(images, labels, draws),
+                partial(theirs, images, labels),
+                partial(mix, images, labels, draws),
                 count,
                 rounds,
             )
+
+
+def opencv_maps(judge: Any, images: np.ndarray) -> list[np.ndarray]:
+    return [judge.computeSaliency(image)[1] for image in images]
 
 
 def saliency(rounds: int) -> None:
@@ -121,8 +131,8 @@ def saliency(rounds: int) -> None:
         images = torch.from_numpy(arrays[..., ::-1].copy()).permute(0, 3, 1, 2).contiguous()
         compare(
             f"saliency, {count} of {side} px, against a loop of OpenCV's",
-            lambda: [theirs.computeSaliency(image) for image in arrays],
-            lambda: fine_grained(images),
+            partial(opencv_maps, theirs, arrays),
+            partial(fine_grained, images),
             count,
             max(rounds // 4, 10),
         )

@@ -91,7 +91,7 @@ def test_random_masks_are_k_fixed_ones_each_with_its_own_weight():
         mixed, targets = mix(images, torch.arange(6), generator)
         row = int((targets.partner != targets.own).nonzero()[0])
         weight = float(targets.weight[0])
-        cover = (mixed[row, 0] != images[row, 0])
+        cover = mixed[row, 0] != images[row, 0]
         assert torch.equal(found.setdefault(weight, cover), cover)
         counts[weight] = counts.get(weight, 0) + 1
         assert float(cover.float().mean()) == pytest.approx(1 - weight, abs=1.01 / 1024)

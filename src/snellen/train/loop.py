@@ -120,7 +120,7 @@ def fit(
         torch.default_generator.manual_seed(init)
         network = build(recipe.arch, classes)
     network = network.to(device).to(memory_format=torch.channels_last).train()
-    mix = parse_mix(recipe.mix)
+    mix: Any = parse_mix(recipe.mix)
     if hasattr(mix, "alpha"):
         mix = replace(mix, alpha=recipe.alpha)
     optimiser = torch.optim.SGD(

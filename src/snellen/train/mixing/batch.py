@@ -144,19 +144,13 @@ class Pair:
 
     def blended(self, share: float) -> tuple[Tensor, Targets]:
         """share · own + (1 − share) · partner in every pixel; bytes become float32."""
-        own, other = self.images, self.other()
-        if not own.is_floating_point():
-            own, other = own.float(), other.float()
-        return torch.lerp(other, own, share), self._targets(share)
+        return self._lerp(share), self._targets(share)
 
     def faded(self, mask: Tensor, share: Tensor) -> tuple[Tensor, Targets]:
         """mask · own + (1 − mask) · partner, mask float [1 or B, H, W]; bytes become float32."""
         if self.labels.dim() == 3:
             raise ValueError("a soft mask blends pixels, so label maps cannot follow it; use soft=0")
-        own, other = self.images, self.other()
-        if not own.is_floating_point():
-            own, other = own.float(), other.float()
-        return torch.lerp(other, own, mask[:, None].to(own.dtype)), self._targets(share)
+        return self._lerp(mask[:, None]), self._targets(share)
 
     def chosen(self, mine: Tensor, share: float | Tensor) -> tuple[Tensor, Targets]:
         """The own pixels where `mine`, bool [1 or B, H, W], is true, the partner's elsewhere."""
@@ -190,6 +184,13 @@ class Pair:
             labels[:, rows, columns] = self._other_labels()[:, rows, columns]
             return images, self._moved(labels)
         return images, self._targets(share)
+
+    def _lerp(self, share: float | Tensor) -> Tensor:
+        other = self.other() if self.order is not None else self.source.clone()
+        own = self.images
+        if not own.is_floating_point():
+            own, other = own.float(), other.float()
+        return other.lerp_(own, share.to(own.dtype) if isinstance(share, torch.Tensor) else share)
 
     def _targets(self, share: float | Tensor) -> Targets:
         count, device = len(self.images), self.images.device
