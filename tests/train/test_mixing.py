@@ -107,6 +107,24 @@ def test_a_corrected_box_is_one_for_the_whole_batch():
     assert (cover == cover[0]).all()
 
 
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 2**30), height=st.integers(1, 20), width=st.integers(1, 20))
+def test_boxes_as_masks_choose_what_boxes_pasted_do(seed, height, width):
+    from snellen.train.mixing.select import box_masks, paste_boxes, selected
+
+    random = np.random.default_rng(seed)
+    edges = [np.sort(random.integers(0, length + 1, (5, 2)), 1) for length in (height, width)]
+    boxes, own, other = np.concatenate(edges, 1), numbered(5, height, width), numbered(5, height, width) + 100
+    masks = box_masks(boxes, height, width, own.device)
+    areas = np.prod([np.diff(edge, axis=1)[:, 0] for edge in edges], axis=0)
+    assert masks.sum((1, 2)).tolist() == areas.tolist()
+    for kind in (torch.uint8, torch.float32, torch.bfloat16, torch.float64):
+        pasted = own.to(kind, copy=True)
+        paste_boxes(pasted, other.to(kind), list(range(5)), boxes)
+        assert torch.equal(selected(~masks[:, None], own.to(kind), other.to(kind)), pasted)
+        assert torch.equal(torch.where(masks[:, None], other.to(kind), own.to(kind)), pasted)
+
+
 @pytest.mark.parametrize(("weight", "nominal", "corrected"), [(0.75, 8, 8), (0.5, 11, 11), (0.9, 5, 5), (0.51, 11, 11)])
 def test_half_a_box_rounds_or_cuts(weight, nominal, corrected):
     """Sides of √(1 − λ) · 32: 16, 22.63, 10.12, 22.4; rounded to 16, 23, 10, 22, cut to 16, 22, 10, 22."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from snellen.distort.draws import on_device
 from snellen.errors import UserError
 from snellen.lazy import torch
 
@@ -64,6 +63,7 @@ def as_type(values: Tensor, dtype: torch.dtype) -> Tensor:
 
 
 def _moved(values: Tensor, device: torch.device) -> Tensor:
-    if values.device == device:
-        return values
-    return on_device(values.numpy(), device) if values.device.type == "cpu" else values.to(device)
+    """The values on a device; by way of pinned memory to a GPU, so that nobody waits for it to be idle."""
+    if values.device.type == "cpu" and device.type == "cuda":
+        values = values.pin_memory()
+    return values.to(device, non_blocking=True)

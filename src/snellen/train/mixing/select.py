@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from snellen.distort.draws import on_device
 from snellen.lazy import torch
 
 if TYPE_CHECKING:
@@ -34,6 +35,13 @@ def paste_boxes(into: Tensor, source: Tensor, rows: list[int], boxes: np.ndarray
     target, origin = into.view(word).numpy(), source.view(word).numpy()
     for number, (row, (top, bottom, left, right)) in enumerate(zip(rows, boxes.tolist(), strict=True)):
         target[number, ..., top:bottom, left:right] = origin[row, ..., top:bottom, left:right]
+
+
+def box_masks(boxes: np.ndarray, height: int, width: int, device: torch.device) -> Tensor:
+    """bool [B, H, W]: the pixels in each image's box, int [B, 4] as in `paste_boxes`."""
+    top, bottom, left, right = on_device(boxes.T[:, :, None], device)
+    down, across = (torch.arange(length, device=device) for length in (height, width))
+    return ((down >= top) & (down < bottom))[:, :, None] & ((across >= left) & (across < right))[:, None, :]
 
 
 def _words() -> dict[torch.dtype, torch.dtype]:

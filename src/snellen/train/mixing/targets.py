@@ -24,6 +24,11 @@ class Targets(NamedTuple):
     weight: Tensor
 
 
+def whole(labels: Tensor) -> Targets:
+    """Targets of these labels alone, with weight 1."""
+    return Targets(labels, labels, torch.ones(len(labels), dtype=torch.float32, device=labels.device))
+
+
 def mixed_loss(logits: Tensor, targets: Targets, smoothing: float = 0.0, ignore: int = IGNORE) -> Tensor:
     """Mean of weight · CE(own) + (1 − weight) · CE(partner), a scalar, in nats.
 
