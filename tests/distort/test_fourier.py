@@ -85,6 +85,27 @@ def test_brightest_with_a_count_of_its_own_per_field_equals_sorting_by_hand() ->
         assert [i for i in range(35) if row[i]] == sorted(order[:wanted])
 
 
+@pytest.mark.parametrize("kind", ["smooth", "few values", "misleading sample", "flat"])
+@pytest.mark.parametrize("side", [7, 45, 64])
+def test_brightest_equals_sorting_by_hand_on_large_and_awkward_fields(kind: str, side: int) -> None:
+    """Each 16th value of the third kind is the least of all, so that a sample of them says nothing."""
+    random = np.random.default_rng(side)
+    values = random.normal(size=(12, side * side))
+    if kind == "few values":
+        values = np.round(values)
+    elif kind == "misleading sample":
+        values[:, ::16] -= 100
+    elif kind == "flat":
+        values[:] = 3
+    pixels = side * side
+    count = np.concatenate([[0, 1, 2, pixels - 1, pixels], random.integers(0, pixels + 1, 7)])
+    chosen = brightest(torch.from_numpy(values).float().view(12, side, side), count).flatten(1).numpy()
+    for row, picked, wanted in zip(values.astype(np.float32), chosen, count):
+        expected = np.zeros(pixels, bool)
+        expected[np.argsort(-row, kind="stable")[:wanted]] = True
+        np.testing.assert_array_equal(picked, expected)
+
+
 def test_the_noise_has_the_documented_shapes() -> None:
     assert noise_shape("official", 32, 32) == (2, 17, 2)
     assert noise_shape("isotropic", 32, 33) == (2, 32, 18)

@@ -63,21 +63,22 @@ def noise_shape(spectrum: str, height: int, width: int) -> tuple[int, ...]:
     return (2, columns, 2) if spectrum == "official" else (2, height, columns)
 
 
-def low_frequency_field(noise: Tensor, spectrum: str, height: int, width: int) -> Tensor:
+def low_frequency_field(noise: Tensor, spectrum: str, height: int, width: int, decay: float = DECAY) -> Tensor:
     """float [B, H, W]: the image whose Fourier coefficients are the noise, scaled down with frequency.
 
     Official: noise [B, 2, F, 2] holds the rows fy = 0 (taken as real part) and fy = 1/H (as imaginary part) of the
     documented [H, F, 2] draw; F runs down the image and the last axis is the horizontal frequencies 0 and 1.
     Isotropic: noise [B, 2, H, F] holds real and imaginary parts.
     """
-    scale = _amplitudes(height, width, noise.device)
+    scale = _amplitudes(height, width, decay, noise.device)
     if spectrum == "official":
         scaled = noise * scale[:2, :, None]
         rows = torch.complex(scaled[:, 0], scaled[:, 1])[:, :height]
         down = torch.fft.ifft(rows, n=height, dim=1)  # [B, H, 2]
         turn = torch.arange(width, device=noise.device) * (2 * torch.pi / width)
-        wave = 2 * (down.real[:, :, 1:] * torch.cos(turn) - down.imag[:, :, 1:] * torch.sin(turn))
-        return (down.real[:, :, :1] + wave) / width
+        # In place: fresh memory costs more here than the arithmetic.
+        wave = (down.real[:, :, 1:] * torch.cos(turn)).sub_(down.imag[:, :, 1:] * torch.sin(turn)).mul_(2)
+        return wave.add_(down.real[:, :, :1]).div_(width)
     used = width // 2 + 1
     coefficients = torch.complex(noise[:, 0], noise[:, 1]) * scale
     return torch.fft.irfft2(coefficients[:, :, :used], s=(height, width))
@@ -88,18 +89,50 @@ def brightest(field: Tensor, count: np.ndarray) -> Tensor:
     flat = field.flatten(1)
     pixels = flat.shape[1]
     wanted = on_device(count, flat.device)[:, None]
-    if len(set(count.tolist())) == 1 and 0 < count[0] <= pixels:
+    if flat.device.type == "cpu":
+        least = _least_chosen(flat.numpy(), count)
+        found = flat.numpy() >= least
+        if count.min(initial=1) > 0 and np.count_nonzero(found) == count.sum():
+            return torch.from_numpy(found).view_as(field)  # no ties, which is nearly always so
+        limit = torch.from_numpy(least)
+    elif len(set(count.tolist())) == 1 and 0 < count[0] <= pixels:
         # One count for all: selecting is several times faster than sorting.
         limit = flat.kthvalue(pixels - int(count[0]) + 1, dim=1, keepdim=True).values
     else:
         limit = flat.sort(dim=1, descending=True).values.gather(1, (wanted - 1).clamp(min=0))
-    chosen = flat >= limit
-    if flat.device.type == "cpu" and count.min(initial=1) > 0 and int(chosen.sum()) == int(count.sum()):
-        return chosen.view_as(field)  # no ties, which is nearly always so; asking a GPU would cost more than settling
     above = flat > limit
-    tied = chosen & ~above
+    tied = flat == limit
     left = wanted - above.sum(1, keepdim=True)
     return (above & (wanted > 0) | tied & (tied.cumsum(1) <= left)).view_as(field)
+
+
+def _least_chosen(values: np.ndarray, count: np.ndarray) -> np.ndarray:
+    """[B, 1]: the count-th largest value of each row, the largest where the count is 0; selecting beats sorting."""
+    places = values.shape[1] - np.maximum(count, 1)
+    if values.shape[1] < 2048:
+        least, held = np.empty((len(values), 1), values.dtype), np.empty_like(values[0])
+        for number, (row, place) in enumerate(zip(values, places.tolist())):
+            held[:] = row
+            held.partition(place)
+            least[number] = held[place]
+        return least
+    # Every 16th value tells roughly where the place is, so that only the values near it need selecting from.
+    sample = np.sort(values[:, ::16], axis=1)
+    return np.array([[_nth(*row)] for row in zip(values, places.tolist(), sample)], values.dtype)
+
+
+def _nth(values: np.ndarray, place: int, sample: np.ndarray) -> float:
+    """The value at `place` of the values in rising order; `sample` is every 16th of them, sorted."""
+    margin = 2 + int(len(sample) ** 0.5 / 2)
+    first, last = place // 16 - margin, place // 16 + margin
+    low = sample[first] if first >= 0 else -np.inf
+    high = sample[last] if last < len(sample) else np.inf
+    near = values[(values >= low) & (values <= high)]
+    rank = place - int(np.count_nonzero(values < low))
+    if not 0 <= rank < len(near):  # the sample misled
+        near, rank = values.copy(), place
+    near.partition(rank)
+    return near[rank]
 
 
 def _column_frequencies(width: int) -> np.ndarray:
@@ -108,7 +141,7 @@ def _column_frequencies(width: int) -> np.ndarray:
 
 
 @functools.lru_cache(maxsize=8)
-def _amplitudes(height: int, width: int, device: torch.device) -> Tensor:
-    """float [H, F]: 1 / max(f, 1 / max(H, W))^3."""
+def _amplitudes(height: int, width: int, decay: float, device: torch.device) -> Tensor:
+    """float [H, F]: 1 / max(f, 1 / max(H, W))^decay."""
     f = np.hypot(np.fft.fftfreq(height)[:, None], _column_frequencies(width))
-    return torch.from_numpy(1.0 / np.maximum(f, 1.0 / max(height, width)) ** DECAY).float().to(device)
+    return torch.from_numpy(1.0 / np.maximum(f, 1.0 / max(height, width)) ** decay).float().to(device)

@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from snellen.train.loop import Progress, train
-from snellen.train.mixing import MIXES, cutmix, mixed_loss
+from snellen.train.mixing import MIXES, majority_loss, mixed_loss, parse_mix
 from snellen.train.recipe import Recipe
 
-__all__ = ["MIXES", "Progress", "Recipe", "cutmix", "mixed_loss", "train"]
+__all__ = ["MIXES", "Progress", "Recipe", "majority_loss", "mixed_loss", "parse_mix", "train"]

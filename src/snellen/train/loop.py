@@ -23,7 +23,7 @@ from snellen.models.checkpoint import read_card, save_checkpoint
 from snellen.models.zoo import build
 from snellen.train.augment import random_crop, random_flip
 from snellen.train.memory import Memory, channel_statistics, remember
-from snellen.train.mixing import MIXES, mixed_loss
+from snellen.train.mixing import mixed_loss, parse_mix
 from snellen.train.recipe import Recipe
 from snellen.version import __version__
 
@@ -120,7 +120,9 @@ def fit(
         torch.default_generator.manual_seed(init)
         network = build(recipe.arch, classes)
     network = network.to(device).to(memory_format=torch.channels_last).train()
-    mix = MIXES[recipe.mix]
+    mix: Any = parse_mix(recipe.mix)
+    if hasattr(mix, "alpha"):
+        mix = replace(mix, alpha=recipe.alpha)
     optimiser = torch.optim.SGD(
         network.parameters(), lr=recipe.lr, momentum=recipe.momentum, weight_decay=recipe.weight_decay
     )
@@ -139,7 +141,7 @@ def fit(
                     images = random_flip(images, order_draws)
                 if recipe.padding:
                     images = random_crop(images, recipe.padding, order_draws)
-                images, targets = mix(images, labels, mix_draws, recipe.alpha)
+                images, targets = mix(images, labels, mix_draws, step=epoch * per_epoch + batch)
 
                 for group in optimiser.param_groups:
                     group["lr"] = recipe.rate(epoch * per_epoch + batch, steps)

@@ -1,0 +1,30 @@
+"""The text language of mixes: the table of names and `parse_mix`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from snellen import text
+from snellen.train.mixing.batch import Mix
+from snellen.train.mixing.blend import Alternate, MixUp, Unmixed
+from snellen.train.mixing.boxes import CutMix, Cutout
+from snellen.train.mixing.masks import FMix, RandomMasks
+from snellen.train.mixing.salient import SaliencyMix
+
+_KINDS: tuple[type, ...] = (Unmixed, MixUp, CutMix, Cutout, FMix, RandomMasks, SaliencyMix, Alternate)
+MIXES: dict[str, type] = {kind.name: kind for kind in _KINDS}  # type: ignore[attr-defined]
+
+
+def parse_mix(source: str | Mix) -> Mix:
+    """The mix a text names, such as `cutmix(rule=corrected)`; a mix passes through."""
+    return _from_node(text.read(source)) if isinstance(source, str) else source
+
+
+def _from_node(node: Any) -> Mix:
+    return text.build(node, MIXES, "mix", _parameter)
+
+
+def _parameter(node: Any) -> Any:
+    """A nested mix, with or without its brackets; anything else as it is."""
+    nested = isinstance(node, text.Call) or node is None or (isinstance(node, str) and node in MIXES)
+    return _from_node(node) if nested else node
