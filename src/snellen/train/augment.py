@@ -2,12 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from snellen.lazy import torch
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Augment:
+    """Mirroring and shifting; images alone, or images and maps moved along."""
+
+    flip: bool = True
+    padding: int = 0
+    resized: bool = False
+    jitter: float = 0.0
+
+    def __call__(self, images: Tensor, draws: torch.Generator, maps: Tensor | None = None) -> Any:
+        together = images if maps is None else torch.cat([images, maps[:, None].to(images.dtype)], 1)
+        if self.flip:
+            together = random_flip(together, draws)
+        if self.padding:
+            together = random_crop(together, self.padding, draws)
+        return together if maps is None else (together[:, :3], together[:, 3].to(maps.dtype))
 
 
 def random_flip(images: Tensor, generator: torch.Generator) -> Tensor:
