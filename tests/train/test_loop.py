@@ -15,8 +15,9 @@ from snellen.models.checkpoint import load_into, load_state, read_card
 from snellen.models.zoo import build
 from snellen.train import Progress, Recipe, train
 from snellen.train.augment import random_crop, random_flip
-from snellen.train.loop import Normalise, accuracy
+from snellen.train.loop import accuracy
 from snellen.train.memory import channel_statistics, remember
+from snellen.train.normalise import Normalise
 
 SHORT = Recipe(epochs=1, batch_size=16)
 CPU = torch.device("cpu")
@@ -102,7 +103,11 @@ def test_runs_that_are_there_are_kept_and_only_the_missing_one_is_made(tmp_path)
     data, heard = bars(48), []
     paths = train(SHORT, data, tmp_path, runs=3)
     made = [p.stat().st_mtime_ns for p in paths]
-    unread = replace(data, read=lambda rows: pytest.fail("nothing is left to train, yet images were read"))
+
+    def unwanted(rows):
+        pytest.fail("nothing is left to train, yet images were read")
+
+    unread = replace(data, read=unwanted, read_together=unwanted)
     assert train(SHORT, unread, tmp_path, runs=3) == paths
     paths[1].unlink()
     assert train(SHORT, data, tmp_path, runs=3, progress=heard.append) == paths
@@ -170,7 +175,7 @@ def test_test_data_must_fit_the_training_data(tmp_path):
         ({"mix": "cutmx"}, "unknown mix 'cutmx'; did you mean 'cutmix'"),
         ({"epochs": 0}, "expected epochs of at least 1, got 0"),
         ({"lr": float("nan")}, "expected lr above 0, got nan"),
-        ({"warmup": 1.0}, r"expected warmup in \[0, 1\), got 1.0"),
+        ({"schedule": "onecycle(1.0)"}, r"onecycle: expected warmup in \[0, 1\), got 1.0"),
     ],
 )
 def test_a_recipe_refuses_what_cannot_be_cooked(wrong, said):
@@ -181,7 +186,7 @@ def test_a_recipe_refuses_what_cannot_be_cooked(wrong, said):
 @pytest.mark.parametrize("steps", [1, 2, 7, 100])
 @pytest.mark.parametrize("warmup", [0.0, 0.25, 0.9])
 def test_the_rate_rises_once_falls_once_and_is_never_zero_or_above_its_peak(steps, warmup):
-    rates = [Recipe(lr=0.4, warmup=warmup).rate(step, steps) for step in range(steps)]
+    rates = [Recipe(lr=0.4, schedule=f"onecycle({warmup})").rate(step, steps) for step in range(steps)]
     peak = int(np.argmax(rates))
     assert rates[: peak + 1] == sorted(rates[: peak + 1])
     assert rates[peak:] == sorted(rates[peak:], reverse=True)

@@ -1,4 +1,4 @@
-"""Training that hardens: recipes, mixing and a loop for small networks on images held in memory.
+"""Training that hardens: recipes, mixing and a loop for networks on images held in memory.
 
 >>> from snellen.train import Recipe
 >>> Recipe(mix="cutmix", seed=3).name
@@ -7,8 +7,14 @@
 
 from __future__ import annotations
 
-from snellen.train.loop import Progress, train
-from snellen.train.mixing import MIXES, cutmix, mixed_loss
+from snellen.train.grid import search_grid
+from snellen.train.loop import Progress
+from snellen.train.mixing import mixed_loss, parse_mix
+from snellen.train.presets import PRESETS, preset
 from snellen.train.recipe import Recipe
+from snellen.train.runs import train
+from snellen.train.schedule import parse_schedule
 
-__all__ = ["MIXES", "Progress", "Recipe", "cutmix", "mixed_loss", "train"]
+__all__ = [
+    "PRESETS", "Progress", "Recipe", "mixed_loss", "parse_mix", "parse_schedule", "preset", "search_grid", "train",
+]  # fmt: skip
