@@ -21,12 +21,12 @@ class Augment:
     jitter: float = 0.0
 
     def __call__(self, images: Tensor, draws: torch.Generator, maps: Tensor | None = None) -> Any:
-        together = images if maps is None else torch.cat([images, maps[:, None].to(images.dtype)], 1)
+        together = images if maps is None else torch.cat([images.short(), maps[:, None]], 1)
         if self.flip:
             together = random_flip(together, draws)
         if self.padding:
             together = random_crop(together, self.padding, draws)
-        return together if maps is None else (together[:, :3], together[:, 3].to(maps.dtype))
+        return together if maps is None else (together[:, :3].byte(), together[:, 3])
 
 
 def random_flip(images: Tensor, generator: torch.Generator) -> Tensor:
