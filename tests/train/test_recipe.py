@@ -67,9 +67,16 @@ def test_every_preset_is_a_recipe_and_can_be_changed(name):
     assert recipe_of(asdict(recipe)) == recipe
 
 
+def test_a_length_in_epochs_takes_the_place_of_one_in_updates():
+    assert (preset("003", epochs=3).epochs, preset("003", epochs=3).updates) == (3, None)
+    assert preset("003", epochs=3, updates=5).updates == 5
+
+
 def test_settings_come_from_a_file_and_as_texts(tmp_path):
-    (tmp_path / "mine.yaml").write_text("lr: 1e-3\nbatch-size: 32\nmix: cutmix\nnesterov: yes\nupdates: 70\n")
-    made = preset(str(tmp_path / "mine.yaml"), epochs="4")
+    (tmp_path / "mine.yaml").write_text(
+        "lr: 1e-3\nbatch-size: 32\nmix: cutmix\nnesterov: yes\nepochs: 4\nupdates: 70\n"
+    )
+    made = preset(str(tmp_path / "mine.yaml"))
     assert (made.lr, made.batch_size, made.mix, made.nesterov) == (1e-3, 32, "cutmix", True)
     assert (made.epochs, made.updates) == (4, 70)
 

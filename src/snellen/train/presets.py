@@ -53,9 +53,15 @@ PRESETS: dict[str, dict[str, Any]] = {
 
 
 def preset(name: str | None, **settings: Any) -> Recipe:
-    """The recipe of a preset, or of a YAML file of settings, with some settings changed (None leaves one as it is)."""
-    held = {} if name is None else _held(name)
-    return recipe_of({**held, **{key: value for key, value in settings.items() if value is not None}})
+    """The recipe of a preset, or of a YAML file of settings, with some settings changed (None leaves one as it is).
+
+    A length in epochs takes the place of the preset's in updates.
+    """
+    held = {} if name is None else dict(_held(name))
+    changes = {key: value for key, value in settings.items() if value is not None}
+    if "epochs" in changes and "updates" not in changes:
+        held.pop("updates", None)
+    return recipe_of({**held, **changes})
 
 
 def _held(name: str) -> Mapping[str, Any]:
