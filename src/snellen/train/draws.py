@@ -28,12 +28,13 @@ class Draws:
         return cls(*(torch.Generator().manual_seed(int(word >> np.uint64(1))) for word in words))
 
 
-def seed_globally(seed: int, epoch: int, rank: int = 0) -> None:
-    """Seed torch's own generators, from which initial weights (epoch −1) and dropout are drawn.
+def seed_globally(device: torch.device, seed: int, epoch: int, rank: int = 0) -> None:
+    """Seed torch's own generators of the CPU and a device, from which initial weights (epoch −1) and dropout are drawn.
 
     Every process has a dropout of its own, but all have the same initial weights (rank 0).
     """
     word = int(np.random.SeedSequence([seed, epoch + 1, rank, 1]).generate_state(1)[0])
     torch.default_generator.manual_seed(word)
-    if torch.cuda.is_available():
-        torch.cuda.manual_seed(word)
+    if device.type == "cuda":
+        with torch.cuda.device(device):
+            torch.cuda.manual_seed(word)

@@ -15,6 +15,7 @@ from snellen.errors import UserError
 from snellen.lazy import torch
 from snellen.models.device import precision_on
 from snellen.models.zoo import build
+from snellen.train.ahead import ahead
 from snellen.train.draws import Draws, seed_globally
 from snellen.train.feed import Feed
 from snellen.train.memory import IGNORED, Memory
@@ -23,6 +24,7 @@ from snellen.train.normalise import Normalise
 from snellen.train.optimiser import make_optimiser
 from snellen.train.recipe import Recipe
 from snellen.train.robust import parse_robust
+from snellen.train.schedule import parse_schedule
 from snellen.train.start import Start
 from snellen.train.state import Saver
 from snellen.train.team import Team
@@ -89,9 +91,9 @@ def _fit(job: Job, team: Team, ears: Ears, saver: Saver | None) -> tuple[nn.Modu
     recipe, device = job.recipe, team.device
     normalise = job.normalise.on(device)
     feed = Feed(recipe, job.shown, [255 * level for level in job.normalise.mean], job.partner)
-    attack = parse_robust(recipe.robust)
+    attack, schedule = parse_robust(recipe.robust), parse_schedule(recipe.schedule)
 
-    seed_globally(recipe.seed, -1)
+    seed_globally(device, recipe.seed, -1)
     network = build(recipe.arch, len(job.classes))
     if job.start is not None and (said := job.start.into(network, job.classes)):
         ears.notice(said)
@@ -115,15 +117,15 @@ def _fit(job: Job, team: Team, ears: Ears, saver: Saver | None) -> tuple[nn.Modu
 
     for epoch in range(len(history), feed.epochs):
         began = time.perf_counter()
-        seed_globally(recipe.seed, epoch, team.rank)
+        seed_globally(device, recipe.seed, epoch, team.rank)
         draws = Draws.of(recipe.seed, epoch)
         losses = []
-        for step, images, targets in feed.epoch(epoch, draws):
+        for step, images, targets in ahead(feed.epoch(epoch, draws), device):
             images, targets = team.share(images, targets)
             if attack is not None:
                 images = attack(images, attacked(targets), draws.attack)
                 network.train()
-            rate = recipe.rate(step, feed.steps, feed.per_epoch)
+            rate = recipe.lr * schedule(step, feed.steps, feed.per_epoch)
             for group in optimiser.param_groups:
                 group["lr"] = rate
             logits = logits_of(learner, images)
