@@ -13,7 +13,7 @@ from torch import nn
 from snellen.errors import UserError
 from snellen.train import PRESETS, Recipe, parse_schedule, preset
 from snellen.train.optimiser import decay_groups, make_optimiser
-from snellen.train.recipe import differing, recipe_of
+from snellen.train.recipe import differing, name_in, recipe_of
 from snellen.train.schedule import SCHEDULES
 
 
@@ -129,6 +129,14 @@ def test_a_setting_that_did_not_exist_then_had_its_default():
 )
 def test_a_name_is_a_file_name(changes, name):
     assert Recipe(**changes).name == name
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [("none", "none"), ("cutmix(alpha=0.5)", "cutmix"), ("cutmix(1) | mixup", "cutmix-mixup"), ("fmix()", "fmix")],
+)
+def test_a_text_has_a_bare_name(text, name):
+    assert name_in(text) == name
 
 
 def line(recipe: Recipe, slopes: list[float], start: float = 1.0) -> float:

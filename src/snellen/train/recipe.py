@@ -10,7 +10,6 @@ from typing import Any
 
 from snellen.errors import UserError, unknown
 from snellen.models.zoo import NETWORKS
-from snellen.text import Call, read
 from snellen.train.mixing import parse_mix
 from snellen.train.optimiser import OPTIMISERS
 from snellen.train.robust import parse_robust
@@ -113,9 +112,8 @@ def differing(made: Mapping[str, Any], wanted: Mapping[str, Any]) -> str | None:
 
 
 def name_in(text: str) -> str:
-    """The bare name of a text such as `cutmix(alpha=1)`."""
-    node = read(text)
-    return node.name if isinstance(node, Call) else "none" if node is None else re.split(r"\W", text)[0]
+    """The bare name of a text such as `cutmix(alpha=1)`; names of a chain are joined."""
+    return "-".join(re.findall(r"[A-Za-z_][\w.]*", re.sub(r"\([^()]*\)", "", text)))
 
 
 def _fit(name: str, value: Any, kind: Any) -> Any:
