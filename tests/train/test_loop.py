@@ -8,40 +8,18 @@ import numpy as np
 import pytest
 import torch
 
-from snellen.data.arrays import from_arrays
 from snellen.data.dataset import Dataset, Photo, Samples, Unreadable
 from snellen.errors import UserError
 from snellen.models.checkpoint import load_into, load_state, read_card
 from snellen.models.zoo import build
 from snellen.train import Progress, Recipe, train
 from snellen.train.augment import random_crop, random_flip
-from snellen.train.loop import Normalise, accuracy
+from snellen.train.loop import accuracy
 from snellen.train.memory import channel_statistics, remember
+from snellen.train.normalise import Normalise
 
 SHORT = Recipe(epochs=1, batch_size=16)
 CPU = torch.device("cpu")
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    """Batches this small gain nothing from a second thread, and waiting for one on a busy machine costs seconds."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
-def bars(count: int = 300, seed: int = 0, classes: tuple[str, ...] = ("lying", "standing")) -> Dataset:
-    """Noise with one bright bar, lying or standing, anywhere: two classes that no single pixel tells apart."""
-    draw = np.random.default_rng(seed)
-    images = draw.integers(0, 120, (count, 28, 28, 3), dtype=np.uint8)
-    labels = np.arange(count) % 2
-    for image, label in zip(images, labels):
-        top, left = draw.integers(0, 16, 2)
-        height, width = (3, 12) if label == 0 else (12, 3)
-        image[top : top + height, left : left + width] = draw.integers(180, 255, 3)
-    held = {"images": images, "labels": labels, "classes": np.array(classes)}
-    return from_arrays(held, f"arrays:bars-{seed}.npz", f"bars-{count}-{seed}")
 
 
 def photos(shown: list[Photo | Unreadable], labels: list[int], classes: tuple[str, ...] = ("a", "b")) -> Dataset:
@@ -55,7 +33,7 @@ def plain(height: int, width: int, level: int = 9) -> Photo:
 
 
 @pytest.mark.parametrize(("mix", "least"), [("none", 0.95), ("cutmix", 0.9)])
-def test_a_small_network_learns_lying_from_standing_bars_in_seconds(tmp_path, mix, least):
+def test_a_small_network_learns_lying_from_standing_bars_in_seconds(tmp_path, mix, least, bars):
     data, test = bars(600), bars(200, seed=1)
     (path,) = train(Recipe(mix=mix, epochs=6, batch_size=32), data, tmp_path, test=test)
     card = read_card(path)
@@ -65,7 +43,7 @@ def test_a_small_network_learns_lying_from_standing_bars_in_seconds(tmp_path, mi
     assert card["accuracy"] == accuracy(network, remember(test, CPU), Normalise(card["mean"], card["std"]))
 
 
-def test_the_card_says_how_to_make_the_same_run_again(tmp_path):
+def test_the_card_says_how_to_make_the_same_run_again(tmp_path, bars):
     data = bars(48)
     first, second = train(replace(SHORT, seed=5), data, tmp_path, runs=2)
     assert [p.name for p in (first, second)] == ["smallnet-none-5.safetensors", "smallnet-none-6.safetensors"]
@@ -80,7 +58,7 @@ def test_the_card_says_how_to_make_the_same_run_again(tmp_path):
 
 
 @pytest.mark.parametrize("mix", ["none", "cutmix"])
-def test_the_same_seed_gives_the_same_weights_and_another_seed_others(tmp_path, mix):
+def test_the_same_seed_gives_the_same_weights_and_another_seed_others(tmp_path, mix, bars):
     recipe, data = replace(SHORT, mix=mix), bars(64)
     torch.manual_seed(1)
     (first,) = train(recipe, data, tmp_path / "a")
@@ -91,18 +69,22 @@ def test_the_same_seed_gives_the_same_weights_and_another_seed_others(tmp_path, 
     assert not torch.equal(one["stage1.0.weight"], different["stage1.0.weight"])
 
 
-def test_training_leaves_the_global_random_states_alone(tmp_path):
+def test_training_leaves_the_global_random_states_alone(tmp_path, bars):
     before, legacy = torch.get_rng_state(), np.random.get_state()[1].copy()
     train(replace(SHORT, mix="cutmix"), bars(32), tmp_path)
     assert torch.equal(before, torch.get_rng_state())
     assert np.array_equal(legacy, np.random.get_state()[1])
 
 
-def test_runs_that_are_there_are_kept_and_only_the_missing_one_is_made(tmp_path):
+def test_runs_that_are_there_are_kept_and_only_the_missing_one_is_made(tmp_path, bars):
     data, heard = bars(48), []
     paths = train(SHORT, data, tmp_path, runs=3)
     made = [p.stat().st_mtime_ns for p in paths]
-    unread = replace(data, read=lambda rows: pytest.fail("nothing is left to train, yet images were read"))
+
+    def unwanted(rows):
+        pytest.fail("nothing is left to train, yet images were read")
+
+    unread = replace(data, read=unwanted, read_together=unwanted)
     assert train(SHORT, unread, tmp_path, runs=3) == paths
     paths[1].unlink()
     assert train(SHORT, data, tmp_path, runs=3, progress=heard.append) == paths
@@ -110,22 +92,22 @@ def test_runs_that_are_there_are_kept_and_only_the_missing_one_is_made(tmp_path)
     assert [p.stat().st_mtime_ns == t for p, t in zip(paths, made)] == [True, False, True]
 
 
-def test_a_checkpoint_of_another_recipe_or_other_data_is_not_overwritten(tmp_path):
+def test_a_checkpoint_of_another_recipe_or_other_data_is_not_overwritten(tmp_path, bars):
     train(SHORT, bars(48), tmp_path)
     with pytest.raises(UserError, match=r"was trained otherwise \(epochs 1 ≠ 2\); choose another folder or delete"):
         train(replace(SHORT, epochs=2), bars(48), tmp_path)
-    with pytest.raises(UserError, match=r"data 'arrays:bars-0.npz' bars-48-0 ≠ 'arrays:bars-9.npz' bars-48-9"):
+    with pytest.raises(UserError, match=r"data 'arrays:bars-0.npz' bars-48-0-28 ≠ 'arrays:bars-9.npz' bars-48-9-28"):
         train(SHORT, bars(48, seed=9), tmp_path)
 
 
-def test_progress_is_told_after_every_epoch(tmp_path):
+def test_progress_is_told_after_every_epoch(tmp_path, bars):
     heard: list[Progress] = []
     train(replace(SHORT, epochs=3), bars(40), tmp_path, progress=heard.append)
     assert [(p.run, p.epoch, p.epochs) for p in heard] == [("smallnet-none-0", e, 3) for e in (1, 2, 3)]
     assert all(0 < p.loss < 10 for p in heard)
 
 
-def test_a_loss_that_explodes_names_epoch_and_batch(tmp_path):
+def test_a_loss_that_explodes_names_epoch_and_batch(tmp_path, bars):
     with pytest.raises(
         UserError, match=r"smallnet-none-0 became (nan|inf) in epoch \d+, batch \d+; try a learning rate"
     ):
@@ -156,7 +138,7 @@ def test_nothing_or_one_class_cannot_be_trained_on(tmp_path):
         train(SHORT, photos([plain(28, 28)] * 2, [-1, -1]), tmp_path)
 
 
-def test_test_data_must_fit_the_training_data(tmp_path):
+def test_test_data_must_fit_the_training_data(tmp_path, bars):
     with pytest.raises(UserError, match=r"other classes than arrays:bars-0.npz: standing, lying ≠ lying, standing"):
         train(SHORT, bars(32), tmp_path, test=bars(32, seed=1, classes=("standing", "lying")))
     with pytest.raises(UserError, match="expected images of 28x28 pixels as in training, got 32x32"):
@@ -170,7 +152,7 @@ def test_test_data_must_fit_the_training_data(tmp_path):
         ({"mix": "cutmx"}, "unknown mix 'cutmx'; did you mean 'cutmix'"),
         ({"epochs": 0}, "expected epochs of at least 1, got 0"),
         ({"lr": float("nan")}, "expected lr above 0, got nan"),
-        ({"warmup": 1.0}, r"expected warmup in \[0, 1\), got 1.0"),
+        ({"schedule": "onecycle(1.0)"}, r"onecycle: expected warmup in \[0, 1\), got 1.0"),
     ],
 )
 def test_a_recipe_refuses_what_cannot_be_cooked(wrong, said):
@@ -181,7 +163,7 @@ def test_a_recipe_refuses_what_cannot_be_cooked(wrong, said):
 @pytest.mark.parametrize("steps", [1, 2, 7, 100])
 @pytest.mark.parametrize("warmup", [0.0, 0.25, 0.9])
 def test_the_rate_rises_once_falls_once_and_is_never_zero_or_above_its_peak(steps, warmup):
-    rates = [Recipe(lr=0.4, warmup=warmup).rate(step, steps) for step in range(steps)]
+    rates = [Recipe(lr=0.4, schedule=f"onecycle({warmup})").rate(step, steps) for step in range(steps)]
     peak = int(np.argmax(rates))
     assert rates[: peak + 1] == sorted(rates[: peak + 1])
     assert rates[peak:] == sorted(rates[peak:], reverse=True)
@@ -214,7 +196,7 @@ def test_a_flat_channel_can_still_be_normalised():
     assert Normalise(mean, std)(images).abs().max() < 1e-5
 
 
-def test_normalised_training_images_have_mean_zero_and_deviation_one():
+def test_normalised_training_images_have_mean_zero_and_deviation_one(bars):
     images = remember(bars(20), CPU).images
     seen = Normalise(*channel_statistics(images))(images)
     assert torch.allclose(seen.mean((0, 2, 3)), torch.zeros(3), atol=1e-5)

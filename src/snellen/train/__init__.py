@@ -1,4 +1,4 @@
-"""Training that hardens: recipes, mixing and a loop for small networks on images held in memory.
+"""Training that hardens: recipes, mixing and a loop for networks on images held in memory.
 
 >>> from snellen.train import Recipe
 >>> Recipe(mix="cutmix", seed=3).name
@@ -7,8 +7,17 @@
 
 from __future__ import annotations
 
-from snellen.train.loop import Progress, train
-from snellen.train.mixing import MIXES, majority_loss, mixed_loss, parse_mix
+from snellen.train.augment import Augment
+from snellen.train.grid import search_grid
+from snellen.train.loop import Progress
+from snellen.train.mixing import majority_loss, mixed_loss, parse_mix
+from snellen.train.pgd import Pgd, parse_pgd
+from snellen.train.presets import PRESETS, preset
 from snellen.train.recipe import Recipe
+from snellen.train.runs import train
+from snellen.train.schedule import parse_schedule
 
-__all__ = ["MIXES", "Progress", "Recipe", "majority_loss", "mixed_loss", "parse_mix", "train"]
+__all__ = [
+    "PRESETS", "Augment", "Pgd", "Progress", "Recipe", "majority_loss", "mixed_loss", "parse_mix", "parse_pgd",
+    "parse_schedule", "preset", "search_grid", "train",
+]  # fmt: skip

@@ -1,31 +1,36 @@
-"""Train small networks on images held in memory.
+"""Train one network on images held in memory.
 
-Measured with the default recipe (`smallnet`, 10 epochs) on phantom:train?size=32&n=3000, nine classes, 2 CPU cores,
-torch 2.15: test accuracy over seeds 0 to 2 on phantom:test?size=32&n=1000 is 0.983, 0.990, 0.983 without mixing and
-0.961, 0.963, 0.954 with CutMix; 5 to 7 seconds a run, 37 for all six with imports and decoding.
+Measured with the default recipe (`smallnet`, 10 epochs) on phantom:train?size=32&n=3000, nine classes then, torch 2.15 on one
+CPU thread: test accuracy over seeds 0 to 2 on phantom:test?size=32&n=1000 is 0.989, 0.984, 0.987 without mixing and
+0.965, 0.959, 0.945 with CutMix; 8 to 39 seconds a run on a machine busy with other work.
 """
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from snellen.data.dataset import Dataset
 from snellen.errors import UserError
 from snellen.lazy import torch
-from snellen.models.checkpoint import read_card, save_checkpoint
+from snellen.models.device import precision_on
 from snellen.models.zoo import build
-from snellen.train.augment import random_crop, random_flip
-from snellen.train.memory import Memory, channel_statistics, remember
-from snellen.train.mixing import mixed_loss, parse_mix
+from snellen.train.ahead import ahead
+from snellen.train.draws import Draws, seed_globally
+from snellen.train.feed import Feed
+from snellen.train.memory import IGNORED, Memory
+from snellen.train.mixing import Targets, majority_loss, mixed_loss
+from snellen.train.normalise import Normalise
+from snellen.train.optimiser import make_optimiser
 from snellen.train.recipe import Recipe
-from snellen.version import __version__
+from snellen.train.robust import parse_robust
+from snellen.train.schedule import parse_schedule
+from snellen.train.start import Start
+from snellen.train.state import Saver
+from snellen.train.team import Team
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -33,182 +38,172 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Progress:
-    """An epoch that ended: which run, how many epochs of how many are done, the epoch's mean training loss."""
+    """An epoch that ended: which run, how many epochs of how many are done, the epoch's mean training loss.
+
+    `accuracy` is that of the held-out or test images where they were asked; `left` the seconds this run still needs.
+    """
 
     run: str
     epoch: int
     epochs: int
     loss: float
+    accuracy: float | None = None
+    left: float = 0.0
 
 
 @dataclass(frozen=True)
-class Normalise:
-    """uint8 images to what a network sees: channels in 0..1, less their mean, by their standard deviation."""
+class Job:
+    """What one run learns from: `judged` are the images its accuracy is measured on, after every `every` epochs."""
 
-    mean: list[float]
-    std: list[float]
+    recipe: Recipe
+    shown: Memory
+    classes: tuple[str, ...]
+    normalise: Normalise
+    judged: Memory | None = None
+    partner: Memory | None = None
+    start: Start | None = None
+    every: int = 1
+    compile: bool = False
 
-    def __call__(self, images: Tensor) -> Tensor:
-        mean = torch.tensor(self.mean, device=images.device).view(1, 3, 1, 1) * 255
-        std = torch.tensor(self.std, device=images.device).view(1, 3, 1, 1) * 255
-        return images.to(torch.float32, memory_format=torch.channels_last).sub_(mean).div_(std)
+
+@dataclass(frozen=True)
+class Ears:
+    """Who hears of a run: `epoch` after each one (progress and its row of the history), `best` with the best network yet."""
+
+    epoch: Callable[[Progress, dict[str, Any]], None] = lambda progress, row: None
+    best: Callable[[nn.Module, dict[str, Any]], None] = lambda network, row: None
+    notice: Callable[[str], None] = lambda text: None
 
 
-def train(
-    recipe: Recipe,
-    data: Dataset,
-    out: Path,
-    runs: int = 1,
-    test: Dataset | None = None,
-    device: str | None = None,
-    progress: Callable[[Progress], None] | None = None,
-) -> list[Path]:
-    """The checkpoints of `runs` runs that differ only in seed: `<out>/<arch>-<mix>-<seed>.safetensors`.
+def fit(job: Job, team: Team, ears: Ears, saver: Saver | None = None) -> tuple[nn.Module, list[dict[str, Any]]]:
+    """One trained network, ready to answer (`eval`), and its history: a row of numbers for each epoch.
 
-    A run already there (same recipe, same data) is kept; a file of that name made otherwise is an error, not
-    overwritten. `test` gives the accuracy on the card. The same recipe, data, device and number of CPU threads give the
-    same weights to the bit.
+    The row holds epoch, loss, rate (of the last step), accuracy (None where not measured), seconds, and the loss
+    against the majority label (diversity) and both labels (mix_diversity), without smoothing.
     """
-    _check(data, test, runs)
-    wanted = {out / f"{run.name}.safetensors": run for run in _seeds(recipe, runs)}
-    missing = {path: run for path, run in wanted.items() if not _done(path, run, data)}
-    if not missing:
-        return list(wanted)
-    place = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
-    shown = remember(data, place)
-    asked = remember(test, place, shown.size) if test is not None else None
-    normalise = Normalise(*channel_statistics(shown.images))
-    out.mkdir(parents=True, exist_ok=True)
-    for path, run in missing.items():
-        started = time.perf_counter()
-        network = fit(run, shown, len(data.classes), normalise, progress)
-        card: dict[str, Any] = {
-            "arch": run.arch,
-            "classes": list(data.classes),
-            "size": list(shown.size),
-            "mean": normalise.mean,
-            "std": normalise.std,
-            "recipe": asdict(run),
-            "seed": run.seed,
-            "data": data.text,
-            "fingerprint": data.fingerprint,
-            "test": test.text if test is not None else None,
-            "accuracy": accuracy(network, asked, normalise) if asked is not None else None,
-            "seconds": round(time.perf_counter() - started, 2),
-            "device": place.type,
-            "torch": torch.__version__,
-            "snellen": __version__,
-        }
-        save_checkpoint(path, network, card)
-    return list(wanted)
+    device = team.device
+    with (
+        # Dropout and the like draw from torch's own generators, which are left as they were found.
+        torch.random.fork_rng(devices=[device] if device.type == "cuda" else []),
+        _repeatable(),
+    ):
+        return _fit(job, team, ears, saver)
 
 
-def fit(
-    recipe: Recipe,
-    shown: Memory,
-    classes: int,
-    normalise: Normalise,
-    progress: Callable[[Progress], None] | None = None,
-) -> nn.Module:
-    """One trained network, ready to answer (`eval`)."""
-    device = shown.images.device
-    init, order, mixing = (int(word) for word in np.random.SeedSequence(recipe.seed).generate_state(3))
-    # Order and mixing have streams of their own: recipes that differ only in the mix see the same images in turn.
-    order_draws = torch.Generator().manual_seed(order)
-    mix_draws = torch.Generator().manual_seed(mixing)
-    with torch.random.fork_rng(devices=[]):
-        torch.default_generator.manual_seed(init)
-        network = build(recipe.arch, classes)
+def _fit(job: Job, team: Team, ears: Ears, saver: Saver | None) -> tuple[nn.Module, list[dict[str, Any]]]:
+    recipe, device = job.recipe, team.device
+    normalise = job.normalise.on(device)
+    feed = Feed(recipe, job.shown, [255 * level for level in job.normalise.mean], job.partner)
+    attack, schedule = parse_robust(recipe.robust), parse_schedule(recipe.schedule)
+
+    seed_globally(device, recipe.seed, -1)
+    network = build(recipe.arch, len(job.classes))
+    if job.start is not None and (said := job.start.into(network, job.classes)):
+        ears.notice(said)
     network = network.to(device).to(memory_format=torch.channels_last).train()
-    mix: Any = parse_mix(recipe.mix)
-    if hasattr(mix, "alpha"):
-        mix = replace(mix, alpha=recipe.alpha)
-    optimiser = torch.optim.SGD(
-        network.parameters(), lr=recipe.lr, momentum=recipe.momentum, weight_decay=recipe.weight_decay
-    )
-    per_epoch = max(1, len(shown.labels) // recipe.batch_size)  # what is left over waits for another epoch's order
-    steps = recipe.epochs * per_epoch
+    optimiser = make_optimiser(recipe, network)
+    history: list[dict[str, Any]] = []
+    if saver is not None and (kept := saver.load()) is not None:
+        network.load_state_dict(kept["model"])
+        optimiser.load_state_dict(kept["optimiser"])
+        history = kept["history"]
+    learner = team.join(torch.compile(network) if job.compile else network)  # type: ignore[arg-type]
 
-    # bf16 only on a GPU: on a CPU it crashes some machines.
-    with torch.backends.cudnn.flags(enabled=True, deterministic=True, benchmark=False):
-        for epoch in range(recipe.epochs):
-            rows = torch.randperm(len(shown.labels), generator=order_draws).to(device)
-            losses = []
-            for batch in range(per_epoch):
-                chosen = rows[batch * recipe.batch_size : (batch + 1) * recipe.batch_size]
-                images, labels = shown.images[chosen], shown.labels[chosen]
-                if recipe.flip:
-                    images = random_flip(images, order_draws)
-                if recipe.padding:
-                    images = random_crop(images, recipe.padding, order_draws)
-                images, targets = mix(images, labels, mix_draws, step=epoch * per_epoch + batch)
+    def logits_of(model: nn.Module, images: Tensor) -> Tensor:
+        with autocast(device):
+            found: Tensor = model(normalise(images))
+        return found.float()
 
-                for group in optimiser.param_groups:
-                    group["lr"] = recipe.rate(epoch * per_epoch + batch, steps)
-                with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
-                    logits = network(normalise(images))
-                loss = mixed_loss(logits.float(), targets)
-                optimiser.zero_grad()
-                loss.backward()
-                optimiser.step()
-                losses.append(loss.detach())
+    for epoch in range(len(history), feed.epochs):
+        began = time.perf_counter()
+        seed_globally(device, recipe.seed, epoch, team.rank)
+        draws = Draws.of(recipe.seed, epoch)
+        losses = []
+        for step, images, targets in ahead(feed.epoch(epoch, draws), device):
+            images, targets = team.share(images, targets)
+            if attack is not None:
+                with autocast(device):
+                    images = attack.attack(network, normalise, images, targets, _plain_loss, draws.attack)
+            rate = recipe.lr * schedule(step, feed.steps, feed.per_epoch)
+            for group in optimiser.param_groups:
+                group["lr"] = rate
+            logits = logits_of(learner, images)
+            loss = mixed_loss(logits, targets, smoothing=recipe.smoothing)
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+            losses.append(_three(loss, logits, targets, recipe))
 
-            told = torch.stack(losses).tolist()  # read once an epoch: a GPU need not wait after each batch
-            for batch, value in enumerate(told):
-                if not math.isfinite(value):
-                    raise UserError(
-                        f"the loss of {recipe.name} became {value} in epoch {epoch + 1}, batch {batch + 1};"
-                        f" try a learning rate below {recipe.lr}"
-                    )
-            if progress is not None:
-                progress(Progress(recipe.name, epoch + 1, recipe.epochs, sum(told) / len(told)))
-    return network.eval()
-
-
-def accuracy(network: nn.Module, asked: Memory, normalise: Normalise, batch_size: int = 500) -> float:
-    """The share of images whose most likely class is their label, in float32."""
-    with torch.inference_mode():
-        right = sum(
-            int((network(normalise(images)).argmax(1) == labels).sum())
-            for images, labels in zip(asked.images.split(batch_size), asked.labels.split(batch_size))
-        )
-    return right / len(asked.labels)
+        told = team.mean(torch.stack(losses)).cpu()  # read once an epoch: a GPU need not wait after each batch
+        _stop_if_lost(told[:, 0].tolist(), epoch, recipe, saver)
+        done, row = epoch + 1, dict(zip(("loss", "diversity", "mix_diversity"), told.double().mean(0).tolist()))
+        row = {"epoch": done, **row, "rate": rate, "accuracy": None}
+        if team.leads and job.judged is not None and (done % job.every == 0 or done == feed.epochs):
+            row["accuracy"] = accuracy(network, job.judged, job.normalise)
+            before = max((past["accuracy"] for past in history if past["accuracy"] is not None), default=-1.0)
+            if row["accuracy"] > before:
+                ears.best(network, row)
+        row["seconds"] = round(time.perf_counter() - began, 3)
+        history.append(row)
+        if team.leads:
+            left = sum(past["seconds"] for past in history) / done * (feed.epochs - done)
+            if saver is not None:
+                kept = {"model": network.state_dict(), "optimiser": optimiser.state_dict(), "history": history}
+                saver.save(done, kept, last=done == feed.epochs)
+            ears.epoch(Progress(recipe.name, done, feed.epochs, row["loss"], row["accuracy"], left), row)
+    return network.eval(), history
 
 
-def _check(data: Dataset, test: Dataset | None, runs: int) -> None:
-    if runs < 1:
-        raise UserError(f"expected at least 1 run, got {runs}")
-    for held in (data, test):
-        if held is not None and not len(held):
-            raise UserError(f"{held.text} holds no images")
-    present = np.unique(data.samples.labels[data.samples.labels >= 0])
-    if len(present) < 2:
-        known = f"only the class '{data.classes[present[0]]}'" if len(present) else "no known class"
-        raise UserError(f"{data.text} shows {known}; training needs at least two")
-    if test is not None and test.classes != data.classes:
-        raise UserError(f"{test.text} has other classes than {data.text}: {_few(test.classes)} ≠ {_few(data.classes)}")
+def accuracy(network: nn.Module, judged: Memory, normalise: Normalise, batch_size: int = 500) -> float:
+    """The share of images (or pixels that count) whose most likely class is their label, in the device's precision."""
+    device = judged.images.device
+    ready, training = normalise.on(device), network.training
+    right, count = torch.zeros(2, dtype=torch.int64, device=device)
+    network.eval()
+    with torch.inference_mode(), autocast(device):
+        for images, labels in zip(judged.images.split(batch_size), judged.labels.split(batch_size)):
+            counted = labels != IGNORED
+            right += ((network(ready(images)).argmax(1) == labels) & counted).sum()
+            count += counted.sum()
+    network.train(training)
+    return int(right) / max(int(count), 1)
 
 
-def _done(path: Path, run: Recipe, data: Dataset) -> bool:
-    """Whether a run's checkpoint is there; one of another recipe or other data in its place is an error."""
-    if not path.exists():
-        return False
-    card = read_card(path)
-    made, wanted = card.get("recipe", {}), asdict(run)
-    changed = [name for name in wanted if made.get(name) != wanted[name]]
-    if changed:
-        first = changed[0]
-        difference = f"{first} {made.get(first)} ≠ {wanted[first]}"
-    elif card.get("fingerprint") != data.fingerprint:
-        difference = f"data '{card.get('data')}' {card.get('fingerprint')} ≠ '{data.text}' {data.fingerprint}"
-    else:
-        return True
-    raise UserError(f"'{path}' was trained otherwise ({difference}); choose another folder or delete the file")
+def autocast(device: torch.device) -> Any:
+    """bf16 on a GPU that has it, else float32: on a CPU bf16 crashes some machines."""
+    return torch.autocast(device.type, torch.bfloat16, enabled=precision_on(device) == "bf16")
 
 
-def _seeds(recipe: Recipe, runs: int) -> list[Recipe]:
-    return [replace(recipe, seed=recipe.seed + run) for run in range(runs)]
+@contextlib.contextmanager
+def _repeatable() -> Iterator[None]:
+    """Convolutions on a GPU that give the same bits each time; set one by one, as `cudnn.flags` changes more than these."""
+    cudnn = torch.backends.cudnn
+    before = cudnn.deterministic, cudnn.benchmark
+    cudnn.deterministic, cudnn.benchmark = True, False
+    try:
+        yield
+    finally:
+        cudnn.deterministic, cudnn.benchmark = before
 
 
-def _few(classes: tuple[str, ...]) -> str:
-    return ", ".join(classes[:4]) + (f", … ({len(classes)})" if len(classes) > 4 else "")
+def _plain_loss(logits: Tensor, targets: Targets) -> Tensor:
+    return mixed_loss(logits.float(), targets)
+
+
+def _three(loss: Tensor, logits: Tensor, targets: Any, recipe: Recipe) -> Tensor:
+    """The training loss, the loss against the majority label and the unsmoothed mixed loss, still on the device."""
+    with torch.no_grad():
+        plain = mixed_loss(logits, targets) if recipe.smoothing else loss.detach()
+        majority = plain if recipe.mix == "none" else majority_loss(logits, targets)
+    return torch.stack([loss.detach(), majority, plain])
+
+
+def _stop_if_lost(losses: list[float], epoch: int, recipe: Recipe, saver: Saver | None) -> None:
+    """Refuse to go on from a loss that is no number."""
+    for batch, value in enumerate(losses):
+        if not math.isfinite(value):
+            kept = f"; the state after epoch {saver.saved} is kept in '{saver.path}'" if saver and saver.saved else ""
+            raise UserError(
+                f"the loss of {recipe.name} became {value} in epoch {epoch + 1}, batch {batch + 1};"
+                f" try a learning rate below {recipe.lr}{kept}"
+            )

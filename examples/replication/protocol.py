@@ -1,0 +1,102 @@
+"""What the scripts of all papers do: train groups of runs, audit them together, and leave a small folder to take away."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import snellen
+from snellen.data import Dataset
+from snellen.models.checkpoint import read_card
+from snellen.run import Run
+from snellen.train import Progress, Recipe, train
+
+
+def arguments(about: str | None, **defaults: Any) -> argparse.ArgumentParser:
+    """The flags that all scripts share."""
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--arch", default=defaults["arch"])
+    parser.add_argument("--recipe", default=defaults["recipe"], help="a preset, or fast")
+    parser.add_argument("--epochs", type=int, help="default: the recipe's")
+    parser.add_argument("--updates", type=int, help="length in steps instead")
+    parser.add_argument("--runs", type=int, default=defaults.get("runs", 5))
+    parser.add_argument("--limit", type=int, help="at most so many images for training and test")
+    parser.add_argument("--audits", default=None, help="default: all")
+    parser.add_argument("--device")
+    parser.add_argument("--out", type=Path, default=Path("runs") / "replication" / defaults["name"])
+    parser.add_argument("--bring", type=Path, help="copy findings, predictions and the table here")
+    return parser
+
+
+def train_group(recipe: Recipe, data: Dataset, folder: Path, chosen: argparse.Namespace, **how: Any) -> list[Path]:
+    """The runs of one recipe; what is there is kept, what was stopped goes on."""
+    return train(recipe, data, folder, chosen.runs, device=chosen.device, progress=_say, **how)
+
+
+def audit_groups(
+    groups: Mapping[str, Sequence[Path]], test: Dataset, learnt: Dataset | None, chosen: argparse.Namespace
+) -> Run:
+    """All groups on the same images; needs neither DuckDB nor a renderer of charts."""
+    models = {name: [str(path) for path in paths] for name, paths in groups.items()}
+    return snellen.audit(
+        models, test, chosen.audits, chosen.out / "run", report=False, train=learnt, device=chosen.device
+    )
+
+
+def curves_table(groups: Mapping[str, Sequence[Path]]) -> str:
+    """Accuracy, best accuracy, diversity and mix diversity (both of the last epoch) of each group, mean ± sd over runs."""
+    lines = ["| group | runs | accuracy % | best % | diversity | mix diversity | seconds a run |", "|---" * 7 + "|"]
+    for name, paths in groups.items():
+        cards = [read_card(path) for path in paths]
+        last = [card["history"][-1] for card in cards]
+        numbers = [
+            _spread([100 * card["accuracy"] for card in cards], 2),
+            _spread([100 * card["best"]["accuracy"] for card in cards], 2),
+            _spread([row["diversity"] for row in last], 3),
+            _spread([row["mix_diversity"] for row in last], 3),
+            _spread([card["seconds"] for card in cards], 0),
+        ]
+        lines.append(f"| {name} | {len(cards)} | " + " | ".join(numbers) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def bring_back(run: Run, table: str, folder: Path) -> None:
+    """What is worth taking off a machine: findings, the predicted class of every answer, the table."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in ("findings.json", "findings.csv", "run.json"):
+        shutil.copy(run.path / name, folder / name)
+    cells = pa.concat_tables([pq.read_table(file) for file in run.store.files("cells")], promote_options="default")
+    kept = [pq.read_table(file, columns=["cell", "sample", "pred"]) for file in run.store.files("answers")]
+    answers = pa.concat_tables(kept, promote_options="default")
+    small = answers.set_column(2, "pred", answers["pred"].cast(pa.int16()))
+    pq.write_table(cells, folder / "cells.parquet", compression="zstd")
+    pq.write_table(small, folder / "predictions.parquet", compression="zstd", use_dictionary=True)
+    (folder / "table.md").write_text(table)
+
+
+def finish(run: Run, groups: Mapping[str, Sequence[Path]], chosen: argparse.Namespace) -> None:
+    """Print the table and the findings, and bring them back where asked."""
+    table = curves_table(groups)
+    print(table)
+    frame = run.findings().query("name != 'difference'")
+    print(frame[[column for column in ("model", "name", "value", "low", "high") if column in frame]].to_string())
+    bring_back(run, table, chosen.bring or chosen.out / "brought")
+
+
+def _spread(values: Sequence[float], digits: int) -> str:
+    deviation = f" ± {stdev(values):.{digits}f}" if len(values) > 1 else ""
+    return f"{fmean(values):.{digits}f}{deviation}"
+
+
+def _say(done: Progress) -> None:
+    reached = f", accuracy {done.accuracy:.4f}" if done.accuracy is not None else ""
+    text = f"{done.run}: epoch {done.epoch} of {done.epochs}, loss {done.loss:.3f}{reached}, {done.left:.0f} s left"
+    print(text, file=sys.stderr, flush=True)

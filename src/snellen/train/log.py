@@ -1,0 +1,69 @@
+"""Curves for those who watch them elsewhere: TensorBoard or MLflow, where they are installed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from snellen.errors import UserError, unknown
+
+
+class Log(Protocol):
+    """Hears every epoch of one run."""
+
+    def epoch(self, row: Mapping[str, Any]) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class TensorBoard:
+    """Event files under `<out>/logs/<run>`."""
+
+    def __init__(self, out: Path, run: str, settings: Mapping[str, Any]) -> None:
+        try:
+            from torch.utils.tensorboard import SummaryWriter
+        except ImportError:
+            raise UserError("--log tensorboard needs tensorboard; pip install tensorboard") from None
+        self.writer: Any = SummaryWriter(str(out / "logs" / run))
+        self.writer.add_text("recipe", "\n".join(f"    {name}: {value}" for name, value in settings.items()))
+
+    def epoch(self, row: Mapping[str, Any]) -> None:
+        for name, value in _numbers(row).items():
+            self.writer.add_scalar(name, value, row["epoch"])
+
+    def close(self) -> None:
+        self.writer.close()
+
+
+class MLflow:
+    """One MLflow run, wherever MLFLOW_TRACKING_URI points."""
+
+    def __init__(self, out: Path, run: str, settings: Mapping[str, Any]) -> None:
+        try:
+            import mlflow
+        except ImportError:
+            raise UserError("--log mlflow needs mlflow; pip install 'snellen[track]'") from None
+        self.mlflow: Any = mlflow
+        mlflow.start_run(run_name=run)
+        mlflow.log_params(dict(settings))
+
+    def epoch(self, row: Mapping[str, Any]) -> None:
+        self.mlflow.log_metrics(_numbers(row), step=row["epoch"])
+
+    def close(self) -> None:
+        self.mlflow.end_run()
+
+
+LOGS: dict[str, type[TensorBoard] | type[MLflow]] = {"tensorboard": TensorBoard, "mlflow": MLflow}
+
+
+def open_log(kind: str, out: Path, run: str, settings: Mapping[str, Any]) -> Log:
+    """The log of one run."""
+    if kind not in LOGS:
+        raise unknown("log", kind, LOGS)
+    return LOGS[kind](out, run, settings)
+
+
+def _numbers(row: Mapping[str, Any]) -> dict[str, float]:
+    return {name: float(value) for name, value in row.items() if name != "epoch" and value is not None}

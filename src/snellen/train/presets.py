@@ -1,0 +1,87 @@
+"""Recipes by name: the papers' and a fast one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from snellen.errors import UserError, unknown
+from snellen.train.recipe import Recipe, recipe_of
+
+PRESETS: dict[str, dict[str, Any]] = {
+    # PreAct-ResNet18 on CIFAR-10 on one GPU: one cycle of 30 epochs instead of 200.
+    "fast": dict(
+        epochs=30, batch_size=512, lr=0.4, nesterov=True, weight_decay=5e-4, smoothing=0.1, padding=4,
+        schedule="onecycle(warmup=0.2)",
+    ),
+    # Paper 000, appendix A: 0.1, and 0.001 from epoch 100 of 200 (the ÷100 of a scheduler bug is part of the results).
+    "000": dict(
+        epochs=200, batch_size=128, lr=0.1, weight_decay=1e-4, padding=4, schedule="steps(at=[0.5], factor=0.01)",
+    ),
+    # Paper 001, section 4: ÷10 at 75, 150 and 225 of 300 epochs; the weight decay is CutMix's own.
+    "001": dict(
+        epochs=300, batch_size=256, lr=0.1, weight_decay=1e-4, padding=0, resized=True,
+        schedule="steps(at=[0.25, 0.5, 0.75], factor=0.1)",
+    ),
+    # Paper 003, digits: Adam for a million updates; the batch is the code's.
+    "003": dict(
+        updates=1_000_000, batch_size=32, optimiser="adam", lr=3e-4, weight_decay=0.0, padding=0, flip=False,
+        schedule="constant",
+    ),
+    # Paper 003, CIFAR-10: as Wide ResNets (Zagoruyko and Komodakis 2016), ÷5 at 60, 120 and 160 of 200 epochs.
+    "003-cifar10": dict(
+        epochs=200, batch_size=128, lr=0.1, nesterov=True, weight_decay=5e-4, padding=4,
+        schedule="steps(at=[0.3, 0.6, 0.8], factor=0.2)",
+    ),
+    # Paper 003, CamVid: RMSprop "with decay 0.001"; rate and batch are unstated there.
+    "003-camvid": dict(
+        epochs=300, batch_size=4, optimiser="rmsprop", lr=1e-4, momentum=0.0, weight_decay=0.0, padding=0,
+        schedule="inverse(decay=0.001)",
+    ),
+    # Paper 004, appendix C.
+    "004": dict(
+        epochs=200, batch_size=256, lr=0.1, weight_decay=1e-4, padding=0, resized=True, jitter=0.1,
+        schedule="every(epochs=50, factor=0.1)",
+    ),
+    # Paper 004, figure 11: the sweep over data sizes, where 0.1 did not converge on the smallest sets.
+    "004-small": dict(
+        epochs=200, batch_size=256, lr=0.01, weight_decay=1e-4, padding=0, resized=True, jitter=0.1,
+        schedule="every(epochs=50, factor=0.1)",
+    ),
+}  # fmt: skip
+
+
+def preset(name: str | None, **settings: Any) -> Recipe:
+    """The recipe of a preset, or of a YAML file of settings, with some settings changed (None leaves one as it is).
+
+    A length in epochs takes the place of the preset's in updates.
+    """
+    held = {} if name is None else dict(_held(name))
+    changes = {key: value for key, value in settings.items() if value is not None}
+    if "epochs" in changes and "updates" not in changes:
+        held.pop("updates", None)
+    return recipe_of({**held, **changes})
+
+
+def _held(name: str) -> Mapping[str, Any]:
+    if name in PRESETS:
+        return PRESETS[name]
+    if not name.endswith((".yaml", ".yml")):
+        raise unknown("recipe", name, PRESETS)
+    return read_settings(Path(name))
+
+
+def read_settings(path: Path) -> dict[str, Any]:
+    """The `name: value` lines of a YAML file; `batch-size` and `batch_size` are the same word."""
+    import yaml
+
+    try:
+        held = yaml.safe_load(path.read_text())
+    except OSError:
+        raise UserError(f"no settings file '{path}'") from None
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise UserError(f"{path} is not YAML: {' '.join(str(error).split())}") from None
+    if not isinstance(held, dict) or not held:
+        raise UserError(f"{path}: expected settings as 'name: value' lines, got {type(held).__name__}")
+    return {str(key).replace("-", "_"): value for key, value in held.items()}

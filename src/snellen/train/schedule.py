@@ -1,0 +1,123 @@
+"""How the learning rate moves: small dataclasses with a text form, from a step to a share of the peak rate.
+
+parse_schedule("steps(at=[0.5], factor=0.01)")(step, steps, per_epoch)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from snellen.errors import UserError
+from snellen.text import build, read
+
+Schedule: TypeAlias = "Callable[[int, int, int], float]"
+
+
+@dataclass(frozen=True)
+class Onecycle:
+    """Linear up over the first share `warmup` of the steps, then linear down to 0 after the last one."""
+
+    warmup: float = 0.25
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.warmup < 1:
+            raise ValueError(f"expected warmup in [0, 1), got {self.warmup}")
+
+    def __call__(self, step: int, steps: int, per_epoch: int) -> float:
+        rise, at = self.warmup * steps, step + 1
+        return at / rise if at < rise else (steps - step) / (steps - rise + 1)
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Multiplied by `factor` at each point of `at`: below 1 a share of the training, else a number of epochs."""
+
+    at: tuple[float, ...] = (0.5,)
+    factor: float = 0.1
+
+    def __post_init__(self) -> None:
+        if not self.at or min(self.at) <= 0:
+            raise ValueError(f"expected points above 0 in 'at', got {list(self.at)}")
+        if not 0 < self.factor < 1:
+            raise ValueError(f"expected factor between 0 and 1, got {self.factor}")
+
+    def __call__(self, step: int, steps: int, per_epoch: int) -> float:
+        passed = sum(step >= (point * steps if point < 1 else point * per_epoch) for point in self.at)
+        return float(self.factor**passed)
+
+
+@dataclass(frozen=True)
+class Every:
+    """Multiplied by `factor` every so many epochs."""
+
+    epochs: int = 50
+    factor: float = 0.1
+
+    def __post_init__(self) -> None:
+        if self.epochs < 1:
+            raise ValueError(f"expected epochs of at least 1, got {self.epochs}")
+        if not 0 < self.factor < 1:
+            raise ValueError(f"expected factor between 0 and 1, got {self.factor}")
+
+    def __call__(self, step: int, steps: int, per_epoch: int) -> float:
+        return float(self.factor ** (step // (self.epochs * per_epoch)))
+
+
+@dataclass(frozen=True)
+class Cosine:
+    """Half a cosine from the peak to 0, after a linear rise over the share `warmup` of the steps."""
+
+    warmup: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.warmup < 1:
+            raise ValueError(f"expected warmup in [0, 1), got {self.warmup}")
+
+    def __call__(self, step: int, steps: int, per_epoch: int) -> float:
+        rise = self.warmup * steps
+        if step + 1 < rise:
+            return (step + 1) / rise
+        return 0.5 * (1 + math.cos(math.pi * (step - rise) / max(steps - rise, 1)))
+
+
+@dataclass(frozen=True)
+class Inverse:
+    """Divided by 1 + `decay` · step: the `decay` of optimisers that shrink the rate at every update."""
+
+    decay: float = 0.001
+
+    def __post_init__(self) -> None:
+        if not self.decay >= 0:
+            raise ValueError(f"expected decay of at least 0, got {self.decay}")
+
+    def __call__(self, step: int, steps: int, per_epoch: int) -> float:
+        return 1 / (1 + self.decay * step)
+
+
+@dataclass(frozen=True)
+class Constant:
+    """The same rate throughout."""
+
+    def __call__(self, step: int, steps: int, per_epoch: int) -> float:
+        return 1.0
+
+
+SCHEDULES: dict[str, type] = {
+    "onecycle": Onecycle,
+    "steps": Steps,
+    "every": Every,
+    "cosine": Cosine,
+    "inverse": Inverse,
+    "constant": Constant,
+}
+
+
+def parse_schedule(text: str) -> Schedule:
+    """The schedule a text names: `onecycle(warmup=0.25)`, `steps(at=[0.5], factor=0.01)`, `every(50)`, `constant`."""
+    if not text.strip():
+        raise UserError(f"expected a schedule, got nothing; one of {', '.join(SCHEDULES)}")
+    schedule: Schedule = build(read(text), SCHEDULES, "schedule")
+    return schedule

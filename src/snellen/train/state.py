@@ -1,0 +1,63 @@
+"""A training that is under way, on disk: what it needs to go on as if it had never stopped."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from snellen.errors import UserError
+from snellen.lazy import torch
+from snellen.train.identity import difference
+from snellen.whole import write_whole
+
+_SHARE = 0.05  # of the time may go into saving
+
+
+@dataclass
+class Saver:
+    """Keeps the state of one run in `path`, whole or not at all, as often as costs at most a twentieth of the time.
+
+    `identity` is what decides the run (recipe, data …): the state of another one is refused.
+    """
+
+    path: Path
+    identity: Mapping[str, Any]
+    saved: int = 0  # epochs in the file
+    _last: float = field(default_factory=time.perf_counter)
+    _cost: float = 0.0
+
+    def save(self, epoch: int, facts: Mapping[str, Any], last: bool = False) -> None:
+        """Write the state after `epoch` epochs; after the last one the checkpoint takes its place."""
+        began = time.perf_counter()
+        if last or began - self._last < self._cost / _SHARE:
+            return
+        held = io.BytesIO()
+        torch.save({"identity": dict(self.identity), "epoch": epoch, **facts}, held)
+        write_whole(self.path, held.getvalue())
+        self._last = time.perf_counter()
+        self._cost, self.saved = self._last - began, epoch
+
+    def load(self) -> dict[str, Any] | None:
+        """The kept state, on the CPU; None where there is none."""
+        if not self.path.exists():
+            return None
+        try:
+            held: dict[str, Any] = torch.load(self.path, map_location="cpu", weights_only=True)
+            told = difference(held["identity"], self.identity)
+        except Exception as error:  # zip and pickle readers raise many kinds on damaged files
+            raise UserError(f"'{self.path}' is damaged ({type(error).__name__}); delete it to begin anew") from None
+        if told:
+            raise UserError(f"'{self.path}' was begun otherwise ({told}); choose another folder or delete the file")
+        self.saved = held["epoch"]
+        return held
+
+    def remove(self) -> None:
+        """Delete the state of a run that is done."""
+        self.path.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # other runs may have theirs there
+            self.path.parent.rmdir()
