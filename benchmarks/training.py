@@ -23,7 +23,7 @@ from torch.utils.data import DataLoader, Dataset
 
 from snellen.models.zoo import build
 from snellen.train import Recipe
-from snellen.train.loop import Ears, Job, Progress, autocast, fit
+from snellen.train.loop import Ears, Job, Progress, autocast, compiled, fit
 from snellen.train.memory import Memory
 from snellen.train.normalise import Normalise
 from snellen.train.optimiser import make_optimiser
@@ -43,10 +43,11 @@ def waited(device: torch.device) -> float:
 class Bare:
     """Forward, backward and optimiser alone."""
 
-    def __init__(self, recipe: Recipe, shown: Memory) -> None:
+    def __init__(self, recipe: Recipe, shown: Memory, compile: bool) -> None:
         self.device = shown.images.device
         self.network = build(recipe.arch, len(CLASSES)).to(self.device, memory_format=torch.channels_last).train()
         self.optimiser = make_optimiser(recipe, self.network)
+        self.learner = compiled(self.network, self.device) if compile else self.network
         self.images = STATISTICS(shown.images[: recipe.batch_size])
         self.labels = shown.labels[: recipe.batch_size]
 
@@ -54,7 +55,7 @@ class Bare:
         began = waited(self.device)
         for _ in range(steps):  # called while ours trains, so by the same deterministic convolutions
             with autocast(self.device):
-                logits = self.network(self.images)
+                logits = self.learner(self.images)
             loss = nn.functional.cross_entropy(logits.float(), self.labels)
             self.optimiser.zero_grad()
             loss.backward()
@@ -101,12 +102,10 @@ def naive_seconds(recipe: Recipe, shown: Memory, steps: int) -> float:
     return waited(device) - began
 
 
-def measure(net: str, mix: str, count: int, batch: int, rounds: int, device: torch.device, naive: bool) -> None:
-    draw = torch.Generator().manual_seed(0)
-    images = torch.randint(256, (count, 3, 32, 32), dtype=torch.uint8, generator=draw).to(device)
-    shown = Memory(images, (torch.arange(count) % 10).to(device))
+def measure(net: str, mix: str, shown: Memory, batch: int, rounds: int, compile: bool, naive: bool) -> None:
+    device, count = shown.images.device, len(shown.labels)
     recipe = Recipe(arch=net, mix=mix, batch_size=batch, epochs=rounds + 1, lr=0.01, padding=4)
-    bare, steps = Bare(recipe, shown), count // batch
+    bare, steps = Bare(recipe, shown, compile), count // batch
     ours: list[float] = []
     alone: list[float] = []
 
@@ -115,7 +114,7 @@ def measure(net: str, mix: str, count: int, batch: int, rounds: int, device: tor
         alone.append(bare.seconds(steps))
 
     bare.seconds(min(steps, 5))
-    fit(Job(recipe, shown, CLASSES, STATISTICS), Team(device), Ears(epoch))
+    fit(Job(recipe, shown, CLASSES, STATISTICS, compile=compile), Team(device), Ears(epoch))
     shares = [1 - one / whole for one, whole in zip(alone[1:], ours[1:])]  # the first epoch warms up
     rate = steps * batch / statistics.median(ours[1:])
     line = (
@@ -138,16 +137,18 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--threads", type=int)
     parser.add_argument("--device", default="cpu")
+    parser.add_argument("--compile", action="store_true", help="both sides by torch.compile")
     parser.add_argument("--no-naive", action="store_true")
     chosen = parser.parse_args()
     if chosen.threads:
         torch.set_num_threads(chosen.threads)
+    draw = torch.Generator().manual_seed(0)
+    images = torch.randint(256, (chosen.images, 3, 32, 32), dtype=torch.uint8, generator=draw)
+    shown = Memory(images.to(chosen.device), (torch.arange(chosen.images) % 10).to(chosen.device))
     for net in chosen.nets:
         for mix in chosen.mixes:
-            measure(
-                net, mix, chosen.images, chosen.batch_size, chosen.rounds, torch.device(chosen.device),
-                naive=not chosen.no_naive and mix in ("none", "mixup"),
-            )  # fmt: skip
+            naive = not chosen.no_naive and mix in ("none", "mixup")
+            measure(net, mix, shown, chosen.batch_size, chosen.rounds, chosen.compile, naive)
 
 
 if __name__ == "__main__":
