@@ -33,6 +33,7 @@ def arguments(about: str | None, **defaults: Any) -> argparse.ArgumentParser:
     parser.add_argument("--device")
     parser.add_argument("--compile", action="store_true", help="by torch.compile: a quarter faster on a GPU")
     parser.add_argument("--out", type=Path, default=Path("runs") / "replication" / defaults["name"])
+    parser.add_argument("--test-only", action="store_true", help="do not ask about the training images")
     parser.add_argument("--bring", type=Path, help="copy findings, predictions and the table here")
     return parser
 
@@ -47,6 +48,7 @@ def audit_groups(
 ) -> Run:
     """All groups on the same images; needs neither DuckDB nor a renderer of charts."""
     models = {name: [str(path) for path in paths] for name, paths in groups.items()}
+    learnt = None if chosen.test_only else learnt
     return snellen.audit(
         models, test, chosen.audits, chosen.out / "run", report=False, train=learnt, device=chosen.device
     )
