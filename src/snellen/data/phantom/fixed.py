@@ -41,6 +41,15 @@ def scattered(name: str, *cells: np.ndarray | int) -> np.ndarray:
     return (keys >> np.uint64(56)).astype(np.int64)
 
 
+def speckled(name: str, pitch: int, radius: int, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Where round specks lie, bool [H, W]: one in each square of `pitch` cells, of any radius up to `radius`."""
+    row, column = y // pitch, x // pitch
+    room = pitch - 2 * radius
+    off_x = x % pitch - radius - scattered(f"{name} x", row, column) * room // 255
+    off_y = y % pitch - radius - scattered(f"{name} y", row, column) * room // 255
+    return off_x**2 + off_y**2 < scattered(name, row, column) * radius**2 // 255
+
+
 def noise(name: str, rows: int, columns: int, shape: tuple[int, int]) -> np.ndarray:
     """Smooth noise 0 to 255 [H, W] that wraps around: random bytes on a lattice, eased in between."""
     lattice = scattered(name, np.arange(rows)[:, None], np.arange(columns)[None, :])
@@ -68,9 +77,11 @@ def ramp(values: np.ndarray, low: int, high: int) -> np.ndarray:
 
 
 def blurred(tones: np.ndarray, width: int) -> np.ndarray:
-    """Tones [H, W] averaged over a square of `width` cells, wrapping around; whole numbers in and out."""
+    """Tones 0 to 255 [H, W] averaged over a square of up to 256 cells a side, wrapping around: uint16 [H, W]."""
+    tones = tones.astype(np.uint16)  # holds 256 tones, in a quarter of the memory
     for axis in (0, 1):
-        if width > 1:
-            copies = [np.roll(tones, shift - width // 2, axis) for shift in range(width)]
-            tones = (np.sum(copies, axis=0) + width // 2) // width
+        total = np.full_like(tones, width // 2)  # so that the division rounds
+        for shift in range(width):
+            total += np.roll(tones, shift - width // 2, axis)
+        tones = total // np.uint16(width)
     return tones

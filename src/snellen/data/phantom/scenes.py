@@ -1,4 +1,4 @@
-"""The scenes of the phantom world: nine panoramas, drawn once; an image shows a window of one."""
+"""The scenes of the phantom world: twelve panoramas, drawn once; an image shows a window of one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from snellen.data.phantom.fixed import TURN, blurred, clouds, noise, ramp, scattered, sine, wave
+from snellen.data.phantom.fixed import TURN, blurred, clouds, noise, ramp, scattered, sine, speckled, wave
 
 UNIT = 256  # cells along the side of a window of nominal size
 HEIGHT, WIDTH = 384, 1024  # cells of a panorama
@@ -35,10 +35,11 @@ def sky(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def meadow(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Slanting blades over lighter and darker patches."""
+    """Slanting blades over lighter and darker patches, with yellow flowers among them."""
     lean = (x + y // 2 + sine(y * TURN // 160) // 3000) * TURN // 24
     blades = wave(lean + noise("meadow", 8, 64, ALL) * 20)
-    return (blades + 2 * noise("patches", 6, 16, ALL)) // 3
+    grass = (blades + 2 * noise("patches", 6, 16, ALL)) * 200 // (3 * 255)
+    return np.where(speckled("flower", 64, 9, x, y), 255, grass)
 
 
 def wall(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -63,12 +64,8 @@ def desert(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 def night(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Stars over black hills."""
-    cell_y, cell_x = y // 32, x // 32
-    off_x = x % 32 - 8 - scattered("star x", cell_y, cell_x) // 16
-    off_y = y % 32 - 8 - scattered("star y", cell_y, cell_x) // 16
-    star = off_x**2 + off_y**2 < (scattered("star", cell_y, cell_x) - 100) // 6
-    hills = y > 290 + sine(x * TURN // 512) // 700 + sine(x * TURN // 256 + 900) // 1400
-    return np.where(hills, 0, np.where(star, 255, 40 + y * 110 // HEIGHT))
+    hills = y > 245 + sine(x * TURN // 512) // 600 + sine(x * TURN // 205 + 900) // 1100
+    return np.where(hills, 0, np.where(speckled("star", 48, 7, x, y), 255, 40 + y * 110 // HEIGHT))
 
 
 def forest(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -84,12 +81,13 @@ def forest(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def floor(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """A chequered floor that pales towards the horizon, below a plain wall."""
-    depth = np.maximum(y - SKYLINE + 14, 1)
+    """A chequered floor before a papered wall with a white skirting board."""
+    depth = np.maximum(y - SKYLINE + 60, 1)
     across = (x - WIDTH // 2) * 100 // depth + 10_000
     away = 9000 // depth
-    check = (across // 50 + away // 50) % 2 * 2 - 1
-    return np.where(y < SKYLINE, 110 + y * 40 // SKYLINE, 128 + check * ramp(depth, 10, 60) // 2)
+    check = (across // 40 + away // 20) % 2
+    paper = 110 + 35 * (x % 64 < 32)
+    return np.where(y < SKYLINE - 16, paper, np.where(y < SKYLINE, 255, check * 225))
 
 
 def mountains(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -101,9 +99,50 @@ def mountains(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return tone
 
 
+def city(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Two rows of towers before a pale evening sky, windows lit in the nearer."""
+    tone = 160 + y * 20 // HEIGHT + 0 * x
+    for pitch, shade, top in ((56, 95, 90), (88, 20, 150)):
+        tower, across = (x + 20) // pitch, (x + 20) % pitch
+        down = y - top - scattered("roof", tower, pitch) * 80 // 255
+        tone = np.where((across < pitch - 12) & (down >= 0), shade, tone)
+    pane = (across % 24 > 9) & (across < 72) & (down > 12) & (down % 32 > 14)
+    lit = scattered("lit", tower, across // 24, down // 32) > 90
+    return np.where(pane & lit, 255, tone)
+
+
+def reef(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Shafts of light in deep water above fingers of coral."""
+    shafts = wave((3 * x + 2 * y) * TURN // 420 + noise("shafts", 2, 6, ALL) * 12)
+    tone = 240 - y * 130 // HEIGHT - (255 - shafts) * (HEIGHT - y) // (3 * HEIGHT)
+    for pitch, shade, top in ((26, 55, 165), (38, 0, 205)):
+        finger, across = x // pitch, x % pitch - pitch // 2
+        half = pitch * 2 // 5
+        tip = top + scattered("finger", finger, pitch) * 70 // 255
+        down = np.minimum(y - tip - half, 0)  # 0 below the rounded end
+        tone = np.where(y > top + 80, shade + 45, tone)
+        tone = np.where(across**2 + down**2 < half**2, shade + 35 * across**2 // half**2, tone)
+    return tone
+
+
+def snow(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Two rows of pines on white slopes under a grey sky."""
+    tone = 120 + y * 50 // HEIGHT + 0 * x
+    for pitch, shade, ground in ((48, 60, 215), (112, 0, 275)):
+        slope = ground + sine(x * TURN // 512 + pitch * 30) // 900
+        tone = np.where(y > slope, 255 - (y - slope) // 3, tone)
+        tree = x // pitch
+        trunk = pitch // 2 + (scattered("trunk", tree, pitch) - 128) * pitch // 1600
+        height = pitch + scattered("pine", tree, pitch) * pitch // 480
+        down = y - ground - 14 + height
+        branches = down // 8 + down % (height // 3) // 2
+        tone = np.where((abs(x % pitch - trunk) < branches) & (down >= 0) & (down < height), shade, tone)
+    return tone
+
+
 SCENES: dict[str, Scene] = {
     "sky": Scene(sky, ((38, 92, 178), (86, 148, 214), (160, 204, 236), (248, 250, 252))),
-    "meadow": Scene(meadow, ((22, 66, 24), (52, 112, 34), (98, 158, 52), (170, 204, 92))),
+    "meadow": Scene(meadow, ((22, 66, 24), (58, 118, 36), (132, 182, 68), (248, 228, 96))),
     "wall": Scene(wall, ((112, 44, 34), (142, 62, 46), (172, 86, 64), (206, 196, 182))),
     "water": Scene(water, ((8, 58, 84), (18, 98, 124), (52, 148, 164), (186, 228, 226))),
     "desert": Scene(desert, ((134, 92, 52), (180, 134, 82), (212, 172, 116), (238, 212, 164))),
@@ -111,6 +150,9 @@ SCENES: dict[str, Scene] = {
     "forest": Scene(forest, ((40, 28, 20), (58, 62, 36), (116, 142, 84), (206, 222, 160))),
     "floor": Scene(floor, ((58, 54, 66), (128, 118, 128), (168, 158, 160), (218, 212, 206))),
     "mountains": Scene(mountains, ((44, 30, 66), (96, 62, 106), (180, 104, 112), (250, 190, 126))),
+    "city": Scene(city, ((30, 34, 44), (88, 98, 112), (168, 178, 180), (255, 218, 112))),
+    "reef": Scene(reef, ((232, 96, 92), (22, 40, 120), (34, 118, 198), (170, 226, 250))),
+    "snow": Scene(snow, ((20, 62, 48), (98, 130, 134), (186, 202, 214), (250, 252, 255))),
 }
 
 

@@ -1,4 +1,4 @@
-"""The textures of the phantom world: nine patterns, drawn once as tiles that wrap around, then looked up."""
+"""The textures of the phantom world: twelve patterns, drawn once as tiles that wrap around, then looked up."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TILE = 256  # cells along a tile
 REPEAT = 64  # cells along one repeat of a pattern
 TOP = 255  # the tone of the second colour; 0 is the first
 
-Pattern = Callable[[np.ndarray, np.ndarray], np.ndarray]
+Pattern = Callable[[np.ndarray, np.ndarray], np.ndarray]  # the tone at column x and row y
 
 
 def plain(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -21,41 +21,63 @@ def plain(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def stripes(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    return (x + y) % REPEAT < REPEAT // 2
+    return TOP * ((x + y) % REPEAT < REPEAT // 2)
 
 
 def checks(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    return (x % REPEAT < REPEAT // 2) ^ (y % REPEAT < REPEAT // 2)
+    return TOP * ((x % REPEAT < REPEAT // 2) ^ (y % REPEAT < REPEAT // 2))
 
 
 def dots(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Discs, every second row shifted by half a repeat."""
     across = (x + (y // REPEAT % 2) * REPEAT // 2) % REPEAT - REPEAT // 2
-    return across**2 + (y % REPEAT - REPEAT // 2) ** 2 < 21**2
+    return TOP * (across**2 + (y % REPEAT - REPEAT // 2) ** 2 < 21**2)
 
 
 def zigzag(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    return (y + abs(x % REPEAT - REPEAT // 2) * 3 // 2) % REPEAT < REPEAT // 2
+    return TOP * ((y + abs(x % (2 * REPEAT) - REPEAT) * 3 // 2) % REPEAT < REPEAT // 2)
 
 
 def waves(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    return (y + sine(x * TURN // 128) // 800) % REPEAT < REPEAT // 2
+    return TOP * ((y + sine(x * TURN // 128) // 800) % REPEAT < REPEAT // 2)
 
 
 def bricks(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Joints of the second colour between bricks of the first."""
     course = y // (REPEAT // 2)
-    return (y % (REPEAT // 2) < 9) | ((x + course % 2 * REPEAT // 2) % REPEAT < 9)
+    return TOP * ((y % (REPEAT // 2) < 9) | ((x + course % 2 * REPEAT // 2) % REPEAT < 9))
 
 
 def rings(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Targets: rings around a point every two repeats."""
     squared = (x % 128 - 64) ** 2 + (y % 128 - 64) ** 2
-    return np.sqrt(squared).astype(np.int64) % 32 < 16
+    edges_passed = np.searchsorted([(16 * edge) ** 2 for edge in range(1, 6)], squared, side="right")
+    return TOP * (edges_passed % 2 == 0)
 
 
 def blobs(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    return noise("blobs", 8, 8, (TILE, TILE)) > 128
+    return TOP * (noise("blobs", 8, 8, (TILE, TILE)) > 128)
+
+
+def tartan(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Wide bands along and across, half way to the second colour except where they meet, with a thin line between them."""
+    warp, weft = x % (2 * REPEAT), y % (2 * REPEAT)
+    line = (abs(warp - 92) < 8) | (abs(weft - 92) < 8)
+    return np.where(line, TOP, TOP * ((warp < 56) + 0 + (weft < 56)) // 2)
+
+
+def scales(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Rows of discs with a border of the second colour, each row over the one below and half a disc along."""
+    tone = np.zeros_like(x + y)
+    for row in range(5, -2, -1):
+        squared = ((x + row % 2 * REPEAT) % (2 * REPEAT) - REPEAT) ** 2 + (y - row * REPEAT) ** 2
+        tone = np.where(squared < 70**2, TOP * (squared > 48**2), tone)
+    return tone
+
+
+def triangles(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Rows of triangles that stand side by side."""
+    return TOP * (abs(x % REPEAT - REPEAT // 2) * 2 < y % REPEAT)
 
 
 TEXTURES: dict[str, Pattern] = {
@@ -68,6 +90,9 @@ TEXTURES: dict[str, Pattern] = {
     "bricks": bricks,
     "rings": rings,
     "blobs": blobs,
+    "tartan": tartan,
+    "scales": scales,
+    "triangles": triangles,
 }
 
 
@@ -75,5 +100,5 @@ TEXTURES: dict[str, Pattern] = {
 def tiles(blur: int) -> np.ndarray:
     """Every texture as tones 0 to TOP, uint8 [textures, TILE, TILE], edges softened over `blur` cells."""
     cells = np.arange(TILE, dtype=np.int64)
-    drawn = [pattern(cells[None, :], cells[:, None]).astype(np.int64) * TOP for pattern in TEXTURES.values()]
+    drawn = [pattern(cells[None, :], cells[:, None]) for pattern in TEXTURES.values()]
     return np.stack([blurred(tones, blur) for tones in drawn]).astype(np.uint8)
