@@ -8,24 +8,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from snellen.data.phantom import World, phantom
+from snellen.data.phantom import DIALS, World, phantom
 from snellen.data.phantom.draws import mixed
-from snellen.data.phantom.scenes import SCENES
 from snellen.data.phantom.shapes import SHAPES, silhouettes
-from snellen.data.phantom.textures import TEXTURES
-from snellen.errors import UserError
 from snellen.hashing import checksum, pixel_checksums
 
-GOLDEN = {32: "895af797de01e0d7aad5ea4a6862ec7c", 64: "32334db98e295ee86187a23280ee591c"}
+SHARES = [name for name, dial in DIALS.items() if (dial.kind, dial.low, dial.high) == ("number", 0, 1)]
+GOLDEN = {32: "bf3f42a52db9fccba7112619d128d4ff", 64: "5fc20fb953d3f742ec4c8c4b133c6da3"}
 
 
 @pytest.fixture
 def some() -> np.ndarray:
     return np.random.default_rng(0).choice(4000, 60, replace=False)
-
-
-def own_share(names: np.ndarray, table: dict, labels: np.ndarray) -> float:
-    return float(np.mean(np.array(list(table))[labels] == names))
 
 
 # Masks and boxes
@@ -51,7 +45,7 @@ def test_a_box_is_the_first_and_last_row_and_column_of_its_mask(some, size):
 )
 def test_a_mask_covers_the_area_of_its_shape_so_no_object_is_cut_off(name, share):
     world = World(size=224)
-    indices = list(SHAPES).index(name) + 9 * np.arange(20)
+    indices = list(SHAPES).index(name) + len(SHAPES) * np.arange(20)
     diameter = world.samples().columns["object_size"][indices] * 224
     expected = share * (diameter / 2048) ** 2  # a silhouette's circle has a radius of 1024
     np.testing.assert_allclose(world.render(indices).masks.sum(axis=(1, 2)), expected, rtol=0.02)
@@ -80,7 +74,7 @@ def test_only_object_pixels_change_with_the_texture(some):
     np.testing.assert_array_equal(before.masks, after.masks)
     np.testing.assert_array_equal(before.images[~before.masks], after.images[~before.masks])
     changed = (before.images != after.images).any(axis=(1, 2, 3))
-    assert (changed == (free.recipe(some).texture != bound.recipe(some).texture)).all()
+    assert (changed == (free.recipe(some).objects.texture != bound.recipe(some).objects.texture)).all()
     assert 0.7 < changed.mean() < 1
 
 
@@ -92,15 +86,6 @@ def test_only_background_pixels_change_with_the_scene(some):
     changed = (before.images != after.images).any(axis=(1, 2, 3))
     assert (changed == (free.recipe(some).scene != bound.recipe(some).scene)).all()
     assert 0.7 < changed.mean() < 1
-
-
-def test_raising_a_bias_only_moves_images_to_their_own_scene():
-    weak, strong = (World(background_bias=bias).samples() for bias in (0.3, 0.7))
-    moved = weak.columns["scene"] != strong.columns["scene"]
-    assert 0.25 < moved.mean() < 0.45  # 0.4 · 8/9 = 0.36
-    assert own_share(strong.columns["scene"][moved], SCENES, strong.labels[moved]) == 1
-    np.testing.assert_array_equal(weak.columns["texture"], strong.columns["texture"])
-    np.testing.assert_array_equal(weak.columns["object_size"], strong.columns["object_size"])
 
 
 def test_an_image_is_the_same_alone_in_a_batch_and_in_another_order(some):
@@ -118,9 +103,12 @@ def test_how_many_are_listed_does_not_change_an_image(some):
 
 @pytest.mark.parametrize("size", GOLDEN)
 def test_pixels_stay_as_they_were_unless_the_version_is_bumped(size):
-    made = World(size=size, n=9).render(range(9))
-    assert World.version == 1
-    assert checksum(made.images.data) == GOLDEN[size]
+    every = dict.fromkeys(SHARES, 0.5)
+    plain, full = World(size=size), World(size=size, **every)
+    clips = World(size=size, frames=4, **every)
+    shown = [world.render(range(2 * len(SHAPES))).images.tobytes() for world in (plain, full, clips)]
+    assert World.version == 2
+    assert checksum(b"".join(shown)) == GOLDEN[size]
 
 
 def test_splitmix_gives_the_numbers_of_the_reference_implementation():
@@ -144,43 +132,14 @@ def test_splits_and_seeds_share_no_image(other):
 # The listing
 
 
-@pytest.mark.parametrize("bias", [0, 0.25, 0.8])
-def test_the_dials_can_be_measured_back_from_the_listing(bias):
-    n = 20_000
-    scenes, textures = World(n=n, background_bias=bias).samples(), World(n=n, texture_bias=bias).samples()
-    expected = bias + (1 - bias) / 9
-    error = 4 * math.sqrt(expected * (1 - expected) / n)
-    assert own_share(scenes.columns["scene"], SCENES, scenes.labels) == pytest.approx(expected, abs=error)
-    assert own_share(textures.columns["texture"], TEXTURES, textures.labels) == pytest.approx(expected, abs=error)
-    assert own_share(scenes.columns["texture"], TEXTURES, scenes.labels) == pytest.approx(1 / 9, abs=0.01)
-
-
-def test_the_two_biases_choose_their_images_independently():
-    made = World(n=20_000, background_bias=0.5, texture_bias=0.5).recipe(np.arange(20_000))
-    both = (made.scene == made.label) & (made.texture == made.label)
-    assert both.mean() == pytest.approx((0.5 + 0.5 / 9) ** 2, abs=0.014)  # four standard errors
-
-
-def test_at_bias_one_every_image_has_its_own_scene():
-    listed = World(background_bias=1).samples()
-    assert own_share(listed.columns["scene"], SCENES, listed.labels) == 1
-
-
-def test_without_bias_scenes_and_textures_are_uniform_and_independent_of_class_and_each_other():
-    made = World(n=72_900).recipe(np.arange(72_900))
-    for first, second in ((made.label, made.scene), (made.label, made.texture), (made.scene, made.texture)):
-        counts = np.bincount(first * 9 + second, minlength=81)  # 900 expected in each of 81 cells
-        chi_squared = ((counts - 900) ** 2 / 900).sum()
-        assert 40 < chi_squared < 140  # 80 degrees of freedom: mean 80, sd 12.6
-
-
 def test_classes_are_balanced():
-    assert np.bincount(World(n=900).samples().labels).tolist() == [100] * 9
+    listed = World(n=100 * len(SHAPES)).samples()
+    assert np.bincount(listed.labels).tolist() == [100] * len(SHAPES)
 
 
-def test_nine_of_each_and_every_class_leads_to_one_root():
+def test_every_class_leads_to_one_root():
     data = World(n=9).dataset()
-    assert len(SHAPES) == len(TEXTURES) == len(SCENES) == len(data.classes) == 9
+    assert data.classes == tuple(SHAPES)
     for name in data.classes:
         while name in data.tree:
             name = data.tree[name]
@@ -205,37 +164,6 @@ def test_a_photo_carries_its_mask_box_and_checksum():
     assert data.facts == {"masks", "boxes"}
     assert data.size == (32, 32)
     assert (len(data), len(phantom("train", {}))) == (1000, 4000)
-
-
-def test_every_dial_is_part_of_the_fingerprint_and_none_by_how_it_is_written():
-    changes = [{}, {"n": "8"}, {"size": "32"}, {"background_bias": "1"}, {"texture_bias": "1"}, {"seed": "1"}]
-    prints = {phantom("train", {"n": "9", **change}).fingerprint for change in changes}
-    prints.add(phantom("test", {"n": "9"}).fingerprint)
-    assert len(prints) == 7
-    assert World(background_bias=1, n=9).dataset().fingerprint in prints
-
-
-# Errors
-
-
-@pytest.mark.parametrize(
-    ("split", "dials", "message"),
-    [
-        ("train", {"background_bias": "1.3"}, "expected background_bias in [0, 1], got 1.3"),
-        ("train", {"texture_bias": "nan"}, "expected texture_bias in [0, 1], got nan"),
-        ("train", {"texture_bias": "much"}, "expected texture_bias as a number, got 'much'"),
-        ("train", {"n": "2.5"}, "expected n as a whole number, got '2.5'"),
-        ("train", {"n": "0"}, "expected n in [1, 10000000], got 0"),
-        ("test", {"size": "8"}, "expected size in [16, 512], got 8"),
-        ("test", {"seed": "-1"}, "expected seed in [0, 9223372036854775807], got -1"),
-        ("test", {"backgroundbias": "1"}, "unknown phantom dial 'backgroundbias'; did you mean 'background_bias'?"),
-        ("val", {}, "expected phantom:train or phantom:test, got 'phantom:val'"),
-    ],
-)
-def test_a_bad_dial_says_what_was_expected(split, dials, message):
-    with pytest.raises(UserError) as error:
-        phantom(split, dials)
-    assert str(error.value) == message
 
 
 def test_an_index_past_the_end_is_refused():

@@ -40,6 +40,14 @@ class Draws:
         world = mixed(mixed(np.array([seed], np.uint64)) ^ word_key(split))
         return cls(mixed(world + np.asarray(indices).astype(np.uint64) * _STEP))
 
+    def take(self, rows: np.ndarray | slice) -> Draws:
+        """The draws of some of the samples."""
+        return Draws(self.keys[rows])
+
+    def within(self, word: str) -> Draws:
+        """Draws that share nothing with these: those of one thing in each image, or of one attempt."""
+        return Draws(mixed(mixed(self.keys) ^ word_key(word)))
+
     def bits(self, name: str) -> np.ndarray:
         """32 random bits a sample, int64 [B]."""
         return (mixed(self.keys ^ word_key(name)) >> np.uint64(32)).astype(np.int64)
