@@ -6,8 +6,10 @@ from collections.abc import Mapping
 
 from snellen.data.dataset import Dataset
 from snellen.data.phantom.basic import COLOURS
-from snellen.data.phantom.dials import DIALS, read_dials
+from snellen.data.phantom.dials import DIALS
+from snellen.data.phantom.exports import FORMATS, Exported, export
 from snellen.data.phantom.paint import Rendered
+from snellen.data.phantom.reading import dialled, read_world
 from snellen.data.phantom.recipe import EDGE_CLASS
 from snellen.data.phantom.truth import Thing, Truth
 from snellen.data.phantom.world import World
@@ -15,7 +17,20 @@ from snellen.data.phantom.world import World
 
 def phantom(path: str, options: Mapping[str, str]) -> Dataset:
     """The split `train` (4000 images) or `test` (1000) of the world that the options dial; see Dials and World."""
-    return World(path, **{"n": 4000 if path == "train" else 1000, **read_dials(options)}).dataset()
+    return dialled(path, options).dataset()
 
 
-__all__ = ["COLOURS", "DIALS", "EDGE_CLASS", "Rendered", "Thing", "Truth", "World", "phantom"]
+__all__ = [
+    "COLOURS",
+    "DIALS",
+    "EDGE_CLASS",
+    "FORMATS",
+    "Exported",
+    "Rendered",
+    "Thing",
+    "Truth",
+    "World",
+    "export",
+    "phantom",
+    "read_world",
+]
