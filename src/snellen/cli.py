@@ -135,13 +135,8 @@ def doctor(json: AsJson = False) -> None:
     _finish(print_health(doctor(), as_json=json))
 
 
-build = typer.Typer(help="Make data sets.", no_args_is_help=True, rich_markup_mode=None)
+build = typer.Typer(help="Make data sets and write them to files.", no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(build, name="build")
-
-
-@build.callback()
-def build_group() -> None:
-    """Make data sets and write them to files."""
 
 
 @build.command(

@@ -46,6 +46,8 @@ class Destination:
                     for name in held:  # moved up just before it was stopped
                         if name != PART and not (self.part / name).exists():
                             os.replace(self.out / name, self.part / name)
+                for half in list(self.part.rglob("*.part")):  # being written when it was killed; see write_whole
+                    half.unlink()
             elif held:
                 raise UserError(
                     f"--out '{self.out}' holds '{held[0]}' and is no export of the phantom world; choose another --out"
