@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from snellen.errors import UserError
 PORTION = 64  # images whose truth is in memory at once
 
 
-def fewest(ids: list[str] | tuple[str, ...], limit: int | None) -> np.ndarray:
+def fewest(ids: Sequence[str], limit: int | None) -> np.ndarray:
     """The positions of at most `limit` ids, chosen by a hash of each as `limited` does, int64 ascending."""
     if limit is not None and limit < 1:
         raise UserError(f"expected --limit of at least 1, got {limit}")
