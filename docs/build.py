@@ -1,4 +1,5 @@
-"""`make docs`: write what is generated in the docs — reference.md and, with --picture RUN, the README's picture."""
+"""`make docs`: write what is generated in the docs — reference.md; with --picture RUN the README's picture, with
+--phantom the pictures of phantom.md."""
 
 from __future__ import annotations
 
@@ -100,10 +101,15 @@ def _fill(name: str) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--picture", type=Path, metavar="RUN", help="take the README's picture from this run's report")
+    parser.add_argument("--phantom", action="store_true", help="draw the pictures of phantom.md")
     chosen = parser.parse_args()
     (DOCS / "reference.md").write_text(reference())
     if chosen.picture:
         picture(chosen.picture)
+    if chosen.phantom:
+        from phantom_pictures import draw
+
+        draw(DOCS / "images")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.util
 import re
 from pathlib import Path
@@ -9,6 +10,7 @@ from types import ModuleType
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import snellen
 from snellen.audits import AUDITS
@@ -19,8 +21,8 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
-def builder() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("build", ROOT / "docs" / "build.py")
+def builder(name: str = "build") -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -85,3 +87,36 @@ def test_the_worked_examples_of_the_docs_run(monkeypatch: pytest.MonkeyPatch) ->
     answers = run.predictions().pivot(index="sample", columns="distortion", values="pred")
     assert found["value"].item() == pytest.approx((answers["none()"] != answers["shuffle(grid=2)"]).mean())
     assert found["di"].notna().item()
+
+
+def test_the_examples_of_the_phantom_page_run() -> None:
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "phantom.md").read_text(), re.S)
+    assert len(blocks) == 2
+    for block in blocks:
+        exec(block, {"__name__": "docs_phantom"})
+
+
+def test_the_phantom_page_names_every_dial_and_every_field_of_the_truth() -> None:
+    from snellen.data.phantom import DIALS, FORMATS, Truth
+    from snellen.data.phantom.shapes import NODES, SHAPES
+
+    page = (ROOT / "docs" / "phantom.md").read_text()
+    for name in (*DIALS, *FORMATS, *(f.name for f in dataclasses.fields(Truth))):
+        assert f"`{name}`" in page, name
+    for name in (*SHAPES, *NODES):
+        assert re.search(rf"(── |, ){name}\b", page), name
+
+
+def test_the_pictures_of_the_phantom_page_are_current_and_small() -> None:
+    pictures, folder = builder("phantom_pictures").PICTURES, ROOT / "docs" / "images"
+    page, total = (ROOT / "docs" / "phantom.md").read_text(), 0
+    for name, drawn in pictures.items():
+        file = folder / f"phantom-{name.replace('_', '-')}.png"
+        assert f"images/{file.name}" in page
+        total += file.stat().st_size
+        with Image.open(file) as image:
+            stored, now = np.asarray(image.convert("RGB")).astype(int), np.asarray(drawn()).astype(int)
+        assert stored.shape == now.shape, f"{file.name}: run `python docs/build.py --phantom`"
+        assert abs(stored - now).mean() < 4, f"{file.name}: run `python docs/build.py --phantom`"  # of a palette
+    assert total < 1_000_000
+    assert len(list(folder.glob("phantom-*"))) == len(pictures)

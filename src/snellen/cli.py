@@ -191,6 +191,36 @@ def doctor(json: AsJson = False) -> None:
     _finish(print_health(doctor(), as_json=json))
 
 
+build = typer.Typer(help="Make data sets and write them to files.", no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(build, name="build")
+
+
+@build.command(
+    epilog="Example: snellen build phantom --format coco --out phantom-coco --world 'phantom:test?occlusion=1'"
+)
+def phantom(
+    format: Annotated[str, typer.Option(help="folder, voc, coco, ovis or cue-conflict")],
+    out: Annotated[Path, typer.Option(help="the folder to write; new, empty, or of the same export")],
+    world: Annotated[
+        str | None, typer.Option(help="the world and its dials; default one that suits the format")
+    ] = None,
+    scene: Annotated[
+        str | None, typer.Option(help="background of cue conflicts: sky, meadow, …; default plain")
+    ] = None,
+    limit: Annotated[int | None, typer.Option(help="write at most N images")] = None,
+    json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write the phantom world, with its whole truth, in a format that other tools read."""
+    from snellen.data.phantom import export
+
+    made = export(world, format, out, limit=limit, scene=scene, quiet=quiet)
+    if json:
+        print(made.json)
+    elif not quiet:
+        print(f"{made.images:,} images: {made.out}")
+
+
 @app.callback(invoke_without_command=True)
 def version_option(version: Annotated[bool, typer.Option("--version", help="print the version")] = False) -> None:
     if version:

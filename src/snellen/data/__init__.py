@@ -10,7 +10,7 @@ from snellen.data.canvas import Canvas, render
 from snellen.data.dataset import Dataset, Photo, Samples, Unreadable, limited
 from snellen.data.folder import folder
 from snellen.data.manifest import manifest
-from snellen.data.phantom import phantom
+from snellen.data.phantom import phantom as generated  # under its own name it would hide the package
 from snellen.data.subset import OPTIONS, chosen, only_ids, random_labels, without_classes
 from snellen.errors import UserError, unknown
 
@@ -18,7 +18,7 @@ SCHEMES: dict[str, Callable[[str, Mapping[str, str]], Dataset]] = {
     "folder": folder,
     "manifest": manifest,
     "arrays": arrays,
-    "phantom": phantom,
+    "phantom": generated,
 }
 
 

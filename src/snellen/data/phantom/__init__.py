@@ -6,9 +6,11 @@ from collections.abc import Mapping
 
 from snellen.data.dataset import Dataset, filtered
 from snellen.data.phantom.basic import COLOURS
-from snellen.data.phantom.dials import DIALS, read_dials
+from snellen.data.phantom.dials import DIALS
+from snellen.data.phantom.exports import FORMATS, Exported, export
 from snellen.data.phantom.listing import COLUMNS
 from snellen.data.phantom.paint import Rendered
+from snellen.data.phantom.reading import dialled, read_world
 from snellen.data.phantom.recipe import EDGE_CLASS
 from snellen.data.phantom.truth import Thing, Truth
 from snellen.data.phantom.world import World
@@ -20,8 +22,21 @@ def phantom(path: str, options: Mapping[str, str]) -> Dataset:
     An option named after a column of the listing filters it, as in `?occlusion=1&level=severe`.
     """
     wanted = {name: value for name, value in options.items() if name in (*COLUMNS, "label") and name not in DIALS}
-    dials = read_dials({name: value for name, value in options.items() if name not in wanted})
-    return filtered(World(path, **{"n": 4000 if path == "train" else 1000, **dials}).dataset(), wanted)
+    dials = {name: value for name, value in options.items() if name not in wanted}
+    return filtered(dialled(path, dials).dataset(), wanted)
 
 
-__all__ = ["COLOURS", "DIALS", "EDGE_CLASS", "Rendered", "Thing", "Truth", "World", "phantom"]
+__all__ = [
+    "COLOURS",
+    "DIALS",
+    "EDGE_CLASS",
+    "FORMATS",
+    "Exported",
+    "Rendered",
+    "Thing",
+    "Truth",
+    "World",
+    "export",
+    "phantom",
+    "read_world",
+]
