@@ -34,5 +34,7 @@ class Mixture:
             raise ValueError(f"expected weight in [0, 1], got {self.weight:g}")
 
     def answer(self, images: np.ndarray) -> np.ndarray:
-        heads = drawn(images, "mixture") < self.weight
+        # Named by its parts, so that mixtures of mixtures toss different coins; not by its weight, so that a larger
+        # weight moves some images to the first and leaves the rest.
+        heads = drawn(images, f"{self.first} or {self.second}") < self.weight
         return np.where(heads, self.first.answer(images), self.second.answer(images))
