@@ -7,7 +7,7 @@ from snellen.calibrate.ladder import CHANCE, Ladder
 AREAS = (0.1, 0.3, 0.5, 0.7, 0.9)  # the squares of the memory ladder
 TEST = "phantom:test?size={size}&n={images}"
 SQUARE = "occlude(area=0.3, fill=black, inside=true, law=exact)"
-EDGED = "observer:mixture(mixture(edges, texture, {x}), guess, 0.7)"
+EDGED = "observer:mixture(mixture(edges(texture), texture, {x}), guess, 0.7)"
 
 LADDERS: dict[str, Ladder] = {
     "label_noise": Ladder(

@@ -36,9 +36,9 @@ def centre(side: float = 0.25) -> Model:
     return _model(Centre(side))
 
 
-def edges() -> Model:
-    """Takes long straight edges for EDGE_CLASS, and sees shape otherwise."""
-    return _model(Edges())
+def edges(otherwise: Observer | str = "shape") -> Model:
+    """Takes long straight edges for EDGE_CLASS, and answers as `otherwise` where there are none."""
+    return _model(Edges(_observer(otherwise)))
 
 
 def patches(size: int = 8) -> Model:
