@@ -16,6 +16,7 @@ from snellen.errors import UserError, unknown
 from snellen.hashing import key_of
 
 IMAGES, QUICK_IMAGES = 600, 120
+RUNS = 3  # networks trained on a rung: which class a single one falls for is half chance
 
 
 @dataclass(frozen=True)
@@ -77,10 +78,11 @@ def _climbed(name: str, ladder: Ladder, images: int, quick: bool, out: Path, qui
 def _step(name: str, ladder: Ladder, rung: Rung, out: Path) -> Step:
     from snellen.data import load_data
     from snellen.examine import audit
+    from snellen.models import subjects_of
 
-    model = f"{name}={_network(load_data(rung.train), out) if rung.train else rung.model}"
-    data = load_data(rung.data)
-    folder = out / "runs" / f"{name}-{rung.x:g}-{key_of([model, data.fingerprint, ladder.audits])[:8]}"
+    model = f"{name}={_networks(load_data(rung.train), out) if rung.train else rung.model}"
+    asked = [*(subject.card.fingerprint for subject in subjects_of(model)), load_data(rung.data).fingerprint]
+    folder = out / "runs" / f"{name}-{rung.x:g}-{key_of([*asked, ladder.audits])[:8]}"
     run = audit(model, rung.data, ladder.audits, folder, quiet=True, report=False)
     found = ladder.picked(run.results()["findings"])
     value, low, high = (nan if found[key] is None else found[key] for key in ("value", "low", "high"))
@@ -88,8 +90,10 @@ def _step(name: str, ladder: Ladder, rung: Rung, out: Path) -> Step:
     return Step(rung, folder, found["n"], Point(rung.x, value, low, high, truth))
 
 
-def _network(data: Any, out: Path) -> Path:
-    """The checkpoint of a small network trained on some data, as in the demo; one that is there is kept."""
+def _networks(data: Any, out: Path) -> str:
+    """The text of small networks trained on some data, as in the demo; those that are there are kept."""
     from snellen.train import Recipe, train
 
-    return train(Recipe(), data, out / "networks" / data.fingerprint[:8])[0]
+    folder = out / "networks" / data.fingerprint[:8]
+    train(Recipe(), data, folder, runs=RUNS)
+    return f"{folder}/*.safetensors"

@@ -81,7 +81,7 @@ def truth_text(ladder: Mapping[str, Any]) -> str:
     return f"{number(ladder['worst'])}; {ladder['inside']} of {len(ladder['points'])}"
 
 
-HEAD = ("ladder", "planted", "finding", "rank correlation", "slope, 95 %", "true slope", "furthest; rungs inside", "")
+HEAD = ("ladder", "planted", "finding", "rank", "slope, 95 %", "true slope", "furthest; rungs inside", "")
 
 
 def rows_of(page: Mapping[str, Any]) -> list[tuple[str, ...]]:
