@@ -92,6 +92,14 @@ def test_two_findings_of_one_name_are_not_guessed_between():
         LADDERS["knowing"].picked([one, one])
 
 
+def test_the_rise_of_the_planted_class_is_read_from_its_place():
+    from snellen.calibrate.ladders import planted_rise
+
+    half = 4.303 * 0.3 / math.sqrt(3)  # Student's t with 2 degrees of freedom; the sample deviation is 0.3
+    facts = {"classes": ["disc", "hexagram"], "increase": [[0.9, 0.1], [0.8, -0.2], [0.7, 0.4]]}
+    assert planted_rise({"facts": facts}) == pytest.approx((0.1, 0.1 - half, 0.1 + half), abs=1e-3)
+
+
 # Climbing
 
 

@@ -85,7 +85,8 @@ def _step(name: str, ladder: Ladder, rung: Rung, out: Path) -> Step:
     folder = out / "runs" / f"{name}-{rung.x:g}-{key_of([*asked, ladder.audits])[:8]}"
     run = audit(model, rung.data, ladder.audits, folder, quiet=True, report=False)
     found = ladder.picked(run.results()["findings"])
-    value, low, high = (nan if found[key] is None else found[key] for key in ("value", "low", "high"))
+    own = tuple(nan if found[key] is None else found[key] for key in ("value", "low", "high"))
+    value, low, high = own if ladder.reads is None else ladder.reads(found)
     truth = nan if ladder.truth is None else float(ladder.truth(rung.x))
     return Step(rung, folder, found["n"], Point(rung.x, value, low, high, truth))
 

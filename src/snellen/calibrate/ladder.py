@@ -27,7 +27,8 @@ class Ladder:
     `model`, `data` and `train` are texts in which {x} stands for the planted value, {images} for how many images are
     shown and {size} for their side; without `model` a small network is trained on `train`. `finding` is the name of the
     finding that is read, from the audits in `audits`; `where` picks one of several of that name by its facts, or by
-    its `distortion`. `moves` says which way it should go, `truth` its exact expected value where that is known.
+    its `distortion`. `moves` says which way it should go, `truth` its exact expected value where that is known. `reads`
+    takes value, low and high from the finding where they are not its own, and `called` names them then.
     """
 
     title: str
@@ -42,6 +43,8 @@ class Ladder:
     where: Mapping[str, Any] = field(default_factory=dict)
     values: tuple[float, ...] = (0, 0.2, 0.4, 0.6, 0.8, 1)
     truth: Callable[[float], float] | None = None
+    reads: Callable[[Mapping[str, Any]], tuple[float, float, float]] | None = None
+    called: str = ""
 
     def __post_init__(self) -> None:
         if bool(self.model) == bool(self.train):

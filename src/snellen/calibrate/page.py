@@ -37,6 +37,7 @@ def _ladder(one: Climbed, out: Path) -> dict[str, Any]:
         "planted": one.ladder.planted,
         "says": one.ladder.says,
         "finding": one.ladder.finding,
+        "measured": one.ladder.called or one.ladder.finding.replace("_", " "),
         "audits": one.ladder.audits,
         "moves": one.ladder.moves,
         "follows": sign * told.spearman >= MONOTONE,
@@ -90,7 +91,7 @@ def rows_of(page: Mapping[str, Any]) -> list[tuple[str, ...]]:
         (
             one["name"],
             one["planted"],
-            one["finding"],
+            one["measured"],
             number(one["spearman"]),
             slope_text(one),
             number(one["truth_slope"]),
@@ -139,7 +140,7 @@ def chart_of(ladder: Mapping[str, Any]) -> dict[str, Any]:
     """Measured against planted: points with their intervals, joined; the truth, where known, as a dashed line."""
     values = [point for point in ladder["points"] if point["value"] is not None]
     x = {"field": "x", "type": "quantitative", "title": ladder["planted"], "axis": {"tickCount": 5}}
-    y = {"field": "value", "type": "quantitative", "title": ladder["finding"].replace("_", " "),
+    y = {"field": "value", "type": "quantitative", "title": ladder["measured"],
          "scale": {"zero": True, "nice": True}, "axis": {"tickCount": 5}}  # fmt: skip
     line = {"mark": {"type": "line", "strokeWidth": 2, "color": colour(0)}, "encoding": {"x": x, "y": y}}
     ends = {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}}
