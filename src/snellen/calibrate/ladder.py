@@ -25,7 +25,7 @@ class Ladder:
     """What is planted, who is asked about what, and what should be found.
 
     `model`, `data` and `train` are texts in which {x} stands for the planted value, {images} for how many images are
-    shown and {size} for their side; without `model` a small network is trained on `train`. `finding` is the name of the
+    shown and {size} for their side; without `model` small networks are trained on `train`. `finding` is the name of the
     finding that is read, from the audits in `audits`; `where` picks one of several of that name by its facts, or by
     its `distortion`. `moves` says which way it should go, `truth` its exact expected value where that is known. `reads`
     takes value, low and high from the finding where they are not its own, and `called` names them then.
