@@ -18,6 +18,7 @@ def catalogue(kind: str) -> list[tuple[str, str]]:
 
 
 def _models() -> list[tuple[str, str]]:
+    from snellen.models.observers import OBSERVERS
     from snellen.models.zoo import NETWORKS
 
     return [
@@ -28,6 +29,7 @@ def _models() -> list[tuple[str, str]]:
         ("file.safetensors", "a checkpoint that snellen trained; a * in its name makes runs of one model"),
         ("python:package.module:factory", "your own code; also python:file.py:factory@argument"),
         ("predictions:file.csv", "answers made elsewhere: columns sample, pred and optionally distortion, seed"),
+        ("observer:NAME", f"one that answers as it is built to, on the phantom world: {', '.join(OBSERVERS)}"),
         ("NAME=MODEL", "any of these under a name of your choice"),
     ]
 

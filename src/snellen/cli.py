@@ -137,6 +137,24 @@ def demo(
     print_run(run_demo(out, quiet=quiet), as_json=json, quiet=quiet)
 
 
+@app.command(epilog="Example: snellen calibrate --out calibration --only square_edges")
+def calibrate(
+    out: Annotated[Path, typer.Option(help="where the runs and calibration.html go")] = Path("calibration"),
+    only: Annotated[list[str] | None, typer.Option(help="climb this ladder alone; may be given several times")] = None,
+    images: Annotated[int | None, typer.Option(help="images shown on each rung; default 600")] = None,
+    trained: Annotated[bool, typer.Option("--trained", help="also train a small network for each rung")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="three rungs a ladder and 120 images")] = False,
+    json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Plant more and more of something in the phantom world and see whether the audits measure it."""
+    from snellen.calibrate import calibrate
+    from snellen.command import print_calibration
+
+    page = calibrate(out, only or (), images, trained, quick, quiet)
+    print_calibration(page, out, as_json=json, quiet=quiet)
+
+
 @app.command(epilog="Example: snellen report runs/resnet18-on-photos")
 def report(
     runs: Annotated[list[Path], typer.Argument(help="run folders", metavar="RUN...")],

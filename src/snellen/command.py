@@ -165,6 +165,18 @@ def print_health(health: Health, *, as_json: bool) -> int:
     return 0 if health.ready else 1
 
 
+def print_calibration(page: Mapping[str, Any], out: Path, *, as_json: bool, quiet: bool) -> None:
+    """The ladders as a table (or JSON) and where the page is."""
+    from snellen.calibrate import rows_of
+
+    if as_json:
+        print(json.dumps(page, indent=1, ensure_ascii=False))
+    elif not quiet:
+        head = ("ladder", "finding", "rank", "slope", "of the truth", "furthest; hold it", "")
+        print_table([head, *((row[0], *row[2:]) for row in rows_of(page))])
+        print(f"page: {out / 'calibration.html'}")
+
+
 def print_pairs(pairs: Sequence[tuple[str, str]], as_json: bool) -> None:
     """Name and meaning, side by side."""
     if as_json:

@@ -85,3 +85,13 @@ def test_each_of_the_eleven_terms_is_used():
     every = np.stack(np.meshgrid(levels, levels, levels), axis=-1)
     assert set(np.unique(colour_terms(every))) == set(range(1, len(COLOURS) + 1))
     assert len(COLOURS) == 11
+
+
+@pytest.mark.parametrize("flat", marks.FLAT)
+def test_a_flat_fill_reads_as_nothing_and_no_pixel_of_the_world_has_its_colour(flat):
+    assert marks.read(np.full((1, 4, 4, 3), flat, np.uint8)).tolist() == [[[marks.NOTHING] * 4] * 4]
+    near = np.array([[sum((channel & 252) << 8 * place for place, channel in enumerate(flat))]], np.uint32)
+    for code in (*range(len(SCENES)), *range(marks.MAIN, marks.MAIN + 12), *range(marks.OTHER, marks.OTHER + 12)):
+        marked = unpacked(marks.write(near, np.array([[code]])))
+        assert marks.read(marked).tolist() == [[code]]
+        assert tuple(marked[0, 0].tolist()) != flat

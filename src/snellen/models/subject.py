@@ -16,6 +16,7 @@ from snellen.hashing import key_of
 from snellen.home import snellen_home
 from snellen.models.card import Card
 from snellen.models.model import Model
+from snellen.models.observers import load_observer, observer_card
 from snellen.models.predictions import load_predictions, predictions_card
 from snellen.models.python_models import load_python
 from snellen.models.timm_models import load_timm
@@ -28,6 +29,7 @@ LOADERS: dict[str, Callable[[str, str | None, Any], Model]] = {
     "zoo": load_zoo,
     "python": load_python,
     "predictions": load_predictions,
+    "observer": load_observer,
 }
 _REMEMBERED = {
     "timm": "timm",
@@ -93,7 +95,7 @@ def split(text: str) -> tuple[str, str, str | None]:
         raise UserError(f"expected a model as 'kind:name' ({', '.join(LOADERS)}), got '{text}'{hint}")
     if kind not in LOADERS:
         raise unknown("kind of model", kind, LOADERS)
-    if kind in ("predictions", "timm"):
+    if kind in ("predictions", "timm", "observer"):
         return kind, rest, None
     place, at, argument = rest.partition("@")
     return kind, place, argument if at else None
@@ -118,6 +120,8 @@ def _subject(name: str | None, text: str, device: Any) -> Subject:
         card = zoo_card(place, argument)
     elif kind == "predictions":
         card = predictions_card(place)
+    elif kind == "observer":
+        card = observer_card(place)
     elif known := _recalled(kind, text):
         card = known
     else:

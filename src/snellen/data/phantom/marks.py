@@ -6,6 +6,7 @@ OTHER + t; bars count as scene. An observer that reads them is exact under any d
 occlusion, shuffling or a swapped background, so what an audit should measure of it is known beforehand. The code never
 tells the class: only the scene, the texture and whether it is the main object, most of which an eye sees anyway, so a
 trained network learns nothing of the class from it that it does not see. It changes a channel by at most three levels.
+What a distortion paints a region with is no evidence: the colours FLAT read as NOTHING, and no pixel of the world has one.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ import numpy as np
 from snellen.data.phantom.draws import mixed
 
 MAIN, OTHER = 16, 32  # codes below MAIN are scenes
+NOTHING = 63  # the code of a flat fill, which no pixel of the world has
+FLAT = ((0, 0, 0), (255, 255, 255), (127, 127, 127), (128, 128, 128), (124, 116, 104))  # the last: the ImageNet mean
 HIGH = np.uint32(0xFCFCFC)  # the six high bits of each channel of a colour packed as red + 2^8 green + 2^16 blue
 
 
@@ -28,13 +31,23 @@ def spread(codes: np.ndarray) -> np.ndarray:
 
 @lru_cache(maxsize=1)
 def _hashes() -> np.ndarray:
-    """A 6-bit hash for each of the 2^18 settings of the high bits, as low bits of a packed colour."""
-    return spread(mixed(np.arange(1 << 18, dtype=np.uint64)) >> np.uint64(58))
+    """A 6-bit hash for each of the 2^18 settings of the high bits, as low bits of a packed colour.
+
+    Pseudo-random but for those of the colours FLAT, chosen such that they read as NOTHING.
+    """
+    hashes = spread(mixed(np.arange(1 << 18, dtype=np.uint64)) >> np.uint64(58))
+    flat = np.array(FLAT, np.uint32) @ np.array([1, 1 << 8, 1 << 16], np.uint32)
+    hashes[_address(flat)] = (flat & ~HIGH) ^ spread(np.array(NOTHING))
+    return hashes
+
+
+def _address(packed: np.ndarray) -> np.ndarray:
+    """The high bits of packed colours as one number of 18 bits."""
+    return ((packed >> 2 & 0x3F) | (packed >> 4 & 0xFC0) | (packed >> 6 & 0x3F000)).astype(np.intp)
 
 
 def _hash(packed: np.ndarray) -> np.ndarray:
-    address = (packed >> 2 & 0x3F) | (packed >> 4 & 0xFC0) | (packed >> 6 & 0x3F000)
-    return _hashes().take(address.astype(np.intp))
+    return _hashes().take(_address(packed))
 
 
 def write(packed: np.ndarray, codes: np.ndarray) -> np.ndarray:

@@ -29,7 +29,7 @@ class World(Dials):
     """
 
     split: str = "train"
-    version: ClassVar[int] = 2  # bumped by hand when pixels change; golden hashes guard it
+    version: ClassVar[int] = 3  # bumped by hand when pixels change; golden hashes guard it
 
     def __post_init__(self) -> None:
         if self.split not in ("train", "test"):

@@ -1,0 +1,100 @@
+"""Climbing ladders: one audit a rung, each in its own run folder, so that a second climb asks nothing."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import nan
+from pathlib import Path
+from typing import Any
+
+from snellen.calibrate.ladder import Ladder, Rung
+from snellen.calibrate.ladders import LADDERS
+from snellen.calibrate.score import Point, Score, score
+from snellen.errors import UserError, unknown
+from snellen.hashing import key_of
+
+IMAGES, QUICK_IMAGES = 600, 120
+RUNS = 3  # networks trained on a rung: which class a single one falls for is half chance
+
+
+@dataclass(frozen=True)
+class Step:
+    """A rung that was climbed: where its run is and what was read from it."""
+
+    rung: Rung
+    run: Path
+    n: int
+    point: Point
+
+
+@dataclass(frozen=True)
+class Climbed:
+    """A ladder with its steps and how it did."""
+
+    name: str
+    ladder: Ladder
+    steps: tuple[Step, ...]
+    score: Score
+
+
+def climb(
+    out: Path,
+    only: Sequence[str] = (),
+    images: int | None = None,
+    trained: bool = False,
+    quick: bool = False,
+    quiet: bool = False,
+) -> list[Climbed]:
+    """The chosen ladders, climbed: every one that trains nothing, those that train too if `trained`, or `only` some.
+
+    `images` are shown on each rung; `quick` climbs three rungs a ladder, with fewer images. Runs and networks lie
+    under `out` by what they ask, so what is there already is only read.
+    """
+    shown = images if images is not None else QUICK_IMAGES if quick else IMAGES
+    if shown < 2:
+        raise UserError(f"expected at least 2 images, got {shown}")
+    return [_climbed(name, LADDERS[name], shown, quick, out, quiet) for name in chosen(only, trained)]
+
+
+def chosen(only: Sequence[str], trained: bool) -> list[str]:
+    """The names of the ladders to climb, in the order of the table."""
+    for name in only:
+        if name not in LADDERS:
+            raise unknown("ladder", name, LADDERS)
+    return [name for name, one in LADDERS.items() if (name in only if only else trained or not one.trained)]
+
+
+def _climbed(name: str, ladder: Ladder, images: int, quick: bool, out: Path, quiet: bool) -> Climbed:
+    steps = []
+    for rung in ladder.rungs(images, quick):
+        if not quiet and sys.stderr.isatty():
+            print(f"{name}: {ladder.planted} {rung.x:g}", file=sys.stderr)
+        steps.append(_step(name, ladder, rung, out))
+    return Climbed(name, ladder, tuple(steps), score([step.point for step in steps]))
+
+
+def _step(name: str, ladder: Ladder, rung: Rung, out: Path) -> Step:
+    from snellen.data import load_data
+    from snellen.examine import audit
+    from snellen.models import subjects_of
+
+    model = f"{name}={_networks(load_data(rung.train), out) if rung.train else rung.model}"
+    asked = [*(subject.card.fingerprint for subject in subjects_of(model)), load_data(rung.data).fingerprint]
+    folder = out / "runs" / f"{name}-{rung.x:g}-{key_of([*asked, ladder.audits])[:8]}"
+    run = audit(model, rung.data, ladder.audits, folder, quiet=True, report=False)
+    found = ladder.picked(run.results()["findings"])
+    own = tuple(nan if found[key] is None else found[key] for key in ("value", "low", "high"))
+    value, low, high = own if ladder.reads is None else ladder.reads(found)
+    truth = nan if ladder.truth is None else float(ladder.truth(rung.x))
+    return Step(rung, folder, found["n"], Point(rung.x, value, low, high, truth))
+
+
+def _networks(data: Any, out: Path) -> str:
+    """The text of small networks trained on some data, as in the demo; those that are there are kept."""
+    from snellen.train import Recipe, train
+
+    folder = out / "networks" / data.fingerprint[:8]
+    train(Recipe(), data, folder, runs=RUNS)
+    return f"{folder}/*.safetensors"

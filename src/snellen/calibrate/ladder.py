@@ -1,0 +1,76 @@
+"""A ladder: rungs with more and more of something planted, and the finding that should see it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+SIZE = 32  # pixels a side of the images shown
+CHANCE = 1 / 12  # what a guess is right, over the classes of the phantom world
+
+
+@dataclass(frozen=True)
+class Rung:
+    """One step: the planted value, who is asked about what, and for networks the world to train on first."""
+
+    x: float
+    model: str
+    data: str
+    train: str
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """What is planted, who is asked about what, and what should be found.
+
+    `model`, `data` and `train` are texts in which {x} stands for the planted value, {images} for how many images are
+    shown and {size} for their side; without `model` small networks are trained on `train`. `finding` is the name of the
+    finding that is read, from the audits in `audits`; `where` picks one of several of that name by its facts, or by
+    its `distortion`. `moves` says which way it should go, `truth` its exact expected value where that is known. `reads`
+    takes value, low and high from the finding where they are not its own, and `called` names them then.
+    """
+
+    title: str
+    planted: str
+    says: str
+    data: str
+    finding: str
+    moves: Literal["up", "down"]
+    model: str = ""
+    train: str = ""
+    audits: str = "occlusion([0.5], [black])"
+    where: Mapping[str, Any] = field(default_factory=dict)
+    values: tuple[float, ...] = (0, 0.2, 0.4, 0.6, 0.8, 1)
+    truth: Callable[[float], float] | None = None
+    reads: Callable[[Mapping[str, Any]], tuple[float, float, float]] | None = None
+    called: str = ""
+
+    def __post_init__(self) -> None:
+        if bool(self.model) == bool(self.train):
+            raise ValueError("expected either a model that is asked or a world to train on")
+
+    @property
+    def trained(self) -> bool:
+        """Whether each rung trains a network."""
+        return bool(self.train)
+
+    def rungs(self, images: int, quick: bool = False) -> list[Rung]:
+        """Its rungs; `quick` leaves the first, the middle and the last."""
+        chosen = (self.values[0], self.values[len(self.values) // 2], self.values[-1]) if quick else self.values
+
+        def filled(text: str, x: float) -> str:
+            return text.format(x=f"{x:g}", images=images, size=SIZE)
+
+        return [Rung(x, *(filled(text, x) for text in (self.model, self.data, self.train))) for x in chosen]
+
+    def picked(self, findings: list[dict[str, Any]]) -> dict[str, Any]:
+        """The one finding that is read."""
+        found = [one for one in findings if one["name"] == self.finding and one["on"] == "test" and self._fits(one)]
+        if len(found) != 1:
+            raise ValueError(f"expected one finding '{self.finding}' with {dict(self.where)}, got {len(found)}")
+        return found[0]
+
+    def _fits(self, finding: dict[str, Any]) -> bool:
+        held = {**finding["facts"], "distortion": finding["distortions"][0]}
+        return all(held.get(name) == value for name, value in self.where.items())

@@ -1,0 +1,169 @@
+"""The ladders: for each measure something planted that it should see. A new audit adds its entry here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from statistics import fmean, stdev
+from typing import Any
+
+from snellen.calibrate.ladder import CHANCE, Ladder
+from snellen.data.phantom import EDGE_CLASS
+
+AREAS = (0.1, 0.3, 0.5, 0.7, 0.9)  # the squares of the memory ladder
+TEST = "phantom:test?size={size}&n={images}"
+SQUARE = "occlude(area=0.3, fill=black, inside=true, law=exact)"
+EDGED = "observer:mixture(mixture(edges(texture), texture, {x}), guess, 0.7)"
+EDGE_TRAIN = "phantom:train?size={size}&n=2000&edge_class={x}"
+
+
+def planted_rise(finding: Mapping[str, Any]) -> tuple[float, float, float]:
+    """The rise in EDGE_CLASS's share of the errors, mean over the runs with Student's 95 % interval."""
+    from scipy.special import stdtrit
+
+    place = finding["facts"]["classes"].index(EDGE_CLASS)
+    rises = [run[place] for run in finding["facts"]["increase"]]
+    half = float(stdtrit(len(rises) - 1, 0.975)) * stdev(rises) / len(rises) ** 0.5
+    return fmean(rises), fmean(rises) - half, fmean(rises) + half
+
+
+LADDERS: dict[str, Ladder] = {
+    "label_noise": Ladder(
+        title="Accuracy and wrong labels",
+        planted="share of wrong labels",
+        says="An oracle that knows every image is wrong exactly where the label is: 1 − x.",
+        model="observer:oracle('" + TEST + "')",
+        data=TEST + "&label_noise={x}",
+        finding="accuracy",
+        moves="down",
+        values=(0, 0.1, 0.2, 0.3, 0.4, 0.5),
+        truth=lambda x: 1 - x,
+    ),
+    "knowing": Ladder(
+        title="Accuracy and guessing",
+        planted="share of answers that are known",
+        says="An oracle on a share x of the images, a guess on the rest: x + (1 − x) / 12.",
+        model="observer:mixture(oracle('" + TEST + "'), guess, {x})",
+        data=TEST,
+        finding="accuracy",
+        moves="up",
+        truth=lambda x: x + (1 - x) * CHANCE,
+    ),
+    "background_bias": Ladder(
+        title="Accuracy from the background",
+        planted="background_bias of the test world",
+        says="An observer of the scene alone is right where the scene is its class's own: x + (1 − x) / 12.",
+        model="observer:background",
+        data=TEST + "&background_bias={x}",
+        finding="accuracy",
+        moves="up",
+        truth=lambda x: x + (1 - x) * CHANCE,
+    ),
+    "texture_bias": Ladder(
+        title="Accuracy from texture",
+        planted="texture_bias of the test world",
+        says="An observer of the texture alone is right where the texture is its class's own: x + (1 − x) / 12.",
+        model="observer:texture",
+        data=TEST + "&texture_bias={x}",
+        finding="accuracy",
+        moves="up",
+        truth=lambda x: x + (1 - x) * CHANCE,
+    ),
+    "memory": Ladder(
+        title="CutOcclusion and memory",
+        planted="share of an image that must be visible",
+        says="An observer that recalls an image by a share x of its pixels answers every square that leaves as much "
+        "visible and guesses under the others: a stair of five squares.",
+        model="observer:memory({x}, 'phantom:train?size={size}&n={images}')",
+        data="phantom:train?size={size}&n={images}",
+        audits="occlusion([0.1, 0.3, 0.5, 0.7, 0.9], [black])",
+        finding="cut_occlusion",
+        moves="down",
+        values=(0.05, 0.2, 0.4, 0.6, 0.8, 1),
+        truth=lambda x: sum(1 if 1 - area >= x else CHANCE for area in AREAS) / len(AREAS),
+    ),
+    "patches": Ladder(
+        title="Shuffling and large patches",
+        planted="share of answers that need whole patches",
+        says="Shuffled into 8 × 8 tiles, an observer of texture stays right and one of patches of 4 × 4 tiles is torn to "
+        "guessing: 1 − 11/12 x.",
+        model="observer:mixture(patches(16), texture, {x})",
+        data=TEST + "&texture_bias=1",
+        audits="interference([shuffle(8)])",
+        finding="distorted_accuracy",
+        moves="down",
+        where={"distortion": "shuffle(grid=8)"},
+        truth=lambda x: 1 - (1 - CHANCE) * x,
+    ),
+    "fill": Ladder(
+        title="Fill gap and shape",
+        planted="share of answers from shape",
+        says="Noise speckles the silhouette where black only cuts it; texture outvotes both. The gap black less noise "
+        "should grow in proportion to the share of answers from shape.",
+        model="observer:mixture(shape, texture, {x})",
+        data=TEST + "&texture_bias=1",
+        audits="occlusion([0.1, 0.3], [black, noise])",
+        finding="fill_gap",
+        moves="up",
+    ),
+    "square_edges": Ladder(
+        title="Interference of a black square",
+        planted="share of answers that straight edges decide",
+        says="An observer that takes straight edges for one class takes a black square for it. Mixed with one of texture, "
+        "and 30 % guesses as errors of every class: DI should rise from about 0.",
+        model=EDGED,
+        data=TEST + "&texture_bias=1",
+        audits="interference([occlude(0.3, black)])",
+        finding="interference",
+        moves="up",
+        where={"distortion": SQUARE},
+    ),
+    "shuffle_edges": Ladder(
+        title="Interference of shuffling",
+        planted="share of answers that straight edges decide",
+        says="The same observers: the seams between 4 × 4 shuffled tiles are straight edges too.",
+        model=EDGED,
+        data=TEST + "&texture_bias=1",
+        audits="interference([shuffle(4)])",
+        finding="interference",
+        moves="up",
+        where={"distortion": "shuffle(grid=4)"},
+    ),
+    "trained_background": Ladder(
+        title="A network that learnt backgrounds",
+        planted="background_bias of the training world",
+        says="The more often the training scenes give the class away, the worse the network does where they do not.",
+        train="phantom:train?size={size}&n=2000&background_bias={x}",
+        data=TEST,
+        finding="accuracy",
+        moves="down",
+        values=(0, 0.5, 0.8, 0.95, 1),
+    ),
+    "trained_edges": Ladder(
+        title="A network that learnt edges: DI",
+        planted="edge_class of the training world",
+        says="The more often bars mark one class in training, the more a black square should look like it. But the index "
+        "names the loudest class, and the world has a class of squares too, which a black square resembles to any network.",
+        train=EDGE_TRAIN,
+        data=TEST,
+        audits="interference([occlude(0.3, black)])",
+        finding="interference",
+        moves="up",
+        where={"distortion": SQUARE},
+        values=(0, 0.25, 0.5, 0.75, 1),
+    ),
+    "trained_edge_errors": Ladder(
+        title="A network that learnt edges: the planted class",
+        planted="edge_class of the training world",
+        says="The same networks and squares, read at the planted class alone: how much its share of the errors rises. "
+        "The interval is over the three networks.",
+        train=EDGE_TRAIN,
+        data=TEST,
+        audits="interference([occlude(0.3, black)])",
+        finding="interference",
+        moves="up",
+        where={"distortion": SQUARE},
+        values=(0, 0.25, 0.5, 0.75, 1),
+        reads=planted_rise,
+        called="rise of the planted class",
+    ),
+}

@@ -1,0 +1,93 @@
+"""Observers: models of the phantom world whose answer is known by construction; the rulers of calibration.
+
+`observer:background`, or `snellen.models.observers.background()`. They read what a pixel is made of from its marks, so
+what an audit should measure of them is known beforehand, exactly, under any distortion that copies or covers pixels.
+"""
+
+from __future__ import annotations
+
+from snellen.models.model import Model
+from snellen.models.observers.chance import Guess, Mixture
+from snellen.models.observers.evidence import Observer
+from snellen.models.observers.language import OBSERVERS, load_observer, observer_card, parse
+from snellen.models.observers.marked import Background, Centre, Patches, Texture
+from snellen.models.observers.remembered import Memory, Oracle
+from snellen.models.observers.silhouette import Shape
+from snellen.models.observers.straight import Edges
+
+
+def background() -> Model:
+    """Sees only the scene."""
+    return _model(Background())
+
+
+def texture() -> Model:
+    """Sees only the main object's texture."""
+    return _model(Texture())
+
+
+def shape() -> Model:
+    """Sees only the main object's mask."""
+    return _model(Shape())
+
+
+def centre(side: float = 0.25) -> Model:
+    """Sees the main object's texture in a square in the middle, `side` of the image's side."""
+    return _model(Centre(side))
+
+
+def edges(otherwise: Observer | str = "shape") -> Model:
+    """Takes long straight edges for EDGE_CLASS, and answers as `otherwise` where there are none."""
+    return _model(Edges(_observer(otherwise)))
+
+
+def patches(size: int = 8) -> Model:
+    """Sees textures in whole patches of `size` pixels."""
+    return _model(Patches(size))
+
+
+def memory(share: float = 0.5, train: str = "phantom:train?n=1000", otherwise: Observer | str = "guess") -> Model:
+    """Recalls a training image by `share` of its pixels, and answers as `otherwise` where it recalls none."""
+    return _model(Memory(share, train, _observer(otherwise)))
+
+
+def oracle(world: str = "phantom:test?n=1000") -> Model:
+    """Knows the images of a world."""
+    return _model(Oracle(world))
+
+
+def guess() -> Model:
+    """Sees nothing."""
+    return _model(Guess())
+
+
+def mixture(first: Observer | str, second: Observer | str, weight: float = 0.5) -> Model:
+    """Answers as `first` with probability `weight`, else as `second`; each an observer or its text."""
+    return _model(Mixture(_observer(first), _observer(second), weight))
+
+
+def _observer(given: Observer | str) -> Observer:
+    return parse(given) if isinstance(given, str) else given
+
+
+def _model(observer: Observer) -> Model:
+    return load_observer(str(observer), None, None)
+
+
+__all__ = [
+    "OBSERVERS",
+    "Observer",
+    "background",
+    "centre",
+    "edges",
+    "guess",
+    "load_observer",
+    "memory",
+    "mixture",
+    "observer_card",
+    "oracle",
+    "parse",
+    "patches",
+    "shape",
+    "texture",
+]

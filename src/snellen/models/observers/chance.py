@@ -1,0 +1,40 @@
+"""Observers that draw: guess, and a mixture of two others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from snellen.models.observers.evidence import Observer, drawn, guessed
+from snellen.text import text_form
+
+
+@dataclass(frozen=True)
+class Guess:
+    """Sees nothing: any class, uniformly, by a hash of the pixels."""
+
+    __str__ = text_form
+
+    def answer(self, images: np.ndarray) -> np.ndarray:
+        return guessed(images)
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """Answers as `first` with probability `weight`, else as `second`: a coin for each image, by a hash of its pixels."""
+
+    first: Observer
+    second: Observer
+    weight: float = 0.5
+    __str__ = text_form
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.weight <= 1:
+            raise ValueError(f"expected weight in [0, 1], got {self.weight:g}")
+
+    def answer(self, images: np.ndarray) -> np.ndarray:
+        # Named by its parts, so that mixtures of mixtures toss different coins; not by its weight, so that a larger
+        # weight moves some images to the first and leaves the rest.
+        heads = drawn(images, f"{self.first} or {self.second}") < self.weight
+        return np.where(heads, self.first.answer(images), self.second.answer(images))
