@@ -32,9 +32,13 @@ bench: $(READY)
 	$(BIN)/python benchmarks/phantom.py
 	$(BIN)/python benchmarks/overhead.py
 	$(BIN)/python benchmarks/memory.py
+	$(BIN)/python benchmarks/mixing.py
+	$(BIN)/python benchmarks/augment.py
+	$(BIN)/python benchmarks/training.py
 
 docs: $(READY)
-	$(BIN)/python docs/build.py
+	$(BIN)/python docs/build.py --phantom
+	$(BIN)/python docs/mixing.py
 
 clean:
 	rm -rf $(VENV) demo runs
