@@ -75,6 +75,7 @@ def _occlude(fields: Mapping[str, Any]) -> str:
     return f"{fields['fill']} square of {_share(fields['area'])}{reach}"
 
 
+_MIXES = {"mixup": "MixUp", "cutmix": "CutMix", "fmix": "FMix"}
 _WORDS: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "none": lambda fields: "clean",
     "occlude": _occlude,
@@ -83,6 +84,7 @@ _WORDS: dict[str, Callable[[Mapping[str, Any]], str]] = {
     ),
     "fourier": lambda fields: f"{fields['fill']} Fourier mask of {_share(fields['area'])}",
     "shuffle": lambda fields: f"{fields['grid']}×{fields['grid']} patches shuffled",
+    "mix": lambda fields: f"{_MIXES[fields['kind']]} with another image",
     "noise": lambda fields: f"Gaussian noise of σ {_range(fields['sigma'], 1) or 'drawn'}",
 }
 

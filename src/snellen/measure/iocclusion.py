@@ -1,0 +1,101 @@
+"""iOcclusion: how occlusion changes the gap between seen and unseen images (paper 000, section 3.2, equation 1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import inf, nan
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from snellen.measure.bootstrap import REPEATS, percentiles, resampled_sums
+from snellen.measure.estimate import Estimate
+from snellen.measure.per_run import Floats, deviation, means, same_runs, samples_of
+
+
+@dataclass(frozen=True)
+class IOcclusion(Estimate):
+    """The gap under occlusion in units of the gap without: higher means that what was learnt survives being covered.
+
+    `value` is the mean over runs of |gap occluded| / |gap|, `std` its sample deviation over runs (nan for one run),
+    `signed` the mean without the absolute values. `numerator` and `denominator` are the mean absolute gaps, occluded and
+    not. `gapless` counts the runs without any gap: a ratio by nothing is nan, and so is `value` then. `gap_low` and
+    `gap_high` bound the mean signed gap (train less test, not occluded): where 0 is between them the ratio is of
+    something that may not be there. `n` counts the test samples, 0 where only accuracies were given.
+    """
+
+    std: float
+    signed: float
+    numerator: float
+    denominator: float
+    gapless: int
+    gap_low: float
+    gap_high: float
+    per_run: Floats = field(compare=False)
+
+
+def iocclusion(
+    train: ArrayLike,
+    test: ArrayLike,
+    train_occluded: ArrayLike,
+    test_occluded: ArrayLike,
+    *,
+    repeats: int = REPEATS,
+    seed: int = 0,
+) -> IOcclusion:
+    """|A(train occluded) − A(test occluded)| / |A(train) − A(test)|, per run, then the mean over runs.
+
+    Each argument is an accuracy, one accuracy per run, or scores [runs, samples]; train accuracy is on the training
+    images without augmentation. Shares or per cent: the ratio is the same. With scores everywhere the intervals are a
+    bootstrap, in which train and test images are drawn apart and an image stays with its occluded self; resamples
+    without a gap count as infinite, so an interval may end there (inf). Absolute gaps cannot fall below 0, so where the
+    true gap under occlusion is none the interval lies above it.
+    """
+    seen, unseen = means(train), means(test)
+    seen_occluded, unseen_occluded = means(train_occluded), means(test_occluded)
+    same_runs(train=seen, test=unseen, train_occluded=seen_occluded, test_occluded=unseen_occluded)
+    gap, occluded = seen - unseen, seen_occluded - unseen_occluded
+    gapless = np.isclose(gap, 0, rtol=0, atol=1e-12)
+    ratio = np.divide(occluded, gap, out=np.full(len(gap), nan), where=~gapless)
+    low, high, gap_low, gap_high = _intervals((train, train_occluded), (test, test_occluded), repeats, seed)
+    if gapless.any():
+        low = high = nan
+    return IOcclusion(
+        value=float(np.abs(ratio).mean()),
+        low=low,
+        high=high,
+        n=samples_of(test),
+        std=deviation(np.abs(ratio)),
+        signed=float(ratio.mean()),
+        numerator=float(np.abs(occluded).mean()),
+        denominator=float(np.abs(gap).mean()),
+        gapless=int(gapless.sum()),
+        gap_low=gap_low,
+        gap_high=gap_high,
+        per_run=np.abs(ratio),
+    )
+
+
+def _intervals(
+    train: tuple[ArrayLike, ArrayLike], test: tuple[ArrayLike, ArrayLike], repeats: int, seed: int
+) -> tuple[float, float, float, float]:
+    """The bounds of the ratio and of the mean gap; nan where there are no samples to draw from."""
+    if not repeats or min(samples_of(scores) for scores in (*train, *test)) < 2:
+        return nan, nan, nan, nan
+    columns = []
+    for clean, occluded in (train, test):
+        pair = np.asarray(clean, np.float64), np.asarray(occluded, np.float64)
+        if pair[0].shape != pair[1].shape:
+            raise ValueError(f"expected occluded scores of the same images, got {pair[0].shape} and {pair[1].shape}")
+        columns.append(np.concatenate(pair).T / pair[0].shape[1])
+    ratios, gaps = [], []
+    both = (resampled_sums(one, repeats, seed + number) for number, one in enumerate(columns))
+    for seen, unseen in zip(*both):
+        gap, occluded = np.split(seen - unseen, 2, axis=1)  # [resamples, runs] each
+        ratios.append(np.divide(np.abs(occluded), np.abs(gap), out=np.full(gap.shape, inf), where=np.abs(gap) > 1e-12))
+        gaps.append(gap.mean(axis=1))
+    ordered = np.sort(np.concatenate(ratios).mean(axis=1))
+    last = len(ordered) - 1
+    # Taken from the values themselves: between a number and infinity there is nothing to interpolate.
+    low, high = ordered[int(np.floor(0.025 * last))], ordered[int(np.ceil(0.975 * last))]
+    return float(low), float(high), *percentiles(np.concatenate(gaps))
