@@ -94,6 +94,18 @@ def test_a_gap_that_may_not_be_there_shows_in_its_own_interval_and_an_endless_up
     assert measured.high == math.inf
 
 
+def test_groups_are_drawn_whole_and_widen_the_interval() -> None:
+    """Ten copies of each of 60 images are no more than 60 images."""
+    random = np.random.default_rng(2)
+    four = [scores(random, share, 60) for share in (0.97, 0.7, 0.7, 0.5)]
+    copied = [np.repeat(one, 10, axis=1) for one in four]
+    group = np.repeat(np.arange(60), 10)
+    alone, grouped, blind = iocclusion(*four), iocclusion(*copied, (group, group)), iocclusion(*copied)
+    assert grouped.value == pytest.approx(alone.value)
+    assert (grouped.low, grouped.high) == pytest.approx((alone.low, alone.high))
+    assert blind.high - blind.low < 0.6 * (alone.high - alone.low)
+
+
 def test_wrong_calls_are_told() -> None:
     with pytest.raises(ValueError, match="same number of runs everywhere, got 2 of train, 1 of test"):
         iocclusion([1, 1], 1, [1, 1], [1, 1])

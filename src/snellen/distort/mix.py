@@ -49,10 +49,7 @@ class Mix:
             raise ValueError(f"expected alpha in [0, 1000], got {self.alpha:g}")
 
     def __call__(self, images: Tensor, view: View) -> Tensor:
-        chosen = partners(view)
-        if not len(chosen):
-            return images.clone()
-        other = _partner_images(images, view)[view.tensor(chosen)]
+        other = _partner_images(images, view)[view.tensor(partners(view))]
         share = self.share(view)
         if self.kind == "mixup":
             return _blended(images, other, view.tensor(np.rint(share * 2**_BITS).astype(np.int32)))

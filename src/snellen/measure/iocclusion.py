@@ -8,7 +8,7 @@ from math import inf, nan
 import numpy as np
 from numpy.typing import ArrayLike
 
-from snellen.measure.bootstrap import REPEATS, percentiles, resampled_sums
+from snellen.measure.bootstrap import REPEATS, percentiles, resampled_sums, sum_by_group
 from snellen.measure.estimate import Estimate
 from snellen.measure.per_run import Floats, deviation, means, same_runs, samples_of
 
@@ -39,6 +39,7 @@ def iocclusion(
     test: ArrayLike,
     train_occluded: ArrayLike,
     test_occluded: ArrayLike,
+    groups: tuple[ArrayLike | None, ArrayLike | None] = (None, None),
     *,
     repeats: int = REPEATS,
     seed: int = 0,
@@ -47,9 +48,10 @@ def iocclusion(
 
     Each argument is an accuracy, one accuracy per run, or scores [runs, samples]; train accuracy is on the training
     images without augmentation. Shares or per cent: the ratio is the same. With scores everywhere the intervals are a
-    bootstrap, in which train and test images are drawn apart and an image stays with its occluded self; resamples
-    without a gap count as infinite, so an interval may end there (inf). Absolute gaps cannot fall below 0, so where the
-    true gap under occlusion is none the interval lies above it.
+    bootstrap: train and test images are drawn apart, an image stays with its occluded self, and whole `groups` (labels
+    of the train and of the test samples) are drawn where given. Resamples without a gap count as infinite, so an
+    interval may end there (inf). Absolute gaps cannot fall below 0, so where the true gap under occlusion is none the
+    interval lies above it.
     """
     seen, unseen = means(train), means(test)
     seen_occluded, unseen_occluded = means(train_occluded), means(test_occluded)
@@ -57,7 +59,7 @@ def iocclusion(
     gap, occluded = seen - unseen, seen_occluded - unseen_occluded
     gapless = np.isclose(gap, 0, rtol=0, atol=1e-12)
     ratio = np.divide(occluded, gap, out=np.full(len(gap), nan), where=~gapless)
-    low, high, gap_low, gap_high = _intervals((train, train_occluded), (test, test_occluded), repeats, seed)
+    low, high, gap_low, gap_high = _intervals((train, train_occluded), (test, test_occluded), groups, repeats, seed)
     if gapless.any():
         low = high = nan
     return IOcclusion(
@@ -77,21 +79,23 @@ def iocclusion(
 
 
 def _intervals(
-    train: tuple[ArrayLike, ArrayLike], test: tuple[ArrayLike, ArrayLike], repeats: int, seed: int
+    train: tuple[ArrayLike, ArrayLike],
+    test: tuple[ArrayLike, ArrayLike],
+    groups: tuple[ArrayLike | None, ArrayLike | None],
+    repeats: int,
+    seed: int,
 ) -> tuple[float, float, float, float]:
-    """The bounds of the ratio and of the mean gap; nan where there are no samples to draw from."""
-    if not repeats or min(samples_of(scores) for scores in (*train, *test)) < 2:
+    """The bounds of the ratio and of the mean gap; nan where there are no two samples or groups to draw from."""
+    if not repeats or not all(samples_of(scores) for scores in (*train, *test)):
         return nan, nan, nan, nan
-    columns = []
-    for clean, occluded in (train, test):
-        pair = np.asarray(clean, np.float64), np.asarray(occluded, np.float64)
-        if pair[0].shape != pair[1].shape:
-            raise ValueError(f"expected occluded scores of the same images, got {pair[0].shape} and {pair[1].shape}")
-        columns.append(np.concatenate(pair).T / pair[0].shape[1])
+    seen, unseen = (_columns(*scores, group) for scores, group in zip((train, test), groups))
+    if min(len(seen), len(unseen)) < 2:
+        return nan, nan, nan, nan
     ratios, gaps = [], []
-    both = (resampled_sums(one, repeats, seed + number) for number, one in enumerate(columns))
-    for seen, unseen in zip(*both):
-        gap, occluded = np.split(seen - unseen, 2, axis=1)  # [resamples, runs] each
+    # Test images are drawn as every other measure draws them, train images apart from them.
+    for drawn, other in zip(resampled_sums(seen, repeats, seed + 1), resampled_sums(unseen, repeats, seed)):
+        difference = drawn[:, 1:] / drawn[:, :1] - other[:, 1:] / other[:, :1]
+        gap, occluded = np.split(difference, 2, axis=1)  # [resamples, runs] each
         ratios.append(np.divide(np.abs(occluded), np.abs(gap), out=np.full(gap.shape, inf), where=np.abs(gap) > 1e-12))
         gaps.append(gap.mean(axis=1))
     ordered = np.sort(np.concatenate(ratios).mean(axis=1))
@@ -99,3 +103,12 @@ def _intervals(
     # Taken from the values themselves: between a number and infinity there is nothing to interpolate.
     low, high = ordered[int(np.floor(0.025 * last))], ordered[int(np.ceil(0.975 * last))]
     return float(low), float(high), *percentiles(np.concatenate(gaps))
+
+
+def _columns(clean: ArrayLike, occluded: ArrayLike, groups: ArrayLike | None) -> Floats:
+    """What each sample or group adds, [units, 1 + 2 · runs]: itself, then its scores clean and occluded."""
+    first, second = np.asarray(clean, np.float64), np.asarray(occluded, np.float64)
+    if first.shape != second.shape:
+        raise ValueError(f"expected occluded scores of the same images, got {first.shape} and {second.shape}")
+    columns = np.concatenate([np.ones((1, first.shape[1])), first, second]).T
+    return columns if groups is None else sum_by_group(columns, groups)
