@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
@@ -32,7 +32,7 @@ class Exam:
     samples: Mapping[str, Samples] = field(default_factory=dict)
     losses: Mapping[str, Sequence[Mapping[str, float]]] = field(default_factory=dict)
 
-    def column(self, name: str, ids: Sequence[str], on: str = "test") -> np.ndarray | None:
+    def column(self, name: str, ids: Iterable[str], on: str = "test") -> np.ndarray | None:
         """What the listing says of the samples with these ids, [samples]; None where it has no such column."""
         held = self.samples.get(on)
         if held is None or name not in held.columns:

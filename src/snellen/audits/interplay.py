@@ -11,6 +11,7 @@ import numpy as np
 
 from snellen.audits.exam import Exam
 from snellen.audits.finding import Finding, finding
+from snellen.distort.fills import Fill
 from snellen.engine.answers import Answers
 from snellen.engine.cell import Cell
 from snellen.measure import Estimate, IOcclusion, iocclusion
@@ -25,7 +26,7 @@ class Interplay:
 
     masking: Any
     shares: Sequence[float]
-    fill: str
+    fill: Fill
 
     def cells(self, exam: Exam) -> list[Cell]:
         """For each share the test cell and the train cell, beside the clean ones."""
@@ -38,7 +39,7 @@ class Interplay:
 
     def measured(self, exam: Exam, answers: Answers) -> list[IOcclusion]:
         """One measure per share; several findings may rest on it."""
-        return [answers.once(("iocclusion", str(d)), lambda d=d: _measured(exam, answers, d)) for d in self.distortions]
+        return [_measured(exam, answers, distortion) for distortion in self.distortions]
 
     def findings(self, exam: Exam, answers: Answers) -> list[Finding]:
         told = []
@@ -60,7 +61,7 @@ class Interplay:
         return told
 
 
-def masked(masking: Any, share: float, fill: str) -> Any:
+def masked(masking: Any, share: float, fill: Fill) -> Any:
     """The covering distortion at another share, in another fill."""
     names = {field.name for field in dataclasses.fields(masking)}
     changed: dict[str, Any] = {"area" if "area" in names else "share": share}
@@ -103,6 +104,10 @@ def missing(name: str, model: str) -> Finding:
 
 
 def _measured(exam: Exam, answers: Answers, distortion: Any) -> IOcclusion:
+    return answers.once(("iocclusion", str(distortion)), lambda: _compute(exam, answers, distortion))
+
+
+def _compute(exam: Exam, answers: Answers, distortion: Any) -> IOcclusion:
     test, test_occluded = answers.together(exam.clean("test"), exam.cell(distortion, "test"))
     train, train_occluded = answers.together(exam.clean("train"), exam.cell(distortion, "train"))
     scores = train.score, test.score, train_occluded.score, test_occluded.score
