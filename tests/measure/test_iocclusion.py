@@ -94,6 +94,15 @@ def test_a_gap_that_may_not_be_there_shows_in_its_own_interval_and_an_endless_up
     assert measured.high == math.inf
 
 
+def test_where_occlusion_closes_the_gap_the_interval_begins_at_0() -> None:
+    """All covered images are answered by chance: the true ratio is 0, the measured one cannot be."""
+    random = np.random.default_rng(4)
+    measured = iocclusion(*(scores(random, share, 1000) for share in (0.95, 0.75, 0.1, 0.1)))
+    assert measured.value > 0
+    assert measured.low == 0
+    assert measured.high < 0.25
+
+
 def test_groups_are_drawn_whole_and_widen_the_interval() -> None:
     """Ten copies of each of 60 images are no more than 60 images."""
     random = np.random.default_rng(2)

@@ -16,6 +16,7 @@ from snellen.engine.answers import Answers
 from snellen.engine.cell import Cell
 from snellen.measure import Estimate, IOcclusion, iocclusion
 from snellen.measure.estimate import NO_DATA
+from snellen.measure.per_run import deviation
 
 MISSING = "needs the training images too: add --train DATA (the images it was trained on, without augmentation)"
 
@@ -86,7 +87,7 @@ def fill_gap(exam: Exam, answers: Answers, first: Interplay, other: Interplay, c
     )
     count = first.measured(exam, answers)[0].n
     facts = {
-        "fill": first.fill, "other": other.fill, "masking": type(first.masking).__name__.lower(),
+        "std": deviation(one - two), "fill": first.fill, "other": other.fill, "masking": type(first.masking).__name__.lower(),
         "iocclusion": means[0], "iocclusion_other": means[1], "relative": relative,
         "cut_occlusion": cut[0], "cut_occlusion_other": cut[1], "cut_relative": cut_relative,
     }  # fmt: skip

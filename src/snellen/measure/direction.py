@@ -47,8 +47,9 @@ def direction(
 
     Both are predicted classes [runs, samples]: of one model on clean and on modified images, or of models trained
     without and with an augmentation on the same images (run i beside run i). The null gives each run's shift to classes
-    at random, apart from the other runs. The interval is a bootstrap over samples, the same for all runs; noise turns
-    the shifts of a resample apart, so it lies low where errors are few. A run whose shift is none agrees with nobody (0).
+    at random, apart from the other runs. The interval is a bootstrap over samples, the same for all runs, moved so
+    that its median is the value, because the noise of a resample turns shifts apart. A run whose shift is none agrees
+    with nobody (0).
     """
     first, second = conditions(before, after, labels, num_classes, after_labels, normaliser)
     if not first.samples or not second.samples:
@@ -62,7 +63,8 @@ def direction(
         null = np.array([agreement(random.permuted(per_run, axis=1)) for _ in range(repeats)])
         null95, p = float(np.quantile(null, 0.95)), float((1 + np.sum(null >= value - 1e-12)) / (1 + repeats))
         if after_labels is None and second.samples > 1:
-            low, high = percentiles(_resampled(first, second, repeats, seed))
+            resampled = _resampled(first, second, repeats, seed)
+            low, high = np.clip(percentiles(resampled - np.median(resampled) + value), -1, 1).tolist()
     return Direction(value, low, high, second.samples, null95, p, per_run.mean(axis=0), per_run)
 
 

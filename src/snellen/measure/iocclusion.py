@@ -50,8 +50,8 @@ def iocclusion(
     images without augmentation. Shares or per cent: the ratio is the same. With scores everywhere the intervals are a
     bootstrap: train and test images are drawn apart, an image stays with its occluded self, and whole `groups` (labels
     of the train and of the test samples) are drawn where given. Resamples without a gap count as infinite, so an
-    interval may end there (inf). Absolute gaps cannot fall below 0, so where the true gap under occlusion is none the
-    interval lies above it.
+    interval may end there (inf). Absolute gaps cannot fall below 0, whatever the truth: the interval begins at 0 where
+    the sign of the gap under occlusion is not clear.
     """
     seen, unseen = means(train), means(test)
     seen_occluded, unseen_occluded = means(train_occluded), means(test_occluded)
@@ -91,17 +91,21 @@ def _intervals(
     seen, unseen = (_columns(*scores, group) for scores, group in zip((train, test), groups))
     if min(len(seen), len(unseen)) < 2:
         return nan, nan, nan, nan
-    ratios, gaps = [], []
+    ratios, gaps, occluded_gaps = [], [], []
     # Test images are drawn as every other measure draws them, train images apart from them.
     for drawn, other in zip(resampled_sums(seen, repeats, seed + 1), resampled_sums(unseen, repeats, seed)):
         difference = drawn[:, 1:] / drawn[:, :1] - other[:, 1:] / other[:, :1]
         gap, occluded = np.split(difference, 2, axis=1)  # [resamples, runs] each
         ratios.append(np.divide(np.abs(occluded), np.abs(gap), out=np.full(gap.shape, inf), where=np.abs(gap) > 1e-12))
         gaps.append(gap.mean(axis=1))
+        occluded_gaps.append(occluded.mean(axis=1))
     ordered = np.sort(np.concatenate(ratios).mean(axis=1))
     last = len(ordered) - 1
     # Taken from the values themselves: between a number and infinity there is nothing to interpolate.
     low, high = ordered[int(np.floor(0.025 * last))], ordered[int(np.ceil(0.975 * last))]
+    least, most = percentiles(np.concatenate(occluded_gaps))
+    if least <= 0 <= most:
+        low = 0.0
     return float(low), float(high), *percentiles(np.concatenate(gaps))
 
 
