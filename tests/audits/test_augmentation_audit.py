@@ -80,7 +80,7 @@ def test_a_donor_fill_still_needs_donors(levels: str) -> None:
 
 def test_the_partners_do_not_depend_on_the_limit(levels: str) -> None:
     def shown(limit: int | None) -> dict:
-        run = snellen.audit(of(majority), levels, "augmentation([mix(fmix)])", quiet=True, report=False, limit=limit)
+        run = snellen.audit(of(np.mean), levels, "augmentation([mix(mixup)])", quiet=True, report=False, limit=limit)
         held = run.predictions().query("distortion != 'none()'")
         return held[held["distortion"].str.startswith("mix")].set_index("sample")["pred"].to_dict()
 

@@ -103,6 +103,15 @@ def test_where_occlusion_closes_the_gap_the_interval_begins_at_0() -> None:
     assert measured.high < 0.25
 
 
+def test_train_and_test_images_are_drawn_apart() -> None:
+    """The same 1,000 answers but two in both: drawn together the gap would hardly vary, apart it does by ±4 points."""
+    train = scores(np.random.default_rng(0), 0.7, 1000, 1)
+    test = train.copy()
+    test[0, np.flatnonzero(train[0])[:2]] = 0
+    measured = iocclusion(train, test, train, test)
+    assert 0.06 < measured.gap_high - measured.gap_low < 0.10
+
+
 def test_groups_are_drawn_whole_and_widen_the_interval() -> None:
     """Ten copies of each of 60 images are no more than 60 images."""
     random = np.random.default_rng(2)

@@ -38,12 +38,14 @@ def measured(value: float | None, unit: str) -> str:
 
 
 def interval(low: float | None, high: float | None, unit: str) -> str:
-    """A 95 % interval without its unit: `91.5–93.8`; a dash where there is none."""
-    if low is None or high is None or not (known(low) and known(high)):
+    """A 95 % interval without its unit: `91.5–93.8`, `0.43–∞` where it has no upper end; a dash where there is none."""
+    if low is None or not known(low):
         return UNKNOWN
+    scale, digits = (100, 1) if unit == "share" else (1, 2)
+    if high is None or not known(high):
+        return f"{scale * low:.{digits}f}–∞"
     if unit == "difference":
         return f"{_signed(low)} to {_signed(high)}"
-    scale, digits = (100, 1) if unit == "share" else (1, 2)
     return f"{scale * low:.{digits}f}–{scale * high:.{digits}f}"
 
 
