@@ -108,6 +108,20 @@ def test_occlusion_and_shuffling_order_the_methods_as_the_paper_does(place: Path
     assert interference == sorted(interference, reverse=True)
 
 
+@pytest.mark.slow
+def test_mixing_moves_the_data_as_far_as_published_for_basic_networks(place: Path, shared: Path) -> None:
+    """Paper 000, table 6: affinity of −12.58 points for MixUp and −25.55 for FMix (there five PreAct-ResNet18)."""
+    run = audit(
+        place, shared, f"basic={FACTORY}:cifar10_run@{shared}/models/cifar10_runs/basic-[01].safetensors",
+        "--data", "arrays:runs/data/cifar10_test.npz", "--audits", "augmentation([mix(mixup), mix(fmix)])",
+    )  # fmt: skip
+    found = run.findings().query("name == 'affinity'").set_index("distortion")
+    mixup, fmix = (found.loc[f"mix(kind={kind}, alpha=1)"] for kind in ("mixup", "fmix"))
+    assert mixup["value"] == pytest.approx(-0.1258, abs=0.03)
+    assert fmix["value"] == pytest.approx(-0.2555, abs=0.03)
+    assert fmix["high"] < mixup["low"]
+
+
 def classes_of(place: Path) -> list[str]:
     """The names that the test data's own file gives its classes."""
     with np.load(place / "runs" / "data" / "cifar10_test.npz") as held:

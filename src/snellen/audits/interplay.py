@@ -17,6 +17,7 @@ from snellen.engine.cell import Cell
 from snellen.measure import Estimate, IOcclusion, iocclusion
 from snellen.measure.estimate import NO_DATA
 from snellen.measure.per_run import deviation
+from snellen.text import name_of
 
 MISSING = "needs the training images too: add --train DATA (the images it was trained on, without augmentation)"
 
@@ -47,7 +48,7 @@ class Interplay:
         for share, distortion, one in zip(self.shares, self.distortions, self.measured(exam, answers)):
             cells = tuple(exam.cell(distortion, on) for on in ("test", "train"))
             facts = {
-                "masking": type(self.masking).__name__.lower(), "fill": self.fill, "area": share, "std": one.std,
+                "masking": name_of(type(self.masking)), "fill": self.fill, "area": share, "std": one.std,
                 "signed": one.signed, "numerator": one.numerator, "denominator": one.denominator,
                 "gapless": one.gapless, "gap_low": one.gap_low, "gap_high": one.gap_high,
             }  # fmt: skip
@@ -87,7 +88,7 @@ def fill_gap(exam: Exam, answers: Answers, first: Interplay, other: Interplay, c
     )
     count = first.measured(exam, answers)[0].n
     facts = {
-        "std": deviation(one - two), "fill": first.fill, "other": other.fill, "masking": type(first.masking).__name__.lower(),
+        "std": deviation(one - two), "fill": first.fill, "other": other.fill, "masking": name_of(type(first.masking)),
         "iocclusion": means[0], "iocclusion_other": means[1], "relative": relative,
         "cut_occlusion": cut[0], "cut_occlusion_other": cut[1], "cut_relative": cut_relative,
     }  # fmt: skip
