@@ -129,6 +129,20 @@ def test_bad_maskings_are_told() -> None:
         parse_audits("occlusion(fills=[black], validate=true)")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "occlusion([0.3], [black, stripes], [tiles, fourier(spectrum=isotropic)], validate=true)",
+        "augmentation([mix(cutmix) | noise(0.1), occlude])",
+        "shape(2)",
+    ],
+)
+def test_audits_with_distortions_inside_parse_back(text: str) -> None:
+    (audit,) = parse_audits(text)
+    assert parse_audits(str(audit)) == [audit]
+    assert "tiles(grid=4" in str(audit) or not text.startswith("occlusion")
+
+
 def test_train_cells_are_asked_only_with_training_images() -> None:
     (audit,) = parse_audits("occlusion([0.3, 0.5])")
     alone, both = Exam({"test": "ab"}, 32), Exam({"test": "ab", "train": "ab"}, 32)
