@@ -39,6 +39,7 @@ def _data() -> list[tuple[str, str]]:
 
     return [
         ("folder:path", "a folder with one sub-folder of images per class"),
+        ("cue:path", "cue conflicts in the published layout: SHAPE/SHAPE1-TEXTURE2.png, columns texture and conflict"),
         ("manifest:file.csv", "a CSV or Parquet table: path, label, optional box, mask, group and other columns"),
         (
             "arrays:file.npz",

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from snellen.audits import Baseline, Exam, parse_audits
 from snellen.data import Dataset, limited, load_data
+from snellen.distort.chain import stages_of
 from snellen.engine import Plan, Settings, Store, make_plan
 from snellen.engine.cell import canvas_for
 from snellen.engine.record import check_same, resumed
@@ -65,7 +66,6 @@ def prepare(
     _check_folder(folder, fresh)
     before = {} if fresh else Store(folder).facts()
     held = {"test": _dataset(data, limit)} | ({"train": _dataset(train, limit)} if train is not None else {})
-    pool = None if donors is None else _dataset(donors, None)
     wanted = {"device": device, "batch_size": batch_size}
     how = resumed(folder, before, wanted) if before else _fresh_settings(device, batch_size, shard)
     settings = Settings(seed=seed, limit=limit, threads=threads, keep=keep, **how)
@@ -74,7 +74,17 @@ def prepare(
     maps, warnings = _label_maps(subjects, held, labels)
     canvases = [canvas_for(subject, one) for subject in subjects for one in held.values()]
     side = min(min(canvas.height, canvas.width) for canvas in canvases)
-    exam = Exam({on: one.classes for on, one in held.items()}, side, seed, pool is not None)
+    exam = Exam(
+        {on: one.classes for on, one in held.items()},
+        side,
+        seed,
+        donors is not None,
+        {on: one.samples for on, one in held.items()},
+        _losses(subjects),
+    )
+    if donors is None and _mixes_own_data(listed, exam):
+        donors = data
+    pool = None if donors is None else _dataset(donors, None)
     notices = list(dict.fromkeys([*(n for s in subjects for n in s.card.notices), *warnings]))
     texts = {
         role: given for role, given in (("test", data), ("train", train), ("donors", donors)) if isinstance(given, str)
@@ -82,6 +92,21 @@ def prepare(
     prepared = Prepared(folder, subjects, held, pool, listed, exam, maps, settings, notices, before, fresh, texts)
     check_same(prepared)
     return prepared
+
+
+def _losses(subjects: Sequence[Subject]) -> dict[str, list[Mapping[str, float]]]:
+    """The last epoch's training losses of each model's runs."""
+    held: dict[str, list[Mapping[str, float]]] = {}
+    for subject in subjects:
+        held.setdefault(subject.name, []).append(subject.card.losses or {})
+    return held
+
+
+def _mixes_own_data(audits: Sequence[Any], exam: Exam) -> bool:
+    """Whether donors are needed, and only by distortions whose partners may come from the test data."""
+    stages = {stage for one in audits for cell in one.cells(exam) for stage in stages_of(cell.distortion)}
+    needing = [stage for stage in stages if "donors" in stage.needs]
+    return bool(needing) and all(getattr(stage, "own_data", False) for stage in needing)
 
 
 def _dataset(data: Any, limit: int | None) -> Dataset:

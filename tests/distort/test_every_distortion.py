@@ -24,6 +24,7 @@ VARIANTS = [
     "fourier(uniform(0.2, 0.6), white)",
     "shuffle(5)",
     "noise(uniform(0, 0.1))",
+    "mix(cutmix, 0.5)",
     "occlude(0.2) | shuffle(4) | noise(0.05)",
 ]
 TEXTS = [f"{name}()" for name in DISTORTIONS] + FILLS + VARIANTS

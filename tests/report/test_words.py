@@ -19,6 +19,7 @@ from snellen.report.words import in_words, index, interval, listed, measured, pe
         ("fourier(area=0.5, fill=black, spectrum=official)", "black Fourier mask of 50 %"),
         ("tiles(grid=8, share=0.5, fill=grey)", "grey tiles over 50 % of 8×8"),
         ("shuffle(grid=2) | noise(sigma=0.1)", "2×2 patches shuffled, then Gaussian noise of σ 0.1"),
+        ("mix(kind=fmix, alpha=1)", "FMix with another image"),
         ("swirl(turns=2)", "swirl(turns=2)"),
         ("not a <distortion>", "not a <distortion>"),
     ],
@@ -37,6 +38,7 @@ def test_every_distortion_of_the_language_has_words():
 def test_what_is_not_known_is_a_dash():
     assert percent(None) == index(None) == index(float("nan")) == measured(None, "difference") == "–"
     assert interval(None, 0.5, "share") == "–"
+    assert interval(0.426, None, "index") == "0.43–∞"  # a ratio by something that may be nothing
 
 
 def test_values_are_written_in_their_unit():

@@ -6,25 +6,30 @@ from collections.abc import Sequence
 from typing import Any
 
 from snellen import text
+from snellen.audits.augmentation import Augmentation
 from snellen.audits.baseline import Baseline
 from snellen.audits.between import differences
 from snellen.audits.exam import Audit, Exam
 from snellen.audits.finding import Finding, Trust
 from snellen.audits.interference import Interference
 from snellen.audits.occlusion import Occlusion
+from snellen.audits.shape import Shape
 from snellen.audits.trust import with_trust
 from snellen.distort.language import from_node
 
 AUDITS: dict[str, type] = {
     "occlusion": Occlusion,
     "interference": Interference,
+    "shape": Shape,
+    "augmentation": Augmentation,
 }
 
 
 def parse_audits(source: str | Sequence[Any] | None) -> list[Any]:
-    """The audits a text such as `occlusion,interference(grid=4)` names; None means all, with their defaults."""
+    """The audits a text such as `occlusion,interference(grid=4)` names; None means all that suit any data and model, with their
+    defaults (those marked `by_default = False` are asked for by name)."""
     if source is None:
-        return [audit() for audit in AUDITS.values()]
+        return [audit() for audit in AUDITS.values() if getattr(audit, "by_default", True)]
     if isinstance(source, str):
         return [text.build(node, AUDITS, "audit", _argument) for node in text.read_list(source)]
     return [one for item in source for one in (parse_audits(item) if isinstance(item, str) else [item])]
@@ -40,11 +45,13 @@ def _argument(node: Any) -> Any:
 __all__ = [
     "AUDITS",
     "Audit",
+    "Augmentation",
     "Baseline",
     "Exam",
     "Finding",
     "Interference",
     "Occlusion",
+    "Shape",
     "Trust",
     "differences",
     "parse_audits",

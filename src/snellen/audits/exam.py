@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
+import numpy as np
+
 from snellen.audits.finding import Finding
+from snellen.data.dataset import Samples
 from snellen.distort import Noise, Nothing, Uniform
 from snellen.engine.answers import Answers
 from snellen.engine.cell import Cell
@@ -19,12 +22,23 @@ YARDSTICK = Noise(Uniform(0, 0.025))
 @dataclass(frozen=True)
 class Exam:
     """The datasets at hand by role (`test`, and `train` where given) with their classes, the smallest image side that a
-    model sees, the seed, and whether donors are there."""
+    model sees, the seed, and whether donors are there; each dataset's listing, and by model one entry a run of what its
+    card says of the last epoch's training losses (`diversity`, `mix_diversity`, `loss`; empty where it says nothing)."""
 
     classes: Mapping[str, Sequence[str]]
     side: int
     seed: int = 0
     donors: bool = False
+    samples: Mapping[str, Samples] = field(default_factory=dict)
+    losses: Mapping[str, Sequence[Mapping[str, float]]] = field(default_factory=dict)
+
+    def column(self, name: str, ids: Iterable[str], on: str = "test") -> np.ndarray | None:
+        """What the listing says of the samples with these ids, [samples]; None where it has no such column."""
+        held = self.samples.get(on)
+        if held is None or name not in held.columns:
+            return None
+        row = {sample: i for i, sample in enumerate(held.ids)}
+        return np.asarray(held.columns[name])[[row[sample] for sample in ids]]
 
     def cell(self, distortion: Any, on: str = "test") -> Cell:
         """The question of a distortion on one of the datasets."""

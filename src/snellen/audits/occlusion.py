@@ -1,15 +1,16 @@
-"""CutOcclusion: how accuracy falls as one square covers more of the image (paper 000, section 2.2)."""
+"""CutOcclusion and iOcclusion: what covering the image costs, and what it does to the train-test gap (paper 000)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from snellen.audits.exam import Exam
 from snellen.audits.finding import Finding, accuracy_finding, finding
-from snellen.distort import Occlude
+from snellen.audits.interplay import Interplay, covers_a_share, fill_gap, missing
+from snellen.distort import Occlude, parse
 from snellen.distort.fills import Fill
 from snellen.engine.answers import Answers
 from snellen.engine.cell import Cell
@@ -22,27 +23,50 @@ class Occlusion:
     """Accuracy under a square wholly inside the image, at the given covered shares and for the given fills.
 
     The same square in another fill hides the same pixels: where accuracy differs between fills, the fill itself
-    matters, and the fall is not robustness alone.
+    matters, and the fall is not robustness alone (CutOcclusion). With training images (`--train`) also iOcclusion, at
+    the same shares in the first fill: the gap between training and test accuracy when covered, by the gap when not.
+    `maskings` are the ways of covering for it, any distortions with a share, such as `[occlude, tiles(4), fourier]`
+    (default: squares). `validate` asks iOcclusion in every fill and sets beside each other how far the fill alone moves
+    the two measures: a measure of robustness should not care what an occluder looks like.
     """
 
     areas: tuple[float, ...] = (0.1, 0.3, 0.5, 0.7, 0.9)
     fills: tuple[Fill, ...] = ("black", "noise")
-    title: ClassVar[str] = "Occlusion by a square (CutOcclusion)"
-    names: ClassVar[tuple[str, ...]] = ("cut_occlusion", "occluded_accuracy", "fill_gap")
+    maskings: tuple[Any, ...] = ()
+    validate: bool = False
+    title: ClassVar[str] = "Occlusion (CutOcclusion and iOcclusion)"
+    names: ClassVar[tuple[str, ...]] = ("cut_occlusion", "occluded_accuracy", "fill_gap", "iocclusion")
 
     __str__ = text_form
 
     def __post_init__(self) -> None:
         if not self.areas or not self.fills:
             raise ValueError("expected at least one area and one fill")
+        # A bare word such as `tiles` is read as the distortion with its defaults.
+        object.__setattr__(self, "maskings", tuple(map(parse, self.maskings)))
+        for masking in self.maskings:
+            if not covers_a_share(masking):
+                raise ValueError(f"expected maskings that cover a share, such as tiles(4), got {masking}")
+        if self.validate:
+            if len(self.fills) < 2:
+                raise ValueError("validate compares fills; give at least two, such as fills=[black, noise]")
+            object.__setattr__(self, "names", (*type(self).names, "iocclusion_fill_gap"))
 
     def cells(self, exam: Exam) -> list[Cell]:
-        return [exam.cell(Occlude(area, fill)) for fill in self.fills for area in self.areas]
+        squares = [exam.cell(Occlude(area, fill)) for fill in self.fills for area in self.areas]
+        return squares + [cell for one in self.interplays(exam) for cell in one.cells(exam)]
+
+    def interplays(self, exam: Exam) -> list[Interplay]:
+        """What iOcclusion is asked for: nothing without training images."""
+        if "train" not in exam.classes:
+            return []
+        fills = self.fills if self.validate else self.fills[:1]
+        return [Interplay(masking, self.areas, fill) for masking in self.maskings or (Occlude(),) for fill in fills]
 
     def conclude(self, exam: Exam, answers: Answers) -> list[Finding]:
         told = []
         for fill in self.fills:
-            cells = tuple(exam.cell(Occlude(area, fill)) for area in self.areas)
+            cells = self._squares(exam, fill)
             blocks = answers.together(*cells)
             curve = np.mean([block.score for block in blocks], axis=0)
             told.append(
@@ -65,7 +89,23 @@ class Occlusion:
                 told.append(
                     accuracy_finding("occlusion", "occluded_accuracy", answers.model, block, text, cell, **facts)
                 )
-        return told + self._gaps(exam, answers)
+        return told + self._gaps(exam, answers) + self._interplay(exam, answers)
+
+    def _interplay(self, exam: Exam, answers: Answers) -> list[Finding]:
+        """iOcclusion at every share and, to validate it, what each other fill than the first changes."""
+        asked = self.interplays(exam)
+        if not asked:
+            return [missing(name, answers.model) for name in self.names if name.startswith("iocclusion")]
+        told = [found for one in asked for found in one.findings(exam, answers)]
+        if self.validate:
+            cut = {fill: float(np.nanmean(answers.mean_score(self._squares(exam, fill)))) for fill in self.fills}
+            for one in range(0, len(asked), len(self.fills)):
+                first, *others = asked[one : one + len(self.fills)]
+                told += [fill_gap(exam, answers, first, two, (cut[first.fill], cut[two.fill])) for two in others]
+        return told
+
+    def _squares(self, exam: Exam, fill: Fill) -> tuple[Cell, ...]:
+        return tuple(exam.cell(Occlude(area, fill)) for area in self.areas)
 
     def _gaps(self, exam: Exam, answers: Answers) -> list[Finding]:
         """How much the fill alone changes the mean accuracy, for each fill against the first."""

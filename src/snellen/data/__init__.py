@@ -7,6 +7,7 @@ from urllib.parse import parse_qsl
 
 from snellen.data.arrays import arrays, from_arrays
 from snellen.data.canvas import Canvas, render
+from snellen.data.cue import cue
 from snellen.data.dataset import Dataset, Photo, Samples, Unreadable, limited
 from snellen.data.folder import folder
 from snellen.data.manifest import manifest
@@ -16,6 +17,7 @@ from snellen.errors import UserError, unknown
 
 SCHEMES: dict[str, Callable[[str, Mapping[str, str]], Dataset]] = {
     "folder": folder,
+    "cue": cue,
     "manifest": manifest,
     "arrays": arrays,
     "phantom": generated,

@@ -13,11 +13,12 @@ from snellen.distort.cover import Occlude, Tiles
 from snellen.distort.fourier import Fourier
 from snellen.distort.language import DISTORTIONS, parse
 from snellen.distort.law import Beta, Uniform
+from snellen.distort.mix import Mix
 from snellen.distort.noise import Noise
 from snellen.distort.shuffle import Shuffle
 from snellen.distort.view import Donors, View
 
 __all__ = [
-    "DISTORTIONS", "Beta", "Chain", "Distortion", "Donors", "Fourier", "Noise", "Nothing", "Occlude", "Shuffle",
+    "DISTORTIONS", "Beta", "Chain", "Distortion", "Donors", "Fourier", "Mix", "Noise", "Nothing", "Occlude", "Shuffle",
     "Tiles", "Uniform", "View", "apply", "moved", "parse", "show",
 ]  # fmt: skip

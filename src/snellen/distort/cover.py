@@ -51,8 +51,8 @@ class Occlude:
         sides = [np.rint(share * length).astype(np.int64) for length in (height, width)]
         if self.law == "published":
             sides = [side // 2 * 2 for side in sides]
-        down = _span(view, "top", sides[0], height, self.inside)
-        across = _span(view, "left", sides[1], width, self.inside)
+        down = span(view, "top", sides[0], height, self.inside)
+        across = span(view, "left", sides[1], width, self.inside)
         return down[:, :, None] & across[:, None, :]
 
 
@@ -89,7 +89,7 @@ class Tiles:
         return covered[:, rows][:, :, columns]
 
 
-def _span(view: View, name: str, side: np.ndarray, length: int, inside: bool) -> Tensor:
+def span(view: View, name: str, side: np.ndarray, length: int, inside: bool) -> Tensor:
     """bool [B, length]: where one axis of the rectangle lies."""
     if inside:
         start = view.draw.integer(name, length - side + 1)

@@ -9,6 +9,7 @@ from snellen.distort.chain import Chain, Distortion, Nothing, stages_of
 from snellen.distort.cover import Occlude, Tiles
 from snellen.distort.fourier import Fourier
 from snellen.distort.law import LAWS
+from snellen.distort.mix import Mix
 from snellen.distort.noise import Noise
 from snellen.distort.shuffle import Shuffle
 
@@ -19,6 +20,7 @@ DISTORTIONS: dict[str, type] = {
     "fourier": Fourier,
     "shuffle": Shuffle,
     "noise": Noise,
+    "mix": Mix,
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -24,6 +25,11 @@ class Donors:
     images: Tensor
     ids: tuple[str, ...]
     fingerprint: str
+
+    @functools.cached_property
+    def keys(self) -> np.ndarray:
+        """uint64 [N]: the donors' sample keys, by which an image knows itself among them."""
+        return sample_keys(self.ids)
 
 
 @dataclass(frozen=True)

@@ -1,20 +1,33 @@
 """What it means: pure functions over answers, NumPy in, dataclass out. No files, no plots, no torch."""
 
 from snellen.measure.accuracy import accuracy
+from snellen.measure.augmentation import OverRuns, affinity, diversity
 from snellen.measure.bootstrap import bootstrap_interval, paired_difference
 from snellen.measure.compare import Comparison, compare, holm
+from snellen.measure.direction import Direction, direction
 from snellen.measure.estimate import Estimate
 from snellen.measure.interference import Interference, interference, interference_null
+from snellen.measure.iocclusion import IOcclusion, iocclusion
+from snellen.measure.shape_bias import ShapeBias, shape_bias
 
 __all__ = [
     "Comparison",
+    "Direction",
     "Estimate",
+    "IOcclusion",
     "Interference",
+    "OverRuns",
+    "ShapeBias",
     "accuracy",
+    "affinity",
     "bootstrap_interval",
     "compare",
+    "direction",
+    "diversity",
     "holm",
     "interference",
     "interference_null",
+    "iocclusion",
     "paired_difference",
+    "shape_bias",
 ]

@@ -38,7 +38,7 @@ def bootstrap_interval(
     label per sample, whole groups are drawn (videos, people), not single samples. Fewer than two samples or groups
     give (nan, nan): nothing was seen to vary. Where all samples are alike the interval has no width.
     """
-    units = columns if groups is None else _sum_by_group(columns, groups)
+    units = columns if groups is None else sum_by_group(columns, groups)
     if len(units) < 2 or not repeats:
         return nan, nan
     return percentiles(np.concatenate([statistic(sums) for sums in resampled_sums(units, repeats, seed)]))
@@ -107,7 +107,7 @@ def keep(columns: NDArray[np.float64], groups: ArrayLike | None, kept: NDArray[n
     return columns[kept], groups[kept]
 
 
-def _sum_by_group(columns: NDArray[np.float64], groups: ArrayLike) -> NDArray[np.float64]:
+def sum_by_group(columns: NDArray[np.float64], groups: ArrayLike) -> NDArray[np.float64]:
     """What each group adds, [groups, q]."""
     names, member = np.unique(np.asarray(groups), return_inverse=True)
     return np.stack([np.bincount(member, column, len(names)) for column in columns.T], axis=1)

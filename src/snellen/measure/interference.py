@@ -8,17 +8,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import nan
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from snellen.measure.bootstrap import REPEATS, percentiles, resampled_sums
-from snellen.measure.estimate import Estimate, as_runs
+from snellen.measure.estimate import Estimate
+from snellen.measure.wrong_answers import Floats, Normaliser, WrongAnswers, check_choice, conditions
 
-Normaliser = Literal["errors", "samples"]
 Kind = Literal["uniform", "one"]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ def interference(
     time where one class takes most errors, 77 to 92 % where one rises among others, but 5 to 33 % where nothing rises
     or one class does slightly amid chance; there compare with `interference_null`. `repeats=0` leaves it nan.
     """
-    before, after = _conditions(clean, distorted, labels, num_classes, distorted_labels, normaliser)
+    before, after = conditions(clean, distorted, labels, num_classes, distorted_labels, normaliser)
     if not before.samples or not after.samples:
         return _nothing(before.runs, num_classes, after.samples)
     increase = after.shares(after.histogram()) - before.shares(before.histogram())
@@ -117,8 +116,8 @@ def interference_null(
     The clean errors stay as they are, and so do the runs and each run's number of distorted errors (those of −1
     included). `kind="uniform"` draws a class per error; `"one"` draws one class per run, which takes all its errors.
     """
-    _check_choice("kind", kind, Kind)
-    before, after = _conditions(clean, distorted, labels, num_classes, distorted_labels, normaliser)
+    check_choice("kind", kind, Kind)
+    before, after = conditions(clean, distorted, labels, num_classes, distorted_labels, normaliser)
     if not before.samples or not after.samples:
         return np.full(repeats, nan)
     random = np.random.default_rng(seed)
@@ -137,72 +136,7 @@ def interference_null(
     return np.concatenate(indices)
 
 
-@dataclass(frozen=True)
-class _Errors:
-    """The wrong answers of one condition: error i was made on `sample[i]` and falls into `bin[i]`.
-
-    A run has K + 1 bins, the predicted classes and at the end "outside the dataset"; the runs' bins follow each other.
-    """
-
-    sample: NDArray[np.int64]
-    bin: NDArray[np.int64]
-    runs: int
-    samples: int
-    bins: int
-    normaliser: Normaliser
-
-    def histogram(self) -> NDArray[np.int64]:
-        """The number of errors, [runs, K + 1]."""
-        return np.bincount(self.bin, minlength=self.bins).reshape(self.runs, -1)
-
-    def shares(self, histogram: NDArray[Any]) -> Floats:
-        """The share of all errors, or of the samples, in each class: from [..., runs, K + 1] to [..., runs, K]."""
-        if self.normaliser == "samples":
-            return histogram[..., :-1] / self.samples
-        errors = histogram.sum(axis=-1, keepdims=True)
-        return histogram[..., :-1] / np.maximum(errors, 1)  # no errors: share 0 in every class
-
-    def columns(self) -> Any:
-        """What each sample adds to the histogram, a sparse matrix [samples, runs · (K + 1)]."""
-        from scipy import sparse
-
-        ones = np.ones(len(self.bin), np.float32)
-        return sparse.csc_array((ones, (self.sample, self.bin)), shape=(self.samples, self.bins))
-
-
-def _conditions(
-    clean: ArrayLike,
-    distorted: ArrayLike,
-    labels: ArrayLike,
-    num_classes: int,
-    distorted_labels: ArrayLike | None,
-    normaliser: Normaliser,
-) -> tuple[_Errors, _Errors]:
-    """The errors on clean and on distorted data, once the arguments are known to fit together."""
-    _check_choice("normaliser", normaliser, Normaliser)
-    clean, distorted = as_runs(clean), as_runs(distorted)
-    if distorted_labels is None and clean.shape != distorted.shape:
-        raise ValueError(f"expected clean and distorted of the same shape, got {clean.shape} and {distorted.shape}")
-    if len(clean) != len(distorted) or not len(clean):
-        raise ValueError(f"expected as many clean as distorted runs, got {len(clean)} and {len(distorted)}")
-    other = labels if distorted_labels is None else distorted_labels
-    return _errors(clean, labels, num_classes, normaliser), _errors(distorted, other, num_classes, normaliser)
-
-
-def _errors(pred: NDArray[Any], labels: ArrayLike, num_classes: int, normaliser: Normaliser) -> _Errors:
-    labels = np.asarray(labels)
-    if labels.shape != pred.shape[1:]:
-        raise ValueError(f"expected one label per sample, got {labels.shape} for {pred.shape[1]} samples")
-    _check_classes("predictions", pred, -1, num_classes)
-    _check_classes("labels", labels, 0, num_classes)
-    bins = num_classes + 1
-    run, sample = np.nonzero(pred != labels)
-    named = pred[run, sample].astype(np.int64) % bins  # −1 goes to the last bin
-    runs, samples = pred.shape
-    return _Errors(sample, run * bins + named, runs, samples, runs * bins, normaliser)
-
-
-def _resampled_indices(before: _Errors, after: _Errors, paired: bool, repeats: int, seed: int) -> Floats:
+def _resampled_indices(before: WrongAnswers, after: WrongAnswers, paired: bool, repeats: int, seed: int) -> Floats:
     """The index on resampled images, [repeats]; where paired, clean and distorted images are drawn together."""
     if paired:
         from scipy import sparse
@@ -252,18 +186,3 @@ def _deviation(per_run: Floats) -> float:
 def _nothing(runs: int, num_classes: int, n: int) -> Interference:
     per_run, increase = np.full(runs, nan), np.full((runs, num_classes), nan)
     return Interference(nan, nan, nan, n, nan, nan, nan, nan, -1, per_run, increase)
-
-
-def _check_classes(what: str, classes: NDArray[Any], lowest: int, num_classes: int) -> None:
-    if not classes.size:
-        return
-    if not np.issubdtype(classes.dtype, np.integer):
-        raise ValueError(f"expected {what} as whole numbers, got {classes.dtype}")
-    outside = classes[(classes < lowest) | (classes >= num_classes)]
-    if outside.size:
-        raise ValueError(f"expected {what} in {lowest}..{num_classes - 1}, got {outside[0]}")
-
-
-def _check_choice(name: str, value: str, choices: Any) -> None:
-    if value not in get_args(choices):
-        raise ValueError(f"unknown {name} '{value}'; known: {', '.join(get_args(choices))}")

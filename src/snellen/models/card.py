@@ -20,7 +20,8 @@ class Card:
     `classes` may hold synonyms separated by commas; None where the model does not name them. `canvas` None means the
     data's own size. `mean` and `std` are of pixels in 0…1, None where the model normalises inside. `probes` are stored
     answers to the probe images, for callables that cannot be fingerprinted by their content. `stated` is the clean accuracy
-    its maker states, 0 to 1, where one does.
+    its maker states, 0 to 1, where one does. `losses` are the training losses of its last epoch by name, where it was
+    trained here.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Card:
     notices: tuple[str, ...] = ()
     probes: tuple[tuple[float, ...], ...] | None = None
     stated: float | None = None
+    losses: Mapping[str, float] | None = None
 
     @property
     def fill(self) -> tuple[float, float, float] | None:

@@ -45,7 +45,22 @@ def zoo_card(architecture: str, path: str | None) -> Card:
         task="segmentation" if architecture in SEGMENTATION else "classification",
         notices=notices,
         stated=held.get("accuracy"),
+        losses=last_losses(held.get("history")),
     )
+
+
+def last_losses(history: Any) -> dict[str, float] | None:
+    """The last epoch's `diversity`, `mix_diversity` and `loss` of a card's history; None where it has none of them.
+
+    A history is a list of epochs ({name: value}) or a list per name ({name: [values]}).
+    """
+    if isinstance(history, dict):
+        history = [{name: values[-1] for name, values in history.items() if isinstance(values, list) and values}]
+    last = history[-1] if isinstance(history, list) and history else None
+    if not isinstance(last, dict):
+        return None
+    known = {name: last[name] for name in ("diversity", "mix_diversity", "loss") if name in last}
+    return {name: float(value) for name, value in known.items() if isinstance(value, int | float)} or None
 
 
 def load_zoo(architecture: str, path: str | None, device: Any) -> Model:

@@ -115,7 +115,8 @@ def _named(finding: Mapping[str, Any]) -> tuple[str, str]:
     """A row's label, and its topic as a sentence would name it; findings not known here go by their name."""
     name, facts, on = finding["name"], finding["facts"], finding["on"]
     where = "" if on in ("test", "") else f" ({on} images)"
-    words = in_words(finding["distortions"][0]) if len(finding["distortions"]) == 1 else ""
+    different = set(finding["distortions"])
+    words = in_words(finding["distortions"][0]) if len(different) == 1 else ""
     if name.startswith("noisy_"):
         label, topic = "Accuracy under mild noise", "mild noise"
     elif finding["audit"] == "baseline":
@@ -126,9 +127,9 @@ def _named(finding: Mapping[str, Any]) -> tuple[str, str]:
         label, topic = f"Fill gap, {facts['fill']} less {facts['other']}", "the fill gap"
     elif name == "interference":
         label, topic = f"DI: {words}", f"the DI of {words}"
-    elif name in ("distorted_accuracy", "occluded_accuracy"):
+    elif name in ("distorted_accuracy", "occluded_accuracy", "shuffled_accuracy"):
         label, topic = f"Accuracy: {words}", words
     else:
-        topic = name.replace("_", " ") + (f" under {words}" if words else "")
-        label = topic[:1].upper() + topic[1:]
+        topic = name.replace("_", " ").replace("iocclusion", "iOcclusion") + (f" under {words}" if words else "")
+        label = topic if topic.startswith("iO") else topic[:1].upper() + topic[1:]
     return label + where, topic + where

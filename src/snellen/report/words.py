@@ -38,12 +38,14 @@ def measured(value: float | None, unit: str) -> str:
 
 
 def interval(low: float | None, high: float | None, unit: str) -> str:
-    """A 95 % interval without its unit: `91.5–93.8`; a dash where there is none."""
-    if low is None or high is None or not (known(low) and known(high)):
+    """A 95 % interval without its unit: `91.5–93.8`, `0.43–∞` where it has no upper end; a dash where there is none."""
+    if low is None or not known(low):
         return UNKNOWN
+    scale, digits = (100, 1) if unit == "share" else (1, 2)
+    if high is None or not known(high):
+        return f"{scale * low:.{digits}f}–∞"
     if unit == "difference":
         return f"{_signed(low)} to {_signed(high)}"
-    scale, digits = (100, 1) if unit == "share" else (1, 2)
     return f"{scale * low:.{digits}f}–{scale * high:.{digits}f}"
 
 
@@ -75,6 +77,7 @@ def _occlude(fields: Mapping[str, Any]) -> str:
     return f"{fields['fill']} square of {_share(fields['area'])}{reach}"
 
 
+_MIXES = {"mixup": "MixUp", "cutmix": "CutMix", "fmix": "FMix"}
 _WORDS: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "none": lambda fields: "clean",
     "occlude": _occlude,
@@ -83,6 +86,7 @@ _WORDS: dict[str, Callable[[Mapping[str, Any]], str]] = {
     ),
     "fourier": lambda fields: f"{fields['fill']} Fourier mask of {_share(fields['area'])}",
     "shuffle": lambda fields: f"{fields['grid']}×{fields['grid']} patches shuffled",
+    "mix": lambda fields: f"{_MIXES[fields['kind']]} with another image",
     "noise": lambda fields: f"Gaussian noise of σ {_range(fields['sigma'], 1) or 'drawn'}",
 }
 

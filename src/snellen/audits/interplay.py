@@ -1,0 +1,132 @@
+"""iOcclusion: the gap between training and test images under any covering distortion (paper 000, section 3.2)."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from snellen.audits.exam import Exam
+from snellen.audits.finding import Finding, finding
+from snellen.distort.fills import Fill
+from snellen.engine.answers import Answers
+from snellen.engine.cell import Cell
+from snellen.measure import Estimate, IOcclusion, iocclusion
+from snellen.measure.estimate import NO_DATA
+from snellen.measure.per_run import deviation
+from snellen.text import name_of
+
+MISSING = "needs the training images too: add --train DATA (the images it was trained on, without augmentation)"
+
+
+@dataclass(frozen=True)
+class Interplay:
+    """One way of covering, at several shares and in one fill, on training and on test images."""
+
+    masking: Any
+    shares: Sequence[float]
+    fill: Fill
+
+    def cells(self, exam: Exam) -> list[Cell]:
+        """For each share the test cell and the train cell, beside the clean ones."""
+        covered = [exam.cell(distortion, on) for distortion in self.distortions for on in ("test", "train")]
+        return [exam.clean("test"), exam.clean("train"), *covered]
+
+    @property
+    def distortions(self) -> list[Any]:
+        return [masked(self.masking, share, self.fill) for share in self.shares]
+
+    def measured(self, exam: Exam, answers: Answers) -> list[IOcclusion]:
+        """One measure per share; several findings may rest on it."""
+        return [_measured(exam, answers, distortion) for distortion in self.distortions]
+
+    def findings(self, exam: Exam, answers: Answers) -> list[Finding]:
+        told = []
+        for share, distortion, one in zip(self.shares, self.distortions, self.measured(exam, answers)):
+            cells = tuple(exam.cell(distortion, on) for on in ("test", "train"))
+            facts = {
+                "masking": name_of(type(self.masking)), "fill": self.fill, "area": share, "std": one.std,
+                "signed": one.signed, "numerator": one.numerator, "denominator": one.denominator,
+                "gapless": one.gapless, "gap_low": one.gap_low, "gap_high": one.gap_high,
+            }  # fmt: skip
+            text = f"gap between training and test accuracy under {distortion} by the gap without it{_doubts(one)}"
+            per_run = tuple(one.per_run.tolist())
+            told.append(
+                finding(
+                    "occlusion", "iocclusion", answers.model, one, text, better="higher", unit="index", cells=cells,
+                    facts=facts, per_run=per_run,
+                )
+            )  # fmt: skip
+        return told
+
+
+def masked(masking: Any, share: float, fill: Fill) -> Any:
+    """The covering distortion at another share, in another fill."""
+    names = {field.name for field in dataclasses.fields(masking)}
+    changed: dict[str, Any] = {"area" if "area" in names else "share": share}
+    return dataclasses.replace(masking, **changed, **({"fill": fill} if "fill" in names else {}))
+
+
+def covers_a_share(masking: Any) -> bool:
+    """Whether a distortion has a share of the image to cover."""
+    return dataclasses.is_dataclass(masking) and bool({"area", "share"} & {f.name for f in dataclasses.fields(masking)})
+
+
+def fill_gap(exam: Exam, answers: Answers, first: Interplay, other: Interplay, cut: tuple[float, float]) -> Finding:
+    """How much the fill alone changes iOcclusion, beside how much it changes CutOcclusion (`cut`: its two values)."""
+    one, two = (
+        np.mean([measured.per_run for measured in side.measured(exam, answers)], axis=0) for side in (first, other)
+    )
+    means = float(one.mean()), float(two.mean())
+    relative, cut_relative = _relative(*means), _relative(*cut)
+    text = (
+        f"mean iOcclusion with {first.fill} less with {other.fill}, covering the very same pixels: it moves by "
+        f"{relative:.0%} of its size, CutOcclusion by {cut_relative:.0%}"
+    )
+    count = first.measured(exam, answers)[0].n
+    facts = {
+        "std": deviation(one - two), "fill": first.fill, "other": other.fill, "masking": name_of(type(first.masking)),
+        "iocclusion": means[0], "iocclusion_other": means[1], "relative": relative,
+        "cut_occlusion": cut[0], "cut_occlusion_other": cut[1], "cut_relative": cut_relative,
+    }  # fmt: skip
+    cells = tuple(exam.cell(d, on) for side in (first, other) for d in side.distortions for on in ("test", "train"))
+    estimate = Estimate(means[0] - means[1], float("nan"), float("nan"), count)
+    return finding(
+        "occlusion", "iocclusion_fill_gap", answers.model, estimate, text, unit="index", cells=cells, facts=facts,
+        per_run=tuple((one - two).tolist()),
+    )  # fmt: skip
+
+
+def missing(name: str, model: str) -> Finding:
+    """The finding in its place where there are no training images: nothing measured, and what to add."""
+    return finding("occlusion", name, model, NO_DATA, f"{name} {MISSING}", better="higher", unit="index")
+
+
+def _measured(exam: Exam, answers: Answers, distortion: Any) -> IOcclusion:
+    return answers.once(("iocclusion", str(distortion)), lambda: _compute(exam, answers, distortion))
+
+
+def _compute(exam: Exam, answers: Answers, distortion: Any) -> IOcclusion:
+    test, test_occluded = answers.together(exam.clean("test"), exam.cell(distortion, "test"))
+    train, train_occluded = answers.together(exam.clean("train"), exam.cell(distortion, "train"))
+    scores = train.score, test.score, train_occluded.score, test_occluded.score
+    return iocclusion(*scores, (train.groups, test.groups))
+
+
+def _doubts(one: IOcclusion) -> str:
+    said = []
+    if one.gapless:
+        said.append("there is no gap between training and test accuracy, so there is nothing to divide by")
+    elif one.gap_low <= 0 <= one.gap_high:
+        said.append("the gap itself is not clearly there, so the ratio says little")
+    if len(one.per_run) == 1:
+        said.append("one run: no spread over runs")
+    return f" ({'; '.join(said)})" if said else ""
+
+
+def _relative(one: float, two: float) -> float:
+    middle = (one + two) / 2
+    return abs(one - two) / middle if middle > 0 else float("nan")

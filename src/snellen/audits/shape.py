@@ -1,0 +1,94 @@
+"""Shape or texture: what shuffled patches and cues in conflict say a model looks at (paper 000, section 2.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from snellen.audits.exam import Exam
+from snellen.audits.finding import Finding, finding
+from snellen.distort import Shuffle
+from snellen.engine.answers import Answers, Block
+from snellen.engine.cell import Cell
+from snellen.measure import accuracy, shape_bias
+from snellen.measure.estimate import NO_DATA
+from snellen.text import text_form
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Accuracy on shuffled patches, and on cue conflicts whether answers name the shape or the texture.
+
+    Patches of a `grid` × `grid` raster (2×2 below 32 pixels, 4×4 from there) keep their texture and lose the outline.
+    Cue conflicts are images with a column `texture` that names a class, such as `cue:` data: shape accuracy and texture
+    accuracy over all of them, and the shape bias, the share of shapes among the answers to conflicts that name either.
+    """
+
+    grid: int | None = None
+    title: ClassVar[str] = "Shape or texture"
+    names: ClassVar[tuple[str, ...]] = ("shuffled_accuracy", "shape_accuracy", "texture_accuracy", "shape_bias")
+    by_default: ClassVar[bool] = False
+
+    __str__ = text_form
+
+    def shuffled(self, exam: Exam) -> Cell:
+        return exam.cell(Shuffle(self.grid or (4 if exam.side >= 32 else 2)))
+
+    def cells(self, exam: Exam) -> list[Cell]:
+        return [exam.clean(), self.shuffled(exam)]
+
+    def conclude(self, exam: Exam, answers: Answers) -> list[Finding]:
+        cell = self.shuffled(exam)
+        block = answers[cell]
+        text = f"accuracy under {cell.distortion}: what is known without the outline, unless DI says otherwise"
+        shuffled = finding(
+            "shape", "shuffled_accuracy", answers.model, accuracy(block.score, block.groups), text, cells=(cell,),
+            per_run=tuple(block.score.mean(1).tolist()) if block.score.size else (),
+        )  # fmt: skip
+        return [shuffled, *self._cues(exam, answers)]
+
+    def _cues(self, exam: Exam, answers: Answers) -> list[Finding]:
+        block = answers[exam.clean()]
+        textures = texture_classes(exam, block)
+        known = np.flatnonzero(textures >= 0)
+        if not len(known):
+            has = exam.column("texture", block.ids) is not None
+            why = "its column 'texture' names none of its classes" if has else "it has no column 'texture'"
+            text = f"the data has no cues in conflict: {why}; use cue: data, for example"
+            return [finding("shape", name, answers.model, NO_DATA, text) for name in self.names[1:]]
+        block, textures = block.at(known), textures[known]
+        measured = shape_bias(block.pred, block.labels, textures, block.groups)
+        told = []
+        for cue, right in (("shape", block.pred == block.labels), ("texture", block.pred == textures)):
+            estimate = accuracy(right.astype(float), block.groups)
+            text = f"share of all {len(known)} images whose {cue} is answered"
+            told.append(
+                finding(
+                    "shape", f"{cue}_accuracy", answers.model, estimate, text, cells=(exam.clean(),),
+                    per_run=tuple(right.mean(1).tolist()),
+                )
+            )  # fmt: skip
+        biases = [shape_bias(run, block.labels, textures).value for run in block.pred]
+        text = (
+            f"share of shapes among the {measured.decided} answers that name the shape or the texture "
+            f"({measured.conflicts} conflicts; people: about 0.96)"
+        )
+        facts = {"conflicts": measured.conflicts, "decided": measured.decided}
+        told.append(
+            finding(
+                "shape", "shape_bias", answers.model, measured, text, cells=(exam.clean(),), facts=facts,
+                per_run=tuple(biases),
+            )
+        )  # fmt: skip
+        return told
+
+
+def texture_classes(exam: Exam, block: Block) -> np.ndarray:
+    """int64 [samples]: the class that each image's texture is of; −2 where none is named, or no class of the data."""
+    named = exam.column("texture", block.ids)
+    if named is None:
+        return np.full(len(block.ids), -2)
+    position = {name: i for i, name in enumerate(exam.classes["test"])}
+    return np.array([position.get(str(name), -2) for name in named], np.int64)

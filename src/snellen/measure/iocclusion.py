@@ -1,0 +1,118 @@
+"""iOcclusion: how occlusion changes the gap between seen and unseen images (paper 000, section 3.2, equation 1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import inf, nan
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from snellen.measure.bootstrap import REPEATS, percentiles, resampled_sums, sum_by_group
+from snellen.measure.estimate import Estimate
+from snellen.measure.per_run import Floats, deviation, means, same_runs, samples_of
+
+
+@dataclass(frozen=True)
+class IOcclusion(Estimate):
+    """The gap under occlusion in units of the gap without: higher means that what was learnt survives being covered.
+
+    `value` is the mean over runs of |gap occluded| / |gap|, `std` its sample deviation over runs (nan for one run),
+    `signed` the mean without the absolute values. `numerator` and `denominator` are the mean absolute gaps, occluded and
+    not. `gapless` counts the runs without any gap: a ratio by nothing is nan, and so is `value` then. `gap_low` and
+    `gap_high` bound the mean signed gap (train less test, not occluded): where 0 is between them the ratio is of
+    something that may not be there. `n` counts the test samples, 0 where only accuracies were given.
+    """
+
+    std: float
+    signed: float
+    numerator: float
+    denominator: float
+    gapless: int
+    gap_low: float
+    gap_high: float
+    per_run: Floats = field(compare=False)
+
+
+def iocclusion(
+    train: ArrayLike,
+    test: ArrayLike,
+    train_occluded: ArrayLike,
+    test_occluded: ArrayLike,
+    groups: tuple[ArrayLike | None, ArrayLike | None] = (None, None),
+    *,
+    repeats: int = REPEATS,
+    seed: int = 0,
+) -> IOcclusion:
+    """|A(train occluded) − A(test occluded)| / |A(train) − A(test)|, per run, then the mean over runs.
+
+    Each argument is an accuracy, one accuracy per run, or scores [runs, samples]; train accuracy is on the training
+    images without augmentation. Shares or per cent: the ratio is the same. With scores everywhere the intervals are a
+    bootstrap: train and test images are drawn apart, an image stays with its occluded self, and whole `groups` (labels
+    of the train and of the test samples) are drawn where given. Resamples without a gap count as infinite, so an
+    interval may end there (inf). Absolute gaps cannot fall below 0, whatever the truth: the interval begins at 0 where
+    the sign of the gap under occlusion is not clear.
+    """
+    seen, unseen = means(train), means(test)
+    seen_occluded, unseen_occluded = means(train_occluded), means(test_occluded)
+    same_runs(train=seen, test=unseen, train_occluded=seen_occluded, test_occluded=unseen_occluded)
+    gap, occluded = seen - unseen, seen_occluded - unseen_occluded
+    gapless = np.isclose(gap, 0, rtol=0, atol=1e-12)
+    ratio = np.divide(occluded, gap, out=np.full(len(gap), nan), where=~gapless)
+    low, high, gap_low, gap_high = _intervals((train, train_occluded), (test, test_occluded), groups, repeats, seed)
+    if gapless.any():
+        low = high = nan
+    return IOcclusion(
+        value=float(np.abs(ratio).mean()),
+        low=low,
+        high=high,
+        n=samples_of(test),
+        std=deviation(np.abs(ratio)),
+        signed=float(ratio.mean()),
+        numerator=float(np.abs(occluded).mean()),
+        denominator=float(np.abs(gap).mean()),
+        gapless=int(gapless.sum()),
+        gap_low=gap_low,
+        gap_high=gap_high,
+        per_run=np.abs(ratio),
+    )
+
+
+def _intervals(
+    train: tuple[ArrayLike, ArrayLike],
+    test: tuple[ArrayLike, ArrayLike],
+    groups: tuple[ArrayLike | None, ArrayLike | None],
+    repeats: int,
+    seed: int,
+) -> tuple[float, float, float, float]:
+    """The bounds of the ratio and of the mean gap; nan where there are no two samples or groups to draw from."""
+    if not repeats or not all(samples_of(scores) for scores in (*train, *test)):
+        return nan, nan, nan, nan
+    seen, unseen = (_columns(*scores, group) for scores, group in zip((train, test), groups))
+    if min(len(seen), len(unseen)) < 2:
+        return nan, nan, nan, nan
+    ratios, gaps, occluded_gaps = [], [], []
+    # Test images are drawn as every other measure draws them, train images apart from them.
+    for drawn, other in zip(resampled_sums(seen, repeats, seed + 1), resampled_sums(unseen, repeats, seed)):
+        difference = drawn[:, 1:] / drawn[:, :1] - other[:, 1:] / other[:, :1]
+        gap, occluded = np.split(difference, 2, axis=1)  # [resamples, runs] each
+        ratios.append(np.divide(np.abs(occluded), np.abs(gap), out=np.full(gap.shape, inf), where=np.abs(gap) > 1e-12))
+        gaps.append(gap.mean(axis=1))
+        occluded_gaps.append(occluded.mean(axis=1))
+    ordered = np.sort(np.concatenate(ratios).mean(axis=1))
+    last = len(ordered) - 1
+    # Taken from the values themselves: between a number and infinity there is nothing to interpolate.
+    low, high = ordered[int(np.floor(0.025 * last))], ordered[int(np.ceil(0.975 * last))]
+    least, most = percentiles(np.concatenate(occluded_gaps))
+    if least <= 0 <= most:
+        low = 0.0
+    return float(low), float(high), *percentiles(np.concatenate(gaps))
+
+
+def _columns(clean: ArrayLike, occluded: ArrayLike, groups: ArrayLike | None) -> Floats:
+    """What each sample or group adds, [units, 1 + 2 · runs]: itself, then its scores clean and occluded."""
+    first, second = np.asarray(clean, np.float64), np.asarray(occluded, np.float64)
+    if first.shape != second.shape:
+        raise ValueError(f"expected occluded scores of the same images, got {first.shape} and {second.shape}")
+    columns = np.concatenate([np.ones((1, first.shape[1])), first, second]).T
+    return columns if groups is None else sum_by_group(columns, groups)

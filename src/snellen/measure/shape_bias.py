@@ -1,0 +1,64 @@
+"""Shape or texture: which of two cues in conflict a model follows (Geirhos et al. 2019; paper 000, section 2.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import nan
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from snellen.measure.bootstrap import bootstrap_interval, keep
+from snellen.measure.estimate import Estimate, as_runs
+
+
+@dataclass(frozen=True)
+class ShapeBias(Estimate):
+    """`value` is the `shape_bias`: of the answers to conflicts that name the shape or the texture, the share of shapes.
+
+    `shape_accuracy` and `texture_accuracy` are shares of all images, agreeing ones included, as paper 000 counts them.
+    `conflicts` counts the images whose cues differ, `decided` the answers to them that name either cue (over all runs);
+    `n` is the number of conflicts.
+    """
+
+    shape_accuracy: float
+    texture_accuracy: float
+    shape_bias: float
+    conflicts: int
+    decided: int
+
+
+def shape_bias(
+    pred: ArrayLike, shape: ArrayLike, texture: ArrayLike, groups: ArrayLike | None = None, *, seed: int = 0
+) -> ShapeBias:
+    """Shape accuracy, texture accuracy and shape bias of answers to images with two cues.
+
+    `pred` is [samples] or [runs, samples] of classes (numbers or names), `shape` and `texture` [samples] of the same
+    kind. The interval is a bootstrap over the conflicts that some run decided. No conflict that is decided gives a bias of nan.
+    """
+    answers = as_runs(pred)
+    shapes, textures = np.asarray(shape), np.asarray(texture)
+    if not shapes.shape == textures.shape == answers.shape[1:]:
+        raise ValueError(f"expected one shape and one texture per sample, got {shapes.shape} and {textures.shape}")
+    right_shape, right_texture = answers == shapes, answers == textures
+    conflict = shapes != textures
+    columns = np.stack([right.sum(axis=0) for right in (right_shape, right_texture)], axis=1).astype(np.float64)
+    columns, groups = keep(columns, groups, conflict & columns.any(axis=1))
+    value = float(_share(columns.sum(axis=0, keepdims=True))[0]) if len(columns) else nan
+    low, high = bootstrap_interval(columns, _share, groups, seed=seed)
+    seen, conflicts = answers.size > 0, int(conflict.sum())
+    return ShapeBias(
+        value=value,
+        low=low,
+        high=high,
+        n=conflicts,
+        shape_accuracy=float(right_shape.mean()) if seen else nan,
+        texture_accuracy=float(right_texture.mean()) if seen else nan,
+        shape_bias=value,
+        conflicts=conflicts,
+        decided=int(columns.sum()),
+    )
+
+
+def _share(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    return sums[:, 0] / sums.sum(axis=1)
