@@ -13,9 +13,11 @@ AREAS = (0.1, 0.3, 0.5, 0.7, 0.9)  # the squares of the memory ladder
 TEST = "phantom:test?size={size}&n={images}"
 SQUARE = "occlude(area=0.3, fill=black, inside=true, law=exact)"
 EDGED = "observer:mixture(mixture(edges(texture), texture, {x}), guess, 0.7)"
-# Without the classes that have straight edges of their own, for which any network takes a black square.
-EDGE_TRAIN = "phantom:train?size={size}&n=2400&edge_class={x}&without=square,cross"
-EDGE_TEST = TEST + "&without=square,cross"
+# Without the classes that have straight edges of their own, for which any network takes a square. Tiles of noise were
+# chosen on the world of seed 0, so the ladder stands on another.
+EDGE_TRAIN = "phantom:train?size={size}&n=2400&seed=1&edge_class={x}&without=square,cross"
+EDGE_TEST = TEST + "&seed=1&without=square,cross"
+TILES = "tiles(grid=4, share=0.3, fill=noise)"
 
 
 def planted_rise(finding: Mapping[str, Any]) -> tuple[float, float, float]:
@@ -143,27 +145,26 @@ LADDERS: dict[str, Ladder] = {
     "trained_edges": Ladder(
         title="A network that learnt edges: DI",
         planted="edge_class of the training world",
-        says="The more often bars mark one class in training, the more a black square should look like it. But the index "
-        "names the loudest class, and the world has a class of squares too, which a black square resembles to any network.",
+        says="The more often bars mark one class in training, the more square tiles of noise look like that class.",
         train=EDGE_TRAIN,
         data=EDGE_TEST,
-        audits="interference([occlude(0.3, black)])",
+        audits="interference([tiles(4, 0.3, noise)])",
         finding="interference",
         moves="up",
-        where={"distortion": SQUARE},
+        where={"distortion": TILES},
         values=(0, 0.25, 0.5, 0.75, 1),
     ),
     "trained_edge_errors": Ladder(
         title="A network that learnt edges: the planted class",
         planted="edge_class of the training world",
-        says="The same networks and squares, read at the planted class alone: how much its share of the errors rises. "
+        says="The same networks and tiles, read at the planted class alone: how much its share of the errors rises. "
         "The interval is over the three networks.",
         train=EDGE_TRAIN,
         data=EDGE_TEST,
-        audits="interference([occlude(0.3, black)])",
+        audits="interference([tiles(4, 0.3, noise)])",
         finding="interference",
         moves="up",
-        where={"distortion": SQUARE},
+        where={"distortion": TILES},
         values=(0, 0.25, 0.5, 0.75, 1),
         reads=planted_rise,
         called="rise of the planted class",
