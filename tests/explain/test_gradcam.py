@@ -12,7 +12,7 @@ from torch import nn
 import snellen
 from snellen.errors import UserError
 from snellen.explain import gradcam
-from snellen.explain.gradcam import as_bytes, chosen_layer
+from snellen.explain.gradcam import chosen_layer
 from snellen.explain.places import places_of
 from snellen.models import from_callable, from_torch
 from snellen.models.zoo import NETWORKS
@@ -270,7 +270,3 @@ def test_only_what_lies_behind_the_layer_is_gone_through_backwards() -> None:
 def test_how_an_output_is_laid_out(shape, image, grid, expected) -> None:
     places = places_of(shape, image, grid)
     assert expected == (None if places is None else (places.layout, places.height, places.width, places.extra))
-
-
-def test_bytes_are_cut_off_not_rounded() -> None:
-    assert as_bytes(torch.tensor([0.0, 0.5, 0.999, 1.0])).tolist() == [0, 127, 254, 255]

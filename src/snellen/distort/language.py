@@ -10,6 +10,7 @@ from snellen.distort.cover import Occlude, Tiles
 from snellen.distort.fourier import Fourier
 from snellen.distort.law import LAWS
 from snellen.distort.noise import Noise
+from snellen.distort.salient import Salient
 from snellen.distort.shuffle import Shuffle
 
 DISTORTIONS: dict[str, type] = {
@@ -17,6 +18,7 @@ DISTORTIONS: dict[str, type] = {
     "occlude": Occlude,
     "tiles": Tiles,
     "fourier": Fourier,
+    "salient": Salient,
     "shuffle": Shuffle,
     "noise": Noise,
 }

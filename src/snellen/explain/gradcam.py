@@ -54,11 +54,6 @@ def gradcam(
     return torch.nn.functional.interpolate(coarse[:, None], pixels.shape[2:], mode="bilinear")[:, 0].clamp(0, 1)
 
 
-def as_bytes(maps: Tensor) -> Tensor:
-    """uint8 of maps in 0…1, cut off as the published code does, not rounded; bytes stay as they are."""
-    return maps if maps.dtype == torch.uint8 else (maps * 255).to(torch.uint8)
-
-
 def chosen_layer(network: nn.Module, pixels: Tensor, layer: int | str | None, autocast: Any = None) -> Layer:
     """The layer that is meant, found by showing the network one image [1, 3, H, W] the first time."""
     held = _WATCHED.setdefault(network, {})
