@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from snellen.explain.gradcam import gradcam
-from snellen.explain.picture import explain_images, overlay
+from snellen.explain.picture import Explained, explain_images, overlay
 
-__all__ = ["explain_images", "gradcam", "overlay"]
+__all__ = ["Explained", "explain_images", "gradcam", "overlay"]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from PIL import Image
@@ -15,6 +17,7 @@ from snellen.data.dataset import Unreadable
 from snellen.data.decode import decode_file
 from snellen.errors import UserError
 from snellen.lazy import torch
+from snellen.models.model import Model
 from snellen.whole import write_whole
 
 if TYPE_CHECKING:
@@ -50,31 +53,32 @@ def overlay(image: np.ndarray | Tensor, heat: np.ndarray | Tensor) -> np.ndarray
 
 
 def explain_images(
-    model: Any, images: Sequence[Path | str], layer: int | str | None = None, out: Path | str | None = None
+    model: Model, images: Sequence[Path | str], layer: int | str | None = None, out: Path | str | None = None
 ) -> list[Explained]:
     """Write for each image file a PNG with what the model sees and where it looks for its answer, side by side.
 
-    It lies beside the image as `NAME.gradcam.png`, or in the folder `out`. `model`: a text or a model of ours.
+    It lies beside the image as `NAME.gradcam.png`, or in the folder `out`. `layer` is as for `gradcam`; a whole number may
+    be given as text.
     """
     from snellen.explain.gradcam import gradcam
-    from snellen.models import load_model
 
-    asked = load_model(model)
+    if isinstance(layer, str) and re.fullmatch(r"[-+]?\d+", layer):
+        layer = int(layer)
     told = []
     for path in map(Path, images):
-        pixels = torch.from_numpy(_shown(path, asked)[None])
-        answer = asked(pixels)[0]
-        heat = gradcam(asked, pixels, [int(answer.argmax())], layer)[0]
+        pixels = torch.from_numpy(_shown(path, model)[None])
+        answer = model(pixels)[0]
+        best = int(answer.argmax())
+        heat = gradcam(model, pixels, [best], layer)[0]
         pair = np.concatenate([pixels[0].permute(1, 2, 0).numpy(), overlay(pixels[0], heat)], 1)
         picture = (path.parent if out is None else Path(out)) / f"{path.stem}.gradcam.png"
         write_whole(picture, _png(pair))
-        best = int(answer.argmax())
-        said = asked.classes[best] if asked.classes else str(best)
+        said = model.classes[best] if model.classes else str(best)
         told.append(Explained(path, picture, said, float(answer[best])))
     return told
 
 
-def _shown(path: Path, model: Any) -> np.ndarray:
+def _shown(path: Path, model: Model) -> np.ndarray:
     """uint8 [3, H, W]: the image on the model's canvas, or as it is where the model names none."""
     photo = decode_file(path)
     if isinstance(photo, Unreadable):
@@ -86,8 +90,6 @@ def _shown(path: Path, model: Any) -> np.ndarray:
 
 def _png(pixels: np.ndarray, smallest: int = 224) -> bytes:
     """A PNG of uint8 [H, W, 3]; small images are enlarged by whole pixels."""
-    import io
-
     picture = Image.fromarray(pixels)
     times = max(1, smallest // picture.height)
     picture = picture.resize((picture.width * times, picture.height * times), Image.Resampling.NEAREST)

@@ -75,6 +75,11 @@ def _occlude(fields: Mapping[str, Any]) -> str:
     return f"{fields['fill']} square of {_share(fields['area'])}{reach}"
 
 
+def _salient(fields: Mapping[str, Any]) -> str:
+    kinds = {"most": "most salient", "least": "least salient", "coin": "most or least salient"}
+    return f"{kinds[fields['which']]} {_share(fields['share'])} under {fields['fill']}"
+
+
 _WORDS: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "none": lambda fields: "clean",
     "occlude": _occlude,
@@ -82,6 +87,7 @@ _WORDS: dict[str, Callable[[Mapping[str, Any]], str]] = {
         f"{fields['fill']} tiles over {_share(fields['share'])} of {fields['grid']}×{fields['grid']}"
     ),
     "fourier": lambda fields: f"{fields['fill']} Fourier mask of {_share(fields['area'])}",
+    "salient": _salient,
     "shuffle": lambda fields: f"{fields['grid']}×{fields['grid']} patches shuffled",
     "noise": lambda fields: f"Gaussian noise of σ {_range(fields['sigma'], 1) or 'drawn'}",
 }
