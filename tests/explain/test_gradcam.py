@@ -91,6 +91,21 @@ def test_a_resnet_agrees_with_captum_and_pytorch_grad_cam(layer, name) -> None:
     assert min(alike(ours, theirs)) > 0.999
 
 
+def plain_gradcam(network: nn.Module, images: torch.Tensor, target: int, norm: nn.Module, places) -> np.ndarray:
+    """The definition, written out: everything is gone through backwards, one image after the other."""
+    maps = []
+    for image in images:
+        held = []
+        handle = norm.register_forward_hook(lambda _, __, out, held=held: (out.retain_grad(), held.append(out))[0])
+        network(image[None])[0, target].backward()
+        handle.remove()
+        features, gradient = (places(one)[0] for one in (held[0].detach(), held[0].grad))
+        heat = sum(gradient[channel].mean() * features[channel] for channel in range(len(features))).clamp(min=0)
+        enlarged = nn.functional.interpolate((heat / heat.max())[None, None], image.shape[1:], mode="bilinear")
+        maps.append(enlarged[0, 0].numpy())
+    return np.stack(maps)
+
+
 @pytest.mark.parametrize(
     ("name", "settings", "size"),
     [
@@ -100,10 +115,7 @@ def test_a_resnet_agrees_with_captum_and_pytorch_grad_cam(layer, name) -> None:
         ("vit_small_patch14_reg4_dinov2", {"img_size": (70, 98), "depth": 3}, (70, 98)),
     ],
 )
-def test_transformers_agree_with_pytorch_grad_cam(name, settings, size) -> None:
-    peer = pytest.importorskip("pytorch_grad_cam")
-    from pytorch_grad_cam.utils.model_targets import ClassifierOutputTarget
-
+def test_transformers_agree_with_the_definition_and_pytorch_grad_cam(name, settings, size) -> None:
     network = seeded(timm.create_model, name, num_classes=10, **settings)
     extra, grid = network.num_prefix_tokens, network.patch_embed.grid_size
     norm = network.blocks[-1].norm1
@@ -112,9 +124,13 @@ def test_transformers_agree_with_pytorch_grad_cam(name, settings, size) -> None:
         return tokens[:, extra:].reshape(len(tokens), *grid, -1).permute(0, 3, 1, 2)
 
     images = pictures(2, *size)
-    theirs = peer.GradCAM(network, [norm], reshape_transform=reshape)(images, [ClassifierOutputTarget(3)] * 2)
     ours = gradcam(network, images, [3, 3])
     assert ours.shape == (2, *size)
+    assert np.allclose(ours, plain_gradcam(network, images, 3, norm, reshape), atol=1e-3)
+    peer = pytest.importorskip("pytorch_grad_cam", reason="needs grad-cam: pip install --no-deps grad-cam")
+    from pytorch_grad_cam.utils.model_targets import ClassifierOutputTarget
+
+    theirs = peer.GradCAM(network, [norm], reshape_transform=reshape)(images, [ClassifierOutputTarget(3)] * 2)
     assert min(alike(ours, theirs)) > 0.999
 
 
