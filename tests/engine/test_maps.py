@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib.util
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +120,9 @@ def test_maps_are_kept_and_a_later_audit_uses_them(data, tmp_path, monkeypatch) 
     run = ask(reds(), data, SIX, out=tmp_path / "r")
     files = sorted((run.path / "maps").glob("*/*.parquet"))
     assert len(files) == 3
+    cells = run.sql("select distortion, map from cells")
+    assert set(cells[cells["distortion"].str.startswith("salient")]["map"]) == {files[0].parent.name}
+    assert set(cells[~cells["distortion"].str.startswith("salient")]["map"]) == {""}
     photos = torch.from_numpy(np.stack([photo.image for photo in data.read(range(48))])).permute(0, 3, 1, 2)
     expected = (gradcam(reds(), photos) * 255).to(torch.uint8).numpy()
     kept = np.concatenate([maps_in(pq.read_table(file)) for file in files])
@@ -210,6 +214,23 @@ def test_images_without_a_map_are_failures_of_the_model(data, tmp_path) -> None:
 def test_maps_survive_their_table() -> None:
     maps = np.random.default_rng(0).integers(0, 256, (5, 3, 7), dtype=np.uint8)
     assert (maps_in(table_of(maps, list("abcde"))) == maps).all()
+
+
+@pytest.mark.slow
+def test_hiding_what_matters_costs_a_trained_network_more_than_hiding_what_does_not(shared, realdata) -> None:
+    spec = importlib.util.spec_from_file_location("cifar_models", shared / "models" / "cifar_models.py")
+    assert spec is not None
+    assert spec.loader is not None
+    networks = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(networks)
+    model = from_torch(networks.load("cifar10_resnet20"), size=32, name="resnet20", device="cpu")
+    images, labels, _ = realdata.load_small("cifar10", "test", shared)
+    some = from_arrays({"images": images[:300], "labels": labels[:300]}, "memory:cifar10", "1")
+    run = ask(model, some, "interference([salient(0.3, most), salient(0.3, least)])", shard=100, batch_size=50)
+    right = run.predictions().groupby("distortion")["score"].mean()
+    most, least = (right[right.index.str.contains(f"which={which}")].item() for which in ("most", "least"))
+    assert right["none()"] > 0.88
+    assert most < least - 0.3
 
 
 @pytest.mark.slow

@@ -58,6 +58,7 @@ class Asked:
             "rule": self.labels.rule,
             "model_fingerprint": self.subject.card.fingerprint,
             "data_fingerprint": data.fingerprint,
+            "map": self.map or "",
         }
 
 
