@@ -234,6 +234,33 @@ def test_a_map_that_is_the_same_everywhere_is_refused_with_the_layer_and_what_to
         gradcam(network, pictures(2, 32, 32), layer="blocks.8")  # behind it only the class token counts
 
 
+class Idle(TwoChannels):
+    """With a layer that answers but is not listened to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.idle = nn.Conv2d(3, 4, 3, padding=1)
+
+    def forward(self, images: torch.Tensor) -> torch.Tensor:
+        self.idle(images)
+        return super().forward(images)
+
+
+@pytest.mark.parametrize("frozen", [False, True])
+def test_a_layer_that_nobody_listens_to_is_refused_too(frozen) -> None:
+    network = Idle().requires_grad_(not frozen)
+    with pytest.raises(UserError, match="at layer 'idle' is the same everywhere"):
+        gradcam(network, pictures(2, 8, 8), layer="idle")
+    assert torch.allclose(gradcam(network, pictures(2, 8, 8)), gradcam(TwoChannels(), pictures(2, 8, 8)))
+
+
+def test_images_of_one_colour_say_nothing_about_a_layer() -> None:
+    network = NETWORKS["resnet20"](10).eval()
+    flat = TwoChannels()
+    assert torch.equal(gradcam(flat, torch.ones(2, 3, 4, 4), [1, 1]), torch.ones(2, 4, 4))
+    assert gradcam(network, torch.zeros(1, 3, 32, 32)).shape == (1, 32, 32)
+
+
 def test_networks_without_places_are_told_which_maskings_remain() -> None:
     flat = nn.Sequential(nn.Flatten(), nn.Linear(3 * 64, 4))
     with pytest.raises(UserError, match="neither convolutional features nor tokens.*occlude, tiles and fourier"):

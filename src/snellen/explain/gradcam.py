@@ -45,9 +45,9 @@ def gradcam(
         spot = chosen_layer(network, pixels[:1], layer, autocast)
         features, gradients = _felt(network, pixels, targets, spot, autocast)
     coarse = (gradients.mean((2, 3), keepdim=True) * features).mean(1)
-    if spot.name not in _VARIED.setdefault(network, set()):  # only once: looking at the values waits for the device
-        _check_varied(coarse, features, spot)
-        _VARIED[network].add(spot.name)
+    trusted = _VARIED.setdefault(network, set())
+    if spot.name not in trusted and _varied(coarse, features, spot):  # once: looking at values waits for the device
+        trusted.add(spot.name)
     coarse = coarse.clamp(min=0)
     top = coarse.amax((1, 2), keepdim=True)
     coarse = torch.where(top > 0, coarse / top, torch.zeros_like(coarse))
@@ -121,7 +121,9 @@ def _felt(
         with visits:
             answers = network(pixels)
         said = _score(getattr(answers, "logits", answers), targets)
-        (gradient,) = torch.autograd.grad(said, caught)
+        gradient = torch.autograd.grad(said, caught, allow_unused=True)[0] if said.requires_grad else None
+    if gradient is None:  # nothing that the network says comes by this layer
+        gradient = torch.zeros_like(caught[0])
     features, slopes = (spot.places.features(one.detach()).float() for one in (caught[0], gradient))
     return features, slopes
 
@@ -141,13 +143,18 @@ def _score(answers: Tensor, targets: Any) -> Tensor:
     return answers.gather(1, wanted).sum()
 
 
-def _check_varied(coarse: Tensor, features: Tensor, spot: Layer) -> None:
-    """Refuse a layer whose maps are all constant although its features are not: behind it, places no longer matter."""
+def _varied(coarse: Tensor, features: Tensor, spot: Layer) -> bool:
+    """Whether any map differs from place to place.
+
+    A layer is refused where none does although its features do: behind it, places no longer matter. Of images of one
+    colour nothing can be told.
+    """
     flat = coarse.flatten(1)
     if (flat.amax(1) > flat.amin(1)).any():
-        return
+        return True
     seen = features.flatten(2)
     if coarse[0].numel() == 1 or (seen.amax(2) > seen.amin(2)).any():
         raise UserError(
             f"Grad-CAM at layer '{spot.name}' is the same everywhere in the image; try an earlier one, such as layer=-2"
         )
+    return False
