@@ -5,6 +5,12 @@ forward pass) and at the one before (≤ 1.4 ×); `snellen.explain.gradcam` take
 and so does the forward pass (bytes to probabilities). grad-cam and Captum (test oracles) get normalised floats. The audit
 asks six shares of `salient` and is compared with the bare forward passes that it makes (goal ≤ 1.3 ×).
 
+Measured on two cores of a shared machine, torch 2.15, fp32. One thread (CPU time, 6 rounds): ResNet-20 at 32 px 1.04 × and
+1.34 × (grad-cam 3.1 ×, Captum 1.05 × and 1.40 ×), ResNet-18 at 224 px 1.00 × and 1.21 × (3.2 ×, 1.02 × and 1.26 ×); audits
+1.18 × and 1.16 ×. Two threads (wall time, so noisy where others compute): ResNet-20 one stage before 1.32 ×, ResNet-18
+0.98 × and 1.32 ×; the ResNet-20 audit 1.44 × while the machine was loaded and 1.29 × on 256 images when it was less so,
+where six squares took 1.14 ×. Not measured on a GPU.
+
     python benchmarks/gradcam.py --threads 1
     python benchmarks/gradcam.py --threads 2 --rounds 20
     python benchmarks/gradcam.py --device cuda
