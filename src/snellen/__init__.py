@@ -16,7 +16,10 @@ _HOMES = {
     "Run": "snellen.run",
     "UserError": "snellen.errors",
 }
-_ROOMS = ("audits", "calibrate", "checks", "data", "distort", "engine", "measure", "models", "report", "train")
+_ROOMS = (
+    *("audits", "calibrate", "checks", "data", "distort", "engine", "explain", "measure", "models", "report"),
+    "train",
+)
 
 
 def __getattr__(name: str) -> Any:

@@ -169,6 +169,23 @@ def report(
         print(load_run(run).report(out))
 
 
+@app.command(epilog="Example: snellen explain timm:resnet18.a1_in1k photo.jpg --layer -2")
+def explain(
+    model: Annotated[str, typer.Argument(help="who is asked; see `snellen list models`")],
+    images: Annotated[list[Path], typer.Argument(help="image files", metavar="IMAGE...")],
+    layer: Annotated[str | None, typer.Option(help="where to look: a name, -2 (stages from the end) or stage3")] = None,
+    out: Annotated[Path | None, typer.Option(help="the folder for the pictures; default beside each image")] = None,
+    device: Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps or auto")] = None,
+    json: AsJson = False,
+) -> None:
+    """Show where in each image a torch model looks for its answer (Grad-CAM), as pictures beside the images."""
+    from snellen.command import print_explained
+    from snellen.explain import explain_images
+    from snellen.models import load_model
+
+    print_explained(explain_images(load_model(model, device), images, layer, out), as_json=json)
+
+
 @app.command("list", epilog="Example: snellen list distortions")
 def list_(
     kind: Annotated[str, typer.Argument(help="models, data, distortions or audits")],

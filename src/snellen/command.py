@@ -7,7 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from snellen.run import Run
 
 if TYPE_CHECKING:
     from snellen.doctor import Health
+    from snellen.explain import Explained
 
 
 @dataclass(frozen=True)
@@ -175,6 +176,16 @@ def print_calibration(page: Mapping[str, Any], out: Path, *, as_json: bool, quie
         head = ("ladder", "finding", "rank", "slope", "of the truth", "furthest; hold it", "")
         print_table([head, *((row[0], *row[2:]) for row in rows_of(page))])
         print(f"page: {out / 'calibration.html'}")
+
+
+def print_explained(told: Sequence[Explained], *, as_json: bool) -> None:
+    """Where each picture is, what was said of the image and how surely."""
+    if as_json:
+        rows = [{name: str(v) if isinstance(v, Path) else v for name, v in asdict(one).items()} for one in told]
+        print(json.dumps(rows, indent=1, ensure_ascii=False))
+        return
+    for one in told:
+        print(f"{one.picture}: {one.said} ({one.confidence:.0%})")
 
 
 def print_pairs(pairs: Sequence[tuple[str, str]], as_json: bool) -> None:

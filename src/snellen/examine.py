@@ -212,7 +212,7 @@ def _remove_if_bare(folder: Path) -> None:
 
 def _empty(folder: Path) -> None:
     """Remove what an earlier run left, for --fresh."""
-    for name in ("answers", "shown", "samples", "thumbs"):
+    for name in ("answers", "shown", "samples", "maps", "thumbs"):
         shutil.rmtree(folder / name, ignore_errors=True)
     for name in ("run.json", "cells.parquet", "findings.json", "findings.csv", "report.html", "report.md"):
         (folder / name).unlink(missing_ok=True)

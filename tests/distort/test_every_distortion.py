@@ -22,6 +22,9 @@ VARIANTS = [
     "tiles(3, beta(2, 1), noise)",
     "fourier(0.3, spectrum=isotropic)",
     "fourier(uniform(0.2, 0.6), white)",
+    "salient(uniform(0.2, 0.6), coin, black, layer=-2)",
+    "salient(0.5, most, noise)",
+    "shuffle(4) | salient(0.5, layer=stage3)",
     "shuffle(5)",
     "noise(uniform(0, 0.1))",
     "mix(cutmix, 0.5)",
@@ -48,6 +51,7 @@ def view(count: int = 8, height: int = 32, width: int = 32, seed: int = 3, order
         boxes=[np.array([[width / 4, height / 4, width / 2, height / 2]])] * len(rows),
         mean=(124.0, 116.0, 104.0),
         donors=Donors(pool, tuple("abcde"), "pool"),
+        saliency=images(count, height, width)[rows, 1] // 40 * 40,
     )
 
 

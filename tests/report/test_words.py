@@ -20,6 +20,10 @@ from snellen.report.words import in_words, index, interval, listed, measured, pe
         ("tiles(grid=8, share=0.5, fill=grey)", "grey tiles over 50 % of 8×8"),
         ("shuffle(grid=2) | noise(sigma=0.1)", "2×2 patches shuffled, then Gaussian noise of σ 0.1"),
         ("mix(kind=fmix, alpha=1)", "FMix with another image"),
+        (
+            "salient(share=0.3, which=coin, fill=mean, layer=none, method=gradcam)",
+            "most or least salient 30 % under mean",
+        ),
         ("swirl(turns=2)", "swirl(turns=2)"),
         ("not a <distortion>", "not a <distortion>"),
     ],

@@ -15,10 +15,11 @@ from snellen.distort.language import DISTORTIONS, parse
 from snellen.distort.law import Beta, Uniform
 from snellen.distort.mix import Mix
 from snellen.distort.noise import Noise
+from snellen.distort.salient import Saliency, Salient, saliency_of
 from snellen.distort.shuffle import Shuffle
 from snellen.distort.view import Donors, View
 
 __all__ = [
-    "DISTORTIONS", "Beta", "Chain", "Distortion", "Donors", "Fourier", "Mix", "Noise", "Nothing", "Occlude", "Shuffle",
-    "Tiles", "Uniform", "View", "apply", "moved", "parse", "show",
+    "DISTORTIONS", "Beta", "Chain", "Distortion", "Donors", "Fourier", "Mix", "Noise", "Nothing", "Occlude", "Saliency",
+    "Salient", "Shuffle", "Tiles", "Uniform", "View", "apply", "moved", "parse", "saliency_of", "show",
 ]  # fmt: skip

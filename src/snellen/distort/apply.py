@@ -10,6 +10,7 @@ from PIL import Image
 
 from snellen.distort.chain import Distortion
 from snellen.distort.language import parse
+from snellen.distort.salient import as_bytes
 from snellen.distort.view import KNOWN, Donors, View
 from snellen.hashing import checksum
 from snellen.lazy import torch
@@ -24,7 +25,8 @@ def apply(
     """Distorted images of the kind that came in: uint8 tensor [B, 3, H, W], NumPy [B, H, W, 3] (or one [H, W, 3]), PIL.
 
     `ids` name the samples, so that each has its own draws (default "0", "1", …). `known` gives what the distortion
-    needs: labels, masks (bool [B, H, W]), boxes, mean (RGB in 0…255), donors (images of the same kind and size).
+    needs: labels, masks (bool [B, H, W]), boxes, mean (RGB in 0…255), donors (images of the same kind and size),
+    saliency (maps [B, H, W] in 0…1, or bytes).
     """
     chosen = parse(distortion)
     batch = _as_batch(images)
@@ -43,6 +45,8 @@ def apply(
         known["donors"] = Donors(pool, names, checksum(pool.cpu().numpy().tobytes()))
     if "masks" in known:
         known["masks"] = torch.as_tensor(known["masks"]).to(batch.device).bool()
+    if "saliency" in known:
+        known["saliency"] = as_bytes(torch.as_tensor(known["saliency"]).to(batch.device))
     return _as_kind(chosen(batch, View.of(ids, seed, device=batch.device, **known)), images)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from snellen.distort.fills import painted
@@ -81,7 +81,7 @@ class Nothing:
 def show(distortion: Any, images: Tensor, view: View) -> tuple[Tensor, Tensor | None]:
     """The distorted images and the pixels that were painted over (bool [B, H, W]; None where nothing covers).
 
-    Each cover is made once and moves along with later geometric stages.
+    Each cover is made once and moves along with later geometric stages, and so does the saliency of the clean images.
     """
     cover: Tensor | None = None
     for number, stage in enumerate(stages_of(distortion)):
@@ -94,6 +94,8 @@ def show(distortion: Any, images: Tensor, view: View) -> tuple[Tensor, Tensor | 
             images = stage(images, at)
             if cover is not None and hasattr(stage, "move"):
                 cover = stage.move(cover, at)
+            if view.saliency is not None and hasattr(stage, "move"):
+                view = replace(view, saliency=stage.move(view.saliency, at))
     return images, cover
 
 

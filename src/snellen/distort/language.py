@@ -11,6 +11,7 @@ from snellen.distort.fourier import Fourier
 from snellen.distort.law import LAWS
 from snellen.distort.mix import Mix
 from snellen.distort.noise import Noise
+from snellen.distort.salient import Salient
 from snellen.distort.shuffle import Shuffle
 
 DISTORTIONS: dict[str, type] = {
@@ -18,6 +19,7 @@ DISTORTIONS: dict[str, type] = {
     "occlude": Occlude,
     "tiles": Tiles,
     "fourier": Fourier,
+    "salient": Salient,
     "shuffle": Shuffle,
     "noise": Noise,
     "mix": Mix,

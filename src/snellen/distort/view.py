@@ -37,7 +37,8 @@ class View:
     """One batch's declared facts: sample keys and seed for the draws, and what the distortion `needs`.
 
     `mean` is the model's normalisation mean in 0…255; `masks` are bool [B, H, W]; `boxes` one float [n, 4] array per
-    sample. `notes` collects per-sample facts for the `shown` table while a distortion runs.
+    sample; `saliency` is the asking model's map of the clean image, uint8 [B, H, W]. `notes` collects per-sample facts
+    for the `shown` table while a distortion runs.
     """
 
     keys: np.ndarray
@@ -49,6 +50,7 @@ class View:
     boxes: Sequence[np.ndarray] | None = None
     mean: tuple[float, float, float] | None = None
     donors: Donors | None = None
+    saliency: Tensor | None = None
     notes: dict[str, np.ndarray] = field(default_factory=dict)
 
     @classmethod
@@ -73,6 +75,7 @@ class View:
             labels=None if self.labels is None else self.labels[part],
             masks=None if self.masks is None else self.masks[part],
             boxes=None if self.boxes is None else self.boxes[part],
+            saliency=None if self.saliency is None else self.saliency[part],
             notes={},
         )
 
@@ -97,4 +100,5 @@ KNOWN: Mapping[str, str] = {
     "masks": "the object's mask in each image",
     "mean": "the normalisation mean of the asking model",
     "donors": "a pool of other images (--donors DATA)",
+    "saliency": "how much each pixel matters to the asking model, such as snellen.explain.gradcam(model, images)",
 }

@@ -13,10 +13,11 @@ import numpy as np
 
 from snellen.data.canvas import Canvas
 from snellen.data.dataset import Dataset, Samples
-from snellen.distort import Donors, View, moved, show
+from snellen.distort import Donors, View, moved, saliency_of, show
 from snellen.distort.draws import on_device
 from snellen.engine.cell import Asked
 from snellen.engine.failures import Failure, check_failed, check_unreadable, one_by_one
+from snellen.engine.maps import Drawn, drawn
 from snellen.engine.slides import Slides
 from snellen.errors import UserError
 from snellen.lazy import torch
@@ -34,7 +35,8 @@ class Work:
     """What is to be answered on one dataset: the cells, the loaded models and what distortions may know.
 
     `batch` may shrink while running, when a device's memory is too small for it; `unreadable` and `failed` grow with
-    the images that cannot be shown or answered, until they are too many.
+    the images that cannot be shown or answered, until they are too many. `held` looks up the stored maps of a key for the
+    samples at some positions, uint8 [n, H, W].
     """
 
     on: str
@@ -47,6 +49,7 @@ class Work:
     donors: Mapping[Canvas, Donors] = field(default_factory=dict)
     pictured: frozenset[int] = frozenset()
     keep: str | None = None
+    held: Callable[[str, range], np.ndarray | None] = lambda key, positions: None
     on_answers: Callable[[int], None] = lambda images: None
     unreadable: list[tuple[str, str]] = field(default_factory=list)
     failed: dict[str, list[Failure]] = field(default_factory=dict)  # by cell
@@ -70,7 +73,7 @@ class Trace:
 class Answered:
     """One shard, asked: the slides without their images, the rows that are readable and those that are pictured.
 
-    The traces are on their way to the host; `arrived` waits for them.
+    The traces and maps (by key) are on their way to the host; `arrived` waits for them.
     """
 
     slides: Slides
@@ -78,6 +81,7 @@ class Answered:
     readable: np.ndarray
     pictured: Sequence[int]
     traces: Sequence[Trace]
+    maps: Mapping[str, Drawn]
     arrived: Callable[[], None]
 
 
@@ -89,11 +93,15 @@ def answer(slides: Slides, work: Work) -> Answered:
     work.unreadable += [(sample, error) for sample, error in zip(samples.ids, slides.errors) if error]
     check_unreadable(work.unreadable, work.on, len(work.data))
     traces = []
+    maps: dict[str, Drawn] = {}
     for canvas, pixels in slides.images.items():
         images = pixels.to(work.device, non_blocking=True)
         labels = on_device(samples.labels, work.device)
         masks = slides.masks[canvas].to(work.device, non_blocking=True) if canvas in slides.masks else None
         for group in _by_shown([one for one in work.asked if one.canvas == canvas]):
+            key = group[0].map
+            if key is not None and key not in maps:
+                maps[key] = _drawn(group[0], key, images, work, slides)
             view = View(
                 keys=slides.keys,
                 seed=group[0].cell.seed,
@@ -103,13 +111,30 @@ def answer(slides: Slides, work: Work) -> Answered:
                 boxes=slides.boxes.get(canvas),
                 mean=group[0].subject.card.fill,
                 donors=work.donors.get(canvas),
+                saliency=None if key is None else maps[key].maps,
             )
-            traces.append(_show_group(group, images, labels, view, work, slides, pictured))
-    arrived = _sent(traces, work.device)
-    return Answered(replace(slides, images={}, masks={}), samples, readable, pictured, traces, arrived)
+            unmapped = {} if key is None else maps[key].failed
+            traces.append(_show_group(group, images, labels, view, work, slides, pictured, unmapped))
+    arrived = _sent(traces, maps, work.device)
+    return Answered(replace(slides, images={}, masks={}), samples, readable, pictured, traces, maps, arrived)
 
 
-def _sent(traces: Sequence[Trace], device: torch.device) -> Callable[[], None]:
+def _drawn(one: Asked, key: str, images: Tensor, work: Work, slides: Slides) -> Drawn:
+    """The maps that a cell needs of this shard: the stored ones, or made now."""
+    held = work.held(key, slides.positions)
+    if held is not None:
+        return Drawn(on_device(held, images.device), new=False)
+    model, wanted = work.models[one.subject.card.fingerprint], saliency_of(one.cell.distortion)
+    assert wanted is not None
+
+    def ask(function: Callable[[Tensor], Tensor], pixels: Tensor) -> Tensor:
+        parts = pixels.split(work.batch[one.canvas])
+        return torch.cat([_within_memory(function, model, part, work, one.canvas) for part in parts])
+
+    return drawn(model, wanted, images, ask)
+
+
+def _sent(traces: Sequence[Trace], maps: dict[str, Drawn], device: torch.device) -> Callable[[], None]:
     """Send all results to the host in the background, behind the shard's last kernel and in front of the next shard's."""
     if device.type != "cuda":
         return lambda: None
@@ -119,6 +144,8 @@ def _sent(traces: Sequence[Trace], device: torch.device) -> Callable[[], None]:
         trace.kept = {key: _to_host(parts) for key, parts in trace.kept.items()}
         trace.covered, trace.object_covered = _to_host(trace.covered), _to_host(trace.object_covered)
         trace.pictures = _to_host(trace.pictures)
+    for key, one in maps.items():
+        maps[key] = replace(one, maps=one.maps.to("cpu", non_blocking=True) if one.new else one.maps)
     done = torch.cuda.Event()
     done.record()
     return done.synchronize
@@ -136,8 +163,12 @@ def _show_group(
     work: Work,
     slides: Slides,
     pictured: Sequence[int],
+    unmapped: Mapping[int, str],
 ) -> Trace:
-    """Show one distortion, batch by batch, to every model of the group; keep the pixels of the `pictured` rows."""
+    """Show one distortion, batch by batch, to every model of the group; keep the pixels of the `pictured` rows.
+
+    `unmapped` are the rows without the map that the distortion needs, which count as failures of the model.
+    """
     lead = group[0]
     trace = Trace(group)
     stop = 0
@@ -155,6 +186,7 @@ def _show_group(
                 reading = _recalled(one, model, work.data, slides.positions[start:stop], labels[start:stop])
             else:
                 probabilities, failed = _asked(one, model, pixels, work)
+                failed |= {row - start: error for row, error in unmapped.items() if start <= row < stop}
                 if failed:
                     _note_failures(failed, start, one, trace, work, slides)
                 reading = one.labels.read(probabilities, labels[start:stop])
@@ -168,7 +200,7 @@ def _show_group(
 def _asked(one: Asked, model: Model, pixels: Tensor, work: Work) -> tuple[Tensor, dict[int, str]]:
     """The model's probabilities; a batch that it fails on is asked image by image, and what it said is kept by row."""
     try:
-        return _asked_within_memory(model, pixels, work, one.canvas), {}
+        return _within_memory(model, model, pixels, work, one.canvas), {}
     except UserError:
         raise
     except Exception:  # whatever somebody's model raises
@@ -185,10 +217,10 @@ def _note_failures(failed: Mapping[int, str], start: int, one: Asked, trace: Tra
     check_failed(work.failed.get(one.key, []), one, len(work.data))
 
 
-def _asked_within_memory(model: Model, pixels: Tensor, work: Work, canvas: Canvas) -> Tensor:
-    """The model's probabilities; where memory runs out the batch is halved, for this and later batches."""
+def _within_memory(ask: Callable[[Tensor], Tensor], model: Model, pixels: Tensor, work: Work, canvas: Canvas) -> Tensor:
+    """What `ask` (the model, or a function of it) says; where memory runs out the batch is halved from here on."""
     try:
-        return model(pixels)
+        return ask(pixels)
     except torch.OutOfMemoryError:
         if len(pixels) == 1:
             raise UserError(
@@ -197,7 +229,7 @@ def _asked_within_memory(model: Model, pixels: Tensor, work: Work, canvas: Canva
     half = (len(pixels) + 1) // 2
     work.batch[canvas] = min(work.batch[canvas], half)
     torch.cuda.empty_cache()
-    return torch.cat([_asked_within_memory(model, part, work, canvas) for part in (pixels[:half], pixels[half:])])
+    return torch.cat([_within_memory(ask, model, part, work, canvas) for part in (pixels[:half], pixels[half:])])
 
 
 def _more(probabilities: Tensor, keep: str) -> Tensor:

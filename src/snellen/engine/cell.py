@@ -7,11 +7,14 @@ from typing import Any
 
 from snellen.data.canvas import Canvas
 from snellen.data.dataset import Dataset
+from snellen.distort import saliency_of
 from snellen.engine.settings import Settings
 from snellen.errors import UserError
 from snellen.hashing import key_of
 from snellen.models.labels import LabelMap
 from snellen.models.subject import Subject
+
+MAPS = 1  # the version of the maps, bumped by hand when their pixels change
 
 
 @dataclass(frozen=True)
@@ -28,7 +31,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Asked:
-    """A cell as put to one run of one model, with the keys of its answers and of what was shown."""
+    """A cell as put to one run of one model, with the keys of its answers, of what was shown and of the maps it needs."""
 
     key: str
     shown: str
@@ -36,6 +39,7 @@ class Asked:
     subject: Subject
     canvas: Canvas
     labels: LabelMap
+    map: str | None = None
 
     def row(self, data: Dataset, precision: str) -> dict[str, Any]:
         """This cell's row in the `cells` table."""
@@ -54,6 +58,7 @@ class Asked:
             "rule": self.labels.rule,
             "model_fingerprint": self.subject.card.fingerprint,
             "data_fingerprint": data.fingerprint,
+            "map": self.map or "",
         }
 
 
@@ -80,8 +85,12 @@ def asked(
         facts["mean"] = subject.card.fill
     if "donors" in needs:
         facts["donors"] = donors
+    saliency = saliency_of(cell.distortion)
+    if saliency is not None:  # each model has its own maps, so what it is shown is its own too
+        how = [subject.card.fingerprint, settings.precision, saliency.method, saliency.layer, MAPS]
+        facts["saliency"] = key_of([data.fingerprint, str(canvas), *how])
     shown = key_of(
         [data.fingerprint, str(canvas), str(cell.distortion), str(cell.distortion.version), cell.seed, facts]
     )
     key = key_of([shown, subject.card.fingerprint, labels.fingerprint, settings.precision, settings.keep])
-    return Asked(key, shown, cell, subject, canvas, labels)
+    return Asked(key, shown, cell, subject, canvas, labels, facts.get("saliency"))

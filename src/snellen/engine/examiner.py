@@ -89,7 +89,7 @@ class Examiner:
 
     def _work(self, number: int) -> Work:
         if number not in self.works:
-            self.works[number] = work_of(self.plan.passes[number], self.plan, self.models, self.donors)
+            self.works[number] = work_of(self.plan.passes[number], self.plan, self.models, self.donors, self.store)
         return self.works[number]
 
     def _data(self, role: str, parcel: Parcel) -> Dataset:

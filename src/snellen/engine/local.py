@@ -6,10 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
+import numpy as np
+
 from snellen.data.canvas import Canvas
 from snellen.data.dataset import Dataset, limited
 from snellen.distort import Donors
 from snellen.engine.answer import THUMBNAILS, Answered, Work, answer
+from snellen.engine.maps import maps_in
 from snellen.engine.plan import Pass, Plan
 from snellen.engine.progress import Progress
 from snellen.engine.slides import slides
@@ -44,7 +47,7 @@ def _run(
     batch_size = plan.settings.batch_size
     progress.start(plan.forward_passes)
     for one in plan.passes:
-        work = work_of(one, plan, models, donors)
+        work = work_of(one, plan, models, donors, store)
         work.on_answers = progress.advance
         name = store.begin_pass(one.on, {a.key: a.shown for a in one.asked}, one.new)
         shards = [plan.samples_of(one.on, shard) for shard in one.shards]
@@ -90,8 +93,13 @@ def load_models(plan: Plan, progress: Progress) -> dict[str, Model]:
     return models
 
 
-def work_of(one: Pass, plan: Plan, models: Mapping[str, Model], donors: Dataset | None) -> Work:
-    """What one pass has to answer."""
+def work_of(one: Pass, plan: Plan, models: Mapping[str, Model], donors: Dataset | None, store: Store) -> Work:
+    """What one pass has to answer; maps that an earlier one made are looked up in the store."""
+
+    def held(key: str, positions: range) -> np.ndarray | None:
+        table = store.maps(key, positions.start // plan.shard)
+        return None if table is None else maps_in(table)
+
     data = plan.data[one.on]
     canvases = list(dict.fromkeys(a.canvas for a in one.asked))
     device = torch.device(plan.settings.device)
@@ -110,6 +118,7 @@ def work_of(one: Pass, plan: Plan, models: Mapping[str, Model], donors: Dataset 
         donors=pools,
         pictured=pictured,
         keep=plan.settings.keep,
+        held=held,
     )
 
 

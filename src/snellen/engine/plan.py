@@ -65,7 +65,7 @@ def make_plan(
     """
     needed: dict[tuple[str, str, str], Asked] = {}
     for cell in dict.fromkeys(cells):
-        _check_needs(cell, data[cell.on], donors)
+        _check_needs(cell, data[cell.on], donors, subjects)
         for subject in subjects:
             label_map = labels[subject.name, subject.run, cell.on]
             one = asked(cell, subject, data[cell.on], label_map, settings, donors)
@@ -97,7 +97,7 @@ def _passes(on: str, wanted: Sequence[Asked], shards: int, present: Mapping[int,
     return passes
 
 
-def _check_needs(cell: Cell, data: Dataset, donors: str | None) -> None:
+def _check_needs(cell: Cell, data: Dataset, donors: str | None, subjects: Sequence[Subject]) -> None:
     """Refuse a distortion whose facts nobody can give."""
     for need in sorted(cell.distortion.needs):
         if need == "donors" and donors is None:
@@ -109,3 +109,10 @@ def _check_needs(cell: Cell, data: Dataset, donors: str | None) -> None:
                 f"{cell.distortion} needs the objects' {need}, which {data.text} does not have; "
                 f"leave it out, or use data with {need}"
             )
+        if need == "saliency":
+            for subject in subjects:
+                if subject.card.text.startswith("predictions:") or (subject.loaded and subject.loaded.module is None):
+                    raise UserError(
+                        f"{cell.distortion} needs the gradients of a torch network, which '{subject.name}' is not; "
+                        "maskings that need none are occlude, tiles and fourier"
+                    )

@@ -5,6 +5,7 @@
     samples/<on>/<shard>-<sum>.parquet    id → label, size, checksum, decode error, dataset columns
     shown/<pass>/<shard>-<sum>.parquet    distortion × sample → covered, object_covered, donor, excluded
     answers/<pass>/<shard>-<sum>.parquet  cell × sample → pred, raw, score, confidence, label_prob
+    maps/<map>/<shard>-<sum>.parquet      sample → map: what mattered to a model, bytes of the canvas's size
     thumbs/<shown>/<position>.png         up to 24 small pictures per distortion
 
 A pass is the set of cells that one command found missing; which cells a shard already has is known from file names.
@@ -43,12 +44,13 @@ class Present:
 
 @dataclass(frozen=True)
 class ShardTables:
-    """What answering one shard yields; `thumbs` are images uint8 [3, H, W] by (shown key, position)."""
+    """What answering one shard yields; `thumbs` are images uint8 [3, H, W] by (shown key, position), `maps` are by key."""
 
     answers: pa.Table
     shown: pa.Table
     samples: pa.Table
     thumbs: Mapping[tuple[str, int], np.ndarray]
+    maps: Mapping[str, pa.Table] = field(default_factory=dict)
 
 
 class Store:
@@ -107,9 +109,16 @@ class Store:
             path = self.folder / "thumbs" / shown / f"{position:06d}.png"
             if not path.exists():
                 write_whole(path, _thumbnail(picture))
+        for key, table in tables.maps.items():
+            _write_shard(self.folder / "maps" / key, shard, table)
         if "covered" in tables.shown.column_names:
             _write_shard(self.folder / "shown" / name, shard, tables.shown)
         _write_shard(self.folder / "answers" / name, shard, tables.answers)
+
+    def maps(self, key: str, shard: int) -> pa.Table | None:
+        """The maps of a shard, if they are there."""
+        file = shard_file(self.folder / "maps" / key, shard)
+        return None if file is None else read_rows(file)
 
     def files(self, table: str) -> list[Path]:
         """The Parquet files of one table."""

@@ -11,6 +11,7 @@ from snellen.data.dataset import Dataset, Samples
 from snellen.engine.answer import Answered, Trace, Work
 from snellen.engine.cell import Asked
 from snellen.engine.failures import answered_nan, with_failures
+from snellen.engine.maps import table_of
 from snellen.engine.slides import Slides
 from snellen.engine.store import ShardTables
 from snellen.lazy import torch
@@ -48,6 +49,11 @@ def tables_of(answered: Answered, work: Work) -> ShardTables:
         _table("shown", shown, ids, dict.fromkeys(shown, readable)),
         _samples_table(answered.slides, answered.samples, work.data, work.on),
         thumbs,
+        {
+            key: table_of(one.maps.cpu().numpy(), ids)
+            for key, one in answered.maps.items()
+            if one.new and not one.failed
+        },
     )
 
 

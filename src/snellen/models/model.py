@@ -199,18 +199,28 @@ def probe_images(size: tuple[int, int]) -> Tensor:
     return ((rows * number + columns * (number % 5 + channel) + 40 * channel) % 256).to(torch.uint8)
 
 
+def normaliser(card: Card, device: torch.device) -> Callable[[Tensor], Tensor]:
+    """What makes a network's input, normalised float RGB on its device, of uint8 images [B, 3, H, W]."""
+    mean, std = card.mean or (0, 0, 0), card.std or (1, 1, 1)
+    scale = torch.tensor([1 / 255 / s for s in std], device=device).view(1, 3, 1, 1)
+    offset = torch.tensor([-m / s for m, s in zip(mean, std)], device=device).view(1, 3, 1, 1)
+
+    def normalised(images: Tensor) -> Tensor:
+        pixels = images.to(device, non_blocking=True).to(torch.float32, memory_format=torch.channels_last)
+        return torch.addcmul(offset, pixels, scale)
+
+    return normalised
+
+
 def _torch_predict(
     module: nn.Module, card: Card, device: torch.device, precision: str, outputs: str
 ) -> Callable[[Tensor], Tensor]:
     """uint8 → normalise → forward → probabilities, in inference mode."""
-    scale = torch.tensor([1 / 255 / s for s in card.std or (1, 1, 1)], device=device).view(1, 3, 1, 1)
-    mean, std = card.mean or (0, 0, 0), card.std or (1, 1, 1)
-    offset = torch.tensor([-m / s for m, s in zip(mean, std)], device=device).view(1, 3, 1, 1)
+    normalised = normaliser(card, device)
 
     @torch.inference_mode()
     def predict(images: Tensor) -> Tensor:
-        pixels = images.to(device, non_blocking=True).to(torch.float32, memory_format=torch.channels_last)
-        pixels = torch.addcmul(offset, pixels, scale)
+        pixels = normalised(images)
         with torch.autocast("cuda", torch.bfloat16, enabled=precision == "bf16"):
             answers = module(pixels)
         answers = getattr(answers, "logits", answers)

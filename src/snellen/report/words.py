@@ -78,6 +78,13 @@ def _occlude(fields: Mapping[str, Any]) -> str:
 
 
 _MIXES = {"mixup": "MixUp", "cutmix": "CutMix", "fmix": "FMix"}
+
+
+def _salient(fields: Mapping[str, Any]) -> str:
+    kinds = {"most": "most salient", "least": "least salient", "coin": "most or least salient"}
+    return f"{kinds[fields['which']]} {_share(fields['share'])} under {fields['fill']}"
+
+
 _WORDS: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "none": lambda fields: "clean",
     "occlude": _occlude,
@@ -85,6 +92,7 @@ _WORDS: dict[str, Callable[[Mapping[str, Any]], str]] = {
         f"{fields['fill']} tiles over {_share(fields['share'])} of {fields['grid']}×{fields['grid']}"
     ),
     "fourier": lambda fields: f"{fields['fill']} Fourier mask of {_share(fields['area'])}",
+    "salient": _salient,
     "shuffle": lambda fields: f"{fields['grid']}×{fields['grid']} patches shuffled",
     "mix": lambda fields: f"{_MIXES[fields['kind']]} with another image",
     "noise": lambda fields: f"Gaussian noise of σ {_range(fields['sigma'], 1) or 'drawn'}",

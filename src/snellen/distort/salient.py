@@ -1,0 +1,104 @@
+"""Covering what a model looks at, or what it does not: the masks of iOcclusion (paper 000, section 4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+
+from snellen.distort.chain import chained, stages_of
+from snellen.distort.fills import Fill, cover_and_fill, fill_needs
+from snellen.distort.law import Law, expect_within
+from snellen.distort.view import View
+from snellen.errors import UserError
+from snellen.lazy import torch
+from snellen.text import text_form
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+_SLACK = 1e-9  # of a pixel: 0.29 · 100 is 29, whatever floating point makes of it
+
+
+@dataclass(frozen=True)
+class Salient:
+    """Cover the share of pixels that matter most to the asking model, or least, by its own map of the clean image.
+
+    `share` of N pixels, 0 to 1: `most` covers the ⌈share · N⌉ highest, `least` the ⌊share · N⌋ lowest, `coin` one or the
+    other by a draw per image that is the same at every share. Equal pixels rank from top left to bottom right. `layer`
+    is where the map is read: a name in the network, a stage from the end (-2) or stage3; none is the last stage.
+    """
+
+    share: float | Law = 0.3
+    which: Literal["most", "least", "coin"] = "coin"
+    fill: Fill = "mean"
+    layer: int | str | None = None
+    method: Literal["gradcam"] = "gradcam"
+    version: ClassVar[int] = 1
+    still: ClassVar[str] = "salient(0)"
+
+    __str__ = text_form
+    __or__ = chained
+    __call__ = cover_and_fill
+
+    def __post_init__(self) -> None:
+        expect_within("share", self.share, 0, 1)
+
+    @property
+    def needs(self) -> frozenset[str]:
+        return fill_needs(self) | {"saliency"}
+
+    def cover(self, images: Tensor, view: View) -> Tensor:
+        """bool [B, H, W]."""
+        maps = view.saliency
+        if maps is None or maps.shape != (len(images), *images.shape[2:]):
+            got = "none" if maps is None else list(maps.shape)
+            raise ValueError(f"expected saliency of {[len(images), *images.shape[2:]]}, got {got}")
+        pixels = maps.shape[1] * maps.shape[2]
+        wanted = view.parameter("share", self.share) * pixels
+        most = np.ceil(wanted - _SLACK).astype(np.int64)
+        kept = pixels - np.floor(wanted + _SLACK).astype(np.int64)
+        if self.which == "coin":
+            heads = view.draw.uniform("coin") < 0.5
+        else:
+            heads = np.full(len(images), self.which == "most")
+        highest = _highest(maps.flatten(1), view.tensor(np.where(heads, most, kept)))
+        return (highest == view.tensor(heads)[:, None]).view(maps.shape)
+
+
+@dataclass(frozen=True)
+class Saliency:
+    """Which map of a model a distortion needs."""
+
+    method: str
+    layer: int | str | None
+
+
+def saliency_of(distortion: Any) -> Saliency | None:
+    """The map that a distortion, or a stage of a chain, needs; None where it needs none."""
+    needed = {Saliency(one.method, one.layer) for one in stages_of(distortion) if isinstance(one, Salient)}
+    if len(needed) > 1:
+        raise UserError(f"'{distortion}' needs maps of several layers; a chain may use only one")
+    return next(iter(needed), None)
+
+
+def as_bytes(maps: Tensor) -> Tensor:
+    """uint8 of maps in 0…1, cut off as the published code does, not rounded; bytes stay as they are."""
+    return maps if maps.dtype == torch.uint8 else (maps.clamp(0, 1) * 255).to(torch.uint8)
+
+
+def _highest(levels: Tensor, counts: Tensor) -> Tensor:
+    """bool [B, N]: the first `counts` (int64 [B]) of each row of bytes in a stable descending order.
+
+    Bytes need no sorting: the highest level that enough pixels reach is found bit by bit, and of the pixels at that level
+    the first ones are taken. About 3.5 times faster than a sort, and nobody waits for the device.
+    """
+    level = torch.zeros((len(levels), 1), dtype=torch.uint8, device=levels.device)
+    for bit in (128, 64, 32, 16, 8, 4, 2, 1):
+        enough = (levels >= level + bit).sum(1, keepdim=True, dtype=torch.int32) >= counts[:, None]
+        level += enough * bit
+    higher = levels > level
+    missing = counts[:, None] - higher.sum(1, keepdim=True, dtype=torch.int32)
+    at = levels == level
+    return higher | (at & (at.cumsum(1, dtype=torch.int32) <= missing))

@@ -1,0 +1,8 @@
+"""Why a model answered so: Grad-CAM maps of any torch CNN or transformer, and pictures of them."""
+
+from __future__ import annotations
+
+from snellen.explain.gradcam import gradcam
+from snellen.explain.picture import Explained, explain_images, overlay
+
+__all__ = ["Explained", "explain_images", "gradcam", "overlay"]

@@ -1,0 +1,98 @@
+"""Pictures of maps: an overlay of where a model looked, beside the photo."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PIL import Image
+
+from snellen.data.canvas import render
+from snellen.data.dataset import Unreadable
+from snellen.data.decode import decode_file
+from snellen.errors import UserError
+from snellen.lazy import torch
+from snellen.models.model import Model
+from snellen.whole import write_whole
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+STRENGTH = 0.55  # how much of the photo the strongest colour hides
+# dark blue, blue, cyan, yellow, red: from nothing to the maximum, so that order is seen in grey prints too
+COLOURS = np.array([[13, 8, 60], [30, 80, 200], [40, 190, 200], [250, 220, 60], [220, 30, 20]], float)
+
+
+@dataclass(frozen=True)
+class Explained:
+    """One image, explained: where its picture is, the class that was said and how surely (0 to 1)."""
+
+    image: Path
+    picture: Path
+    said: str
+    confidence: float
+
+
+def overlay(image: np.ndarray | Tensor, heat: np.ndarray | Tensor) -> np.ndarray:
+    """uint8 [H, W, 3]: an image (uint8 [H, W, 3] or [3, H, W]) under a map [H, W] in 0…1 (or bytes) in false colours."""
+    pixels, values = (np.asarray(one.cpu() if isinstance(one, torch.Tensor) else one) for one in (image, heat))
+    if pixels.shape[-1] != 3:
+        pixels = pixels.transpose(1, 2, 0)
+    values = values / 255 if values.dtype == np.uint8 else np.clip(values, 0, 1).astype(float)
+    if values.shape != pixels.shape[:2]:
+        raise ValueError(f"expected a map of {list(pixels.shape[:2])}, got {list(values.shape)}")
+    steps = np.linspace(0, 1, len(COLOURS))
+    colour = np.stack([np.interp(values, steps, channel) for channel in COLOURS.T], 2)
+    share = STRENGTH * values[:, :, None] ** 0.5
+    return np.rint(pixels * (1 - share) + colour * share).astype(np.uint8)
+
+
+def explain_images(
+    model: Model, images: Sequence[Path | str], layer: int | str | None = None, out: Path | str | None = None
+) -> list[Explained]:
+    """Write for each image file a PNG with what the model sees and where it looks for its answer, side by side.
+
+    It lies beside the image as `NAME.gradcam.png`, or in the folder `out`. `layer` is as for `gradcam`; a whole number may
+    be given as text.
+    """
+    from snellen.explain.gradcam import gradcam
+
+    if isinstance(layer, str) and re.fullmatch(r"[-+]?\d+", layer):
+        layer = int(layer)
+    told = []
+    for path in map(Path, images):
+        pixels = torch.from_numpy(_shown(path, model)[None])
+        answer = model(pixels)[0]
+        best = int(answer.argmax())
+        heat = gradcam(model, pixels, [best], layer)[0]
+        pair = np.concatenate([pixels[0].permute(1, 2, 0).numpy(), overlay(pixels[0], heat)], 1)
+        picture = (path.parent if out is None else Path(out)) / f"{path.stem}.gradcam.png"
+        write_whole(picture, _png(pair))
+        said = model.classes[best] if model.classes else str(best)
+        told.append(Explained(path, picture, said, float(answer[best])))
+    return told
+
+
+def _shown(path: Path, model: Model) -> np.ndarray:
+    """uint8 [3, H, W]: the image on the model's canvas, or as it is where the model names none."""
+    photo = decode_file(path)
+    if isinstance(photo, Unreadable):
+        raise UserError(f"{path} {photo.reason}")
+    if model.canvas is None:
+        return np.ascontiguousarray(photo.image.transpose(2, 0, 1))
+    return render(photo, model.canvas).image
+
+
+def _png(pixels: np.ndarray, smallest: int = 224) -> bytes:
+    """A PNG of uint8 [H, W, 3]; small images are enlarged by whole pixels."""
+    picture = Image.fromarray(pixels)
+    times = max(1, smallest // picture.height)
+    picture = picture.resize((picture.width * times, picture.height * times), Image.Resampling.NEAREST)
+    held = io.BytesIO()
+    picture.save(held, "PNG")
+    return held.getvalue()
