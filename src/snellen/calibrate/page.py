@@ -13,7 +13,7 @@ from snellen.report.charts import CONFIG, INK, colour, svg
 from snellen.report.markdown import escaped
 from snellen.version import __version__
 
-MONOTONE = 0.9  # the least rank correlation, in the right direction, that counts as following
+MONOTONE = 0.9 - 1e-9  # the least rank correlation (0.9), in the right direction, that counts as following
 
 SAID = {True: "follows", False: "does not follow"}
 
