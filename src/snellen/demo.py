@@ -17,7 +17,7 @@ RUNS = 3
 def run_demo(out: Path, quiet: bool = False) -> Run:
     """Train a plain and a CutMix network, three runs each, on the phantom world and audit them.
 
-    What is already there is not done again; a world of another version trains anew and replaces the run.
+    What is already there is not done again; where the world or the networks are others than those of the run, it is replaced.
     """
     from snellen.data import load_data
     from snellen.examine import audit
@@ -25,14 +25,27 @@ def run_demo(out: Path, quiet: bool = False) -> Run:
 
     data = load_data(TRAIN)
     models = out / "models" / data.fingerprint[:8]
-    trained = models.exists()
     for name, mix in MIXES.items():
         if not quiet and sys.stderr.isatty():
             print(f"{name}: {RUNS} runs of a small network on {TRAIN}", file=sys.stderr)
         train(Recipe(mix=mix), data, models / name, runs=RUNS, progress=None if quiet else _said)
     texts = [f"{name}={models / name}/*.safetensors" for name in MIXES]
     command = ["snellen", "demo", "--out", str(out)]
-    return audit(texts, TEST, out=out / "run", quiet=quiet, command=command, fresh=not trained)
+    return audit(texts, TEST, out=out / "run", quiet=quiet, command=command, fresh=_outdated(out / "run", texts))
+
+
+def _outdated(folder: Path, models: list[str]) -> bool:
+    """Whether a run is of another world or of other networks."""
+    from snellen.data import load_data
+    from snellen.engine import Store
+    from snellen.models import subjects_of
+
+    facts = Store(folder).facts()
+    if not facts:
+        return False
+    now = {(s.name, s.run): s.card.fingerprint for text in models for s in subjects_of(text)}
+    then = {(name, run): card["fingerprint"] for name, runs in facts["models"].items() for run, card in runs.items()}
+    return now != then or facts["data"]["test"]["fingerprint"] != load_data(TEST).fingerprint
 
 
 def _said(epoch: Any) -> None:

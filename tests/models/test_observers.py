@@ -294,7 +294,7 @@ def test_probabilities_are_sure_of_the_answer_and_sum_to_one():
         ("patches(0)", "patches: expected size of at least 1 pixel, got 0"),
         ("patches(2.5)", "patches: expected size to be a whole number, got '2.5'"),
         ("memory(0)", "memory: expected share in (0, 1], got 0"),
-        ("memory(0.5, 'folder:x')", "expected a phantom world such as 'phantom:train?n=1000', got 'folder:x'"),
+        ("memory(0.5, 'folder:x')", "expected a world as 'phantom:train?…' or 'phantom:test?…', got 'folder:x'"),
         ("oracle('phantom:test?m=3')", "unknown phantom dial 'm'; "),
         ("mixture(texture)", "mixture needs 'second'; for example mixture(second=…)"),
         ("mixture(texture, guess, 2)", "mixture: expected weight in [0, 1], got 2"),

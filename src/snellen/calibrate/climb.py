@@ -82,8 +82,8 @@ def _step(name: str, ladder: Ladder, rung: Rung, out: Path) -> Step:
 
     model = f"{name}={_networks(load_data(rung.train), out) if rung.train else rung.model}"
     asked = [*(subject.card.fingerprint for subject in subjects_of(model)), load_data(rung.data).fingerprint]
-    folder = out / "runs" / f"{name}-{rung.x:g}-{key_of([*asked, ladder.audits])[:8]}"
-    run = audit(model, rung.data, ladder.audits, folder, quiet=True, report=False)
+    folder = out / "runs" / f"{name}-{rung.x:g}-{key_of([*asked, rung.learnt, ladder.audits])[:8]}"
+    run = audit(model, rung.data, ladder.audits, folder, quiet=True, report=False, train=rung.learnt or None)
     found = ladder.picked(run.results()["findings"])
     own = tuple(nan if found[key] is None else found[key] for key in ("value", "low", "high"))
     value, low, high = own if ladder.reads is None else ladder.reads(found)

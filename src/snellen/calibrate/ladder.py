@@ -12,12 +12,14 @@ CHANCE = 1 / 12  # what a guess is right, over the classes of the phantom world
 
 @dataclass(frozen=True)
 class Rung:
-    """One step: the planted value, who is asked about what, and for networks the world to train on first."""
+    """One step: the planted value, who is asked about what, for networks the world to train on first, and the training
+    images that an audit of the train-test gap is shown."""
 
     x: float
     model: str
     data: str
     train: str
+    learnt: str = ""
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,8 @@ class Ladder:
     """What is planted, who is asked about what, and what should be found.
 
     `model`, `data` and `train` are texts in which {x} stands for the planted value, {images} for how many images are
-    shown and {size} for their side; without `model` small networks are trained on `train`. `finding` is the name of the
+    shown and {size} for their side; without `model` small networks are trained on `train`; `learnt` are training images for
+    audits that compare both. `finding` is the name of the
     finding that is read, from the audits in `audits`; `where` picks one of several of that name by its facts, or by
     its `distortion`. `moves` says which way it should go, `truth` its exact expected value where that is known. `reads`
     takes value, low and high from the finding where they are not its own, and `called` names them then.
@@ -39,6 +42,7 @@ class Ladder:
     moves: Literal["up", "down"]
     model: str = ""
     train: str = ""
+    learnt: str = ""
     audits: str = "occlusion([0.5], [black])"
     where: Mapping[str, Any] = field(default_factory=dict)
     values: tuple[float, ...] = (0, 0.2, 0.4, 0.6, 0.8, 1)
@@ -62,7 +66,8 @@ class Ladder:
         def filled(text: str, x: float) -> str:
             return text.format(x=f"{x:g}", images=images, size=SIZE)
 
-        return [Rung(x, *(filled(text, x) for text in (self.model, self.data, self.train))) for x in chosen]
+        texts = (self.model, self.data, self.train, self.learnt)
+        return [Rung(x, *(filled(text, x) for text in texts)) for x in chosen]
 
     def picked(self, findings: list[dict[str, Any]]) -> dict[str, Any]:
         """The one finding that is read."""

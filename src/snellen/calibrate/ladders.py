@@ -85,6 +85,20 @@ LADDERS: dict[str, Ladder] = {
         values=(0.05, 0.2, 0.4, 0.6, 0.8, 1),
         truth=lambda x: sum(1 if 1 - area >= x else CHANCE for area in AREAS) / len(AREAS),
     ),
+    "forgetting": Ladder(
+        title="iOcclusion and memory",
+        planted="share of images forgotten under half a cover",
+        says="It recalls training images by 60 % of their pixels on a share x of the images, by 30 % on the rest, and guesses "
+        "otherwise. Half covered, the gap between training and test images stays on that rest alone: 1 − x.",
+        model="observer:mixture(memory(0.6, 'phantom:train?size={size}&n={images}'), "
+        "memory(0.3, 'phantom:train?size={size}&n={images}'), {x})",
+        data=TEST,
+        learnt="phantom:train?size={size}&n={images}",
+        audits="occlusion([0.5], [black])",
+        finding="iocclusion",
+        moves="down",
+        truth=lambda x: 1 - x,
+    ),
     "patches": Ladder(
         title="Shuffling and large patches",
         planted="share of answers that need whole patches",

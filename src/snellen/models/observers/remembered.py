@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import lru_cache
-from urllib.parse import parse_qsl
 
 import numpy as np
 
-from snellen.data.phantom.dials import read_dials
 from snellen.data.phantom.draws import mixed
-from snellen.data.phantom.world import World
+from snellen.data.phantom.reading import read_world
 from snellen.errors import UserError
 from snellen.models.observers.chance import Guess
 from snellen.models.observers.evidence import Observer, guessed, packed
@@ -34,7 +32,7 @@ class Memory:
     def __post_init__(self) -> None:
         if not 0 < self.share <= 1:
             raise ValueError(f"expected share in (0, 1], got {self.share:g}")
-        world_of(self.train)
+        read_world(self.train)
 
     def answer(self, images: np.ndarray) -> np.ndarray:
         album = album_of(self.train)
@@ -57,7 +55,7 @@ class Oracle:
     __str__ = text_form
 
     def __post_init__(self) -> None:
-        world_of(self.world)
+        read_world(self.world)
 
     def answer(self, images: np.ndarray) -> np.ndarray:
         album = album_of(self.world)
@@ -99,21 +97,11 @@ class Album:
 @lru_cache(maxsize=4)
 def album_of(text: str) -> Album:
     """The album of a phantom world."""
-    world = world_of(text)
+    world = read_world(text)
     made = world.recipe(np.arange(world.n))
     blocks = [np.arange(start, min(start + BLOCK, world.n)) for start in range(0, world.n, BLOCK)]
     colours = np.concatenate([packed(world.render(block).images).reshape(len(block), -1) for block in blocks])
     return Album(world.size, colours, _bytes(colours), made.label, made.true_class)
-
-
-def world_of(text: str) -> World:
-    """The phantom world of a data text; what is none is refused at once, not when the first image is shown."""
-    place, _, query = text.partition("?")
-    if place not in ("phantom:train", "phantom:test"):
-        raise UserError(f"expected a phantom world such as 'phantom:train?n=1000', got '{text}'")
-    split = place.removeprefix("phantom:")
-    dials = {"n": 4000 if split == "train" else 1000, **read_dials(dict(parse_qsl(query, keep_blank_values=True)))}
-    return World(split, **dials)
 
 
 def _bytes(colours: np.ndarray) -> np.ndarray:
