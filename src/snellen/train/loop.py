@@ -1,8 +1,8 @@
 """Train one network on images held in memory.
 
-Measured with the default recipe (`smallnet`, 10 epochs) on phantom:train?size=32&n=3000, nine classes then, torch 2.15 on one
-CPU thread: test accuracy over seeds 0 to 2 on phantom:test?size=32&n=1000 is 0.989, 0.984, 0.987 without mixing and
-0.965, 0.959, 0.945 with CutMix; 8 to 39 seconds a run on a machine busy with other work.
+Measured with the default recipe (`smallnet`, 10 epochs) on phantom:train?size=32&n=3000&texture_bias=0.5, twelve classes,
+torch 2.15 on two CPU cores: accuracy of seeds 0 to 2 on 900 such test images is 0.947, 0.953, 0.938 without mixing and 0.812,
+0.820, 0.787 with CutMix; 7 seconds a run.
 """
 
 from __future__ import annotations
