@@ -17,6 +17,7 @@ from snellen.engine.lock import writer_lock
 from snellen.engine.mend import mend
 from snellen.engine.record import record
 from snellen.engine.settings import Cluster
+from snellen.engine.watchdog import TookTooLong, watched
 from snellen.errors import UserError, unknown
 from snellen.prepare import Prepared, prepare
 from snellen.run import Run
@@ -90,7 +91,7 @@ def carry_out(
         plan = replace(prepared, fresh=False).plan()
         store = Store(folder)
         facts = record(prepared, plan, command)
-        early = look_first(prepared, facts["preprocessing"], progress)
+        early = look_first(prepared, facts["preprocessing"], progress, cluster, shard_timeout)
         if strict and certain(early):
             raise UserError(f"nothing was asked: {refusal(certain(early))}")
         for doubt in early:
@@ -120,10 +121,17 @@ def carry_out(
     return run
 
 
-def look_first(prepared: Prepared, known: dict[str, Any], progress: Progress) -> list[Doubt]:
+def look_first(
+    prepared: Prepared,
+    known: dict[str, Any],
+    progress: Progress,
+    cluster: Cluster | None = None,
+    shard_timeout: float | None = None,
+) -> list[Doubt]:
     """What a few images make doubtful before the rest is asked; what is said of preprocessing becomes `known`.
 
-    A run that is known already is not looked at again: torch is needed only once.
+    A run that is known already is not looked at again: torch is needed only once. Where a cluster asks, only torch networks
+    are looked at here: a callable may live where the actors are. A look that takes too long is left out.
     """
     early: list[Doubt] = []
     for name in dict.fromkeys(subject.name for subject in prepared.subjects):
@@ -138,7 +146,14 @@ def look_first(prepared: Prepared, known: dict[str, Any], progress: Progress) ->
 
             progress.say(f"a first look at {subject.name} ({subject.run})")
             labels = prepared.labels[subject.name, subject.run, "test"]
-            doubts = first_look(subject, prepared.data["test"], labels, prepared.settings)
+            try:
+                with watched(shard_timeout):
+                    doubts = first_look(
+                        subject, prepared.data["test"], labels, prepared.settings, networks_only=cluster is not None
+                    )
+            except TookTooLong:
+                progress.note(f"the first look at {subject.name} took more than {shard_timeout:g} s and was left out")
+                continue
             known[key] = [doubt.to_json() for doubt in doubts if doubt.name == "preprocessing"]
             found += doubts
         early += told_once(found, len(runs))

@@ -235,7 +235,9 @@ def test_what_goes_wrong_in_an_actor_arrives_in_one_line(cluster: Any, tmp_path:
     def broken(images: np.ndarray) -> np.ndarray:
         raise RuntimeError("no such layer\nand more")
 
-    with pytest.raises(UserError, match=r"^model 'n' answered nan for sample 'test-s0/\d+' under none\(\)$") as caught:
+    with pytest.raises(
+        UserError, match=r"^model 'n' answered nan for sample 'test-s0/\d+' under none\(\); check its weights"
+    ) as caught:
         on_ray(from_callable(nothing, size=16, name="n", version="1"), DATA, AUDIT, actors=1)
     assert type(caught.value) is UserError
     with pytest.raises(UserError, match=r"model 'b' failed on \d+ of 120 images .* RuntimeError: no such layer"):

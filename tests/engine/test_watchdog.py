@@ -86,3 +86,17 @@ def test_only_the_main_thread_can_be_watched() -> None:
     thread.start()
     thread.join()
     assert told == ["--shard-timeout needs the main thread; leave it out, or use --engine ray"]
+
+
+def test_a_first_look_that_hangs_is_left_out_and_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    calls = [0]
+
+    def hangs_once(images: np.ndarray) -> np.ndarray:
+        calls[0] += 1
+        if calls[0] == 1:
+            time.sleep(60)
+        return np.eye(2)[(images[:, 0, 0, 0] > 100).astype(int)]
+
+    model = from_callable(hangs_once, size=8, version="1", name="sleepy")
+    snellen.audit(model, levels(tmp_path), [], tmp_path / "run", shard_timeout=2, report=False)
+    assert "note: the first look at sleepy took more than 2 s and was left out" in capsys.readouterr().err

@@ -48,14 +48,17 @@ class Look:
         return (self.ask(pixels, labels).pred == labels).numpy().astype(np.float64)
 
 
-def first_look(subject: Subject, data: Dataset, labels: LabelMap, settings: Settings) -> list[Doubt]:
+def first_look(
+    subject: Subject, data: Dataset, labels: LabelMap, settings: Settings, networks_only: bool = False
+) -> list[Doubt]:
     """What up to 64 clean answers, and for a torch network other ways of preprocessing, make doubtful.
 
-    Nothing is said of recorded answers, which are checked whole, nor where there are fewer than 30 labelled images. A model
-    that fails here fails in the run, where its failures are listed.
+    Nothing is said of recorded answers, which are checked whole, nor where there are fewer than 30 labelled images, nor of
+    models that are no torch networks if `networks_only`. A model that fails here fails in the run, where its failures are
+    listed.
     """
     model = subject.model(settings.device)
-    if model.predict is None:
+    if model.predict is None or (networks_only and model.module is None):
         return []
     try:
         look = _look(subject, data, labels, settings)

@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from types import FrameType
 
 from snellen.errors import UserError
@@ -19,8 +19,12 @@ class Hung(BaseException):
     """Time is up. Not an Exception, so that a model which catches those does not go on."""
 
 
+class TookTooLong(UserError):
+    """What a watchdog says."""
+
+
 class Watchdog:
-    """Ends the body with a UserError in the main thread when more than `seconds` pass between two calls of `fed`.
+    """Ends the body with TookTooLong, a UserError, in the main thread when more than `seconds` pass between two calls of `fed`.
 
     A signal interrupts Python and whatever waits (sleeping, sockets, locks). A call that does not return even then, such as
     a stuck kernel, leaves no other way than to end the process; whole shards are on disk, and the same command continues.
@@ -45,7 +49,7 @@ class Watchdog:
         try:
             yield
         except Hung:
-            raise UserError(self.message) from None
+            raise TookTooLong(self.message) from None
         finally:
             self._over.set()
             self._fed.set()
@@ -71,3 +75,10 @@ class Watchdog:
             f"a shard took more than {self.seconds:g} s (--shard-timeout): a model hangs, or needs more time; "
             "the same command continues"
         )
+
+
+def watched(seconds: float | None) -> AbstractContextManager[None]:
+    """A watchdog over the body, where a limit is given and the body runs in the main thread."""
+    if seconds is None or threading.current_thread() is not threading.main_thread():
+        return nullcontext()
+    return Watchdog(seconds).watching()
