@@ -100,13 +100,17 @@ def test_the_rise_of_the_planted_class_is_read_from_its_place():
     assert planted_rise({"facts": facts}) == pytest.approx((0.1, 0.1 - half, 0.1 + half), abs=1e-3)
 
 
-def test_a_flat_ladder_holds_where_the_slope_may_be_nothing():
+def test_a_flat_ladder_holds_where_one_level_fits_every_rung():
+    def holds(points, moves):
+        return follows(score(points), points, moves)
+
     level, rising = straight((0, 1), (1, 1.02), (2, 0.99)), straight((0, 1), (1, 1.3), (2, 1.6))
-    assert follows(score(level), "flat")
-    assert not follows(score(rising), "flat")
-    assert follows(score(rising), "up")
-    assert not follows(score(rising), "down")
-    assert not follows(score(straight((0, 1))), "flat")  # one rung has no slope
+    assert holds(level, "flat")
+    assert not holds(rising, "flat")
+    assert not holds(straight((0, 1), (1, 1.3), (2, 1)), "flat")  # a hump has no slope, and is not flat
+    assert holds(rising, "up")
+    assert not holds(rising, "down")
+    assert not holds(straight((0, 1)), "flat")
 
 
 # Climbing

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from snellen.calibrate.climb import Climbed, Step
-from snellen.calibrate.score import Score
+from snellen.calibrate.score import Point, Score
 from snellen.report.charts import CONFIG, INK, colour, svg
 from snellen.report.markdown import escaped
 from snellen.version import __version__
@@ -41,7 +41,7 @@ def _ladder(one: Climbed, out: Path) -> dict[str, Any]:
         "measured": one.ladder.called or one.ladder.finding.replace("_", " "),
         "audits": one.ladder.audits,
         "moves": one.ladder.moves,
-        "follows": follows(told, one.ladder.moves),
+        "follows": follows(told, [step.point for step in one.steps], one.ladder.moves),
         "spearman": _plain(told.spearman),
         "slope": {name: _plain(getattr(told.slope, name)) for name in ("value", "low", "high")},
         "truth_slope": _plain(told.truth_slope),
@@ -51,10 +51,10 @@ def _ladder(one: Climbed, out: Path) -> dict[str, Any]:
     }
 
 
-def follows(told: Score, moves: str) -> bool:
-    """Whether a finding went where it should: its rank correlation, or for `flat` a slope whose interval holds 0."""
+def follows(told: Score, points: Sequence[Point], moves: str) -> bool:
+    """Whether a finding went where it should: its rank correlation, or for `flat` one level inside every interval."""
     if moves == "flat":
-        return told.slope.low <= 0 <= told.slope.high
+        return len(points) > 1 and max(point.low for point in points) <= min(point.high for point in points)
     return (1 if moves == "up" else -1) * told.spearman >= MONOTONE
 
 
