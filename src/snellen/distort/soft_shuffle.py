@@ -66,10 +66,8 @@ class SoftShuffle:
             return maps
         height, width = maps.shape[-2:]
         down, across = (weight >= ONE // 2 for weight in self.weights(height, width, view))
-        upper, lower = (
-            torch.where(across, *(self._sources(height, width, below, right, view) for right in (1, 0)))
-            for below in (0, 1)
-        )
+        rows = [[self._sources(height, width, below, right, view) for right in (0, 1)] for below in (0, 1)]
+        upper, lower = (torch.where(across, right, left) for left, right in rows)
         source = torch.where(down, lower, upper).flatten(1)
         flat = maps.flatten(-2)
         for _ in range(flat.ndim - 2):
