@@ -54,7 +54,7 @@ class SoftShuffle:
         return torch.cat([self._blended(images[start:stop], view.rows(start, stop)) for start, stop in parts])
 
     def _blended(self, images: Tensor, view: View) -> Tensor:
-        down, across = (weight[:, None] for weight in self.weights(*images.shape[-2:], view))
+        down, across = (weight[:, None] for weight in self.weights(images.shape[-2], images.shape[-1], view))
         (above_left, above_right), (below_left, below_right) = self._shown(images, view)
         above = (above_left << 8) + (above_right - above_left) * across
         below = (below_left << 8) + (below_right - below_left) * across
@@ -65,7 +65,7 @@ class SoftShuffle:
         if self.grid == 1:
             return maps
         stack = maps[:, None] if maps.ndim == 3 else maps
-        down, across = (weight[:, None] >= ONE // 2 for weight in self.weights(*maps.shape[-2:], view))
+        down, across = (weight[:, None] >= ONE // 2 for weight in self.weights(maps.shape[-2], maps.shape[-1], view))
         upper, lower = (torch.where(across, right, left) for left, right in self._shown(stack, view, maps.dtype))
         return torch.where(down, lower, upper).view_as(maps)
 
@@ -81,9 +81,9 @@ class SoftShuffle:
         seam = self._seams(side, view)
         reach = round(self.width * tile * ONE / 4)  # how far a border wanders, and half of what it fades over
         knots = view.draw.bytes(name, (self.grid + 1, along // self._pace(along) + 2)).to(torch.int32) - 128
-        border = curve(knots, along, self._pace(along)) * reach // (128 * ONE)
-        place = ONE * torch.arange(side, device=view.draw.device, dtype=torch.int32) + ONE // 2 - ONE * tile * seam
-        past = place[:, None] - border[:, seam]
+        border = curve(knots, along, self._pace(along)).to(torch.int64) * reach // (128 * ONE)
+        place = ONE * torch.arange(side, device=view.draw.device) + ONE // 2 - ONE * tile * seam
+        past = place.to(torch.int32)[:, None] - border.to(torch.int32)[:, seam]
         if not reach:
             return (past > 0).to(torch.int32) * ONE
         per = -(-ONE * 65536 // (2 * reach))  # a product and a shift: dividing whole tensors is several times slower
