@@ -52,6 +52,7 @@ def test_an_observer_of_known_bias_is_measured_exactly(conflicts: str, shape_of_
     assert (found.loc["shape_bias", "conflicts"], found.loc["shape_bias", "decided"]) == (24, 24)
     assert found.loc["shuffled_accuracy", "value"] == found.loc["shape_accuracy", "value"]  # every pixel is alike
     assert found.loc["shuffled_accuracy", "di"] is not None
+    assert found.loc["soft_shuffled_accuracy", "value"] == found.loc["shuffled_accuracy", "value"]
 
 
 def test_data_without_conflicts_says_so() -> None:
@@ -63,10 +64,22 @@ def test_data_without_conflicts_says_so() -> None:
     assert found["shuffled_accuracy"]["value"] is not None
 
 
+def test_the_di_of_both_shuffles_tells_seams_from_lost_shape() -> None:
+    """One that takes straight edges for a class falls for the hard seams only, which the two numbers side by side show."""
+    model = "observer:mixture(edges(texture), guess, 0.7)"  # guesses, because DI is about shares of the errors
+    run = snellen.audit(model, "phantom:test?size=64&n=240&texture_bias=1", "shape", quiet=True, report=False)
+    found = run.findings().set_index("name")
+    hard, soft = found.loc["shuffled_accuracy"], found.loc["soft_shuffled_accuracy"]
+    assert (hard["distortion"], soft["distortion"]) == ("shuffle(grid=4)", "soft_shuffle(grid=4, width=0.75)")
+    assert hard["value"] < 0.5 < 0.65 < soft["value"]
+    assert soft["di"] < 1 < hard["di"]
+
+
 def test_the_grid_follows_the_image_size() -> None:
     (audit,) = parse_audits("shape")
     assert str(audit.shuffled(Exam({"test": "ab"}, side=28)).distortion) == "shuffle(grid=2)"
     assert str(audit.shuffled(Exam({"test": "ab"}, side=32)).distortion) == "shuffle(grid=4)"
+    assert str(audit.softly_shuffled(Exam({"test": "ab"}, side=28)).distortion) == "soft_shuffle(grid=2, width=0.75)"
     (audit,) = parse_audits("shape(8)")
     assert str(audit.shuffled(Exam({"test": "ab"}, side=32)).distortion) == "shuffle(grid=8)"
 

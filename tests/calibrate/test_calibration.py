@@ -13,7 +13,7 @@ from scipy import stats
 
 import snellen
 from snellen.calibrate import LADDERS, Ladder, Point, calibrate, score
-from snellen.calibrate.page import chart_of, html_of, markdown_of, number
+from snellen.calibrate.page import chart_of, follows, html_of, markdown_of, number
 from snellen.calibrate.score import ranks, spearman
 from snellen.cli import main
 
@@ -100,6 +100,19 @@ def test_the_rise_of_the_planted_class_is_read_from_its_place():
     assert planted_rise({"facts": facts}) == pytest.approx((0.1, 0.1 - half, 0.1 + half), abs=1e-3)
 
 
+def test_a_flat_ladder_holds_where_one_level_fits_every_rung():
+    def holds(points, moves):
+        return follows(score(points), points, moves)
+
+    level, rising = straight((0, 1), (1, 1.02), (2, 0.99)), straight((0, 1), (1, 1.3), (2, 1.6))
+    assert holds(level, "flat")
+    assert not holds(rising, "flat")
+    assert not holds(straight((0, 1), (1, 1.3), (2, 1)), "flat")  # a hump has no slope, and is not flat
+    assert holds(rising, "up")
+    assert not holds(rising, "down")
+    assert not holds(straight((0, 1)), "flat")
+
+
 # Climbing
 
 
@@ -119,6 +132,17 @@ def test_what_is_planted_is_measured(climbed):
     assert memory["worst"] < 0.1
     assert patches["points"][0]["value"] == 1
     assert patches["slope"]["value"] == pytest.approx(-11 / 12, abs=0.15)
+
+
+def test_soft_seams_are_no_edges_and_the_order_of_shape_observers_stays(tmp_path):
+    names = ("shuffle_edges", "soft_shuffle_edges", "soft_shuffle_shape")
+    hard, soft, shape = calibrate(tmp_path / "c", names, images=120, quick=True, quiet=True)["ladders"]
+    assert hard["slope"]["low"] > 2
+    assert soft["follows"]
+    assert abs(soft["slope"]["value"]) < hard["slope"]["low"] / 2
+    assert shape["spearman"] == pytest.approx(-1)
+    assert shape["points"][0]["value"] == 1  # the middles of the tiles still show the texture
+    assert shape["points"][-1]["value"] < 0.2
 
 
 def test_a_second_climb_asks_nothing(climbed, monkeypatch):

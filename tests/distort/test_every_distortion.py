@@ -26,6 +26,8 @@ VARIANTS = [
     "salient(0.5, most, noise)",
     "shuffle(4) | salient(0.5, layer=stage3)",
     "shuffle(5)",
+    "soft_shuffle(5, 1)",
+    "soft_shuffle(4) | salient(0.5, layer=stage3)",
     "noise(uniform(0, 0.1))",
     "mix(cutmix, 0.5)",
     "occlude(0.2) | shuffle(4) | noise(0.05)",

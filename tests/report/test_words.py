@@ -15,6 +15,7 @@ from snellen.report.words import in_words, index, interval, listed, measured, pe
             "black square of 70–100 % (partly outside)",
         ),
         ("shuffle(grid=4)", "4×4 patches shuffled"),
+        ("soft_shuffle(grid=4, width=0.75)", "4×4 patches shuffled softly"),
         ("noise(sigma=uniform(low=0, high=0.1))", "Gaussian noise of σ 0–0.1"),
         ("fourier(area=0.5, fill=black, spectrum=official)", "black Fourier mask of 50 %"),
         ("tiles(grid=8, share=0.5, fill=grey)", "grey tiles over 50 % of 8×8"),

@@ -9,7 +9,7 @@ import numpy as np
 
 from snellen.audits.exam import Exam
 from snellen.audits.finding import Finding, finding
-from snellen.distort import Shuffle
+from snellen.distort import Shuffle, SoftShuffle
 from snellen.engine.answers import Answers, Block
 from snellen.engine.cell import Cell
 from snellen.measure import accuracy, shape_bias
@@ -21,33 +21,45 @@ from snellen.text import text_form
 class Shape:
     """Accuracy on shuffled patches, and on cue conflicts whether answers name the shape or the texture.
 
-    Patches of a `grid` × `grid` raster (2×2 below 32 pixels, 4×4 from there) keep their texture and lose the outline.
+    Patches of a `grid` × `grid` raster (2×2 below 32 pixels, 4×4 from there) keep their texture and lose the outline. They
+    are shown twice, with hard seams and fading into each other: where both DI differ, the seams are taken for something.
     Cue conflicts are images with a column `texture` that names a class, such as `cue:` data: shape accuracy and texture
     accuracy over all of them, and the shape bias, the share of shapes among the answers to conflicts that name either.
     """
 
     grid: int | None = None
     title: ClassVar[str] = "Shape or texture"
-    names: ClassVar[tuple[str, ...]] = ("shuffled_accuracy", "shape_accuracy", "texture_accuracy", "shape_bias")
+    names: ClassVar[tuple[str, ...]] = (
+        "shuffled_accuracy", "soft_shuffled_accuracy", "shape_accuracy", "texture_accuracy", "shape_bias",
+    )  # fmt: skip
     by_default: ClassVar[bool] = False
 
     __str__ = text_form
 
     def shuffled(self, exam: Exam) -> Cell:
-        return exam.cell(Shuffle(self.grid or (4 if exam.side >= 32 else 2)))
+        return exam.cell(Shuffle(self._grid(exam)))
+
+    def softly_shuffled(self, exam: Exam) -> Cell:
+        return exam.cell(SoftShuffle(self._grid(exam)))
+
+    def _grid(self, exam: Exam) -> int:
+        return self.grid or (4 if exam.side >= 32 else 2)
 
     def cells(self, exam: Exam) -> list[Cell]:
-        return [exam.clean(), self.shuffled(exam)]
+        return [exam.clean(), self.shuffled(exam), self.softly_shuffled(exam)]
 
     def conclude(self, exam: Exam, answers: Answers) -> list[Finding]:
-        cell = self.shuffled(exam)
-        block = answers[cell]
-        text = f"accuracy under {cell.distortion}: what is known without the outline, unless DI says otherwise"
-        shuffled = finding(
-            "shape", "shuffled_accuracy", answers.model, accuracy(block.score, block.groups), text, cells=(cell,),
-            per_run=tuple(block.score.mean(1).tolist()) if block.score.size else (),
-        )  # fmt: skip
-        return [shuffled, *self._cues(exam, answers)]
+        told = []
+        for name, cell in zip(self.names, (self.shuffled(exam), self.softly_shuffled(exam))):
+            text = f"accuracy under {cell.distortion}: what is known without the outline, unless DI says otherwise"
+            block = answers[cell]
+            told.append(
+                finding(
+                    "shape", name, answers.model, accuracy(block.score, block.groups), text, cells=(cell,),
+                    per_run=tuple(block.score.mean(1).tolist()) if block.score.size else (),
+                )
+            )  # fmt: skip
+        return [*told, *self._cues(exam, answers)]
 
     def _cues(self, exam: Exam, answers: Answers) -> list[Finding]:
         block = answers[exam.clean()]
@@ -57,7 +69,7 @@ class Shape:
             has = exam.column("texture", block.ids) is not None
             why = "its column 'texture' names none of its classes" if has else "it has no column 'texture'"
             text = f"the data has no cues in conflict: {why}; use cue: data, for example"
-            return [finding("shape", name, answers.model, NO_DATA, text) for name in self.names[1:]]
+            return [finding("shape", name, answers.model, NO_DATA, text) for name in self.names[2:]]
         block, textures = block.at(known), textures[known]
         measured = shape_bias(block.pred, block.labels, textures, block.groups)
         told = []

@@ -28,10 +28,10 @@ class Ladder:
 
     `model`, `data` and `train` are texts in which {x} stands for the planted value, {images} for how many images are
     shown and {size} for their side; without `model` small networks are trained on `train`; `learnt` are training images for
-    audits that compare both. `finding` is the name of the
-    finding that is read, from the audits in `audits`; `where` picks one of several of that name by its facts, or by
-    its `distortion`. `moves` says which way it should go, `truth` its exact expected value where that is known. `reads`
-    takes value, low and high from the finding where they are not its own, and `called` names them then.
+    audits that compare both. `finding` is the name of the finding that is read, from the audits in `audits`; `where` picks
+    one of several of that name by its facts, or by its `distortion`. `moves` says which way it should go, or that it should
+    stay (`flat`), `truth` its exact expected value where that is known. `reads` takes value, low and high from the finding
+    where they are not its own, and `called` names them then.
     """
 
     title: str
@@ -39,7 +39,7 @@ class Ladder:
     says: str
     data: str
     finding: str
-    moves: Literal["up", "down"]
+    moves: Literal["up", "down", "flat"]
     model: str = ""
     train: str = ""
     learnt: str = ""

@@ -18,6 +18,7 @@ EDGED = "observer:mixture(mixture(edges(texture), texture, {x}), guess, 0.7)"
 EDGE_TRAIN = "phantom:train?size={size}&n=2400&seed=1&edge_class={x}&without=square,cross"
 EDGE_TEST = TEST + "&seed=1&without=square,cross"
 TILES = "tiles(grid=4, share=0.3, fill=noise)"
+SOFT = "soft_shuffle(grid=4, width=0.75)"
 
 
 def planted_rise(finding: Mapping[str, Any]) -> tuple[float, float, float]:
@@ -146,6 +147,30 @@ LADDERS: dict[str, Ladder] = {
         moves="up",
         where={"distortion": "shuffle(grid=4)"},
     ),
+    "soft_shuffle_edges": Ladder(
+        title="Interference of a soft shuffle",
+        planted="share of answers that straight edges decide",
+        says="The same observers again: tiles that fade into each other have no straight seams, so DI should stay where it "
+        "is. It does not begin at 0: blended pixels are new pixels, so the 30 % of guesses are drawn anew.",
+        model=EDGED,
+        data=TEST + "&texture_bias=1",
+        audits="interference([soft_shuffle(4)])",
+        finding="interference",
+        moves="flat",
+        where={"distortion": SOFT},
+    ),
+    "soft_shuffle_shape": Ladder(
+        title="Soft shuffling and shape",
+        planted="share of answers from shape",
+        says="Soft tiles break the outline as hard ones do and leave the texture's pixels in their middles: accuracy should "
+        "fall with the share of answers from shape.",
+        model="observer:mixture(shape, texture, {x})",
+        data=TEST + "&texture_bias=1",
+        audits="interference([soft_shuffle(4)])",
+        finding="distorted_accuracy",
+        moves="down",
+        where={"distortion": SOFT},
+    ),
     "trained_background": Ladder(
         title="A network that learnt backgrounds",
         planted="background_bias of the training world",
@@ -182,5 +207,31 @@ LADDERS: dict[str, Ladder] = {
         values=(0, 0.25, 0.5, 0.75, 1),
         reads=planted_rise,
         called="rise of the planted class",
+    ),
+    "trained_seams": Ladder(
+        title="A network that learnt edges: shuffling",
+        planted="edge_class of the training world",
+        says="The same networks under 4 × 4 shuffled tiles: the more often bars mark one class in training, the more the "
+        "seams should look like that class.",
+        train=EDGE_TRAIN,
+        data=EDGE_TEST,
+        audits="interference([shuffle(4), soft_shuffle(4)])",
+        finding="interference",
+        moves="up",
+        where={"distortion": "shuffle(grid=4)"},
+        values=(0, 0.25, 0.5, 0.75, 1),
+    ),
+    "trained_soft_seams": Ladder(
+        title="A network that learnt edges: soft shuffling",
+        planted="edge_class of the training world",
+        says="The same networks and permutations with tiles that fade into each other: nothing straight is left to be taken "
+        "for the planted class, so DI should stay where it is.",
+        train=EDGE_TRAIN,
+        data=EDGE_TEST,
+        audits="interference([shuffle(4), soft_shuffle(4)])",
+        finding="interference",
+        moves="flat",
+        where={"distortion": SOFT},
+        values=(0, 0.25, 0.5, 0.75, 1),
     ),
 }

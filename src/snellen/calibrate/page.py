@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from snellen.calibrate.climb import Climbed, Step
+from snellen.calibrate.score import Point, Score
 from snellen.report.charts import CONFIG, INK, colour, svg
 from snellen.report.markdown import escaped
 from snellen.version import __version__
@@ -30,7 +31,7 @@ def page_of(climbed: Sequence[Climbed], out: Path, command: str) -> dict[str, An
 
 
 def _ladder(one: Climbed, out: Path) -> dict[str, Any]:
-    told, sign = one.score, 1 if one.ladder.moves == "up" else -1
+    told = one.score
     return {
         "name": one.name,
         "title": one.ladder.title,
@@ -40,7 +41,7 @@ def _ladder(one: Climbed, out: Path) -> dict[str, Any]:
         "measured": one.ladder.called or one.ladder.finding.replace("_", " "),
         "audits": one.ladder.audits,
         "moves": one.ladder.moves,
-        "follows": sign * told.spearman >= MONOTONE,
+        "follows": follows(told, [step.point for step in one.steps], one.ladder.moves),
         "spearman": _plain(told.spearman),
         "slope": {name: _plain(getattr(told.slope, name)) for name in ("value", "low", "high")},
         "truth_slope": _plain(told.truth_slope),
@@ -48,6 +49,13 @@ def _ladder(one: Climbed, out: Path) -> dict[str, Any]:
         "inside": told.inside,
         "points": [_point(step, out) for step in one.steps],
     }
+
+
+def follows(told: Score, points: Sequence[Point], moves: str) -> bool:
+    """Whether a finding went where it should: its rank correlation, or for `flat` one level inside every interval."""
+    if moves == "flat":
+        return len(points) > 1 and max(point.low for point in points) <= min(point.high for point in points)
+    return (1 if moves == "up" else -1) * told.spearman >= MONOTONE
 
 
 def _point(step: Step, out: Path) -> dict[str, Any]:

@@ -17,9 +17,10 @@ from snellen.distort.mix import Mix
 from snellen.distort.noise import Noise
 from snellen.distort.salient import Saliency, Salient, saliency_of
 from snellen.distort.shuffle import Shuffle
+from snellen.distort.soft_shuffle import SoftShuffle
 from snellen.distort.view import Donors, View
 
 __all__ = [
     "DISTORTIONS", "Beta", "Chain", "Distortion", "Donors", "Fourier", "Mix", "Noise", "Nothing", "Occlude", "Saliency",
-    "Salient", "Shuffle", "Tiles", "Uniform", "View", "apply", "moved", "parse", "saliency_of", "show",
+    "Salient", "Shuffle", "SoftShuffle", "Tiles", "Uniform", "View", "apply", "moved", "parse", "saliency_of", "show",
 ]  # fmt: skip

@@ -13,6 +13,7 @@ from snellen.distort.mix import Mix
 from snellen.distort.noise import Noise
 from snellen.distort.salient import Salient
 from snellen.distort.shuffle import Shuffle
+from snellen.distort.soft_shuffle import SoftShuffle
 
 DISTORTIONS: dict[str, type] = {
     "none": Nothing,
@@ -21,6 +22,7 @@ DISTORTIONS: dict[str, type] = {
     "fourier": Fourier,
     "salient": Salient,
     "shuffle": Shuffle,
+    "soft_shuffle": SoftShuffle,
     "noise": Noise,
     "mix": Mix,
 }

@@ -127,7 +127,7 @@ def _named(finding: Mapping[str, Any]) -> tuple[str, str]:
         label, topic = f"Fill gap, {facts['fill']} less {facts['other']}", "the fill gap"
     elif name == "interference":
         label, topic = f"DI: {words}", f"the DI of {words}"
-    elif name in ("distorted_accuracy", "occluded_accuracy", "shuffled_accuracy"):
+    elif name in ("distorted_accuracy", "occluded_accuracy", "shuffled_accuracy", "soft_shuffled_accuracy"):
         label, topic = f"Accuracy: {words}", words
     else:
         topic = name.replace("_", " ").replace("iocclusion", "iOcclusion") + (f" under {words}" if words else "")

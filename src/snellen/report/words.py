@@ -94,6 +94,7 @@ _WORDS: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "fourier": lambda fields: f"{fields['fill']} Fourier mask of {_share(fields['area'])}",
     "salient": _salient,
     "shuffle": lambda fields: f"{fields['grid']}×{fields['grid']} patches shuffled",
+    "soft_shuffle": lambda fields: f"{fields['grid']}×{fields['grid']} patches shuffled softly",
     "mix": lambda fields: f"{_MIXES[fields['kind']]} with another image",
     "noise": lambda fields: f"Gaussian noise of σ {_range(fields['sigma'], 1) or 'drawn'}",
 }
