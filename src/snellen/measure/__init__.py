@@ -9,6 +9,7 @@ from snellen.measure.estimate import Estimate
 from snellen.measure.interference import Interference, interference
 from snellen.measure.interference_chance import (
     Chance,
+    Kind,
     PublishedChance,
     chance_of,
     interference_null,
@@ -24,6 +25,7 @@ __all__ = [
     "Estimate",
     "IOcclusion",
     "Interference",
+    "Kind",
     "OverRuns",
     "PublishedChance",
     "ShapeBias",
