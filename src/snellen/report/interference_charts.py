@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from textwrap import fill
 from typing import Any
 
 from snellen.report.charts import CONFIG, INK, WARN, colour, dash
 from snellen.report.words import known
 
 BAR = "var(--bar, #8aa0b8)"
+LONGEST_LINE = 24  # of an axis label, in characters
 
 
 def highest(models: Sequence[Mapping[str, Any]]) -> float:
@@ -21,15 +23,20 @@ def index_chart(model: Mapping[str, Any], end: float) -> dict[str, Any]:
     """A bar per distortion with its interval and dominant class, a tick at its worst case, a rule at mild noise."""
     rows = [
         {
-            **{name: row[name] for name in ("distortion", "words", "value", "low", "high", "mark")},
+            **{name: row[name] for name in ("distortion", "value", "low", "high", "mark")},
+            "words": label,
             "worst": row["worst_case"] if model["runs"] > 1 else None,
             "said": _short(row["dominant"]),
             "tip": max(row[name] for name in ("value", "high", "worst_case") if known(row[name])),
         }
-        for row in model["rows"]
+        for row, label in zip(model["rows"], _labels([row["words"] for row in model["rows"]]))
     ]
+    lifted = {
+        "condition": {"test": r"indexof(datum.label, '\n') > 0", "value": -6},
+        "value": 0,
+    }  # two lines: to the middle
     y = {"field": "words", "type": "nominal", "title": None, "sort": None,
-         "axis": {"ticks": False, "labelLimit": 230, "domain": False}}  # fmt: skip
+         "axis": {"ticks": False, "domain": False, "labelExpr": r"split(datum.label, '\n')", "labelOffset": lifted}}  # fmt: skip
     x = {"field": "value", "type": "quantitative", "title": "DI index",
          "scale": {"domain": [0, 1.25 * end or 1.0]}, "axis": {"tickCount": 5}}  # fmt: skip
     layers: list[dict[str, Any]] = [
@@ -56,7 +63,7 @@ def index_chart(model: Mapping[str, Any], end: float) -> dict[str, Any]:
     ]  # fmt: skip
     if model["noise"]:
         layers.append(_rule("x", [{"noise": model["noise"]["value"]}]))
-    return {"width": 300, "height": {"step": 26}, "data": {"values": rows}, "layer": layers, "config": CONFIG}
+    return {"width": 300, "height": {"step": 31}, "data": {"values": rows}, "layer": layers, "config": CONFIG}
 
 
 def sweep_chart(sweep: Mapping[str, Any], models: Sequence[str]) -> dict[str, Any]:
@@ -64,11 +71,12 @@ def sweep_chart(sweep: Mapping[str, Any], models: Sequence[str]) -> dict[str, An
     points = [
         {
             "model": line["model"],
-            "said": _short(point["dominant"], 12),
+            # named once along a line, where it ends or another class follows
+            "said": "" if point["dominant"] == following else _short(point["dominant"], 12),
             **{name: point[name] for name in ("at", "value", "low", "high", "mark")},
         }
         for line in sweep["lines"]
-        for point in line["points"]
+        for point, following in zip(line["points"], [*(each["dominant"] for each in line["points"][1:]), None])
     ]
     hue = {"scale": {"domain": list(models), "range": [colour(i) for i in range(len(models))]}, "legend": None}
     by_model = {"color": {"field": "model", "type": "nominal", **hue}}
@@ -115,6 +123,12 @@ def _rule(axis: str, noises: Sequence[Mapping[str, Any]], more: Mapping[str, Any
         "mark": mark if more else {**mark, "color": INK},
         "encoding": {axis: {"field": "noise", "type": "quantitative"}, **(more or {})},
     }
+
+
+def _labels(words: Sequence[str]) -> list[str]:
+    """The words in lines short enough for an axis; the same words twice stay apart by characters without width."""
+    lines = [fill(each.replace(" %", "\u00a0%"), LONGEST_LINE) for each in words]
+    return [each + "\u200b" * lines[:place].count(each) for place, each in enumerate(lines)]
 
 
 def _short(name: str, longest: int = 18) -> str:
