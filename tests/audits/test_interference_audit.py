@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import snellen
-from snellen.audits import AUDITS, parse_audits
+from snellen.audits import AUDITS, Exam, Finding, Interference, parse_audits
+from snellen.distort import Shuffle
+from snellen.engine import Answers, Block
 from snellen.errors import UserError
 from snellen.models import Model, from_callable
 
@@ -73,12 +75,84 @@ def test_every_distortion_based_finding_carries_its_interference_and_clean_ones_
 
 def test_the_grid_follows_the_image_size_unless_given() -> None:
     (audit,) = parse_audits("interference")
-    from snellen.audits import Exam
-
     assert str(audit.chosen(Exam({"test": "ab"}, side=28))[0]) == "shuffle(grid=2)"
     assert str(audit.chosen(Exam({"test": "ab"}, side=32))[0]) == "shuffle(grid=4)"
     (audit,) = parse_audits("interference(grid=8)")
     assert str(audit.chosen(Exam({"test": "ab"}, side=32))[0]) == "shuffle(grid=8)"
+
+
+def test_a_sweep_is_asked_beside_what_is_chosen_and_nothing_twice() -> None:
+    exam = Exam({"test": "abc"}, side=32)
+    (audit,) = parse_audits("interference(sweep=[shuffle(2), shuffle(4), shuffle(8)])")
+    asked = [str(cell.distortion) for cell in audit.cells(exam)]
+    assert [text for text in asked if "shuffle" in text] == [f"shuffle(grid={grid})" for grid in (4, 2, 8)]
+    assert len(asked) == 5
+    (audit,) = parse_audits("interference([shuffle(2), shuffle(2)], sweep=[shuffle(8)])")
+    assert [str(cell.distortion) for cell in audit.cells(exam)] == ["shuffle(grid=2)", "shuffle(grid=8)"]
+    assert parse_audits(str(audit)) == [audit]
+
+
+def concluded(clean: list[list[int]], distorted: list[list[int]], classes: str) -> Finding:
+    """The interference finding of the shuffle, from answers to images that are all of class 0; noise changes nothing."""
+    exam, samples = Exam({"test": classes}, side=32), len(clean[0])
+
+    def block(pred: list[list[int]]) -> Block:
+        given, labels, shown = np.array(pred), np.zeros(samples, int), np.ones(samples, bool)
+        score = (given == labels).astype(np.float32)
+        return Block(given, given, score, score, score, labels, np.full(samples, np.nan), shown, np.arange(samples))
+
+    audit = Interference((Shuffle(2),))
+    blocks = {exam.clean(): block(clean), exam.yardstick(): block(clean), audit.cells(exam)[0]: block(distorted)}
+    told = audit.conclude(exam, Answers("m", ["run"] * len(clean), blocks, {"test": classes}))
+    (one,) = [one for one in told if one.name == "interference" and "shuffle" in str(one.cells[0].distortion)]
+    return one
+
+
+def test_the_worst_case_of_table_9_is_told_with_its_spread_by_hand() -> None:
+    # Four classes, ten images of class a. Errors b, c, d, clean → distorted:
+    #   run 0: none → 4, 0, 0: b rises by 1, times K: 4.
+    #   run 1: none → 0, 2, 2: c and d rise by 1/2 each: 2 and 2.
+    # cmax = b, mean rise 2: v = 4/4 · 2 = 2 and 0, index 1, deviation √2.
+    # Worst case: own maxima 4 and 2, mean 3: 4/4 · 3 = 3 and 2/4 · 3 = 1.5, mean 2.25, deviation 1.5/√2.
+    clean = [[0] * 10] * 2
+    one = concluded(clean, [[1, 1, 1, 1] + [0] * 6, [2, 2, 3, 3] + [0] * 6], "abcd")
+    assert (one.value, one.facts["dominant"]) == (pytest.approx(1), "b")
+    assert one.facts["std"] == pytest.approx(2**0.5)
+    assert one.facts["worst_case"] == pytest.approx(2.25)
+    assert one.facts["worst_case_std"] == pytest.approx(1.5 / 2**0.5)
+
+
+def test_the_facts_hold_both_chances_with_and_without_clean_errors() -> None:
+    # Ten classes, five runs of 500 errors, all on one class; 100 clean errors, all on class b.
+    clean, distorted = [[1] * 100 + [0] * 400] * 5, [[3] * 500] * 5
+    facts = concluded(clean, distorted, "abcdefghij").facts
+    # No throw of 500 errors reaches it; five runs agree on one class (not b) in 9 of 10⁵ draws.
+    assert facts["p_uniform"] == facts["p_one"] == pytest.approx(1 / 1001)
+    nulls = facts["nulls"]
+    assert nulls["uniform"]["p"] == facts["p_uniform"]
+    # Without clean errors: the rule of five runs, FACTS 1.1; pooled as in B.2: 0.10 (4e-5) and 0.10 ± 0.30.
+    assert nulls["uniform_without_clean_errors"]["mean"] == pytest.approx(0.121, abs=0.001)
+    assert nulls["one_without_clean_errors"]["mean"] == pytest.approx(1.42, abs=0.1)
+    assert nulls["published"]["uniform"]["mean"] == pytest.approx(0.10)
+    assert nulls["published"]["uniform"]["standard_error"] == pytest.approx(4.24e-5, rel=0.01)
+    assert nulls["published"]["one"]["std"] == pytest.approx(0.30)
+    # With them b falls from 1 to about 1/10 and nine classes rise, each by 10 · 1/10 = 1: index about 1/9 · 1.
+    assert nulls["uniform"]["mean"] == pytest.approx(1 / 9, abs=0.03)
+
+
+def test_scattered_errors_have_no_small_p_value() -> None:
+    scattered = [[1 + (i + run) % 9 if i < 90 else 0 for i in range(200)] for run in range(3)]
+    one = concluded([[0] * 200] * 3, scattered, "abcdefghij")
+    assert one.facts["p_uniform"] > 0.5
+    assert f"p = {one.facts['p_uniform']:.3f} for errors at random" in one.text
+
+
+def test_two_classes_show_no_dominant_class_and_no_p_value() -> None:
+    one = concluded([[1, 0, 0, 0]], [[1, 1, 1, 0]], "ab")
+    assert "with two classes no dominant class can be shown" in one.text
+    assert one.facts["dominant"] == "none"
+    assert np.isnan([one.facts["p_uniform"], one.facts["p_one"]]).all()
+    assert "published" not in one.facts["nulls"]
 
 
 @pytest.mark.parametrize("name", AUDITS)

@@ -63,9 +63,24 @@ def test_a_model_of_mean_brightness_is_fooled_by_the_fill_and_the_gap_shows_it(h
     # Grey 127 over 0.49 of 60 gives 92.8: dark images look light; light ones stay light.
     assert found.loc[("occluded_accuracy", "grey"), "value"] == 0.5
     assert found.loc[("occluded_accuracy", "black"), "di"] == pytest.approx(2)
-    assert found.loc[("occluded_accuracy", "black"), "di_dominant"] == "dark"
-    assert found.loc[("occluded_accuracy", "grey"), "di_dominant"] == "light"
-    assert found["di_flagged"].loc["occluded_accuracy"].all()
+    # Of two classes none can be shown to dominate: the gap between fills tells, the flag does not.
+    assert set(found["di_dominant"].loc["occluded_accuracy"]) == {""}
+    assert not found["di_flagged"].loc["occluded_accuracy"].any()
+
+
+def test_of_three_classes_the_one_that_a_black_square_looks_like_is_named_and_flagged(tmp_path: Path) -> None:
+    """Levels 60, 120, 180 told apart by the mean. 0.81 of black leaves at most 34: all images look dark, 2/3 wrongly."""
+    labels = np.arange(300) % 3
+    images = np.broadcast_to((60 * (labels + 1))[:, None, None], (300, 20, 20)).astype(np.uint8)
+    np.savez(tmp_path / "thirds.npz", images=images, labels=labels, classes=["dark", "light", "glaring"])
+    model = of(lambda images: np.eye(3)[np.digitize(images.mean((1, 2, 3)), [90, 150])])
+    audits = "occlusion(areas=[0.81], fills=[black])"
+    run = snellen.audit(model, f"arrays:{tmp_path}/thirds.npz", audits, quiet=True, report=False)
+    found = run.findings().set_index("name").loc["occluded_accuracy"]
+    assert found["value"] == pytest.approx(1 / 3)
+    assert found["di"] == pytest.approx(3)
+    assert found["di_dominant"] == "dark"
+    assert found["di_flagged"]
 
 
 def test_the_mean_curve_is_the_mean_of_its_points(halves: str) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from snellen.audits.exam import Exam
 from snellen.audits.finding import Finding, accuracy_finding, finding
-from snellen.audits.trust import CAVEAT, interference_of
+from snellen.audits.trust import CAVEAT, TOO_FEW, can_dominate, chances_in, dominant_in, interference_of
 from snellen.distort import Fourier, Occlude, Shuffle, Uniform
 from snellen.engine.answers import Answers
 from snellen.engine.cell import Cell
@@ -21,56 +21,66 @@ class Interference:
     """The DI index of each distortion, with the accuracy it would explain away.
 
     By default patch shuffling (`grid`; 2×2 below 32 pixels, 4×4 from there), the large square of table 3 and a Fourier
-    mask over half the image; `distortions` names others.
+    mask over half the image; `distortions` names others. `sweep` adds further settings, such as grids from coarse to
+    fine: `sweep=[shuffle(2), shuffle(4), shuffle(8)]`; those that differ in one number are drawn as one curve.
     """
 
     distortions: tuple[Any, ...] = ()
     grid: int | None = None
+    sweep: tuple[Any, ...] = ()
     title: ClassVar[str] = "Data interference (DI)"
     names: ClassVar[tuple[str, ...]] = ("interference", "distorted_accuracy")
 
     __str__ = text_form
 
     def chosen(self, exam: Exam) -> list[Any]:
-        """The distortions that are asked for."""
-        if self.distortions:
-            return list(self.distortions)
+        """The distortions that are asked for, each once."""
         grid = self.grid or (4 if exam.side >= 32 else 2)
-        return [Shuffle(grid), Occlude(Uniform(0.7, 1), "black", inside=False), Fourier(0.5)]
+        default = (Shuffle(grid), Occlude(Uniform(0.7, 1), "black", inside=False), Fourier(0.5))
+        return list(dict.fromkeys([*(self.distortions or default), *self.sweep]))
 
     def cells(self, exam: Exam) -> list[Cell]:
         return [exam.cell(distortion) for distortion in self.chosen(exam)]
 
     def conclude(self, exam: Exam, answers: Answers) -> list[Finding]:
         told = []
-        for cell in [exam.yardstick(), *self.cells(exam)]:
-            measured = interference_of(exam, answers, cell)
-            classes = exam.classes[cell.on]
-            dominant = classes[measured.dominant] if measured.dominant >= 0 else "none"
-            told.append(
-                finding(
-                    "interference",
-                    "interference",
-                    answers.model,
-                    measured,
-                    f"DI index of {cell.distortion}; dominant class {dominant} ({CAVEAT})",
-                    better="lower",
-                    unit="index",
-                    cells=(cell,),
-                    per_run=tuple(measured.per_run.tolist()),
-                    facts={
-                        "std": measured.std,
-                        "worst_case": measured.worst_case,
-                        "worst_case_std": measured.worst_case_std,
-                        "dominant": dominant,
-                        "classes": list(classes),
-                        "increase": np.round(measured.increase, 5).tolist(),
-                    },
-                )
-            )
+        for cell in dict.fromkeys([exam.yardstick(), *self.cells(exam)]):
+            told.append(_index_finding(exam, answers, cell))
             if cell != exam.yardstick():
                 text = f"accuracy under {cell.distortion}"
                 told.append(
                     accuracy_finding("interference", "distorted_accuracy", answers.model, answers[cell], text, cell)
                 )
         return told
+
+
+def _index_finding(exam: Exam, answers: Answers, cell: Cell) -> Finding:
+    """The DI of one distortion, with its worst case over runs and what chance would give."""
+    measured = interference_of(exam, answers, cell)
+    dominant = dominant_in(exam, answers, cell) or "none"
+    chances = chances_in(exam, answers, cell)
+    said = f"dominant class {dominant}{_by_chance(chances['p_uniform'])}" if can_dominate(exam, cell) else TOO_FEW
+    return finding(
+        "interference",
+        "interference",
+        answers.model,
+        measured,
+        f"DI index of {cell.distortion}; {said} ({CAVEAT})",
+        better="lower",
+        unit="index",
+        cells=(cell,),
+        per_run=tuple(measured.per_run.tolist()),
+        facts={
+            "std": measured.std,
+            "worst_case": measured.worst_case,
+            "worst_case_std": measured.worst_case_std,
+            "dominant": dominant,
+            **chances,
+            "classes": list(exam.classes[cell.on]),
+            "increase": np.round(measured.increase, 5).tolist(),
+        },
+    )
+
+
+def _by_chance(p: float) -> str:
+    return f", p = {p:.3f} for errors at random" if np.isfinite(p) else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -11,9 +12,18 @@ from snellen.audits.finding import Finding, Trust
 from snellen.distort import Nothing
 from snellen.engine.answers import Answers
 from snellen.engine.cell import Cell
-from snellen.measure import Interference, interference, interference_null
+from snellen.measure import (
+    Chance,
+    Interference,
+    Kind,
+    chance_of,
+    interference,
+    interference_null,
+    published_chance,
+)
 
 CAVEAT = "comparative, not absolute"
+TOO_FEW = "with two classes no dominant class can be shown: a wrong answer has only the other one to fall on"
 
 
 def interference_of(exam: Exam, answers: Answers, cell: Cell) -> Interference:
@@ -26,20 +36,65 @@ def interference_of(exam: Exam, answers: Answers, cell: Cell) -> Interference:
     return answers.once(("interference", cell), measured)
 
 
+def chance_in(exam: Exam, answers: Answers, cell: Cell, kind: Kind = "uniform", clean_errors: bool = True) -> Chance:
+    """Where a cell's DI stands among those of errors thrown at random; nan where there are fewer than three classes."""
+
+    def measured() -> Chance:
+        clean, distorted = answers.together(exam.clean(cell.on), cell)
+        classes = len(exam.classes[cell.on])
+        thrown = (
+            interference_null(clean.pred, distorted.pred, clean.labels, classes, kind=kind, clean_errors=clean_errors)
+            if can_dominate(exam, cell)
+            else np.empty(0)
+        )
+        return chance_of(interference_of(exam, answers, cell).index, thrown)
+
+    return answers.once(("chance", cell, kind, clean_errors), measured)
+
+
+def chances_in(exam: Exam, answers: Answers, cell: Cell) -> dict[str, Any]:
+    """The facts of chance: `p_uniform` and `p_one`, and under `nulls` each null in numbers (paper 000, B.2).
+
+    `uniform` and `one` keep the clean errors, the runs and the number of errors; `…_without_clean_errors` are the
+    paper's own; `published` is what B.2 would state for these classes and errors, its repetitions pooled.
+    """
+    kinds: tuple[Kind, ...] = ("uniform", "one")
+    nulls: dict[str, Any] = {}
+    for kind in kinds:
+        for kept in (True, False):
+            found = chance_in(exam, answers, cell, kind, kept)
+            nulls[kind if kept else f"{kind}_without_clean_errors"] = {
+                name: getattr(found, name) for name in ("p", "mean", "std", "quantile95")
+            }
+    if can_dominate(exam, cell):
+        clean, distorted = answers.together(exam.clean(cell.on), cell)
+        errors = (distorted.pred != clean.labels).sum(axis=1)
+        nulls["published"] = {kind: vars(published_chance(errors, len(exam.classes[cell.on]), kind)) for kind in kinds}
+    return {"p_uniform": nulls["uniform"]["p"], "p_one": nulls["one"]["p"], "nulls": nulls}
+
+
+def can_dominate(exam: Exam, cell: Cell) -> bool:
+    """Whether a class can be shown to dominate: with two, all that one loses the other gains, whatever the cause."""
+    return len(exam.classes[cell.on]) > 2
+
+
+def dominant_in(exam: Exam, answers: Answers, cell: Cell) -> str:
+    """The name of the class that takes the new errors; empty where none does or none can be shown to."""
+    dominant = interference_of(exam, answers, cell).dominant
+    return exam.classes[cell.on][dominant] if dominant >= 0 and can_dominate(exam, cell) else ""
+
+
 def trust_in(exam: Exam, answers: Answers, cell: Cell) -> Trust:
     """The interference of a cell beside its null and the yardstick, with a flag in plain words."""
     return answers.once(("trust", cell), lambda: _trust(exam, answers, cell))
 
 
 def _trust(exam: Exam, answers: Answers, cell: Cell) -> Trust:
-    clean, distorted = answers.together(exam.clean(cell.on), cell)
-    classes = exam.classes[cell.on]
     measured = interference_of(exam, answers, cell)
-    null = interference_null(clean.pred, distorted.pred, clean.labels, len(classes))
-    null95 = float(np.quantile(null, 0.95)) if np.isfinite(null).all() and len(null) else float("nan")
+    null95 = chance_in(exam, answers, cell).quantile95
     noise = interference_of(exam, answers, exam.yardstick(cell.on)).index
-    dominant = classes[measured.dominant] if measured.dominant >= 0 else ""
-    flagged = bool(measured.index > null95 and measured.index > noise)
+    dominant = dominant_in(exam, answers, cell)
+    flagged = bool(measured.index > null95 and measured.index > noise)  # never without a null, as with two classes
     return Trust(
         index=measured.index,
         low=measured.low,
@@ -51,7 +106,9 @@ def _trust(exam: Exam, answers: Answers, cell: Cell) -> Trust:
         dominant=dominant,
         flagged=flagged,
         distortion=str(cell.distortion),
-        text=_said(measured, dominant, flagged, null95, noise),
+        text=_said(measured, dominant, flagged, null95, noise)
+        if can_dominate(exam, cell)
+        else _of_two(measured, noise),
     )
 
 
@@ -76,3 +133,10 @@ def _said(measured: Interference, dominant: str, flagged: bool, null95: float, n
         return f"no sign that the distortion itself is taken for a class ({numbers})"
     rise = 100 * float(measured.increase[:, measured.dominant].mean())
     return f"the distortion itself looks like '{dominant}' to this model: +{rise:.0f} points of its errors go there ({numbers})"
+
+
+def _of_two(measured: Interference, noise: float) -> str:
+    """What can be said where there are two classes, or one."""
+    if not np.isfinite(measured.index):
+        return "no images: interference unknown"
+    return f"{TOO_FEW} (DI {measured.index:.2f}, mild noise {noise:.2f}; {CAVEAT})"

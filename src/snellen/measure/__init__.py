@@ -6,21 +6,33 @@ from snellen.measure.bootstrap import bootstrap_interval, paired_difference
 from snellen.measure.compare import Comparison, compare, holm
 from snellen.measure.direction import Direction, direction
 from snellen.measure.estimate import Estimate
-from snellen.measure.interference import Interference, interference, interference_null
+from snellen.measure.interference import Interference, interference
+from snellen.measure.interference_chance import (
+    Chance,
+    Kind,
+    PublishedChance,
+    chance_of,
+    interference_null,
+    published_chance,
+)
 from snellen.measure.iocclusion import IOcclusion, iocclusion
 from snellen.measure.shape_bias import ShapeBias, shape_bias
 
 __all__ = [
+    "Chance",
     "Comparison",
     "Direction",
     "Estimate",
     "IOcclusion",
     "Interference",
+    "Kind",
     "OverRuns",
+    "PublishedChance",
     "ShapeBias",
     "accuracy",
     "affinity",
     "bootstrap_interval",
+    "chance_of",
     "compare",
     "direction",
     "diversity",
@@ -29,5 +41,6 @@ __all__ = [
     "interference_null",
     "iocclusion",
     "paired_difference",
+    "published_chance",
     "shape_bias",
 ]

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import nan
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from snellen.measure.bootstrap import REPEATS, percentiles, resampled_sums
 from snellen.measure.estimate import Estimate
-from snellen.measure.wrong_answers import Floats, Normaliser, WrongAnswers, check_choice, conditions
-
-Kind = Literal["uniform", "one"]
+from snellen.measure.wrong_answers import Floats, Normaliser, WrongAnswers, conditions
 
 
 @dataclass(frozen=True)
@@ -99,41 +97,9 @@ def interference(
     )
 
 
-def interference_null(
-    clean: ArrayLike,
-    distorted: ArrayLike,
-    labels: ArrayLike,
-    num_classes: int,
-    distorted_labels: ArrayLike | None = None,
-    normaliser: Normaliser = "errors",
-    *,
-    kind: Kind = "uniform",
-    repeats: int = 1000,
-    seed: int = 0,
-) -> Floats:
-    """DI indices by chance, [repeats]: every error on distorted data goes to a random class (paper 000, B.2).
-
-    The clean errors stay as they are, and so do the runs and each run's number of distorted errors (those of −1
-    included). `kind="uniform"` draws a class per error; `"one"` draws one class per run, which takes all its errors.
-    """
-    check_choice("kind", kind, Kind)
-    before, after = conditions(clean, distorted, labels, num_classes, distorted_labels, normaliser)
-    if not before.samples or not after.samples:
-        return np.full(repeats, nan)
-    random = np.random.default_rng(seed)
-    clean_shares, errors = before.shares(before.histogram()), after.histogram().sum(axis=-1)
-    block = max(1, 1_000_000 // after.bins)
-    indices = [np.empty(0)]
-    for start in range(0, repeats, block):
-        size = (min(block, repeats - start), after.runs)
-        if kind == "uniform":
-            drawn = random.multinomial(errors, np.full(num_classes, 1 / num_classes), size)
-        else:
-            drawn = errors[:, None] * np.eye(num_classes, dtype=int)[random.integers(num_classes, size=size)]
-        none_outside = np.zeros((*size, 1), int)
-        shares = after.shares(np.concatenate([drawn, none_outside], axis=-1))
-        indices.append(_per_run(shares - clean_shares)[0].mean(axis=-1))
-    return np.concatenate(indices)
+def index_of(increase: Floats) -> Floats:
+    """The index of signed differences in share, from [..., runs, K] to [...]."""
+    return _per_run(increase)[0].mean(axis=-1)
 
 
 def _resampled_indices(before: WrongAnswers, after: WrongAnswers, paired: bool, repeats: int, seed: int) -> Floats:
@@ -149,7 +115,7 @@ def _resampled_indices(before: WrongAnswers, after: WrongAnswers, paired: bool, 
     for a, b in pairs:
         each_run = (len(a), before.runs, -1)
         increase = after.shares(b.reshape(each_run)) - before.shares(a.reshape(each_run))
-        indices.append(_per_run(increase)[0].mean(axis=-1))
+        indices.append(index_of(increase))
     return np.concatenate(indices)
 
 

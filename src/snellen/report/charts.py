@@ -101,11 +101,13 @@ def curve_chart(panel: Mapping[str, Any], models: Sequence[str]) -> dict[str, An
 def bar_ends(charts: Sequence[Mapping[str, Any]]) -> tuple[float, float]:
     """The least and the largest change in points over charts that are to be compared; 0 is always among them."""
     values = [100 * bar[end] for chart in charts for bar in chart["bars"] for end in ("low", "high")]
+    values += [100 * chart["noise"] for chart in charts if chart["noise"] is not None]
     return min([0.0, *values]), max([0.0, *values])
 
 
 def bar_chart(chart: Mapping[str, Any], ends: tuple[float, float]) -> dict[str, Any]:
-    """Change in the share of wrong answers per predicted class, in points, the dominant class in another colour."""
+    """Change in the share of wrong answers per predicted class, in points, the dominant class in another colour;
+    a rule at the most that a class gains under mild noise."""
     names = _labels([bar["class"] for bar in chart["bars"]])
     rows = [
         {
@@ -135,6 +137,14 @@ def bar_chart(chart: Mapping[str, Any], ends: tuple[float, float]) -> dict[str, 
             {
                 "mark": {"type": "rule", "color": INK, "strokeWidth": 1.2},
                 "encoding": {"y": y, "x": {**x, "field": "low"}, "x2": {"field": "high"}},
+            }
+        )
+    if chart["noise"] is not None:
+        layers.append(
+            {
+                "data": {"values": [{"noise": 100 * chart["noise"]}]},
+                "mark": {"type": "rule", "strokeDash": [4, 3], "color": INK, "opacity": 0.7},
+                "encoding": {"x": {**x, "field": "noise"}},
             }
         )
     return {"width": 180, "height": {"step": 17}, "data": {"values": rows}, "layer": layers, "config": CONFIG}

@@ -8,6 +8,7 @@ from typing import Any
 
 from snellen.report import words
 from snellen.report.charts import COLOURS, bar_chart, bar_ends, curve_chart, svg
+from snellen.report.interference_charts import highest, index_chart, sweep_chart
 
 FOLDER = Path(__file__).parent
 
@@ -32,5 +33,7 @@ def html_of(page: Mapping[str, Any]) -> str:
         page=page,
         places={model: place % len(COLOURS) for place, model in enumerate(models)},
         curve=lambda panel: Markup(svg(curve_chart(panel, models))),
+        indices=lambda model: Markup(svg(index_chart(model, highest(page["interference"]["models"])))),
+        sweep=lambda held: Markup(svg(sweep_chart(held, models))),
         bars=lambda chart, beside: Markup(svg(bar_chart(chart, bar_ends(beside)))),
     )

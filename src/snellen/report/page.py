@@ -9,6 +9,7 @@ from typing import Any
 
 from snellen.engine.failures import unreadable
 from snellen.report.gallery import gallery_of
+from snellen.report.interference import interference_page, noise_rise
 from snellen.report.table import numbers_behind, table_of, trust_of
 from snellen.report.verdict import verdict_of
 from snellen.report.words import in_words, known
@@ -38,6 +39,7 @@ def page_of(run: Run) -> dict[str, Any]:
         "table": table,
         "curves": curves_of(results),
         "sizes": numbers_behind(results),
+        "interference": interference_page(results),
         "bars": bars_of(results),
         "gallery": gallery_of(run, results),
         "unreadable": [
@@ -91,7 +93,8 @@ def _point(finding: Mapping[str, Any], covered: float) -> dict[str, Any]:
 
 
 def bars_of(results: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Per distortion and model, the rise in the share of wrong answers by predicted class, mean and range over runs."""
+    """Per distortion and model, the rise in the share of wrong answers by predicted class, mean and range over runs; and the
+    largest rise under mild noise beside it."""
     groups: dict[str, list[dict[str, Any]]] = {}
     for one in results["findings"]:
         if one["name"] != "interference":
@@ -110,6 +113,7 @@ def bars_of(results: Mapping[str, Any]) -> list[dict[str, Any]]:
             "classes": len(classes),
             "bars": bars,
             "trust": trust_of(one),
+            "noise": noise_rise(results["findings"], one["model"]),
         }
         groups.setdefault(one["distortions"][0], []).append(chart)
     return [{"distortion": text, "words": in_words(text), "charts": charts} for text, charts in groups.items()]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from snellen.audits.trust import TOO_FEW
 from snellen.report.table import leader
 from snellen.report.trust import apart, mark_of
 from snellen.report.words import in_words, index, interval, known, listed, percent
@@ -82,6 +83,8 @@ def trust(own: Sequence[Finding]) -> str:
     """Whether some of its falls may be artefacts; `marked` names the distortions."""
     if not any(one["interference"] and known(one["interference"]["index"]) for one in own):
         return "No interference was measured, so it is unknown whether a distortion is taken for a class."
+    if not any(one["interference"] and known(one["interference"]["null95"]) for one in own):
+        return f"{TOO_FEW[:1].upper()}{TOO_FEW[1:]}. So it cannot be said whether a distortion is taken for a class."
     if not marked(own, "flagged"):
         return "No distortion stands out: none has a DI above both chance and mild noise."
     return (

@@ -1,0 +1,118 @@
+"""Interference by chance: how high the DI index gets when wrong answers fall on classes at random (paper 000, B.2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import isfinite, nan, sqrt
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from snellen.measure.interference import index_of
+from snellen.measure.wrong_answers import Floats, Normaliser, check_choice, conditions
+
+Kind = Literal["uniform", "one"]
+REPEATS = 1000
+PUBLISHED_REPEATS = 100_000
+
+
+@dataclass(frozen=True)
+class Chance:
+    """Where an index stands among those of chance.
+
+    `p` is the share of draws that reach the index, the index itself counted as one draw, so never 0; `mean`, `std` and
+    `quantile95` describe the draws. All nan where there is no index or no draw.
+    """
+
+    p: float
+    mean: float
+    std: float
+    quantile95: float
+    draws: Floats = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class PublishedChance:
+    """The index of chance as B.2 states it: mean, deviation over the repetitions, and that of their mean."""
+
+    mean: float
+    std: float
+    standard_error: float
+
+
+def interference_null(
+    clean: ArrayLike,
+    distorted: ArrayLike,
+    labels: ArrayLike,
+    num_classes: int,
+    distorted_labels: ArrayLike | None = None,
+    normaliser: Normaliser = "errors",
+    *,
+    kind: Kind = "uniform",
+    clean_errors: bool = True,
+    repeats: int = REPEATS,
+    seed: int = 0,
+) -> Floats:
+    """DI indices by chance, [repeats]: every error on distorted data goes to a random class (paper 000, B.2).
+
+    The clean errors stay as they are, and so do the runs and each run's number of distorted errors (those of −1
+    included). `kind="uniform"` draws a class per error; `"one"` draws one class per run, which takes all its errors.
+    `clean_errors=False` is the paper's own null, which throws the distorted errors alone, as if clean data had none: the
+    whole of their histogram then counts as a rise. The same seed throws the same errors either way.
+    """
+    check_choice("kind", kind, Kind)
+    before, after = conditions(clean, distorted, labels, num_classes, distorted_labels, normaliser)
+    if not before.samples or not after.samples:
+        return np.full(repeats, nan)
+    random = np.random.default_rng(seed)
+    clean_shares = before.shares(before.histogram()) if clean_errors else np.zeros((before.runs, num_classes))
+    errors = after.histogram().sum(axis=-1)
+    block = max(1, 1_000_000 // after.bins)
+    indices = [np.empty(0)]
+    for start in range(0, repeats, block):
+        size = (min(block, repeats - start), after.runs)
+        if kind == "uniform":
+            drawn = random.multinomial(errors, np.full(num_classes, 1 / num_classes), size)
+        else:
+            drawn = errors[:, None] * np.eye(num_classes, dtype=int)[random.integers(num_classes, size=size)]
+        none_outside = np.zeros((*size, 1), int)
+        shares = after.shares(np.concatenate([drawn, none_outside], axis=-1))
+        indices.append(index_of(shares - clean_shares))
+    return np.concatenate(indices)
+
+
+def chance_of(index: float, draws: Floats) -> Chance:
+    """Where `index` stands among the draws of `interference_null`."""
+    if not isfinite(index) or not len(draws) or not np.isfinite(draws).all():
+        return Chance(nan, nan, nan, nan, draws)
+    reached = int((draws >= index - 1e-12).sum())  # a draw that equals the index but for rounding reaches it
+    return Chance(
+        p=(1 + reached) / (1 + len(draws)),
+        mean=float(draws.mean()),
+        std=float(draws.std(ddof=1)) if len(draws) > 1 else nan,
+        quantile95=float(np.quantile(draws, 0.95)),
+        draws=draws,
+    )
+
+
+def published_chance(
+    errors: ArrayLike, num_classes: int, kind: Kind = "uniform", repeats: int = PUBLISHED_REPEATS
+) -> PublishedChance:
+    """The numbers of B.2, 0.10 (4e-5) and 0.10 ± 0.30 for ten classes: all repetitions pooled, as runs of one index.
+
+    `errors` counts the wrong answers, per run or in all. One class stands for all repetitions r and there is no clean
+    error, so that v_r = s_r · K · mean(s), with s_r the share of r's errors that hit it. Its mean over many is
+    K · (1/K)² = 1/K; it varies as s_r does, with variance (1/K)(1 − 1/K), divided by the number of errors where each is
+    thrown by itself (`"uniform"`). Pooled so, chance never picks the highest of a few runs' classes, and the numbers are
+    lower than what the index of a few runs reaches by chance: `interference_null` is what an index compares with.
+    """
+    check_choice("kind", kind, Kind)
+    thrown = np.atleast_1d(np.asarray(errors, float))
+    thrown = thrown[thrown > 0]
+    if not len(thrown) or num_classes < 1:
+        return PublishedChance(nan, nan, nan)
+    share = 1 / num_classes
+    throws = thrown if kind == "uniform" else np.ones_like(thrown)
+    std = sqrt(share * (1 - share) * float(np.mean(1 / throws)))
+    return PublishedChance(share, std, std / sqrt(repeats))

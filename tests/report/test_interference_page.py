@@ -1,0 +1,152 @@
+"""The interference part of the report: the yardstick drawn, the dominant class named, sweeps as curves, two classes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from snellen.audits import Baseline, Interference, parse_audits
+from snellen.audits.trust import TOO_FEW
+from snellen.report import markdown_of, page_of
+from snellen.report.charts import bar_chart, bar_ends, svg
+from snellen.report.interference import sweeps_of
+from snellen.report.interference_charts import highest, index_chart, sweep_chart
+from snellen.run import Run
+
+from .conftest import Answerer, Toy, falls_for, steady
+
+NOISE = "noise(sigma=uniform(low=0, high=0.025))"
+SWEEP = "interference(sweep=[shuffle(8), shuffle(2), shuffle(4)])"
+
+
+def pulled(strengths: dict[str, float], to: int = 2) -> Answerer:
+    """As `steady`, but a share of the images whose distortion holds the text is taken for one class."""
+
+    def answer(distortion: str, labels: np.ndarray, classes: int) -> np.ndarray:
+        share = next((share for text, share in strengths.items() if text in distortion), 0.0)
+        return np.where(np.arange(len(labels)) < share * len(labels), to, steady(0.1)(distortion, labels, classes))
+
+    return answer
+
+
+@pytest.fixture(scope="module")
+def swept(toy_run: Callable[[Toy], Run]) -> Run:
+    """Two models under three grids; the first follows the grid, and names another class under mild noise."""
+    wild = pulled({"grid=2": 0.1, "grid=4": 0.4, "grid=8": 0.8, "noise(": 0.05})
+    return toy_run(Toy({"wild": [wild, wild], "calm": [steady(0.1)] * 2}, audits=(Baseline(), *parse_audits(SWEEP))))
+
+
+def found(run: Run, model: str, distortion: str):
+    (one,) = [
+        one for one in run.results()["findings"]
+        if one["name"] == "interference" and one["model"] == model and one["distortions"] == [distortion]
+    ]  # fmt: skip
+    return one
+
+
+def test_mild_noise_is_a_rule_in_the_chart_of_every_model_and_no_bar(swept: Run):
+    page = page_of(swept)
+    assert [held["model"] for held in page["interference"]["models"]] == ["wild", "calm"]
+    for held in page["interference"]["models"]:
+        chart = index_chart(held, highest(page["interference"]["models"]))
+        rules = [layer["data"]["values"] for layer in chart["layer"] if "data" in layer]
+        assert rules == [[{"noise": found(swept, held["model"], NOISE)["value"]}]]
+        assert NOISE not in {row["distortion"] for row in chart["data"]["values"]}
+        assert len(chart["data"]["values"]) == 5  # three by default, and two grids that are not among them
+
+
+def test_bars_are_the_findings_and_name_the_dominant_class(swept: Run):
+    (held, _) = page_of(swept)["interference"]["models"]
+    rows = index_chart(held, 4)["data"]["values"]
+    for row in rows:
+        assert row["value"] == found(swept, "wild", row["distortion"])["value"]
+    assert {row["said"] for row in rows if "shuffle" in row["distortion"]} == {"eel"}
+    drawn = svg(index_chart(held, 4))
+    assert drawn.count(">eel<") == 3
+    assert re.search("stroke-dasharray", drawn)
+
+
+def test_the_rule_of_the_class_bars_is_the_largest_rise_under_mild_noise(swept: Run):
+    rise = np.mean(found(swept, "wild", NOISE)["facts"]["increase"], axis=0).max()
+    assert rise > 0
+    for group in page_of(swept)["bars"]:
+        wild, calm = group["charts"]
+        assert wild["noise"] == pytest.approx(rise)
+        assert calm["noise"] == 0
+        ends = bar_ends([wild])
+        assert ends[1] >= 100 * rise
+        layers = [layer for layer in bar_chart(wild, ends)["layer"] if "data" in layer]
+        assert layers[0]["data"]["values"] == [{"noise": pytest.approx(100 * rise)}]
+
+
+def test_settings_of_one_distortion_are_one_curve_in_order(swept: Run):
+    (sweep,) = page_of(swept)["interference"]["sweeps"]
+    assert (sweep["family"], sweep["setting"], sweep["fixed"]) == ("shuffle", "grid", "")
+    wild, calm = sweep["lines"]
+    assert [point["at"] for point in wild["points"]] == [2, 4, 8]
+    values = [point["value"] for point in wild["points"]]
+    assert values == [found(swept, "wild", f"shuffle(grid={grid})")["value"] for grid in (2, 4, 8)]
+    assert values == sorted(values)
+    assert wild["noise"] == found(swept, "wild", NOISE)["value"] > calm["noise"] == 0
+    chart = sweep_chart(sweep, ["wild", "calm"])
+    assert [row["said"] for row in chart["data"]["values"]] == ["", "", "eel", "", "", ""]
+    assert chart["layer"][0]["data"]["values"][0] == {"model": "wild", "noise": wild["noise"]}
+    assert "<svg" in svg(chart)
+    assert "DI along <code>grid</code> of shuffle" in (swept.path / "report.html").read_text()
+
+
+def listed(*distortions: str):
+    facts = {"increase": [[0.0]], "classes": ["a", "b", "c"]}
+    return [
+        {"model": "m", "distortions": [text], "value": 0.1, "low": None, "high": None, "facts": facts, "interference": None}
+        for text in distortions
+    ]  # fmt: skip
+
+
+def test_only_what_differs_in_one_number_is_a_sweep():
+    squares = [f"occlude(area={area}, fill={fill})" for fill in ("black", "grey") for area in (0.1, 0.3)]
+    told = [(one["setting"], one["fixed"]) for one in sweeps_of(listed(*squares))]
+    assert told == [("area", "fill=black"), ("area", "fill=grey")]
+    assert sweeps_of(listed("shuffle(grid=2)", "tiles(grid=2, share=0.1)", "tiles(grid=4, share=0.3)", NOISE)) == []
+    laws = ["fourier(area=uniform(low=0, high=1), fill=black)", "fourier(area=0.5, fill=black)"]
+    assert sweeps_of(listed(*laws, "not a text (", "shuffle(grid=2) | noise(0.1)")) == []
+
+
+def test_distortions_of_the_same_words_have_bars_of_their_own(toy_run: Callable[[Toy], Run]):
+    audits = (Baseline(), *parse_audits("interference([occlude(0.3), occlude(0.3, law=published)])"))
+    (held,) = page_of(toy_run(Toy({"m": [steady(0.1)]}, audits=audits)))["interference"]["models"]
+    assert len({row["words"] for row in held["rows"]}) == 1
+    assert len({row["words"] for row in index_chart(held, 1)["data"]["values"]}) == 2
+
+
+def test_two_classes_are_said_to_show_no_dominant_one(toy_run: Callable[[Toy], Run]):
+    # All images are taken for dog under shuffling: a rise as large as there can be, and still no flag and no name.
+    fooled = [falls_for(1, "shuffle")] * 3
+    run = toy_run(Toy({"m": fooled}, classes=("cat", "dog"), audits=(Baseline(), Interference())))
+    one = found(run, "m", "shuffle(grid=4)")
+    assert one["value"] > 0.9
+    assert TOO_FEW in one["text"]
+    assert TOO_FEW in one["interference"]["text"]
+    assert one["facts"]["dominant"] == "none"
+    assert one["facts"]["p_uniform"] is None
+    assert (one["interference"]["flagged"], one["interference"]["dominant"]) == (False, "")
+    html = (run.path / "report.html").read_text()
+    assert "two classes: no dominant class can be shown" in html
+    assert "dominant class dog" not in html
+    assert "With two classes no dominant class can be shown" in markdown_of(page_of(run))
+    three = toy_run(Toy({"m": fooled}, classes=("cat", "dog", "eel"), audits=(Baseline(), Interference())))
+    assert "two classes: no" not in (three.path / "report.html").read_text()
+    assert found(three, "m", "shuffle(grid=4)")["facts"]["dominant"] == "dog"
+
+
+def test_the_table_of_chance_shows_the_findings_numbers(swept: Run):
+    facts = found(swept, "wild", "shuffle(grid=8)")["facts"]
+    html = " ".join((swept.path / "report.html").read_text().split())
+    for kind in ("uniform", "one"):
+        kept, alone = facts["nulls"][kind], facts["nulls"][f"{kind}_without_clean_errors"]
+        assert f"p {kept['p']:.3f}" in html
+        told = f"{kept['mean']:.2f} ± {kept['std']:.2f}; without clean errors {alone['mean']:.2f} ± {alone['std']:.2f}"
+        assert told in html
