@@ -104,9 +104,9 @@ class SoftShuffle:
         """Pixels between the knots of a border: half a tile."""
         return max(self._tile(along) // 2, 1)
 
-    def _shown(self, images: Tensor, view: View, kind: torch.dtype = torch.int32) -> list[list[Tensor]]:
+    def _shown(self, images: Tensor, view: View, kind: torch.dtype | None = None) -> list[list[Tensor]]:
         """What the tiles show at each pixel: [above, below] its nearest level seam, of each [left, right] of its upright
-        one; tensors like images [B, C, H, W], of type `kind`."""
+        one; tensors like images [B, C, H, W], of type `kind` (int32 if None)."""
         g, device = self.grid, images.device
         height, width = images.shape[-2:]
         tall, wide = self._tile(height), self._tile(width)
@@ -129,7 +129,7 @@ class SoftShuffle:
 
         def asked(below: int, right: int) -> Tensor:
             at = apart.index_select(1, row + below).index_select(2, column + right).add_(here).flatten(1)
-            return framed.gather(2, at[:, None].expand(-1, framed.shape[1], -1)).to(kind).view(*images.shape)
+            return framed.gather(2, at[:, None].expand(-1, framed.shape[1], -1)).to(kind or torch.int32).view(*images.shape)
 
         return [[asked(below, right) for right in (0, 1)] for below in (0, 1)]
 
