@@ -16,6 +16,7 @@ from snellen.distort.fills import Fill
 from snellen.engine.answers import Answers
 from snellen.engine.cell import Cell
 from snellen.measure import accuracy, paired_difference
+from snellen.measure.estimate import NO_DATA
 from snellen.text import text_form
 
 
@@ -75,11 +76,15 @@ class Occlusion:
         told = [one for fill in self.fills for one in self._curve(answers, fill, self.areas, self._squares(exam, fill))]
         if reached := self._reached(exam):
             told += self._curve(answers, "cutout", reached, self._pasted(exam))
+        elif exam.cutouts:
+            text = f"your cut-outs cover at most {exam.cutouts:.1%} of the image without leaving it; add a smaller area"
+            told.append(finding("occlusion", "cut_occlusion", answers.model, NO_DATA, text, facts={"fill": "cutout"}))
         return told + self._gaps(exam, answers) + self._interplay(exam, answers)
 
     def _curve(self, answers: Answers, fill: str, areas: Sequence[float], cells: tuple[Cell, ...]) -> list[Finding]:
         """CutOcclusion: the mean accuracy over the covered shares, then each of them."""
         what = "one of your cut-outs" if fill == "cutout" else f"a {fill} square"
+        left_out = ", the most they can cover" if len(areas) < len(self.areas) else ""
         blocks = answers.together(*cells)
         curve = np.mean([block.score for block in blocks], axis=0)
         told = [
@@ -88,7 +93,7 @@ class Occlusion:
                 "cut_occlusion",
                 answers.model,
                 accuracy(curve, blocks[0].groups),
-                f"mean accuracy under {what} of {areas[0]:g} to {areas[-1]:g} of the image",
+                f"mean accuracy under {what} of {areas[0]:g} to {areas[-1]:g} of the image{left_out}",
                 better="higher",
                 cells=cells,
                 facts={"fill": fill},

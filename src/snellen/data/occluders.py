@@ -137,7 +137,7 @@ def _cutout(image: Image.Image, name: str) -> np.ndarray:
     """RGBA uint8 [h, w, 4]: upright, cropped to what covers, its alpha 0 or 255."""
     image = ImageOps.exif_transpose(image)
     rgba = np.asarray(image.convert("RGBA"))
-    if (rgba[:, :, 3] == 255).all():
+    if (rgba[:, :, 3] > COVERS).all():
         raise UserError(f"cut-out '{name}' has no transparency; save the object alone, on a transparent ground")
     if not (rgba[:, :, 3] > COVERS).any():
         raise UserError(f"cut-out '{name}' is wholly transparent; it would cover nothing, leave it out")
