@@ -82,6 +82,21 @@ def test_a_later_command_asks_only_what_is_missing_and_other_cutouts_are_refused
         left(occluders=things)
 
 
+def test_answers_are_kept_under_the_fingerprint_of_the_pool(
+    splits: tuple[str, str],  # noqa: F811
+    things: Path,
+    tmp_path: Path,
+) -> None:
+    def keys() -> dict[str, str]:
+        asked = prepare(observer(0.1, 0.2), splits[0], AUDIT, tmp_path / "none", occluders=things).plan().asked
+        return {str(one.cell.distortion): one.key for one in asked}
+
+    before = keys()
+    save(things / "stick.png", np.eye(30, dtype=bool))
+    after = keys()
+    assert {text for text in before if before[text] != after[text]} == {"cutouts(share=0.25)", "cutouts(share=0.5)"}
+
+
 def test_a_distortion_that_needs_cutouts_says_which_flag_gives_them(splits: tuple[str, str], things: Path) -> None:  # noqa: F811
     for audits in ("interference([cutouts(0.2)])", "occlusion([0.2], maskings=[cutouts])"):
         with pytest.raises(UserError, match=r"cutouts\(share=0\.2\) needs cut-outs; pass --occluders DIR"):

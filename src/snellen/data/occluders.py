@@ -111,8 +111,8 @@ def _smaller(cutout: np.ndarray, longest: int) -> np.ndarray:
         return cutout
     rows, columns = scaled_sides(cutout.shape, longest, longest)[-1]
     size = int(columns), int(rows)
-    # Averaged with colours weighted by alpha, so that what lies under the transparency does not bleed in.
-    small = np.asarray(Image.fromarray(cutout).convert("RGBa").resize(size, Image.Resampling.BOX).convert("RGBA"))
+    # Pillow weights colours by alpha, so that what lies under the transparency does not bleed in.
+    small = np.asarray(Image.fromarray(cutout).resize(size, Image.Resampling.BOX))
     kept = _hardened(small)
     return kept if kept[:, :, 3].any() else _hardened(np.asarray(Image.fromarray(cutout).resize(size, 0)))
 

@@ -42,15 +42,16 @@ class Cutouts:
         expect_within("share", self.share, 0, 1)
 
     def __call__(self, images: Tensor, view: View) -> Tensor:
-        return _pasted(images, self._layer(images, view))
+        return self.paste(images, view)[0]
 
     def cover(self, images: Tensor, view: View) -> Tensor:
         """bool [B, H, W]."""
         return self._layer(images, view)[..., 3] > 0
 
-    def paste(self, images: Tensor, cover: Tensor, view: View) -> Tensor:
-        """The images with the cut-outs on them; `cover` is what `cover` said."""
-        return _pasted(images, self._layer(images, view))
+    def paste(self, images: Tensor, view: View) -> tuple[Tensor, Tensor]:
+        """The images with the cut-outs on them, and the cover: both from one look-up."""
+        layer = self._layer(images, view)
+        return _pasted(images, layer), layer[..., 3] > 0
 
     def _layer(self, images: Tensor, view: View) -> Tensor:
         """uint8 [B, H, W, 4]: the cut-out of each image where it stands, alpha 0 around it; notes whose it is."""
