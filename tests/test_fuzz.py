@@ -152,8 +152,8 @@ def test_label_maps(tmp_path: Path, text: str) -> None:
     tried(lambda: read_label_map(tmp_path / "map.json", ("tabby, cat", "dog"), ("cat", "dog")))
 
 
-NAMES = ("models", "data", "audits", "train", "donors", "labels", "out", "engine", "require", "keep", "limit", "batch_size",
-         "device", "seed", "offline")  # fmt: skip
+NAMES = ("models", "data", "audits", "train", "donors", "occluders", "labels", "out", "engine", "require", "keep", "limit",
+         "batch_size", "device", "seed", "offline")  # fmt: skip
 settings_files = st.dictionaries(st.sampled_from(NAMES), plain, max_size=4).map(
     lambda held: yaml.safe_dump({"models": "a:b", "data": "c:d"} | held).encode()
 )

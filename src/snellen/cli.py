@@ -33,6 +33,7 @@ def audit(
     ] = None,
     train: Annotated[str | None, typer.Option(help="the training data, for audits that compare with it")] = None,
     donors: Annotated[str | None, typer.Option(help="images that may be pasted (fill=donor)")] = None,
+    occluders: Annotated[str | None, typer.Option(help="a folder of your own cut-outs: PNGs with transparency")] = None,
     labels: Annotated[Path | None, typer.Option(help="label map (JSON) from the model's classes to the data's")] = None,
     out: Out = None,
     engine: Annotated[str | None, typer.Option(help="local, or ray for many machines")] = None,
@@ -61,8 +62,8 @@ def audit(
     from snellen.command import AuditCommand, run_audit
 
     given = dict(
-        models=models, data=data, audits=audits, train=train, donors=donors, labels=labels, out=out, engine=engine,
-        require=require, keep=keep, limit=limit, batch_size=batch_size, device=device, seed=seed, strict=strict,
+        models=models, data=data, audits=audits, train=train, donors=donors, occluders=occluders, labels=labels, out=out,
+        engine=engine, require=require, keep=keep, limit=limit, batch_size=batch_size, device=device, seed=seed, strict=strict,
         offline=offline, address=address, actors=actors, cpus_per_actor=cpus_per_actor, shard_timeout=shard_timeout,
     )  # fmt: skip
     _finish(run_audit(AuditCommand.of(given, config), dry_run=dry_run, fresh=fresh, as_json=json, quiet=quiet))

@@ -48,7 +48,7 @@ class AuditCommand:
     @property
     def passed_on(self) -> dict[str, Any]:
         """The settings that `prepare` takes."""
-        names = ("train", "donors", "labels", "keep", "limit", "device")
+        names = ("train", "donors", "occluders", "labels", "keep", "limit", "device")
         held = {name: self.settings[name] for name in names}
         return {**held, "seed": int(self.settings["seed"] or 0), "batch_size": _batch(self.settings["batch_size"])}
 

@@ -203,10 +203,10 @@ def _asked(
     if cluster is None:
         from snellen.engine.local import run_local
 
-        return run_local(plan, store, progress, prepared.donors, shard_timeout)
+        return run_local(plan, store, progress, prepared.donors, shard_timeout, prepared.occluders)
     from snellen.engine.cluster import run_cluster
 
-    return run_cluster(plan, store, progress, prepared.donors, prepared.texts, cluster)
+    return run_cluster(plan, store, progress, prepared.donors, prepared.texts, cluster, prepared.occluders)
 
 
 def _make_folder(folder: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from snellen.audits import Baseline, Exam, parse_audits
 from snellen.data import Dataset, limited, load_data
+from snellen.data.occluders import Occluders, read_occluders
 from snellen.distort.chain import stages_of
 from snellen.engine import Plan, Settings, Store, make_plan
 from snellen.engine.cell import canvas_for
@@ -21,12 +22,13 @@ from snellen.models.subject import Subject, subjects_of
 @dataclass(frozen=True)
 class Prepared:
     """All that is known before the first image is shown; `before` is the run.json that the folder already has, `texts` are
-    the data (test, train, donors) that were given as text."""
+    the data (test, train, donors, occluders) that were given as text."""
 
     folder: Path
     subjects: Sequence[Subject]
     data: Mapping[str, Dataset]
     donors: Dataset | None
+    occluders: Occluders | None
     audits: Sequence[Any]
     exam: Exam
     labels: Mapping[tuple[str, str, str], LabelMap]
@@ -39,9 +41,10 @@ class Prepared:
     def plan(self) -> Plan:
         """What is left to ask, as the store stands now."""
         cells = [cell for one in self.audits for cell in one.cells(self.exam)]
-        donors = None if self.donors is None else self.donors.fingerprint
+        given = {"donors": self.donors, "occluders": self.occluders}
+        pools = {name: pool.fingerprint for name, pool in given.items() if pool is not None}
         store = Store(self.folder, ignored=self.fresh)
-        return make_plan(self.subjects, self.data, cells, self.labels, self.settings, store, donors)
+        return make_plan(self.subjects, self.data, cells, self.labels, self.settings, store, pools)
 
 
 def prepare(
@@ -52,6 +55,7 @@ def prepare(
     *,
     train: Any = None,
     donors: Any = None,
+    occluders: Any = None,
     labels: Path | str | None = None,
     seed: int = 0,
     limit: int | None = None,
@@ -74,6 +78,7 @@ def prepare(
     maps, warnings = _label_maps(subjects, held, labels)
     canvases = [canvas_for(subject, one) for subject in subjects for one in held.values()]
     side = min(min(canvas.height, canvas.width) for canvas in canvases)
+    cutouts = _cutouts(occluders)
     exam = Exam(
         {on: one.classes for on, one in held.items()},
         side,
@@ -81,15 +86,21 @@ def prepare(
         donors is not None,
         {on: one.samples for on, one in held.items()},
         _losses(subjects),
+        0.0
+        if cutouts is None
+        else min(cutouts.reach(canvas.height, canvas.width) for canvas in dict.fromkeys(canvases)),
     )
     if donors is None and _mixes_own_data(listed, exam):
         donors = data
     pool = None if donors is None else _dataset(donors, None)
     notices = list(dict.fromkeys([*(n for s in subjects for n in s.card.notices), *warnings]))
-    texts = {
-        role: given for role, given in (("test", data), ("train", train), ("donors", donors)) if isinstance(given, str)
-    }
-    prepared = Prepared(folder, subjects, held, pool, listed, exam, maps, settings, notices, before, fresh, texts)
+    if cutouts is not None and cutouts.found > len(cutouts.ids):
+        notices.append(f"{cutouts.found:,} cut-outs in '{cutouts.text}', of which {len(cutouts.ids)} are used")
+    roles = {"test": data, "train": train, "donors": donors, "occluders": occluders}
+    texts = {role: str(given) for role, given in roles.items() if isinstance(given, str | Path)}
+    prepared = Prepared(
+        folder, subjects, held, pool, cutouts, listed, exam, maps, settings, notices, before, fresh, texts
+    )
     check_same(prepared)
     return prepared
 
@@ -114,6 +125,11 @@ def _dataset(data: Any, limit: int | None) -> Dataset:
     if not isinstance(held, Dataset):
         raise UserError(f"expected data as text or a Dataset, got {type(data).__name__}")
     return limited(held, limit)
+
+
+def _cutouts(given: Any) -> Occluders | None:
+    """The pool of cut-outs: a folder's, one that was read already, or none."""
+    return given if given is None or isinstance(given, Occluders) else read_occluders(given)
 
 
 def _subjects(models: Any, device: str) -> list[Subject]:

@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from snellen.data.dataset import sample_keys
+from snellen.data.occluders import from_images
 from snellen.distort import DISTORTIONS, Donors, View, parse, show
 from snellen.distort.fills import PAINTS
 
@@ -30,6 +31,8 @@ VARIANTS = [
     "soft_shuffle(4) | salient(0.5, layer=stage3)",
     "noise(uniform(0, 0.1))",
     "mix(cutmix, 0.5)",
+    "cutouts(uniform(0.1, 0.5))",
+    "shuffle(4) | cutouts(0.2) | noise(0.05)",
     "occlude(0.2) | shuffle(4) | noise(0.05)",
 ]
 TEXTS = [f"{name}()" for name in DISTORTIONS] + FILLS + VARIANTS
@@ -38,6 +41,18 @@ TEXTS = [f"{name}()" for name in DISTORTIONS] + FILLS + VARIANTS
 def images(count: int = 8, height: int = 32, width: int = 32) -> torch.Tensor:
     number = torch.arange(count * 3 * height * width).reshape(count, 3, height, width)
     return ((number * 2654435761) % 251).to(torch.uint8)
+
+
+def cutouts() -> list[np.ndarray]:
+    """A disc, a wide frame with a hole and a tall triangle, RGBA."""
+    rows, columns = np.mgrid[:24, :24]
+    masks = [
+        (2 * rows - 23) ** 2 + (2 * columns - 23) ** 2 < 500,
+        (rows < 12) & ~((rows > 3) & (rows < 8) & (columns > 6)),
+        (columns <= rows // 2),
+    ]
+    colours = [(9 * rows + 40 * number, 9 * columns, rows * columns % 256) for number in range(3)]
+    return [np.stack([*colour, 255 * mask], 2).astype(np.uint8) for colour, mask in zip(colours, masks)]
 
 
 def view(count: int = 8, height: int = 32, width: int = 32, seed: int = 3, order: list[int] | None = None) -> View:
@@ -54,6 +69,7 @@ def view(count: int = 8, height: int = 32, width: int = 32, seed: int = 3, order
         mean=(124.0, 116.0, 104.0),
         donors=Donors(pool, tuple("abcde"), "pool"),
         saliency=images(count, height, width)[rows, 1] // 40 * 40,
+        occluders=from_images(cutouts()),
     )
 
 

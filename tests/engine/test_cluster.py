@@ -17,9 +17,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from PIL import Image
 
 import snellen
 from snellen.data import from_arrays
+from snellen.data.occluders import from_images
 from snellen.errors import UserError
 from snellen.models import from_callable
 from snellen.models.checkpoint import save_checkpoint
@@ -156,6 +158,18 @@ def test_a_zoo_checkpoint_gives_the_local_table_whole_and_resumed(
     same(local.predictions(), whole.predictions())
     same(local.findings(), whole.findings())
     assert json.loads(Path("run/run.json").read_text())["engine"] == "ray"
+
+
+def test_cutouts_travel_as_a_folder_and_as_made_in_python(cluster: Any, nets: str, tmp_path: Path) -> None:
+    things = [np.zeros((12, 9, 4), np.uint8) for _ in range(3)]
+    for number, thing in enumerate(things):
+        thing[1 + number : 11, 1:8] = (80 * number, 9, 200, 255)
+        Image.fromarray(thing).save(tmp_path / f"{number}.png")
+    for pool in (str(tmp_path), from_images(things)):
+        local = ask(f"{nets}:plain", DATA, "interference([cutouts(0.3)])", occluders=pool)
+        away = on_ray(f"{nets}:plain", DATA, "interference([cutouts(0.3)])", actors=1, occluders=pool)
+        same(local.predictions(), away.predictions())
+        assert local.predictions()["distortion"].str.startswith("cutouts").any()
 
 
 def test_models_and_data_made_in_python_travel_or_are_named(cluster: Any, nets: str) -> None:

@@ -23,7 +23,8 @@ YARDSTICK = Noise(Uniform(0, 0.025))
 class Exam:
     """The datasets at hand by role (`test`, and `train` where given) with their classes, the smallest image side that a
     model sees, the seed, and whether donors are there; each dataset's listing, and by model one entry a run of what its
-    card says of the last epoch's training losses (`diversity`, `mix_diversity`, `loss`; empty where it says nothing)."""
+    card says of the last epoch's training losses (`diversity`, `mix_diversity`, `loss`; empty where it says nothing). `cutouts`
+    is the greatest share that one of the user's cut-outs can cover, 0 without a pool."""
 
     classes: Mapping[str, Sequence[str]]
     side: int
@@ -31,6 +32,7 @@ class Exam:
     donors: bool = False
     samples: Mapping[str, Samples] = field(default_factory=dict)
     losses: Mapping[str, Sequence[Mapping[str, float]]] = field(default_factory=dict)
+    cutouts: float = 0.0
 
     def column(self, name: str, ids: Iterable[str], on: str = "test") -> np.ndarray | None:
         """What the listing says of the samples with these ids, [samples]; None where it has no such column."""

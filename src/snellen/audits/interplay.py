@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -28,7 +28,7 @@ class Interplay:
 
     masking: Any
     shares: Sequence[float]
-    fill: Fill
+    fill: Fill | Literal["cutout"]
 
     def cells(self, exam: Exam) -> list[Cell]:
         """For each share the test cell and the train cell, beside the clean ones."""
@@ -63,8 +63,8 @@ class Interplay:
         return told
 
 
-def masked(masking: Any, share: float, fill: Fill) -> Any:
-    """The covering distortion at another share, in another fill."""
+def masked(masking: Any, share: float, fill: str) -> Any:
+    """The covering distortion at another share, in another fill where it has one."""
     names = {field.name for field in dataclasses.fields(masking)}
     changed: dict[str, Any] = {"area" if "area" in names else "share": share}
     return dataclasses.replace(masking, **changed, **({"fill": fill} if "fill" in names else {}))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from PIL import Image
 
+from snellen.data.occluders import Occluders, from_images, read_occluders
 from snellen.distort.chain import Distortion
 from snellen.distort.language import parse
 from snellen.distort.salient import as_bytes
@@ -26,7 +28,7 @@ def apply(
 
     `ids` name the samples, so that each has its own draws (default "0", "1", …). `known` gives what the distortion
     needs: labels, masks (bool [B, H, W]), boxes, mean (RGB in 0…255), donors (images of the same kind and size),
-    saliency (maps [B, H, W] in 0…1, or bytes).
+    saliency (maps [B, H, W] in 0…1, or bytes), occluders (a folder of cut-outs, or RGBA images of any size).
     """
     chosen = parse(distortion)
     batch = _as_batch(images)
@@ -43,6 +45,9 @@ def apply(
         pool = _as_batch(known["donors"]).to(batch.device)
         names = tuple(str(i) for i in range(len(pool)))
         known["donors"] = Donors(pool, names, checksum(pool.cpu().numpy().tobytes()))
+    if "occluders" in known and not isinstance(known["occluders"], Occluders):
+        given = known["occluders"]
+        known["occluders"] = read_occluders(given) if isinstance(given, str | Path) else from_images(given)
     if "masks" in known:
         known["masks"] = torch.as_tensor(known["masks"]).to(batch.device).bool()
     if "saliency" in known:

@@ -16,7 +16,8 @@ class Distortion(Protocol):
     """What every distortion offers: a call from uint8 [B, 3, H, W] to the same shape.
 
     `needs` names facts of the View; `version` is bumped by hand when pixels change. Those that cover pixels also have
-    `fill` and `cover(images, view) → bool [B, H, W]`; geometric ones have `move(maps, view)` for masks and label maps.
+    `cover(images, view) → bool [B, H, W]` and a `fill`, or `paste(images, view) → images, cover` for pixels of their own;
+    geometric ones have `move(maps, view)` for masks and label maps.
     """
 
     @property
@@ -87,8 +88,11 @@ def show(distortion: Any, images: Tensor, view: View) -> tuple[Tensor, Tensor | 
     for number, stage in enumerate(stages_of(distortion)):
         at = view.at_stage(number)
         if hasattr(stage, "cover"):
-            own = stage.cover(images, at)
-            images = painted(stage.fill, own, images, at)
+            if hasattr(stage, "paste"):
+                images, own = stage.paste(images, at)
+            else:
+                own = stage.cover(images, at)
+                images = painted(stage.fill, own, images, at)
             cover = own if cover is None else cover | own
         else:
             images = stage(images, at)

@@ -7,6 +7,7 @@ from typing import Any
 from snellen import text
 from snellen.distort.chain import Chain, Distortion, Nothing, stages_of
 from snellen.distort.cover import Occlude, Tiles
+from snellen.distort.cutouts import Cutouts
 from snellen.distort.fourier import Fourier
 from snellen.distort.law import LAWS
 from snellen.distort.mix import Mix
@@ -21,6 +22,7 @@ DISTORTIONS: dict[str, type] = {
     "tiles": Tiles,
     "fourier": Fourier,
     "salient": Salient,
+    "cutouts": Cutouts,
     "shuffle": Shuffle,
     "soft_shuffle": SoftShuffle,
     "noise": Noise,

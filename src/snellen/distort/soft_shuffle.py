@@ -129,7 +129,11 @@ class SoftShuffle:
 
         def asked(below: int, right: int) -> Tensor:
             at = apart.index_select(1, row + below).index_select(2, column + right).add_(here).flatten(1)
-            return framed.gather(2, at[:, None].expand(-1, framed.shape[1], -1)).to(kind or torch.int32).view(*images.shape)
+            return (
+                framed.gather(2, at[:, None].expand(-1, framed.shape[1], -1))
+                .to(kind or torch.int32)
+                .view(*images.shape)
+            )
 
         return [[asked(below, right) for right in (0, 1)] for below in (0, 1)]
 

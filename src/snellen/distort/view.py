@@ -17,6 +17,8 @@ from snellen.lazy import torch
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from snellen.data.occluders import Occluders
+
 
 @dataclass(frozen=True)
 class Donors:
@@ -51,6 +53,7 @@ class View:
     mean: tuple[float, float, float] | None = None
     donors: Donors | None = None
     saliency: Tensor | None = None
+    occluders: Occluders | None = None
     notes: dict[str, np.ndarray] = field(default_factory=dict)
 
     @classmethod
@@ -101,4 +104,5 @@ KNOWN: Mapping[str, str] = {
     "mean": "the normalisation mean of the asking model",
     "donors": "a pool of other images (--donors DATA)",
     "saliency": "how much each pixel matters to the asking model, such as snellen.explain.gradcam(model, images)",
+    "occluders": "a pool of cut-outs with transparency (--occluders DIR)",
 }

@@ -13,6 +13,7 @@ import numpy as np
 
 from snellen.data.canvas import Canvas
 from snellen.data.dataset import Dataset, Samples
+from snellen.data.occluders import Occluders
 from snellen.distort import Donors, View, moved, saliency_of, show
 from snellen.distort.draws import on_device
 from snellen.engine.cell import Asked
@@ -47,6 +48,7 @@ class Work:
     device: Any
     new: frozenset[str] = frozenset()
     donors: Mapping[Canvas, Donors] = field(default_factory=dict)
+    occluders: Occluders | None = None
     pictured: frozenset[int] = frozenset()
     keep: str | None = None
     held: Callable[[str, range], np.ndarray | None] = lambda key, positions: None
@@ -111,6 +113,7 @@ def answer(slides: Slides, work: Work) -> Answered:
                 boxes=slides.boxes.get(canvas),
                 mean=group[0].subject.card.fill,
                 donors=work.donors.get(canvas),
+                occluders=work.occluders,
                 saliency=None if key is None else maps[key].maps,
             )
             unmapped = {} if key is None else maps[key].failed

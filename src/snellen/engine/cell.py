@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,16 +76,18 @@ def canvas_for(subject: Subject, data: Dataset) -> Canvas:
 
 
 def asked(
-    cell: Cell, subject: Subject, data: Dataset, labels: LabelMap, settings: Settings, donors: str | None
+    cell: Cell, subject: Subject, data: Dataset, labels: LabelMap, settings: Settings, pools: Mapping[str, str]
 ) -> Asked:
-    """The cell as put to one run, keyed by everything its answers depend on (contract 3)."""
+    """The cell as put to one run, keyed by everything its answers depend on (contract 3).
+
+    `pools` are the fingerprints of what may be pasted, by name: donors, occluders.
+    """
     canvas = canvas_for(subject, data)
     needs = cell.distortion.needs
     facts: dict[str, Any] = {}
     if "mean" in needs:
         facts["mean"] = subject.card.fill
-    if "donors" in needs:
-        facts["donors"] = donors
+    facts |= {name: fingerprint for name, fingerprint in pools.items() if name in needs}
     saliency = saliency_of(cell.distortion)
     if saliency is not None:  # each model has its own maps, so what it is shown is its own too
         how = [subject.card.fingerprint, settings.precision, saliency.method, saliency.layer, MAPS]

@@ -17,7 +17,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from snellen.data import Dataset
+from snellen.data.occluders import Occluders
 from snellen.engine.examiner import Examiner, Parcel, Task, told
+from snellen.engine.local import Pasted
 from snellen.engine.plan import Pass, Plan
 from snellen.engine.progress import Progress
 from snellen.engine.settings import Cluster
@@ -40,15 +42,21 @@ class Seat:
 
 
 def run_cluster(
-    plan: Plan, store: Store, progress: Progress, donors: Dataset | None, texts: Mapping[str, str], cluster: Cluster
+    plan: Plan,
+    store: Store,
+    progress: Progress,
+    donors: Dataset | None,
+    texts: Mapping[str, str],
+    cluster: Cluster,
+    occluders: Occluders | None = None,
 ) -> int | None:
     """Answer everything the plan found missing on a cluster; the batch size that a resumed run should use.
 
-    `texts` names the data (test, train, donors) that were given as text, which actors load themselves.
+    `texts` names the data (test, train, donors, occluders) that were given as text, which actors load themselves.
     """
     with connected(cluster) as ray:
         names = [store.begin_pass(one.on, {a.key: a.shown for a in one.asked}, one.new) for one in plan.passes]
-        seats = _Seats(ray, _parcel(ray, plan, names, store, donors, texts, cluster), cluster)
+        seats = _Seats(ray, _parcel(ray, plan, names, store, (donors, occluders), texts, cluster), cluster)
         waiting = [(number, shard) for number, one in enumerate(plan.passes) for shard in one.shards]
         wide = min(len(waiting), cluster.actors or _room(ray, plan, cluster))
         progress.start(plan.forward_passes)
@@ -208,12 +216,13 @@ def _parcel(
     plan: Plan,
     names: Sequence[str],
     store: Store,
-    donors: Dataset | None,
+    pasted: Pasted,
     texts: Mapping[str, str],
     cluster: Cluster,
 ) -> Parcel:
     """The plan without what actors load themselves, and references to what they cannot."""
-    held = {**plan.data, **({} if donors is None else {"donors": donors})}
+    pools = {name: pool for name, pool in zip(("donors", "occluders"), pasted) if pool is not None}
+    held: dict[str, Any] = {**plan.data, **pools}
     objects = {role: _packed(ray, data, f"data '{data.text}'") for role, data in held.items() if role not in texts}
     passes = []
     for one in plan.passes:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from snellen.data import Dataset, limited, load_data
+from snellen.data.occluders import Occluders, read_occluders
 from snellen.engine.answer import Work, answer
 from snellen.engine.local import keep, load_models, shrunk, work_of
 from snellen.engine.plan import Plan
@@ -57,8 +58,9 @@ class Examiner:
         _check_machine(parcel)
         os.environ.update(parcel.environment)
         torch.set_num_threads(parcel.cpus)
-        data = {role: self._data(role, parcel) for role in parcel.prints}
+        data = {role: self._data(role, parcel) for role in parcel.prints if role != "occluders"}
         self.donors = data.pop("donors", None)
+        self.occluders = self._occluders(parcel)
         self.plan = replace(parcel.plan, data=data)
         for one in self.plan.passes:
             for asked in one.asked:
@@ -89,7 +91,8 @@ class Examiner:
 
     def _work(self, number: int) -> Work:
         if number not in self.works:
-            self.works[number] = work_of(self.plan.passes[number], self.plan, self.models, self.donors, self.store)
+            pasted = self.donors, self.occluders
+            self.works[number] = work_of(self.plan.passes[number], self.plan, self.models, pasted, self.store)
         return self.works[number]
 
     def _data(self, role: str, parcel: Parcel) -> Dataset:
@@ -101,6 +104,17 @@ class Examiner:
             here = socket.gethostname()
             raise UserError(f"{here} sees other files in {data.text}; put the data on storage that all machines share")
         return data
+
+    def _occluders(self, parcel: Parcel) -> Occluders | None:
+        if "occluders" not in parcel.prints:
+            return None
+        if "occluders" in parcel.objects:
+            return _unpacked(parcel.objects["occluders"])
+        held = read_occluders(parcel.texts["occluders"])
+        if held.fingerprint != parcel.prints["occluders"]:
+            here = socket.gethostname()
+            raise UserError(f"{here} sees other cut-outs in {held.text}; put them on storage that all machines share")
+        return held
 
 
 def _unpacked(reference: Any) -> Any:

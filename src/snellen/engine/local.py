@@ -10,6 +10,7 @@ import numpy as np
 
 from snellen.data.canvas import Canvas
 from snellen.data.dataset import Dataset, limited
+from snellen.data.occluders import Occluders
 from snellen.distort import Donors
 from snellen.engine.answer import THUMBNAILS, Answered, Work, answer
 from snellen.engine.maps import maps_in
@@ -22,32 +23,36 @@ from snellen.engine.watchdog import Watchdog
 from snellen.lazy import torch
 from snellen.models.model import Model
 
+Pasted = tuple[Dataset | None, Occluders | None]  # what may be pasted: donors and cut-outs
 DONOR_BYTES = 64 * 2**20  # what a donor pool may take of memory, per canvas
 
 
 def run_local(
-    plan: Plan, store: Store, progress: Progress, donors: Dataset | None = None, shard_timeout: float | None = None
+    plan: Plan,
+    store: Store,
+    progress: Progress,
+    donors: Dataset | None = None,
+    shard_timeout: float | None = None,
+    occluders: Occluders | None = None,
 ) -> int | None:
     """Answer everything the plan found missing; the batch size that a resumed run should use.
 
     A shard, or the loading of the models, that takes longer than `shard_timeout` seconds counts as hung and ends the run.
     """
     if shard_timeout is None:
-        return _run(plan, store, progress, donors, lambda: None)
+        return _run(plan, store, progress, (donors, occluders), lambda: None)
     watchdog = Watchdog(shard_timeout)
     with watchdog.watching():
-        return _run(plan, store, progress, donors, watchdog.fed)
+        return _run(plan, store, progress, (donors, occluders), watchdog.fed)
 
 
-def _run(
-    plan: Plan, store: Store, progress: Progress, donors: Dataset | None, shard_done: Callable[[], None]
-) -> int | None:
+def _run(plan: Plan, store: Store, progress: Progress, pasted: Pasted, shard_done: Callable[[], None]) -> int | None:
     models = load_models(plan, progress)
     shard_done()
     batch_size = plan.settings.batch_size
     progress.start(plan.forward_passes)
     for one in plan.passes:
-        work = work_of(one, plan, models, donors, store)
+        work = work_of(one, plan, models, pasted, store)
         work.on_answers = progress.advance
         name = store.begin_pass(one.on, {a.key: a.shown for a in one.asked}, one.new)
         shards = [plan.samples_of(one.on, shard) for shard in one.shards]
@@ -93,13 +98,14 @@ def load_models(plan: Plan, progress: Progress) -> dict[str, Model]:
     return models
 
 
-def work_of(one: Pass, plan: Plan, models: Mapping[str, Model], donors: Dataset | None, store: Store) -> Work:
+def work_of(one: Pass, plan: Plan, models: Mapping[str, Model], pasted: Pasted, store: Store) -> Work:
     """What one pass has to answer; maps that an earlier one made are looked up in the store."""
 
     def held(key: str, positions: range) -> np.ndarray | None:
         table = store.maps(key, positions.start // plan.shard)
         return None if table is None else maps_in(table)
 
+    donors, occluders = pasted
     data = plan.data[one.on]
     canvases = list(dict.fromkeys(a.canvas for a in one.asked))
     device = torch.device(plan.settings.device)
@@ -116,6 +122,7 @@ def work_of(one: Pass, plan: Plan, models: Mapping[str, Model], donors: Dataset 
         device=device,
         new=one.new,
         donors=pools,
+        occluders=occluders,
         pictured=pictured,
         keep=plan.settings.keep,
         held=held,

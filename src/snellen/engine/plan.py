@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from snellen.data.dataset import Dataset
@@ -57,18 +57,20 @@ def make_plan(
     labels: Mapping[tuple[str, str, str], LabelMap],
     settings: Settings,
     store: Store,
-    donors: str | None = None,
+    pools: Mapping[str, str] | None = None,
 ) -> Plan:
     """Merge equal cells, look up what the store has, and group the rest into passes.
 
-    `labels` maps (model, run, dataset) to a label map; `donors` is the fingerprint of the donor pool.
+    `labels` maps (model, run, dataset) to a label map; `pools` are the fingerprints of what may be pasted (donors,
+    occluders), where given.
     """
+    pools = pools or {}
     needed: dict[tuple[str, str, str], Asked] = {}
     for cell in dict.fromkeys(cells):
-        _check_needs(cell, data[cell.on], donors, subjects)
+        _check_needs(cell, data[cell.on], pools, subjects)
         for subject in subjects:
             label_map = labels[subject.name, subject.run, cell.on]
-            one = asked(cell, subject, data[cell.on], label_map, settings, donors)
+            one = asked(cell, subject, data[cell.on], label_map, settings, pools)
             needed[subject.name, subject.run, one.key] = one
     canvases = [canvas_for(subject, held) for subject in subjects for held in data.values()]
     shard = settings.shard_for(canvases)
@@ -97,12 +99,16 @@ def _passes(on: str, wanted: Sequence[Asked], shards: int, present: Mapping[int,
     return passes
 
 
-def _check_needs(cell: Cell, data: Dataset, donors: str | None, subjects: Sequence[Subject]) -> None:
+def _check_needs(cell: Cell, data: Dataset, pools: Collection[str], subjects: Sequence[Subject]) -> None:
     """Refuse a distortion whose facts nobody can give."""
     for need in sorted(cell.distortion.needs):
-        if need == "donors" and donors is None:
+        if need == "donors" and need not in pools:
             raise UserError(
                 f"{cell.distortion} needs a donor pool; pass --donors DATA, for example --donors phantom:train"
+            )
+        if need == "occluders" and need not in pools:
+            raise UserError(
+                f"{cell.distortion} needs cut-outs; pass --occluders DIR, a folder of PNGs with transparency"
             )
         if need in ("masks", "boxes") and need not in data.facts:
             raise UserError(

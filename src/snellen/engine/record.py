@@ -48,7 +48,8 @@ def record(prepared: Any, plan: Plan, command: Sequence[str]) -> dict[str, Any]:
             **before.get("labels", {}),
             **{"/".join(key): one.fingerprint for key, one in prepared.labels.items()},
         },
-        "donors": donors_of(prepared) or before.get("donors"),
+        "donors": pool_of(prepared.donors) or before.get("donors"),
+        "occluders": pool_of(prepared.occluders) or before.get("occluders"),
         "data": {
             **before.get("data", {}),
             **{
@@ -111,13 +112,20 @@ def _question_change(prepared: Any) -> str:
     old, new = prepared.before["settings"]["keep"], prepared.settings.keep
     if old != new:
         return f"--keep {old or 'none'}, not {new or 'none'}"
-    old, new = prepared.before["donors"], donors_of(prepared)
-    return f"other donors ({old['text']}, not {new['text']})" if old and new and old != new else ""
+    for name in ("donors", "occluders"):
+        held, given = prepared.before.get(name), pool_of(getattr(prepared, name))
+        if held and given and held["fingerprint"] != given["fingerprint"]:
+            said = (
+                f"{held['text']}, not {given['text']}"
+                if held["text"] != given["text"]
+                else f"changed in {held['text']}"
+            )
+            return f"other {name} ({said})"
+    return ""
 
 
-def donors_of(prepared: Any) -> dict[str, str] | None:
-    """The text and fingerprint of the donor pool, if there is one."""
-    pool = prepared.donors
+def pool_of(pool: Any) -> dict[str, str] | None:
+    """The text and fingerprint of what may be pasted (donors, occluders), if there is any."""
     return None if pool is None else {"text": pool.text, "fingerprint": pool.fingerprint}
 
 

@@ -12,7 +12,7 @@ from snellen.report.gallery import gallery_of
 from snellen.report.interference import interference_page, noise_rise
 from snellen.report.table import numbers_behind, table_of, trust_of
 from snellen.report.verdict import verdict_of
-from snellen.report.words import in_words, known
+from snellen.report.words import covering, in_words, known
 from snellen.run import Run
 
 MOST_CLASSES = 20  # up to which every class has its bar
@@ -80,6 +80,7 @@ def curves_of(results: Mapping[str, Any]) -> list[dict[str, Any]]:
         {
             "on": on,
             "fill": fill,
+            "under": covering(fill),
             "chance": 1 / len(results["data"][on]["classes"]),
             "lines": [{"model": model, "points": points} for model, points in lines.items()],
         }

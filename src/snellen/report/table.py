@@ -7,7 +7,7 @@ from typing import Any
 
 from snellen.audits import AUDITS, Baseline
 from snellen.report.trust import SIGNS, apart, mark_of
-from snellen.report.words import in_words, known
+from snellen.report.words import covering, in_words, known
 
 SURE = 0.05  # the corrected p-value under which a difference is called clear
 TITLES = {"baseline": Baseline.title, **{name: str(vars(audit)["title"]) for name, audit in AUDITS.items()}}
@@ -122,7 +122,7 @@ def _named(finding: Mapping[str, Any]) -> tuple[str, str]:
     elif finding["audit"] == "baseline":
         label, topic = "Clean accuracy", "clean images"
     elif name == "cut_occlusion":
-        label, topic = f"CutOcclusion, {facts['fill']} squares", f"{facts['fill']} squares of all sizes"
+        label, topic = f"CutOcclusion, {covering(facts['fill'])}", f"{covering(facts['fill'])} of all sizes"
     elif name == "fill_gap":
         label, topic = f"Fill gap, {facts['fill']} less {facts['other']}", "the fill gap"
     elif name == "interference":

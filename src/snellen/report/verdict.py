@@ -11,7 +11,7 @@ from typing import Any
 from snellen.audits.trust import TOO_FEW
 from snellen.report.table import leader
 from snellen.report.trust import apart, mark_of
-from snellen.report.words import in_words, index, interval, known, listed, percent
+from snellen.report.words import covering, in_words, index, interval, known, listed, percent
 
 Finding = Mapping[str, Any]
 CAVEAT = (
@@ -61,9 +61,15 @@ def breaks(own: Sequence[Finding]) -> str:
     """How far accuracy falls under squares, from which size on it is halved, and under what else it falls most."""
     told = []
     means = [one for one in own if one["name"] == "cut_occlusion" and known(one["value"])]
-    if means:
-        each = listed([f"{percent(one['value'])} with {one['facts']['fill']} ones" for one in means])
-        told.append(f"Under one square, averaged over its sizes, it is right on {each}.{_halved(own, means)}")
+    squares = [one for one in means if one["facts"]["fill"] != "cutout"]
+    if squares:
+        each = listed([f"{percent(one['value'])} with {one['facts']['fill']} ones" for one in squares])
+        told.append(f"Under one square, averaged over its sizes, it is right on {each}.{_halved(own, squares)}")
+    told += [
+        f"Under one of your cut-outs, averaged over its sizes, it is right on {percent(one['value'])}."
+        for one in means
+        if one not in squares
+    ]
     for one in own:
         if one["name"] == "fill_gap" and one["low"] is not None and (one["low"] > 0 or one["high"] < 0):
             fill, other = one["facts"]["fill"], one["facts"]["other"]
@@ -181,7 +187,7 @@ def marked(own: Sequence[Finding], mark: str) -> list[str]:
     for distortion, found in held.items():
         if mark_of(found) == mark and distortion not in yardsticks:
             square = squares.get(distortion)
-            what = f"{square['fill']} squares" if square else in_words(distortion)
+            what = covering(square["fill"]) if square else in_words(distortion)
             under = classes.setdefault(found["dominant"], {}).setdefault(what, [])
             under.append((found["index"], square["covered"] if square else None))
     return [

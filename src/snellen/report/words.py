@@ -85,6 +85,11 @@ def _salient(fields: Mapping[str, Any]) -> str:
     return f"{kinds[fields['which']]} {_share(fields['share'])} under {fields['fill']}"
 
 
+def covering(fill: str) -> str:
+    """What covers the images of a CutOcclusion finding, by its fill."""
+    return "your cut-outs" if fill == "cutout" else f"{fill} squares"
+
+
 _WORDS: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "none": lambda fields: "clean",
     "occlude": _occlude,
@@ -93,6 +98,7 @@ _WORDS: dict[str, Callable[[Mapping[str, Any]], str]] = {
     ),
     "fourier": lambda fields: f"{fields['fill']} Fourier mask of {_share(fields['area'])}",
     "salient": _salient,
+    "cutouts": lambda fields: f"cut-outs over {_share(fields['share'])}",
     "shuffle": lambda fields: f"{fields['grid']}×{fields['grid']} patches shuffled",
     "soft_shuffle": lambda fields: f"{fields['grid']}×{fields['grid']} patches shuffled softly",
     "mix": lambda fields: f"{_MIXES[fields['kind']]} with another image",
