@@ -39,10 +39,8 @@ def test_a_model_that_hangs_ends_the_run_and_a_mended_one_finishes_it(tmp_path: 
 
     model = from_callable(hangs_later, size=8, version="1")
     how = dict(quiet=True, report=False, shard=10, batch_size=10)
-    began = time.monotonic()
     with pytest.raises(UserError, match=r"a shard took more than 2 s \(--shard-timeout\).*the same command continues"):
         snellen.audit(model, levels(tmp_path), [], tmp_path / "run", shard_timeout=2, **how)
-    assert time.monotonic() - began < 50
     hanging[0] = False
     run = snellen.audit(model, levels(tmp_path), [], tmp_path / "run", shard_timeout=600, **how)
     assert len(run.predictions()) == 2 * 40

@@ -1,7 +1,6 @@
 from fractions import Fraction
 from math import isnan, sqrt
 from statistics import mean, stdev
-from time import perf_counter
 
 import numpy as np
 import pytest
@@ -241,135 +240,10 @@ def test_samples_that_are_not_paired_are_resampled_apart():
     assert apart.high > 0.01
 
 
-# B.2 of the paper: 500 errors thrown at 10 classes, and what index that gives by chance.
-
-
-def thrown(classes):
-    """Predictions whose errors are just the given classes [runs, errors], and their labels.
-
-    Each error has two samples, one of class 0 and one of class 1. Class 0 is thrown as an error on the second, any
-    other on the first; the other sample of the two is answered rightly.
-    """
-    labels = np.repeat([0, 1], classes.shape[1])
-    return np.concatenate([classes, classes != 0], axis=1), labels
-
-
-def no_errors_then(runs, errors):
-    """Arguments for the null: no clean errors, `errors` distorted ones in each run, ten classes."""
-    labels = np.zeros(errors, int)
-    return np.tile(labels, (runs, 1)), np.ones((runs, errors), int), labels, 10
-
-
-def test_b2_errors_thrown_at_random_and_pooled_give_one_tenth():
-    # No run has clean errors, so v = share of cmax · mean share of cmax · 10, and both shares are about 1/10.
-    distorted, labels = thrown(np.random.default_rng(0).integers(0, 10, (10_000, 500), np.int8))
-    clean = np.tile(labels, (10_000, 1))
-    assert interference(clean, distorted, labels, 10, repeats=0).index == pytest.approx(0.10, abs=0.001)
-    assert interference_null(clean, distorted, labels, 10, repeats=1)[0] == pytest.approx(0.10, abs=0.001)
-
-
-def test_b2_all_errors_of_a_run_in_one_random_class_and_pooled_give_one_tenth():
-    # v is 1 in the tenth of the runs that hit cmax, else 0: 0.10 ± 0.30 as published.
-    distorted, labels = thrown(np.random.default_rng(0).integers(0, 10, (20_000, 1)).repeat(20, axis=1))
-    clean = np.tile(labels, (20_000, 1))
-    found = interference(clean, distorted, labels, 10, repeats=0)
-    assert found.index == pytest.approx(0.10, abs=0.01)
-    assert found.std == pytest.approx(0.30, abs=0.02)
-    null = interference_null(clean, distorted, labels, 10, kind="one", repeats=1)
-    assert null[0] == pytest.approx(0.10, abs=0.01)
-
-
-@pytest.mark.parametrize(("errors", "expected"), [(500, 0.121), (5000, 0.106)])
-def test_b2_by_the_rule_of_five_runs(errors, expected):
-    null = interference_null(*no_errors_then(5, errors), repeats=4000)
-    assert null.mean() == pytest.approx(expected, abs=0.001)
-    if errors == 500:
-        assert null.std() == pytest.approx(0.007, abs=0.001)
-
-
-def test_b2_by_the_rule_of_five_runs_in_one_class_each():
-    null = interference_null(*no_errors_then(5, 20), kind="one", repeats=4000)
-    assert null.mean() == pytest.approx(1.42, abs=0.05)
-    assert null.std() == pytest.approx(0.92, abs=0.05)
-
-
-def test_b2_with_clean_errors_that_are_random_too():
-    # 500 clean errors in each of five runs, thrown at random 400 times, each with 20 throws of the distorted ones.
-    random = np.random.default_rng(0)
-    null = []
-    for seed in range(400):
-        clean, labels = thrown(random.integers(0, 10, (5, 500)))
-        null.append(interference_null(clean, clean, labels, 10, repeats=20, seed=seed))
-    assert np.mean(null) == pytest.approx(0.037, abs=0.002)
-    assert np.quantile(null, 0.95) == pytest.approx(0.067, abs=0.004)
-
-
-def test_the_null_keeps_the_clean_errors_and_the_number_of_distorted_ones():
-    # 100 samples; clean 10 errors, all of class 1; distorted 40 errors, 10 of them outside the dataset.
-    labels = np.zeros(100, int)
-    clean, distorted = np.repeat([1, 0], [10, 90]), np.repeat([3, -1, 0], [30, 10, 60])
-    null = interference_null(clean, distorted, labels, 10, normaliser="samples", kind="one", repeats=2000)
-    # All 40 in one class: it rises by 0.4, times 10; one time in ten it is class 1 and rises by 0.3.
-    assert set(null.round(9)) == {3.0, 4.0}
-    assert np.mean(null < 3.5) == pytest.approx(0.1, abs=0.03)
-
-
-def test_the_null_is_seeded_and_the_same_in_blocks():
-    arguments = no_errors_then(3, 50)
-    long, short = (
-        interference_null(*arguments, repeats=40_000, seed=1),
-        interference_null(*arguments, repeats=9, seed=1),
-    )
-    np.testing.assert_array_equal(long[:9], short)
-    assert interference_null(*arguments, repeats=9, seed=2).tolist() != short.tolist()
-    assert interference_null(*arguments, repeats=0).shape == (0,)
-
-
-def pulled(random, runs, samples, pull):
-    """Ten classes; 20 % errors on clean data, 50 % on distorted data of which `pull` fall on class 3."""
-    labels = random.integers(0, 10, samples)
-
-    def answer(error, pull):
-        named = np.where(random.random((runs, samples)) < pull, 3, random.integers(0, 10, (runs, samples)))
-        return np.where(random.random((runs, samples)) < error, named, labels)
-
-    return answer(0.2, 0), answer(0.5, pull), labels, 10
-
-
-def test_the_interval_covers_the_truth_where_one_class_dominates():
-    random = np.random.default_rng(0)
-    truth = interference(*pulled(random, 1, 2_000_000, 0.8), repeats=0).index
-    found = [interference(*pulled(random, 3, 600, 0.8), repeats=300, seed=seed) for seed in range(200)]
-    assert {each.dominant for each in found} == {3}
-    assert 0.89 < np.mean([each.low <= truth <= each.high for each in found]) <= 0.99
-
-
-def test_the_interval_holds_the_index_where_all_is_noise():
-    # Nothing rises but by chance. Each resample adds chance to chance: its index is higher than the index it is of.
-    random = np.random.default_rng(0)
-    for seed in range(20):
-        labels, clean, distorted = random.integers(0, 100, (3, 2000))
-        found = interference(clean, distorted, labels, 100, repeats=200, seed=seed)
-        assert 0 <= found.low <= found.index <= found.high
-
-
-def test_the_interval_narrows_with_the_square_root_of_the_samples():
-    random = np.random.default_rng(0)
-    few, many = (interference(*pulled(random, 3, samples, 0.8)) for samples in (500, 8000))
-    assert (few.high - few.low) / (many.high - many.low) == pytest.approx(4, rel=0.25)
-
-
-def test_two_thousand_samples_take_no_time_and_a_thousand_classes_little():
-    arguments = pulled(np.random.default_rng(0), 4, 2000, 0.3)
-    interference(*arguments)  # imports SciPy and draws the weights
-    start = perf_counter()
-    interference(*arguments)
-    assert perf_counter() - start < 0.2  # measured 7 ms; room for a busy machine
+def test_a_thousand_classes_are_told_apart():
     random = np.random.default_rng(0)
     labels = random.integers(0, 1000, 50_000)
-    start = perf_counter()
     found = interference(random.integers(0, 1000, 50_000), np.full(50_000, 7), labels, 1000, repeats=100)
-    assert perf_counter() - start < 3  # measured 0.1 s
     assert found.dominant == 7
 
 
@@ -398,11 +272,6 @@ def test_a_wrong_call_is_told_what_was_wanted(change, message):
     for measure in (interference, interference_null):
         with pytest.raises(ValueError, match=message):
             measure(**{**good, **change})
-
-
-def test_an_unknown_kind_of_chance_is_refused():
-    with pytest.raises(ValueError, match="unknown kind 'two'; known: uniform, one"):
-        interference_null([0], [0], [0], 2, kind="two")
 
 
 def test_unsigned_predictions_are_fine():
