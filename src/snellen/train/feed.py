@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from snellen.lazy import torch
 from snellen.train.augment import Augment
 from snellen.train.draws import Draws
-from snellen.train.memory import IGNORED, Memory
-from snellen.train.mixing import parse_mix
+from snellen.train.memory import Memory
+from snellen.train.mixing import IGNORE, parse_mix
 from snellen.train.recipe import Recipe
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Feed:
             at = slice((step - first) * recipe.batch_size, (step - first + 1) * recipe.batch_size)
             images, labels = self.shown.images[rows[at]], self.shown.labels[rows[at]]
             if labels.ndim > 1:
-                images, labels = augment(images, draws.order, maps=labels, ignore=IGNORED)
+                images, labels = augment(images, draws.order, maps=labels, ignore=IGNORE)
                 labels = labels.long()
             else:
                 images = augment(images, draws.order)

@@ -21,8 +21,8 @@ from snellen.models.zoo import build
 from snellen.train.ahead import ahead
 from snellen.train.draws import Draws, seed_globally
 from snellen.train.feed import Feed
-from snellen.train.memory import IGNORED, Memory
-from snellen.train.mixing import Targets, majority_loss, mixed_loss
+from snellen.train.memory import Memory
+from snellen.train.mixing import IGNORE, Targets, majority_loss, mixed_loss
 from snellen.train.normalise import Normalise
 from snellen.train.optimiser import make_optimiser
 from snellen.train.recipe import Recipe
@@ -162,7 +162,7 @@ def accuracy(network: nn.Module, judged: Memory, normalise: Normalise, batch_siz
     network.eval()
     with torch.inference_mode(), autocast(device):
         for images, labels in zip(judged.images.split(batch_size), judged.labels.split(batch_size)):
-            counted = labels != IGNORED
+            counted = labels != IGNORE
             right += ((network(ready(images)).argmax(1) == labels) & counted).sum()
             count += counted.sum()
     network.train(training)

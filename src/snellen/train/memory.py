@@ -12,11 +12,10 @@ import numpy as np
 from snellen.data.dataset import Dataset, Photos, Unreadable
 from snellen.errors import UserError
 from snellen.lazy import torch
+from snellen.train.mixing import IGNORE
 
 if TYPE_CHECKING:
     from torch import Tensor
-
-IGNORED = -100  # the label that torch's losses leave out
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,7 @@ def remember(
     data: Dataset,
     device: torch.device,
     size: tuple[int, int] | None = None,
-    ignore: int = IGNORED,
+    ignore: int = IGNORE,
     *,
     labelled: bool = True,
 ) -> Memory:
@@ -73,7 +72,7 @@ def remember(
         rows = slice(row, row + len(photos.images))
         images[rows] = photos.images
         if maps is not None:
-            maps[rows] = np.where(photos.maps["labels"] == ignore, IGNORED, photos.maps["labels"])
+            maps[rows] = np.where(photos.maps["labels"] == ignore, IGNORE, photos.maps["labels"])
         row = rows.stop
     assert images is not None
     stacked = torch.from_numpy(images).permute(0, 3, 1, 2)

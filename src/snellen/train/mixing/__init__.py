@@ -24,9 +24,10 @@ from snellen.train.mixing.masks import FMix, RandomMasks
 from snellen.train.mixing.partners import fitted
 from snellen.train.mixing.saliency import fine_grained
 from snellen.train.mixing.salient import SaliencyMix
-from snellen.train.mixing.targets import Targets, majority_loss, mixed_loss
+from snellen.train.mixing.targets import IGNORE, Targets, majority_loss, mixed_loss
 
 __all__ = [
+    "IGNORE",
     "MIXES",
     "Alternate",
     "CutMix",
