@@ -2,6 +2,10 @@
 
 from snellen.measure.accuracy import accuracy
 from snellen.measure.augmentation import OverRuns, affinity, diversity
+from snellen.measure.background import CATEGORIES, Categories, background_categories, bg_gap
+from snellen.measure.background_attack import AttackSuccess, attack_success
+from snellen.measure.background_progress import Trend, trend
+from snellen.measure.background_scale import ScaleLeakage, SizeBin, accuracy_by_size, scale_leakage
 from snellen.measure.bootstrap import bootstrap_interval, paired_difference
 from snellen.measure.compare import Comparison, compare, holm
 from snellen.measure.direction import Direction, direction
@@ -19,6 +23,9 @@ from snellen.measure.iocclusion import IOcclusion, iocclusion
 from snellen.measure.shape_bias import ShapeBias, shape_bias
 
 __all__ = [
+    "CATEGORIES",
+    "AttackSuccess",
+    "Categories",
     "Chance",
     "Comparison",
     "Direction",
@@ -28,9 +35,16 @@ __all__ = [
     "Kind",
     "OverRuns",
     "PublishedChance",
+    "ScaleLeakage",
     "ShapeBias",
+    "SizeBin",
+    "Trend",
     "accuracy",
+    "accuracy_by_size",
     "affinity",
+    "attack_success",
+    "background_categories",
+    "bg_gap",
     "bootstrap_interval",
     "chance_of",
     "compare",
@@ -42,5 +56,7 @@ __all__ = [
     "iocclusion",
     "paired_difference",
     "published_chance",
+    "scale_leakage",
     "shape_bias",
+    "trend",
 ]

@@ -1,0 +1,124 @@
+"""The size of an object: how it bears on what its background tells, and how much it tells by itself (paper 004, D)."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from snellen.measure.accuracy import accuracy
+from snellen.measure.bootstrap import bootstrap_interval
+from snellen.measure.estimate import NO_DATA, Estimate, as_runs
+
+FOLDS = 5
+MOST_BINS = 20
+
+
+@dataclass(frozen=True)
+class SizeBin:
+    """The images whose objects' boxes cover between `start` (included) and `stop` of the image, and their accuracy."""
+
+    start: float
+    stop: float
+    estimate: Estimate
+
+
+@dataclass(frozen=True)
+class ScaleLeakage(Estimate):
+    """`value` is `guessed` less `chance`: what knowing nothing but an object's size adds to guessing its class.
+
+    `guessed` is the accuracy of the guesses from size, on images that they were not learnt from; `chance` is the share of the
+    most frequent class, the best that can be done without.
+    """
+
+    guessed: float
+    chance: float
+
+
+def accuracy_by_size(
+    correct: ArrayLike, area: ArrayLike, edges: Sequence[float], groups: ArrayLike | None = None
+) -> list[SizeBin]:
+    """Accuracy against box size (figure 14): one bin between each two `edges`, the last one with its upper end.
+
+    `correct` is [samples] or [runs, samples] of 0/1; `area` [samples] is the share of the image that the box covers. Bins
+    without images have nan.
+    """
+    scores, areas = as_runs(correct), np.asarray(area, dtype=np.float64)
+    if areas.shape != scores.shape[1:]:
+        raise ValueError(f"expected one area per sample, got {areas.shape} for {scores.shape[1]} samples")
+    held = None if groups is None else np.asarray(groups)
+    bins = []
+    for start, stop in itertools.pairwise(edges):
+        inside = (areas >= start) & ((areas < stop) | ((areas == stop) & (stop == edges[-1])))
+        some = accuracy(scores[:, inside], None if held is None else held[inside])
+        bins.append(SizeBin(float(start), float(stop), some))
+    return bins
+
+
+def scale_leakage(
+    area: ArrayLike, labels: ArrayLike, groups: ArrayLike | None = None, folds: int = FOLDS, seed: int = 0
+) -> ScaleLeakage:
+    """How far the class can be guessed from an object's size alone, by cross-validation.
+
+    `area` [samples] of box shares (nan does not count), `labels` [samples] of classes. In each of `folds` parts the class
+    is guessed that is most frequent among the other parts' objects of about the same size: as many bins of equal
+    counts as give each class some ten objects a bin, 2 to 20. A group (all frames of a clip, say) is never on both sides.
+    """
+    areas, classes = np.asarray(area, dtype=np.float64), np.asarray(labels)
+    if areas.shape != classes.shape:
+        raise ValueError(f"expected one area per label, got {areas.shape} and {classes.shape}")
+    counted = ~np.isnan(areas)
+    areas, held = areas[counted], None if groups is None else np.asarray(groups)[counted]
+    names, numbers = np.unique(classes[counted], return_inverse=True)
+    part = _parts(len(areas) if held is None else held, numbers, folds, seed)
+    if len(np.unique(part)) < 2:
+        return ScaleLeakage(*_fields(NO_DATA), float("nan"), float("nan"))
+    right = np.zeros(len(areas))
+    for fold in np.unique(part):
+        away = part == fold
+        right[away] = _guesses(areas[~away], numbers[~away], areas[away], len(names)) == numbers[away]
+    counts = np.bincount(numbers)
+    chance = counts.max() / counts.sum()
+    columns = np.stack([right, numbers == counts.argmax(), np.ones(len(right))], axis=1).astype(np.float64)
+    value = float(right.mean() - chance)
+    return ScaleLeakage(
+        value, *bootstrap_interval(columns, _above, held, seed=seed), len(right), float(right.mean()), float(chance)
+    )
+
+
+def _parts(units: int | NDArray[np.object_], numbers: NDArray[np.int64], folds: int, seed: int) -> NDArray[np.int64]:
+    """The part of each sample, dealt out class by class, so that every class is spread evenly; groups stay together."""
+    random = np.random.default_rng(seed)
+    if isinstance(units, int):
+        first, member = np.arange(units), np.arange(units)
+    else:
+        _, first, member = np.unique(units, return_index=True, return_inverse=True)
+    order = random.permutation(len(first))
+    order = order[np.argsort(numbers[first][order], kind="stable")]
+    part = np.empty(len(first), np.int64)
+    part[order] = np.arange(len(first)) % folds
+    return part[member]
+
+
+def _guesses(
+    areas: NDArray[np.float64], numbers: NDArray[np.int64], asked: NDArray[np.float64], classes: int
+) -> NDArray[np.int64]:
+    """The class most frequent (ties: the lowest) among the areas of the asked one's bin."""
+    bins = int(np.clip(len(areas) // (10 * classes), 2, MOST_BINS))
+    edges = np.unique(np.quantile(areas, np.arange(1, bins) / bins))
+    counts = np.zeros((len(edges) + 1, classes), np.int64)
+    np.add.at(counts, (np.searchsorted(edges, areas, side="right"), numbers), 1)
+    empty = ~counts.any(axis=1)
+    counts[empty] = counts.sum(axis=0)
+    return counts.argmax(axis=1)[np.searchsorted(edges, asked, side="right")]
+
+
+def _above(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    return (sums[:, 0] - sums[:, 1]) / sums[:, 2]
+
+
+def _fields(estimate: Estimate) -> tuple[float, float, float, int]:
+    return estimate.value, estimate.low, estimate.high, estimate.n
