@@ -57,8 +57,8 @@ def attack_success(
     asked = np.ones(answers.shape, bool) if evaluated is None else np.asarray(evaluated, bool)
     if asked.shape != answers.shape:
         raise ValueError(f"expected evaluated of shape {answers.shape}, got {asked.shape}")
-    conflict = asked & (own[:, None] != other[None, :])
-    turned = conflict & (answers == other[None, :])
+    conflict: NDArray[np.bool_] = asked & (own[:, None] != other[None, :])
+    turned: NDArray[np.bool_] = conflict & (answers == other[None, :])
     # By the paper's words only backgrounds of another class can fool, so a foreground needs one of those to be counted.
     hit, tested = (asked & (answers != own[:, None]), asked) if rule == "any" else (turned, conflict)
     fooled = np.where(tested.any(axis=1), hit.any(axis=1).astype(np.float64), nan)
@@ -75,6 +75,6 @@ def _totals(turned: NDArray[np.bool_], conflict: NDArray[np.bool_], other: NDArr
     totals = {}
     for name in np.unique(other).tolist():
         these = other == name
-        tried = conflict[:, these].any(axis=1)
-        totals[name] = float(turned[:, these].any(axis=1)[tried].mean()) if tried.any() else nan
+        tried = np.any(conflict[:, these], axis=1)
+        totals[name] = float(np.mean(np.any(turned[:, these], axis=1), where=tried)) if tried.any() else nan
     return totals

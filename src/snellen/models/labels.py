@@ -15,6 +15,7 @@ import numpy as np
 from snellen.errors import UserError
 from snellen.hashing import key_of
 from snellen.lazy import torch
+from snellen.models.in9 import in9_targets
 from snellen.models.sixteen import sixteen_targets
 
 if TYPE_CHECKING:
@@ -90,13 +91,20 @@ def _on_device(label_map: LabelMap, device: torch.device) -> tuple[Tensor, Tenso
 def matched(known: Sequence[str] | None, wanted: Sequence[str], model: str) -> tuple[LabelMap, list[str]]:
     """The map from a model's class names to a dataset's by name (synonyms count), else by position; and what to warn of.
 
-    Data of Geirhos' sixteen categories is matched with finer classes by the published rule, the mean of theirs.
+    Data of Geirhos' sixteen categories is matched with finer classes by the published rule, the mean of theirs; data of the
+    nine of ImageNet-9 by its own, the class of the best one.
     """
     if known is None:
         return LabelMap(len(wanted)), []
     sixteen = sixteen_targets(known, wanted)
     if sixteen is not None:
-        return LabelMap(len(wanted), "mean", sixteen), _sixteen_told(sixteen, wanted, model)
+        return LabelMap(len(wanted), "mean", sixteen), _grouped_told(
+            sixteen, wanted, model, "categories, by their mean"
+        )
+    nine = in9_targets(known, wanted)
+    if nine is not None:
+        told = _grouped_told(nine, wanted, model, "classes, any other answer as wrong")
+        return LabelMap(len(wanted), "argmax", nine), told if len(known) > len(wanted) else []
     index: dict[str, int] = {}
     for position, name in reversed(list(enumerate(known))):
         for synonym in name.split(","):
@@ -129,15 +137,14 @@ def matched(known: Sequence[str] | None, wanted: Sequence[str], model: str) -> t
     return LabelMap(len(wanted), "argmax", tuple(targets)), [warn] if lost else []
 
 
-def _sixteen_told(targets: Sequence[int], wanted: Sequence[str], model: str) -> list[str]:
-    """What is done with a model's finer classes, and which categories it cannot name."""
+def _grouped_told(targets: Sequence[int], wanted: Sequence[str], model: str, how: str) -> list[str]:
+    """What is done with a model's finer classes, and which groups of them it cannot name."""
     used = sum(target >= 0 for target in targets)
-    told = [
-        f"{used} of the {len(targets)} classes of model '{model}' are read as {len(wanted)} categories, by their mean"
-    ]
+    told = [f"{used} of the {len(targets)} classes of model '{model}' are read as {len(wanted)} {how}"]
     lost = [name for i, name in enumerate(wanted) if i not in targets]
     if lost:
-        told.append(f"{len(lost)} categories are unknown to model '{model}' and can never be right: {', '.join(lost)}")
+        kind = how.partition(",")[0]
+        told.append(f"{len(lost)} {kind} are unknown to model '{model}' and can never be right: {', '.join(lost)}")
     return told
 
 
