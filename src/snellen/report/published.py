@@ -1,0 +1,45 @@
+"""Published values of the papers, to set beside what was measured. Only reports and documentation read them."""
+
+from __future__ import annotations
+
+import csv
+import functools
+from dataclasses import dataclass
+from pathlib import Path
+
+FOLDER = Path(__file__).parents[1] / "published"
+
+
+@dataclass(frozen=True)
+class Published:
+    """One value as printed, in its `unit`; `note` says whose weights it belongs to. `sd` is None where not given."""
+
+    paper: str
+    table: str
+    row: str
+    column: str
+    value: float
+    sd: float | None
+    unit: str
+    note: str
+
+
+@functools.cache
+def published(paper: str) -> tuple[Published, ...]:
+    """All values of a paper, such as `004`, in the order of its tables."""
+    with (FOLDER / f"{paper}.csv").open(newline="", encoding="utf-8") as file:
+        return tuple(
+            Published(
+                **{**row, "value": float(row["value"]), "sd": float(row["sd"]) if row["sd"] else None}  # type: ignore[arg-type]
+            )
+            for row in csv.DictReader(file)
+        )
+
+
+def published_table(paper: str, table: str) -> dict[str, dict[str, Published]]:
+    """Row → column → value of one table."""
+    held: dict[str, dict[str, Published]] = {}
+    for one in published(paper):
+        if one.table == table:
+            held.setdefault(one.row, {})[one.column] = one
+    return held
