@@ -34,7 +34,7 @@ def test_gaps_of_table_2_are_those_of_its_rows_and_its_resnets_those_of_table_5(
 
 
 def test_numbers_that_the_paper_says_in_words() -> None:
-    """22.3 points gained by training on Mixed-Rand (the 17.3 it also states are 17.95 in its table); 9 and 22 points from shape."""
+    """22.3 points gained by training on Mixed-Rand (the 17.3 it also states are 17.95 in its table); points from shape."""
     five = published_table("004", "5")
     rand, original, large = (five[f"ResNet-50 trained on {name}"] for name in ("mixed_rand", "original", "in9l"))
     assert rand["mixed_next"].value - original["mixed_next"].value == pytest.approx(22.3, abs=0.05)
