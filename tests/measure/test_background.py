@@ -154,12 +154,25 @@ def test_wrong_calls_of_attack_success_say_what_was_expected() -> None:
         attack_success(PRED, FOREGROUND, BACKGROUND, rule="some")  # type: ignore[arg-type]
 
 
-def test_accuracy_by_size_puts_each_image_into_one_bin() -> None:
-    bins = accuracy_by_size([1, 0, 1, 1, 0], [0.0, 0.25, 0.3, 0.5, 1.0], [0, 0.25, 0.5, 1])
-    assert [(one.start, one.stop, one.estimate.value, one.estimate.n) for one in bins] == [
+def test_accuracy_by_size_by_hand() -> None:
+    """Each image is in one bin; of the three smaller objects two are right, of the two larger ones one."""
+    found = accuracy_by_size([1, 0, 1, 1, 0], [0.0, 0.25, 0.3, 0.5, 1.0], [0, 0.25, 0.5, 1])
+    assert [(one.start, one.stop, one.estimate.value, one.estimate.n) for one in found.bins] == [
         (0, 0.25, 1, 1), (0.25, 0.5, 0.5, 2), (0.5, 1, 0.5, 2),
     ]  # fmt: skip
-    assert math.isnan(accuracy_by_size([], [], [0, 1])[0].estimate.value)
+    assert (found.value, found.n) == (pytest.approx(2 / 3 - 1 / 2), 5)
+    assert math.isnan(found.low)  # of five images some resamples have no large one
+    many = accuracy_by_size(np.tile([1, 0, 1, 1, 0], 8), np.tile([0.0, 0.25, 0.3, 0.5, 1.0], 8), [0, 1])
+    assert many.low < many.value == found.value < many.high
+
+
+def test_sizes_that_are_not_known_or_all_alike_say_nothing() -> None:
+    nothing = accuracy_by_size([1, 0], [np.nan, np.nan], [0, 1])
+    assert math.isnan(nothing.value)
+    assert math.isnan(nothing.bins[0].estimate.value)
+    alike = accuracy_by_size([1, 0], [0.2, 0.2], [0, 1])
+    assert math.isnan(alike.value)
+    assert alike.bins[0].estimate.value == 0.5
 
 
 def test_a_class_that_its_size_gives_away_is_guessed_and_one_that_it_does_not_is_not() -> None:

@@ -5,7 +5,7 @@ from snellen.measure.augmentation import OverRuns, affinity, diversity
 from snellen.measure.background import CATEGORIES, Categories, background_categories, bg_gap
 from snellen.measure.background_attack import AttackSuccess, attack_success
 from snellen.measure.background_progress import Trend, trend
-from snellen.measure.background_scale import ScaleLeakage, SizeBin, accuracy_by_size, scale_leakage
+from snellen.measure.background_scale import BySize, ScaleLeakage, SizeBin, accuracy_by_size, scale_leakage
 from snellen.measure.bootstrap import bootstrap_interval, paired_difference
 from snellen.measure.compare import Comparison, compare, holm
 from snellen.measure.direction import Direction, direction
@@ -25,6 +25,7 @@ from snellen.measure.shape_bias import ShapeBias, shape_bias
 __all__ = [
     "CATEGORIES",
     "AttackSuccess",
+    "BySize",
     "Categories",
     "Chance",
     "Comparison",

@@ -27,6 +27,13 @@ class SizeBin:
 
 
 @dataclass(frozen=True)
+class BySize(Estimate):
+    """`value` is the accuracy on the smaller half of the objects less that on the larger half; `bins` go by size."""
+
+    bins: tuple[SizeBin, ...]
+
+
+@dataclass(frozen=True)
 class ScaleLeakage(Estimate):
     """`value` is `guessed` less `chance`: what knowing nothing but an object's size adds to guessing its class.
 
@@ -40,22 +47,30 @@ class ScaleLeakage(Estimate):
 
 def accuracy_by_size(
     correct: ArrayLike, area: ArrayLike, edges: Sequence[float], groups: ArrayLike | None = None
-) -> list[SizeBin]:
-    """Accuracy against box size (figure 14): one bin between each two `edges`, the last one with its upper end.
+) -> BySize:
+    """Accuracy against box size (paper 004, figure 14): one bin between each two `edges`, the last with its upper end.
 
-    `correct` is [samples] or [runs, samples] of 0/1; `area` [samples] is the share of the image that the box covers. Bins
-    without images have nan.
+    `correct` is [samples] or [runs, samples] of 0/1; `area` [samples] is the share of the image that the box covers, nan
+    where it is not known. Bins without images have nan. Objects of the median size belong to the smaller half.
     """
-    scores, areas = as_runs(correct), np.asarray(area, dtype=np.float64)
+    scores, areas = as_runs(correct).astype(np.float64), np.asarray(area, dtype=np.float64)
     if areas.shape != scores.shape[1:]:
         raise ValueError(f"expected one area per sample, got {areas.shape} for {scores.shape[1]} samples")
-    held = None if groups is None else np.asarray(groups)
+    known = ~np.isnan(areas)
+    scores, areas, held = scores[:, known], areas[known], None if groups is None else np.asarray(groups)[known]
     bins = []
     for start, stop in itertools.pairwise(edges):
         inside = (areas >= start) & ((areas < stop) | ((areas == stop) & (stop == edges[-1])))
         some = accuracy(scores[:, inside], None if held is None else held[inside])
         bins.append(SizeBin(float(start), float(stop), some))
-    return bins
+    if not len(areas):
+        return BySize(*_fields(NO_DATA), tuple(bins))
+    small = areas <= np.median(areas)
+    right = scores.mean(axis=0)
+    columns = np.stack([right * small, small, right * ~small, ~small], axis=1).astype(np.float64)
+    sums = columns.sum(axis=0, keepdims=True)
+    interval = bootstrap_interval(columns, _smaller_less_larger, held)
+    return BySize(float(_smaller_less_larger(sums)[0]), *interval, len(areas), tuple(bins))
 
 
 def scale_leakage(
@@ -114,6 +129,11 @@ def _guesses(
     empty = ~counts.any(axis=1)
     counts[empty] = counts.sum(axis=0)
     return counts.argmax(axis=1)[np.searchsorted(edges, asked, side="right")]
+
+
+def _smaller_less_larger(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    with np.errstate(invalid="ignore"):  # objects that all have one size have no larger half
+        return sums[:, 0] / sums[:, 1] - sums[:, 2] / sums[:, 3]
 
 
 def _above(sums: NDArray[np.float64]) -> NDArray[np.float64]:
