@@ -15,6 +15,7 @@ from snellen.engine import Answers, Plan, Progress, Store, read_answers
 from snellen.engine.failures import TooManyFailures, check_failures, discard_failures
 from snellen.engine.lock import writer_lock
 from snellen.engine.mend import mend
+from snellen.engine.pictures import add_pictures
 from snellen.engine.record import record
 from snellen.engine.settings import Cluster
 from snellen.engine.watchdog import TookTooLong, watched
@@ -117,7 +118,12 @@ def carry_out(
             if (doubt.name, doubt.model) not in said:
                 progress.warn(str(doubt))
         run = Run(folder)
-        (write_results if report else write_findings)(run, conclude(prepared, everyone), doubts)
+        findings = conclude(prepared, everyone)
+        if report:
+            pictured = [one for one in prepared.audits if hasattr(one, "pictures")]
+            wanted = [picture for one in pictured for picture in one.pictures(prepared.exam, findings)]
+            add_pictures(wanted, plan, store, (prepared.donors, prepared.occluders))
+        (write_results if report else write_findings)(run, findings, doubts)
     return run
 
 
@@ -172,11 +178,15 @@ def check(prepared: Prepared, everyone: Sequence[Answers], preprocessing: Mappin
 
 
 def conclude(prepared: Prepared, everyone: Sequence[Answers]) -> list[Finding]:
-    """Every audit's findings for every model, each with its interference, and the differences between models."""
+    """Every audit's findings for every model, each with its interference; what audits say of all models together, and the
+    differences between models."""
     findings: list[Finding] = []
     for answers in everyone:
         for one in prepared.audits:
             findings += with_trust(prepared.exam, answers, one.conclude(prepared.exam, answers))
+    for one in prepared.audits:
+        if hasattr(one, "compare"):
+            findings += one.compare(prepared.exam, everyone, findings)
     return findings + differences(prepared.exam, everyone, findings)
 
 

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from snellen.audits import Baseline, Exam, parse_audits
 from snellen.data import Dataset, limited, load_data
 from snellen.data.occluders import Occluders, read_occluders
+from snellen.data.variants import stored_variants
 from snellen.distort.chain import stages_of
 from snellen.engine import Plan, Settings, Store, make_plan
 from snellen.engine.cell import canvas_for
@@ -74,13 +75,16 @@ def prepare(
     how = resumed(folder, before, wanted) if before else _fresh_settings(device, batch_size, shard)
     settings = Settings(seed=seed, limit=limit, threads=threads, keep=keep, **how)
     listed = [Baseline(), *parse_audits(audits)]
+    asked = tuple(held)
+    variants = stored_variants(held["test"], [kind for one in listed for kind in getattr(one, "variants", ())])
+    held |= variants
     subjects = _subjects(models, settings.device)
     maps, warnings = _label_maps(subjects, held, labels)
     canvases = [canvas_for(subject, one) for subject in subjects for one in held.values()]
     side = min(min(canvas.height, canvas.width) for canvas in canvases)
     cutouts = _cutouts(occluders)
     exam = Exam(
-        {on: one.classes for on, one in held.items()},
+        {on: held[on].classes for on in asked},
         side,
         seed,
         donors is not None,
@@ -89,6 +93,8 @@ def prepare(
         0.0
         if cutouts is None
         else min(cutouts.reach(canvas.height, canvas.width) for canvas in dict.fromkeys(canvases)),
+        {on: one.facts for on, one in held.items()},
+        frozenset(variants),
     )
     if donors is None and _mixes_own_data(listed, exam):
         donors = data
@@ -99,6 +105,7 @@ def prepare(
         notices.append(f"{cutouts.found:,} cut-outs in '{cutouts.text}', of which {len(cutouts.ids)} are used")
     roles = {"test": data, "train": train, "donors": donors, "occluders": occluders}
     texts = {role: str(given) for role, given in roles.items() if isinstance(given, str | Path)}
+    texts |= {role: one.text for role, one in variants.items()}
     prepared = Prepared(
         folder, subjects, held, pool, cutouts, listed, exam, maps, settings, notices, before, fresh, texts
     )

@@ -7,6 +7,7 @@ from typing import Any
 
 from snellen import text
 from snellen.audits.augmentation import Augmentation
+from snellen.audits.background import Background
 from snellen.audits.baseline import Baseline
 from snellen.audits.between import differences
 from snellen.audits.exam import Audit, Exam
@@ -22,6 +23,7 @@ AUDITS: dict[str, type] = {
     "interference": Interference,
     "shape": Shape,
     "augmentation": Augmentation,
+    "background": Background,
 }
 
 
@@ -46,6 +48,7 @@ __all__ = [
     "AUDITS",
     "Audit",
     "Augmentation",
+    "Background",
     "Baseline",
     "Exam",
     "Finding",

@@ -10,7 +10,6 @@ import numpy as np
 from snellen.audits.exam import Exam
 from snellen.audits.finding import Finding, finding
 from snellen.audits.trust import trust_in
-from snellen.distort import Nothing
 from snellen.engine.answers import Answers
 from snellen.engine.cell import Cell
 from snellen.measure.compare import Comparison, compare, holm
@@ -51,6 +50,6 @@ def _finding(
             "detectable": measured.detectable,
         },
     )  # fmt: skip
-    distorted = [cell for cell in of.cells if not isinstance(cell.distortion, Nothing)]
+    distorted = [cell for cell in of.cells if exam.modified(cell)]
     trusts = [trust_in(exam, answers, cell) for cell in distorted for answers in (first, second)]
     return made.trusting(max(trusts, key=lambda t: (t.flagged, np.nan_to_num(t.index)))) if trusts else made

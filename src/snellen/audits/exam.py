@@ -10,6 +10,7 @@ import numpy as np
 
 from snellen.audits.finding import Finding
 from snellen.data.dataset import Samples
+from snellen.data.variants import foregrounds
 from snellen.distort import Noise, Nothing, Uniform
 from snellen.engine.answers import Answers
 from snellen.engine.cell import Cell
@@ -24,7 +25,8 @@ class Exam:
     """The datasets at hand by role (`test`, and `train` where given) with their classes, the smallest image side that a
     model sees, the seed, and whether donors are there; each dataset's listing, and by model one entry a run of what its
     card says of the last epoch's training losses (`diversity`, `mix_diversity`, `loss`; empty where it says nothing). `cutouts`
-    is the greatest share that one of the user's cut-outs can cover, 0 without a pool."""
+    is the greatest share that one of the user's cut-outs can cover, 0 without a pool. `facts` says what is known of a
+    dataset's pixels (masks, boxes); `variants` are the roles of modified test images that lie on disk."""
 
     classes: Mapping[str, Sequence[str]]
     side: int
@@ -33,6 +35,8 @@ class Exam:
     samples: Mapping[str, Samples] = field(default_factory=dict)
     losses: Mapping[str, Sequence[Mapping[str, float]]] = field(default_factory=dict)
     cutouts: float = 0.0
+    facts: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    variants: frozenset[str] = frozenset()
 
     def column(self, name: str, ids: Iterable[str], on: str = "test") -> np.ndarray | None:
         """What the listing says of the samples with these ids, [samples]; None where it has no such column."""
@@ -41,6 +45,12 @@ class Exam:
             return None
         row = {sample: i for i, sample in enumerate(held.ids)}
         return np.asarray(held.columns[name])[[row[sample] for sample in ids]]
+
+    def foregrounds(self, on: str, ids: Iterable[str]) -> list[str]:
+        """The objects that the samples with these ids show: the same in all variants of an image."""
+        held = self.samples[on]
+        shown = dict(zip(held.ids, foregrounds(held)))
+        return [shown[sample] for sample in ids]
 
     def cell(self, distortion: Any, on: str = "test") -> Cell:
         """The question of a distortion on one of the datasets."""
@@ -53,6 +63,14 @@ class Exam:
     def yardstick(self, on: str = "test") -> Cell:
         """The question under mild noise, against which interference is compared."""
         return self.cell(YARDSTICK, on)
+
+    def unmodified(self, cell: Cell) -> str:
+        """The role of the images that a cell's are compared with: its own, or the test images for stored variants."""
+        return "test" if cell.on in self.variants else cell.on
+
+    def modified(self, cell: Cell) -> bool:
+        """Whether a cell shows other pixels than the data's own."""
+        return cell.on in self.variants or not isinstance(cell.distortion, Nothing)
 
 
 class Audit(Protocol):

@@ -9,7 +9,7 @@ import numpy as np
 
 from snellen.audits.exam import Exam
 from snellen.audits.finding import Finding, Trust
-from snellen.distort import Nothing
+from snellen.audits.pairing import paired
 from snellen.engine.answers import Answers
 from snellen.engine.cell import Cell
 from snellen.measure import (
@@ -30,8 +30,8 @@ def interference_of(exam: Exam, answers: Answers, cell: Cell) -> Interference:
     """The DI of one cell's distortion for one model, over its runs."""
 
     def measured() -> Interference:
-        clean, distorted = answers.together(exam.clean(cell.on), cell)
-        return interference(clean.pred, distorted.pred, clean.labels, len(exam.classes[cell.on]))
+        clean, distorted = paired(exam, answers, exam.clean(exam.unmodified(cell)), cell)
+        return interference(clean.pred, distorted.pred, clean.labels, len(_classes(exam, cell)))
 
     return answers.once(("interference", cell), measured)
 
@@ -40,8 +40,8 @@ def chance_in(exam: Exam, answers: Answers, cell: Cell, kind: Kind = "uniform", 
     """Where a cell's DI stands among those of errors thrown at random; nan where there are fewer than three classes."""
 
     def measured() -> Chance:
-        clean, distorted = answers.together(exam.clean(cell.on), cell)
-        classes = len(exam.classes[cell.on])
+        clean, distorted = paired(exam, answers, exam.clean(exam.unmodified(cell)), cell)
+        classes = len(_classes(exam, cell))
         thrown = (
             interference_null(clean.pred, distorted.pred, clean.labels, classes, kind=kind, clean_errors=clean_errors)
             if can_dominate(exam, cell)
@@ -67,21 +67,25 @@ def chances_in(exam: Exam, answers: Answers, cell: Cell) -> dict[str, Any]:
                 name: getattr(found, name) for name in ("p", "mean", "std", "quantile95")
             }
     if can_dominate(exam, cell):
-        clean, distorted = answers.together(exam.clean(cell.on), cell)
+        clean, distorted = paired(exam, answers, exam.clean(exam.unmodified(cell)), cell)
         errors = (distorted.pred != clean.labels).sum(axis=1)
-        nulls["published"] = {kind: vars(published_chance(errors, len(exam.classes[cell.on]), kind)) for kind in kinds}
+        nulls["published"] = {kind: vars(published_chance(errors, len(_classes(exam, cell)), kind)) for kind in kinds}
     return {"p_uniform": nulls["uniform"]["p"], "p_one": nulls["one"]["p"], "nulls": nulls}
+
+
+def _classes(exam: Exam, cell: Cell) -> Sequence[str]:
+    return exam.classes[exam.unmodified(cell)]
 
 
 def can_dominate(exam: Exam, cell: Cell) -> bool:
     """Whether a class can be shown to dominate: with two, all that one loses the other gains, whatever the cause."""
-    return len(exam.classes[cell.on]) > 2
+    return len(_classes(exam, cell)) > 2
 
 
 def dominant_in(exam: Exam, answers: Answers, cell: Cell) -> str:
     """The name of the class that takes the new errors; empty where none does or none can be shown to."""
     dominant = interference_of(exam, answers, cell).dominant
-    return exam.classes[cell.on][dominant] if dominant >= 0 and can_dominate(exam, cell) else ""
+    return _classes(exam, cell)[dominant] if dominant >= 0 and can_dominate(exam, cell) else ""
 
 
 def trust_in(exam: Exam, answers: Answers, cell: Cell) -> Trust:
@@ -92,7 +96,7 @@ def trust_in(exam: Exam, answers: Answers, cell: Cell) -> Trust:
 def _trust(exam: Exam, answers: Answers, cell: Cell) -> Trust:
     measured = interference_of(exam, answers, cell)
     null95 = chance_in(exam, answers, cell).quantile95
-    noise = interference_of(exam, answers, exam.yardstick(cell.on)).index
+    noise = interference_of(exam, answers, exam.yardstick(exam.unmodified(cell))).index
     dominant = dominant_in(exam, answers, cell)
     flagged = bool(measured.index > null95 and measured.index > noise)  # never without a null, as with two classes
     return Trust(
@@ -105,7 +109,7 @@ def _trust(exam: Exam, answers: Answers, cell: Cell) -> Trust:
         noise=noise,
         dominant=dominant,
         flagged=flagged,
-        distortion=str(cell.distortion),
+        distortion=cell.on if cell.on in exam.variants else str(cell.distortion),
         text=_said(measured, dominant, flagged, null95, noise)
         if can_dominate(exam, cell)
         else _of_two(measured, noise),
@@ -116,7 +120,7 @@ def with_trust(exam: Exam, answers: Answers, findings: Sequence[Finding]) -> lis
     """The findings, each with the strongest interference among the distortions it rests on."""
     told = []
     for one in findings:
-        distorted = [cell for cell in one.cells if not isinstance(cell.distortion, Nothing)]
+        distorted = [cell for cell in one.cells if exam.modified(cell)]
         if distorted:
             trusts = [trust_in(exam, answers, cell) for cell in distorted]
             one = one.trusting(max(trusts, key=lambda trust: (trust.flagged, trust.index)))

@@ -118,22 +118,30 @@ def answer(slides: Slides, work: Work) -> Answered:
             key = group[0].map
             if key is not None and key not in maps:
                 maps[key] = _drawn(group[0], key, images, work, slides)
-            view = View(
-                keys=slides.keys,
-                seed=group[0].cell.seed,
-                device=images.device,
-                labels=samples.labels,
-                masks=masks,
-                boxes=slides.boxes.get(canvas),
-                mean=group[0].subject.card.fill,
-                donors=work.donors.get(pool_of(group[0])),
-                occluders=work.occluders,
-                saliency=None if key is None else maps[key].maps,
-            )
+            saliency = None if key is None else maps[key].maps
+            view = view_of(group[0], slides, samples.labels, work, masks, saliency)
             unmapped = {} if key is None else maps[key].failed
             traces.append(_show_group(group, images, labels, view, work, slides, pictured, unmapped))
     arrived = _sent(traces, maps, work.device)
     return Answered(replace(slides, images={}, masks={}), samples, readable, pictured, traces, maps, arrived)
+
+
+def view_of(
+    one: Asked, slides: Slides, labels: np.ndarray, work: Work, masks: Tensor | None, saliency: Tensor | None = None
+) -> View:
+    """What a cell's distortion may know of some slides."""
+    return View(
+        keys=slides.keys,
+        seed=one.cell.seed,
+        device=work.device,
+        labels=labels,
+        masks=masks,
+        boxes=slides.boxes.get(one.canvas),
+        mean=one.subject.card.fill,
+        donors=work.donors.get(pool_of(one)),
+        occluders=work.occluders,
+        saliency=saliency,
+    )
 
 
 def _drawn(one: Asked, key: str, images: Tensor, work: Work, slides: Slides) -> Drawn:

@@ -106,14 +106,21 @@ class Store:
         else:
             _write_shard(self.folder / "samples" / on, shard, tables.samples)
         for (shown, position), picture in tables.thumbs.items():
-            path = self.folder / "thumbs" / shown / f"{position:06d}.png"
-            if not path.exists():
+            if not (path := self.thumbnail(shown, position)).exists():
                 write_whole(path, _thumbnail(picture))
         for key, table in tables.maps.items():
             _write_shard(self.folder / "maps" / key, shard, table)
         if "covered" in tables.shown.column_names:
             _write_shard(self.folder / "shown" / name, shard, tables.shown)
         _write_shard(self.folder / "answers" / name, shard, tables.answers)
+
+    def thumbnail(self, shown: str, position: int) -> Path:
+        """Where the small picture of a sample, as shown, is or would be."""
+        return self.folder / "thumbs" / shown / f"{position:06d}.png"
+
+    def add_thumbnail(self, shown: str, position: int, picture: np.ndarray) -> None:
+        """Keep a small picture, uint8 [3, H, W], beyond those of the first images."""
+        write_whole(self.thumbnail(shown, position), _thumbnail(picture))
 
     def maps(self, key: str, shard: int) -> pa.Table | None:
         """The maps of a shard, if they are there."""

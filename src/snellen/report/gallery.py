@@ -38,7 +38,7 @@ def gallery_of(run: Run, results: Mapping[str, Any], on: str = "test") -> dict[s
             }
             pictures.append(
                 {
-                    "picture": _picture(run.path / "thumbs" / shown[text] / f"{position:06d}.png"),
+                    "picture": picture(run.store.thumbnail(shown[text], position)),
                     "answers": [_said(model, keys, sample, answers, classes) for model, keys in asked.items() if keys],
                 }
             )
@@ -143,7 +143,7 @@ def _said(
     }
 
 
-def _picture(path: Path) -> str | None:
+def picture(path: Path) -> str | None:
     """A thumbnail as a data address: small ones as they are, photos packed as JPEG."""
     if not path.exists():
         return None

@@ -6,7 +6,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from snellen.measure import CATEGORIES
 from snellen.report import words
+from snellen.report.background_charts import (
+    HUES,
+    categories_chart,
+    progress_chart,
+    published_chart,
+    size_chart,
+    variants_chart,
+)
+from snellen.report.background_gallery import heads
 from snellen.report.charts import COLOURS, bar_chart, bar_ends, curve_chart, svg
 from snellen.report.interference_charts import highest, index_chart, sweep_chart
 
@@ -35,5 +45,14 @@ def html_of(page: Mapping[str, Any]) -> str:
         curve=lambda panel: Markup(svg(curve_chart(panel, models))),
         indices=lambda model: Markup(svg(index_chart(model, highest(page["interference"]["models"])))),
         sweep=lambda held: Markup(svg(sweep_chart(held, models))),
+        background_charts={
+            "variants": lambda: Markup(svg(variants_chart(page["background"]))),
+            "categories": lambda rows, by: Markup(svg(categories_chart(rows, by))),
+            "sizes": lambda: Markup(svg(size_chart(page["background"]))),
+            "progress": lambda what: Markup(svg(progress_chart(page["background"]["progress"], what))),
+            "published": lambda: Markup(svg(published_chart(page["background"]))),
+        },
+        background_heads=heads(),
+        background_hues=dict(zip(CATEGORIES, HUES)),
         bars=lambda chart, beside: Markup(svg(bar_chart(chart, bar_ends(beside)))),
     )

@@ -49,7 +49,7 @@ def _warnings(page: Mapping[str, Any]) -> list[str]:
 
 
 def _model(said: Mapping[str, Any]) -> str:
-    told = [f"- {escaped(said[part])}" for part in ("clean", "breaks", "trust") if said[part]]
+    told = [f"- {escaped(said[part])}" for part in ("clean", "breaks", "background", "trust") if said[part]]
     told += [f"  - {escaped(one)}" for one in said["flagged"]]
     told += [f"- {escaped(said['yardstick'])}"] if said["yardstick"] else []
     return f"**{escaped(said['model'])}**\n\n" + "\n".join(told)

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from snellen.engine.failures import unreadable
+from snellen.report.background import background_page
+from snellen.report.background_gallery import background_gallery
 from snellen.report.gallery import gallery_of
 from snellen.report.interference import interference_page, noise_rise
 from snellen.report.table import numbers_behind, table_of, trust_of
@@ -22,7 +24,7 @@ TOP_CLASSES = 15
 def page_of(run: Run) -> dict[str, Any]:
     """The page of a stored run; every number on it is a finding's."""
     results, facts = run.results(), run.facts
-    table = table_of(results)
+    table, background = table_of(results), background_page(results)
     return {
         "title": "Eye exam of " + ", ".join(results["models"]),
         "created": results["created"],
@@ -40,6 +42,7 @@ def page_of(run: Run) -> dict[str, Any]:
         "curves": curves_of(results),
         "sizes": numbers_behind(results),
         "interference": interference_page(results),
+        "background": None if background is None else {**background, "gallery": background_gallery(run, results)},
         "bars": bars_of(results),
         "gallery": gallery_of(run, results),
         "unreadable": [

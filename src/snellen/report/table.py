@@ -7,7 +7,7 @@ from typing import Any
 
 from snellen.audits import AUDITS, Baseline
 from snellen.report.trust import SIGNS, apart, mark_of
-from snellen.report.words import covering, in_words, known
+from snellen.report.words import VARIANTS, covering, in_words, known
 
 SURE = 0.05  # the corrected p-value under which a difference is called clear
 TITLES = {"baseline": Baseline.title, **{name: str(vars(audit)["title"]) for name, audit in AUDITS.items()}}
@@ -17,7 +17,8 @@ def table_of(results: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The sections of the table, one per audit: each a title and rows, each row one cell per model (None: not asked)."""
     rows: dict[tuple[Any, ...], dict[str, Mapping[str, Any]]] = {}
     for one in results["findings"]:
-        if one["audit"] != "between" and one["name"] != "occluded_accuracy":  # those are the points of the curves
+        # Those between or over several models are told elsewhere, and single squares are the points of the curves.
+        if one["model"] in results["models"] and one["name"] != "occluded_accuracy":
             key = (one["audit"], one["name"], one["on"], *one["distortions"])
             rows.setdefault(key, {})[one["model"]] = one
     sections: dict[str, list[dict[str, Any]]] = {}
@@ -114,7 +115,7 @@ def trust_of(finding: Mapping[str, Any]) -> dict[str, Any] | None:
 def _named(finding: Mapping[str, Any]) -> tuple[str, str]:
     """A row's label, and its topic as a sentence would name it; findings not known here go by their name."""
     name, facts, on = finding["name"], finding["facts"], finding["on"]
-    where = "" if on in ("test", "") else f" ({on} images)"
+    where = "" if on in ("test", "", *VARIANTS) else f" ({on} images)"
     different = set(finding["distortions"])
     words = in_words(finding["distortions"][0]) if len(different) == 1 else ""
     if name.startswith("noisy_"):
@@ -127,9 +128,29 @@ def _named(finding: Mapping[str, Any]) -> tuple[str, str]:
         label, topic = f"Fill gap, {facts['fill']} less {facts['other']}", "the fill gap"
     elif name == "interference":
         label, topic = f"DI: {words}", f"the DI of {words}"
+    elif finding["audit"] == "background":
+        label, topic = _of_background(name)
     elif name in ("distorted_accuracy", "occluded_accuracy", "shuffled_accuracy", "soft_shuffled_accuracy"):
         label, topic = f"Accuracy: {words}", words
     else:
         topic = name.replace("_", " ").replace("iocclusion", "iOcclusion") + (f" under {words}" if words else "")
         label = topic if topic.startswith("iO") else topic[:1].upper() + topic[1:]
     return label + where, topic + where
+
+
+_OF_BACKGROUND = {
+    "bg_gap": "BG-Gap: same class less any class",
+    "bg_gap_next": "Same class less next class",
+    "needs_background": "Images that need their background",
+    "outline_gain": "Outline: object blackened less box blackened",
+    "size_effect": "Background alone: small objects less large ones",
+    "scale_leakage": "Class guessed from box size, above chance",
+}
+
+
+def _of_background(name: str) -> tuple[str, str]:
+    kind = name.removesuffix("_accuracy")
+    if kind in VARIANTS:
+        return f"Accuracy: {VARIANTS[kind]}", VARIANTS[kind]
+    label = _OF_BACKGROUND.get(name, name.replace("_", " "))
+    return label, label[:1].lower() + label[1:]

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from snellen.audits.trust import TOO_FEW
+from snellen.report.background import background_said
 from snellen.report.table import leader
 from snellen.report.trust import apart, mark_of
 from snellen.report.words import covering, in_words, index, interval, known, listed, percent
@@ -21,8 +22,8 @@ CAVEAT = (
 
 
 def verdict_of(results: Mapping[str, Any], table: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Per model the sentences `clean`, `breaks`, `trust` and `yardstick` and the list `flagged`, one entry per class that
-    a distortion may be taken for; then the sentences between models, and the caveat."""
+    """Per model the sentences `clean`, `breaks`, `background`, `trust` and `yardstick` and the list `flagged`, one entry per
+    class that a distortion may be taken for; then the sentences between models, and the caveat."""
     said = []
     for model, runs in results["models"].items():
         own = [one for one in results["findings"] if one["model"] == model]
@@ -31,6 +32,7 @@ def verdict_of(results: Mapping[str, Any], table: Sequence[Mapping[str, Any]]) -
                 "model": model,
                 "clean": clean(own, len(runs), results["data"]),
                 "breaks": breaks(own),
+                "background": background_said(own, results["data"]),
                 "trust": trust(own),
                 "flagged": marked(own, "flagged"),
                 "yardstick": yardstick(own),

@@ -90,6 +90,19 @@ def covering(fill: str) -> str:
     return "your cut-outs" if fill == "cutout" else f"{fill} squares"
 
 
+VARIANTS = {
+    "original": "clean",
+    "only_fg": "object on black",
+    "mixed_same": "background of the same class",
+    "mixed_rand": "background of any class",
+    "mixed_next": "background of the next class",
+    "bg_blurred": "background blurred",
+    "no_fg": "object blackened",
+    "only_bg_b": "background alone, box black",
+    "only_bg_t": "background alone, box tiled",
+}
+
+
 _WORDS: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "none": lambda fields: "clean",
     "occlude": _occlude,
@@ -102,6 +115,7 @@ _WORDS: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "shuffle": lambda fields: f"{fields['grid']}×{fields['grid']} patches shuffled",
     "soft_shuffle": lambda fields: f"{fields['grid']}×{fields['grid']} patches shuffled softly",
     "mix": lambda fields: f"{_MIXES[fields['kind']]} with another image",
+    "background": lambda fields: VARIANTS[fields["kind"]],
     "noise": lambda fields: f"Gaussian noise of σ {_range(fields['sigma'], 1) or 'drawn'}",
 }
 

@@ -1,0 +1,247 @@
+"""Backgrounds: how much of a model's accuracy comes from them, and which images need theirs (paper 004)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from snellen.audits.background_progress import progress
+from snellen.audits.exam import Exam
+from snellen.audits.finding import Finding, accuracy_finding, finding
+from snellen.audits.pairing import paired
+from snellen.distort import Background as Variant
+from snellen.engine.answers import Answers, Block
+from snellen.engine.cell import Cell
+from snellen.measure import (
+    CATEGORIES,
+    accuracy_by_size,
+    background_categories,
+    bg_gap,
+    paired_difference,
+    scale_leakage,
+)
+from snellen.measure.estimate import NO_DATA
+from snellen.text import text_form
+
+WITH_OBJECT = ("only_fg", "mixed_same", "mixed_rand", "mixed_next")
+WITHOUT_OBJECT = ("no_fg", "only_bg_b", "only_bg_t")
+MEANING = {
+    "only_fg": "the object alone, on black",
+    "mixed_same": "the object on another background of its own class",
+    "mixed_rand": "the object on a background of any class",
+    "mixed_next": "the object on a background of the next class",
+    "bg_blurred": "the object on its own background, blurred",
+    "no_fg": "the background with the object blackened, its outline kept",
+    "only_bg_b": "the background with the object's box blackened",
+    "only_bg_t": "the background with the object's box filled by what lies beside it",
+}
+Kinds = Mapping[str, Block]
+
+
+@dataclass(frozen=True)
+class Background:
+    """Accuracy on the variants of ImageNet-9: objects on other backgrounds, and backgrounds without their objects.
+
+    The BG-Gap is what is lost when backgrounds of the own class give way to those of any class. Each image falls into one
+    of five categories by the part that its background plays. `bins` divide the objects by their size; `sigma` above 0 adds
+    blurred backgrounds; without `own` an image never lends to itself. Data must have masks, or boxes at least: the
+    object is then its whole box (`foreground=box` asks for that). Of `in9:DIR/original` the variants beside it are shown
+    as they are; else they are made of the test images, or with backgrounds of `--donors`. From three models on, each
+    accuracy and gap is set against clean accuracy. `examples` images of each category are pictured.
+    """
+
+    bins: int = 10
+    sigma: float = 0.0
+    own: bool = True
+    foreground: Literal["auto", "mask", "box"] = "auto"
+    examples: int = 4
+    title: ClassVar[str] = "Backgrounds"
+    names: ClassVar[tuple[str, ...]] = (
+        *(f"{kind}_accuracy" for kind in (*WITH_OBJECT, *WITHOUT_OBJECT)),
+        *("bg_gap", "bg_gap_next", "needs_background", "outline_gain", "size_effect", "scale_leakage"),
+    )
+    by_default: ClassVar[bool] = False
+
+    __str__ = text_form
+
+    def __post_init__(self) -> None:
+        if self.bins < 1 or self.sigma < 0 or self.examples < 0:
+            raise ValueError("expected bins of at least 1, sigma and examples of at least 0")
+
+    @property
+    def variants(self) -> tuple[str, ...]:
+        """The variants that are asked for; those of them that lie beside the data are shown as they are."""
+        return (*WITH_OBJECT, *(("bg_blurred",) if self.sigma else ()), *WITHOUT_OBJECT)
+
+    def object_is(self, exam: Exam) -> Literal["mask", "box"]:
+        """What counts as the object: its mask, or its box where no masks are known."""
+        known = exam.facts.get("test", frozenset({"masks"}))
+        if self.foreground != "auto":
+            return self.foreground
+        return "box" if "boxes" in known and "masks" not in known else "mask"
+
+    def cell(self, exam: Exam, kind: str) -> Cell:
+        """The question of one variant; `original` is the clean one."""
+        if kind == "original":
+            return exam.clean()
+        if kind in exam.variants:
+            return exam.clean(kind)
+        variant = Variant(kind, own=self.own, foreground=self.object_is(exam))  # type: ignore[arg-type]
+        return exam.cell(replace(variant, sigma=self.sigma) if kind == "bg_blurred" else variant)
+
+    def cells(self, exam: Exam) -> list[Cell]:
+        return [self.cell(exam, kind) for kind in ("original", *self.variants)]
+
+    def blocks(self, exam: Exam, answers: Answers) -> dict[str, Block]:
+        """The answers by variant, on the images that count in all of them: every number rests on the same ones."""
+        kinds = ("original", *self.variants)
+        return dict(zip(kinds, paired(exam, answers, *(self.cell(exam, kind) for kind in kinds))))
+
+    def conclude(self, exam: Exam, answers: Answers) -> list[Finding]:
+        held = self.blocks(exam, answers)
+        return [
+            *(self._accuracy(exam, answers, kind, held) for kind in self.variants),
+            self._gap(exam, answers, held, "bg_gap", "mixed_rand", "when backgrounds of its class become those of any"),
+            self._gap(exam, answers, held, "bg_gap_next", "mixed_next", "when they become those of the next class"),
+            self._needs(exam, answers, held),
+            self._outline(exam, answers, held),
+            self._size(exam, answers, held),
+            self._leakage(exam, answers, held),
+        ]
+
+    def compare(self, exam: Exam, everyone: Sequence[Answers], findings: Sequence[Finding]) -> list[Finding]:
+        """Over three models or more: how accuracies and gaps move with clean accuracy."""
+        return progress(everyone, findings, self.variants)
+
+    def pictures(self, exam: Exam, findings: Sequence[Finding]) -> list[tuple[Cell, str]]:
+        """The images that a reader should see: the examples of each category, in the three ways that decide it."""
+        return [
+            (self.cell(exam, kind), sample)
+            for one in findings
+            if one.audit == "background" and one.name == "needs_background"
+            for shown in one.facts.get("examples", {}).values()
+            for example in shown
+            for kind, sample in example["samples"].items()
+        ]
+
+    def _accuracy(self, exam: Exam, answers: Answers, kind: str, held: Kinds) -> Finding:
+        facts = {"kind": kind, "original": _mean(held["original"]), "stored": kind in exam.variants}
+        text = f"accuracy on {MEANING[kind]}"
+        name, cell = f"{kind}_accuracy", self.cell(exam, kind)
+        told = accuracy_finding("background", name, answers.model, held[kind], text, cell, **facts)
+        # To know an image by its background alone is neither good nor bad: backgrounds do tell something.
+        return told if kind in WITH_OBJECT or kind == "bg_blurred" else replace(told, better="")
+
+    def _gap(self, exam: Exam, answers: Answers, held: Kinds, name: str, other: str, words: str) -> Finding:
+        same, rand = held["mixed_same"], held[other]
+        return finding(
+            "background", name, answers.model, bg_gap(same.score, rand.score, same.groups), f"accuracy lost {words}",
+            better="lower", unit="difference", cells=(self.cell(exam, "mixed_same"), self.cell(exam, other)),
+            facts={"mixed_same": _mean(same), other: _mean(rand), "original": _mean(held["original"])},
+            per_run=_per_run(same, rand),
+        )  # fmt: skip
+
+    def _needs(self, exam: Exam, answers: Answers, held: Kinds) -> Finding:
+        kinds = ("original", "mixed_rand", "only_bg_t")
+        full, foreground, background = (held[kind] for kind in kinds)
+        found = background_categories(full.score, foreground.score, background.score, full.groups)
+        classes = exam.classes["test"]
+        by_class = {
+            name: {category: int((found.labels[:, full.labels == label] == category).sum()) for category in CATEGORIES}
+            for label, name in enumerate(classes)
+        }
+        examples = {
+            category: [
+                {"class": classes[full.labels[row]], "samples": {kind: str(held[kind].ids[row]) for kind in kinds}}
+                for row in _chosen(category, found.labels[0], full, background, self.examples)
+            ]
+            for category in CATEGORIES
+        }
+        text = (
+            "share of images answered rightly, but no longer once their background is one of any class: they need their own "
+            "(BG Required and BG+FG Required)"
+        )
+        per_run = tuple(np.isin(run, CATEGORIES[1:3]).mean() for run in found.labels) if found.labels.size else ()
+        return finding(
+            "background", "needs_background", answers.model, found, text, better="lower",
+            cells=tuple(self.cell(exam, kind) for kind in kinds),
+            facts={"counts": found.counts, "by_class": by_class, "examples": examples,
+                   "roles": [self.cell(exam, kind).on for kind in kinds]},
+            per_run=per_run,
+        )  # fmt: skip
+
+    def _outline(self, exam: Exam, answers: Answers, held: Kinds) -> Finding:
+        cells = (self.cell(exam, "no_fg"), self.cell(exam, "only_bg_b"))
+        text = "what a black object's outline adds to its background: accuracy with it less with a black box"
+        if self.object_is(exam) == "box" and not exam.variants:
+            said = "the data has no masks, so the object's outline is not known"
+            return finding("background", "outline_gain", answers.model, NO_DATA, said, unit="difference")
+        outlined, boxed = held["no_fg"], held["only_bg_b"]
+        gain = paired_difference(outlined.score, boxed.score, outlined.groups)
+        facts = {"no_fg": _mean(outlined), "only_bg_b": _mean(boxed)}
+        return finding(
+            "background", "outline_gain", answers.model, gain, text, unit="difference", cells=cells, facts=facts,
+            per_run=_per_run(outlined, boxed),
+        )  # fmt: skip
+
+    def _size(self, exam: Exam, answers: Answers, held: Kinds) -> Finding:
+        block = held["only_bg_t"]
+        found = accuracy_by_size(
+            block.score, areas(exam, held), np.linspace(0, 1, self.bins + 1).tolist(), block.groups
+        )
+        bins = [
+            {"start": one.start, "stop": one.stop, **vars(one.estimate)}
+            for one in found.bins
+        ]  # fmt: skip
+        text = "accuracy on backgrounds alone, where the smaller half of the objects was less where the larger half was"
+        return finding(
+            "background", "size_effect", answers.model, found, text, unit="difference",
+            cells=(self.cell(exam, "only_bg_t"),), facts={"bins": bins, "overall": _mean(block)},
+        )  # fmt: skip
+
+    def _leakage(self, exam: Exam, answers: Answers, held: Kinds) -> Finding:
+        block = held["original"]
+        found = scale_leakage(areas(exam, held), block.labels, block.groups)
+        text = (
+            f"of the data, not the model: the class guessed from the size of the box alone is right on {found.guessed:.1%}, "
+            f"always naming the most frequent class on {found.chance:.1%}"
+        )
+        if not found.n:
+            text = "how far the size of its box gives an object's class away is not known: no boxes, or too few images"
+        facts = {"guessed": found.guessed, "chance": found.chance}
+        return finding(
+            "background", "scale_leakage", answers.model, found, text, unit="difference", facts=facts,
+            cells=(exam.clean(),),
+        )  # fmt: skip
+
+
+def areas(exam: Exam, held: Kinds) -> np.ndarray:
+    """float [samples]: the share of the image that each object's box covers, nan where nothing says so."""
+    listed = exam.column("box_area", held["original"].ids)
+    return held["only_bg_b"].covered if listed is None else np.asarray(listed, float)
+
+
+def _mean(block: Block) -> float:
+    return float(block.score.mean()) if block.score.size else float("nan")
+
+
+def _per_run(one: Block, two: Block) -> tuple[float, ...]:
+    return tuple((one.score.mean(1) - two.score.mean(1)).tolist()) if one.score.size else ()
+
+
+def _chosen(category: str, labels: np.ndarray, full: Block, background: Block, count: int) -> list[Any]:
+    """Rows of a category's examples, by the first run: different classes first; of those that a background fools, first the
+    ones that its own answer is given for (figure 33)."""
+    rows = np.flatnonzero(labels == category)
+    alike = full.pred[0, rows] == background.pred[0, rows]
+    rows = rows[np.argsort(~alike, kind="stable")] if category.endswith("Fools") else rows
+    turn: dict[int, int] = {}
+    places = []
+    for row in rows:
+        label = int(full.labels[row])
+        places.append(turn.setdefault(label, 0))
+        turn[label] += 1
+    return rows[np.argsort(places, kind="stable")][:count].tolist()
