@@ -171,6 +171,42 @@ LADDERS: dict[str, Ladder] = {
         moves="down",
         where={"distortion": SOFT},
     ),
+    "bg_gap": Ladder(
+        title="BG-Gap and the background",
+        planted="background_bias of the test world",
+        says="On backgrounds of the own class an observer of the scene is right as often as the scene is that class's, on "
+        "those of any class by chance: 11/12 x.",
+        model="observer:background",
+        data=TEST + "&background_bias={x}",
+        audits="background",
+        finding="bg_gap",
+        moves="up",
+        truth=lambda x: (1 - CHANCE) * x,
+    ),
+    "bg_gap_share": Ladder(
+        title="BG-Gap and the foreground",
+        planted="share of answers from the background",
+        says="Every scene and every texture is its class's own. On backgrounds of any class the answers from the scene are "
+        "right by chance, those from the object's texture always: 11/12 x.",
+        model="observer:mixture(background, texture, {x})",
+        data=TEST + "&background_bias=1&texture_bias=1",
+        audits="background",
+        finding="bg_gap",
+        moves="up",
+        truth=lambda x: (1 - CHANCE) * x,
+    ),
+    "needs_background": Ladder(
+        title="Images that need their background",
+        planted="share of answers from the background",
+        says="The same observers: all images are right as they are, and wrong on a background of any class for the same "
+        "share, 11/12 x.",
+        model="observer:mixture(background, texture, {x})",
+        data=TEST + "&background_bias=1&texture_bias=1",
+        audits="background",
+        finding="needs_background",
+        moves="up",
+        truth=lambda x: (1 - CHANCE) * x,
+    ),
     "trained_background": Ladder(
         title="A network that learnt backgrounds",
         planted="background_bias of the training world",
@@ -179,6 +215,18 @@ LADDERS: dict[str, Ladder] = {
         data=TEST,
         finding="accuracy",
         moves="down",
+        values=(0, 0.5, 0.8, 0.95, 1),
+    ),
+    "trained_bg_gap": Ladder(
+        title="A network that learnt backgrounds: BG-Gap",
+        planted="background_bias of the training world",
+        says="The same networks on a world whose scenes always are their class's own: the more they learnt from scenes, the "
+        "more they lose when a background of any class takes its place.",
+        train="phantom:train?size={size}&n=2000&background_bias={x}",
+        data=TEST + "&background_bias=1",
+        audits="background",
+        finding="bg_gap",
+        moves="up",
         values=(0, 0.5, 0.8, 0.95, 1),
     ),
     "trained_edges": Ladder(

@@ -59,7 +59,7 @@ def background_said(own: Sequence[Finding], data: Mapping[str, Any]) -> str:
     )
     told += f" (95 % interval {interval(gap['low'], gap['high'], 'difference')})."
     if needs := held.get("needs_background"):
-        told += f" {percent(needs['value'])} of the images are right only with their own background."
+        told += f" {percent(needs['value'])} of the images need their own: right with it, wrong with one of any class."
     if alone := held.get("only_bg_t_accuracy"):
         chance = 1 / max(1, len(data["test"]["classes"]))
         told += f" Backgrounds alone suffice on {percent(alone['value'])} (chance {percent(chance)})."

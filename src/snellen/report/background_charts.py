@@ -164,6 +164,7 @@ def published_chart(page: Mapping[str, Any]) -> dict[str, Any]:
     x = {"field": "gap", "type": "quantitative", "title": "BG-Gap, points (less is better)", "axis": {"tickCount": 6}}
     return {
         "width": 360,
+        "padding": {"left": 36, "top": 5, "right": 5, "bottom": 5},  # browsers' letters are wider than those measured
         "height": {"step": 20},
         "data": {"values": rows},
         "layer": [
