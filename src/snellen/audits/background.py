@@ -15,6 +15,7 @@ from snellen.audits.pairing import paired
 from snellen.distort import Background as Variant
 from snellen.engine.answers import Answers, Block
 from snellen.engine.cell import Cell
+from snellen.errors import UserError
 from snellen.measure import (
     CATEGORIES,
     accuracy_by_size,
@@ -93,12 +94,17 @@ class Background:
         return exam.cell(replace(variant, sigma=self.sigma) if kind == "bg_blurred" else variant)
 
     def cells(self, exam: Exam) -> list[Cell]:
+        if not exam.variants and not exam.facts.get("test", frozenset({"masks"})) & {"masks", "boxes"}:
+            raise UserError(
+                "the background audit needs the objects' masks or boxes, which the test data do not have; "
+                "use voc:, coco:, boxes: or in9: data, or a manifest with boxes"
+            )
         return [self.cell(exam, kind) for kind in ("original", *self.variants)]
 
     def blocks(self, exam: Exam, answers: Answers) -> dict[str, Block]:
         """The answers by variant, on the images that count in all of them: every number rests on the same ones."""
         kinds = ("original", *self.variants)
-        return dict(zip(kinds, paired(exam, answers, *(self.cell(exam, kind) for kind in kinds))))
+        return dict(zip(kinds, paired(answers, *(self.cell(exam, kind) for kind in kinds))))
 
     def conclude(self, exam: Exam, answers: Answers) -> list[Finding]:
         held = self.blocks(exam, answers)
@@ -220,8 +226,9 @@ class Background:
 
 def areas(exam: Exam, held: Kinds) -> np.ndarray:
     """float [samples]: the share of the image that each object's box covers, nan where nothing says so."""
-    listed = exam.column("box_area", held["original"].ids)
-    return held["only_bg_b"].covered if listed is None else np.asarray(listed, float)
+    covered = held["only_bg_b"].covered
+    listed = exam.column("box_share", held["original"].ids)
+    return covered if listed is None or not np.isnan(covered).all() else np.asarray(listed, float)
 
 
 def _mean(block: Block) -> float:

@@ -10,7 +10,6 @@ import numpy as np
 
 from snellen.audits.finding import Finding
 from snellen.data.dataset import Samples
-from snellen.data.variants import foregrounds
 from snellen.distort import Noise, Nothing, Uniform
 from snellen.engine.answers import Answers
 from snellen.engine.cell import Cell
@@ -45,12 +44,6 @@ class Exam:
             return None
         row = {sample: i for i, sample in enumerate(held.ids)}
         return np.asarray(held.columns[name])[[row[sample] for sample in ids]]
-
-    def foregrounds(self, on: str, ids: Iterable[str]) -> list[str]:
-        """The objects that the samples with these ids show: the same in all variants of an image."""
-        held = self.samples[on]
-        shown = dict(zip(held.ids, foregrounds(held)))
-        return [shown[sample] for sample in ids]
 
     def cell(self, distortion: Any, on: str = "test") -> Cell:
         """The question of a distortion on one of the datasets."""

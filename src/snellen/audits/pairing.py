@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from snellen.audits.exam import Exam
 from snellen.engine.answers import Answers, Block
 from snellen.engine.cell import Cell
 
 
-def paired(exam: Exam, answers: Answers, *cells: Cell) -> list[Block]:
-    """The blocks of several cells, restricted to the images that count in all of them, in one order.
+def paired(answers: Answers, *cells: Cell) -> list[Block]:
+    """The blocks of several cells, restricted to the samples that count in all of them, in the order of the first.
 
-    Cells of one dataset are paired by sample; stored variants of it by the object that their images show.
+    Stored variants have listings of their own, in which a sample has the same id.
     """
     if len({cell.on for cell in cells}) == 1:
         return answers.together(*cells)
     blocks = [answers[cell] for cell in cells]
-    rows = [
-        {shown: row for row, shown in enumerate(exam.foregrounds(cell.on, block.ids))}
-        for cell, block in zip(cells, blocks)
-    ]
-    common = [shown for shown in rows[0] if all(shown in other for other in rows)]
-    return [block.at(np.array([held[shown] for shown in common], int)) for block, held in zip(blocks, rows)]
+    rows = [{sample: row for row, sample in enumerate(block.ids)} for block in blocks]
+    common = [sample for sample in rows[0] if all(sample in other for other in rows)]
+    return [block.at(np.array([held[sample] for sample in common], int)) for block, held in zip(blocks, rows)]

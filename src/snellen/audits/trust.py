@@ -30,7 +30,7 @@ def interference_of(exam: Exam, answers: Answers, cell: Cell) -> Interference:
     """The DI of one cell's distortion for one model, over its runs."""
 
     def measured() -> Interference:
-        clean, distorted = paired(exam, answers, exam.clean(exam.unmodified(cell)), cell)
+        clean, distorted = paired(answers, exam.clean(exam.unmodified(cell)), cell)
         return interference(clean.pred, distorted.pred, clean.labels, len(_classes(exam, cell)))
 
     return answers.once(("interference", cell), measured)
@@ -40,7 +40,7 @@ def chance_in(exam: Exam, answers: Answers, cell: Cell, kind: Kind = "uniform", 
     """Where a cell's DI stands among those of errors thrown at random; nan where there are fewer than three classes."""
 
     def measured() -> Chance:
-        clean, distorted = paired(exam, answers, exam.clean(exam.unmodified(cell)), cell)
+        clean, distorted = paired(answers, exam.clean(exam.unmodified(cell)), cell)
         classes = len(_classes(exam, cell))
         thrown = (
             interference_null(clean.pred, distorted.pred, clean.labels, classes, kind=kind, clean_errors=clean_errors)
@@ -67,7 +67,7 @@ def chances_in(exam: Exam, answers: Answers, cell: Cell) -> dict[str, Any]:
                 name: getattr(found, name) for name in ("p", "mean", "std", "quantile95")
             }
     if can_dominate(exam, cell):
-        clean, distorted = paired(exam, answers, exam.clean(exam.unmodified(cell)), cell)
+        clean, distorted = paired(answers, exam.clean(exam.unmodified(cell)), cell)
         errors = (distorted.pred != clean.labels).sum(axis=1)
         nulls["published"] = {kind: vars(published_chance(errors, len(_classes(exam, cell)), kind)) for kind in kinds}
     return {"p_uniform": nulls["uniform"]["p"], "p_one": nulls["one"]["p"], "nulls": nulls}

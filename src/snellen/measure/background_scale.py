@@ -79,8 +79,9 @@ def scale_leakage(
     """How far the class can be guessed from an object's size alone, by cross-validation.
 
     `area` [samples] of box shares (nan does not count), `labels` [samples] of classes. In each of `folds` parts the class
-    is guessed that is most frequent among the other parts' objects of about the same size: as many bins of equal
-    counts as give each class some ten objects a bin, 2 to 20. A group (all frames of a clip, say) is never on both sides.
+    is guessed that is most frequent among the other parts' objects of about the same size. There are as many bins of equal
+    counts as leave some ten objects a class in each, but one a class at least, and 20 at most. A group (all frames of a
+    clip, say) is never on both sides.
     """
     areas, classes = np.asarray(area, dtype=np.float64), np.asarray(labels)
     if areas.shape != classes.shape:
@@ -122,7 +123,7 @@ def _guesses(
     areas: NDArray[np.float64], numbers: NDArray[np.int64], asked: NDArray[np.float64], classes: int
 ) -> NDArray[np.int64]:
     """The class most frequent (ties: the lowest) among the areas of the asked one's bin."""
-    bins = int(np.clip(len(areas) // (10 * classes), 2, MOST_BINS))
+    bins = int(np.clip(len(areas) // (10 * classes), min(max(classes, 2), MOST_BINS), MOST_BINS))
     edges = np.unique(np.quantile(areas, np.arange(1, bins) / bins))
     counts = np.zeros((len(edges) + 1, classes), np.int64)
     np.add.at(counts, (np.searchsorted(edges, areas, side="right"), numbers), 1)
