@@ -1,9 +1,10 @@
-"""Small images of the shared pack as datasets in memory: CIFAR-10, Fashion-MNIST, MNIST, whole or in part."""
+"""Small images of the shared pack as datasets in memory: CIFAR-10, CIFAR-100, Fashion-MNIST, MNIST."""
 
 from __future__ import annotations
 
 import importlib.util
 import os
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -18,6 +19,7 @@ CLASSES = {
         "T-shirt", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag", "ankle boot",
     ),
     "mnist": tuple(map(str, range(10))),
+    "cifar100": tuple(map(str, range(100))),
 }  # fmt: skip
 
 
@@ -31,8 +33,15 @@ def shared() -> Path:
 
 
 def small_images(name: str, split: str, limit: int | None = None) -> Dataset:
-    """The whole official split of a dataset, at most `limit` images of it (chosen by a hash of their ids)."""
-    images, labels = _reader().load_full(name, split)
+    """The official split of a dataset, at most `limit` images of it (chosen by a hash of their ids).
+
+    The whole split where `full/` has it; else the part of it that the pack holds, which is said.
+    """
+    if (shared() / "full" / name / "labels.npz").exists():
+        images, labels = _reader().load_full(name, split)
+    else:
+        images, labels, _ = _reader().load_small(name, split)
+        print(f"{name} is not in full/: {len(images):,} images of its {split} split", file=sys.stderr)
     return limited(in_memory(f"{name}-{split}", images, labels, CLASSES[name], split), limit)
 
 

@@ -28,6 +28,7 @@ def arguments(about: str | None, **defaults: Any) -> argparse.ArgumentParser:
     parser.add_argument("--epochs", type=int, help="default: the recipe's")
     parser.add_argument("--updates", type=int, help="length in steps instead")
     parser.add_argument("--runs", type=int, default=defaults.get("runs", 5))
+    parser.add_argument("--every", type=int, default=1, help="measure the test accuracy after so many epochs")
     parser.add_argument("--limit", type=int, help="at most so many images for training and test")
     parser.add_argument("--audits", default=None, help="default: all")
     parser.add_argument("--device")
@@ -39,18 +40,25 @@ def arguments(about: str | None, **defaults: Any) -> argparse.ArgumentParser:
 
 
 def train_group(recipe: Recipe, data: Dataset, folder: Path, chosen: argparse.Namespace, **how: Any) -> list[Path]:
-    """The runs of one recipe; what is there is kept, what was stopped goes on."""
-    return train(recipe, data, folder, chosen.runs, device=chosen.device, progress=_say, compile=chosen.compile, **how)
+    """The runs of one recipe (`--runs` of them, unless `runs` says otherwise); what is there is kept, what was stopped
+    goes on."""
+    runs = how.pop("runs", None) or chosen.runs
+    how |= {"every": chosen.every, "compile": chosen.compile}
+    return train(recipe, data, folder, runs, device=chosen.device, progress=_say, **how)
 
 
 def audit_groups(
-    groups: Mapping[str, Sequence[Path]], test: Dataset, learnt: Dataset | None, chosen: argparse.Namespace
+    groups: Mapping[str, Sequence[Path]],
+    test: Dataset,
+    learnt: Dataset | None,
+    chosen: argparse.Namespace,
+    donors: Dataset | None = None,
 ) -> Run:
     """All groups on the same images; needs neither DuckDB nor a renderer of charts."""
     models = {name: [str(path) for path in paths] for name, paths in groups.items()}
     learnt = None if chosen.test_only else learnt
     return snellen.audit(
-        models, test, chosen.audits, chosen.out / "run", report=False, train=learnt, device=chosen.device
+        models, test, chosen.audits, chosen.out / "run", report=False, train=learnt, donors=donors, device=chosen.device
     )
 
 
