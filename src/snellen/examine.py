@@ -100,15 +100,17 @@ def carry_out(
             facts["engine"] = "local" if cluster is None else "ray"
             store.write_facts(facts)
             store.add_cells(one.row(prepared.data[one.cell.on], plan.settings.precision) for one in plan.asked)
+        for key, wanted in plan.every_map.items():
+            store.begin_map(key, wanted.row())
         try:
             if plan.passes:
                 facts["settings"]["batch_size"] = _asked(plan, store, progress, prepared, cluster, shard_timeout)
-            check_failures(store, plan.asked, {on: len(held) for on, held in prepared.data.items()})
+            check_failures(store, (*plan.asked, *plan.maps), {on: len(held) for on, held in prepared.data.items()})
         except TooManyFailures:
             discard_failures(store)
             raise
         store.write_facts(facts)
-        everyone = read_answers(store, plan.asked, prepared.data)
+        everyone = read_answers(store, plan.asked, prepared.data, plan.maps)
         doubts = check(prepared, everyone, facts["preprocessing"])
         if doubts and strict:
             raise UserError(f"nothing was concluded: {refusal(doubts)}")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from snellen.audits import Baseline, Exam, parse_audits
+from snellen.audits.exam import maps_of
 from snellen.data import Dataset, limited, load_data
 from snellen.data.occluders import Occluders, read_occluders
 from snellen.distort.chain import stages_of
@@ -44,7 +45,8 @@ class Prepared:
         given = {"donors": self.donors, "occluders": self.occluders}
         pools = {name: pool.fingerprint for name, pool in given.items() if pool is not None}
         store = Store(self.folder, ignored=self.fresh)
-        return make_plan(self.subjects, self.data, cells, self.labels, self.settings, store, pools)
+        maps = [request for one in self.audits for request in maps_of(one, self.exam)]
+        return make_plan(self.subjects, self.data, cells, self.labels, self.settings, store, pools, maps)
 
 
 def prepare(
@@ -115,7 +117,8 @@ def _losses(subjects: Sequence[Subject]) -> dict[str, list[Mapping[str, float]]]
 
 def _mixes_own_data(audits: Sequence[Any], exam: Exam) -> bool:
     """Whether donors are needed, and only by distortions whose partners may come from the test data."""
-    stages = {stage for one in audits for cell in one.cells(exam) for stage in stages_of(cell.distortion)}
+    asked = [wanted for one in audits for wanted in (*one.cells(exam), *maps_of(one, exam))]
+    stages = {stage for wanted in asked for stage in stages_of(wanted.distortion)}
     needing = [stage for stage in stages if "donors" in stage.needs]
     return bool(needing) and all(getattr(stage, "own_data", False) for stage in needing)
 

@@ -13,6 +13,7 @@ from snellen.data.dataset import Samples
 from snellen.distort import Noise, Nothing, Uniform
 from snellen.engine.answers import Answers
 from snellen.engine.cell import Cell
+from snellen.engine.map_request import MapRequest
 
 # Mild noise, the yardstick of paper 000 B.2. Its sigma of up to 0.1 is taken in normalised units, 0.025 of the pixel range:
 # CIFAR-10 networks then show the published DI of about 0.1, where 0.1 of the pixel range costs 30 points and gives over 4.
@@ -46,6 +47,12 @@ class Exam:
         """The question of a distortion on one of the datasets."""
         return Cell(distortion, on, self.seed)
 
+    def map(
+        self, layer: int | str | None = None, method: str = "gradcam", distortion: Any = None, on: str = "test"
+    ) -> MapRequest:
+        """The question of what matters to a model in the images of one of the datasets, clean unless a distortion is given."""
+        return MapRequest(method, layer, on, Nothing() if distortion is None else distortion, self.seed)
+
     def clean(self, on: str = "test") -> Cell:
         """The question without distortion."""
         return self.cell(Nothing(), on)
@@ -55,8 +62,17 @@ class Exam:
         return self.cell(YARDSTICK, on)
 
 
+def maps_of(audit: Any, exam: Exam) -> list[MapRequest]:
+    """The maps that an audit asks for; most ask for none."""
+    return list(audit.maps(exam)) if hasattr(audit, "maps") else []
+
+
 class Audit(Protocol):
-    """A protocol: the cells it asks for, then what it concludes about one model from the answers. No I/O, no batches."""
+    """A protocol: the cells it asks for, then what it concludes about one model from the answers. No I/O, no batches.
+
+    An audit that asks for maps too has a method `maps(exam)`, which gives a list of map requests; it reads them back by
+    `answers.maps(request)`.
+    """
 
     title: ClassVar[str]
 

@@ -6,14 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
-import numpy as np
-
 from snellen.data.canvas import Canvas
 from snellen.data.dataset import Dataset, limited
 from snellen.data.occluders import Occluders
 from snellen.distort import Donors
 from snellen.engine.answer import THUMBNAILS, Answered, Work, answer
-from snellen.engine.maps import maps_in
+from snellen.engine.maps import Drawn, drawn_in
 from snellen.engine.plan import Pass, Plan
 from snellen.engine.progress import Progress
 from snellen.engine.slides import slides
@@ -91,7 +89,7 @@ def load_models(plan: Plan, progress: Progress) -> dict[str, Model]:
     """The models the plan still has to ask, by fingerprint."""
     models: dict[str, Model] = {}
     for one in plan.passes:
-        for asked in one.asked:
+        for asked in one.requests:
             if asked.subject.card.fingerprint not in models:
                 progress.say(f"loading {asked.subject.name} ({asked.subject.run})")
                 models[asked.subject.card.fingerprint] = asked.subject.model(plan.settings.device)
@@ -101,15 +99,15 @@ def load_models(plan: Plan, progress: Progress) -> dict[str, Model]:
 def work_of(one: Pass, plan: Plan, models: Mapping[str, Model], pasted: Pasted, store: Store) -> Work:
     """What one pass has to answer; maps that an earlier one made are looked up in the store."""
 
-    def held(key: str, positions: range) -> np.ndarray | None:
+    def held(key: str, positions: range) -> Drawn | None:
         table = store.maps(key, positions.start // plan.shard)
-        return None if table is None else maps_in(table)
+        return None if table is None else drawn_in(table, device)
 
     donors, occluders = pasted
     data = plan.data[one.on]
-    canvases = list(dict.fromkeys(a.canvas for a in one.asked))
+    canvases = list(dict.fromkeys(a.canvas for a in one.requests))
     device = torch.device(plan.settings.device)
-    needs_donors = [a.canvas for a in one.asked if "donors" in a.cell.distortion.needs]
+    needs_donors = [a.canvas for a in one.requests if "donors" in a.distortion.needs]
     pools = {canvas: donor_pool(donors, canvas, device) for canvas in dict.fromkeys(needs_donors) if donors is not None}
     chosen = {sample: position for position, sample in enumerate(data.samples.ids)}
     pictured = frozenset(chosen[sample] for sample in limited(data, THUMBNAILS).samples.ids)
@@ -125,6 +123,7 @@ def work_of(one: Pass, plan: Plan, models: Mapping[str, Model], pasted: Pasted, 
         occluders=occluders,
         pictured=pictured,
         keep=plan.settings.keep,
+        maps=one.maps,
         held=held,
     )
 
