@@ -174,11 +174,18 @@ def check(prepared: Prepared, everyone: Sequence[Answers], preprocessing: Mappin
 
 
 def conclude(prepared: Prepared, everyone: Sequence[Answers]) -> list[Finding]:
-    """Every audit's findings for every model, each with its interference, and the differences between models."""
+    """Every audit's findings for every model, each with its interference, what audits compare, and the differences."""
     findings: list[Finding] = []
     for answers in everyone:
         for one in prepared.audits:
             findings += with_trust(prepared.exam, answers, one.conclude(prepared.exam, answers))
+    for one in prepared.audits:
+        if hasattr(one, "compare"):
+            told = one.compare(prepared.exam, everyone)
+            for answers in everyone:
+                findings += with_trust(
+                    prepared.exam, answers, [found for found in told if found.model == answers.model]
+                )
     return findings + differences(prepared.exam, everyone, findings)
 
 

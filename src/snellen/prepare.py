@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from snellen.audits import Baseline, Exam, parse_audits
-from snellen.audits.exam import maps_of
+from snellen.audits.exam import lists_of, maps_of
 from snellen.data import Dataset, limited, load_data
 from snellen.data.occluders import Occluders, read_occluders
+from snellen.data.subset import listed_ids
 from snellen.distort.chain import stages_of
 from snellen.engine import Plan, Settings, Store, make_plan
 from snellen.engine.cell import canvas_for
@@ -91,6 +92,9 @@ def prepare(
         0.0
         if cutouts is None
         else min(cutouts.reach(canvas.height, canvas.width) for canvas in dict.fromkeys(canvases)),
+        {on: one.text for on, one in held.items()},
+        _lists(listed, held, limit is not None),
+        {subject.name: maps[subject.name, subject.run, "test"].lost(held["test"].classes) for subject in subjects},
     )
     if donors is None and _mixes_own_data(listed, exam):
         donors = data
@@ -113,6 +117,12 @@ def _losses(subjects: Sequence[Subject]) -> dict[str, list[Mapping[str, float]]]
     for subject in subjects:
         held.setdefault(subject.name, []).append(subject.card.losses or {})
     return held
+
+
+def _lists(audits: Sequence[Any], data: Mapping[str, Dataset], limited: bool) -> dict[tuple[str, str], frozenset[str]]:
+    """The sample ids that audits name by file; those of data that were not given are not needed."""
+    wanted = dict.fromkeys(pair for one in audits for pair in lists_of(one))
+    return {(on, file): listed_ids(data[on], file, limited) for on, file in wanted if on in data}
 
 
 def _mixes_own_data(audits: Sequence[Any], exam: Exam) -> bool:

@@ -25,7 +25,9 @@ class Exam:
     """The datasets at hand by role (`test`, and `train` where given) with their classes, the smallest image side that a
     model sees, the seed, and whether donors are there; each dataset's listing, and by model one entry a run of what its
     card says of the last epoch's training losses (`diversity`, `mix_diversity`, `loss`; empty where it says nothing). `cutouts`
-    is the greatest share that one of the user's cut-outs can cover, 0 without a pool."""
+    is the greatest share that one of the user's cut-outs can cover, 0 without a pool. `texts` are the data as they are
+    written, `lists` the sample ids in the files that audits name (by role and file), and `lost` by model the test data's
+    classes that it has no answer for."""
 
     classes: Mapping[str, Sequence[str]]
     side: int
@@ -34,6 +36,14 @@ class Exam:
     samples: Mapping[str, Samples] = field(default_factory=dict)
     losses: Mapping[str, Sequence[Mapping[str, float]]] = field(default_factory=dict)
     cutouts: float = 0.0
+    texts: Mapping[str, str] = field(default_factory=dict)
+    lists: Mapping[tuple[str, str], frozenset[str]] = field(default_factory=dict)
+    lost: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    @property
+    def models(self) -> list[str]:
+        """The names of all models that are asked."""
+        return list(self.losses)
 
     def column(self, name: str, ids: Iterable[str], on: str = "test") -> np.ndarray | None:
         """What the listing says of the samples with these ids, [samples]; None where it has no such column."""
@@ -67,10 +77,16 @@ def maps_of(audit: Any, exam: Exam) -> list[MapRequest]:
     return list(audit.maps(exam)) if hasattr(audit, "maps") else []
 
 
+def lists_of(audit: Any) -> list[tuple[str, str]]:
+    """The lists of sample ids that an audit reads, as role and file."""
+    return list(audit.lists()) if hasattr(audit, "lists") else []
+
+
 class Audit(Protocol):
     """A protocol: the cells it asks for, then what it concludes about one model from the answers. No I/O, no batches.
 
-    An audit that asks for maps too has a method `maps(exam)`, which gives a list of map requests; it reads them back by
+    One that compares models has a method `compare(exam, everyone)`, which is given the answers of all and concludes last. An
+    audit that asks for maps too has a method `maps(exam)`, which gives a list of map requests; it reads them back by
     `answers.maps(request)`.
     """
 

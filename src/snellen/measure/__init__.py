@@ -16,16 +16,20 @@ from snellen.measure.interference_chance import (
     published_chance,
 )
 from snellen.measure.iocclusion import IOcclusion, iocclusion
+from snellen.measure.iocclusion_gap import Covered, IOcclusionGap, MeanIOcclusion, iocclusion_gap, mean_iocclusion
 from snellen.measure.shape_bias import ShapeBias, shape_bias
 
 __all__ = [
     "Chance",
     "Comparison",
+    "Covered",
     "Direction",
     "Estimate",
     "IOcclusion",
+    "IOcclusionGap",
     "Interference",
     "Kind",
+    "MeanIOcclusion",
     "OverRuns",
     "PublishedChance",
     "ShapeBias",
@@ -40,6 +44,8 @@ __all__ = [
     "interference",
     "interference_null",
     "iocclusion",
+    "iocclusion_gap",
+    "mean_iocclusion",
     "paired_difference",
     "published_chance",
     "shape_bias",
