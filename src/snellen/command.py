@@ -109,6 +109,8 @@ def print_run(run: Run, *, as_json: bool, quiet: bool) -> None:
     elif not quiet:
         rows = [_row(one) for one in results["findings"]]
         print_table([("model", "finding", "value", "95 % interval", "DI", "looks like"), *rows])
+        for text in dict.fromkeys(one["text"] for one in results["findings"] if one["value"] is None):
+            print(f"– {text}")
         if any(one["audit"] == "between" for one in results["findings"]):
             print("\n* clear: paired on the same images, p < 0.05 after Holm's correction", end="")
         print(

@@ -108,11 +108,19 @@ def test_judges_are_other_models_and_their_doubt_is_called_a_proxy() -> None:
     assert [one.model for one in found] == ["mine"]  # nobody judges himself
     assert found[0].facts["proxy"]
     assert found[0].facts["judges"] == "judge"
-    assert found[0].facts["tail_test"] == COUNT // 4
-    assert re.search("by a PROXY: .* that judge give their label", found[0].text)
-    # The surest quarter is the first of the typical half, all right on clean images; the least sure the last of the tail.
-    assert found[0].facts["cut_occlusion"] == pytest.approx(1.0)
-    assert found[0].facts["cut_occlusion_other"] == pytest.approx(0.0)
+    assert found[0].facts["tail_test"] == COUNT // 2
+    assert re.search("by a PROXY: .* whose label judge find more and less probable", found[0].text)
+    assert (found[0].facts["cut_occlusion"], found[0].facts["cut_occlusion_other"]) == pytest.approx((0.6, 0.2))
+    assert found[0].facts["iocclusion"] == pytest.approx(2)
+
+
+def test_a_part_without_a_gap_is_named() -> None:
+    text = f"occlusion([0.3], validate=true, {LISTS})"
+    exam, (audit,) = exam_of(["mine"]), parse_audits(text)
+    planted = {**PLANTED, "train": (0.9, 0.9)}
+    found = told(text, exam, [answers_of("mine", exam, audit, planted)])["iocclusion_tail_gap"]
+    assert np.isnan(found.value)
+    assert "of typical images there is no gap between training and test accuracy" in found.text
 
 
 def test_random_labels_are_scored_as_they_were_learnt() -> None:
@@ -168,7 +176,8 @@ def test_evidence_that_was_not_given_names_the_command_that_makes_it() -> None:
     assert "snellen train ARCH --data 'folder:train?random_labels=1'" in found["iocclusion_random_labels"].text
     assert "--data 'folder:train?without=truck'" in found["interference_without_class"].text
     assert set(found) == set(audit.names) - {
-        "cut_occlusion", "occluded_accuracy", "fill_gap", "iocclusion", "iocclusion_fill_gap"
+        "cut_occlusion", "occluded_accuracy", "fill_gap", "iocclusion", "mean_iocclusion",
+        "iocclusion_fill_gap",
     }  # fmt: skip
     assert not parse_audits("occlusion")[0].compare(exam, [])
     assert with_option("phantom:train?n=5", "without=cat") == "phantom:train?n=5&without=cat"

@@ -184,7 +184,7 @@ def test_a_model_without_gradients_is_refused_before_anything_is_asked(data, tmp
     with pytest.raises(UserError, match="needs the gradients of a torch network"):
         ask(f"predictions:{listed}", data, SIX, out=tmp_path / "r")
     flat = from_torch(nn.Sequential(nn.Flatten(), nn.Linear(192, 2)), size=8, name="flat", device="cpu")
-    with pytest.raises(UserError, match="neither convolutional features nor tokens"):
+    with pytest.raises(UserError, match="model 'flat' has neither convolutional features nor tokens.*occlude"):
         ask(flat, data, SIX, out=tmp_path / "r")
 
 

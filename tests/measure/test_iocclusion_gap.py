@@ -35,11 +35,15 @@ def test_the_mean_over_shares_is_that_of_the_measure() -> None:
     assert mean_iocclusion(held).value == pytest.approx(np.mean([one.value for one in single]))
 
 
-def test_the_interval_of_one_share_is_that_of_the_measure() -> None:
-    held = side(1.0, 0.8, [(0.9, 0.5)])
+@pytest.mark.parametrize("covered", [(0.9, 0.5), (0.5, 0.48)], ids=["clear", "sign not clear"])
+def test_the_interval_of_one_share_is_that_of_the_measure(covered: tuple[float, float]) -> None:
+    held = side(1.0, 0.8, [covered])
     one, other = mean_iocclusion(held), iocclusion(held.train, held.test, held.train_occluded[0], held.test_occluded[0])
     assert (one.low, one.high, one.n) == pytest.approx((other.low, other.high, other.n))
     assert one.low < one.value < one.high
+    assert (one.low == 0) == (covered == (0.5, 0.48))
+    both = side(1.0, 0.8, [(0.9, 0.5), (0.5, 0.48)])
+    assert 0 < mean_iocclusion(both).low < mean_iocclusion(held if one.low else side(1.0, 0.8, [(0.9, 0.5)])).low
 
 
 def test_the_same_images_twice_are_not_apart_at_all() -> None:

@@ -20,7 +20,6 @@ from snellen.engine.cell import Cell
 from snellen.measure import Covered, iocclusion_gap, mean_iocclusion
 from snellen.measure.estimate import NO_DATA
 
-PART = 0.25  # of the images that judges are least sure of are rare to them, and of which they are surest are typical
 KNOWN = 0.9  # of its random labels that a network should know by heart
 Parts = Mapping[str, tuple[frozenset[str], frozenset[str]]]  # by dataset the ids of typical and of tail images
 
@@ -36,19 +35,18 @@ class Typicality:
     def said(self) -> str:
         if not self.judges:
             return "by your lists"
-        return f"by a PROXY: the quarter of images that {', '.join(self.judges)} give their label most and least probability"
+        return f"by a PROXY: the halves of images whose label {', '.join(self.judges)} find more and less probable"
 
 
 def judged(exam: Exam, judges: Sequence[Answers]) -> Typicality:
-    """A proxy: the quarters of images whose label other models find most and least probable, mean over all their runs."""
+    """A proxy: the halves of images whose label other models find more and less probable, mean over all their runs."""
     parts = {}
     for on in ("train", "test"):
         clean = [judge[exam.clean(on)] for judge in judges]
         shared = sorted(set.intersection(*(set(block.ids) for block in clean)))
         sure = np.mean([_in_order(block, shared).label_prob.mean(0) for block in clean], axis=0)
         order = np.argsort(sure, kind="stable")
-        few = int(PART * len(order))
-        tail, typical = (frozenset(shared[i] for i in rows) for rows in (order[:few], order[len(order) - few :]))
+        tail, typical = (frozenset(shared[i] for i in rows) for rows in np.array_split(order, 2))
         parts[on] = typical, tail
     return Typicality(parts, tuple(judge.model for judge in judges))
 
@@ -58,12 +56,15 @@ def tail_gap(exam: Exam, answers: Answers, asked: Interplay, known: Typicality) 
     typical, tail = (_part(exam, answers, asked, known.parts, part) for part in (0, 1))
     gap = iocclusion_gap(typical, tail, shared=False)
     cut = _cut(typical), _cut(tail)
+    gapless = " and ".join(
+        name for name, value in (("typical", gap.first), ("tail", gap.second)) if not np.isfinite(value)
+    )
     count = {
         f"{name}_{on}": len(known.parts[on][part])
         for part, name in enumerate(("typical", "tail"))
         for on in known.parts
     }
-    text = f"mean iOcclusion of typical less that of tail images, {known.said}: {moved(gap, cut)}"
+    text = f"mean iOcclusion of typical less that of tail images, {known.said}: {moved(gap, cut, gapless)}"
     facts = {**side_by_side(gap, cut), **count, "proxy": bool(known.judges), "judges": ", ".join(known.judges)}
     per_run = tuple(gap.per_run.tolist())
     return finding(

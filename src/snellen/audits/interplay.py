@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -17,7 +18,10 @@ from snellen.measure.estimate import NO_DATA
 from snellen.text import name_of
 
 Chosen = Callable[[Block, str], Block]
-MISSING = "needs the training images too: add --train DATA (the images it was trained on, without augmentation)"
+GAPLESS = "there is no gap between training and test accuracy, so there is nothing to divide by"
+MISSING = (
+    "iOcclusion needs the training images too: add --train DATA (the images it was trained on, without augmentation)"
+)
 
 
 @dataclass(frozen=True)
@@ -64,11 +68,11 @@ class Interplay:
         """The mean over all shares: one number a model, to set models beside each other."""
         one = mean_iocclusion(covered(exam, answers, self))
         cells = tuple(exam.cell(distortion, on) for distortion in self.distortions for on in ("test", "train"))
-        said = f"mean iOcclusion at shares of {self.shares[0]:g} to {self.shares[-1]:g}"
-        runs = "" if len(one.per_run) > 1 else " (one run: no spread over runs)"
+        doubts = _doubts(self.measured(exam, answers)[0])
+        text = f"mean iOcclusion at shares of {self.shares[0]:g} to {self.shares[-1]:g}{doubts}"
         facts = {"masking": name_of(type(self.masking)), "fill": self.fill, "std": one.std}
         return finding(
-            "occlusion", "mean_iocclusion", answers.model, one, said + runs, better="higher", unit="index", cells=cells,
+            "occlusion", "mean_iocclusion", answers.model, one, text, better="higher", unit="index", cells=cells,
             facts=facts, per_run=tuple(one.per_run.tolist()),
         )  # fmt: skip
 
@@ -119,9 +123,13 @@ def fill_gap(exam: Exam, answers: Answers, first: Interplay, other: Interplay, c
     )  # fmt: skip
 
 
-def moved(gap: IOcclusionGap, cut: tuple[float, float]) -> str:
-    """How far the two measures move, in words."""
-    return f"it moves by {_relative(gap.first, gap.second):.0%} of its size, CutOcclusion by {_relative(*cut):.0%}"
+def moved(gap: IOcclusionGap, cut: tuple[float, float], gapless: str = "") -> str:
+    """How far the two measures move, in words; `gapless` names the images without a gap, where it is not of all."""
+    if not math.isfinite(gap.value):
+        of = f"of {gapless} images " if gapless else ""
+        return f"{of}{GAPLESS} (CutOcclusion moves by {_part(*cut)})"
+    ends = "" if math.isfinite(gap.high - gap.low) else "; the gap is too uncertain for an interval with two ends"
+    return f"it moves by {_part(gap.first, gap.second)} of its size, CutOcclusion by {_part(*cut)}{ends}"
 
 
 def side_by_side(gap: IOcclusionGap, cut: tuple[float, float]) -> dict[str, float]:
@@ -139,7 +147,7 @@ def side_by_side(gap: IOcclusionGap, cut: tuple[float, float]) -> dict[str, floa
 
 def missing(name: str, model: str) -> Finding:
     """The finding in its place where there are no training images: nothing measured, and what to add."""
-    return finding("occlusion", name, model, NO_DATA, f"{name} {MISSING}", better="higher", unit="index")
+    return finding("occlusion", name, model, NO_DATA, MISSING, better="higher", unit="index")
 
 
 def _measured(exam: Exam, answers: Answers, distortion: Any) -> IOcclusion:
@@ -156,12 +164,17 @@ def _compute(exam: Exam, answers: Answers, distortion: Any) -> IOcclusion:
 def _doubts(one: IOcclusion) -> str:
     said = []
     if one.gapless:
-        said.append("there is no gap between training and test accuracy, so there is nothing to divide by")
+        said.append(GAPLESS)
     elif one.gap_low <= 0 <= one.gap_high:
         said.append("the gap itself is not clearly there, so the ratio says little")
     if len(one.per_run) == 1:
         said.append("one run: no spread over runs")
     return f" ({'; '.join(said)})" if said else ""
+
+
+def _part(one: float, two: float) -> str:
+    relative = _relative(one, two)
+    return f"{relative:.0%}" if math.isfinite(relative) else "an unknown part"
 
 
 def _relative(one: float, two: float) -> float:

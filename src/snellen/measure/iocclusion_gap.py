@@ -58,10 +58,20 @@ class IOcclusionGap(Estimate):
 
 
 def mean_iocclusion(covered: Covered, *, repeats: int = REPEATS, seed: int = 0) -> MeanIOcclusion:
-    """|gap covered| / |gap|, per share and run, then the mean; the interval draws train and test images apart."""
+    """|gap covered| / |gap|, per share and run, then the mean; the interval draws train and test images apart.
+
+    As absolute gaps cannot fall below 0, shares at which the sign of the gap under occlusion is not clear count as 0 for the
+    lower end.
+    """
     per_run = _of(covered)
-    drawn = [_ratio(*sums, covered.runs).mean(1) for sums in _drawn(covered.columns, repeats, seed)]
-    low, high = _bounds(np.concatenate(drawn) if drawn else np.empty(0), per_run)
+    drawn = [_gaps(*sums, covered.runs) for sums in _drawn(covered.columns, repeats, seed)]
+    low = high = nan
+    if drawn:
+        gap, hidden = (np.concatenate(part) for part in zip(*drawn))
+        least, most = np.quantile(hidden.mean(2), (0.025, 0.975), axis=0)
+        clear = (least > 0) | (most < 0)
+        _, high = _bounds(_by(gap, hidden).mean(1), per_run)
+        low, _ = _bounds(_by(gap, hidden * clear[:, None]).mean(1), per_run)
     count = np.asarray(covered.test).shape[1]
     return MeanIOcclusion(float(per_run.mean()), low, high, count, deviation(per_run), per_run)
 
@@ -109,9 +119,19 @@ def _of(covered: Covered) -> Floats:
 
 def _ratio(seen: Floats, unseen: Floats, runs: int) -> Floats:
     """Of sums [resamples, columns] the ratios [resamples, runs], their mean over shares; infinite where there is no gap."""
-    difference = np.abs(seen[:, 1:] / seen[:, :1] - unseen[:, 1:] / unseen[:, :1])
-    gap, covered = difference[:, :runs], difference[:, runs:].reshape(len(seen), -1, runs)
-    return np.divide(covered.mean(1), gap, out=np.full(gap.shape, inf), where=gap > 1e-12)
+    return _by(*_gaps(seen, unseen, runs))
+
+
+def _gaps(seen: Floats, unseen: Floats, runs: int) -> tuple[Floats, Floats]:
+    """Train less test accuracy of sums [resamples, columns]: clean [resamples, runs] and covered [resamples, shares, runs]."""
+    difference = seen[:, 1:] / seen[:, :1] - unseen[:, 1:] / unseen[:, :1]
+    return difference[:, :runs], difference[:, runs:].reshape(len(seen), -1, runs)
+
+
+def _by(gap: Floats, covered: Floats) -> Floats:
+    """[resamples, runs]: the mean over shares of the absolute covered gaps by the absolute clean ones."""
+    size = np.abs(gap)
+    return np.divide(np.abs(covered).mean(1), size, out=np.full(size.shape, inf), where=size > 1e-12)
 
 
 def _drawn(columns: tuple[Floats, Floats], repeats: int, seed: int) -> Iterator[tuple[Floats, Floats]]:
