@@ -109,6 +109,8 @@ def print_run(run: Run, *, as_json: bool, quiet: bool) -> None:
     elif not quiet:
         rows = [_row(one) for one in results["findings"]]
         print_table([("model", "finding", "value", "95 % interval", "DI", "looks like"), *rows])
+        for text in dict.fromkeys(one["text"] for one in results["findings"] if one["value"] is None):
+            print(f"– {text}")
         if any(one["audit"] == "between" for one in results["findings"]):
             print("\n* clear: paired on the same images, p < 0.05 after Holm's correction", end="")
         print(
@@ -117,7 +119,7 @@ def print_run(run: Run, *, as_json: bool, quiet: bool) -> None:
 
 
 def print_plan(prepared: Any, as_json: bool) -> None:
-    """What an audit would do: cells, forward passes and an estimate of the time."""
+    """What an audit would do: cells, maps, forward passes and an estimate of the time."""
     from snellen.estimate import estimated_seconds
 
     plan = prepared.plan()
@@ -130,6 +132,8 @@ def print_plan(prepared: Any, as_json: bool) -> None:
         "distortions": list(dict.fromkeys(str(one.cell.distortion) for one in plan.asked)),
         "cells": len({one.key for one in plan.asked}),
         "cells_left": len(missing),
+        "maps": len(plan.every_map),
+        "maps_left": len(frozenset().union(*(part.drawn for part in plan.passes))),
         "forward_passes": plan.forward_passes,
         "estimated_seconds": round(seconds, 1),
         "notices": list(prepared.notices),

@@ -101,15 +101,17 @@ def carry_out(
             facts["engine"] = "local" if cluster is None else "ray"
             store.write_facts(facts)
             store.add_cells(one.row(prepared.data[one.cell.on], plan.settings.precision) for one in plan.asked)
+        for key, wanted in plan.every_map.items():
+            store.begin_map(key, wanted.row())
         try:
             if plan.passes:
                 facts["settings"]["batch_size"] = _asked(plan, store, progress, prepared, cluster, shard_timeout)
-            check_failures(store, plan.asked, {on: len(held) for on, held in prepared.data.items()})
+            check_failures(store, (*plan.asked, *plan.maps), {on: len(held) for on, held in prepared.data.items()})
         except TooManyFailures:
             discard_failures(store)
             raise
         store.write_facts(facts)
-        everyone = read_answers(store, plan.asked, prepared.data)
+        everyone = read_answers(store, plan.asked, prepared.data, plan.maps)
         doubts = check(prepared, everyone, facts["preprocessing"])
         if doubts and strict:
             raise UserError(f"nothing was concluded: {refusal(doubts)}")
@@ -121,8 +123,8 @@ def carry_out(
         findings = conclude(prepared, everyone)
         if report:
             pictured = [one for one in prepared.audits if hasattr(one, "pictures")]
-            wanted = [picture for one in pictured for picture in one.pictures(prepared.exam, findings)]
-            add_pictures(wanted, plan, store, (prepared.donors, prepared.occluders))
+            shown = [picture for one in pictured for picture in one.pictures(prepared.exam, findings)]
+            add_pictures(shown, plan, store, (prepared.donors, prepared.occluders))
         (write_results if report else write_findings)(run, findings, doubts)
     return run
 
@@ -186,7 +188,12 @@ def conclude(prepared: Prepared, everyone: Sequence[Answers]) -> list[Finding]:
             findings += with_trust(prepared.exam, answers, one.conclude(prepared.exam, answers))
     for one in prepared.audits:
         if hasattr(one, "compare"):
-            findings += one.compare(prepared.exam, everyone, findings)
+            told = one.compare(prepared.exam, everyone, findings)
+            for answers in everyone:
+                own = [found for found in told if found.model == answers.model]
+                findings += with_trust(prepared.exam, answers, own)
+            names = {answers.model for answers in everyone}
+            findings += [found for found in told if found.model not in names]
     return findings + differences(prepared.exam, everyone, findings)
 
 

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from snellen.audits import Baseline, Exam, parse_audits
+from snellen.audits.exam import lists_of, maps_of
 from snellen.data import Dataset, limited, load_data
 from snellen.data.occluders import Occluders, read_occluders
+from snellen.data.subset import listed_ids
 from snellen.data.variants import stored_variants
 from snellen.distort.chain import stages_of
 from snellen.engine import Plan, Settings, Store, make_plan
@@ -45,7 +47,8 @@ class Prepared:
         given = {"donors": self.donors, "occluders": self.occluders}
         pools = {name: pool.fingerprint for name, pool in given.items() if pool is not None}
         store = Store(self.folder, ignored=self.fresh)
-        return make_plan(self.subjects, self.data, cells, self.labels, self.settings, store, pools)
+        maps = [request for one in self.audits for request in maps_of(one, self.exam)]
+        return make_plan(self.subjects, self.data, cells, self.labels, self.settings, store, pools, maps)
 
 
 def prepare(
@@ -95,6 +98,9 @@ def prepare(
         else min(cutouts.reach(canvas.height, canvas.width) for canvas in dict.fromkeys(canvases)),
         {on: one.facts for on, one in held.items()},
         frozenset(variants),
+        {on: one.text for on, one in held.items()},
+        _lists(listed, held, limit is not None),
+        {subject.name: maps[subject.name, subject.run, "test"].lost(held["test"].classes) for subject in subjects},
     )
     if donors is None and _mixes_own_data(listed, exam):
         donors = data
@@ -121,9 +127,16 @@ def _losses(subjects: Sequence[Subject]) -> dict[str, list[Mapping[str, float]]]
     return held
 
 
+def _lists(audits: Sequence[Any], data: Mapping[str, Dataset], limited: bool) -> dict[tuple[str, str], frozenset[str]]:
+    """The sample ids that audits name by file; those of data that were not given are not needed."""
+    wanted = dict.fromkeys(pair for one in audits for pair in lists_of(one))
+    return {(on, file): listed_ids(data[on], file, limited) for on, file in wanted if on in data}
+
+
 def _mixes_own_data(audits: Sequence[Any], exam: Exam) -> bool:
     """Whether donors are needed, and only by distortions whose partners may come from the test data."""
-    stages = {stage for one in audits for cell in one.cells(exam) for stage in stages_of(cell.distortion)}
+    asked = [wanted for one in audits for wanted in (*one.cells(exam), *maps_of(one, exam))]
+    stages = {stage for wanted in asked for stage in stages_of(wanted.distortion)}
     needing = [stage for stage in stages if "donors" in stage.needs]
     return bool(needing) and all(getattr(stage, "own_data", False) for stage in needing)
 

@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from snellen.engine.store import Store
-from snellen.errors import UserError
+from snellen.errors import UserError, unknown
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from snellen.engine.maps import Maps
 
 TABLES = ("cells", "samples", "shown", "answers")
 
@@ -53,6 +55,50 @@ class Run:
             "a.confidence, a.label_prob from answers a join cells c using (cell) join samples s on s.sample = a.sample "
             'and s."on" = c."on" order by c.model, c.run, c."on", c.distortion, c.seed, a.sample'
         )
+
+    def maps(
+        self,
+        model: str,
+        run: int | str = 0,
+        method: str = "gradcam",
+        layer: int | str | None = None,
+        *,
+        on: str = "test",
+        distortion: Any = "none()",
+        seed: int = 0,
+    ) -> Maps:
+        """The maps of one run of a model (its number or its name), uint8 [samples, H, W] with the `ids` of their samples.
+
+        `layer` is written as it was asked for: None for the last stage, else a number or a name.
+        """
+        from snellen.distort import parse
+        from snellen.engine.map_request import MapRequest
+        from snellen.engine.maps import stored_maps, together
+
+        request = MapRequest(method, layer, on, parse(distortion), seed)
+        card = self._card(model, run)
+        told = {"distortion": str(request.distortion), "seed": request.seed}
+        told |= {"on": on, "method": method, "layer": layer, "model_fingerprint": card["fingerprint"]}
+        keys = [key for key in self.store.map_keys(**told) if self.store.map_shards(key)]
+        if not keys:
+            raise UserError(
+                f"{self.path} has no maps of '{model}' by {request}; they are there after an audit that asks for them, "
+                "such as interference([salient(0.3)])"
+            )
+        return together(stored_maps(self.store, keys[0]))
+
+    def _card(self, model: str, run: int | str) -> dict[str, Any]:
+        """The card of one run of a model."""
+        facts = self.facts
+        if model not in facts["models"]:
+            raise unknown("model", model, list(facts["models"]))
+        runs = list(facts["models"][model])
+        if isinstance(run, int) and not 0 <= run < len(runs):
+            raise UserError(f"expected a run of '{model}' from 0 to {len(runs) - 1}, got {run}")
+        name = runs[run] if isinstance(run, int) else run
+        if name not in runs:
+            raise unknown(f"run of '{model}'", name, runs)
+        return dict(facts["models"][model][name])
 
     def sql(self, query: str) -> pd.DataFrame:
         """The result of an SQL query over the tables cells, samples, shown and answers."""

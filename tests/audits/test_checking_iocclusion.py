@@ -45,17 +45,22 @@ def test_every_command_of_the_section_runs(place: Path) -> None:
     """The networks are small and learn one epoch; the audits are carried out whole."""
     short = ["--epochs", "1", "--batch-size", "20", "--device", "cpu", "--quiet"]
     run(["train", "smallnet", "--data", "arrays:train.npz", "--out", "models", *short])
+    run(["train", "smallnet", "--data", "arrays:other.npz", "--out", "judges", "--seed", "1", *short])
     listed = commands()
-    assert [one[0] for one in listed] == ["audit", "audit", "audit", "train", "train", "audit", "train", "audit"]
+    assert [one[0] for one in listed] == ["train", "train", "train", "audit", "audit"]
     for command in listed:
         if command[0] == "train":
             small = ["smallnet" if word == "preact_resnet18" else "1" if word == "5" else word for word in command]
             run([*small, *short])
         else:
             run([*command, "--quiet", "--device", "cpu"])
-    found = {name: snellen.load_run(f"runs/{name}") for name in ("textured", "tail", "random", "without-truck")}
-    assert "iocclusion_fill_gap" in set(found["textured"].findings()["name"])
-    assert found["tail"].facts["data"]["train"]["samples"] == 20
-    assert set(found["random"].findings()["model"]) >= {"basic", "fmix"}
-    assert "truck" not in found["without-truck"].facts["data"]["test"]["classes"]
-    assert len(next(iter(found["without-truck"].facts["models"]["rest"].values()))["classes"]) == 9
+    checked = snellen.load_run("runs/checked").findings()
+    told = {(row["model"], row["name"]): row for _, row in checked.iterrows()}
+    assert told["mine", "iocclusion_fill_gap"]["fill"] == "black"
+    assert told["mine", "iocclusion_tail_gap"]["tail_train"] == 20
+    assert told["r-fmix", "iocclusion_random_gap"]["other"] == "r-basic"
+    assert told["rest", "interference_without_class"]["removed"] == "truck"
+    assert not checked["text"].str.contains("needs to know|needs networks").any()
+    judged = snellen.load_run("runs/judged").findings().query("name == 'iocclusion_tail_gap'")
+    assert list(judged["model"]) == ["mine"]
+    assert judged["proxy"].item()

@@ -9,6 +9,7 @@ import pytest
 
 import snellen
 from snellen.audits import Exam, parse_audits
+from snellen.command import print_run
 from snellen.errors import UserError
 from snellen.models import Model, from_callable
 
@@ -66,6 +67,11 @@ def test_a_planted_gap_is_found_and_its_parts_are_told(splits: tuple[str, str]) 
     assert found["on"] == "test"
     assert "one run: no spread over runs" in found["text"]
     assert found["interference"] is not None
+    (mean,) = [one for one in run.results()["findings"] if one["name"] == "mean_iocclusion"]
+    assert [mean[key] for key in ("value", "low", "high")] == pytest.approx(
+        [found[key] for key in ("value", "low", "high")]
+    )
+    assert "one run: no spread over runs" in mean["text"]
 
 
 def test_every_masking_and_share_is_asked_and_squares_keep_their_curve(splits: tuple[str, str]) -> None:
@@ -81,19 +87,26 @@ def test_every_masking_and_share_is_asked_and_squares_keep_their_curve(splits: t
     assert found.query("name == 'cut_occlusion'")["value"].item() == pytest.approx(0.8)
 
 
-def test_without_training_images_it_says_what_to_add(splits: tuple[str, str]) -> None:
+def test_without_training_images_it_says_what_to_add(
+    splits: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
     run = snellen.audit(observer(0.1, 0.2), splits[0], "occlusion([0.25])", quiet=True, report=False)
     (found,) = [one for one in run.results()["findings"] if one["name"] == "iocclusion"]
     assert found["value"] is None
     assert "add --train DATA" in found["text"]
+    print_run(run, as_json=False, quiet=False)
+    assert capsys.readouterr().out.count("– iOcclusion needs the training images too: add --train DATA") == 1
 
 
 def test_no_gap_is_said_and_not_divided_by(splits: tuple[str, str]) -> None:
-    run = snellen.audit(observer(0, 0.25), splits[0], "occlusion([0.25])", train=splits[1], quiet=True, report=False)
-    (found,) = [one for one in run.results()["findings"] if one["name"] == "iocclusion"]
-    assert found["value"] is None
-    assert found["facts"]["gapless"] == 1
-    assert "nothing to divide by" in found["text"]
+    text = "occlusion([0.25], [black, white], validate=true)"
+    run = snellen.audit(observer(0, 0.25), splits[0], text, train=splits[1], quiet=True, report=False)
+    found = {one["name"]: one for one in run.results()["findings"]}
+    assert found["iocclusion"]["facts"]["gapless"] == 1
+    for name in ("iocclusion", "mean_iocclusion", "iocclusion_fill_gap"):
+        assert found[name]["value"] is None
+        assert "nothing to divide by" in found[name]["text"]
+        assert "nan" not in found[name]["text"]
 
 
 def test_validating_sets_the_fill_gaps_of_both_measures_side_by_side(splits: tuple[str, str]) -> None:
@@ -117,6 +130,8 @@ def test_validating_sets_the_fill_gaps_of_both_measures_side_by_side(splits: tup
     assert facts["cut_relative"] == pytest.approx(0.3 / 0.65, abs=0.03)
     assert facts["relative"] < 0.05
     assert gap["value"] == pytest.approx(facts["iocclusion"] - facts["iocclusion_other"])
+    assert gap["low"] <= gap["value"] <= gap["high"]
+    assert gap["high"] - gap["low"] < 1.5  # drawn together: far narrower than iOcclusion's own
     names = {one["name"] for one in run.results()["findings"] if one["audit"] == "occlusion"}
     (audit,) = parse_audits(text)
     assert names == set(audit.names)

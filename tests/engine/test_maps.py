@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import io
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,15 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 import torch
+from hypothesis import given
+from hypothesis.extra.numpy import arrays as numpy_arrays
 from PIL import Image
 from torch import nn
 
 import snellen
 from snellen.data import Dataset, from_arrays
-from snellen.engine.maps import maps_in, table_of
+from snellen.engine.failures import Failure
+from snellen.engine.maps import drawn_in, maps_in, table_of
 from snellen.errors import UserError
 from snellen.explain import gradcam
 from snellen.models import Model, from_callable, from_torch
@@ -125,7 +129,7 @@ def test_maps_are_kept_and_a_later_audit_uses_them(data, tmp_path, monkeypatch) 
     assert set(cells[~cells["distortion"].str.startswith("salient")]["map"]) == {""}
     photos = torch.from_numpy(np.stack([photo.image for photo in data.read(range(48))])).permute(0, 3, 1, 2)
     expected = (gradcam(reds(), photos) * 255).to(torch.uint8).numpy()
-    kept = np.concatenate([maps_in(pq.read_table(file)) for file in files])
+    kept = np.concatenate([maps_in(pq.read_table(file)).maps for file in files])
     assert (kept == expected).all()
     counted = counting(monkeypatch)
     again = ask(reds(), data, "interference([salient(0.4, coin, white)])", out=tmp_path / "r")
@@ -180,7 +184,7 @@ def test_a_model_without_gradients_is_refused_before_anything_is_asked(data, tmp
     with pytest.raises(UserError, match="needs the gradients of a torch network"):
         ask(f"predictions:{listed}", data, SIX, out=tmp_path / "r")
     flat = from_torch(nn.Sequential(nn.Flatten(), nn.Linear(192, 2)), size=8, name="flat", device="cpu")
-    with pytest.raises(UserError, match="neither convolutional features nor tokens"):
+    with pytest.raises(UserError, match="model 'flat' has neither convolutional features nor tokens.*occlude"):
         ask(flat, data, SIX, out=tmp_path / "r")
 
 
@@ -211,9 +215,19 @@ def test_images_without_a_map_are_failures_of_the_model(data, tmp_path) -> None:
     assert len(hidden) == 6 * (48 - len(moody))
 
 
-def test_maps_survive_their_table() -> None:
-    maps = np.random.default_rng(0).integers(0, 256, (5, 3, 7), dtype=np.uint8)
-    assert (maps_in(table_of(maps, list("abcde"))) == maps).all()
+@given(numpy_arrays(np.uint8, (11, 3, 7)), numpy_arrays(bool, 11))
+def test_maps_survive_their_table(maps: np.ndarray, there: np.ndarray) -> None:
+    ids = list("abcdefghijk")
+    failures = [Failure("key", ids[row], "no") for row in np.flatnonzero(~there)]
+    held = io.BytesIO()
+    pq.write_table(table_of(maps, ids, there, failures), held)
+    table = pq.read_table(held)
+    kept = maps_in(table)
+    assert list(kept.ids) == [sample for sample, one in zip(ids, there) if one]
+    assert (kept.maps == maps[there]).all()
+    drawn = drawn_in(table)
+    assert (drawn.maps.numpy() == maps * there[:, None, None]).all()
+    assert drawn.failed == {int(row): "no" for row in np.flatnonzero(~there)}
 
 
 @pytest.mark.slow

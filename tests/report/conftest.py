@@ -158,7 +158,7 @@ def _facts(toy: Toy) -> dict[str, Any]:
                 "text": "folder:my pets", "fingerprint": "d00d", "samples": toy.samples, "classes": list(toy.classes),
             }
         },
-        "audits": ["Baseline()"],
+        "audits": ["baseline()"],
         "notices": list(toy.notices),
     }  # fmt: skip
 

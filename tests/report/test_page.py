@@ -12,11 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from snellen.audits import Baseline, Interference, Occlusion
+from snellen.audits import Baseline, Interference, Occlusion, parse_audits
 from snellen.distort import Shuffle
 from snellen.errors import UserError
 from snellen.report import html_of, markdown_of, page_of, write_report
 from snellen.report.charts import bar_chart, curve_chart
+from snellen.report.page import command_of
 from snellen.report.words import measured
 from snellen.run import Run
 
@@ -164,7 +165,7 @@ def test_names_from_the_run_are_escaped_everywhere(toy_run: Callable[[Toy], Run]
     markdown = (run.path / "report.md").read_text()
     assert "<" not in re.sub(r"```.*?```", "", markdown, flags=re.DOTALL)
     widths = {len(re.findall(r"(?<!\\)\|", line)) for line in markdown.splitlines() if line.startswith("|")}
-    assert widths == {4}  # a label and two models
+    assert widths == {4, 5}  # a label and two models; side by side a model and three numbers
 
 
 def test_the_page_needs_nothing_from_outside(html: str):
@@ -208,6 +209,16 @@ def test_the_command_can_be_pasted(calm: Run, toy_run: Callable[[Toy], Run]):
     assert page_of(calm)["command"] == "snellen audit zoo:toy --data 'folder:my pets'"
     run = toy_run(Toy({"m": [steady(0)]}, command=()))
     assert page_of(run)["command"] == "snellen.audit({'m': 'zoo:toy'}, 'folder:my pets')"
+    facts = {**run.facts, "donors": {"text": "folder:don"}, "occluders": {"text": "things"}}
+    facts["data"] = {**facts["data"], "train": {"text": "folder:t r"}}
+    facts["settings"] = {**facts["settings"], "seed": 3, "keep": "top5"}
+    facts["audits"] = ["baseline()", "shape(grid=2)", "Mine()"]
+    assert command_of(facts) == (
+        "snellen.audit({'m': 'zoo:toy'}, 'folder:my pets', audits='shape(grid=2), …', train='folder:t r', "
+        "donors='folder:don', occluders='things', seed=3, keep='top5')"
+    )
+    facts["audits"] = ["baseline()", *(str(one) for one in parse_audits(None))]
+    assert "audits=" not in command_of(facts)
 
 
 def test_the_suffix_chooses_the_rendering(calm: Run, tmp_path: Path):

@@ -13,6 +13,7 @@ from snellen.data.dataset import Samples
 from snellen.distort import Noise, Nothing, Uniform
 from snellen.engine.answers import Answers
 from snellen.engine.cell import Cell
+from snellen.engine.map_request import MapRequest
 
 # Mild noise, the yardstick of paper 000 B.2. Its sigma of up to 0.1 is taken in normalised units, 0.025 of the pixel range:
 # CIFAR-10 networks then show the published DI of about 0.1, where 0.1 of the pixel range costs 30 points and gives over 4.
@@ -25,7 +26,9 @@ class Exam:
     model sees, the seed, and whether donors are there; each dataset's listing, and by model one entry a run of what its
     card says of the last epoch's training losses (`diversity`, `mix_diversity`, `loss`; empty where it says nothing). `cutouts`
     is the greatest share that one of the user's cut-outs can cover, 0 without a pool. `facts` says what is known of a
-    dataset's pixels (masks, boxes); `variants` are the roles of modified test images that lie on disk."""
+    dataset's pixels (masks, boxes); `variants` are the roles of modified test images that lie on disk. `texts` are the
+    data as they are written, `lists` the sample ids in the files that audits name (by role and file), and `lost` by
+    model the test data's classes that it has no answer for."""
 
     classes: Mapping[str, Sequence[str]]
     side: int
@@ -36,6 +39,14 @@ class Exam:
     cutouts: float = 0.0
     facts: Mapping[str, frozenset[str]] = field(default_factory=dict)
     variants: frozenset[str] = frozenset()
+    texts: Mapping[str, str] = field(default_factory=dict)
+    lists: Mapping[tuple[str, str], frozenset[str]] = field(default_factory=dict)
+    lost: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    @property
+    def models(self) -> list[str]:
+        """The names of all models that are asked."""
+        return list(self.losses)
 
     def column(self, name: str, ids: Iterable[str], on: str = "test") -> np.ndarray | None:
         """What the listing says of the samples with these ids, [samples]; None where it has no such column."""
@@ -48,6 +59,12 @@ class Exam:
     def cell(self, distortion: Any, on: str = "test") -> Cell:
         """The question of a distortion on one of the datasets."""
         return Cell(distortion, on, self.seed)
+
+    def map(
+        self, layer: int | str | None = None, method: str = "gradcam", distortion: Any = None, on: str = "test"
+    ) -> MapRequest:
+        """The question of what matters to a model in the images of one of the datasets, clean unless a distortion is given."""
+        return MapRequest(method, layer, on, Nothing() if distortion is None else distortion, self.seed)
 
     def clean(self, on: str = "test") -> Cell:
         """The question without distortion."""
@@ -66,8 +83,23 @@ class Exam:
         return cell.on in self.variants or not isinstance(cell.distortion, Nothing)
 
 
+def maps_of(audit: Any, exam: Exam) -> list[MapRequest]:
+    """The maps that an audit asks for; most ask for none."""
+    return list(audit.maps(exam)) if hasattr(audit, "maps") else []
+
+
+def lists_of(audit: Any) -> list[tuple[str, str]]:
+    """The lists of sample ids that an audit reads, as role and file."""
+    return list(audit.lists()) if hasattr(audit, "lists") else []
+
+
 class Audit(Protocol):
-    """A protocol: the cells it asks for, then what it concludes about one model from the answers. No I/O, no batches."""
+    """A protocol: the cells it asks for, then what it concludes about one model from the answers. No I/O, no batches.
+
+    One that compares models has a method `compare(exam, everyone, findings)`, which is given all answers and findings and
+    concludes last. An audit that asks for maps too has a method `maps(exam)`, which gives a list of map requests; it
+    reads them back by `answers.maps(request)`.
+    """
 
     title: ClassVar[str]
 

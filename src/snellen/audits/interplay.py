@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
-
-import numpy as np
 
 from snellen.audits.exam import Exam
 from snellen.audits.finding import Finding, finding
 from snellen.distort.fills import Fill
-from snellen.engine.answers import Answers
+from snellen.engine.answers import Answers, Block
 from snellen.engine.cell import Cell
-from snellen.measure import Estimate, IOcclusion, iocclusion
+from snellen.measure import Covered, IOcclusion, IOcclusionGap, iocclusion, iocclusion_gap, mean_iocclusion
 from snellen.measure.estimate import NO_DATA
-from snellen.measure.per_run import deviation
 from snellen.text import name_of
 
-MISSING = "needs the training images too: add --train DATA (the images it was trained on, without augmentation)"
+Chosen = Callable[[Block, str], Block]
+GAPLESS = "there is no gap between training and test accuracy, so there is nothing to divide by"
+MISSING = (
+    "iOcclusion needs the training images too: add --train DATA (the images it was trained on, without augmentation)"
+)
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,19 @@ class Interplay:
                     facts=facts, per_run=per_run,
                 )
             )  # fmt: skip
-        return told
+        return [*told, self._mean(exam, answers)]
+
+    def _mean(self, exam: Exam, answers: Answers) -> Finding:
+        """The mean over all shares: one number a model, to set models beside each other."""
+        one = mean_iocclusion(covered(exam, answers, self))
+        cells = tuple(exam.cell(distortion, on) for distortion in self.distortions for on in ("test", "train"))
+        doubts = _doubts(self.measured(exam, answers)[0])
+        text = f"mean iOcclusion at shares of {self.shares[0]:g} to {self.shares[-1]:g}{doubts}"
+        facts = {"masking": name_of(type(self.masking)), "fill": self.fill, "std": one.std}
+        return finding(
+            "occlusion", "mean_iocclusion", answers.model, one, text, better="higher", unit="index", cells=cells,
+            facts=facts, per_run=tuple(one.per_run.tolist()),
+        )  # fmt: skip
 
 
 def masked(masking: Any, share: float, fill: str) -> Any:
@@ -75,34 +89,65 @@ def covers_a_share(masking: Any) -> bool:
     return dataclasses.is_dataclass(masking) and bool({"area", "share"} & {f.name for f in dataclasses.fields(masking)})
 
 
+def covered(
+    exam: Exam, answers: Answers, asked: Interplay, chosen: Chosen = lambda block, on: block, also: Sequence[Any] = ()
+) -> Covered:
+    """The scores behind iOcclusion at all shares, of the images that count in all of them and under the distortions `also`.
+
+    `chosen` gives the block of some of a dataset's samples, or with other scores.
+    """
+    parts = []
+    for on in ("train", "test"):
+        distortions = [*asked.distortions, *also]
+        blocks = answers.together(exam.clean(on), *(exam.cell(distortion, on) for distortion in distortions))
+        parts.append([chosen(block, on) for block in blocks[: 1 + len(asked.distortions)]])
+    (train, *train_occluded), (test, *test_occluded) = parts
+    seen, unseen = ([block.score for block in blocks] for blocks in (train_occluded, test_occluded))
+    return Covered(train.score, test.score, seen, unseen, (train.groups, test.groups))
+
+
 def fill_gap(exam: Exam, answers: Answers, first: Interplay, other: Interplay, cut: tuple[float, float]) -> Finding:
     """How much the fill alone changes iOcclusion, beside how much it changes CutOcclusion (`cut`: its two values)."""
     one, two = (
-        np.mean([measured.per_run for measured in side.measured(exam, answers)], axis=0) for side in (first, other)
+        covered(exam, answers, side, also=beside.distortions) for side, beside in ((first, other), (other, first))
     )
-    means = float(one.mean()), float(two.mean())
-    relative, cut_relative = _relative(*means), _relative(*cut)
-    text = (
-        f"mean iOcclusion with {first.fill} less with {other.fill}, covering the very same pixels: it moves by "
-        f"{relative:.0%} of its size, CutOcclusion by {cut_relative:.0%}"
-    )
-    count = first.measured(exam, answers)[0].n
+    gap = iocclusion_gap(one, two, shared=True)
+    text = f"mean iOcclusion with {first.fill} less with {other.fill}, covering the very same pixels: {moved(gap, cut)}"
     facts = {
-        "std": deviation(one - two), "fill": first.fill, "other": other.fill, "masking": name_of(type(first.masking)),
-        "iocclusion": means[0], "iocclusion_other": means[1], "relative": relative,
-        "cut_occlusion": cut[0], "cut_occlusion_other": cut[1], "cut_relative": cut_relative,
+        "fill": first.fill, "other": other.fill, "masking": name_of(type(first.masking)), **side_by_side(gap, cut),
     }  # fmt: skip
     cells = tuple(exam.cell(d, on) for side in (first, other) for d in side.distortions for on in ("test", "train"))
-    estimate = Estimate(means[0] - means[1], float("nan"), float("nan"), count)
     return finding(
-        "occlusion", "iocclusion_fill_gap", answers.model, estimate, text, unit="index", cells=cells, facts=facts,
-        per_run=tuple((one - two).tolist()),
+        "occlusion", "iocclusion_fill_gap", answers.model, gap, text, unit="index", cells=cells, facts=facts,
+        per_run=tuple(gap.per_run.tolist()),
     )  # fmt: skip
+
+
+def moved(gap: IOcclusionGap, cut: tuple[float, float], gapless: str = "") -> str:
+    """How far the two measures move, in words; `gapless` names the images without a gap, where it is not of all."""
+    if not math.isfinite(gap.value):
+        of = f"of {gapless} images " if gapless else ""
+        return f"{of}{GAPLESS} (CutOcclusion moves by {_part(*cut)})"
+    ends = "" if math.isfinite(gap.high - gap.low) else "; the gap is too uncertain for an interval with two ends"
+    return f"it moves by {_part(gap.first, gap.second)} of its size, CutOcclusion by {_part(*cut)}{ends}"
+
+
+def side_by_side(gap: IOcclusionGap, cut: tuple[float, float]) -> dict[str, float]:
+    """The facts of two measures beside each other, on one side and on the other."""
+    return {
+        "std": gap.std,
+        "iocclusion": gap.first,
+        "iocclusion_other": gap.second,
+        "relative": _relative(gap.first, gap.second),
+        "cut_occlusion": cut[0],
+        "cut_occlusion_other": cut[1],
+        "cut_relative": _relative(*cut),
+    }
 
 
 def missing(name: str, model: str) -> Finding:
     """The finding in its place where there are no training images: nothing measured, and what to add."""
-    return finding("occlusion", name, model, NO_DATA, f"{name} {MISSING}", better="higher", unit="index")
+    return finding("occlusion", name, model, NO_DATA, MISSING, better="higher", unit="index")
 
 
 def _measured(exam: Exam, answers: Answers, distortion: Any) -> IOcclusion:
@@ -119,12 +164,17 @@ def _compute(exam: Exam, answers: Answers, distortion: Any) -> IOcclusion:
 def _doubts(one: IOcclusion) -> str:
     said = []
     if one.gapless:
-        said.append("there is no gap between training and test accuracy, so there is nothing to divide by")
+        said.append(GAPLESS)
     elif one.gap_low <= 0 <= one.gap_high:
         said.append("the gap itself is not clearly there, so the ratio says little")
     if len(one.per_run) == 1:
         said.append("one run: no spread over runs")
     return f" ({'; '.join(said)})" if said else ""
+
+
+def _part(one: float, two: float) -> str:
+    relative = _relative(one, two)
+    return f"{relative:.0%}" if math.isfinite(relative) else "an unknown part"
 
 
 def _relative(one: float, two: float) -> float:

@@ -8,16 +8,34 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from snellen.audits.class_removed import class_removed
+from snellen.audits.evidence import Typicality, judged, needed, random_labels, tail_gap, with_option
 from snellen.audits.exam import Exam
 from snellen.audits.finding import Finding, accuracy_finding, finding
 from snellen.audits.interplay import Interplay, covers_a_share, fill_gap, missing
+from snellen.audits.trust import dominant_in, interference_of
 from snellen.distort import Cutouts, Occlude, parse
 from snellen.distort.fills import Fill
 from snellen.engine.answers import Answers
 from snellen.engine.cell import Cell
+from snellen.errors import unknown
 from snellen.measure import accuracy, paired_difference
 from snellen.measure.estimate import NO_DATA
 from snellen.text import text_form
+
+EVIDENCE = ("iocclusion_fill_gap", "iocclusion_tail_gap", "iocclusion_random_labels", "interference_without_class")
+NEEDS_PARTS = (
+    "needs to know which images are rare: files of ids, typical=[test.txt, train.txt] and tail=[test.txt, train.txt], or "
+    "the names of other models as judges of it, judges=[NAME] (a proxy)"
+)
+NEEDS_RANDOM = (
+    "needs networks that learnt random labels by heart: snellen train ARCH --data '{data}' --runs 5 --out random; then add "
+    "them to the audit as random=random/*.safetensors and name them, random_labels=[random]"
+)
+NEEDS_REMOVED = (
+    "needs networks that never saw the class which squares are taken for ({taken}): snellen train ARCH --data '{data}' "
+    "--runs 5 --out without; then add them to the audit as without=without/*.safetensors"
+)
 
 
 @dataclass(frozen=True)
@@ -31,14 +49,26 @@ class Occlusion:
     (default: squares). `validate` asks iOcclusion in every fill and sets beside each other how far the fill alone moves
     the two measures: a measure of robustness should not care what an occluder looks like. With cut-outs of your own
     (`--occluders`) both are asked under these too, at the shares that one of them can cover.
+
+    Further evidence of `validate` rests on what you give. `typical` and `tail`: files of sample ids, one a line, of test
+    and of train images; or `judges`: names of other models of the same command, whose doubt is a proxy for rarity.
+    `random_labels`: names of models that learnt random labels (drawn with `labels_seed`). Models that have no answer for a
+    class of the data are taken as those that never saw it.
     """
 
     areas: tuple[float, ...] = (0.1, 0.3, 0.5, 0.7, 0.9)
     fills: tuple[Fill, ...] = ("black", "noise")
     maskings: tuple[Any, ...] = ()
     validate: bool = False
+    typical: tuple[str, ...] = ()
+    tail: tuple[str, ...] = ()
+    judges: tuple[str, ...] = ()
+    random_labels: tuple[str, ...] = ()
+    labels_seed: int = 0
     title: ClassVar[str] = "Occlusion (CutOcclusion and iOcclusion)"
-    names: ClassVar[tuple[str, ...]] = ("cut_occlusion", "occluded_accuracy", "fill_gap", "iocclusion")
+    names: ClassVar[tuple[str, ...]] = (
+        "cut_occlusion", "occluded_accuracy", "fill_gap", "iocclusion", "mean_iocclusion",
+    )  # fmt: skip
 
     __str__ = text_form
 
@@ -50,12 +80,27 @@ class Occlusion:
         for masking in self.maskings:
             if not covers_a_share(masking):
                 raise ValueError(f"expected maskings that cover a share, such as tiles(4), got {masking}")
+        if not self.validate and (self.typical or self.tail or self.judges or self.random_labels):
+            raise ValueError("typical, tail, judges and random_labels are evidence of validate; add validate=true")
         if self.validate:
             if len(self.fills) < 2:
                 raise ValueError("validate compares fills; give at least two, such as fills=[black, noise]")
-            object.__setattr__(self, "names", (*type(self).names, "iocclusion_fill_gap"))
+            if (len(self.typical), len(self.tail)) not in ((0, 0), (2, 2)):
+                raise ValueError("expected typical and tail as two lists each, typical=[test.txt, train.txt]")
+            if self.tail and self.judges:
+                raise ValueError("expected either lists of typical and tail images or judges, got both")
+            evidence = [*EVIDENCE, *(["iocclusion_random_gap"] if len(self.random_labels) > 1 else [])]
+            object.__setattr__(self, "names", (*type(self).names, *evidence))
+
+    def lists(self) -> list[tuple[str, str]]:
+        """The files of sample ids, by dataset."""
+        return [pair for named in (self.typical, self.tail) for pair in zip(("test", "train"), named)]
 
     def cells(self, exam: Exam) -> list[Cell]:
+        for what, named in (("judges", self.judges), ("random_labels", self.random_labels)):
+            for name in named:
+                if name not in exam.models:
+                    raise unknown(f"model in {what}", name, exam.models)
         squares = [exam.cell(Occlude(area, fill)) for fill in self.fills for area in self.areas]
         return squares + list(self._pasted(exam)) + [cell for one in self.interplays(exam) for cell in one.cells(exam)]
 
@@ -80,6 +125,46 @@ class Occlusion:
             text = f"your cut-outs cover at most {exam.cutouts:.1%} of the image without leaving it; add a smaller area"
             told.append(finding("occlusion", "cut_occlusion", answers.model, NO_DATA, text, facts={"fill": "cutout"}))
         return told + self._gaps(exam, answers) + self._interplay(exam, answers)
+
+    def compare(self, exam: Exam, everyone: Sequence[Answers], findings: Sequence[Finding]) -> list[Finding]:
+        """The evidence of `validate` that rests on lists, or on other models than the one it is about."""
+        if not self.validate:
+            return []
+        given = {answers.model: answers for answers in everyone}
+        odd = [name for name in given if exam.lost.get(name) and name not in self.random_labels]
+        about = [one for name, one in given.items() if name not in (*self.judges, *self.random_labels, *odd)]
+        told: list[Finding] = []
+        if asked := self.interplays(exam)[:1]:
+            told += self._rare(exam, about, asked[0], [given[name] for name in self.judges])
+            learnt = [given[name] for name in self.random_labels]
+            told += random_labels(exam, learnt, asked[0], self.labels_seed) if learnt else []
+            if not learnt:
+                data = with_option(exam.texts.get("train", "DATA"), "random_labels=1")
+                text = NEEDS_RANDOM.format(data=data)
+                told += [needed("iocclusion_random_labels", one.model, text) for one in about]
+        squares = [cell for fill in self.fills for cell in self._squares(exam, fill)]
+        told += [class_removed(exam, given[name], about, squares, exam.lost[name]) for name in odd]
+        if not odd:
+            for one in about:
+                worst = max(squares, key=lambda cell: float(np.nan_to_num(interference_of(exam, one, cell).index)))
+                taken = dominant_in(exam, one, worst) or "CLASS"
+                data = with_option(exam.texts.get("train", "DATA"), f"without={taken}")
+                told.append(
+                    needed("interference_without_class", one.model, NEEDS_REMOVED.format(taken=taken, data=data))
+                )
+        return told
+
+    def _rare(self, exam: Exam, about: Sequence[Answers], asked: Interplay, judges: Sequence[Answers]) -> list[Finding]:
+        """What typical and tail images say, each model; or what is needed to know which these are."""
+        if self.tail:
+            roles = list(enumerate(("test", "train")))
+            parts = {on: (exam.lists[on, self.typical[i]], exam.lists[on, self.tail[i]]) for i, on in roles}
+            known = Typicality(parts)
+        elif judges:
+            known = judged(exam, judges)
+        else:
+            return [needed("iocclusion_tail_gap", one.model, NEEDS_PARTS) for one in about]
+        return [tail_gap(exam, one, asked, known) for one in about]
 
     def _curve(self, answers: Answers, fill: str, areas: Sequence[float], cells: tuple[Cell, ...]) -> list[Finding]:
         """CutOcclusion: the mean accuracy over the covered shares, then each of them."""
@@ -111,7 +196,7 @@ class Occlusion:
         """iOcclusion at every share and, to validate it, what each other fill than the first changes."""
         asked = self.interplays(exam)
         if not asked:
-            return [missing(name, answers.model) for name in self.names if name.startswith("iocclusion")]
+            return [missing(name, answers.model) for name in self.names if "iocclusion" in name]
         told = [found for one in asked for found in one.findings(exam, answers)]
         if self.validate:
             cut: dict[str, float] = {

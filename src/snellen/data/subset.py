@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from snellen.data.dataset import Dataset, sample_keys
+from snellen.data.dataset import Dataset, Samples, sample_keys
 from snellen.errors import UserError, unknown
 from snellen.hashing import key_of
 
@@ -50,11 +50,15 @@ def random_labels(data: Dataset, share: float, seed: int = 0) -> Dataset:
         raise UserError(f"expected random_labels in [0, 1], got {share:g}")
     if seed < 0:
         raise UserError(f"expected labels_seed of at least 0, got {seed}")
-    labels = data.samples.labels
-    drawn = (_uniform(data, f"{seed}/label") * len(data.classes)).astype(np.int64)
-    redrawn = (_uniform(data, f"{seed}/whether") < share) & (labels >= 0)
-    samples = replace(data.samples, labels=np.where(redrawn, drawn, labels))
+    samples = replace(data.samples, labels=drawn_labels(data.samples, len(data.classes), share, seed))
     return replace(data, samples=samples, fingerprint=key_of([data.fingerprint, "random_labels", float(share), seed]))
+
+
+def drawn_labels(samples: Samples, classes: int, share: float = 1, seed: int = 0) -> np.ndarray:
+    """int64 [samples]: the labels that `random_labels` gives a listing."""
+    drawn = (_uniform(samples.ids, f"{seed}/label") * classes).astype(np.int64)
+    redrawn = (_uniform(samples.ids, f"{seed}/whether") < share) & (samples.labels >= 0)
+    return np.where(redrawn, drawn, samples.labels)
 
 
 def without_classes(data: Dataset, names: Sequence[str]) -> Dataset:
@@ -89,6 +93,12 @@ def without_classes(data: Dataset, names: Sequence[str]) -> Dataset:
 
 def only_ids(data: Dataset, file: str | Path) -> Dataset:
     """The samples that a text file lists, one id a line, in the data's own order; all classes stay."""
+    listed = listed_ids(data, file)
+    return data.at(np.flatnonzero([name in listed for name in data.samples.ids]))
+
+
+def listed_ids(data: Dataset, file: str | Path, limited: bool = False) -> frozenset[str]:
+    """The ids that a text file lists, one a line; each must be the data's, unless it is known to be only a part (`limited`)."""
     path = Path(file).expanduser()
     if not path.is_file():
         raise UserError(f"no file '{file}' of sample ids")
@@ -96,22 +106,19 @@ def only_ids(data: Dataset, file: str | Path) -> Dataset:
         lines = [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines()]
     except (UnicodeDecodeError, OSError) as error:
         raise UserError(f"{file} cannot be read as a list of sample ids: {error}") from None
-    position = {name: row for row, name in enumerate(data.samples.ids)}
-    rows = set()
+    known = set(data.samples.ids)
     for number, name in enumerate(lines, 1):
-        if name and name not in position:
-            known = data.samples.ids[0] if len(data) else "none"
-            raise UserError(f"{file} line {number}: {data.text} has no sample '{name[:200]}'; its first is '{known}'")
-        if name:
-            rows.add(position[name])
-    if not rows:
+        if name and name not in known and not limited:
+            first = data.samples.ids[0] if len(data) else "none"
+            raise UserError(f"{file} line {number}: {data.text} has no sample '{name[:200]}'; its first is '{first}'")
+    if not any(lines):
         raise UserError(f"{file} lists no sample ids; write one a line")
-    return data.at(np.array(sorted(rows)))
+    return frozenset(known.intersection(lines))
 
 
-def _uniform(data: Dataset, name: str) -> np.ndarray:
+def _uniform(ids: Sequence[str], name: str) -> np.ndarray:
     """A number in [0, 1) per sample, from its id and a name."""
-    keys = sample_keys([f"{name}/{sample}" for sample in data.samples.ids])
+    keys = sample_keys([f"{name}/{sample}" for sample in ids])
     return (keys >> np.uint64(11)) / float(1 << 53)
 
 

@@ -14,12 +14,14 @@ import numpy as np
 from snellen.data.canvas import Canvas
 from snellen.data.dataset import Dataset, Samples
 from snellen.data.occluders import Occluders
-from snellen.distort import Donors, View, moved, saliency_of, show
+from snellen.distort import Donors, View, moved, show
 from snellen.distort.chain import stages_of
 from snellen.distort.draws import on_device
 from snellen.engine.cell import Asked
 from snellen.engine.failures import Failure, check_failed, check_unreadable, one_by_one
+from snellen.engine.map_request import AskedMap
 from snellen.engine.maps import Drawn, drawn
+from snellen.engine.memory import within_memory
 from snellen.engine.slides import Slides
 from snellen.errors import UserError
 from snellen.lazy import torch
@@ -40,9 +42,9 @@ class Pool:
     whole: bool = False
 
 
-def pool_of(one: Asked) -> Pool:
-    """The pool of a cell; it depends on nothing but the cell, so that no other cell changes what is pasted."""
-    return Pool(one.canvas, any(getattr(stage, "whole_pool", False) for stage in stages_of(one.cell.distortion)))
+def pool_of(one: Asked | AskedMap) -> Pool:
+    """The pool of a request; it depends on nothing else, so that no other request changes what is pasted."""
+    return Pool(one.canvas, any(getattr(stage, "whole_pool", False) for stage in stages_of(one.distortion)))
 
 
 @dataclass
@@ -50,8 +52,8 @@ class Work:
     """What is to be answered on one dataset: the cells, the loaded models and what distortions may know.
 
     `batch` may shrink while running, when a device's memory is too small for it; `unreadable` and `failed` grow with
-    the images that cannot be shown or answered, until they are too many. `held` looks up the stored maps of a key for the
-    samples at some positions, uint8 [n, H, W].
+    the images that cannot be shown or answered, until they are too many. `maps` are those that cells need and those that
+    were asked for, what others rest on first; `held` looks up the stored ones of a key for the samples at some positions.
     """
 
     on: str
@@ -65,10 +67,11 @@ class Work:
     occluders: Occluders | None = None
     pictured: frozenset[int] = frozenset()
     keep: str | None = None
-    held: Callable[[str, range], np.ndarray | None] = lambda key, positions: None
+    maps: Sequence[AskedMap] = ()
+    held: Callable[[str, range], Drawn | None] = lambda key, positions: None
     on_answers: Callable[[int], None] = lambda images: None
     unreadable: list[tuple[str, str]] = field(default_factory=list)
-    failed: dict[str, list[Failure]] = field(default_factory=dict)  # by cell
+    failed: dict[str, list[Failure]] = field(default_factory=dict)  # by cell or map
 
 
 @dataclass
@@ -114,25 +117,31 @@ def answer(slides: Slides, work: Work) -> Answered:
         images = pixels.to(work.device, non_blocking=True)
         labels = on_device(samples.labels, work.device)
         masks = slides.masks[canvas].to(work.device, non_blocking=True) if canvas in slides.masks else None
+        for wanted in (one for one in work.maps if one.canvas == canvas):
+            view = view_of(wanted, slides, samples.labels, work, masks, _map_under(wanted, maps))
+            unmapped = maps[wanted.map.key].failed if wanted.map else {}
+            maps[wanted.key] = _drawn(wanted, images, view, work, slides, unmapped)
         for group in _by_shown([one for one in work.asked if one.canvas == canvas]):
-            key = group[0].map
-            if key is not None and key not in maps:
-                maps[key] = _drawn(group[0], key, images, work, slides)
-            saliency = None if key is None else maps[key].maps
-            view = view_of(group[0], slides, samples.labels, work, masks, saliency)
-            unmapped = {} if key is None else maps[key].failed
+            lead = group[0]
+            view = view_of(lead, slides, samples.labels, work, masks, _map_under(lead, maps))
+            unmapped = maps[lead.map.key].failed if lead.map else {}
             traces.append(_show_group(group, images, labels, view, work, slides, pictured, unmapped))
     arrived = _sent(traces, maps, work.device)
     return Answered(replace(slides, images={}, masks={}), samples, readable, pictured, traces, maps, arrived)
 
 
 def view_of(
-    one: Asked, slides: Slides, labels: np.ndarray, work: Work, masks: Tensor | None, saliency: Tensor | None = None
+    one: Asked | AskedMap,
+    slides: Slides,
+    labels: np.ndarray,
+    work: Work,
+    masks: Tensor | None,
+    saliency: Tensor | None = None,
 ) -> View:
-    """What a cell's distortion may know of some slides."""
+    """What the distortion of a request may know of some slides."""
     return View(
         keys=slides.keys,
-        seed=one.cell.seed,
+        seed=one.seed,
         device=work.device,
         labels=labels,
         masks=masks,
@@ -144,19 +153,29 @@ def view_of(
     )
 
 
-def _drawn(one: Asked, key: str, images: Tensor, work: Work, slides: Slides) -> Drawn:
-    """The maps that a cell needs of this shard: the stored ones, or made now."""
-    held = work.held(key, slides.positions)
-    if held is not None:
-        return Drawn(on_device(held, images.device), new=False)
-    model, wanted = work.models[one.subject.card.fingerprint], saliency_of(one.cell.distortion)
-    assert wanted is not None
+def _map_under(one: Asked | AskedMap, maps: Mapping[str, Drawn]) -> Tensor | None:
+    """The maps that the distortion of a request needs, if any."""
+    return maps[one.map.key].maps if one.map else None
 
-    def ask(function: Callable[[Tensor], Tensor], pixels: Tensor) -> Tensor:
-        parts = pixels.split(work.batch[one.canvas])
-        return torch.cat([_within_memory(function, model, part, work, one.canvas) for part in parts])
 
-    return drawn(model, wanted, images, ask)
+def _drawn(
+    wanted: AskedMap, images: Tensor, view: View, work: Work, slides: Slides, unmapped: Mapping[int, str]
+) -> Drawn:
+    """The maps of this shard: the stored ones, or made now; stop where a model fails on too many images.
+
+    `unmapped` are the rows without the map that the request's own distortion needs.
+    """
+    if (held := work.held(wanted.key, slides.positions)) is not None:
+        return held
+    model = work.models[wanted.subject.card.fingerprint]
+    made = drawn(wanted, model, images, view, work.batch)
+    readable = {row: error for row, error in {**made.failed, **unmapped}.items() if not slides.errors[row]}
+    ids = work.data.samples.ids
+    failures = [Failure(wanted.key, ids[slides.positions[row]], error) for row, error in readable.items()]
+    work.failed.setdefault(wanted.key, []).extend(failures)
+    check_failed(work.failed[wanted.key], wanted, len(work.data))
+    work.on_answers(len(images))
+    return replace(made, failed=readable)
 
 
 def _sent(traces: Sequence[Trace], maps: dict[str, Drawn], device: torch.device) -> Callable[[], None]:
@@ -225,7 +244,7 @@ def _show_group(
 def _asked(one: Asked, model: Model, pixels: Tensor, work: Work) -> tuple[Tensor, dict[int, str]]:
     """The model's probabilities; a batch that it fails on is asked image by image, and what it said is kept by row."""
     try:
-        return _within_memory(model, model, pixels, work, one.canvas), {}
+        return within_memory(model, model, pixels, work.batch, one.canvas), {}
     except UserError:
         raise
     except Exception:  # whatever somebody's model raises
@@ -240,21 +259,6 @@ def _note_failures(failed: Mapping[int, str], start: int, one: Asked, trace: Tra
             trace.failed.setdefault(one.key, {})[start + row] = failure
             work.failed.setdefault(one.key, []).append(failure)
     check_failed(work.failed.get(one.key, []), one, len(work.data))
-
-
-def _within_memory(ask: Callable[[Tensor], Tensor], model: Model, pixels: Tensor, work: Work, canvas: Canvas) -> Tensor:
-    """What `ask` (the model, or a function of it) says; where memory runs out the batch is halved from here on."""
-    try:
-        return ask(pixels)
-    except torch.OutOfMemoryError:
-        if len(pixels) == 1:
-            raise UserError(
-                f"not even one image fits into memory with model '{model.name}'; use --device cpu or a smaller model"
-            ) from None
-    half = (len(pixels) + 1) // 2
-    work.batch[canvas] = min(work.batch[canvas], half)
-    torch.cuda.empty_cache()
-    return torch.cat([_within_memory(ask, model, part, work, canvas) for part in (pixels[:half], pixels[half:])])
 
 
 def _more(probabilities: Tensor, keep: str) -> Tensor:

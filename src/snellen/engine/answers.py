@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ import numpy as np
 
 from snellen.data.dataset import Dataset
 from snellen.engine.cell import Asked, Cell
+from snellen.engine.map_request import AskedMap, MapRequest
+from snellen.engine.maps import Maps, stored_maps, together
 from snellen.engine.store import Store, read_rows
 
 _COLUMNS = ("pred", "raw", "score", "confidence", "label_prob")
@@ -44,9 +47,15 @@ class Answers:
     """What one model (all its runs) answered; `answers[cell]` gives the samples that count."""
 
     def __init__(
-        self, model: str, runs: Sequence[str], blocks: Mapping[Cell, Block], classes: Mapping[str, Sequence[str]]
+        self,
+        model: str,
+        runs: Sequence[str],
+        blocks: Mapping[Cell, Block],
+        classes: Mapping[str, Sequence[str]],
+        maps: Mapping[MapRequest, Sequence[Callable[[], Iterator[Maps]]]] | None = None,
     ) -> None:
         self.model, self.runs, self._blocks, self.classes = model, list(runs), dict(blocks), classes
+        self._maps = maps or {}  # one reader a run
         self._known: dict[Any, Any] = {}
 
     def once(self, name: Any, compute: Callable[[], Any]) -> Any:
@@ -74,13 +83,23 @@ class Answers:
         valid = np.logical_and.reduce([block.valid for block in blocks])
         return np.where(valid, np.mean([block.score for block in blocks], axis=0), np.nan)
 
+    def maps(self, request: MapRequest, run: int = 0) -> Maps:
+        """One run's maps, uint8 [samples, H, W] with the ids of their samples."""
+        return together(self.maps_by_shard(request, run))
+
+    def maps_by_shard(self, request: MapRequest, run: int = 0) -> Iterator[Maps]:
+        """The same, some hundred samples after the other, for data whose maps do not fit into memory."""
+        return self._maps[request][run]()
+
     def groups(self, cell: Cell) -> np.ndarray | None:
         """The group of each sample of the listing, where the data has groups."""
         return self._blocks[cell].groups
 
 
-def read_answers(store: Store, asked: Sequence[Asked], data: Mapping[str, Dataset]) -> list[Answers]:
-    """The answers of every model of a plan, from the store."""
+def read_answers(
+    store: Store, asked: Sequence[Asked], data: Mapping[str, Dataset], maps: Sequence[AskedMap] = ()
+) -> list[Answers]:
+    """The answers of every model of a plan, from the store; maps are read when they are looked at."""
     rows = {on: {sample: i for i, sample in enumerate(held.samples.ids)} for on, held in data.items()}
     held = _cells(store, {one.key: one.cell.on for one in asked}, rows)
     shown = _shown(store, {one.shown: one.cell.on for one in asked}, rows)
@@ -94,7 +113,10 @@ def read_answers(store: Store, asked: Sequence[Asked], data: Mapping[str, Datase
         for one in listed:
             by_cell.setdefault(one.cell, []).append(one)
         blocks = {cell: _block(ones, held, shown, data[cell.on]) for cell, ones in by_cell.items()}
-        answers.append(Answers(model, runs, blocks, {on: one.classes for on, one in data.items()}))
+        readers: dict[MapRequest, list[Callable[[], Iterator[Maps]]]] = {}
+        for wanted in (one for one in maps if one.subject.name == model):
+            readers.setdefault(wanted.request, []).append(functools.partial(stored_maps, store, wanted.key))
+        answers.append(Answers(model, runs, blocks, {on: one.classes for on, one in data.items()}, readers))
     return answers
 
 

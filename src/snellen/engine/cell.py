@@ -9,13 +9,12 @@ from typing import Any
 from snellen.data.canvas import Canvas
 from snellen.data.dataset import Dataset
 from snellen.distort import saliency_of
+from snellen.engine.map_request import AskedMap, MapRequest, asked_map
 from snellen.engine.settings import Settings
 from snellen.errors import UserError
 from snellen.hashing import key_of
 from snellen.models.labels import LabelMap
 from snellen.models.subject import Subject
-
-MAPS = 1  # the version of the maps, bumped by hand when their pixels change
 
 
 @dataclass(frozen=True)
@@ -32,7 +31,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Asked:
-    """A cell as put to one run of one model, with the keys of its answers, of what was shown and of the maps it needs."""
+    """A cell as put to one run of one model, with the keys of its answers and of what was shown, and the maps it needs."""
 
     key: str
     shown: str
@@ -40,7 +39,24 @@ class Asked:
     subject: Subject
     canvas: Canvas
     labels: LabelMap
-    map: str | None = None
+    map: AskedMap | None = None
+
+    @property
+    def distortion(self) -> Any:
+        return self.cell.distortion
+
+    @property
+    def on(self) -> str:
+        return self.cell.on
+
+    @property
+    def seed(self) -> int:
+        return self.cell.seed
+
+    @property
+    def task(self) -> str:
+        """What the model is asked to do, as a sentence about failures names it."""
+        return f"under {self.distortion}"
 
     def row(self, data: Dataset, precision: str) -> dict[str, Any]:
         """This cell's row in the `cells` table."""
@@ -59,7 +75,7 @@ class Asked:
             "rule": self.labels.rule,
             "model_fingerprint": self.subject.card.fingerprint,
             "data_fingerprint": data.fingerprint,
-            "map": self.map or "",
+            "map": self.map.key if self.map else "",
         }
 
 
@@ -89,11 +105,13 @@ def asked(
         facts["mean"] = subject.card.fill
     facts |= {name: fingerprint for name, fingerprint in pools.items() if name in needs}
     saliency = saliency_of(cell.distortion)
+    needed = None
     if saliency is not None:  # each model has its own maps, so what it is shown is its own too
-        how = [subject.card.fingerprint, settings.precision, saliency.method, saliency.layer, MAPS]
-        facts["saliency"] = key_of([data.fingerprint, str(canvas), *how])
+        wanted = MapRequest(saliency.method, saliency.layer, cell.on)
+        needed = asked_map(wanted, subject, data, canvas, settings)
+        facts["saliency"] = needed.key
     shown = key_of(
         [data.fingerprint, str(canvas), str(cell.distortion), str(cell.distortion.version), cell.seed, facts]
     )
     key = key_of([shown, subject.card.fingerprint, labels.fingerprint, settings.precision, settings.keep])
-    return Asked(key, shown, cell, subject, canvas, labels, facts.get("saliency"))
+    return Asked(key, shown, cell, subject, canvas, labels, needed)

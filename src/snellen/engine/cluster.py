@@ -226,7 +226,7 @@ def _parcel(
     objects = {role: _packed(ray, data, f"data '{data.text}'") for role, data in held.items() if role not in texts}
     passes = []
     for one in plan.passes:
-        for subject in (asked.subject for asked in one.asked):
+        for subject in (asked.subject for asked in one.requests):
             if not subject.by_text and subject.card.fingerprint not in objects:
                 objects[subject.card.fingerprint] = _packed(ray, subject.loaded, f"model '{subject.name}'")
         passes.append(_bare(one))
@@ -238,7 +238,13 @@ def _parcel(
 
 def _bare(one: Pass) -> Pass:
     """The pass without loaded models."""
-    return replace(one, asked=tuple(replace(a, subject=replace(a.subject, loaded=None)) for a in one.asked))
+    return replace(one, asked=tuple(map(_unloaded, one.asked)), maps=tuple(map(_unloaded, one.maps)))
+
+
+def _unloaded(asked: Any) -> Any:
+    """The request, and the maps it needs, without its model."""
+    needed = _unloaded(asked.map) if asked.map else None
+    return replace(asked, subject=replace(asked.subject, loaded=None), map=needed)
 
 
 def _packed(ray: Any, thing: Any, name: str) -> Any:

@@ -63,7 +63,7 @@ class Examiner:
         self.occluders = self._occluders(parcel)
         self.plan = replace(parcel.plan, data=data)
         for one in self.plan.passes:
-            for asked in one.asked:
+            for asked in one.requests:
                 if not asked.subject.by_text:
                     asked.subject.loaded = _unpacked(parcel.objects[asked.subject.card.fingerprint])
         self.models = load_models(self.plan, Progress(quiet=True))

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from snellen.engine.cell import Asked
+from snellen.engine.map_request import AskedMap
 from snellen.engine.store import Store, read_rows
 from snellen.errors import UserError
 from snellen.lazy import torch
@@ -21,7 +22,7 @@ _ENTRY = b"failed"  # where an answers file lists its failures: in its header, s
 
 
 class Failure(NamedTuple):
-    """One image that a model could not answer."""
+    """One image that a model could not answer, or of which it gave no map; `cell` is the key of either."""
 
     cell: str
     sample: str
@@ -62,27 +63,28 @@ def told(error: BaseException) -> str:
     return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
 
 
-def with_failures(answers: pa.Table, failures: Sequence[Failure]) -> pa.Table:
-    """The answers with a list of those that are missing."""
-    return answers.replace_schema_metadata({_ENTRY: json.dumps(failures)}) if failures else answers
+def with_failures(table: pa.Table, failures: Sequence[Failure]) -> pa.Table:
+    """The answers, or maps, with a list of those that are missing."""
+    return table.replace_schema_metadata({_ENTRY: json.dumps(failures)}) if failures else table
 
 
-def stored_failures(store: Store) -> list[Failure]:
-    """The failures that the answers of a run list."""
+def listed_in(schema: pa.Schema) -> list[Failure]:
+    """The failures that a table lists."""
+    return [Failure(*one) for one in json.loads((schema.metadata or {}).get(_ENTRY, "[]"))]
+
+
+def stored_failures(store: Store, table: str = "answers") -> list[Failure]:
+    """The failures that the answers, or the maps, of a run list."""
     import pyarrow.parquet as pq
 
-    held: list[Failure] = []
-    for file in store.files("answers"):
-        listed = (pq.read_schema(file).metadata or {}).get(_ENTRY)
-        held += [Failure(*one) for one in json.loads(listed)] if listed else []
-    return held
+    return [one for file in store.files(table) for one in listed_in(pq.read_schema(file))]
 
 
 def discard_failures(store: Store) -> None:
     """Remove the shards with failures, so that the same command asks them again once the model is mended."""
     import pyarrow.parquet as pq
 
-    for file in store.files("answers"):
+    for file in (*store.files("answers"), *store.files("maps")):
         if _ENTRY in (pq.read_schema(file).metadata or {}):
             file.unlink(missing_ok=True)
 
@@ -96,15 +98,15 @@ def unreadable(store: Store, on: str) -> list[tuple[str, str]]:
     return bad
 
 
-def check_failures(store: Store, asked: Sequence[Asked], sizes: Mapping[str, int]) -> None:
-    """Stop where too many images of a dataset (`sizes` by role) could not be shown or answered."""
+def check_failures(store: Store, asked: Sequence[Asked | AskedMap], sizes: Mapping[str, int]) -> None:
+    """Stop where too many images of a dataset (`sizes` by role) could not be shown, answered or mapped."""
     for on, size in sizes.items():
         check_unreadable(unreadable(store, on), on, size)
     failed: dict[str, list[Failure]] = {}
-    for one in stored_failures(store):
-        failed.setdefault(one.cell, []).append(one)
-    for cell in asked:
-        check_failed(failed.get(cell.key, []), cell, sizes[cell.cell.on])
+    for failure in (*stored_failures(store), *stored_failures(store, "maps")):
+        failed.setdefault(failure.cell, []).append(failure)
+    for one in asked:
+        check_failed(failed.get(one.key, []), one, sizes[one.on])
 
 
 def check_unreadable(bad: Sequence[tuple[str, str]], on: str, size: int) -> None:
@@ -116,11 +118,11 @@ def check_unreadable(bad: Sequence[tuple[str, str]], on: str, size: int) -> None
         )
 
 
-def check_failed(failed: Sequence[Failure], asked: Asked, size: int) -> None:
+def check_failed(failed: Sequence[Failure], asked: Asked | AskedMap, size: int) -> None:
     """Stop where a model failed on more than 5 % of a cell's images."""
     if len(failed) > MOST * size:
         first = failed[0]
         raise TooManyFailures(
-            f"model '{asked.subject.name}' failed on {len(failed)} of {size} images under {asked.cell.distortion}, "
-            f"more than {MOST:.0%} (first '{first.sample}': {first.error}); mend it, and the same command continues"
+            f"model '{asked.subject.name}' failed on {len(failed)} of {size} images {asked.task}, more than {MOST:.0%} "
+            f"(first '{first.sample}': {first.error}); mend it, and the same command continues"
         )

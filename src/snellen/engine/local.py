@@ -13,7 +13,7 @@ from snellen.data.dataset import Dataset, limited
 from snellen.data.occluders import Occluders
 from snellen.distort import Donors
 from snellen.engine.answer import THUMBNAILS, Answered, Pool, Work, answer, pool_of
-from snellen.engine.maps import maps_in
+from snellen.engine.maps import Drawn, drawn_in
 from snellen.engine.plan import Pass, Plan
 from snellen.engine.progress import Progress
 from snellen.engine.slides import slides
@@ -92,7 +92,7 @@ def load_models(plan: Plan, progress: Progress) -> dict[str, Model]:
     """The models the plan still has to ask, by fingerprint."""
     models: dict[str, Model] = {}
     for one in plan.passes:
-        for asked in one.asked:
+        for asked in one.requests:
             if asked.subject.card.fingerprint not in models:
                 progress.say(f"loading {asked.subject.name} ({asked.subject.run})")
                 models[asked.subject.card.fingerprint] = asked.subject.model(plan.settings.device)
@@ -102,15 +102,15 @@ def load_models(plan: Plan, progress: Progress) -> dict[str, Model]:
 def work_of(one: Pass, plan: Plan, models: Mapping[str, Model], pasted: Pasted, store: Store) -> Work:
     """What one pass has to answer; maps that an earlier one made are looked up in the store."""
 
-    def held(key: str, positions: range) -> np.ndarray | None:
+    def held(key: str, positions: range) -> Drawn | None:
         table = store.maps(key, positions.start // plan.shard)
-        return None if table is None else maps_in(table)
+        return None if table is None else drawn_in(table, device)
 
     donors, occluders = pasted
     data = plan.data[one.on]
-    canvases = list(dict.fromkeys(a.canvas for a in one.asked))
+    canvases = list(dict.fromkeys(a.canvas for a in one.requests))
     device = torch.device(plan.settings.device)
-    needed = {pool_of(a): None for a in one.asked if "donors" in a.cell.distortion.needs}
+    needed = {pool_of(a): None for a in one.requests if "donors" in a.distortion.needs}
     pools = {} if donors is None else {pool: donor_pool(donors, pool, device, data.classes) for pool in needed}
     chosen = {sample: position for position, sample in enumerate(data.samples.ids)}
     pictured = frozenset(chosen[sample] for sample in limited(data, THUMBNAILS).samples.ids)
@@ -126,6 +126,7 @@ def work_of(one: Pass, plan: Plan, models: Mapping[str, Model], pasted: Pasted, 
         occluders=occluders,
         pictured=pictured,
         keep=plan.settings.keep,
+        maps=one.maps,
         held=held,
     )
 

@@ -1,13 +1,14 @@
-"""The plan: which cells are needed, which the store already has, and what is left to ask. Made without torch."""
+"""The plan: which cells and maps are needed, which the store already has, and what is left to ask. Made without torch."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from snellen.data.dataset import Dataset
 from snellen.engine.cell import Asked, Cell, asked, canvas_for
+from snellen.engine.map_request import AskedMap, MapRequest, asked_map
 from snellen.engine.settings import Settings
 from snellen.engine.store import Present, Store
 from snellen.errors import UserError
@@ -17,23 +18,47 @@ from snellen.models.subject import Subject
 
 @dataclass(frozen=True)
 class Pass:
-    """The same missing cells for some shards of one dataset; `new` are the shown keys not yet stored there."""
+    """The same missing cells and maps for some shards of one dataset; `new` are the shown keys not yet stored there.
+
+    `maps` are those that are missing and those that missing cells need; `drawn` are the keys of the missing ones.
+    """
 
     on: str
     asked: tuple[Asked, ...]
     shards: tuple[int, ...]
     new: frozenset[str]
+    maps: tuple[AskedMap, ...] = ()
+    drawn: frozenset[str] = frozenset()
+
+    @property
+    def left(self) -> tuple[Asked | AskedMap, ...]:
+        """What models are yet to be shown images for: cells and missing maps."""
+        return (*self.asked, *(one for one in self.maps if one.key in self.drawn))
+
+    @property
+    def requests(self) -> tuple[Asked | AskedMap, ...]:
+        """All that is put to models."""
+        return (*self.asked, *self.maps)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """All cells a run needs (`asked`, equal ones merged) and the passes that are left to do."""
+    """All cells and maps a run needs (equal ones merged) and the passes that are left to do.
+
+    `maps` are those that were asked for; those that only a distortion needs are known to its cells.
+    """
 
     asked: tuple[Asked, ...]
     passes: tuple[Pass, ...]
     data: Mapping[str, Dataset]
     settings: Settings
     shard: int
+    maps: tuple[AskedMap, ...] = ()
+
+    @property
+    def every_map(self) -> dict[str, AskedMap]:
+        """By key, the maps that were asked for and those that cells need."""
+        return _needed(self.asked, self.maps)
 
     def samples_of(self, on: str, shard: int) -> range:
         """The positions of a shard's samples in its dataset."""
@@ -45,8 +70,8 @@ class Plan:
         return sum(self.images_of(one, shard) for one in self.passes for shard in one.shards)
 
     def images_of(self, one: Pass, shard: int) -> int:
-        """Images that models will be shown for one shard."""
-        asked = sum(a.subject.card.text.partition(":")[0] != "predictions" for a in one.asked)
+        """Images that models will be shown for one shard, for answers or for maps."""
+        asked = sum(a.subject.card.text.partition(":")[0] != "predictions" for a in one.left)
         return len(self.samples_of(one.on, shard)) * asked
 
 
@@ -58,8 +83,9 @@ def make_plan(
     settings: Settings,
     store: Store,
     pools: Mapping[str, str] | None = None,
+    maps: Sequence[MapRequest] = (),
 ) -> Plan:
-    """Merge equal cells, look up what the store has, and group the rest into passes.
+    """Merge equal cells and maps, look up what the store has, and group the rest into passes.
 
     `labels` maps (model, run, dataset) to a label map; `pools` are the fingerprints of what may be pasted (donors,
     occluders), where given.
@@ -72,31 +98,65 @@ def make_plan(
             label_map = labels[subject.name, subject.run, cell.on]
             one = asked(cell, subject, data[cell.on], label_map, settings, pools)
             needed[subject.name, subject.run, one.key] = one
+    mapped = {one.key: one for request in maps for one in _mapped(request, subjects, data, labels, settings, pools)}
     canvases = [canvas_for(subject, held) for subject in subjects for held in data.values()]
     shard = settings.shard_for(canvases)
     passes = []
     for on, held in data.items():
         wanted = [one for one in needed.values() if one.cell.on == on]
-        if wanted:
-            passes += _passes(on, wanted, math.ceil(len(held) / shard), store.present(on))
-    return Plan(tuple(needed.values()), tuple(passes), data, settings, shard)
+        drawn = [one for one in mapped.values() if one.request.on == on]
+        if wanted or drawn:
+            passes += _passes(on, wanted, drawn, math.ceil(len(held) / shard), store)
+    return Plan(tuple(needed.values()), tuple(passes), data, settings, shard, tuple(mapped.values()))
 
 
-def _passes(on: str, wanted: Sequence[Asked], shards: int, present: Mapping[int, Present]) -> list[Pass]:
-    """Shards that lack the same cells, together."""
-    groups: dict[tuple[frozenset[str], frozenset[str]], list[int]] = {}
+def _mapped(
+    request: MapRequest,
+    subjects: Sequence[Subject],
+    data: Mapping[str, Dataset],
+    labels: Mapping[tuple[str, str, str], LabelMap],
+    settings: Settings,
+    pools: Mapping[str, str],
+) -> Iterator[AskedMap]:
+    """A map request as put to every run."""
+    held, cell = data[request.on], Cell(request.distortion, request.on, request.seed)
+    _check_needs(cell, held, pools, subjects)
+    _check_gradients(f"a map by {request.method}", subjects, "leave out the audit that asks for it, or the model")
+    for subject in subjects:
+        one = asked_map(request, subject, held, canvas_for(subject, held), settings)
+        if not request.clean:
+            seen = asked(cell, subject, held, labels[subject.name, subject.run, request.on], settings, pools)
+            one = one.of_shown(seen.shown, seen.map)
+        yield one
+
+
+def _passes(on: str, wanted: Sequence[Asked], maps: Sequence[AskedMap], shards: int, store: Store) -> list[Pass]:
+    """Shards that lack the same cells and maps, together."""
     keys = frozenset(one.key for one in wanted)
+    known = _needed(wanted, maps)
+    present, stored = store.present(on), {key: store.map_shards(key) for key in known}
+    groups: dict[tuple[frozenset[str], frozenset[str], frozenset[str], frozenset[str]], list[int]] = {}
     for shard in range(shards):
         held = present.get(shard, Present())
         missing = keys.difference(held.cells)
-        if missing:
-            shown = {one.shown for one in wanted if one.key in missing} - held.shown
-            groups.setdefault((missing, frozenset(shown)), []).append(shard)
+        left = [one for one in wanted if one.key in missing]
+        needed = _needed(left, [one for one in maps if shard not in stored[one.key]])
+        if left or needed:
+            shown = frozenset({one.shown for one in left} - held.shown)
+            drawn = frozenset(key for key in needed if shard not in stored[key])
+            groups.setdefault((missing, shown, frozenset(needed), drawn), []).append(shard)
     passes = []
-    for (missing, new), numbers in groups.items():
+    for (missing, new, needed_keys, drawn), numbers in groups.items():
         once = {one.key: one for one in wanted if one.key in missing}
-        passes.append(Pass(on, tuple(once.values()), tuple(numbers), new))
+        listed = tuple(one for key, one in known.items() if key in needed_keys)
+        passes.append(Pass(on, tuple(once.values()), tuple(numbers), new, listed, drawn))
     return passes
+
+
+def _needed(cells: Sequence[Asked], maps: Sequence[AskedMap]) -> dict[str, AskedMap]:
+    """By key, the maps that distortions need, then those that were asked for: what others rest on comes first."""
+    wanted: list[Asked | AskedMap] = [*cells, *maps]
+    return {one.key: one for one in (*(one.map for one in wanted if one.map is not None), *maps)}
 
 
 def _check_needs(cell: Cell, data: Dataset, pools: Collection[str], subjects: Sequence[Subject]) -> None:
@@ -118,9 +178,10 @@ def _check_needs(cell: Cell, data: Dataset, pools: Collection[str], subjects: Se
                 f"leave it out, or use data with {need}"
             )
         if need == "saliency":
-            for subject in subjects:
-                if subject.card.text.startswith("predictions:") or (subject.loaded and subject.loaded.module is None):
-                    raise UserError(
-                        f"{cell.distortion} needs the gradients of a torch network, which '{subject.name}' is not; "
-                        "maskings that need none are occlude, tiles and fourier"
-                    )
+            _check_gradients(str(cell.distortion), subjects, "maskings that need none are occlude, tiles and fourier")
+
+
+def _check_gradients(what: str, subjects: Sequence[Subject], advice: str) -> None:
+    for subject in subjects:
+        if subject.card.text.startswith("predictions:") or (subject.loaded and subject.loaded.module is None):
+            raise UserError(f"{what} needs the gradients of a torch network, which '{subject.name}' is not; {advice}")

@@ -6,6 +6,7 @@
     shown/<pass>/<shard>-<sum>.parquet    distortion × sample → covered, object_covered, donor, excluded
     answers/<pass>/<shard>-<sum>.parquet  cell × sample → pred, raw, score, confidence, label_prob
     maps/<map>/<shard>-<sum>.parquet      sample → map: what mattered to a model, bytes of the canvas's size
+    maps/<map>/map.json                   whose maps these are: model, data, method, layer, distortion
     thumbs/<shown>/<position>.png         up to 24 small pictures per distortion
 
 A pass is the set of cells that one command found missing; which cells a shard already has is known from file names.
@@ -112,7 +113,33 @@ class Store:
             _write_shard(self.folder / "maps" / key, shard, table)
         if "covered" in tables.shown.column_names:
             _write_shard(self.folder / "shown" / name, shard, tables.shown)
-        _write_shard(self.folder / "answers" / name, shard, tables.answers)
+        if "pred" in tables.answers.column_names:  # a pass may be for maps alone
+            _write_shard(self.folder / "answers" / name, shard, tables.answers)
+
+    # -- maps -------------------------------------------------------------------------------------------------------
+
+    def begin_map(self, key: str, told: Mapping[str, Any]) -> None:
+        """Keep whose maps a key is for."""
+        content = json.dumps(told, indent=1, sort_keys=True).encode()
+        path = self.folder / "maps" / key / "map.json"
+        if not path.exists() or path.read_bytes() != content:
+            write_whole(path, content)
+
+    def map_keys(self, **told: Any) -> list[str]:
+        """The keys of the maps of which all this was told."""
+        keys = sorted(path.parent.name for path in (self.folder / "maps").glob("*/map.json"))
+        return [key for key in keys if self.told_of_map(key).items() >= told.items()]
+
+    def told_of_map(self, key: str) -> dict[str, Any]:
+        """Whose maps a key is for; empty where that is damaged, since the command that made it writes it anew."""
+        try:
+            return dict(json.loads((self.folder / "maps" / key / "map.json").read_text()))
+        except (OSError, ValueError, TypeError):
+            return {}
+
+    def map_shards(self, key: str) -> list[int]:
+        """The shards whose maps are there, in order."""
+        return [] if self.ignored else sorted(map(shard_of, (self.folder / "maps" / key).glob("*.parquet")))
 
     def thumbnail(self, shown: str, position: int) -> Path:
         """Where the small picture of a sample, as shown, is or would be."""
@@ -126,6 +153,8 @@ class Store:
         """The maps of a shard, if they are there."""
         file = shard_file(self.folder / "maps" / key, shard)
         return None if file is None else read_rows(file)
+
+    # -- tables -----------------------------------------------------------------------------------------------------
 
     def files(self, table: str) -> list[Path]:
         """The Parquet files of one table."""

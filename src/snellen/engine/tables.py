@@ -10,8 +10,8 @@ import numpy as np
 from snellen.data.dataset import Dataset, Samples
 from snellen.engine.answer import Answered, Trace, Work
 from snellen.engine.cell import Asked
-from snellen.engine.failures import answered_nan, with_failures
-from snellen.engine.maps import table_of
+from snellen.engine.failures import Failure, answered_nan, with_failures
+from snellen.engine.maps import Drawn, table_of
 from snellen.engine.slides import Slides
 from snellen.engine.store import ShardTables
 from snellen.lazy import torch
@@ -49,12 +49,15 @@ def tables_of(answered: Answered, work: Work) -> ShardTables:
         _table("shown", shown, ids, dict.fromkeys(shown, readable)),
         _samples_table(answered.slides, answered.samples, work.data, work.on),
         thumbs,
-        {
-            key: table_of(one.maps.cpu().numpy(), ids)
-            for key, one in answered.maps.items()
-            if one.new and not one.failed
-        },
+        {key: _map_table(key, one, ids, readable) for key, one in answered.maps.items() if one.new},
     )
+
+
+def _map_table(key: str, drawn: Drawn, ids: Sequence[str], readable: np.ndarray) -> pa.Table:
+    given = readable.copy()
+    given[[*drawn.failed, *drawn.excluded]] = False
+    failures = [Failure(key, ids[row], error) for row, error in drawn.failed.items()]
+    return table_of(drawn.maps.cpu().numpy(), ids, given, failures)
 
 
 def _answer_columns(

@@ -42,7 +42,8 @@ def gradcam(
         raise ValueError(f"expected images [B, 3, H, W], at least one, got {list(images.shape)}")
     pixels = normalised(images)
     with _asked_quietly(network):
-        spot = chosen_layer(network, pixels[:1], layer, autocast)
+        name = f"model '{model.name}'" if isinstance(model, Model) else "the model"
+        spot = chosen_layer(network, pixels[:1], layer, autocast, name)
         features, gradients = _felt(network, pixels, targets, spot, autocast)
     coarse = (gradients.mean((2, 3), keepdim=True) * features).mean(1)
     trusted = _VARIED.setdefault(network, set())
@@ -54,14 +55,16 @@ def gradcam(
     return torch.nn.functional.interpolate(coarse[:, None], pixels.shape[2:], mode="bilinear")[:, 0].clamp(0, 1)
 
 
-def chosen_layer(network: nn.Module, pixels: Tensor, layer: int | str | None, autocast: Any = None) -> Layer:
+def chosen_layer(
+    network: nn.Module, pixels: Tensor, layer: int | str | None, autocast: Any = None, model: str = "the model"
+) -> Layer:
     """The layer that is meant, found by showing the network one image [1, 3, H, W] the first time."""
     held = _WATCHED.setdefault(network, {})
     shape = tuple(pixels.shape)
     if shape not in held:
         with autocast() if autocast else nullcontext():
             held[shape] = watched(network, pixels)
-    return held[shape].chosen(layer)
+    return held[shape].chosen(layer, model)
 
 
 def _opened(model: Any) -> tuple[nn.Module, Callable[[Tensor], Tensor], Callable[[], Any]]:

@@ -38,10 +38,10 @@ class Watched:
     stages: Sequence[Layer]
     called: bool = False  # layers are calls of torch functions, not modules
 
-    def chosen(self, layer: int | str | None) -> Layer:
+    def chosen(self, layer: int | str | None, model: str = "the model") -> Layer:
         """The layer of a name, of a stage counted from the end (−1 is the last) or of `stage3` (the third); None: −1."""
         if not self.stages:
-            raise UserError(f"the model has neither convolutional features nor tokens to make a map of; {OTHERS}")
+            raise UserError(f"{model} has neither convolutional features nor tokens to make a map of; {OTHERS}")
         if layer is None or isinstance(layer, int):
             index = -1 if layer is None else layer
             if not -len(self.stages) <= index < 0:

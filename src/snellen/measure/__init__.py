@@ -20,6 +20,7 @@ from snellen.measure.interference_chance import (
     published_chance,
 )
 from snellen.measure.iocclusion import IOcclusion, iocclusion
+from snellen.measure.iocclusion_gap import Covered, IOcclusionGap, MeanIOcclusion, iocclusion_gap, mean_iocclusion
 from snellen.measure.shape_bias import ShapeBias, shape_bias
 
 __all__ = [
@@ -29,11 +30,14 @@ __all__ = [
     "Categories",
     "Chance",
     "Comparison",
+    "Covered",
     "Direction",
     "Estimate",
     "IOcclusion",
+    "IOcclusionGap",
     "Interference",
     "Kind",
+    "MeanIOcclusion",
     "OverRuns",
     "PublishedChance",
     "ScaleLeakage",
@@ -55,6 +59,8 @@ __all__ = [
     "interference",
     "interference_null",
     "iocclusion",
+    "iocclusion_gap",
+    "mean_iocclusion",
     "paired_difference",
     "published_chance",
     "scale_leakage",

@@ -51,6 +51,10 @@ class LabelMap:
         """How many classes the model must answer."""
         return self.classes if self.targets is None else len(self.targets)
 
+    def lost(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Of the dataset's classes those that the model has no output for."""
+        return () if self.targets is None else tuple(n for i, n in enumerate(names) if i not in self.targets)
+
     @property
     def fingerprint(self) -> str:
         return key_of([self.rule, self.targets, self.classes])

@@ -31,7 +31,7 @@ def write_findings(run: Run, findings: Sequence[Finding], doubts: Sequence[Doubt
         "created": facts["updated"],
         "data": facts["data"],
         "models": facts["asked"],
-        "notices": facts["notices"] + unreadable_notices(run) + failure_notices(run),
+        "notices": facts["notices"] + unreadable_notices(run) + failure_notices(run) + map_notices(run),
         "warnings": [one.to_json() for one in doubts],
         "findings": [one.to_json() for one in findings],
     }
@@ -82,4 +82,19 @@ def failure_notices(run: Run) -> list[str]:
         few = "; ".join(f"{one.sample} under {rows[one.cell]['distortion']}: {one.error}" for one in failed[:5])
         images = len({one.sample for one in failed})
         notices.append(f"model '{model}' failed on {images} images; its {len(failed)} answers are missing ({few})")
+    return notices
+
+
+def map_notices(run: Run) -> list[str]:
+    """A notice for each set of maps of which some are missing, because a model failed on the images."""
+    names = {card["fingerprint"]: name for name, runs in run.facts["models"].items() for card in runs.values()}
+    missing: dict[str, list[Failure]] = {}
+    for one in stored_failures(run.store, "maps"):
+        missing.setdefault(one.cell, []).append(one)
+    notices = []
+    for key, failed in missing.items():
+        told = run.store.told_of_map(key)
+        few = "; ".join(f"{one.sample}: {one.error}" for one in failed[:5])
+        name = names.get(told.get("model_fingerprint", ""), "?")
+        notices.append(f"{told.get('method', 'a map')} of model '{name}' failed on {len(failed)} images ({few})")
     return notices

@@ -37,6 +37,7 @@ def html_of(page: Mapping[str, Any]) -> str:
     )
     templates.filters |= {
         "measured": words.measured, "interval": words.interval, "percent": words.percent, "di": words.index,
+        "spread": words.spread,
     }  # fmt: skip
     models = [model["name"] for model in page["models"]]
     return templates.get_template("report.html").render(

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from snellen.report.words import UNKNOWN, index, interval, measured
+from snellen.report.words import UNKNOWN, index, interval, measured, spread
 
 
 def markdown_of(page: Mapping[str, Any]) -> str:
@@ -25,6 +25,8 @@ def markdown_of(page: Mapping[str, Any]) -> str:
     parts.append(f"*{escaped(page['verdict']['caveat'])}*")
     if page["notices"]:
         parts += ["## Notices", "\n".join(f"- {escaped(notice)}" for notice in page["notices"])]
+    if page["comparison"]:
+        parts += ["## The models side by side", _comparison(page["comparison"])]
     parts += ["## Findings", _table(page), LEGEND]
     versions = ", ".join(f"{name} {version}" for name, version in page["reproduce"]["versions"].items())
     parts += ["## Make it again", _fenced(page["command"]), escaped(versions)]
@@ -62,6 +64,27 @@ def _table(page: Mapping[str, Any]) -> str:
         for row in section["rows"]:
             lines.append([escaped(row["label"]), *(_cell(cell, row["name"]) for cell in row["cells"])])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _comparison(held: Mapping[str, Any]) -> str:
+    """A row per model; ± is the spread over its runs."""
+    heads = ["model", *map(escaped, held["columns"])]
+    lines = [heads, ["---"] * len(heads)]
+    for row in held["rows"]:
+        name = f"{escaped(row['model'])} ({_runs(row['runs'])})"
+        lines.append([name, *(_with_spread(cell) for cell in row["cells"])])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _with_spread(cell: Mapping[str, Any] | None) -> str:
+    if cell is None:
+        return UNKNOWN
+    told = f"{measured(cell['value'], cell['unit'])}{spread(cell['std'], cell['unit'])}"
+    trust = cell["trust"]
+    if trust:
+        di = f"{index(trust['index'])}{spread(trust['std'], 'index')}"
+        told += f" · DI {di} {escaped(trust['dominant'] or UNKNOWN)} {trust['sign']}"
+    return told.rstrip()
 
 
 def _cell(cell: Mapping[str, Any] | None, name: str) -> str:

@@ -7,9 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from snellen.audits import AUDITS, Baseline, parse_audits
 from snellen.engine.failures import unreadable
 from snellen.report.background import background_page
 from snellen.report.background_gallery import background_gallery
+from snellen.report.comparison import comparison_of
 from snellen.report.gallery import gallery_of
 from snellen.report.interference import interference_page, noise_rise
 from snellen.report.table import numbers_behind, table_of, trust_of
@@ -38,6 +40,7 @@ def page_of(run: Run) -> dict[str, Any]:
         "verdict": verdict_of(results, table),
         "warnings": results.get("warnings", []),  # a run of before there were checks has none
         "notices": results["notices"],
+        "comparison": comparison_of(results),
         "table": table,
         "curves": curves_of(results),
         "sizes": numbers_behind(results),
@@ -61,11 +64,22 @@ def command_of(facts: Mapping[str, Any]) -> str:
         name: [facts["models"][name][run]["text"] or "…" for run in runs] for name, runs in facts["asked"].items()
     }
     shown = {name: texts[0] if len(texts) == 1 else texts for name, texts in models.items()}
-    given = {"seed": facts["settings"]["seed"], "limit": facts["settings"]["limit"]}
-    more = "".join(f", {name}={value}" for name, value in given.items() if value)
-    if "train" in facts["data"]:
-        more = f", train={facts['data']['train']['text']!r}{more}"
+    pools = {"train": facts["data"].get("train"), **{name: facts.get(name) for name in ("donors", "occluders")}}
+    given = {
+        "audits": _audits_of(facts),
+        **{name: held["text"] for name, held in pools.items() if held},
+        **{name: facts["settings"].get(name) for name in ("seed", "limit", "keep")},
+    }
+    more = "".join(f", {name}={value!r}" for name, value in given.items() if value)
     return f"snellen.audit({shown!r}, {facts['data']['test']['text']!r}{more})"
+
+
+def _audits_of(facts: Mapping[str, Any]) -> str:
+    """The audits as text, empty where they are those that nobody names; `…` for one that was made in Python."""
+    asked = [text for text in facts["audits"] if text != str(Baseline())]
+    if asked == [str(one) for one in parse_audits(None)]:
+        return ""
+    return ", ".join(text if text.partition("(")[0] in AUDITS else "…" for text in asked)
 
 
 def curves_of(results: Mapping[str, Any]) -> list[dict[str, Any]]:

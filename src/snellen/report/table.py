@@ -61,7 +61,7 @@ def leader(row: Mapping[str, Any]) -> str | None:
 def _row(held: Mapping[str, Mapping[str, Any]], results: Mapping[str, Any]) -> dict[str, Any]:
     first = next(iter(held.values()))
     distorted = [text for text in first["distortions"] if text != "none()"]
-    label, topic = _named(first)
+    label, topic = named(first)
     row: dict[str, Any] = {
         "audit": first["audit"],
         "name": first["name"],
@@ -70,7 +70,7 @@ def _row(held: Mapping[str, Mapping[str, Any]], results: Mapping[str, Any]) -> d
         "detail": distorted[0] if len(first["distortions"]) == len(distorted) == 1 else first["text"],
         "unit": first["unit"],
         "better": first["better"],
-        "cells": [_cell(held[model]) if model in held else None for model in results["models"]],
+        "cells": [cell_of(held[model]) if model in held else None for model in results["models"]],
         "pairs": _pairs(first, results),
     }
     best = leader(row)
@@ -96,7 +96,8 @@ def _pairs(of: Mapping[str, Any], results: Mapping[str, Any]) -> list[dict[str, 
     ]  # fmt: skip
 
 
-def _cell(finding: Mapping[str, Any]) -> dict[str, Any]:
+def cell_of(finding: Mapping[str, Any]) -> dict[str, Any]:
+    """A finding as one cell of a table."""
     return {
         **{name: finding[name] for name in ("model", "value", "low", "high", "n", "unit")},
         "trust": trust_of(finding),
@@ -112,7 +113,7 @@ def trust_of(finding: Mapping[str, Any]) -> dict[str, Any] | None:
     return {**held, "mark": mark, "sign": SIGNS[mark], "words": in_words(held["distortion"])}
 
 
-def _named(finding: Mapping[str, Any]) -> tuple[str, str]:
+def named(finding: Mapping[str, Any]) -> tuple[str, str]:
     """A row's label, and its topic as a sentence would name it; findings not known here go by their name."""
     name, facts, on = finding["name"], finding["facts"], finding["on"]
     where = "" if on in ("test", "", *VARIANTS) else f" ({on} images)"
@@ -126,6 +127,19 @@ def _named(finding: Mapping[str, Any]) -> tuple[str, str]:
         label, topic = f"CutOcclusion, {covering(facts['fill'])}", f"{covering(facts['fill'])} of all sizes"
     elif name == "fill_gap":
         label, topic = f"Fill gap, {facts['fill']} less {facts['other']}", "the fill gap"
+    elif name == "mean_iocclusion":
+        under = "" if facts.get("masking", "occlude") == "occlude" else f", {facts['masking']}"
+        painted = f", {covering(facts['fill'])}" if "fill" in facts and not under else ""
+        label = topic = f"iOcclusion, mean over sizes{under}{painted}"
+    elif name == "iocclusion_tail_gap":
+        proxy = f" (proxy: rare by the doubt of {facts['judges']})" if facts.get("proxy") else ""
+        label, topic = f"iOcclusion, typical less tail images{proxy}", "iOcclusion of typical less tail images"
+    elif name == "iocclusion_random_labels":
+        label = topic = "iOcclusion after learning random labels"
+    elif name == "iocclusion_random_gap":
+        label = topic = f"iOcclusion of random labels, less that of {facts['other']}"
+    elif name == "interference_without_class":
+        label = topic = f"DI without {facts.get('removed', 'the dominant class')}"
     elif name == "interference":
         label, topic = f"DI: {words}", f"the DI of {words}"
     elif finding["audit"] == "background":

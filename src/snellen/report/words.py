@@ -37,6 +37,13 @@ def measured(value: float | None, unit: str) -> str:
     return {"share": percent, "difference": points}.get(unit, index)(value)
 
 
+def spread(std: float | None, unit: str) -> str:
+    """The deviation over runs behind a value, ` ± 0.4`; nothing for a single run, which shows none."""
+    if std is None or not known(std):
+        return ""
+    return f" ± {100 * std:.1f}" if unit in ("share", "difference") else f" ± {std:.2f}"
+
+
 def interval(low: float | None, high: float | None, unit: str) -> str:
     """A 95 % interval without its unit: `91.5–93.8`, `0.43–∞` where it has no upper end; a dash where there is none."""
     if low is None or not known(low):

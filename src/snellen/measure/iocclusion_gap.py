@@ -1,0 +1,160 @@
+"""How far two iOcclusions are apart: of two fills, two parts of the data or two models (paper 000, section 3.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from math import inf, nan
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from snellen.measure.bootstrap import REPEATS, resampled_sums, sum_by_group
+from snellen.measure.estimate import Estimate
+from snellen.measure.per_run import Floats, deviation
+
+
+@dataclass(frozen=True)
+class Covered:
+    """Scores [runs, samples] of train and test images, clean and, one array a share, covered; `groups` label the samples."""
+
+    train: ArrayLike
+    test: ArrayLike
+    train_occluded: Sequence[ArrayLike]
+    test_occluded: Sequence[ArrayLike]
+    groups: tuple[ArrayLike | None, ArrayLike | None] = (None, None)
+
+    @property
+    def runs(self) -> int:
+        return len(np.asarray(self.train))
+
+    @property
+    def columns(self) -> tuple[Floats, Floats]:
+        """What each train and each test sample or group adds, [units, 1 + runs · (1 + shares)]: itself, then its scores."""
+        sides = (self.train, self.train_occluded), (self.test, self.test_occluded)
+        first, second = (_columns([clean, *covered], group) for (clean, covered), group in zip(sides, self.groups))
+        return first, second
+
+
+@dataclass(frozen=True)
+class MeanIOcclusion(Estimate):
+    """iOcclusion, the mean over shares and runs; `per_run` the mean over shares, `std` its deviation over runs."""
+
+    std: float
+    per_run: Floats = field(compare=False)
+
+
+@dataclass(frozen=True)
+class IOcclusionGap(Estimate):
+    """The mean iOcclusion of one side (`first`) less that of the other (`second`).
+
+    `per_run` and `std` are of the differences, run by run; empty and nan where the sides have other runs.
+    """
+
+    first: float
+    second: float
+    std: float
+    per_run: Floats = field(compare=False)
+
+
+def mean_iocclusion(covered: Covered, *, repeats: int = REPEATS, seed: int = 0) -> MeanIOcclusion:
+    """|gap covered| / |gap|, per share and run, then the mean; the interval draws train and test images apart.
+
+    As absolute gaps cannot fall below 0, shares at which the sign of the gap under occlusion is not clear count as 0 for the
+    lower end.
+    """
+    per_run = _of(covered)
+    drawn = [_gaps(*sums, covered.runs) for sums in _drawn(covered.columns, repeats, seed)]
+    low = high = nan
+    if drawn:
+        gap, hidden = (np.concatenate(part) for part in zip(*drawn))
+        least, most = np.quantile(hidden.mean(2), (0.025, 0.975), axis=0)
+        clear = (least > 0) | (most < 0)
+        _, high = _bounds(_by(gap, hidden).mean(1), per_run)
+        low, _ = _bounds(_by(gap, hidden * clear[:, None]).mean(1), per_run)
+    count = np.asarray(covered.test).shape[1]
+    return MeanIOcclusion(float(per_run.mean()), low, high, count, deviation(per_run), per_run)
+
+
+def iocclusion_gap(
+    first: Covered, second: Covered, *, shared: bool, repeats: int = REPEATS, seed: int = 0
+) -> IOcclusionGap:
+    """The difference of two mean iOcclusions. `shared`: both are of the same images, which then are drawn together.
+
+    A resample without a gap between train and test makes a ratio infinite, so an interval may end at (minus) infinity;
+    one without a gap on both sides says nothing and counts at both ends.
+    """
+    one, two = _of(first), _of(second)
+    (train, test), (other_train, other_test) = first.columns, second.columns
+    drawn: list[Floats] = []
+    if shared:
+        wide = train.shape[1]
+        both = np.hstack([train, other_train]), np.hstack([test, other_test])
+        for seen, unseen in _drawn(both, repeats, seed):
+            with np.errstate(invalid="ignore"):
+                drawn.append(
+                    _ratio(seen[:, :wide], unseen[:, :wide], first.runs).mean(1)
+                    - _ratio(seen[:, wide:], unseen[:, wide:], second.runs).mean(1)
+                )
+    else:
+        apart = _drawn((other_train, other_test), repeats, seed + 2)
+        for sums, other in zip(_drawn((train, test), repeats, seed), apart):
+            with np.errstate(invalid="ignore"):
+                drawn.append(_ratio(*sums, first.runs).mean(1) - _ratio(*other, second.runs).mean(1))
+    per_run = one - two if len(one) == len(two) else np.empty(0)
+    value = float(one.mean() - two.mean())
+    low, high = _bounds(np.concatenate(drawn) if drawn else np.empty(0), np.array([value]))
+    count = np.asarray(first.test).shape[1] + (0 if shared else np.asarray(second.test).shape[1])
+    return IOcclusionGap(value, low, high, count, float(one.mean()), float(two.mean()), deviation(per_run), per_run)
+
+
+def _of(covered: Covered) -> Floats:
+    """The mean over shares, [runs]; nan where a run has no gap to divide by, or there are no images."""
+    train, test = covered.columns
+    if not len(train) or not len(test):
+        return np.full(covered.runs, nan)
+    ratio = _ratio(train.sum(0, keepdims=True), test.sum(0, keepdims=True), covered.runs)[0]
+    return np.where(np.isfinite(ratio), ratio, nan)
+
+
+def _ratio(seen: Floats, unseen: Floats, runs: int) -> Floats:
+    """Of sums [resamples, columns] the ratios [resamples, runs], their mean over shares; infinite where there is no gap."""
+    return _by(*_gaps(seen, unseen, runs))
+
+
+def _gaps(seen: Floats, unseen: Floats, runs: int) -> tuple[Floats, Floats]:
+    """Train less test accuracy of sums [resamples, columns]: clean [resamples, runs] and covered [resamples, shares, runs]."""
+    difference = seen[:, 1:] / seen[:, :1] - unseen[:, 1:] / unseen[:, :1]
+    return difference[:, :runs], difference[:, runs:].reshape(len(seen), -1, runs)
+
+
+def _by(gap: Floats, covered: Floats) -> Floats:
+    """[resamples, runs]: the mean over shares of the absolute covered gaps by the absolute clean ones."""
+    size = np.abs(gap)
+    return np.divide(np.abs(covered).mean(1), size, out=np.full(size.shape, inf), where=size > 1e-12)
+
+
+def _drawn(columns: tuple[Floats, Floats], repeats: int, seed: int) -> Iterator[tuple[Floats, Floats]]:
+    """Sums over resampled train and test images; none where there are no two of each to draw from."""
+    train, test = columns
+    if min(len(train), len(test)) < 2:
+        return
+    # As in iocclusion: test images are drawn as every other measure draws them, train images apart from them.
+    yield from zip(resampled_sums(train, repeats, seed + 1), resampled_sums(test, repeats, seed))
+
+
+def _bounds(values: Floats, measured: Floats) -> tuple[float, float]:
+    """The middle 95 %, from the values themselves: between a number and infinity there is nothing to interpolate."""
+    if not len(values) or not np.isfinite(measured).all():
+        return nan, nan
+    last = len(values) - 1
+    least, most = (np.sort(np.where(np.isnan(values), end, values)) for end in (-inf, inf))
+    return float(least[int(np.floor(0.025 * last))]), float(most[int(np.ceil(0.975 * last))])
+
+
+def _columns(scores: Sequence[ArrayLike], groups: ArrayLike | None) -> Floats:
+    held = [np.asarray(one, np.float64) for one in scores]
+    if len({one.shape for one in held}) > 1:
+        raise ValueError(f"expected scores of the same runs and images, got {[one.shape for one in held]}")
+    columns = np.concatenate([np.ones((1, held[0].shape[1])), *held]).T
+    return columns if groups is None else sum_by_group(columns, groups)
