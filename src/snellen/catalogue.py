@@ -46,6 +46,7 @@ def _data() -> list[tuple[str, str]]:
             "arrays: images uint8 [N, H, W, 3] or [N, H, W], labels, optional ids, classes, masks, boxes",
         ),
         ("phantom:test?size=32", f"a generated world whose truth is known; dials {', '.join(DIALS)}"),
+        ("phantom:test?task=presence", "the same world in two classes: is there an object, or only its scene?"),
     ]
 
 
