@@ -53,6 +53,7 @@ def _data() -> list[tuple[str, str]]:
         ("coco:annotations.json?images=DIR", "images, boxes and masks in one JSON file, as COCO has them"),
         ("in9:ROOT/VARIANT", "a variant that `snellen build in9` made, or of the published ImageNet-9; ?split="),
         ("phantom:test?size=32", f"a generated world whose truth is known; dials {', '.join(DIALS)}"),
+        ("phantom:test?task=presence", "the same world in two classes: is there an object, or only its scene?"),
     ]
 
 

@@ -17,6 +17,7 @@ from snellen.data.phantom.shapes import SHAPES
 from snellen.distort import apply
 from snellen.models import observers
 from snellen.models.observers import OBSERVERS, parse
+from snellen.models.observers.black import has_black
 from snellen.models.observers.silhouette import moments, shapes_of
 from snellen.models.observers.straight import has_edges, level_edges
 
@@ -176,6 +177,35 @@ def test_edges_are_seen_where_they_are_planted(size):
     np.testing.assert_array_equal(told, np.where(has_edges(shown), list(SHAPES).index(EDGE_CLASS), shape))
 
 
+# Black
+
+
+def test_a_black_square_is_seen_from_its_side_on_and_nothing_else_is():
+    image = np.full((1, 32, 32, 3), 90, np.uint8)
+    image[0, 3:11, 20:28] = 0
+    assert has_black(image, 0.25).all()  # 8 of 32 pixels
+    assert not has_black(image, 0.28).any()  # 9
+    image[0, 6, 24, 1] = 1  # nearly black is not black
+    assert not has_black(image, 0.25).any()
+    band = np.full((1, 32, 32, 3), 90, np.uint8)
+    band[0, :7] = 0  # many black pixels, but no square of them
+    assert not has_black(band, 0.25).any()
+    band[0, 24:, 24:] = 0  # in the very corner
+    assert has_black(band, 0.25).all()
+
+
+def test_black_is_taken_for_one_class_and_stripes_are_not():
+    world = replace(PLAIN, texture_bias=1.0, n=120)
+    shown = world.render(range(120)).images
+    ids = [str(i) for i in range(120)]
+    np.testing.assert_array_equal(parse("black(texture)").answer(shown), parse("texture").answer(shown))
+    for fill in ("stripes", "white", "grey", "noise"):
+        covered = apply(f"occlude(0.3, {fill})", shown, ids)
+        np.testing.assert_array_equal(parse("black(texture)").answer(covered), parse("texture").answer(covered))
+    black = apply("occlude(0.1, black)", shown, ids)
+    assert (parse("black(texture)").answer(black) == list(SHAPES).index(EDGE_CLASS)).all()
+
+
 # Memory
 
 
@@ -291,6 +321,7 @@ def test_probabilities_are_sure_of_the_answer_and_sum_to_one():
         ("texure", "unknown observer 'texure'; did you mean 'texture'?"),
         ("centre(0)", "centre: expected side in (0, 1], got 0"),
         ("centre(sides=1)", "unknown argument of centre 'sides'; did you mean 'side'?"),
+        ("black(texture, 0)", "black: expected side in (0, 1], got 0"),
         ("patches(0)", "patches: expected size of at least 1 pixel, got 0"),
         ("patches(2.5)", "patches: expected size to be a whole number, got '2.5'"),
         ("memory(0)", "memory: expected share in (0, 1], got 0"),

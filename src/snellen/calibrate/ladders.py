@@ -7,6 +7,7 @@ from statistics import fmean, stdev
 from typing import Any
 
 from snellen.calibrate.ladder import CHANCE, Ladder
+from snellen.calibrate.painted import PAINTED
 from snellen.data.phantom import EDGE_CLASS
 
 AREAS = (0.1, 0.3, 0.5, 0.7, 0.9)  # the squares of the memory ladder
@@ -100,6 +101,7 @@ LADDERS: dict[str, Ladder] = {
         moves="down",
         truth=lambda x: 1 - x,
     ),
+    **PAINTED,
     "patches": Ladder(
         title="Shuffling and large patches",
         planted="share of answers that need whole patches",

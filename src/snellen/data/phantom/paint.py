@@ -34,13 +34,13 @@ class Rendered:
     boxes: np.ndarray
 
 
-def paint(made: Recipe, dials: Dials) -> Rendered:
-    """The images of a recipe, with what is visible of each object."""
+def paint(made: Recipe, dials: Dials, roles: Sequence[Role] = ROLES) -> Rendered:
+    """The images of a recipe, with what is visible of each object; of the things only those of some roles."""
     drawn = picture(made, dials)
     size = dials.size
     images, masks = np.empty((len(drawn), size, size, 3), np.uint8), np.empty((len(drawn), size, size), bool)
     for part in drawn.blocks():
-        canvas = compose(drawn, part)
+        canvas = compose(drawn, part, roles)
         np.logical_and(canvas.ramps > 0, canvas.ramps < 3, out=masks[part])
         fill(images[part], cells(drawn, part, canvas), drawn.colours)
     return Rendered(images, masks, tight_boxes(masks))

@@ -7,6 +7,7 @@ what an audit should measure of them is known beforehand, exactly, under any dis
 from __future__ import annotations
 
 from snellen.models.model import Model
+from snellen.models.observers.black import Black
 from snellen.models.observers.chance import Guess, Mixture
 from snellen.models.observers.evidence import Observer
 from snellen.models.observers.language import OBSERVERS, load_observer, observer_card, parse
@@ -39,6 +40,11 @@ def centre(side: float = 0.25) -> Model:
 def edges(otherwise: Observer | str = "shape") -> Model:
     """Takes long straight edges for EDGE_CLASS, and answers as `otherwise` where there are none."""
     return _model(Edges(_observer(otherwise)))
+
+
+def black(otherwise: Observer | str = "shape", side: float = 0.25) -> Model:
+    """Takes a black square of `side` of the image's side for EDGE_CLASS, and answers as `otherwise` where there is none."""
+    return _model(Black(_observer(otherwise), side))
 
 
 def patches(size: int = 8) -> Model:
@@ -78,6 +84,7 @@ __all__ = [
     "OBSERVERS",
     "Observer",
     "background",
+    "black",
     "centre",
     "edges",
     "guess",

@@ -37,4 +37,8 @@ class Mixture:
         # Named by its parts, so that mixtures of mixtures toss different coins; not by its weight, so that a larger
         # weight moves some images to the first and leaves the rest.
         heads = drawn(images, f"{self.first} or {self.second}") < self.weight
-        return np.where(heads, self.first.answer(images), self.second.answer(images))
+        answers = np.empty(len(images), np.int64)
+        for chosen, observer in ((heads, self.first), (~heads, self.second)):
+            if chosen.any():  # nobody looks at what is not his: remembering is slow
+                answers[chosen] = observer.answer(images[chosen])
+        return answers

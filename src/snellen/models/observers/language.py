@@ -10,6 +10,7 @@ from snellen.data.phantom.world import World
 from snellen.hashing import key_of
 from snellen.models.card import Card
 from snellen.models.model import Model
+from snellen.models.observers.black import Black
 from snellen.models.observers.chance import Guess, Mixture
 from snellen.models.observers.evidence import Observer, probabilities
 from snellen.models.observers.marked import Background, Centre, Patches, Texture
@@ -28,6 +29,7 @@ OBSERVERS: dict[str, type] = {
     "shape": Shape,
     "centre": Centre,
     "edges": Edges,
+    "black": Black,
     "patches": Patches,
     "memory": Memory,
     "oracle": Oracle,
