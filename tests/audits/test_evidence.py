@@ -96,6 +96,7 @@ def test_tail_images_move_cut_occlusion_and_not_iocclusion() -> None:
     assert (facts["relative"], facts["cut_relative"]) == pytest.approx((0, 1), abs=1e-9)
     assert (facts["typical_test"], facts["tail_train"], facts["proxy"]) == (200, 200, False)
     assert "by your lists" in found.text
+    assert not facts["unclear"]
 
 
 def test_judges_are_other_models_and_their_doubt_is_called_a_proxy() -> None:
@@ -114,9 +115,13 @@ def test_judges_are_other_models_and_their_doubt_is_called_a_proxy() -> None:
     assert found[0].facts["iocclusion"] == pytest.approx(2)
 
 
-def test_a_part_without_a_gap_is_named() -> None:
+def test_a_part_without_a_gap_or_with_an_uncertain_one_is_named() -> None:
     text = f"occlusion([0.3], validate=true, {LISTS})"
     exam, (audit,) = exam_of(["mine"]), parse_audits(text)
+    small = {**PLANTED, "train": (0.91, 0.9)}
+    found = told(text, exam, [answers_of("mine", exam, audit, small)])["iocclusion_tail_gap"]
+    assert "of typical images the gap without covering is not clearly there" in found.text
+    assert found.facts["unclear"] == "typical"
     planted = {**PLANTED, "train": (0.9, 0.9)}
     found = told(text, exam, [answers_of("mine", exam, audit, planted)])["iocclusion_tail_gap"]
     assert np.isnan(found.value)

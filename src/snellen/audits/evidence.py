@@ -17,7 +17,7 @@ from snellen.audits.interplay import Interplay, covered, moved, side_by_side
 from snellen.data.subset import drawn_labels
 from snellen.engine.answers import Answers, Block
 from snellen.engine.cell import Cell
-from snellen.measure import Covered, iocclusion_gap, mean_iocclusion
+from snellen.measure import Covered, iocclusion, iocclusion_gap, mean_iocclusion
 from snellen.measure.estimate import NO_DATA
 
 KNOWN = 0.9  # of its random labels that a network should know by heart
@@ -65,7 +65,16 @@ def tail_gap(exam: Exam, answers: Answers, asked: Interplay, known: Typicality) 
         for on in known.parts
     }
     text = f"mean iOcclusion of typical less that of tail images, {known.said}: {moved(gap, cut, gapless)}"
-    facts = {**side_by_side(gap, cut), **count, "proxy": bool(known.judges), "judges": ", ".join(known.judges)}
+    unclear = [name for name, side in (("typical", typical), ("tail", tail)) if not _gap_is_clear(side)]
+    if unclear and not gapless:
+        text += f"; of {' and '.join(unclear)} images the gap without covering is not clearly there, so its ratio says little"
+    facts = {
+        **side_by_side(gap, cut),
+        **count,
+        "unclear": ", ".join(unclear),
+        "proxy": bool(known.judges),
+        "judges": ", ".join(known.judges),
+    }
     per_run = tuple(gap.per_run.tolist())
     return finding(
         "occlusion", "iocclusion_tail_gap", answers.model, gap, text, unit="index", cells=_cells(exam, asked),
@@ -131,6 +140,12 @@ def _part(exam: Exam, answers: Answers, asked: Interplay, parts: Parts, part: in
         return block.at(np.flatnonzero([sample in parts[on][part] for sample in block.ids]))
 
     return covered(exam, answers, asked, chosen)
+
+
+def _gap_is_clear(side: Covered) -> bool:
+    """Whether the interval of train less test accuracy, not covered, leaves 0 out."""
+    one = iocclusion(side.train, side.test, side.train_occluded[0], side.test_occluded[0], side.groups)
+    return one.gap_low > 0 or one.gap_high < 0
 
 
 def _cut(side: Covered) -> float:
