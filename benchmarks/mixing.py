@@ -1,9 +1,10 @@
 """What mixing costs: FMix masks, MixUp and CutMix batches and saliency maps against other people's ways to make them.
 
 One process, the two sides interleaved; CPU time with 1 thread (other programs do not count), else wall time (waiting
-threads count as busy); a line gives the median over the rounds of (their time ÷ ours), so above 1 we are faster. Goals: masks ≥ 10 ×, batches ≥ 1 ×. Measured on one core of
-an EPYC with torch 2.15: masks 6.2 × at 32 px and 8.8 × at 64 px, so that goal is missed; MixUp 1.6 to 2.0 ×; CutMix
-corrected 1.0 to 1.5 ×, nominal (a box an image, which torchvision has not) 0.8 to 1.5 ×; saliency 2.4 to 5.1 ×.
+threads count as busy); a line gives the median over the rounds of (their time ÷ ours), so above 1 we are faster. Goals:
+masks ≥ 10 ×, batches ≥ 1 ×. Measured on one core of an EPYC with torch 2.15 beside other programs: masks of 32 px 8.7 ×
+in batches of 128, where that goal is missed, and 14.8 × in batches of 512, of 64 px 14.1 and 17.0 ×; MixUp 1.5 to 1.6 ×;
+CutMix corrected 1.1 to 1.8 ×, nominal (a box an image, which torchvision has not) 1.0 to 1.7 ×; saliency 2.4 to 5.1 ×.
 
 - masks: `fmix(per=sample)`, draws included, against the published procedure mask by mask, written out in NumPy below
 - batches: against torchvision's v2 transforms, which make one-hot labels where we keep two labels and a weight
