@@ -1,16 +1,17 @@
 """What mixing costs: FMix masks, MixUp and CutMix batches and saliency maps against other people's ways to make them.
 
-One process, the two sides interleaved, CPU time (other programs do not count), 1 thread; a line gives the median over
-the rounds of (their time ÷ ours), so above 1 we are faster. Goals: masks ≥ 10 ×, batches ≥ 1 ×. Measured on one core of
-an EPYC with torch 2.15: masks 6.2 × at 32 px and 8.8 × at 64 px, so that goal is missed; MixUp 1.6 to 2.0 ×; CutMix
-corrected 1.0 to 1.5 ×, nominal (a box an image, which torchvision has not) 0.8 to 1.5 ×; saliency 2.4 to 5.1 ×.
+One process, the two sides interleaved; CPU time with 1 thread (other programs do not count), else wall time (waiting
+threads count as busy); a line gives the median over the rounds of (their time ÷ ours), so above 1 we are faster. Goals:
+masks ≥ 10 ×, batches ≥ 1 ×. Measured on one core of an EPYC with torch 2.15 beside other programs: masks of 32 px 8.7 ×
+in batches of 128, where that goal is missed, and 14.8 × in batches of 512, of 64 px 14.1 and 17.0 ×; MixUp 1.5 to 1.6 ×;
+CutMix corrected 1.1 to 1.8 ×, nominal (a box an image, which torchvision has not) 1.0 to 1.7 ×; saliency 2.4 to 5.1 ×.
 
 - masks: `fmix(per=sample)`, draws included, against the published procedure mask by mask, written out in NumPy below
 - batches: against torchvision's v2 transforms, which make one-hot labels where we keep two labels and a weight
 - saliency: the whole batch against a loop over OpenCV's StaticSaliencyFineGrained (needs opencv-contrib)
 
     python benchmarks/mixing.py                 # 1 thread
-    python benchmarks/mixing.py --rounds 200
+    python benchmarks/mixing.py --rounds 200 --only masks --threads 2
 """
 
 from __future__ import annotations
@@ -34,17 +35,19 @@ from snellen.train.mixing.batch import beta
 from snellen.train.mixing.masks import kept_pixels
 
 BATCHES = [(128, 32), (64, 64)]  # images, pixels a side
+MASKS = [(128, 32), (512, 32), (128, 64), (512, 64)]
 
 
 def compare(what: str, theirs: Callable[[], object], ours: Callable[[], object], per: int, rounds: int) -> None:
     """Print the median ratio and both medians, in microseconds an item (`per` items a call)."""
+    clock = time.process_time if torch.get_num_threads() == 1 else time.perf_counter
     pairs = []
     for turn in range(rounds + 3):
         times = []
         for side in (theirs, ours) if turn % 2 else (ours, theirs):
-            began = time.process_time()
+            began = clock()
             side()
-            times.append(time.process_time() - began)
+            times.append(clock() - began)
         if turn >= 3:  # the first rounds warm up
             pairs.append(times if turn % 2 else times[::-1])
     ratio = statistics.median(their / our for their, our in pairs)
@@ -83,7 +86,7 @@ def our_masks(count: int, side: int, draws: torch.Generator) -> torch.Tensor:
 
 def masks(rounds: int) -> None:
     draws = torch.Generator().manual_seed(0)
-    for count, side in BATCHES:
+    for count, side in MASKS:
         compare(
             f"fmix masks, {count} of {side} px, against the published procedure",
             partial(published_masks, count, side),
@@ -140,15 +143,18 @@ def saliency(rounds: int) -> None:
         )
 
 
+PARTS = {"masks": masks, "batches": batches, "saliency": saliency}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=100)
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--only", nargs="+", choices=list(PARTS), default=list(PARTS))
     chosen = parser.parse_args()
     torch.set_num_threads(chosen.threads)
-    masks(chosen.rounds)
-    batches(chosen.rounds)
-    saliency(chosen.rounds)
+    for name in chosen.only:
+        PARTS[name](chosen.rounds)
 
 
 if __name__ == "__main__":

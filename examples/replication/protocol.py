@@ -23,7 +23,7 @@ from snellen.train import Progress, Recipe, train
 def arguments(about: str | None, **defaults: Any) -> argparse.ArgumentParser:
     """The flags that all scripts share."""
     parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--arch", default=defaults["arch"])
+    parser.add_argument("--arch", default=defaults["arch"], nargs="+" if isinstance(defaults["arch"], list) else None)
     parser.add_argument("--recipe", default=defaults["recipe"], help="a preset, or fast")
     parser.add_argument("--epochs", type=int, help="default: the recipe's")
     parser.add_argument("--updates", type=int, help="length in steps instead")
@@ -52,14 +52,14 @@ def audit_groups(
     test: Dataset,
     learnt: Dataset | None,
     chosen: argparse.Namespace,
-    donors: Dataset | None = None,
+    folder: str = "run",
+    **how: Any,
 ) -> Run:
     """All groups on the same images; needs neither DuckDB nor a renderer of charts."""
     models = {name: [str(path) for path in paths] for name, paths in groups.items()}
     learnt = None if chosen.test_only else learnt
-    return snellen.audit(
-        models, test, chosen.audits, chosen.out / "run", report=False, train=learnt, donors=donors, device=chosen.device
-    )
+    asked = {"audits": chosen.audits, "train": learnt, "device": chosen.device, **how}
+    return snellen.audit(models, test, out=chosen.out / folder, report=False, **asked)
 
 
 def curves_table(groups: Mapping[str, Sequence[Path]]) -> str:

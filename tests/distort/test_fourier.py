@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from snellen.distort import View, parse
-from snellen.distort.fourier import brightest, low_frequency_field, noise_shape
+from snellen.distort.fourier import SAMPLED, brightest, low_frequency_field, noise_shape
 
 
 def test_the_official_spectrum_reproduces_the_published_mask_of_seed_0_row_by_row() -> None:
@@ -85,18 +85,20 @@ def test_brightest_with_a_count_of_its_own_per_field_equals_sorting_by_hand() ->
         assert [i for i in range(35) if row[i]] == sorted(order[:wanted])
 
 
-@pytest.mark.parametrize("kind", ["smooth", "few values", "misleading sample", "flat"])
-@pytest.mark.parametrize("side", [7, 45, 64])
+@pytest.mark.parametrize("kind", ["smooth", "few values", "misleading sample", "flat", "waves"])
+@pytest.mark.parametrize("side", [1, 7, 34, 45, 64])
 def test_brightest_equals_sorting_by_hand_on_large_and_awkward_fields(kind: str, side: int) -> None:
-    """Each 16th value of the third kind is the least of all, so that a sample of them says nothing."""
+    """Each 17th value of the third kind is the least of all, so that a sample of them says nothing."""
     random = np.random.default_rng(side)
     values = random.normal(size=(12, side * side))
     if kind == "few values":
         values = np.round(values)
     elif kind == "misleading sample":
-        values[:, ::16] -= 100
+        values[:, ::SAMPLED] -= 100
     elif kind == "flat":
         values[:] = 3
+    elif kind == "waves":  # the sample meets the columns 0 and 17 alone where a row has 34 pixels
+        values += 5 * np.cos(np.arange(side * side) * (2 * np.pi / side) + values[:, :1])
     pixels = side * side
     count = np.concatenate([[0, 1, 2, pixels - 1, pixels], random.integers(0, pixels + 1, 7)])
     chosen = brightest(torch.from_numpy(values).float().view(12, side, side), count).flatten(1).numpy()

@@ -108,21 +108,26 @@ def test_a_corrected_box_is_one_for_the_whole_batch():
 
 
 @settings(max_examples=30, deadline=None)
-@given(seed=st.integers(0, 2**30), height=st.integers(1, 20), width=st.integers(1, 20))
-def test_boxes_as_masks_choose_what_boxes_pasted_do(seed, height, width):
-    from snellen.train.mixing.select import box_masks, paste_boxes, selected
+@given(seed=st.integers(0, 2**30), height=st.integers(1, 40), width=st.integers(1, 40))
+def test_boxes_as_masks_choose_what_boxes_pasted_one_by_one_do(seed, height, width):
+    """Heights and widths on both sides of the size below which bytes are blended."""
+    from snellen.train.mixing.select import box_masks, selected, with_boxes
 
     random = np.random.default_rng(seed)
     edges = [np.sort(random.integers(0, length + 1, (5, 2)), 1) for length in (height, width)]
-    boxes, own, other = np.concatenate(edges, 1), numbered(5, height, width), numbered(5, height, width) + 100
+    boxes, rows = np.concatenate(edges, 1), random.integers(0, 7, 5)
+    own, source = numbered(5, height, width), numbered(7, height, width) + 100
     masks = box_masks(boxes, height, width, own.device)
     areas = np.prod([np.diff(edge, axis=1)[:, 0] for edge in edges], axis=0)
     assert masks.sum((1, 2)).tolist() == areas.tolist()
+    pasted = own.clone()
+    for number, (row, (top, bottom, left, right)) in enumerate(zip(rows.tolist(), boxes.tolist())):
+        pasted[number, :, top:bottom, left:right] = source[row, :, top:bottom, left:right]
     for kind in (torch.uint8, torch.float32, torch.bfloat16, torch.float64):
-        pasted = own.to(kind, copy=True)
-        paste_boxes(pasted, other.to(kind), list(range(5)), boxes)
-        assert torch.equal(selected(~masks[:, None], own.to(kind), other.to(kind)), pasted)
-        assert torch.equal(torch.where(masks[:, None], other.to(kind), own.to(kind)), pasted)
+        mine, other = own.to(kind), source[rows].to(kind)
+        assert torch.equal(with_boxes(mine, source.to(kind), rows, boxes), pasted.to(kind))
+        assert torch.equal(selected(~masks[:, None], mine, other), pasted.to(kind))
+    assert torch.equal(own, numbered(5, height, width))
 
 
 @pytest.mark.parametrize(("weight", "nominal", "corrected"), [(0.75, 8, 8), (0.5, 11, 11), (0.9, 5, 5), (0.51, 11, 11)])

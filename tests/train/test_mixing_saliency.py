@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from snellen.train.mixing import SaliencyMix, fine_grained
-from snellen.train.mixing.saliency import peaks
+from snellen.train.mixing.saliency import peaks, scale_by_scale
+from snellen.train.mixing.scales import all_scales
 
 SIZES = [(28, 28), (32, 32), (64, 64), (224, 224), (48, 75), (130, 20), (2, 3), (1, 7)]
 
@@ -26,9 +27,11 @@ def theirs(images: np.ndarray) -> np.ndarray:
 
 
 def same_as_opencv(images: np.ndarray) -> bool:
-    ours = fine_grained(torch.from_numpy(images).permute(0, 3, 1, 2)).numpy()
-    assert ours.dtype == np.uint8
-    return np.array_equal(ours.astype(np.float32) * np.float32(1 / 255), theirs(images))
+    """Both ways: scale by scale and all at once."""
+    shown, expected = torch.from_numpy(images).permute(0, 3, 1, 2), theirs(images)
+    ours = [fine_grained(shown), scale_by_scale(shown), all_scales(shown).permute(2, 0, 1)]
+    assert all(found.dtype == torch.uint8 for found in ours)
+    return all(np.array_equal(found.numpy().astype(np.float32) * np.float32(1 / 255), expected) for found in ours)
 
 
 def invented(count: int, height: int, width: int) -> np.ndarray:

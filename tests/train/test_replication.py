@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import subprocess
 import sys
 from pathlib import Path
@@ -24,6 +25,11 @@ LITTLE = ["--arch", "smallnet", "--runs", "1", "--device", "cpu", "--audits", "o
         ),
         ("interpretability.py", ["--mixes", "mixup", "--recipe", "fast", "--epochs", "1"], ["mixup"]),
         ("vulnerability.py", ["--updates", "5"], ["erm"]),
+        (
+            "recognition.py",
+            ["--arch", "smallnet", "convnet", "--epochs", "1", "--worlds", "phantom:test?size=32&n=200&occlusion=1"],
+            ["smallnet", "convnet"],
+        ),
         ("backgrounds.py", ["--recipe", "fast", "--epochs", "1"], ["variant-0", "variant-1"]),
     ],
 )
@@ -37,3 +43,11 @@ def test_a_script_trains_audits_and_brings_back_a_small_folder(shared, tmp_path,
     answers, cells = (pq.read_table(brought / f"{name}.parquet") for name in ("predictions", "cells"))
     assert len(answers) == 200 * len(cells)
     assert {"findings.json", "findings.csv", "run.json"} <= {file.name for file in brought.iterdir()}
+    if script == "recognition.py":
+        rows = list(csv.DictReader((brought / "recognition.csv").open()))
+        said = [row["occlusion"] for row in rows]
+        assert "none()" in said
+        assert "phantom:test?size=32&n=200&occlusion=1: none()" in said
+        assert all(0 <= float(row[name]) <= 1 for row in rows for name in groups)
+        seen = pq.read_table(brought / "world-0" / "predictions.parquet")
+        assert len(seen) == 200 * len(pq.read_table(brought / "world-0" / "cells.parquet"))

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 
 DECAY = 3  # amplitude falls with the third power of the frequency, as published
+SAMPLED = 17  # every 17th pixel is a fair sample: a step that divides no usual width meets every column
 Spectrum = Literal["official", "isotropic"]
 
 
@@ -75,9 +76,9 @@ def low_frequency_field(noise: Tensor, spectrum: str, height: int, width: int, d
         scaled = noise * scale[:2, :, None]
         rows = torch.complex(scaled[:, 0], scaled[:, 1])[:, :height]
         down = torch.fft.ifft(rows, n=height, dim=1)  # [B, H, 2]
-        turn = torch.arange(width, device=noise.device) * (2 * torch.pi / width)
+        cosine, sine = _turn(width, noise.device)
         # In place: fresh memory costs more here than the arithmetic.
-        wave = (down.real[:, :, 1:] * torch.cos(turn)).sub_(down.imag[:, :, 1:] * torch.sin(turn)).mul_(2)
+        wave = (down.real[:, :, 1:] * cosine).sub_(down.imag[:, :, 1:] * sine)
         return wave.add_(down.real[:, :, :1]).div_(width)
     used = width // 2 + 1
     coefficients = torch.complex(noise[:, 0], noise[:, 1]) * scale
@@ -107,37 +108,50 @@ def brightest(field: Tensor, count: np.ndarray) -> Tensor:
 
 
 def _least_chosen(values: np.ndarray, count: np.ndarray) -> np.ndarray:
-    """[B, 1]: the count-th largest value of each row, the largest where the count is 0; selecting beats sorting."""
-    places = values.shape[1] - np.maximum(count, 1)
-    if values.shape[1] < 2048:
-        least, held = np.empty((len(values), 1), values.dtype), np.empty_like(values[0])
-        for number, (row, place) in enumerate(zip(values, places.tolist())):
-            held[:] = row
-            held.partition(place)
-            least[number] = held[place]
-        return least
-    # Every 16th value tells roughly where the place is, so that only the values near it need selecting from.
-    sample = np.sort(values[:, ::16], axis=1)
-    return np.array([[_nth(*row)] for row in zip(values, places.tolist(), sample)], values.dtype)
+    """[B, 1]: the count-th largest value of each row, the largest where the count is 0.
+
+    A sorted sample tells roughly where that value lies, so that only the few values near it need sorting: of all rows
+    at once, side by side in a table. Several times as fast as selecting row by row.
+    """
+    rows, pixels = values.shape
+    rank = np.maximum(count, 1) - 1  # from the largest, which is 0
+    low, high = _bracket(values, rank)
+    above = values > high
+    near = np.flatnonzero((values >= low) ^ above)
+    row = near // pixels
+    held = np.bincount(row, minlength=rows)
+    table = np.full((rows, max(held.max(initial=0), 1)), np.inf, values.dtype)
+    table[row, np.arange(len(near)) - (held.cumsum() - held)[row]] = values.reshape(-1)[near]
+    table.sort(axis=1)
+    at = held - 1 - (rank - above.sum(1, dtype=np.int32))
+    least = table[np.arange(rows), at.clip(0, table.shape[1] - 1)]
+    for number in np.flatnonzero((at < 0) | (at >= held)):  # the sample misled
+        place = pixels - 1 - rank[number]
+        least[number] = np.partition(values[number], place)[place]
+    return least[:, None]
 
 
-def _nth(values: np.ndarray, place: int, sample: np.ndarray) -> float:
-    """The value at `place` of the values in rising order; `sample` is every 16th of them, sorted."""
-    margin = 2 + int(len(sample) ** 0.5 / 2)
-    first, last = place // 16 - margin, place // 16 + margin
-    low = sample[first] if first >= 0 else -np.inf
-    high = sample[last] if last < len(sample) else np.inf
-    near = values[(values >= low) & (values <= high)]
-    rank = place - int(np.count_nonzero(values < low))
-    if not 0 <= rank < len(near):  # the sample misled
-        near, rank = values.copy(), place
-    near.partition(rank)
-    return near[rank]
+def _bracket(values: np.ndarray, rank: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Two values [B, 1] between which the one of that rank probably lies, from a sample of each row, sorted."""
+    sample = np.sort(values[:, ::SAMPLED], axis=1)
+    rows, last = np.arange(len(values)), sample.shape[1] - 1
+    margin = 2 + int(sample.shape[1] ** 0.5 / 4)
+    first, final = last - rank // SAMPLED - margin, last - rank // SAMPLED + margin
+    low = np.where(first >= 0, sample[rows, first.clip(0, last)], -np.inf)
+    high = np.where(final <= last, sample[rows, final.clip(0, last)], np.inf)
+    return low[:, None], high[:, None]
 
 
 def _column_frequencies(width: int) -> np.ndarray:
     """The horizontal frequencies of the published half-plane: W//2 + 1 of them, W//2 + 2 where W is odd."""
     return np.fft.fftfreq(width)[: width // 2 + 1 + width % 2]
+
+
+@functools.lru_cache(maxsize=8)
+def _turn(width: int, device: torch.device) -> tuple[Tensor, Tensor]:
+    """Twice the cosine and twice the sine of one turn along a row, float32 [W]; doubling is exact."""
+    angle = torch.arange(width, device=device) * (2 * torch.pi / width)
+    return torch.cos(angle) * 2, torch.sin(angle) * 2
 
 
 @functools.lru_cache(maxsize=8)

@@ -11,6 +11,7 @@ from snellen.train.augment import Augment
 from snellen.train.draws import Draws
 from snellen.train.memory import Memory
 from snellen.train.mixing import IGNORE, parse_mix
+from snellen.train.normalise import Units
 from snellen.train.recipe import Recipe
 
 if TYPE_CHECKING:
@@ -24,13 +25,14 @@ class Feed:
     """The batches of a recipe over images in memory; `mean` is the colour (0…255 a channel) mixes may fill with.
 
     `partner` holds the second images of the reformulated objective; without it they come from the same images in
-    another order.
+    another order. `units` restates them where they are normalised by statistics of their own: such batches are floats.
     """
 
     recipe: Recipe
     shown: Memory
     mean: list[float]
     partner: Memory | None = None
+    units: Units | None = None
 
     @property
     def per_epoch(self) -> int:
@@ -69,6 +71,8 @@ class Feed:
             partners = None
             if second is not None and others is not None:
                 partners = augment(second[others[at]], draws.partner)
+                if self.units is not None:
+                    images, partners = images.float(), self.units(partners)
             mixed, targets = mix(
                 images, labels, draws.mixing, partners=partners, reformulated=reformulated, mean=self.mean, step=step
             )

@@ -45,7 +45,13 @@ class MLflow:
         except ImportError:
             raise UserError("--log mlflow needs mlflow; pip install 'snellen[track]'") from None
         self.mlflow: Any = mlflow
-        mlflow.start_run(run_name=run)
+        try:
+            mlflow.start_run(run_name=run)
+        except Exception as error:  # its stores fail in ways of their own: no server, no driver, no right to write
+            said = " ".join(str(error).split("\n")[0].split())
+            raise UserError(
+                f"mlflow cannot begin a run: {said}; does MLFLOW_TRACKING_URI name a store it can use?"
+            ) from None
         mlflow.log_params(dict(settings))
 
     def epoch(self, row: Mapping[str, Any]) -> None:

@@ -53,7 +53,10 @@ class Progress:
 
 @dataclass(frozen=True)
 class Job:
-    """What one run learns from: `judged` are the images its accuracy is measured on, after every `every` epochs."""
+    """What one run learns from: `judged` are the images its accuracy is measured on, after every `every` epochs.
+
+    `partner` is normalised by `partner_normalise`, where that is given, instead of `normalise`.
+    """
 
     recipe: Recipe
     shown: Memory
@@ -64,6 +67,7 @@ class Job:
     start: Start | None = None
     every: int = 1
     compile: bool = False
+    partner_normalise: Normalise | None = None
 
 
 @dataclass(frozen=True)
@@ -93,7 +97,8 @@ def fit(job: Job, team: Team, ears: Ears, saver: Saver | None = None) -> tuple[n
 def _fit(job: Job, team: Team, ears: Ears, saver: Saver | None) -> tuple[nn.Module, list[dict[str, Any]]]:
     recipe, device = job.recipe, team.device
     normalise = job.normalise.on(device)
-    feed = Feed(recipe, job.shown, [255 * level for level in job.normalise.mean], job.partner)
+    units = job.normalise.units(job.partner_normalise, device) if job.partner_normalise is not None else None
+    feed = Feed(recipe, job.shown, [255 * level for level in job.normalise.mean], job.partner, units)
     attack, schedule = parse_robust(recipe.robust), parse_schedule(recipe.schedule)
 
     seed_globally(device, recipe.seed, -1)

@@ -25,6 +25,24 @@ class Normalise:
     def __call__(self, images: Tensor) -> Tensor:
         return self.on(images.device)(images)
 
+    def units(self, other: Normalise, device: torch.device) -> Units:
+        """What brings images of other data to where this normalises them as `other`, their own, would have."""
+        mean, std = (torch.tensor(v, dtype=torch.float64).view(1, 3, 1, 1) for v in (self.mean, self.std))
+        mean_there, std_there = (torch.tensor(v, dtype=torch.float64).view(1, 3, 1, 1) for v in (other.mean, other.std))
+        scale = std / std_there
+        return Units(scale.float().to(device), (255 * (mean - mean_there * scale)).float().to(device))
+
+
+@dataclass(frozen=True)
+class Units:
+    """Images of 0…255 in other units, float32: they may leave 0…255. Both are tensors [1, 3, 1, 1]."""
+
+    scale: Tensor
+    shift: Tensor
+
+    def __call__(self, images: Tensor) -> Tensor:
+        return torch.addcmul(self.shift, images.float(), self.scale)
+
 
 @dataclass(frozen=True)
 class Normalised:

@@ -129,8 +129,12 @@ def answering(network: nn.Module) -> Iterator[None]:
 
 
 def _within_range(clean: Tensor, offset: Tensor) -> Tensor:
-    """The offset cut where the image would leave 0…255; this only ever brings it nearer to the image."""
-    return torch.minimum(torch.maximum(offset, -clean), LEVELS - clean)
+    """The offset cut where the image would leave 0…255; this only ever brings it nearer to the image.
+
+    Pixels that are outside already, as those of a partner in other units may be, go no further out.
+    """
+    down, up = (-clean).clamp_(max=0), (LEVELS - clean).clamp_(min=0)
+    return torch.minimum(torch.maximum(offset, down), up)
 
 
 def _length(offset: Tensor) -> Tensor:

@@ -86,13 +86,12 @@ def train(
     judged = remember(kept_back, team.device, shown.size, recipe.ignore) if kept_back is not None else None
     asked = remember(test, team.device, shown.size, recipe.ignore) if test is not None else None
     normalise = Normalise(*((start and start.statistics) or channel_statistics(shown.images)))
-    second = _second(partner, shown, recipe, team, tell) if partner is not None else None
+    second, theirs = _second(partner, shown, recipe, team, tell) if partner is not None else (None, None)
     out.mkdir(parents=True, exist_ok=True)
     for path, run in missing.items():
         facts = {**identity, "recipe": asdict(run)}
-        job = Job(
-            run, shown, data.classes, normalise, judged if judged is not None else asked, second, start, every, compile
-        )
+        asked_or_kept = judged if judged is not None else asked
+        job = Job(run, shown, data.classes, normalise, asked_or_kept, second, start, every, compile, theirs)
         card = {
             "arch": run.arch,
             "classes": list(data.classes),
@@ -159,15 +158,18 @@ def _run(
     saver.remove()
 
 
-def _second(partner: Dataset, shown: Memory, recipe: Recipe, team: Team, tell: Callable[[str], None]) -> Memory:
-    """The partner's images in the size of those learnt from; their labels do not count."""
+def _second(
+    partner: Dataset, shown: Memory, recipe: Recipe, team: Team, tell: Callable[[str], None]
+) -> tuple[Memory, Normalise]:
+    """The partner's images in the size of those learnt from, and their own statistics; their labels do not count."""
     held = remember(partner, team.device, labelled=False)
+    statistics = Normalise(*channel_statistics(held.images))
     if held.size == shown.size:
-        return held
+        return held, statistics
     (height, width), (tall, wide) = held.size, shown.size
     resize = recipe.resize_partner or height > tall or width > wide
     tell(f"{partner.text} is {'resized' if resize else 'padded'} from {height}x{width} to {tall}x{wide} pixels")
-    return Memory(fitted(held.images, shown.size, resize), held.labels)
+    return Memory(fitted(held.images, shown.size, resize), held.labels), statistics
 
 
 def _check(recipe: Recipe, data: Dataset, test: Dataset | None, partner: Dataset | None, runs: int, every: int) -> None:

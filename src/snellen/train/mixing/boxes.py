@@ -46,11 +46,12 @@ class CutMix:
             columns = _cut(int(batch.integers(1, width)[0]), half_side(weight, width, "corrected"), width)
             box = (rows.stop - rows.start) * (columns.stop - columns.start)
             return pair.pasted(rows, columns, 1 - box / (height * width))
-        edges = []
-        for length in (height, width):
+        boxes = np.empty((count, 4), np.int64)
+        for first, length in ((0, height), (2, width)):
             centre, half = batch.integers(count, length), half_side(weight, length, "nominal")
-            edges += [np.maximum(centre - half, 0), np.minimum(centre + half, length)]
-        return pair.boxed(np.stack(edges, 1), weight)
+            np.maximum(centre - half, 0, out=boxes[:, first])
+            np.minimum(centre + half, length, out=boxes[:, first + 1])
+        return pair.boxed(boxes, weight)
 
 
 @dataclass(frozen=True)

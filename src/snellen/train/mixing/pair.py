@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from snellen.lazy import torch
-from snellen.train.mixing.select import box_masks, paste_boxes, selected
+from snellen.train.mixing.select import box_masks, selected, with_boxes
 from snellen.train.mixing.targets import IGNORE, Targets, whole
 
 if TYPE_CHECKING:
@@ -61,12 +61,10 @@ class Pair:
         count, _, height, width = self.images.shape
         if self.images.device.type != "cpu":
             return self.chosen(~box_masks(boxes, height, width, self.images.device), share)
-        images, order = self.images.clone(), list(range(count)) if self.order is None else self.order.tolist()
-        paste_boxes(images, self.source, order, boxes)
+        every = np.arange(count)
+        images = with_boxes(self.images, self.source, every if self.order is None else self.order.numpy(), boxes)
         if self.labels.dim() == 3:
-            labels = self.labels.clone()
-            paste_boxes(labels, self._other_labels(), list(range(count)), boxes)
-            return images, whole(labels)
+            return images, whole(with_boxes(self.labels, self._other_labels(), every, boxes))
         return images, self._targets(share)
 
     def pasted(self, rows: slice, columns: slice, share: float) -> tuple[Tensor, Targets]:

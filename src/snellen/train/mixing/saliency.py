@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from snellen.lazy import torch
+from snellen.train.mixing.scales import all_scales, neighbourhood_sizes
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-SURROUNDS = (12, 24, 48, 28, 56, 112)  # pixels from the centre to the edge of each neighbourhood
+AT_ONCE = {"cpu": 2**14, "cuda": 2**21}  # pixels of a batch up to which all scales at once are faster, or fit in memory
 
 
 def fine_grained(images: Tensor) -> Tensor:
@@ -20,14 +20,20 @@ def fine_grained(images: Tensor) -> Tensor:
     255) for the same images in its channel order BGR, its wrapping past 255 included; images whose grey values sum to
     2²⁴ or more (256 × 257 white pixels) may differ, since OpenCV's sums then lose bits. A flat image is all zeros.
     """
+    if images.numel() // 3 <= AT_ONCE.get(images.device.type, 0):
+        return all_scales(images).permute(2, 0, 1).contiguous()
+    return scale_by_scale(images)
+
+
+def scale_by_scale(images: Tensor) -> Tensor:
+    """The same with one scale in memory at a time, which for many images on a CPU is faster."""
     grey = _smooth(_smooth(_grey(images)))
     height, width = grey.shape[1:]
     sums = torch.nn.functional.pad(grey.cumsum(1, dtype=torch.int32).cumsum(2, dtype=torch.int32), (1, 0, 1, 0))
     brightness = grey.float()
     signed = torch.zeros_like(grey, dtype=torch.int16)
     unsigned = torch.zeros_like(signed)
-    # Neighbourhoods larger than the image are all the same one.
-    for reach, times in Counter(min(reach, max(height, width)) for reach in SURROUNDS).items():
+    for reach, times in neighbourhood_sizes(height, width).items():
         around = _surround(sums, reach).sub_(brightness)
         pixels = _extent(height, reach, grey.device)[:, None] * _extent(width, reach, grey.device) - 1
         contrast = brightness.sub(around.div_(pixels.clamp(min=1))).to(torch.int16)  # cut off towards zero
