@@ -256,9 +256,9 @@ def test_classes_without_images_are_named_with_counts(tmp_path: Path, capsys: py
         main(["build", "in9", "--data", text, "--out", str(tmp_path / "set"), "--size", "64", "--workers", "1"])
     assert ended.value.code == 2
     error = capsys.readouterr().err
-    assert "error: no images are left of 1 classes: 'cat' (" in error
+    assert "error: no images are left of class 'cat' (" in error
     assert "1 several boxes" in error
-    assert "leave these classes out, or add images of them" in error
+    assert "leave it out (--classes, ?without=), or add images of it" in error
 
 
 def test_true_masks_and_mask_models_replace_grabcut(photographs: str, tmp_path: Path) -> None:
