@@ -113,7 +113,11 @@ def answer(slides: Slides, work: Work) -> Answered:
     for canvas, pixels in slides.images.items():
         images = pixels.to(work.device, non_blocking=True)
         labels = on_device(samples.labels, work.device)
-        masks = slides.masks[canvas].to(work.device, non_blocking=True) if canvas in slides.masks else None
+        outlines = slides.masks.get(canvas)
+        masks = None if outlines is None else outlines.to(work.device, non_blocking=True)
+        empty = None
+        if outlines is not None and images.device.type != "cpu":
+            empty = (~outlines.flatten(1).any(1)).numpy()
         for group in _by_shown([one for one in work.asked if one.canvas == canvas]):
             key = group[0].map
             if key is not None and key not in maps:
@@ -124,6 +128,7 @@ def answer(slides: Slides, work: Work) -> Answered:
                 device=images.device,
                 labels=samples.labels,
                 masks=masks,
+                empty=empty,
                 boxes=slides.boxes.get(canvas),
                 mean=group[0].subject.card.fill,
                 donors=work.donors.get(pool_of(group[0])),
