@@ -117,13 +117,14 @@ def answer(slides: Slides, work: Work) -> Answered:
         images = pixels.to(work.device, non_blocking=True)
         labels = on_device(samples.labels, work.device)
         masks = slides.masks[canvas].to(work.device, non_blocking=True) if canvas in slides.masks else None
+        empty = _without_object(slides, canvas) if images.device.type != "cpu" else None
         for wanted in (one for one in work.maps if one.canvas == canvas):
-            view = view_of(wanted, slides, samples.labels, work, masks, _map_under(wanted, maps))
+            view = view_of(wanted, slides, samples.labels, work, masks, _map_under(wanted, maps), empty)
             unmapped = maps[wanted.map.key].failed if wanted.map else {}
             maps[wanted.key] = _drawn(wanted, images, view, work, slides, unmapped)
         for group in _by_shown([one for one in work.asked if one.canvas == canvas]):
             lead = group[0]
-            view = view_of(lead, slides, samples.labels, work, masks, _map_under(lead, maps))
+            view = view_of(lead, slides, samples.labels, work, masks, _map_under(lead, maps), empty)
             unmapped = maps[lead.map.key].failed if lead.map else {}
             traces.append(_show_group(group, images, labels, view, work, slides, pictured, unmapped))
     arrived = _sent(traces, maps, work.device)
@@ -137,6 +138,7 @@ def view_of(
     work: Work,
     masks: Tensor | None,
     saliency: Tensor | None = None,
+    empty: np.ndarray | None = None,
 ) -> View:
     """What the distortion of a request may know of some slides."""
     return View(
@@ -145,12 +147,19 @@ def view_of(
         device=work.device,
         labels=labels,
         masks=masks,
+        empty=empty,
         boxes=slides.boxes.get(one.canvas),
         mean=one.subject.card.fill,
         donors=work.donors.get(pool_of(one)),
         occluders=work.occluders,
         saliency=saliency,
     )
+
+
+def _without_object(slides: Slides, canvas: Canvas) -> np.ndarray | None:
+    """bool [n]: whose mask is empty, known here so that no device has to be waited for."""
+    outlines = slides.masks.get(canvas)
+    return None if outlines is None else (~outlines.flatten(1).any(1)).numpy()
 
 
 def _map_under(one: Asked | AskedMap, maps: Mapping[str, Drawn]) -> Tensor | None:
