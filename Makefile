@@ -40,6 +40,7 @@ bench: $(READY)
 docs: $(READY)
 	$(BIN)/python docs/build.py --phantom
 	$(BIN)/python docs/mixing.py
+	$(BIN)/python docs/backgrounds.py
 
 clean:
 	rm -rf $(VENV) demo runs

@@ -126,6 +126,19 @@ def test_voc_says_what_is_wrong_with_an_image(tmp_path: Path) -> None:
     assert named == ["", "cat", "", "", "cat", "dog"]  # the largest of two is a dog
 
 
+def test_splits_are_those_of_the_task(tmp_path: Path) -> None:
+    for name in ("a", "b", "c"):
+        write_image(tmp_path, name)
+        write_voc(tmp_path, name, [("cat", 1, 1, 4, 3)], (8, 6))
+    for task, names in (("Layout", "c"), ("Main", "a\nb"), ("Segmentation", "b")):
+        (tmp_path / "ImageSets" / task).mkdir(parents=True)
+        (tmp_path / "ImageSets" / task / "val.txt").write_text(f"{names}\n")
+    assert load_data(f"voc:{tmp_path}?split=val").samples.ids == ("a.png", "b.png")
+    assert load_data(f"voc:{tmp_path}?split=val&masks=true").samples.ids == ("b.png",)
+    with pytest.raises(UserError, match="no list 'test.txt' below"):
+        load_data(f"voc:{tmp_path}?split=test")
+
+
 def test_folders_named_by_wordnet_id_are_classes_and_count_from_0(tmp_path: Path) -> None:
     for name in ("n02084071/n02084071_1", "n02084071/n02084071_2"):
         write_image(tmp_path, name)

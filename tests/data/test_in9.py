@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -256,9 +257,9 @@ def test_classes_without_images_are_named_with_counts(tmp_path: Path, capsys: py
         main(["build", "in9", "--data", text, "--out", str(tmp_path / "set"), "--size", "64", "--workers", "1"])
     assert ended.value.code == 2
     error = capsys.readouterr().err
-    assert "error: no images are left of 1 classes: 'cat' (" in error
+    assert "error: no images are left of class 'cat' (" in error
     assert "1 several boxes" in error
-    assert "leave these classes out, or add images of them" in error
+    assert "leave it out (--classes, ?without=), or add images of it" in error
 
 
 def test_true_masks_and_mask_models_replace_grabcut(photographs: str, tmp_path: Path) -> None:
@@ -303,6 +304,31 @@ def test_all_images_with_or_without_boxes(tmp_path: Path) -> None:
     assert [p.name for p in made.out.iterdir() if p.is_dir()] == ["original"]
     data = load_data(f"in9:{made.out}/original")
     assert data.facts == set()
+
+
+def test_the_command_builds_jpegs_of_groups(
+    photographs: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = tmp_path / "groups.csv"
+    round_ = {"disc", "ring", "crescent"}
+    classes = load_data(photographs).classes
+    table.write_text("class,group\n" + "".join(f"{c},{'round' if c in round_ else 'angular'}\n" for c in classes))
+    words = (
+        f"build in9 --data {photographs} --classes {table} --out {tmp_path}/set --size 48 --format jpeg --inpaint telea"
+    )
+    words += " --split train --limit 16 --workers 1 --interpolation bicubic --segment-size 64 --no-own --json"
+    _run(words.split())
+    told = json.loads(capsys.readouterr().out)
+    assert list(told["classes"]) == ["angular", "round"]
+    data = load_data(f"in9:{tmp_path}/set/mixed_same?split=train")
+    assert all(a != b for a, b in zip(data.samples.ids, data.samples.columns["background"]))
+    assert all(file.suffix == ".JPEG" for file in (tmp_path / "set" / "original").rglob("*") if file.is_file())
+
+
+def _run(words: list[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == 0
 
 
 def test_the_nine_classes_have_the_published_sizes() -> None:

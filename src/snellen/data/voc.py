@@ -1,7 +1,8 @@
 """`voc:DIR`: images with one XML file each, as Pascal VOC and ImageNet have them.
 
 Images are below `JPEGImages` (`?images=`), annotations at the same place below `Annotations` (`?annotations=`), both in DIR.
-`?split=val` keeps the images that `ImageSets/Main/val.txt` lists; `?masks=true` reads `SegmentationObject`. Boxes include
+`?split=val` keeps the images that `ImageSets/Main/val.txt` lists (`Segmentation/val.txt` with masks); `?masks=true` reads
+`SegmentationObject`. Boxes include
 both ends and count from 1, as VOC's do; `?first=0` is for those that count from 0, which is assumed where images lie in
 folders named by WordNet id, as ImageNet's do.
 """
@@ -38,7 +39,7 @@ def voc(path: str, options: Mapping[str, str]) -> Dataset:
     split, masked = chosen.pop("split", None), switch(chosen, "masks", ("false", "true"), text) == "true"
     files = sorted(p for p in images.rglob("*") if p.suffix.lower() in EXTENSIONS and p.is_file())
     if split is not None:
-        files = _split(root, split, files)
+        files = _split(root, split, files, "Segmentation" if masked else "Main")
     nested = [p for p in files if _WNID.fullmatch(p.parent.name)]
     first = int(switch(chosen, "first", ("0", "1") if nested else ("1", "0"), text))
     listed = []
@@ -56,8 +57,9 @@ def voc(path: str, options: Mapping[str, str]) -> Dataset:
     return boxed(text, listed, conditions=chosen)
 
 
-def _split(root: Path, split: str, files: list[Path]) -> list[Path]:
-    lists = sorted((root / "ImageSets").rglob(f"{split}.txt"))
+def _split(root: Path, split: str, files: list[Path], task: str) -> list[Path]:
+    """The files that a list of ImageSets names: the task's own list, else any of that name."""
+    lists = sorted((root / "ImageSets").rglob(f"{split}.txt"), key=lambda p: (p.parent.name != task, p))
     if not lists:
         raise UserError(
             f"no list '{split}.txt' below {root / 'ImageSets'}; leave out ?split=, or name one that is there"

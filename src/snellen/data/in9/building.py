@@ -201,7 +201,8 @@ def _emptied(empty: Sequence[int], verdicts: Sequence[Verdict], label: Mapping[s
         why = Counter(verdict.reason for verdict in verdicts if label[verdict.name] == number)
         told = ", ".join(f"{count} {reason}" for reason, count in why.most_common())
         parts.append(f"'{groups.classes[number]}' ({told or 'none in the data'})")
-    return f"no images are left of {len(empty)} classes: {'; '.join(parts)}; leave these classes out, or add images of them"
+    which = "class" if len(empty) == 1 else f"{len(empty)} classes:"
+    return f"no images are left of {which} {'; '.join(parts)}; leave it out (--classes, ?without=), or add images of it"
 
 
 def _orders(accepted: Sequence[Verdict], label: Mapping[str, int], groups: Grouping, settings: Settings) -> list[Order]:

@@ -1,0 +1,44 @@
+"""`make docs`: the picture of docs/backgrounds.md, the variants of some phantoms as an audit shows them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import get_args
+
+import numpy as np
+import torch
+
+sys.path.insert(0, str(Path(__file__).parent))
+from phantom_pictures import sheet, words
+
+from snellen.data import Photo, load_data
+from snellen.distort import Background, Donors, View
+from snellen.distort.background import Kind
+
+DOCS = Path(__file__).parent
+WORLD = "phantom:test?size=96&n=120&background_bias=1&object_size=0.35..0.6"
+ROWS = (3, 17, 50)
+
+
+def variants(world: str = WORLD, rows: tuple[int, ...] = ROWS) -> list[list[np.ndarray]]:
+    """uint8 [S, S, 3] of each image under each kind; donors are the world's own images."""
+    data = load_data(world)
+    photos = [photo for photo in data.read(range(len(data))) if isinstance(photo, Photo)]
+    images = torch.from_numpy(np.stack([photo.image for photo in photos])).permute(0, 3, 1, 2).contiguous()
+    masks = torch.from_numpy(np.stack([photo.maps["mask"] for photo in photos]))
+    boxes = [photo.boxes for photo in photos if photo.boxes is not None]
+    labels, ids = data.samples.labels, data.samples.ids
+    pool = Donors(images, ids, "world", labels, boxes, masks, data.classes, len(data.classes))
+    view = View.of(ids, labels=labels, boxes=boxes, masks=masks, donors=pool)
+    shown = [Background(kind, sigma=5)(images, view).permute(0, 2, 3, 1).numpy() for kind in get_args(Kind)]
+    return [[pixels[row] for pixels in shown] for row in rows]
+
+
+def draw(folder: Path = DOCS / "images") -> None:
+    made = sheet(variants(), [words(*get_args(Kind))] * len(ROWS))
+    made.quantize(128).save(folder / "backgrounds.png", optimize=True)
+
+
+if __name__ == "__main__":
+    draw()
