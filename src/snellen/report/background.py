@@ -38,6 +38,7 @@ def background_page(results: Mapping[str, Any]) -> dict[str, Any] | None:
     models = [_model(name, [one for one in found if one["model"] == name]) for name in results["models"]]
     return {
         "models": models,
+        "boxed": any("foreground=box" in text for one in found for text in one["distortions"]),
         "chance": 1 / max(1, len(classes)),
         "meaning": CATEGORY_MEANING,
         "leakage": next((one for one in found if one["name"] == "scale_leakage" and known(one["value"])), None),
