@@ -13,7 +13,7 @@ from snellen.audits import Exam, parse_audits
 from snellen.data.phantom import World
 from snellen.engine.pictures import add_pictures
 from snellen.errors import UserError
-from snellen.measure import scale_leakage
+from snellen.measure import bg_gap, scale_leakage
 from snellen.models import Model, from_callable
 from snellen.prepare import prepare
 from snellen.run import Run
@@ -137,6 +137,19 @@ def test_progress_over_models_is_the_line_through_their_points(mixed: Run) -> No
     line = by["mixed_same − mixed_rand"]
     assert (line["value"], line["facts"]["intercept"]) == (pytest.approx(slope), pytest.approx(intercept))
     assert [point["value"] for point in line["facts"]["points"]] == pytest.approx(gaps)
+
+
+def test_frames_of_a_clip_are_drawn_together() -> None:
+    """The interval of the gap is that of whole clips, not of frames that each stand for themselves."""
+    data = "phantom:test?size=16&n=160&frames=8&background_bias=0.7"
+    run = snellen.audit("observer:background", data, "background", quiet=True, report=False)
+    held = one_model(run, "background")
+    clips = run.sql('select sample, "group" from samples').set_index("sample").loc[held.index, "group"]
+    again = bg_gap(held["mixed_same"], held["mixed_rand"], clips)
+    (gap,) = [one for one in run.results()["findings"] if one["name"] == "bg_gap"]
+    assert (gap["value"], gap["low"], gap["high"]) == pytest.approx((again.value, again.low, again.high))
+    alone = bg_gap(held["mixed_same"], held["mixed_rand"])
+    assert (gap["low"], gap["high"]) != pytest.approx((alone.low, alone.high))
 
 
 def test_two_models_make_no_line() -> None:

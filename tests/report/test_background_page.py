@@ -119,6 +119,31 @@ def test_the_report_is_written_again_without_the_data(run: Run, tmp_path: Path) 
     assert not re.search(r"https?://(?!www\.w3\.org)", text)
 
 
+def test_of_very_many_classes_those_that_need_it_most_have_a_bar(run: Run) -> None:
+    results = run.results()
+    for one in results["findings"]:
+        if one["name"] == "needs_background":
+            empty = dict.fromkeys(one["facts"]["counts"], 0)
+            one["facts"]["by_class"] = {
+                f"c{i}": {**empty, "BG Irrelevant": 100 - i, "BG Required": i} for i in range(100)
+            }
+    held = background_page(results)
+    assert held is not None
+    names = list(dict.fromkeys(row["class"] for row in held["models"][0]["by_class"]))
+    assert names == [f"c{i}" for i in range(99, 84, -1)]
+    assert held["models"][0]["classes"] == 100
+
+
+def test_the_findings_keep_their_schema(run: Run) -> None:
+    import json
+
+    import jsonschema
+
+    from snellen.report.findings import SCHEMA
+
+    jsonschema.validate(run.results(), json.loads(SCHEMA.read_text()))
+
+
 def test_runs_without_the_audit_have_no_such_part(tmp_path: Path) -> None:
     held = {"findings": [], "models": {"m": ["m"]}, "data": {"test": {"classes": ["a"]}}}
     assert background_page(held) is None
