@@ -225,11 +225,12 @@ def _row(one: Mapping[str, Any]) -> tuple[str, ...]:
     facts = [str(one["facts"][name]) for name in ("of", "fill", "other", "area") if name in one["facts"]]
     if {"interference", "distorted_accuracy"} & {one["name"], one["facts"].get("of")}:
         facts.append(_short(one["distortions"][0]))
-    if (one["facts"].get("p_corrected") or 1) < 0.05:
+    p = one["facts"].get("p_corrected")
+    if p is not None and p < 0.05:
         facts.append("*")
     trust = one["interference"]
     value, low, high = ("–" if one[k] is None else f"{one[k]:.3f}" for k in ("value", "low", "high"))
-    di = "" if trust is None else f"{trust['index']:.2f}{' ▲' if trust['flagged'] else ''}"
+    di = "" if trust is None or trust["index"] is None else f"{trust['index']:.2f}{' ▲' if trust['flagged'] else ''}"
     return (
         one["model"],
         " ".join([one["name"], *(f"{fact}" for fact in facts)]),

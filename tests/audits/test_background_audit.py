@@ -13,7 +13,7 @@ from snellen.audits import Exam, parse_audits
 from snellen.data.phantom import World
 from snellen.engine.pictures import add_pictures
 from snellen.errors import UserError
-from snellen.measure import scale_leakage
+from snellen.measure import bg_gap, scale_leakage
 from snellen.models import Model, from_callable
 from snellen.prepare import prepare
 from snellen.run import Run
@@ -139,6 +139,19 @@ def test_progress_over_models_is_the_line_through_their_points(mixed: Run) -> No
     assert [point["value"] for point in line["facts"]["points"]] == pytest.approx(gaps)
 
 
+def test_frames_of_a_clip_are_drawn_together() -> None:
+    """The interval of the gap is that of whole clips, not of frames that each stand for themselves."""
+    data = "phantom:test?size=16&n=160&frames=8&background_bias=0.7"
+    run = snellen.audit("observer:background", data, "background", quiet=True, report=False)
+    held = one_model(run, "background")
+    clips = run.sql('select sample, "group" from samples').set_index("sample").loc[held.index, "group"]
+    again = bg_gap(held["mixed_same"], held["mixed_rand"], clips)
+    (gap,) = [one for one in run.results()["findings"] if one["name"] == "bg_gap"]
+    assert (gap["value"], gap["low"], gap["high"]) == pytest.approx((again.value, again.low, again.high))
+    alone = bg_gap(held["mixed_same"], held["mixed_rand"])
+    assert (gap["low"], gap["high"]) != pytest.approx((alone.low, alone.high))
+
+
 def test_two_models_make_no_line() -> None:
     models = {"a": "observer:background", "b": "observer:texture"}
     run = snellen.audit(models, "phantom:test?size=16&n=36", "background", quiet=True, report=False)
@@ -199,6 +212,58 @@ def test_data_without_boxes_or_masks_are_refused_with_what_is_missing(tmp_path: 
     np.savez(tmp_path / "bare.npz", images=np.zeros((12, 16, 16, 3), np.uint8), labels=np.arange(12) % 3)
     with pytest.raises(UserError, match="needs the objects' masks or boxes, which the test data do not have; use voc:"):
         snellen.audit(corner(3), f"arrays:{tmp_path}/bare.npz", "background", quiet=True, report=False)
+
+
+def test_objects_that_leave_no_background_give_no_numbers_and_no_error(tmp_path: Path) -> None:
+    images = np.random.default_rng(0).integers(0, 240, (24, 16, 16, 3)).astype(np.uint8)
+    boxes = np.tile([0, 0, 16, 16], (24, 1, 1))
+    np.savez(tmp_path / "full.npz", images=images, labels=np.arange(24) % 3, boxes=boxes)
+    run = snellen.audit(corner(3), f"arrays:{tmp_path}/full.npz", "background", quiet=True)
+    own = [one for one in run.results()["findings"] if one["audit"] == "background"]
+    assert own
+    assert {one["value"] for one in own} == {None}
+    assert "Backgrounds" in (run.path / "report.html").read_text()
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The variants of a small world on disk."""
+    from snellen.data.in9 import build
+
+    out = tmp_path_factory.mktemp("built") / "set"
+    world = "phantom:test?size=32&n=72&background_bias=1&texture_bias=1"
+    build(world, out, "all", workers=1, size=32, scale=32, masks="data")
+    return out
+
+
+def test_variants_on_disk_are_shown_as_they_are_and_paired_by_object(built: Path) -> None:
+    """The observer reads the scene off the stored files; its gap is that of the backgrounds that the manifest names."""
+    models = {"scene": "observer:background", "texture": "observer:texture"}
+    run = snellen.audit(models, f"in9:{built}/original", "background", quiet=True)
+    own = {(one["model"], one["name"]): one for one in run.results()["findings"] if one["audit"] == "background"}
+    told = pd.read_csv(built / "provenance.csv")
+    rand = told[told["variant"] == "mixed_rand"]
+    lucky = (rand["background_class"] == rand["class"]).mean()
+    assert own["scene", "bg_gap"]["value"] == pytest.approx(1 - lucky)
+    assert own["texture", "bg_gap"]["value"] == 0
+    gap = own["scene", "mixed_rand_accuracy"]
+    assert (gap["on"], gap["distortions"], gap["facts"]["stored"], gap["n"]) == ("mixed_rand", ["none()"], True, 72)
+    assert gap["interference"]["distortion"] == "mixed_rand"
+    assert gap["interference"]["index"] is not None
+    area = (rand["x1"] - rand["x0"]) * (rand["y1"] - rand["y0"]) / 32**2
+    bins = own["scene", "size_effect"]["facts"]["bins"]
+    assert [one["n"] for one in bins] == np.histogram(area, np.linspace(0, 1, 11))[0].tolist()
+    told = run.predictions()
+    assert set(told["on"]) == {"test", *parse_audits("background")[0].variants}
+    page = (run.path / "report.html").read_text()
+    assert page.count("data:image/png") > 3
+
+
+def test_a_limit_keeps_the_same_objects_in_every_stored_variant(built: Path) -> None:
+    run = snellen.audit(
+        "observer:background", f"in9:{built}/original", "background", quiet=True, report=False, limit=30
+    )
+    assert {one["n"] for one in run.results()["findings"] if one["name"] == "mixed_rand_accuracy"} == {30}
 
 
 def test_it_is_asked_for_by_name_and_says_its_fields() -> None:

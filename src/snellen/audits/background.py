@@ -62,7 +62,7 @@ class Background:
     title: ClassVar[str] = "Backgrounds"
     names: ClassVar[tuple[str, ...]] = (
         *(f"{kind}_accuracy" for kind in (*WITH_OBJECT, *WITHOUT_OBJECT)),
-        *("bg_gap", "bg_gap_next", "needs_background", "outline_gain", "size_effect", "scale_leakage"),
+        *("bg_gap", "bg_gap_next", "needs_background", "outline_gain", "size_effect", "scale_leakage", "progress"),
     )
     by_default: ClassVar[bool] = False
 
@@ -71,6 +71,8 @@ class Background:
     def __post_init__(self) -> None:
         if self.bins < 1 or self.sigma < 0 or self.examples < 0:
             raise ValueError("expected bins of at least 1, sigma and examples of at least 0")
+        if self.sigma:
+            object.__setattr__(self, "names", (*type(self).names, "bg_blurred_accuracy"))
 
     @property
     def variants(self) -> tuple[str, ...]:
@@ -232,7 +234,7 @@ def areas(exam: Exam, held: Kinds) -> np.ndarray:
 
 
 def _mean(block: Block) -> float:
-    return float(block.score.mean()) if block.score.size else float("nan")
+    return float(block.score.mean(dtype=np.float64)) if block.score.size else float("nan")
 
 
 def _per_run(one: Block, two: Block) -> tuple[float, ...]:

@@ -1,18 +1,17 @@
 """The nine classes of ImageNet-9 (Xiao et al. 2021, paper 004), read from the answers of a model with finer classes.
 
-`in9.json` lists each class's ImageNet classes (370 in all) as WordNet id and place among the 1,000, in the published
-order, in which the "next" class is counted. Whippet, Italian greyhound and the domestic cats belong to none, as
+Each has some of ImageNet's classes (370 in all; the table is the builder's), in the published order, in which the
+"next" class is counted. Whippet, Italian greyhound and the domestic cats belong to none, as
 published. The answer is the class of the model's own best class; one that belongs to none of the nine is wrong.
 """
 
 from __future__ import annotations
 
 import functools
-import json
 import re
 from collections.abc import Sequence
-from pathlib import Path
 
+from snellen.data.in9.grouping import nine
 from snellen.models.groups import Groups, group_targets
 
 _LONG = {"wheeled vehicle": "vehicle", "musical instrument": "instrument"}  # as the published folders name them
@@ -21,7 +20,7 @@ _LONG = {"wheeled vehicle": "vehicle", "musical instrument": "instrument"}  # as
 @functools.cache
 def classes() -> Groups:
     """Class → WordNet id → place among ImageNet's 1,000 classes; the nine in their published order."""
-    return json.loads(Path(__file__).with_suffix(".json").read_text())
+    return {_LONG.get(name, name): held for name, held in nine().items()}
 
 
 def plain_name(name: str) -> str | None:

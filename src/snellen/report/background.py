@@ -14,6 +14,8 @@ from snellen.report.table import trust_of
 from snellen.report.words import VARIANTS, interval, known, percent
 
 Finding = Mapping[str, Any]
+REQUIRED = CATEGORIES[1:3]
+MOST_CLASSES, TOP_CLASSES = 20, 15  # up to how many classes each has its bar, and how many have one beyond that
 CATEGORY_MEANING = dict(
     zip(
         CATEGORIES,
@@ -38,6 +40,7 @@ def background_page(results: Mapping[str, Any]) -> dict[str, Any] | None:
     models = [_model(name, [one for one in found if one["model"] == name]) for name in results["models"]]
     return {
         "models": models,
+        "boxed": any("foreground=box" in text for one in found for text in one["distortions"]),
         "chance": 1 / max(1, len(classes)),
         "meaning": CATEGORY_MEANING,
         "leakage": next((one for one in found if one["name"] == "scale_leakage" and known(one["value"])), None),
@@ -79,15 +82,28 @@ def _model(name: str, own: Sequence[Finding]) -> dict[str, Any]:
         "categories": [
             {"name": category, "count": count, "share": count / total} for category, count in needs["counts"].items()
         ],
-        "by_class": [
-            {"class": label, "category": category, "count": count, "share": count / of}
-            for label, counts in needs["by_class"].items()
-            if (of := sum(counts.values()))
-            for category, count in counts.items()
-        ],
+        "classes": len(needs["by_class"]),
+        "by_class": _by_class(needs["by_class"]),
         "bins": [one for one in held["size_effect"]["facts"]["bins"] if known(one["value"])],
         "overall": held["size_effect"]["facts"]["overall"],
     }
+
+
+def _by_class(counts: Mapping[str, Mapping[str, int]]) -> list[dict[str, Any]]:
+    """A row for each class and category; of very many classes those whose images most often need their background."""
+    held = {name: (own, sum(own.values())) for name, own in counts.items() if sum(own.values())}
+    if len(held) > MOST_CLASSES:
+
+        def need(name: str) -> float:
+            own, of = held[name]
+            return sum(own[category] for category in REQUIRED) / of
+
+        held = {name: held[name] for name in sorted(held, key=need, reverse=True)[:TOP_CLASSES]}
+    return [
+        {"class": name, "category": category, "count": count, "share": count / of}
+        for name, (own, of) in held.items()
+        for category, count in own.items()
+    ]
 
 
 def _variant(one: Finding) -> dict[str, Any]:

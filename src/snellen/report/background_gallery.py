@@ -115,6 +115,8 @@ def _answers(run: Run, wanted: set[str]) -> dict[tuple[str, str], int]:
     import pyarrow.compute as pc
 
     held: dict[tuple[str, str], int] = {}
+    if not wanted:
+        return held
     for file in run.store.files("answers"):
         table = read_rows(file, ["cell", "sample", "pred"], filters=pc.field("sample").isin(sorted(wanted)))
         held |= {(row["cell"], row["sample"]): row["pred"] for row in table.to_pylist()}

@@ -25,7 +25,7 @@ def gallery_of(run: Run, results: Mapping[str, Any], on: str = "test") -> dict[s
     distortions = _columns(results, on)
     cells = _cells(run, results, on)
     shown = {text: next((row["shown"] for row in cells if row["distortion"] == text), "") for text in distortions}
-    samples = _chosen(run, shown.get("none()", ""), on)
+    samples = _chosen(run, _pictured(run, list(shown.values())), on)
     answers = _answers(run, {row["cell"] for row in cells}, samples)
     classes = results["data"][on]["classes"]
     rows = []
@@ -78,9 +78,14 @@ def _cells(run: Run, results: Mapping[str, Any], on: str) -> list[dict[str, Any]
     return sorted(fitting.values(), key=lambda row: order[row["model"], row["run"]])
 
 
-def _chosen(run: Run, shown: str, on: str) -> dict[int, dict[str, Any]]:
+def _pictured(run: Run, shown: Sequence[str]) -> list[int]:
+    """The positions pictured in most of the columns: audits may have asked for single pictures of other samples."""
+    counts = Counter(int(file.stem) for key in shown if key for file in (run.path / "thumbs" / key).glob("*.png"))
+    return sorted(position for position, count in counts.items() if count == max(counts.values()))
+
+
+def _chosen(run: Run, positions: Sequence[int], on: str) -> dict[int, dict[str, Any]]:
     """Position → sample of up to eight pictured samples: one of each class in turn, classes spread evenly."""
-    positions = sorted(int(file.stem) for file in (run.path / "thumbs" / shown).glob("*.png")) if shown else []
     held = {p: row for p, row in _samples(run, on, positions).items() if not row["error"]}
     by_class: dict[int, list[int]] = {}
     for position, row in held.items():

@@ -51,10 +51,12 @@ def in9(path: str, options: Mapping[str, str]) -> Dataset:
     masked = all(mask.is_file() for mask in masks)
     boxes = np.array([[_number(held.get(corner)) for corner in BOX] for held in facts], float)
     boxed = not np.isnan(boxes).any()
+    size = _size(place.parent / FACTS)
     columns = {
         **plain.samples.columns,
         "background": np.array([h.get("background") or foreground_of(s)[1] for h, s in zip(facts, stems)]),
         "background_class": np.array([held.get("background_class", "") for held in facts]),
+        "box_share": _share(boxes, size),
         "mask_share": np.array([_number(held.get("mask_share")) for held in facts], float),
         "source": np.array([held.get("source", "") for held in facts]),
     }
@@ -74,7 +76,7 @@ def in9(path: str, options: Mapping[str, str]) -> Dataset:
             samples=Samples(ids, plain.samples.labels, columns),
             fingerprint=key_of(["in9", plain.fingerprint, ids, outlines, checksum(boxes.astype("<f8").tobytes())]),
             read=read,
-            size=_size(place.parent / FACTS),
+            size=size,
             facts=frozenset((["masks"] if masked else []) + (["boxes"] if boxed else [])),
         ),
         chosen,
@@ -104,6 +106,13 @@ def _size(file: Path) -> tuple[int, int] | None:
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return side, side
+
+
+def _share(boxes: np.ndarray, size: tuple[int, int] | None) -> np.ndarray:
+    """float [n]: the share of the image that each box covers, nan where it is not known."""
+    if size is None:
+        return np.full(len(boxes), np.nan)
+    return (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1]) / (size[0] * size[1])
 
 
 def _known(photo: Photo | Unreadable, mask: Path | None, boxes: np.ndarray | None) -> Photo | Unreadable:
