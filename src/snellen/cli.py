@@ -80,7 +80,10 @@ def train(
         str | None, typer.Option(help="fast, 000, 001, 003, 003-cifar10, 003-camvid, 004, 004-small, or a YAML file")
     ] = None,
     mix: Annotated[str | None, typer.Option(help="none, cutmix, mixup …, with settings: 'cutmix(alpha=1)'")] = None,
-    robust: Annotated[str | None, typer.Option(help="train against an attack: 'pgd(radius=0.03)'")] = None,
+    robust: Annotated[
+        str | None, typer.Option(help="against an attack: 'pgd(radius=0.03)'; for the worst group: groupdro")
+    ] = None,
+    groups: Annotated[str | None, typer.Option(help="columns that make groupdro's groups: 'label*scene'")] = None,
     partner: Annotated[str | None, typer.Option(help="mix in images of other data, whose labels do not count")] = None,
     objective: Annotated[str | None, typer.Option(help="classic, or reformulated: only the first label counts")] = None,
     runs: Annotated[int, typer.Option(help="how many runs that differ in seed")] = 1,
@@ -113,10 +116,12 @@ def train(
 ) -> None:
     """Train a network, or several runs of it, and leave checkpoints that `snellen audit` takes as one model."""
     from snellen.train.command import chosen_recipe, run_train
+    from snellen.train.groupdro import with_groups
 
     settings = dict(
-        arch=arch, mix=mix, robust=robust, objective=objective, epochs=epochs, updates=updates, batch_size=batch_size,
-        optimiser=optimiser, lr=lr, schedule=schedule, weight_decay=weight_decay, smoothing=smoothing, seed=seed,
+        arch=arch, mix=mix, robust=with_groups(robust, groups), objective=objective, epochs=epochs, updates=updates,
+        batch_size=batch_size, optimiser=optimiser, lr=lr, schedule=schedule, weight_decay=weight_decay,
+        smoothing=smoothing, seed=seed,
     )  # fmt: skip
     how = dict(
         test=test, partner=partner, init=init, holdout=holdout, every=every, compile=compile, log=log, device=device
