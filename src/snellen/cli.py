@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from snellen.errors import UserError
+from snellen.sweep.cli import sweep
 
 app = typer.Typer(
     name="snellen",
@@ -260,6 +261,9 @@ def phantom(
         print(made.json)
     elif not quiet:
         print(f"{made.images:,} images: {made.out}")
+
+
+app.add_typer(sweep, name="sweep")
 
 
 @app.callback(invoke_without_command=True)

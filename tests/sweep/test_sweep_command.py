@@ -1,0 +1,91 @@
+"""The sweep commands: what they print, what they refuse, and that help is fast."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from snellen.cli import main
+
+WORLD = "phantom:train?size=24&n=96&background_bias=1"
+TESTS = (
+    "--test",
+    "mixed_same=phantom:test?size=24&n=48&background_bias=1",
+    "--test",
+    "mixed_rand=phantom:test?size=24&n=48",
+)
+QUICK = ("--epochs", "1", "--set", "batch_size=32", "--device", "cpu")
+
+
+def run(*arguments: str) -> int:
+    with pytest.raises(SystemExit) as caught:
+        main(["sweep", *arguments])
+    return int(caught.value.code or 0)
+
+
+@pytest.fixture(autouse=True)
+def at(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_plan_then_a_grid_then_nothing_left(at, capsys):
+    grid = ("variants", "smallnet", "--train", f"scenes={WORLD}", *TESTS, *QUICK, "--out", "grid")
+    assert run(*grid, "--dry-run") == 0
+    out = capsys.readouterr().out
+    assert "trainings: 1\ntrainings_left: 1\naudits: 2\naudits_left: 2" in out
+    assert not (at / "grid").exists()
+    assert run(*grid) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("trained on  mixed_same")
+    assert out.rstrip().endswith("page: grid/sweep.html")
+    assert run(*grid, "--dry-run", "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["trainings_left"], told["audits_left"]) == (0, 0)
+    assert run(*grid, "--json") == 0
+    page = json.loads(capsys.readouterr().out)
+    assert page == json.loads((at / "grid" / "sweep.json").read_text())
+    assert run("methods", "mine=grid/models/scenes/*.safetensors", *TESTS, "--out", "methods", "--quiet") == 0
+    assert capsys.readouterr().out == ""
+    other = json.loads((at / "methods" / "sweep.json").read_text())
+    assert [row["value"] for row in other["rows"]] == [row["value"] for row in page["rows"]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["variants", "smallnet", *TESTS, "--out", "x"], "a sweep needs at least one point"),
+        (["variants", "smalnet", *TESTS, "--out", "x", "--train", f"a={WORLD}"], "unknown network 'smalnet'"),
+        (["variants", "smallnet", *TESTS, "--out", "x", "--in9", "none"], "--in9: no folder 'none'"),
+        (["variants", "smallnet", *TESTS, "--out", "x", "--in9", "."], "--in9: '.' has no variant such as original/val"),
+        (["amount", "smallnet", "--data", WORLD, "--amounts", "1,x", *TESTS, "--out", "x"], "expected --amounts as whole"),
+        (["amount", "smallnet", "--data", WORLD, "--amounts", "24,24", *TESTS, "--out", "x"], "names an amount twice"),
+        (["amount", "smallnet", "--data", WORLD, "--amounts", "9999", *TESTS, "--out", "x"], "images, 9999 in all need 834"),
+        (["grain", "smallnet", "--data", WORLD, "--grains", "2", *TESTS, "--out", "x"], "give one of --groups FILE"),
+        (["grain", "smallnet", "--data", WORLD, "--grains", "2", "--tree", *TESTS, "--out", "x"], "'heart' has 1 sub-class,"),
+        (["methods", "a", *TESTS, "--out", "x"], "expected NAME=MODEL, such as"),
+        (["methods", "a=none/*.safetensors", *TESTS, "--out", "x"], "no file matches 'none/*.safetensors'"),
+        (["methods", "a=observer:shape", *TESTS, "--gap", "x", "--out", "x"], "expected --gap FIRST,SECOND"),
+        (["methods", "a=observer:shape", "--test", "b=folder:none", "--out", "x"], "none"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_one_line_and_exit_2(at, capsys, arguments, message):
+    assert run(*arguments) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.startswith("error: ")
+    assert error.count("\n") == 1
+    assert not (at / "x").exists()
+
+
+@pytest.mark.parametrize("kind", ["variants", "amount", "grain", "methods"])
+def test_help_ends_with_an_example_and_imports_no_torch(kind):
+    code = (
+        f"import sys; from snellen.cli import main\ntry: main(['sweep', '{kind}', '--help'])\n"
+        "finally: assert not {'torch', 'pandas', 'numpy'} & set(sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert f"Example: snellen sweep {kind}" in " ".join(done.stdout.split())
