@@ -176,21 +176,36 @@ def report(
         print(load_run(run).report(out))
 
 
-@app.command(epilog="Example: snellen explain timm:resnet18.a1_in1k photo.jpg --layer -2")
+@app.command(
+    epilog="Examples: snellen explain timm:resnet18.a1_in1k photo.jpg --layer -2\n\n"
+    "snellen explain original='a/*.safetensors' mixed='b/*.safetensors' --data phantom:test --limit 64 --out explained"
+)
 def explain(
     model: Annotated[str, typer.Argument(help="who is asked; see `snellen list models`")],
-    images: Annotated[list[Path], typer.Argument(help="image files", metavar="IMAGE...")],
+    images: Annotated[
+        list[str] | None, typer.Argument(help="image files; with --data more models", metavar="IMAGE...")
+    ] = None,
+    data: Annotated[str | None, typer.Option(help="data with masks: models side by side, and the share inside")] = None,
+    limit: Annotated[int, typer.Option(help="with --data: ask about at most N images")] = 64,
     layer: Annotated[str | None, typer.Option(help="where to look: a name, -2 (stages from the end) or stage3")] = None,
-    out: Annotated[Path | None, typer.Option(help="the folder for the pictures; default beside each image")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="the folder for the pictures; default beside each image, with --data explained")
+    ] = None,
     device: Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps or auto")] = None,
     json: AsJson = False,
 ) -> None:
-    """Show where in each image a torch model looks for its answer (Grad-CAM), as pictures beside the images."""
-    from snellen.command import print_explained
-    from snellen.explain import explain_images
+    """Show where in each image torch models look for their answer (Grad-CAM): pictures, or a page of several models."""
+    from snellen.command import print_beside, print_explained
+    from snellen.explain import explain_beside, explain_images
     from snellen.models import load_model
 
-    print_explained(explain_images(load_model(model, device), images, layer, out), as_json=json)
+    if data is not None:
+        found = explain_beside([model, *(images or [])], data, out or "explained", limit, layer, device)
+        print_beside(found, as_json=json)
+        return
+    if not images:
+        raise UserError("no image given; name image files, or --data with masks")
+    print_explained(explain_images(load_model(model, device), list(map(Path, images)), layer, out), as_json=json)
 
 
 @app.command("list", epilog="Example: snellen list distortions")

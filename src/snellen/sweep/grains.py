@@ -37,7 +37,7 @@ def grain(
     Their answers are read as the coarse classes. What the sub-classes are: `groups`, a dictionary (or a file: JSON, or CSV
     with the columns fine and coarse) from coarse classes to the data's own; `tree`, the topmost nodes of the data's own
     tree; or `by`, a column whose values divide the data's classes. Sub-classes are put together into k in an order drawn
-    by `seed`; the k of one grain are parts of those of any grain that divides it where the numbers are even. `how` may
+    by `seed`; those of one grain are parts of those of any grain that divides it. `how` may
     hold `rule` too, of the label map: argmax, sum or mean. Otherwise as `variants`.
     """
     plan = grain_plan(
