@@ -45,6 +45,13 @@ def _data() -> list[tuple[str, str]]:
             "arrays:file.npz",
             "arrays: images uint8 [N, H, W, 3] or [N, H, W], labels, optional ids, classes, masks, boxes",
         ),
+        (
+            "boxes:file.csv",
+            "a table with one row a box: path, label, x0, y0, x1, y1; maximum exclusive, or ?max=inclusive",
+        ),
+        ("voc:DIR", "images with XML files as Pascal VOC and ImageNet have them; ?split=, ?masks=true, ?first=0"),
+        ("coco:annotations.json?images=DIR", "images, boxes and masks in one JSON file, as COCO has them"),
+        ("in9:ROOT/VARIANT", "a variant that `snellen build in9` made, or of the published ImageNet-9; ?split="),
         ("phantom:test?size=32", f"a generated world whose truth is known; dials {', '.join(DIALS)}"),
     ]
 

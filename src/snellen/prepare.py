@@ -93,6 +93,7 @@ def prepare(
     if donors is None and _mixes_own_data(listed, exam):
         donors = data
     pool = None if donors is None else _dataset(donors, None)
+    _check_lenders(pool, listed, exam)
     notices = list(dict.fromkeys([*(n for s in subjects for n in s.card.notices), *warnings]))
     if cutouts is not None and cutouts.found > len(cutouts.ids):
         notices.append(f"{cutouts.found:,} cut-outs in '{cutouts.text}', of which {len(cutouts.ids)} are used")
@@ -118,6 +119,18 @@ def _mixes_own_data(audits: Sequence[Any], exam: Exam) -> bool:
     stages = {stage for one in audits for cell in one.cells(exam) for stage in stages_of(cell.distortion)}
     needing = [stage for stage in stages if "donors" in stage.needs]
     return bool(needing) and all(getattr(stage, "own_data", False) for stage in needing)
+
+
+def _check_lenders(pool: Dataset | None, audits: Sequence[Any], exam: Exam) -> None:
+    """Refuse donors of whose objects nothing is known, where they are to lend backgrounds."""
+    if pool is None or pool.facts & {"masks", "boxes"}:
+        return
+    for stage in (stage for one in audits for cell in one.cells(exam) for stage in stages_of(cell.distortion)):
+        if "donors" in stage.needs and getattr(stage, "whole_pool", False):
+            raise UserError(
+                f"{stage} needs donors whose objects' boxes or masks are known, which {pool.text} does not have; "
+                "give other --donors, for example voc:DIR"
+            )
 
 
 def _dataset(data: Any, limit: int | None) -> Dataset:

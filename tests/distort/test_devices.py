@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from snellen.distort import Donors, parse
+from snellen.distort import parse
 
 from .test_every_distortion import TEXTS, images, view
 
@@ -21,7 +21,7 @@ def test_a_gpu_gives_the_pixels_of_the_cpu(text: str) -> None:
     known = view()
     assert known.masks is not None
     assert known.donors is not None
-    pool = Donors(known.donors.images.cuda(), known.donors.ids, known.donors.fingerprint)
+    pool = replace(known.donors, images=known.donors.images.cuda())
     there = replace(known, device=torch.device("cuda"), masks=known.masks.cuda(), donors=pool)
     here, away = distortion(images(), known), distortion(images().cuda(), there).cpu()
     floating = any(getattr(stage, "floating", False) for stage in getattr(distortion, "stages", (distortion,)))

@@ -6,13 +6,17 @@ from collections.abc import Callable, Mapping
 from urllib.parse import parse_qsl
 
 from snellen.data.arrays import arrays, from_arrays
+from snellen.data.boxes import boxes
 from snellen.data.canvas import Canvas, render
+from snellen.data.coco import coco
 from snellen.data.cue import cue
 from snellen.data.dataset import Dataset, Photo, Samples, Unreadable, limited
 from snellen.data.folder import folder
+from snellen.data.in9.reading import in9 as variants
 from snellen.data.manifest import manifest
 from snellen.data.phantom import phantom as generated  # under its own name it would hide the package
 from snellen.data.subset import OPTIONS, chosen, only_ids, random_labels, without_classes
+from snellen.data.voc import voc
 from snellen.errors import UserError, unknown
 
 SCHEMES: dict[str, Callable[[str, Mapping[str, str]], Dataset]] = {
@@ -20,6 +24,10 @@ SCHEMES: dict[str, Callable[[str, Mapping[str, str]], Dataset]] = {
     "cue": cue,
     "manifest": manifest,
     "arrays": arrays,
+    "boxes": boxes,
+    "voc": voc,
+    "coco": coco,
+    "in9": variants,
     "phantom": generated,
 }
 

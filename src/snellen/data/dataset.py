@@ -53,9 +53,10 @@ class Photos:
 
 @dataclass(frozen=True)
 class Unreadable:
-    """An image that could not be decoded, and why."""
+    """An image that could not be decoded, or what is known of it is wrong; why, and which sort of trouble that is."""
 
     reason: str
+    sort: str = "unreadable"
 
 
 @dataclass(frozen=True)

@@ -41,13 +41,13 @@ def manifest(path: str, options: Mapping[str, str]) -> Dataset:
         raise UserError(f"{path} line {row + 2}: path or label is empty")
     conditions = dict(options)
     root = Path(conditions.pop("root", str(file.parent))).expanduser()
-    paths = [_below(root, str(p), f"{path} line {row + 2}") for row, p in enumerate(table["path"])]
+    paths = [below(root, str(p), f"{path} line {row + 2}") for row, p in enumerate(table["path"])]
     masks = (
-        [_below(root, str(p), f"{path} line {row + 2}") for row, p in enumerate(table["mask"])]
+        [below(root, str(p), f"{path} line {row + 2}") for row, p in enumerate(table["mask"])]
         if "mask" in table.columns
         else None
     )
-    boxes = _boxes(table, path) if set(BOX) <= set(table.columns) else None
+    boxes = box_corners(table, path) if set(BOX) <= set(table.columns) else None
     ids = tuple(map(str, table["id"] if "id" in table.columns else table["path"]))
     if len(set(ids)) < len(ids):
         twice = next(i for i, count in Counter(ids).items() if count > 1)
@@ -85,7 +85,7 @@ def read_table(file: Path) -> pd.DataFrame:
         raise UserError(f"{file} cannot be read as {file.suffix[1:] or 'CSV'}: {told}") from None
 
 
-def _boxes(table: pd.DataFrame, path: str) -> np.ndarray:
+def box_corners(table: pd.DataFrame, path: str) -> np.ndarray:
     """The boxes as float [rows, 4]; a corner that is no number is named by its line."""
     import pandas as pd
 
@@ -97,7 +97,7 @@ def _boxes(table: pd.DataFrame, path: str) -> np.ndarray:
     return corners.to_numpy(float)
 
 
-def _below(root: Path, path: str, where: str) -> Path:
+def below(root: Path, path: str, where: str) -> Path:
     """The path under `root`; one that leaves it is refused."""
     try:
         full = (root / path).resolve()

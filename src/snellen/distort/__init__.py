@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from snellen.distort.apply import apply
+from snellen.distort.background import Background
 from snellen.distort.chain import Chain, Distortion, Nothing, moved, show
 from snellen.distort.cover import Occlude, Tiles
 from snellen.distort.cutouts import Cutouts
@@ -22,7 +23,7 @@ from snellen.distort.soft_shuffle import SoftShuffle
 from snellen.distort.view import Donors, View
 
 __all__ = [
-    "DISTORTIONS", "Beta", "Chain", "Cutouts", "Distortion", "Donors", "Fourier", "Mix", "Noise", "Nothing", "Occlude",
-    "Saliency", "Salient", "Shuffle", "SoftShuffle", "Tiles", "Uniform", "View", "apply", "moved", "parse", "saliency_of",
-    "show",
+    "DISTORTIONS", "Background", "Beta", "Chain", "Cutouts", "Distortion", "Donors", "Fourier", "Mix", "Noise", "Nothing",
+    "Occlude", "Saliency", "Salient", "Shuffle", "SoftShuffle", "Tiles", "Uniform", "View", "apply", "moved", "parse",
+    "saliency_of", "show",
 ]  # fmt: skip

@@ -27,7 +27,8 @@ def apply(
     """Distorted images of the kind that came in: uint8 tensor [B, 3, H, W], NumPy [B, H, W, 3] (or one [H, W, 3]), PIL.
 
     `ids` name the samples, so that each has its own draws (default "0", "1", …). `known` gives what the distortion
-    needs: labels, masks (bool [B, H, W]), boxes, mean (RGB in 0…255), donors (images of the same kind and size),
+    needs: labels, masks (bool [B, H, W]), boxes, mean (RGB in 0…255), donors (images of the same kind and size, or
+    `Donors` with labels and boxes to borrow backgrounds from),
     saliency (maps [B, H, W] in 0…1, or bytes), occluders (a folder of cut-outs, or RGBA images of any size).
     """
     chosen = parse(distortion)

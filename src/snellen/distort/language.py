@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from snellen import text
+from snellen.distort.background import Background
 from snellen.distort.chain import Chain, Distortion, Nothing, stages_of
 from snellen.distort.cover import Occlude, Tiles
 from snellen.distort.cutouts import Cutouts
@@ -27,6 +28,7 @@ DISTORTIONS: dict[str, type] = {
     "soft_shuffle": SoftShuffle,
     "noise": Noise,
     "mix": Mix,
+    "background": Background,
 }
 
 

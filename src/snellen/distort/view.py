@@ -12,6 +12,8 @@ import numpy as np
 from snellen.data.dataset import sample_keys
 from snellen.distort.draws import Draws, on_device
 from snellen.distort.law import Law
+from snellen.distort.lenders import Lenders
+from snellen.distort.strips import Inpaint, boxes_of, filled, lends
 from snellen.lazy import torch
 
 if TYPE_CHECKING:
@@ -22,16 +24,58 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Donors:
-    """Images of the canvas's size that may be pasted: uint8 [N, 3, H, W], their ids and the pool's fingerprint."""
+    """Images of the canvas's size that may be pasted: uint8 [N, 3, H, W], their ids and the pool's fingerprint.
+
+    To lend backgrounds they also have `labels` [N] (−1 = unknown) and `boxes` (float [n, 4] each) or `masks` (bool
+    [N, H, W]). `classes` names the labels: first the `order` classes of the data that borrow, in their order, then those
+    that only the donors have.
+    """
 
     images: Tensor
     ids: tuple[str, ...]
     fingerprint: str
+    labels: np.ndarray | None = None
+    boxes: Sequence[np.ndarray] | None = None
+    masks: Tensor | None = None
+    classes: tuple[str, ...] = ()
+    order: int = 0
 
     @functools.cached_property
     def keys(self) -> np.ndarray:
         """uint64 [N]: the donors' sample keys, by which an image knows itself among them."""
         return sample_keys(self.ids)
+
+    @functools.cached_property
+    def rectangles(self) -> np.ndarray:
+        """int64 [N, 4]: the box of each donor's object in whole pixels, maximum exclusive."""
+        return boxes_of(self.images, self)
+
+    @functools.cached_property
+    def lenders(self) -> Lenders:
+        """Those of the donors that have a class and a background to give."""
+        if self.labels is None:
+            raise ValueError("expected the donors' labels, to choose backgrounds by class; pass Donors(…, labels=…)")
+        able = lends(self.rectangles, *self.images.shape[2:])
+        classes = self.order or int(self.labels.max(initial=-1)) + 1
+        return Lenders(self.ids, np.where(able, self.labels, -1), classes)
+
+    @functools.cached_property
+    def named(self) -> tuple[np.ndarray, np.ndarray]:
+        """The donors' ids and the names of their classes (numbers where these have none), each with "" as the last."""
+        labels = [] if self.labels is None else self.labels.tolist()
+        classes = ["" if k < 0 else self.classes[k] if k < len(self.classes) else str(k) for k in labels]
+        return np.array([*self.ids, ""], dtype=object), np.array([*classes, ""], dtype=object)
+
+    def backgrounds(self, inpaint: Inpaint = "tile") -> Tensor:
+        """uint8 [N, 3, H, W]: the donors without their objects; made once, on the donors' device."""
+        held = self._filled
+        if inpaint not in held:
+            held[inpaint] = filled(self.images, self.rectangles, inpaint)
+        return held[inpaint]
+
+    @functools.cached_property
+    def _filled(self) -> dict[str, Tensor]:
+        return {}
 
 
 @dataclass(frozen=True)

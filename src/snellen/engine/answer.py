@@ -15,6 +15,7 @@ from snellen.data.canvas import Canvas
 from snellen.data.dataset import Dataset, Samples
 from snellen.data.occluders import Occluders
 from snellen.distort import Donors, View, moved, saliency_of, show
+from snellen.distort.chain import stages_of
 from snellen.distort.draws import on_device
 from snellen.engine.cell import Asked
 from snellen.engine.failures import Failure, check_failed, check_unreadable, one_by_one
@@ -29,6 +30,19 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 THUMBNAILS = 24
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Which donors a distortion pastes from: the canvas they are on, and whether all should be there or a share is enough."""
+
+    canvas: Canvas
+    whole: bool = False
+
+
+def pool_of(one: Asked) -> Pool:
+    """The pool of a cell; it depends on nothing but the cell, so that no other cell changes what is pasted."""
+    return Pool(one.canvas, any(getattr(stage, "whole_pool", False) for stage in stages_of(one.cell.distortion)))
 
 
 @dataclass
@@ -47,7 +61,7 @@ class Work:
     batch: dict[Canvas, int]
     device: Any
     new: frozenset[str] = frozenset()
-    donors: Mapping[Canvas, Donors] = field(default_factory=dict)
+    donors: Mapping[Pool, Donors] = field(default_factory=dict)
     occluders: Occluders | None = None
     pictured: frozenset[int] = frozenset()
     keep: str | None = None
@@ -112,7 +126,7 @@ def answer(slides: Slides, work: Work) -> Answered:
                 masks=masks,
                 boxes=slides.boxes.get(canvas),
                 mean=group[0].subject.card.fill,
-                donors=work.donors.get(canvas),
+                donors=work.donors.get(pool_of(group[0])),
                 occluders=work.occluders,
                 saliency=None if key is None else maps[key].maps,
             )

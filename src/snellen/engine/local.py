@@ -12,7 +12,7 @@ from snellen.data.canvas import Canvas
 from snellen.data.dataset import Dataset, limited
 from snellen.data.occluders import Occluders
 from snellen.distort import Donors
-from snellen.engine.answer import THUMBNAILS, Answered, Work, answer
+from snellen.engine.answer import THUMBNAILS, Answered, Pool, Work, answer, pool_of
 from snellen.engine.maps import maps_in
 from snellen.engine.plan import Pass, Plan
 from snellen.engine.progress import Progress
@@ -25,6 +25,7 @@ from snellen.models.model import Model
 
 Pasted = tuple[Dataset | None, Occluders | None]  # what may be pasted: donors and cut-outs
 DONOR_BYTES = 64 * 2**20  # what a donor pool may take of memory, per canvas
+WHOLE_POOL_BYTES = 640 * 2**20  # where all donors should be there: the 4,050 published backgrounds at 224 px
 
 
 def run_local(
@@ -109,8 +110,8 @@ def work_of(one: Pass, plan: Plan, models: Mapping[str, Model], pasted: Pasted, 
     data = plan.data[one.on]
     canvases = list(dict.fromkeys(a.canvas for a in one.asked))
     device = torch.device(plan.settings.device)
-    needs_donors = [a.canvas for a in one.asked if "donors" in a.cell.distortion.needs]
-    pools = {canvas: donor_pool(donors, canvas, device) for canvas in dict.fromkeys(needs_donors) if donors is not None}
+    needed = {pool_of(a): None for a in one.asked if "donors" in a.cell.distortion.needs}
+    pools = {} if donors is None else {pool: donor_pool(donors, pool, device, data.classes) for pool in needed}
     chosen = {sample: position for position, sample in enumerate(data.samples.ids)}
     pictured = frozenset(chosen[sample] for sample in limited(data, THUMBNAILS).samples.ids)
     return Work(
@@ -129,14 +130,29 @@ def work_of(one: Pass, plan: Plan, models: Mapping[str, Model], pasted: Pasted, 
     )
 
 
-def donor_pool(data: Dataset, canvas: Canvas, device: Any) -> Donors:
-    """Donor images on a canvas: as many as fit into 64 MiB, chosen by a hash of their ids."""
-    chosen = limited(data, max(1, DONOR_BYTES // (3 * canvas.height * canvas.width)))
-    (slide,) = slides(chosen, [range(len(chosen))], [_fitted(canvas)], threads=4)
+def donor_pool(data: Dataset, pool: Pool, device: Any, classes: Sequence[str] = ()) -> Donors:
+    """Donor images on a canvas: as many as fit into 64 MiB (640 for a whole pool), chosen by a hash of their ids.
+
+    Labels are numbers in `classes`, those of the data that borrow; classes that only the donors have come behind them.
+    """
+    canvas = _fitted(pool.canvas)
+    chosen = limited(
+        data, max(1, (WHOLE_POOL_BYTES if pool.whole else DONOR_BYTES) // (3 * canvas.height * canvas.width))
+    )
+    (slide,) = slides(chosen, [range(len(chosen))], [canvas], threads=4)
     readable = [row for row, error in enumerate(slide.errors) if not error]
-    ids: Sequence[str] = chosen.samples.ids
-    images = slide.images[_fitted(canvas)][readable].to(device)
-    return Donors(images, tuple(ids[row] for row in readable), chosen.fingerprint)
+    names = (*classes, *(name for name in data.classes if name not in classes))
+    number = np.array([*(names.index(name) for name in data.classes), -1])  # a label of −1 stays unknown
+    return Donors(
+        slide.images[canvas][readable].to(device),
+        tuple(chosen.samples.ids[row] for row in readable),
+        chosen.fingerprint,
+        number[chosen.samples.labels[readable]],
+        [slide.boxes[canvas][row] for row in readable] if canvas in slide.boxes else None,
+        slide.masks[canvas][readable].to(device) if canvas in slide.masks else None,
+        names,
+        len(classes),
+    )
 
 
 def _fitted(canvas: Canvas) -> Canvas:

@@ -110,6 +110,8 @@ def _check_needs(cell: Cell, data: Dataset, pools: Collection[str], subjects: Se
             raise UserError(
                 f"{cell.distortion} needs cut-outs; pass --occluders DIR, a folder of PNGs with transparency"
             )
+        if need == "boxes" and "masks" in data.facts:
+            continue  # a mask has a box around it
         if need in ("masks", "boxes") and need not in data.facts:
             raise UserError(
                 f"{cell.distortion} needs the objects' {need}, which {data.text} does not have; "

@@ -81,12 +81,13 @@ def _shown_columns(trace: Trace, readable: np.ndarray) -> dict[str, np.ndarray]:
     )
     noted = {
         name: np.concatenate([notes.get(name, np.full(size, blank)) for size, notes in trace.notes])
-        for name, blank in (("donor", ""), ("excluded", False))
+        for name, blank in (("donor", ""), ("donor_class", ""), ("excluded", False))
     }
     return {
         "covered": covered[readable].astype(np.float32),
         "object_covered": hidden[readable].astype(np.float32),
         "donor": noted["donor"].astype(object)[readable],
+        "donor_class": noted["donor_class"].astype(object)[readable],
         "excluded": noted["excluded"].astype(bool)[readable],
     }
 

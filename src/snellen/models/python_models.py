@@ -20,7 +20,7 @@ def load_python(name: str, argument: str | None, device: Any) -> Model:
     place, colon, factory_name = name.rpartition(":")
     if not colon:
         raise UserError(f"expected 'python:package.module:factory', got 'python:{name}'")
-    module = _module(place)
+    module = user_module(place)
     factory = getattr(module, factory_name, None)
     if not callable(factory):
         offered = [n for n, v in vars(module).items() if callable(v) and not n.startswith("_")]
@@ -37,7 +37,7 @@ def load_python(name: str, argument: str | None, device: Any) -> Model:
     return as_model(made, None if isinstance(made, Model) else label, device)
 
 
-def _module(place: str) -> Any:
+def user_module(place: str) -> Any:
     """A module by its dotted name (the working folder counts) or by the path of its file."""
     if place.endswith(".py"):
         path = Path(place)

@@ -21,10 +21,16 @@ PART = ".part"
 
 @dataclass(frozen=True)
 class Destination:
-    """The folder `out` of the export that `facts` describe; they end up in its phantom.json."""
+    """The folder `out` of the export that `facts` describe; they end up in its phantom.json, or another file's `name`.
+
+    `whole` says what such a folder is, and `told` which two of the facts tell one from another.
+    """
 
     out: Path
     facts: dict[str, Any]
+    name: str = FACTS
+    whole: str = "export of the phantom world"
+    told: tuple[str, str] = ("format", "world")
 
     @property
     def part(self) -> Path:
@@ -37,25 +43,23 @@ class Destination:
             if self.out.exists() and not self.out.is_dir():
                 raise UserError(f"--out '{self.out}' is a file; give a folder")
             held = sorted(path.name for path in self.out.iterdir()) if self.out.exists() else []
-            if FACTS in held:
-                self._same(self.out / FACTS, "choose another --out")
+            if self.name in held:
+                self._same(self.out / self.name, "choose another --out")
                 return False
             if PART in held:
-                if (self.part / FACTS).exists():  # else it was stopped before its first image
-                    self._same(self.part / FACTS, f"remove {self.part} or choose another --out")
+                if (self.part / self.name).exists():  # else it was stopped before its first image
+                    self._same(self.part / self.name, f"remove {self.part} or choose another --out")
                     for name in held:  # moved up just before it was stopped
                         if name != PART and not (self.part / name).exists():
                             os.replace(self.out / name, self.part / name)
                 for half in list(self.part.rglob("*.part")):  # being written when it was killed; see write_whole
                     half.unlink()
             elif held:
-                raise UserError(
-                    f"--out '{self.out}' holds '{held[0]}' and is no export of the phantom world; choose another --out"
-                )
+                raise UserError(f"--out '{self.out}' holds '{held[0]}' and is no {self.whole}; choose another --out")
             self.part.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise cannot_write(self.out, error) from None
-        write_whole(self.part / FACTS, encoded(self.facts, indent=1))
+        write_whole(self.part / self.name, encoded(self.facts, indent=1))
         return True
 
     def has(self, name: str) -> bool:
@@ -69,9 +73,9 @@ class Destination:
     def finish(self) -> None:
         """Move everything to its place."""
         try:
-            for name in sorted(path.name for path in self.part.iterdir() if path.name != FACTS):
+            for name in sorted(path.name for path in self.part.iterdir() if path.name != self.name):
                 os.replace(self.part / name, self.out / name)
-            os.replace(self.part / FACTS, self.out / FACTS)
+            os.replace(self.part / self.name, self.out / self.name)
             self.part.rmdir()
         except OSError as error:
             raise cannot_write(self.out, error) from None
@@ -80,9 +84,9 @@ class Destination:
         """Refuse a folder whose facts are not these."""
         try:
             held = json.loads(file.read_bytes())
-            told = f"{held['format']} of {held['world']}"
+            told = " of ".join(str(held[name]) for name in self.told)
         except (ValueError, KeyError, TypeError):
-            raise UserError(f"{file} is not the phantom.json of an export; {advice}") from None
+            raise UserError(f"{file} is not the {self.name} of an export; {advice}") from None
         if held != self.facts:
             differing = next(name for name in (*held, *self.facts) if held.get(name) != self.facts.get(name))
             raise UserError(

@@ -1,0 +1,55 @@
+"""Work spread over processes, whose results come back in the order of the work."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import contextmanager
+from multiprocessing import get_context
+from typing import Any
+
+AHEAD = 4  # tasks waiting per process
+
+
+@contextmanager
+def crew(workers: int) -> Iterator[Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]]:
+    """A function that maps a picklable function over tasks, in `workers` processes (1: in this one), one thread in each.
+
+    Tasks are made as they are needed, a few ahead of the work, so that memory does not grow with their number.
+    """
+    import cv2
+
+    if workers == 1:
+        threads = cv2.getNumThreads()
+        cv2.setNumThreads(1)
+        try:
+            yield map
+        finally:
+            cv2.setNumThreads(threads)
+        return
+    with ProcessPoolExecutor(workers, get_context("spawn"), _alone) as pool:
+
+        def spread(function: Callable[[Any], Any], tasks: Iterable[Any]) -> Iterator[Any]:
+            waiting: deque[Future[Any]] = deque()
+            for task in tasks:
+                waiting.append(pool.submit(function, task))
+                if len(waiting) >= AHEAD * workers:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+
+        try:
+            yield spread
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _alone() -> None:
+    """One thread a process: the processes are what runs side by side."""
+    os.environ["OMP_NUM_THREADS"] = "1"
+    import cv2
+
+    cv2.setNumThreads(1)

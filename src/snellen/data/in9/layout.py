@@ -1,0 +1,52 @@
+"""The files of a built set: the published layout, and the manifests beside it.
+
+<variant>/<split>/<NN_class>/<foreground>.png            original, only_bg_b, only_bg_t, no_fg, only_fg, bg_blurred
+<variant>/<split>/<NN_class>/fg_<foreground>_bg_<background>.png                mixed_same, mixed_rand, mixed_next
+fg_mask/<split>/<NN_class>/<foreground>.npy              the object's mask, uint8 0 or 1 [H, W]
+provenance.csv  rejected.csv  curation.csv  build.json  rejections.md
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+PROVENANCE = "provenance.csv"
+REJECTED = "rejected.csv"
+CURATION = "curation.csv"
+FACTS = "build.json"
+MASKS = "fg_mask"
+COLUMNS = (
+    "id", "variant", "split", "file", "class", "coarse_class", "foreground", "background", "background_class",
+    "mask_share", "x0", "y0", "x1", "y1", "seed", "source", "source_checksum",
+)  # fmt: skip
+VARIANTS = (
+    "original", "only_bg_b", "only_bg_t", "no_fg", "only_fg", "mixed_same", "mixed_rand", "mixed_next", "bg_blurred",
+)  # fmt: skip
+
+
+def folders(classes: Sequence[str]) -> tuple[str, ...]:
+    """The folders of the classes, numbered so that they sort in the classes' order: `00_dog`."""
+    digits = max(2, len(str(len(classes) - 1)))
+    return tuple(f"{number:0{digits}d}_{re.sub(r'[^ -.0-~]', '-', name)}" for number, name in enumerate(classes))
+
+
+def class_of(folder: str) -> str:
+    """The class of a folder: `02_wheeled vehicle` holds wheeled vehicles."""
+    return re.sub(r"^\d+_", "", folder)
+
+
+def mixed_name(foreground: str, background: str) -> str:
+    """The name of a mixed image, without its ending."""
+    return f"fg_{foreground}_bg_{background}"
+
+
+def foreground_of(stem: str) -> tuple[str, str]:
+    """The foreground and the background (or "") that a file's name tells."""
+    found = re.fullmatch(r"fg_(.+?)_bg_(.+)", stem)
+    return (found[1], found[2]) if found else (stem, "")
+
+
+def file_name(sample: str) -> str:
+    """A name for a sample's files: its id without its ending, with `-` for what a file name should not hold."""
+    return re.sub(r"[^A-Za-z0-9._+-]+", "-", re.sub(r"\.[A-Za-z]{3,4}$", "", sample)).strip("-.") or "image"

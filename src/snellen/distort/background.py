@@ -1,0 +1,118 @@
+"""Backgrounds taken away, kept alone or exchanged: the variants of ImageNet-9 (paper 004), made on the canvas."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+import numpy as np
+
+from snellen.distort.blur import blurred
+from snellen.distort.chain import chained
+from snellen.distort.strips import Inpaint, boxes_of, empty, filled, inside, lends, replaced
+from snellen.distort.view import View
+from snellen.lazy import torch
+from snellen.text import text_form
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+Kind = Literal[
+    "original", "only_bg_b", "only_bg_t", "no_fg", "only_fg", "mixed_same", "mixed_rand", "mixed_next", "bg_blurred"
+]
+MIXED = ("mixed_same", "mixed_rand", "mixed_next")
+
+
+@dataclass(frozen=True)
+class Background:
+    """Change the background or the object of each image, as the variants of ImageNet-9 do.
+
+    `kind`: `only_bg_b` blackens the object's box, `only_bg_t` fills it with the largest strip beside it, tiled; `no_fg`
+    blackens the object, `only_fg` all but the object; `mixed_same`, `mixed_rand` and `mixed_next` put the object on the
+    tiled background of a donor of its own class, of any class (uniformly, its own too) or of the next class in the data's
+    order; `bg_blurred` blurs all but the object by a Gaussian of `sigma` pixels; `original` changes nothing. `inpaint`
+    fills boxes by OpenCV's Telea or Navier-Stokes method instead (slow). Without `own`, an image never lends to itself.
+    The object is its mask, or with `foreground=box` its whole box; an image with several boxes has the one around them all.
+    Donors come from `--donors`, else from the test data. Images whose box leaves no strip, whose object is empty, or for
+    whom there is no donor, count nowhere. In a chain it goes before anything that moves pixels.
+    """
+
+    kind: Kind = "mixed_rand"
+    sigma: float = 8.0
+    inpaint: Inpaint = "tile"
+    own: bool = True
+    foreground: Literal["mask", "box"] = "mask"
+    version: ClassVar[int] = 1
+    still: ClassVar[str] = "background(original)"
+    own_data: ClassVar[bool] = True  # its donors may be the very data it distorts
+    whole_pool: ClassVar[bool] = True  # and are not thinned to as few as other pasting needs
+
+    __str__ = text_form
+    __or__ = chained
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.sigma <= 1000:
+            raise ValueError(f"expected sigma in [0, 1000] pixels, got {self.sigma:g}")
+
+    @property
+    def needs(self) -> frozenset[str]:
+        if self.kind == "original":
+            return frozenset()
+        if self.kind in ("only_bg_b", "only_bg_t"):
+            return frozenset({"boxes"})
+        object_ = {"masks" if self.foreground == "mask" else "boxes"}
+        if self.kind not in MIXED:
+            return frozenset(object_)
+        return frozenset(object_ | {"donors"} | ({"labels"} if self.kind != "mixed_rand" else set()))
+
+    def __call__(self, images: Tensor, view: View) -> Tensor:
+        return self.paste(images, view)[0]
+
+    def cover(self, images: Tensor, view: View) -> Tensor:
+        """bool [B, H, W]: the pixels that are replaced."""
+        if self.kind == "original":
+            return torch.zeros((len(images), *images.shape[2:]), dtype=torch.bool, device=images.device)
+        if self.kind in ("only_bg_b", "only_bg_t"):
+            boxes = boxes_of(images, view)
+            if self.kind == "only_bg_t":
+                view.exclude(~lends(boxes, images.shape[2], images.shape[3]))
+            else:
+                view.exclude(empty(boxes))
+            return inside(boxes, images.shape[2], images.shape[3], images.device)
+        shown = self.object_of(images, view)
+        return shown if self.kind == "no_fg" else ~shown
+
+    def paste(self, images: Tensor, view: View) -> tuple[Tensor, Tensor]:
+        """The images with the covered pixels replaced, and the cover."""
+        cover = self.cover(images, view)
+        if self.kind == "original":
+            return images, cover
+        if self.kind == "only_bg_t":
+            return filled(images, boxes_of(images, view), self.inpaint), cover
+        if self.kind == "bg_blurred":
+            return replaced(images, cover, blurred(images, self.sigma)), cover
+        if self.kind in MIXED:
+            return replaced(images, cover, self.backgrounds(images, view)), cover
+        return images * ~cover[:, None], cover
+
+    def object_of(self, images: Tensor, view: View) -> Tensor:
+        """bool [B, H, W]: the pixels of each image's object; an image without any is excluded."""
+        height, width = images.shape[2:]
+        if self.foreground == "box":
+            boxes = boxes_of(images, view)
+            view.exclude(empty(boxes))
+            return inside(boxes, height, width, images.device)
+        assert view.masks is not None
+        view.exclude((~view.masks.flatten(1).any(1)).cpu().numpy())
+        return view.masks
+
+    def backgrounds(self, images: Tensor, view: View) -> Tensor:
+        """uint8 [B, 3, H, W]: the background that each image borrows; notes whose it is, and excludes who finds none."""
+        assert view.donors is not None
+        pool = view.donors
+        if pool.images.shape[1:] != images.shape[1:]:
+            raise ValueError(f"expected donors of shape {list(images.shape[1:])}, got {list(pool.images.shape[1:])}")
+        chosen = pool.lenders.choose(view.draw, view.labels, self.kind, self.own)
+        view.exclude(chosen < 0)
+        view.notes["donor"], view.notes["donor_class"] = (words[chosen] for words in pool.named)
+        return pool.backgrounds(self.inpaint)[view.tensor(np.maximum(chosen, 0))]

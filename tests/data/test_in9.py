@@ -1,0 +1,368 @@
+"""The builder of ImageNet-9's variants: masks as OpenCV gives them, the same bytes however it is run, and its layout."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from snellen.cli import main
+from snellen.data import Photo, load_data
+from snellen.data.in9 import Built, build
+from snellen.data.in9 import building as building_module
+from snellen.data.in9.grouping import grouped, nine
+from snellen.data.in9.layout import VARIANTS, file_name, folders, foreground_of
+from snellen.data.in9.segment import grabcut_seed, segmented
+from snellen.data.in9.settings import Settings, read_fine
+from snellen.data.in9.variants import written as write_variants
+from snellen.data.phantom import export
+from snellen.distort import Background, View
+from snellen.distort.background import MIXED
+from snellen.engine.answer import Pool
+from snellen.engine.local import donor_pool
+from snellen.errors import UserError
+
+from .test_boxed import write_image, write_voc
+
+cv2 = pytest.importorskip("cv2")
+WORLD = "phantom:test?n=36&size=80&object_size=0.3..0.6"
+
+
+@pytest.fixture(scope="module")
+def photographs(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The phantom world as Pascal VOC has it: one object an image."""
+    out = tmp_path_factory.mktemp("world") / "voc"
+    export(WORLD, "voc", out)
+    return f"voc:{out}"
+
+
+@pytest.fixture(scope="module")
+def made(photographs: str, tmp_path_factory: pytest.TempPathFactory) -> Built:
+    return build(photographs, tmp_path_factory.mktemp("made") / "set", size=56, workers=1)
+
+
+def rows(made: Built, name: str = "provenance.csv") -> list[dict[str, str]]:
+    with (made.out / name).open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def digest(folder: Path) -> dict[str, str]:
+    files = sorted(p for p in folder.rglob("*") if p.is_file())
+    return {p.relative_to(folder).as_posix(): hashlib.sha256(p.read_bytes()).hexdigest() for p in files}
+
+
+def pixels(path: Path) -> np.ndarray:
+    with Image.open(path) as image:
+        return np.asarray(image)
+
+
+def test_masks_are_those_of_a_direct_call(photographs: str) -> None:
+    """The published call: GC_INIT_WITH_RECT, five iterations, models of zeros; foreground is 1 or 3."""
+    data = load_data(photographs)
+    for row in range(4):
+        photo = data.read([row])[0]
+        assert isinstance(photo, Photo)
+        assert photo.boxes is not None
+        name = file_name(data.samples.ids[row])
+        ours = segmented(photo.image, photo.boxes[0], name, Settings(size=56))
+        x0, y0, x1, y1 = (int(v) for v in photo.boxes[0])
+        mask = np.zeros(photo.image.shape[:2], np.uint8)
+        cv2.setRNGSeed(grabcut_seed(0, name, ours.tries - 1))
+        cv2.grabCut(
+            photo.image,
+            mask,
+            (x0, y0, x1 - x0, y1 - y0),
+            np.zeros((1, 65)),
+            np.zeros((1, 65)),
+            5,
+            cv2.GC_INIT_WITH_RECT,
+        )
+        assert ours.mask is not None
+        assert np.array_equal(ours.mask, np.isin(mask, (1, 3)))
+        assert ours.seed == grabcut_seed(0, name, ours.tries - 1)
+
+
+def test_the_same_bytes_from_two_processes(photographs: str, made: Built, tmp_path: Path) -> None:
+    again = build(photographs, tmp_path / "set", size=56, workers=2)
+    assert digest(again.out) == digest(made.out)
+    assert again.classes == made.classes
+
+
+def test_a_build_that_was_stopped_goes_on_to_the_same_bytes(
+    photographs: str, made: Built, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = 0
+
+    def failing(*arguments: Any) -> str:
+        nonlocal calls
+        calls += 1
+        if calls > 9:
+            raise KeyboardInterrupt
+        return write_variants(*arguments)
+
+    monkeypatch.setattr(building_module, "written", failing)
+    with pytest.raises(KeyboardInterrupt):
+        build(photographs, tmp_path / "set", size=56, workers=1)
+    assert not (tmp_path / "set" / "build.json").exists()
+    monkeypatch.undo()
+    monkeypatch.setattr(building_module, "judged", lambda *_: pytest.fail("judged twice"))
+    again = build(photographs, tmp_path / "set", size=56, workers=1)
+    assert digest(again.out) == digest(made.out)
+    before = digest(made.out)
+    assert build(photographs, made.out, size=56, workers=1) == made  # a finished one is left as it is
+    assert digest(made.out) == before
+    with pytest.raises(UserError, match=r"holds another export.*\(size: 56, not 64\); choose another --out"):
+        build(photographs, made.out, size=64, workers=1)
+
+
+def test_the_layout_is_read_by_an_image_folder_loader(made: Built) -> None:
+    from torchvision.datasets import ImageFolder
+
+    for variant in VARIANTS:
+        held = ImageFolder(str(made.out / variant / "val"))
+        assert held.classes == list(folders(tuple(made.classes)))
+        assert np.bincount(held.targets).tolist() == list(made.classes.values())
+        assert held[0][0].size == (56, 56)
+    assert len(set(made.classes.values())) == 1  # balanced
+    assert not list(made.out.rglob("*.part"))
+
+
+def test_variants_are_paired_by_their_foreground(made: Built) -> None:
+    ids = None
+    for variant in VARIANTS:
+        data = load_data(f"in9:{made.out}/{variant}")
+        ids = ids or data.samples.ids
+        assert sorted(data.samples.ids) == sorted(ids)
+        assert data.facts == {"masks", "boxes"}
+        assert data.size == (56, 56)
+        assert data.classes == tuple(made.classes)
+    original, mixed = (load_data(f"in9:{made.out}/{variant}") for variant in ("original", "mixed_next"))
+    label = dict(zip(original.samples.ids, original.samples.labels))
+    for sample, own, name in zip(mixed.samples.ids, mixed.samples.labels, mixed.samples.columns["background"]):
+        assert own == label[sample]
+        assert label[name] == (own + 1) % len(original.classes)
+
+
+def test_every_pixel_is_that_of_the_distortion_on_the_fly(made: Built) -> None:
+    """Originals as test data and donors, shown as they are: each kind gives the very files of the builder."""
+    data = load_data(f"in9:{made.out}/original")
+    from snellen.data import Canvas
+
+    photos = [photo for photo in data.read(range(len(data))) if isinstance(photo, Photo)]
+    images = torch.from_numpy(np.stack([photo.image for photo in photos])).permute(0, 3, 1, 2).contiguous()
+    pool = donor_pool(data, Pool(Canvas(56, 56, "native"), True), torch.device("cpu"), data.classes)
+    view = View.of(
+        data.samples.ids, 0, labels=data.samples.labels, donors=pool, boxes=[p.boxes for p in photos],
+        masks=torch.from_numpy(np.stack([photo.maps["mask"] for photo in photos])),
+    )  # fmt: skip
+    files = {(row["variant"], row["foreground"]): row for row in rows(made)}
+    for kind in VARIANTS:
+        shown = Background(kind)(images, view)  # type: ignore[arg-type]
+        for row, sample in enumerate(data.samples.ids):
+            told = files[kind, sample]
+            assert np.array_equal(shown[row].permute(1, 2, 0).numpy(), pixels(made.out / told["file"])), (kind, sample)
+            if kind in MIXED:
+                assert (view.notes["donor"][row], view.notes["donor_class"][row]) == (
+                    told["background"],
+                    told["background_class"],
+                )
+
+
+def test_provenance_names_every_file_and_where_it_is_from(made: Built, photographs: str) -> None:
+    table = rows(made)
+    files = {p.relative_to(made.out).as_posix() for variant in VARIANTS for p in (made.out / variant).rglob("*.png")}
+    assert {row["file"] for row in table} == files
+    assert len(table) == len(VARIANTS) * made.images
+    sources = load_data(photographs)
+    position = {sample: row for row, sample in enumerate(sources.samples.ids)}
+    for row in table[:: len(VARIANTS)]:
+        photo = sources.read([position[row["source"]]])[0]
+        assert isinstance(photo, Photo)
+        assert photo.checksum == row["source_checksum"]
+        mask = np.load(made.out / "fg_mask" / "val" / Path(row["file"]).parts[2] / f"{row['foreground']}.npy")
+        assert mask.mean() == pytest.approx(float(row["mask_share"]), abs=1e-6)
+        assert foreground_of(row["id"])[0] == row["foreground"]
+
+
+def test_the_curation_list_is_kept_and_respected(photographs: str, made: Built, tmp_path: Path) -> None:
+    listed = rows(made, "curation.csv")
+    assert [row["decision"] for row in listed] == ["accept"] * made.images
+    gone = listed[3]["id"]
+    (tmp_path / "mine.csv").write_text(f"id,decision,reason\n{gone},reject,two of them\n{listed[4]['id']},accept,\n")
+    again = build(photographs, tmp_path / "set", size=56, workers=1, balance=False, curation=tmp_path / "mine.csv")
+    assert again.rejected["curation"] == 1
+    assert gone not in {row["foreground"] for row in rows(again)}
+    assert {"id": gone, "decision": "reject", "reason": "two of them"} in rows(again, "curation.csv")
+    (tmp_path / "mine.csv").write_text("id,decision,reason\na,perhaps,\n")
+    with pytest.raises(UserError, match="line 2: expected accept or reject, got 'perhaps'"):
+        build(photographs, tmp_path / "other", size=56, curation=tmp_path / "mine.csv")
+
+
+def bad_input(root: Path) -> str:
+    """One good image of each class, and one for each thing that can be wrong."""
+    shapes = {
+        "large": [("cat", 1, 1, 100, 80)], "outside": [("cat", 60, 10, 120, 40)], "flat": [("cat", 10, 10, 9, 40)],
+        "several": [("cat", 10, 10, 30, 30), ("cat", 40, 40, 60, 60)], "none": [],
+        "corner": [("cat", 1, 10, 12, 40)], "other": [("cat", 20, 20, 60, 60)],
+    }  # fmt: skip
+    for name, boxes in shapes.items():
+        write_image(root, f"cat/{name}", (100, 80))
+        write_voc(root, f"cat/{name}", boxes, (100, 80) if name != "other" else (50, 40))
+    write_image(root, "cat/missing", (100, 80))
+    write_image(root, "cat/blank", (100, 80))  # one colour: GrabCut finds nothing, or all
+    write_voc(root, "cat/blank", [("cat", 20, 20, 60, 60)], (100, 80))
+    (root / "JPEGImages" / "cat" / "damaged.png").write_bytes(b"no image")
+    write_voc(root, "cat/damaged", [("cat", 20, 20, 60, 60)], (100, 80))
+    random = np.random.default_rng(0)
+    for name in ("cat", "dog"):
+        picture = random.integers(0, 60, (80, 100, 3), dtype=np.uint8)
+        picture[20:60, 30:70] = random.integers(180, 255, (40, 40, 3), dtype=np.uint8)
+        (root / "JPEGImages" / name).mkdir(exist_ok=True)
+        Image.fromarray(picture).save(root / "JPEGImages" / name / "good.png")
+        write_voc(root, f"{name}/good", [(name, 26, 16, 75, 65)], (100, 80))
+    return f"voc:{root}"
+
+
+def test_what_is_wrong_is_a_rejection_with_a_reason(tmp_path: Path) -> None:
+    text = bad_input(tmp_path / "voc")
+    made = build(text, tmp_path / "set", size=64, workers=1)
+    assert made.classes == {"cat": 1, "dog": 1}
+    told = {row["source"].removeprefix("cat/").removesuffix(".png"): row for row in rows(made, "rejected.csv")}
+    assert {name: row["reason"] for name, row in told.items()} == {
+        "large": "box too large", "outside": "box outside the image", "flat": "box without area",
+        "several": "several boxes", "none": "no box", "corner": "cropped away", "other": "size differs",
+        "missing": "no annotation", "damaged": "unreadable", "blank": "segmentation failed",
+    }  # fmt: skip
+    assert told["outside"]["detail"] == "59, 9 to 120, 40 in 100x80"
+    assert told["other"]["detail"] == "Annotations/cat/other.xml says 50x40 pixels, the image has 100x80"
+    page = (made.out / "rejections.md").read_text()
+    assert "12 images judged, 2 taken; 0 more are of no class of this set." in page
+    assert "| several boxes | 1 | 8.3% |" in page
+    assert (made.out / "rejections" / "several-boxes.png").exists()
+
+
+def test_classes_without_images_are_named_with_counts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = bad_input(tmp_path / "voc")
+    shutil.rmtree(tmp_path / "voc" / "JPEGImages" / "dog")
+    (tmp_path / "voc" / "JPEGImages" / "cat" / "good.png").unlink()
+    with pytest.raises(SystemExit) as ended:
+        main(["build", "in9", "--data", text, "--out", str(tmp_path / "set"), "--size", "64", "--workers", "1"])
+    assert ended.value.code == 2
+    error = capsys.readouterr().err
+    assert "error: no images are left of 1 classes: 'cat' (" in error
+    assert "1 several boxes" in error
+    assert "leave these classes out, or add images of them" in error
+
+
+def test_true_masks_and_mask_models_replace_grabcut(photographs: str, tmp_path: Path) -> None:
+    root = Path(photographs.removeprefix("voc:"))
+    true = build(f"{photographs}?masks=true", tmp_path / "a", size=80, scale=80, workers=1, masks="data", limit=30)
+    data = load_data(f"{photographs}?masks=true")
+    truth = {file_name(sample): row for row, sample in enumerate(data.samples.ids)}
+    for mask in sorted((true.out / "fg_mask").rglob("*.npy")):
+        photo = data.read([truth[mask.stem]])[0]
+        assert isinstance(photo, Photo)
+        assert np.array_equal(np.load(mask) > 0, photo.maps["mask"])
+    for file in (root / "SegmentationObject").glob("*.png"):  # the same as files, white on black
+        (tmp_path / "white").mkdir(exist_ok=True)
+        Image.fromarray((pixels(file) == 1).astype(np.uint8) * 255).save(tmp_path / "white" / file.name)
+    filed = build(photographs, tmp_path / "b", size=80, scale=80, workers=1, masks=str(tmp_path / "white"), limit=30)
+    assert digest(filed.out / "fg_mask") == digest(true.out / "fg_mask")
+    (tmp_path / "mine.py").write_text(
+        "import numpy as np\ndef whole_box():\n    def mask(image, box):\n        out = np.zeros(image.shape[:2], bool)\n"
+        "        x0, y0, x1, y1 = box.astype(int)\n        out[y0:y1, x0:x1] = True\n        return out\n    return mask\n"
+    )
+    boxed = build(
+        photographs,
+        tmp_path / "c",
+        size=80,
+        scale=80,
+        workers=1,
+        masks=f"python:{tmp_path}/mine.py:whole_box",
+        limit=30,
+    )
+    for row in rows(boxed):
+        area = (int(row["x1"]) - int(row["x0"])) * (int(row["y1"]) - int(row["y0"]))
+        assert float(row["mask_share"]) == pytest.approx(area / 6400, abs=1e-6)
+    with pytest.raises(UserError, match="has no masks; leave out --masks"):
+        build(photographs, tmp_path / "d", masks="data")
+    with pytest.raises(UserError, match="has no factory|names no callable"):
+        build(photographs, tmp_path / "d", masks=f"python:{tmp_path}/mine.py:nothing")
+
+
+def test_all_images_with_or_without_boxes(tmp_path: Path) -> None:
+    made = build(bad_input(tmp_path / "voc"), tmp_path / "set", size=64, workers=1, all_images=True, balance=False)
+    assert made.classes == {"cat": 9, "dog": 1}  # all but the damaged one and the one of another size
+    assert [p.name for p in made.out.iterdir() if p.is_dir()] == ["original"]
+    data = load_data(f"in9:{made.out}/original")
+    assert data.facts == set()
+
+
+def test_the_nine_classes_have_the_published_sizes() -> None:
+    assert [len(held) for held in nine().values()] == [116, 52, 42, 36, 35, 27, 26, 20, 16]
+    assert list(nine())[2] == "wheeled vehicle"
+    places = [place for held in nine().values() for place in held.values()]
+    assert len(set(places)) == 370  # of 1,000: the other 630 are of none
+    assert not {171, 172, 281, 282, 283, 284, 285} & set(places)
+
+
+def test_classes_by_wordnet_id_by_table_and_finer(tmp_path: Path) -> None:
+    words = [*list(nine()["dog"])[:4], *list(nine()["fish"])[:4], "n02123045"]  # the last, a tabby, is of none
+    for word in words:
+        write_image(tmp_path, f"{word}/a")
+        write_voc(tmp_path, f"{word}/a", [(word, 1, 1, 4, 3)], (8, 6))
+    data = load_data(f"voc:{tmp_path}")
+    by_word = {data.classes[k]: row for row, k in enumerate(data.samples.labels)}
+    coarse = grouped(data, "nine")
+    assert coarse.classes[0] == "dog"
+    assert [int(coarse.labels[by_word[word]]) for word in words] == [0, 0, 0, 0, 8, 8, 8, 8, -1]
+    table = tmp_path / "groups.csv"
+    table.write_text("class,group\n" + "".join(f"{w},{'pet' if n < 4 else 'food'}\n" for n, w in enumerate(words[:8])))
+    named = grouped(data, table)
+    assert named.classes == ("pet", "food")
+    assert [int(named.labels[by_word[word]]) for word in words] == [0] * 4 + [1] * 4 + [-1]
+    finer = grouped(data, table, (4, 2), seed=1)
+    assert finer.classes == ("pet 1", "pet 2", "food 1", "food 2")
+    assert finer.coarse == ("pet", "pet", "food", "food")
+    assert np.bincount(finer.labels[finer.labels >= 0]).tolist() == [2, 2, 2, 2]
+    fewer = grouped(data, table, (2, 2), seed=1)
+    assert fewer.classes == ("pet", "food")
+    assert (fewer.labels == -1).sum() == 5
+    assert len(grouped(data, "all").classes) == 9
+    assert grouped(data).classes == data.classes  # not all nine are there
+    with pytest.raises(UserError, match="class 'pet' has 4 sub-classes in the data, --fine wants 8"):
+        grouped(data, table, (8, 2))
+    table.write_text("class,group\na,\n")
+    with pytest.raises(UserError, match="line 2: class or group is empty"):
+        grouped(data, table)
+    with pytest.raises(UserError, match="expected --fine as k:n with k a multiple of n"):
+        read_fine("5:2")
+
+
+def test_reading_a_published_set_needs_no_manifest(made: Built, tmp_path: Path) -> None:
+    """Without provenance the names tell foreground and background, and the mask the box."""
+    for name in ("mixed_rand", "fg_mask"):
+        shutil.copytree(made.out / name, tmp_path / name)
+    data = load_data(f"in9:{tmp_path}/mixed_rand")
+    with_table = load_data(f"in9:{made.out}/mixed_rand")
+    assert data.samples.ids == with_table.samples.ids
+    assert data.samples.columns["background"].tolist() == with_table.samples.columns["background"].tolist()
+    assert data.facts == {"masks"}
+    with pytest.raises(UserError, match=r"no folder '.*mixed_rnd'; .* has: mixed_rand"):
+        load_data(f"in9:{tmp_path}/mixed_rnd")
+    with pytest.raises(UserError, match="has no split 'train'; it has: val"):
+        load_data(f"in9:{tmp_path}/mixed_rand?split=train")
+
+
+def test_file_names_are_safe_and_numbers_keep_the_order() -> None:
+    assert file_name("train/dog/n02.94 é_1.JPEG") == "train-dog-n02.94-_1"
+    assert file_name("..") == "image"
+    assert folders([f"c/{n}" for n in range(101)])[7] == "007_c-7"
+    assert foreground_of("fg_n01_2_bg_n03_4") == ("n01_2", "n03_4")
