@@ -60,7 +60,8 @@ def test_a_plan_then_a_grid_then_nothing_left(at, capsys):
         (["variants", "smallnet", *TESTS, "--out", "x"], "a sweep needs at least one point"),
         (["variants", "smalnet", *TESTS, "--out", "x", "--train", f"a={WORLD}"], "unknown network 'smalnet'"),
         (["variants", "smallnet", *TESTS, "--out", "x", "--in9", "none"], "--in9: no folder 'none'"),
-        (["variants", "smallnet", *TESTS, "--out", "x", "--in9", "."], "--in9: '.' has no variant such as original/val"),
+        (["variants", "smallnet", *TESTS, "--out", "x", "--in9", "."], "--in9: '.' has no variant such as original/train"),
+        (["variants", "smallnet", *TESTS, "--out", "x", "--in9-test", "."], "--in9-test needs --in9"),
         (["amount", "smallnet", "--data", WORLD, "--amounts", "1,x", *TESTS, "--out", "x"], "expected --amounts as whole"),
         (["amount", "smallnet", "--data", WORLD, "--amounts", "24,24", *TESTS, "--out", "x"], "names an amount twice"),
         (["amount", "smallnet", "--data", WORLD, "--amounts", "9999", *TESTS, "--out", "x"], "images, 9999 in all need 834"),
@@ -79,6 +80,49 @@ def test_bad_input_is_one_line_and_exit_2(at, capsys, arguments, message):
     assert error.startswith("error: ")
     assert error.count("\n") == 1
     assert not (at / "x").exists()
+
+
+def test_a_folder_of_variants_is_trained_on_and_tested_on(at, capsys):
+    for split in ("train", "val"):
+        main_build("in9", "--data", f"phantom:{split.replace('val', 'test')}?size=24&n=72&object_size=0.5",
+                   "--classes", "all", "--masks", "data", "--size", "24", "--no-balance", "--split", split, "--out", split,
+                   "--quiet", "--workers", "1")  # fmt: skip
+    grid = (
+        "variants",
+        "smallnet",
+        "--in9",
+        "train",
+        "--in9-test",
+        "val",
+        *QUICK,
+        "--out",
+        "grid",
+        "--dry-run",
+        "--json",
+    )
+    assert run(*grid) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["trainings"], told["audits"]) == (9, 81)
+    assert told["points"]["mixed_rand"] == "in9:train/mixed_rand?split=train"
+    few = (
+        "variants",
+        "smallnet",
+        *QUICK,
+        "--out",
+        "few",
+        "--quiet",
+        "--train",
+        "mixed_rand=in9:train/mixed_rand?split=train",
+    )
+    assert run(*few, "--test", "mixed_same=in9:val/mixed_same", "--test", "mixed_rand=in9:val/mixed_rand") == 0
+    (gap,) = [row for row in json.loads((at / "few" / "sweep.json").read_text())["rows"] if row["measure"] == "bg_gap"]
+    assert gap["n"] == len(list((at / "val" / "mixed_same").rglob("*.png")))  # every foreground has its pair
+
+
+def main_build(*arguments: str) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["build", *arguments])
+    assert not caught.value.code
 
 
 @pytest.mark.parametrize("kind", ["variants", "amount", "grain", "methods"])

@@ -49,6 +49,7 @@ def variants(
     train: Annotated[list[str] | None, typer.Option("--train", help="NAME=DATA to train on; several times")] = None,
     test: Tests = None,
     in9: Annotated[Path | None, typer.Option(help="a folder of variants: train and test on each of them")] = None,
+    in9_test: Annotated[Path | None, typer.Option(help="test on the variants of this folder instead")] = None,
     runs: Runs = 1,
     gap: Gaps = None,
     recipe: RecipeName = None,
@@ -68,7 +69,9 @@ def variants(
     from snellen.sweep.grid import variants_plan
     from snellen.sweep.in9 import in9_variants
 
-    learnt, shown = in9_variants(in9) if in9 is not None else ([], [])
+    if in9_test is not None and in9 is None:
+        raise UserError("--in9-test needs --in9, the folder to train on")
+    learnt, shown = in9_variants(in9, in9_test) if in9 is not None else ([], [])
     made = _recipe(recipe, change, arch=arch, epochs=epochs, mix=mix, robust=robust, seed=seed)
     plan = variants_plan(
         made, [*learnt, *(train or [])], [*shown, *(test or [])], out, runs, gaps=_gaps(gap), limit=limit, device=device
