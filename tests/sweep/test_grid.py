@@ -186,7 +186,12 @@ def test_what_the_user_wrote_is_escaped(tmp_path):
         ({"a": "phantom:trian"}, TESTS, {}, "expected phantom:train or phantom:test"),
         ({"a": SHAPES}, TESTS, {"runs": 0}, "expected at least 1 run, got 0"),
         ({"a": SHAPES}, TESTS, {"gaps": [("mixed_same", "nxt")]}, "needs test data called 'nxt'"),
-        ({"a": SHAPES + "&without=star"}, TESTS, {}, "--test mixed_same: 1 of 12 classes are unknown to model 'a'"),
+        (
+            {"a": SHAPES + "&without=star"},
+            TESTS,
+            {},
+            "--test mixed_same shows the class 'star', which a is not trained on",
+        ),
     ],
 )
 def test_bad_input_is_named_before_anything_is_trained(tmp_path, monkeypatch, train, test, how, message):

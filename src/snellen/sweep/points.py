@@ -76,9 +76,16 @@ class Plan:
             if point.data is not None:
                 classes = list(point.coarse) if point.coarse is not None else list(point.data.classes)
                 for name, held in self.tests.items():
-                    _, lost = matched(classes, held.classes, point.name)
-                    if lost and set(classes) != set(held.classes):
-                        raise UserError(f"--test {name}: {lost[0]}")
+                    lost = _unknown_class(classes, held, point.name)
+                    if lost is not None:
+                        raise UserError(f"--test {name} shows the class '{lost}', which {point.name} is not trained on")
+
+
+def _unknown_class(classes: Sequence[str], data: Dataset, model: str) -> str | None:
+    """The first class that the data show and a model with these classes cannot answer."""
+    targets = matched(classes, data.classes, model)[0].targets
+    shown = sorted({int(label) for label in data.samples.labels if label >= 0})
+    return None if targets is None else next((data.classes[label] for label in shown if label not in targets), None)
 
 
 def named(given: Mapping[str, Dataset | str] | Sequence[str], flag: str) -> dict[str, Dataset]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -69,6 +70,8 @@ def swept(plan: Plan, command: str = "", quiet: bool = True) -> Sweep:
     """Carry a plan out and write its table and page; the result."""
     from snellen.sweep.carry import carry_out
 
+    if int(os.environ.get("WORLD_SIZE", "1")) > 1:
+        raise UserError("a sweep runs in one process; train with accelerate first, then `snellen sweep methods`")
     rows = carry_out(plan, _ears(plan, quiet))
     page = page_of(plan, rows, command)
     made = Sweep(plan.out, page)
