@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from snellen.cli import main
+from snellen.sweep.scores import COLUMNS
 
 WORLD = "phantom:train?size=24&n=96&background_bias=1"
 TESTS = (
@@ -133,3 +135,9 @@ def test_help_ends_with_an_example_and_imports_no_torch(kind):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert f"Example: snellen sweep {kind}" in " ".join(done.stdout.split())
+
+
+def test_the_page_of_the_docs_names_every_column_and_every_kind():
+    page = (Path(__file__).resolve().parents[2] / "docs" / "sweeps.md").read_text()
+    for name in (*COLUMNS, *(f"snellen sweep {kind}" for kind in ("variants", "amount", "grain", "methods"))):
+        assert f"`{name}`" in page, name
