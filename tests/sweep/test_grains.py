@@ -63,7 +63,10 @@ def test_finer_grains_divide_coarser_ones():
 def test_a_column_divides_classes():
     data = load_data(WORLD)
     found = subclasses(data, by="texture")
-    assert set(found.groups) == set(data.classes)
+    assert tuple(found.groups) == data.classes
+    one, _ = grained(data, found, 1)
+    assert one.classes == data.classes  # so a grain of 1 is the ordinary training
+    assert (one.samples.labels == data.samples.labels).all()
     made, coarse = grained(data, found, 2)
     assert len(made.classes) == 24
     assert len(made) == len(data)

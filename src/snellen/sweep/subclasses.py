@@ -42,9 +42,8 @@ def subclasses(
         if by not in data.samples.columns:
             raise unknown(f"column of {data.text}", by, data.samples.columns)
         made = Subclasses({}, by)
-        pairs = sorted(
-            {(data.classes[label], name) for label, name in zip(data.samples.labels, made.fine(data)) if name}
-        )
+        found = sorted({(int(label), name) for label, name in zip(data.samples.labels, made.fine(data)) if name})
+        pairs = [(data.classes[label], name) for label, name in found]  # in the data's own order of classes
         return Subclasses(_gathered(pairs), by)
     if tree:
         if not data.tree:
