@@ -18,7 +18,7 @@ _HOMES = {
 }
 _ROOMS = (
     *("audits", "calibrate", "checks", "data", "distort", "engine", "explain", "measure", "models", "report"),
-    "train",
+    *("sweep", "train"),
 )
 
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from snellen.errors import UserError
+from snellen.sweep.cli import sweep
 
 app = typer.Typer(
     name="snellen",
@@ -80,7 +81,10 @@ def train(
         str | None, typer.Option(help="fast, 000, 001, 003, 003-cifar10, 003-camvid, 004, 004-small, or a YAML file")
     ] = None,
     mix: Annotated[str | None, typer.Option(help="none, cutmix, mixup …, with settings: 'cutmix(alpha=1)'")] = None,
-    robust: Annotated[str | None, typer.Option(help="train against an attack: 'pgd(radius=0.03)'")] = None,
+    robust: Annotated[
+        str | None, typer.Option(help="against an attack: 'pgd(radius=0.03)'; for the worst group: groupdro")
+    ] = None,
+    groups: Annotated[str | None, typer.Option(help="columns that make groupdro's groups: 'label*scene'")] = None,
     partner: Annotated[str | None, typer.Option(help="mix in images of other data, whose labels do not count")] = None,
     objective: Annotated[str | None, typer.Option(help="classic, or reformulated: only the first label counts")] = None,
     runs: Annotated[int, typer.Option(help="how many runs that differ in seed")] = 1,
@@ -113,10 +117,12 @@ def train(
 ) -> None:
     """Train a network, or several runs of it, and leave checkpoints that `snellen audit` takes as one model."""
     from snellen.train.command import chosen_recipe, run_train
+    from snellen.train.groupdro import with_groups
 
     settings = dict(
-        arch=arch, mix=mix, robust=robust, objective=objective, epochs=epochs, updates=updates, batch_size=batch_size,
-        optimiser=optimiser, lr=lr, schedule=schedule, weight_decay=weight_decay, smoothing=smoothing, seed=seed,
+        arch=arch, mix=mix, robust=with_groups(robust, groups), objective=objective, epochs=epochs, updates=updates,
+        batch_size=batch_size, optimiser=optimiser, lr=lr, schedule=schedule, weight_decay=weight_decay,
+        smoothing=smoothing, seed=seed,
     )  # fmt: skip
     how = dict(
         test=test, partner=partner, init=init, holdout=holdout, every=every, compile=compile, log=log, device=device
@@ -170,21 +176,36 @@ def report(
         print(load_run(run).report(out))
 
 
-@app.command(epilog="Example: snellen explain timm:resnet18.a1_in1k photo.jpg --layer -2")
+@app.command(
+    epilog="Examples: snellen explain timm:resnet18.a1_in1k photo.jpg --layer -2\n\n"
+    "snellen explain original='a/*.safetensors' mixed='b/*.safetensors' --data phantom:test --limit 64 --out explained"
+)
 def explain(
     model: Annotated[str, typer.Argument(help="who is asked; see `snellen list models`")],
-    images: Annotated[list[Path], typer.Argument(help="image files", metavar="IMAGE...")],
+    images: Annotated[
+        list[str] | None, typer.Argument(help="image files; with --data more models", metavar="IMAGE...")
+    ] = None,
+    data: Annotated[str | None, typer.Option(help="data with masks: models side by side, and the share inside")] = None,
+    limit: Annotated[int, typer.Option(help="with --data: ask about at most N images")] = 64,
     layer: Annotated[str | None, typer.Option(help="where to look: a name, -2 (stages from the end) or stage3")] = None,
-    out: Annotated[Path | None, typer.Option(help="the folder for the pictures; default beside each image")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="the folder for the pictures; default beside each image, with --data explained")
+    ] = None,
     device: Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps or auto")] = None,
     json: AsJson = False,
 ) -> None:
-    """Show where in each image a torch model looks for its answer (Grad-CAM), as pictures beside the images."""
-    from snellen.command import print_explained
-    from snellen.explain import explain_images
+    """Show where in each image torch models look for their answer (Grad-CAM): pictures, or a page of several models."""
+    from snellen.command import print_beside, print_explained
+    from snellen.explain import explain_beside, explain_images
     from snellen.models import load_model
 
-    print_explained(explain_images(load_model(model, device), images, layer, out), as_json=json)
+    if data is not None:
+        found = explain_beside([model, *(images or [])], data, out or "explained", limit, layer, device)
+        print_beside(found, as_json=json)
+        return
+    if not images:
+        raise UserError("no image given; name image files, or --data with masks")
+    print_explained(explain_images(load_model(model, device), list(map(Path, images)), layer, out), as_json=json)
 
 
 @app.command("list", epilog="Example: snellen list distortions")
@@ -316,6 +337,9 @@ def in9_(
         told = ", ".join(f"{count:,} {reason}" for reason, count in made.rejected.items())
         print(f"{made.images:,} of {made.judged:,} images in {len(made.classes)} classes: {made.out}")
         print(f"not taken: {told or 'none'}; see {made.out / 'rejections.md'}")
+
+
+app.add_typer(sweep, name="sweep")
 
 
 @app.callback(invoke_without_command=True)

@@ -62,8 +62,7 @@ def explain_images(
     """
     from snellen.explain.gradcam import gradcam
 
-    if isinstance(layer, str) and re.fullmatch(r"[-+]?\d+", layer):
-        layer = int(layer)
+    layer = as_layer(layer)
     told = []
     for path in map(Path, images):
         pixels = torch.from_numpy(_shown(path, model)[None])
@@ -72,10 +71,15 @@ def explain_images(
         heat = gradcam(model, pixels, [best], layer)[0]
         pair = np.concatenate([pixels[0].permute(1, 2, 0).numpy(), overlay(pixels[0], heat)], 1)
         picture = (path.parent if out is None else Path(out)) / f"{path.stem}.gradcam.png"
-        write_whole(picture, _png(pair))
+        write_whole(picture, png(pair))
         said = model.classes[best] if model.classes else str(best)
         told.append(Explained(path, picture, said, float(answer[best])))
     return told
+
+
+def as_layer(layer: int | str | None) -> int | str | None:
+    """A layer as `gradcam` takes it: a whole number may be given as text."""
+    return int(layer) if isinstance(layer, str) and re.fullmatch(r"[-+]?\d+", layer) else layer
 
 
 def _shown(path: Path, model: Model) -> np.ndarray:
@@ -88,7 +92,7 @@ def _shown(path: Path, model: Model) -> np.ndarray:
     return render(photo, model.canvas).image
 
 
-def _png(pixels: np.ndarray, smallest: int = 224) -> bytes:
+def png(pixels: np.ndarray, smallest: int = 224) -> bytes:
     """A PNG of uint8 [H, W, 3]; small images are enlarged by whole pixels."""
     picture = Image.fromarray(pixels)
     times = max(1, smallest // picture.height)

@@ -10,6 +10,7 @@ from snellen.measure.bootstrap import bootstrap_interval, paired_difference
 from snellen.measure.compare import Comparison, compare, holm
 from snellen.measure.direction import Direction, direction
 from snellen.measure.estimate import Estimate
+from snellen.measure.inside import inside_mask
 from snellen.measure.interference import Interference, interference
 from snellen.measure.interference_chance import (
     Chance,
@@ -56,6 +57,7 @@ __all__ = [
     "direction",
     "diversity",
     "holm",
+    "inside_mask",
     "interference",
     "interference_null",
     "iocclusion",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from snellen.train.augment import Augment
 from snellen.train.grid import search_grid
+from snellen.train.groupdro import Groupdro, parse_groupdro
 from snellen.train.loop import Progress
 from snellen.train.mixing import majority_loss, mixed_loss, parse_mix
 from snellen.train.pgd import Pgd, parse_pgd
@@ -18,6 +19,6 @@ from snellen.train.runs import train
 from snellen.train.schedule import parse_schedule
 
 __all__ = [
-    "PRESETS", "Augment", "Pgd", "Progress", "Recipe", "majority_loss", "mixed_loss", "parse_mix", "parse_pgd",
-    "parse_schedule", "preset", "search_grid", "train",
+    "PRESETS", "Augment", "Groupdro", "Pgd", "Progress", "Recipe", "majority_loss", "mixed_loss", "parse_groupdro",
+    "parse_mix", "parse_pgd", "parse_schedule", "preset", "search_grid", "train",
 ]  # fmt: skip

@@ -34,7 +34,7 @@ def ahead(batches: Iterator[Batch], device: torch.device) -> Iterator[Batch]:
         main = torch.cuda.current_stream(device)
         main.wait_stream(side)
         _, images, targets = coming
-        for part in (images, targets.own, targets.partner, targets.weight):
+        for part in (images, *targets):
             if torch.is_tensor(part) and part.is_cuda:
                 part.record_stream(main)  # so that their memory is not reused before they were learnt from
         yield coming

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 from snellen.lazy import torch
 from snellen.train.augment import Augment
 from snellen.train.draws import Draws
+from snellen.train.groupdro import Groupdro, balanced_rows
 from snellen.train.memory import Memory
 from snellen.train.mixing import IGNORE, parse_mix
 from snellen.train.normalise import Units
 from snellen.train.recipe import Recipe
+from snellen.train.robust import parse_robust
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -57,7 +59,7 @@ class Feed:
         mix = parse_mix(recipe.mix)
         reformulated = recipe.objective == "reformulated"
         second = (self.partner or self.shown).images if reformulated else None
-        rows = torch.randperm(len(self.shown.labels), generator=draws.order).to(device)
+        rows = self._order(draws).to(device)
         others = None if second is None else _rows_of(len(second), len(rows), draws.partner).to(device)
         first = epoch * self.per_epoch
         for step in range(first, min(first + self.per_epoch, self.steps)):
@@ -76,7 +78,16 @@ class Feed:
             mixed, targets = mix(
                 images, labels, draws.mixing, partners=partners, reformulated=reformulated, mean=self.mean, step=step
             )
+            if self.shown.groups is not None:
+                targets = targets._replace(group=self.shown.groups[rows[at]])
             yield step, mixed, targets
+
+    def _order(self, draws: Draws) -> Tensor:
+        """The rows of an epoch: each image once, or from all groups alike where the training asks for that."""
+        way = parse_robust(self.recipe.robust)
+        if isinstance(way, Groupdro) and way.balanced and self.shown.groups is not None:
+            return balanced_rows(self.shown.groups.cpu(), draws.order)
+        return torch.randperm(len(self.shown.labels), generator=draws.order)
 
 
 def _rows_of(count: int, wanted: int, generator: torch.Generator) -> Tensor:

@@ -11,14 +11,14 @@ from snellen.train.recipe import differing
 def difference(made: Mapping[str, Any], wanted: Mapping[str, Any]) -> str | None:
     """The first thing in which two runs differ, for people; None where they are the same.
 
-    Both hold `recipe`, `data`, `fingerprint`, `holdout`, and `partner` and `init` (fingerprints) where there is one.
+    Both hold `recipe`, `data`, `fingerprint`, `holdout`, and `partner`, `init` and `groups` (fingerprints) where there is one.
     """
     settings = differing(made.get("recipe", {}), wanted["recipe"])
     if settings:
         return settings
     if made.get("fingerprint") != wanted["fingerprint"]:
         return f"data '{made.get('data')}' {made.get('fingerprint')} ≠ '{wanted['data']}' {wanted['fingerprint']}"
-    for name in ("holdout", "partner", "init"):
+    for name in ("holdout", "partner", "init", "groups"):
         before, now = made.get(name) or None, wanted.get(name) or None
         if before != now:
             return f"{name} {before or 'none'} ≠ {now or 'none'}"

@@ -21,10 +21,12 @@ from snellen.models.zoo import build
 from snellen.train.ahead import ahead
 from snellen.train.draws import Draws, seed_globally
 from snellen.train.feed import Feed
+from snellen.train.groupdro import Groupdro, Groups, GroupWeights
 from snellen.train.memory import Memory
 from snellen.train.mixing import IGNORE, Targets, majority_loss, mixed_loss
 from snellen.train.normalise import Normalise
 from snellen.train.optimiser import make_optimiser
+from snellen.train.pgd import Pgd
 from snellen.train.recipe import Recipe
 from snellen.train.robust import parse_robust
 from snellen.train.schedule import parse_schedule
@@ -56,6 +58,7 @@ class Job:
     """What one run learns from: `judged` are the images its accuracy is measured on, after every `every` epochs.
 
     `partner` is normalised by `partner_normalise`, where that is given, instead of `normalise`.
+    `groups` are those of the images shown, where the recipe weighs groups.
     """
 
     recipe: Recipe
@@ -68,6 +71,7 @@ class Job:
     every: int = 1
     compile: bool = False
     partner_normalise: Normalise | None = None
+    groups: Groups | None = None
 
 
 @dataclass(frozen=True)
@@ -83,7 +87,8 @@ def fit(job: Job, team: Team, ears: Ears, saver: Saver | None = None) -> tuple[n
     """One trained network, ready to answer (`eval`), and its history: a row of numbers for each epoch.
 
     The row holds epoch, loss, rate (of the last step), accuracy (None where not measured), seconds, and the loss
-    against the majority label (diversity) and both labels (mix_diversity), without smoothing.
+    against the majority label (diversity) and both labels (mix_diversity), without smoothing. Where groups are weighed it
+    holds worst_group_loss, and the last one `groups`: each one's images, weight and loss.
     """
     device = team.device
     with (
@@ -99,7 +104,7 @@ def _fit(job: Job, team: Team, ears: Ears, saver: Saver | None) -> tuple[nn.Modu
     normalise = job.normalise.on(device)
     units = job.normalise.units(job.partner_normalise, device) if job.partner_normalise is not None else None
     feed = Feed(recipe, job.shown, [255 * level for level in job.normalise.mean], job.partner, units)
-    attack, schedule = parse_robust(recipe.robust), parse_schedule(recipe.schedule)
+    way, schedule = parse_robust(recipe.robust), parse_schedule(recipe.schedule)
 
     seed_globally(device, recipe.seed, -1)
     network = build(recipe.arch, len(job.classes))
@@ -108,10 +113,13 @@ def _fit(job: Job, team: Team, ears: Ears, saver: Saver | None) -> tuple[nn.Modu
     network = network.to(device).to(memory_format=torch.channels_last).train()
     optimiser = make_optimiser(recipe, network)
     history: list[dict[str, Any]] = []
+    weighed = GroupWeights.of(way, job.groups, device) if isinstance(way, Groupdro) and job.groups is not None else None
     if saver is not None and (kept := saver.load()) is not None:
         network.load_state_dict(kept["model"])
         optimiser.load_state_dict(kept["optimiser"])
         history = kept["history"]
+        if weighed is not None:
+            weighed.logs = kept["groups"].to(device)
     learner = team.join(compiled(network, device) if job.compile else network)
 
     def logits_of(model: nn.Module, images: Tensor) -> Tensor:
@@ -124,16 +132,21 @@ def _fit(job: Job, team: Team, ears: Ears, saver: Saver | None) -> tuple[nn.Modu
         seed_globally(device, recipe.seed, epoch, team.rank)
         draws = Draws.of(recipe.seed, epoch)
         losses = []
+        if weighed is not None:
+            weighed.restart()
         for step, images, targets in ahead(feed.epoch(epoch, draws), device):
             images, targets = team.share(images, targets)
-            if attack is not None:
+            if isinstance(way, Pgd):
                 with autocast(device):
-                    images = attack.attack(network, normalise, images, targets, _plain_loss, draws.attack)
+                    images = way.attack(network, normalise, images, targets, _plain_loss, draws.attack)
             rate = recipe.lr * schedule(step, feed.steps, feed.per_epoch)
             for group in optimiser.param_groups:
                 group["lr"] = rate
             logits = logits_of(learner, images)
-            loss = mixed_loss(logits, targets, smoothing=recipe.smoothing)
+            if weighed is None:
+                loss = mixed_loss(logits, targets, smoothing=recipe.smoothing)
+            else:
+                loss = weighed.loss(each_loss(logits, targets.own, recipe.smoothing), targets.group, team)
             optimiser.zero_grad()
             loss.backward()
             optimiser.step()
@@ -143,6 +156,8 @@ def _fit(job: Job, team: Team, ears: Ears, saver: Saver | None) -> tuple[nn.Modu
         _stop_if_lost(told[:, 0].tolist(), epoch, recipe, saver)
         done, row = epoch + 1, dict(zip(("loss", "diversity", "mix_diversity"), told.double().mean(0).tolist()))
         row = {"epoch": done, **row, "rate": rate, "accuracy": None}
+        if weighed is not None:
+            row["worst_group_loss"] = weighed.worst_loss()
         if team.leads and job.judged is not None and (done % job.every == 0 or done == feed.epochs):
             row["accuracy"] = accuracy(network, job.judged, job.normalise)
             before = max((past["accuracy"] for past in history if past["accuracy"] is not None), default=-1.0)
@@ -154,8 +169,12 @@ def _fit(job: Job, team: Team, ears: Ears, saver: Saver | None) -> tuple[nn.Modu
             left = sum(past["seconds"] for past in history) / done * (feed.epochs - done)
             if saver is not None:
                 kept = {"model": network.state_dict(), "optimiser": optimiser.state_dict(), "history": history}
+                if weighed is not None:
+                    kept["groups"] = weighed.logs
                 saver.save(done, kept, last=done == feed.epochs)
             ears.epoch(Progress(recipe.name, done, feed.epochs, row["loss"], row["accuracy"], left), row)
+    if weighed is not None:
+        history[-1]["groups"] = weighed.told()
     return network.eval(), history
 
 
@@ -201,10 +220,16 @@ def _plain_loss(logits: Tensor, targets: Targets) -> Tensor:
     return mixed_loss(logits.float(), targets)
 
 
+def each_loss(logits: Tensor, labels: Tensor, smoothing: float) -> Tensor:
+    """The cross-entropy of every image, [B]."""
+    return torch.nn.functional.cross_entropy(logits, labels, reduction="none", label_smoothing=smoothing)
+
+
 def _three(loss: Tensor, logits: Tensor, targets: Any, recipe: Recipe) -> Tensor:
     """The training loss, the loss against the majority label and the unsmoothed mixed loss, still on the device."""
     with torch.no_grad():
-        plain = mixed_loss(logits, targets) if recipe.smoothing else loss.detach()
+        weighed = targets.group is not None
+        plain = mixed_loss(logits, targets) if recipe.smoothing or weighed else loss.detach()
         majority = plain if recipe.mix == "none" else majority_loss(logits, targets)
     return torch.stack([loss.detach(), majority, plain])
 

@@ -20,10 +20,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Memory:
-    """Images uint8 [N, 3, H, W] and labels on one device: int64 [N], or label maps int16 [N, H, W]."""
+    """Images uint8 [N, 3, H, W] and labels on one device: int64 [N], or label maps int16 [N, H, W].
+
+    `groups` is the number of each image's group, int64 [N], where the training weighs groups.
+    """
 
     images: Tensor
     labels: Tensor
+    groups: Tensor | None = None
 
     @property
     def size(self) -> tuple[int, int]:

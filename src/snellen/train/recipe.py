@@ -10,6 +10,7 @@ from typing import Any
 
 from snellen.errors import UserError, unknown
 from snellen.models.zoo import check_name
+from snellen.train.groupdro import Groupdro
 from snellen.train.mixing import parse_mix
 from snellen.train.optimiser import OPTIMISERS
 from snellen.train.robust import parse_robust
@@ -29,7 +30,7 @@ class Recipe:
     `padding` is the largest shift of a crop in pixels, `resized` a random resized crop, `jitter` the strength of colour
     jitter (0 for none); `flip` mirrors half the images. `objective` is `classic`, or `reformulated` (paper 000: the
     partner comes from another shuffled loader and its label does not count); a smaller partner is padded with zeros unless
-    `resize_partner`. `robust` names an attack trained against;
+    `resize_partner`. `robust` names an attack trained against, or `groupdro`;
     `ignore` the value of label maps that does not count.
     """
 
@@ -78,6 +79,8 @@ class Recipe:
             raise UserError(f"expected jitter of at least 0, got {self.jitter}")
         if self.objective == "reformulated" and name_in(self.mix) == "none":
             raise UserError("the reformulated objective needs a mix; for example --mix cutmix")
+        if isinstance(parse_robust(self.robust), Groupdro) and name_in(self.mix) != "none":
+            raise UserError(f"groupdro weighs groups, but images of '{self.mix}' belong to two; leave --mix out")
         if self.nesterov and not (self.optimiser == "sgd" and self.momentum > 0):
             raise UserError("nesterov needs the optimiser sgd and a momentum above 0")
 

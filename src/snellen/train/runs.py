@@ -14,6 +14,7 @@ from snellen.data.dataset import Dataset
 from snellen.errors import UserError
 from snellen.lazy import torch
 from snellen.models.checkpoint import read_card, save_checkpoint
+from snellen.train.groupdro import Groupdro, groups_of, worst_group
 from snellen.train.holdout import hold_out
 from snellen.train.identity import difference
 from snellen.train.log import open_log
@@ -22,6 +23,7 @@ from snellen.train.memory import Memory, channel_statistics, has_label_maps, rem
 from snellen.train.mixing import fitted
 from snellen.train.normalise import Normalise
 from snellen.train.recipe import Recipe
+from snellen.train.robust import parse_robust
 from snellen.train.start import Start
 from snellen.train.state import Saver
 from snellen.train.team import Team, assemble
@@ -66,12 +68,15 @@ def train(
         raise UserError(f"a batch of {recipe.batch_size} cannot be shared by {team.size} processes evenly")
     learnt, kept_back = hold_out(data, holdout) if holdout else (data, None)
     start = Start.of(Path(init)) if init is not None else None
+    way = parse_robust(recipe.robust)
+    groups = groups_of(learnt, way) if isinstance(way, Groupdro) else None
     identity = {
         "data": data.text,
         "fingerprint": data.fingerprint,
         "holdout": holdout,
         "partner": partner.fingerprint if partner is not None else None,
         "init": start.fingerprint if start is not None else None,
+        "groups": groups.fingerprint if groups is not None else None,
     }
     wanted = {out / f"{run.name}.safetensors": run for run in _seeds(recipe, runs)}
     missing = {path: run for path, run in wanted.items() if not _done(path, {**identity, "recipe": asdict(run)})}
@@ -83,6 +88,8 @@ def train(
     tell = _once(notice if team.leads else None)
 
     shown = remember(learnt, team.device, ignore=recipe.ignore)
+    if groups is not None:
+        shown = replace(shown, groups=torch.from_numpy(groups.members).to(team.device))
     judged = remember(kept_back, team.device, shown.size, recipe.ignore) if kept_back is not None else None
     asked = remember(test, team.device, shown.size, recipe.ignore) if test is not None else None
     normalise = Normalise(*((start and start.statistics) or channel_statistics(shown.images)))
@@ -90,8 +97,8 @@ def train(
     out.mkdir(parents=True, exist_ok=True)
     for path, run in missing.items():
         facts = {**identity, "recipe": asdict(run)}
-        asked_or_kept = judged if judged is not None else asked
-        job = Job(run, shown, data.classes, normalise, asked_or_kept, second, start, every, compile, theirs)
+        seen = judged if judged is not None else asked
+        job = Job(run, shown, data.classes, normalise, seen, second, start, every, compile, theirs, groups)
         card = {
             "arch": run.arch,
             "classes": list(data.classes),
@@ -141,6 +148,7 @@ def _run(
             heard.close()
     if not team.leads:
         return
+    weighed = history[-1].pop("groups", None)
     reached = [row for row in history if row["accuracy"] is not None]
     last = history[-1]["accuracy"]
     if job.judged is not asked and asked is not None:
@@ -154,6 +162,8 @@ def _run(
         "processes": team.size,
         "history": history,
     }
+    if weighed is not None:
+        made |= {"weighed": weighed, "worst_group": worst_group(weighed)}
     save_checkpoint(path, network, {**card, **made})
     saver.remove()
 
@@ -181,6 +191,8 @@ def _check(recipe: Recipe, data: Dataset, test: Dataset | None, partner: Dataset
             raise UserError(f"{held.text} holds no images")
     if partner is not None and recipe.objective != "reformulated":
         raise UserError("a partner's labels do not count; add --objective reformulated")
+    if has_label_maps(data) and isinstance(parse_robust(recipe.robust), Groupdro):
+        raise UserError(f"groupdro weighs groups of images, but {data.text} is learnt pixel by pixel")
     if not has_label_maps(data):
         present = np.unique(data.samples.labels[data.samples.labels >= 0])
         if len(present) < 2:

@@ -1,0 +1,138 @@
+"""Carrying a sweep out: train what is missing, ask what is missing, and read the table off the answers.
+
+Networks lie in `<out>/models/<point>/`, answers in `<out>/runs/<point>-on-<test>-<key>/`, where the key is that of the
+weights, the data and the label map: a sweep that was stopped, or is given more points, runs or tests, does the rest.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from snellen.data.dataset import Dataset, limited
+from snellen.hashing import key_of
+from snellen.models.subject import subjects_of
+from snellen.sweep.points import Plan, Point
+from snellen.sweep.scores import Scores, accuracy_row, gap_row, read_scores
+from snellen.train.loop import Progress
+from snellen.train.runs import train
+from snellen.whole import write_whole
+
+
+@dataclass(frozen=True)
+class Ears:
+    """Who hears of a sweep: `say` what is done next, `epoch` of the training under way, `point` the rows after each point."""
+
+    say: Callable[[str], None] = lambda text: None
+    epoch: Callable[[Progress], None] = lambda progress: None
+    notice: Callable[[str], None] = lambda text: None
+    point: Callable[[list[dict[str, Any]]], None] = lambda rows: None
+
+
+@dataclass(frozen=True)
+class Left:
+    """How many trainings and audits a sweep consists of, and how many of them are still to be done."""
+
+    trainings: int
+    trainings_left: int
+    audits: int
+    audits_left: int
+
+
+def carry_out(plan: Plan, ears: Ears) -> list[dict[str, Any]]:
+    """The rows of the table, one a point, test and measure; see scores.py for the columns."""
+    tests = {name: limited(held, plan.limit) for name, held in plan.tests.items()}
+    rows: list[dict[str, Any]] = []
+    for number, point in enumerate(plan.points, 1):
+        ears.say(f"{number} of {len(plan.points)}: {point.name}")
+        models = _models(plan, point, ears)
+        scores = {name: _asked(plan, point, models, name, held, ears) for name, held in tests.items()}
+        for name, held in tests.items():
+            rows.append({**_facts(point), **accuracy_row(name, held, scores[name])})
+        for pair in plan.gaps:
+            first, second = ((name, tests[name], scores[name]) for name in pair)
+            rows.append({**_facts(point), **gap_row(first, second)})
+        ears.point(rows)
+    return rows
+
+
+def left(plan: Plan) -> Left:
+    """What is still to be done; nothing is written."""
+    trained = [(point, checkpoints(plan, point)) for point in plan.points if point.data is not None]
+    missing = sum(not path.exists() for _, paths in trained for path in paths)
+    there = [point for point in plan.points if point.model is not None]
+    there += [point for point, paths in trained if all(path.exists() for path in paths)]
+    done = 0
+    for point in there:
+        models = [str(path) for path in checkpoints(plan, point)] if point.data is not None else [str(point.model)]
+        for name, held in plan.tests.items():
+            folder = run_folder(plan, point, models, name, limited(held, plan.limit))
+            done += (folder / "findings.json").exists()
+    audits = len(plan.points) * len(plan.tests)
+    return Left(sum(len(paths) for _, paths in trained), missing, audits, audits - done)
+
+
+def checkpoints(plan: Plan, point: Point) -> list[Path]:
+    """Where the networks of a point are, or will be."""
+    seeds = [replace(plan.recipe, seed=plan.recipe.seed + run) for run in range(plan.runs)]
+    return [plan.out / "models" / point.name / f"{one.name}.safetensors" for one in seeds]
+
+
+def run_folder(plan: Plan, point: Point, models: Sequence[str], test: str, data: Dataset) -> Path:
+    """Where the answers of a point on some data are, or will be."""
+    prints = [subject.card.fingerprint for model in models for subject in subjects_of(f"{point.name}={model}")]
+    key = key_of([prints, data.fingerprint, point.coarse and {k: list(v) for k, v in point.coarse.items()}, plan.rule])
+    return plan.out / "runs" / f"{point.name}-on-{test}-{key[:8]}"
+
+
+def label_file(plan: Plan, point: Point) -> Path | None:
+    """Where the label map of a point is, if it has one."""
+    return None if point.coarse is None else plan.out / "labels" / f"{point.name}.json"
+
+
+def _models(plan: Plan, point: Point, ears: Ears) -> list[str]:
+    """The texts of a point's runs, trained where they are missing."""
+    if point.data is None:
+        return [str(point.model)]
+    if point.ids is not None:
+        write_whole(ids_file(plan, point), "\n".join(point.ids).encode() + b"\n")
+    folder = plan.out / "models" / point.name
+    paths = train(
+        plan.recipe, point.data, folder, plan.runs, device=plan.device, progress=ears.epoch, notice=ears.notice
+    )
+    return [str(path) for path in paths]
+
+
+def ids_file(plan: Plan, point: Point) -> Path:
+    """Where the ids of a point's subset are kept."""
+    return plan.out / "ids" / f"{point.name}.txt"
+
+
+def _asked(plan: Plan, point: Point, models: Sequence[str], name: str, data: Dataset, ears: Ears) -> Scores:
+    from snellen.examine import audit
+
+    labels = label_file(plan, point)
+    if labels is not None and point.coarse is not None:
+        held = {"rule": plan.rule, "classes": {coarse: list(fine) for coarse, fine in point.coarse.items()}}
+        write_whole(labels, json.dumps(held, indent=1, ensure_ascii=False).encode())
+    folder = run_folder(plan, point, models, name, data)
+    ears.say(f"asking {point.name} about {name}")
+    # Its warnings are kept, not said: that a network fails on other data than its own is what a sweep is to show.
+    run = audit(
+        {point.name: list(models)}, data, [], folder, quiet=True, report=False, labels=labels, device=plan.device
+    )
+    return read_scores(run, data)
+
+
+def _facts(point: Point) -> dict[str, Any]:
+    data = point.data
+    return {
+        "point": point.name,
+        "x": point.x,
+        "trained_on": point.shown,
+        "images": len(data) if data is not None else None,
+        "classes": len(data.classes) if data is not None else None,
+    }

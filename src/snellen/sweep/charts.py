@@ -1,0 +1,104 @@
+"""Charts of a sweep: Vega-Lite as plain dictionaries, in the colours of the report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from snellen.report.charts import CONFIG, INK, colour, dash
+
+LEGEND = {"labelColor": INK, "titleColor": INK, "title": None, "orient": "right", "labelLimit": 240}
+
+
+def curve_chart(page: Mapping[str, Any]) -> dict[str, Any]:
+    """The accuracy on each test against the axis (a log scale), with its 95 % interval."""
+    return _curves(page, [row for row in page["rows"] if row["measure"] == "accuracy"], "accuracy")
+
+
+def gap_chart(page: Mapping[str, Any]) -> dict[str, Any]:
+    """Each gap against the axis, with its 95 % interval; 0 is always there."""
+    return _curves(page, [row for row in page["rows"] if row["measure"] != "accuracy"], "gap")
+
+
+def against_chart(page: Mapping[str, Any], first: str, second: str) -> dict[str, Any]:
+    """The accuracy on the second test against that on the first, a point a model; on the diagonal there is no gap."""
+    held = {(row["point"], row["test"]): row for row in page["rows"] if row["measure"] == "accuracy"}
+    names = list(dict.fromkeys(point for point, _ in held))
+    values = [
+        {"point": name, **{f"{axis}{end}": held[name, test][end] for axis, test in (("x", first), ("y", second))
+                           for end in ("value", "low", "high")}}
+        for name in names
+    ]  # fmt: skip
+    x = _share("xvalue", f"accuracy on {first}")
+    y = _share("yvalue", f"accuracy on {second}")
+    hue = _hue("point", names)
+    rule = {"type": "rule", "strokeWidth": 1.4}
+    return {
+        "width": 340,
+        "height": 340,
+        "data": {"values": values},
+        "layer": [
+            {
+                "data": {"values": [{"xvalue": 0, "yvalue": 0}, {"xvalue": 1, "yvalue": 1}]},
+                "mark": {"type": "line", "strokeDash": [3, 3], "color": INK, "opacity": 0.6},
+                "encoding": {"x": x, "y": y},
+            },
+            {"mark": rule, "encoding": {"x": x, "y": {**y, "field": "ylow"}, "y2": {"field": "yhigh"}, "color": hue}},
+            {"mark": rule, "encoding": {"x": {**x, "field": "xlow"}, "x2": {"field": "xhigh"}, "y": y, "color": hue}},
+            {
+                "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1},
+                "encoding": {"x": x, "y": y, "color": hue},
+            },
+        ],
+        "config": CONFIG,
+    }
+
+
+def _curves(page: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], called: str) -> dict[str, Any]:
+    names = list(dict.fromkeys(row["test"] for row in rows))
+    values = [{name: row[name] for name in ("x", "test", "value", "low", "high")} for row in rows]
+    ticks = sorted({row["x"] for row in rows})
+    scale: dict[str, Any] = {"type": "log", "nice": False} if min(ticks) > 0 else {"type": "linear"}
+    axis = {"values": ticks, "format": ",", "labelOverlap": "greedy"}
+    x = {"field": "x", "type": "quantitative", "title": f"{page['axis']} (log scale)", "scale": scale, "axis": axis}
+    y = _share("value", called) if called == "accuracy" else {
+        "field": "value", "type": "quantitative", "title": called, "scale": {"zero": True, "nice": True},
+        "axis": {"format": "%", "tickCount": 5},
+    }  # fmt: skip
+    hue = _hue("test", names)
+    dashes = {"scale": {"domain": names, "range": [dash(i) for i in range(len(names))]}, "legend": None}
+    return {
+        "width": 340,
+        "height": 260,
+        "data": {"values": values},
+        "layer": [
+            {
+                "mark": {"type": "rule", "strokeWidth": 1.4, "opacity": 0.7},
+                "encoding": {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}, "color": hue},
+            },
+            {
+                "mark": {"type": "line", "strokeWidth": 2},
+                "encoding": {
+                    "x": x,
+                    "y": y,
+                    "color": hue,
+                    "strokeDash": {"field": "test", "type": "nominal", **dashes},
+                },
+            },
+            {
+                "mark": {"type": "point", "filled": True, "size": 40, "opacity": 1},
+                "encoding": {"x": x, "y": y, "color": hue},
+            },
+        ],
+        "config": CONFIG,
+    }
+
+
+def _share(field: str, title: str) -> dict[str, Any]:
+    return {"field": field, "type": "quantitative", "title": title, "scale": {"domain": [0, 1]},
+            "axis": {"format": "%", "tickCount": 5}}  # fmt: skip
+
+
+def _hue(field: str, names: Sequence[str]) -> dict[str, Any]:
+    scale = {"domain": list(names), "range": [colour(i) for i in range(len(names))]}
+    return {"field": field, "type": "nominal", "scale": scale, "legend": LEGEND}

@@ -1,0 +1,154 @@
+"""What a sweep leaves: one tidy table (CSV, Parquet, JSON) and a page with its chart and commands."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from snellen.errors import UserError
+from snellen.sweep.points import Plan
+from snellen.version import __version__
+from snellen.whole import write_whole
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from snellen.sweep.carry import Left
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A finished sweep: its folder, and its page as plain values (what `sweep.json` holds)."""
+
+    folder: Path
+    page: Mapping[str, Any]
+
+    def table(self) -> pd.DataFrame:
+        """One row a point, test and measure: value, low, high (95 %, over images), n, std and per_run (over runs)."""
+        import pandas as pd
+
+        from snellen.sweep.scores import COLUMNS
+
+        frame = pd.DataFrame(list(self.page["rows"]), columns=list(COLUMNS))
+        return frame.astype(dict.fromkeys(("x", "value", "low", "high", "std"), float))
+
+    def wide(self) -> pd.DataFrame:
+        """Points as rows, tests and gaps as columns, values alone."""
+        table = self.table()
+        return table.pivot(index="point", columns="test", values="value").reindex(
+            index=list(dict.fromkeys(table["point"])), columns=list(dict.fromkeys(table["test"]))
+        )
+
+
+def load_sweep(folder: Path | str) -> Sweep:
+    """The sweep in a folder."""
+    path = Path(folder) / "sweep.json"
+    try:
+        return Sweep(Path(folder), json.loads(path.read_text()))
+    except OSError:
+        raise UserError(f"'{folder}' holds no sweep.json; give the --out of a sweep that has ended") from None
+    except ValueError as error:
+        raise UserError(f"{path} is not JSON ({error}); the same `snellen sweep` writes it anew") from None
+
+
+def planned(plan: Plan) -> Left:
+    """What a sweep would do, and how much of it is left."""
+    from snellen.sweep.carry import left
+
+    return left(plan)
+
+
+def swept(plan: Plan, command: str = "", quiet: bool = True) -> Sweep:
+    """Carry a plan out and write its table and page; the result."""
+    from snellen.sweep.carry import carry_out
+
+    if int(os.environ.get("WORLD_SIZE", "1")) > 1:
+        raise UserError("a sweep runs in one process; train with accelerate first, then `snellen sweep methods`")
+    rows = carry_out(plan, _ears(plan, quiet))
+    page = page_of(plan, rows, command)
+    made = Sweep(plan.out, page)
+    write(made)
+    return made
+
+
+def page_of(plan: Plan, rows: Sequence[Mapping[str, Any]], command: str) -> dict[str, Any]:
+    """The page as plain values; nan becomes None."""
+    from snellen.sweep.commands import commands_of
+
+    return {
+        "kind": plan.kind,
+        "title": plan.title,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "snellen": __version__,
+        "command": command,
+        "commands": commands_of(plan),
+        "recipe": asdict(plan.recipe) if any(point.data is not None for point in plan.points) else None,
+        "runs": plan.runs,
+        "axis": plan.axis,
+        "tests": {name: held.text for name, held in plan.tests.items()},
+        "gaps": [list(pair) for pair in plan.gaps],
+        "rows": [{name: _plain(value) for name, value in row.items()} for row in rows],
+    }
+
+
+def write(made: Sweep) -> None:
+    """sweep.csv, sweep.parquet, sweep.json and sweep.html."""
+    import io
+
+    from snellen.sweep.page import html_of
+
+    table, held = made.table(), io.BytesIO()
+    table.to_parquet(held, index=False)
+    renderings = {
+        "csv": table.to_csv(index=False).encode(),
+        "parquet": held.getvalue(),
+        "json": (json.dumps(made.page, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode(),
+        "html": html_of(made.page).encode(),
+    }
+    for suffix, content in renderings.items():
+        write_whole(made.folder / f"sweep.{suffix}", content)
+
+
+def _ears(plan: Plan, quiet: bool) -> Any:
+    """Progress: lines on a terminal, notices anywhere, and the table so far after every point."""
+    from snellen.sweep.carry import Ears
+
+    loud, began = not quiet and sys.stderr.isatty(), time.perf_counter()
+
+    def say(text: str) -> None:
+        if loud:
+            print(f"{text} ({_clock(time.perf_counter() - began)})", file=sys.stderr)
+
+    def epoch(done: Any) -> None:
+        if loud:
+            left = f", {_clock(done.left)} left" if done.epoch < done.epochs else ""
+            line = f"  {done.run}: epoch {done.epoch} of {done.epochs}, loss {done.loss:.3f}{left}"
+            end = "\n" if done.epoch == done.epochs else "\r"
+            print(line.ljust(100), end=end, file=sys.stderr, flush=True)
+
+    notice: Callable[[str], None] = (
+        (lambda text: None) if quiet else (lambda text: print(f"note: {text}", file=sys.stderr))
+    )
+
+    def point(rows: list[dict[str, Any]]) -> None:
+        far = Sweep(plan.out, {"rows": [{name: _plain(value) for name, value in row.items()} for row in rows]})
+        write_whole(plan.out / "sweep.csv", far.table().to_csv(index=False).encode())
+
+    return Ears(say, epoch, notice, point)
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes}:{rest:02d}"
+
+
+def _plain(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,94 @@
+"""From stored answers to rows of a sweep's table."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from snellen.data.dataset import Dataset
+from snellen.measure import Estimate, accuracy, paired_difference
+from snellen.measure.per_run import deviation
+from snellen.run import Run
+
+FOREGROUND = "foreground"  # the column by which variants of an image are paired, where data have it
+
+COLUMNS = (
+    *("point", "x", "trained_on", "images", "classes", "runs", "test", "test_data", "measure"),
+    *("value", "low", "high", "n", "std", "per_run", "warnings"),
+)
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Scores [runs, samples] of one point on one dataset, in the order of its listing (nan: not answered)."""
+
+    values: np.ndarray
+    folder: str
+    warnings: tuple[str, ...] = ()
+
+
+def read_scores(run: Run, data: Dataset) -> Scores:
+    """The stored scores of the only model of a run on the images as they are."""
+    answers = run.sql(
+        "select c.run, a.sample, a.score from answers a join cells c using (cell)"
+        " where c.distortion = 'none()' and c.\"on\" = 'test'"
+    )
+    names = sorted(answers["run"].unique())
+    table = answers.pivot(index="run", columns="sample", values="score").reindex(columns=list(data.samples.ids))
+    warnings = dict.fromkeys(str(held["name"]) for held in run.results().get("warnings", []))
+    return Scores(table.loc[names].to_numpy(np.float64), str(run.path), tuple(warnings))
+
+
+def accuracy_row(test: str, data: Dataset, scores: Scores) -> dict[str, Any]:
+    """The accuracy on some data: mean over runs and images, 95 % interval over images, deviation over runs."""
+    groups = data.samples.columns.get("group")
+    return _row(test, data.text, "accuracy", accuracy(scores.values, groups), scores.values, scores.warnings)
+
+
+def gap_row(first: tuple[str, Dataset, Scores], second: tuple[str, Dataset, Scores]) -> dict[str, Any]:
+    """The accuracy on the first data less that on the second, paired by foreground, else by sample id."""
+    (one, data, scores), (other, others, more) = first, second
+    left, right = _paired(data, others)
+    a, b = scores.values[:, left], more.values[:, right]
+    groups = data.samples.columns.get("group")
+    found = paired_difference(a, b, None if groups is None else np.asarray(groups)[left])
+    measure = "bg_gap" if (one, other) == ("mixed_same", "mixed_rand") else "gap"
+    per_run = np.nanmean(a, axis=1) - np.nanmean(b, axis=1) if len(left) else np.full(len(a), math.nan)
+    warned = tuple(dict.fromkeys((*scores.warnings, *more.warnings)))
+    return _row(f"{one}-{other}", f"{data.text} − {others.text}", measure, found, per_run[:, None], warned)
+
+
+def _paired(data: Dataset, others: Dataset) -> tuple[np.ndarray, np.ndarray]:
+    """The rows of both that show the same foreground; where neither names foregrounds, the same id."""
+    left, right = (_foregrounds(held) for held in (data, others))
+    place = {name: row for row, name in enumerate(right)}
+    rows = [(row, place[name]) for row, name in enumerate(left) if name in place]
+    pairs = np.array(rows, np.int64).reshape(-1, 2)
+    return pairs[:, 0], pairs[:, 1]
+
+
+def _foregrounds(data: Dataset) -> list[str]:
+    named = data.samples.columns.get(FOREGROUND)
+    return list(data.samples.ids) if named is None else [str(name) for name in named]
+
+
+def _row(
+    test: str, text: str, measure: str, found: Estimate, values: np.ndarray, warnings: tuple[str, ...]
+) -> dict[str, Any]:
+    per_run = np.array([np.nanmean(row) if not np.isnan(row).all() else math.nan for row in values])
+    return {
+        "runs": len(values),
+        "test": test,
+        "test_data": text,
+        "measure": measure,
+        "value": found.value,
+        "low": found.low,
+        "high": found.high,
+        "n": found.n,
+        "std": deviation(per_run),
+        "per_run": " ".join(f"{value:.6f}" for value in per_run),
+        "warnings": " ".join(warnings),
+    }

@@ -1,0 +1,150 @@
+"""Sub-classes: which belong to which class, put together into fewer, and back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from snellen.data.dataset import Dataset, sample_keys
+from snellen.errors import UserError, unknown
+from snellen.hashing import checksum, key_of
+
+Groups = Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Subclasses:
+    """Coarse classes with their sub-classes: `groups`; `by` is the column that makes them, else they are classes."""
+
+    groups: Mapping[str, tuple[str, ...]]
+    by: str | None = None
+
+    def fine(self, data: Dataset) -> np.ndarray:
+        """The sub-class of each sample as a name, '' where it has none."""
+        names = np.array([*data.classes, ""], object)[data.samples.labels]
+        if self.by is not None:
+            values = data.samples.columns[self.by]
+            names = np.array([f"{name}/{value}" if name else "" for name, value in zip(names, values)], object)
+        return names
+
+
+def subclasses(
+    data: Dataset, *, groups: Groups | Path | str | None = None, tree: bool = False, by: str | None = None
+) -> Subclasses:
+    """The sub-classes of the data: by a mapping or file, by the data's own tree, or by a column."""
+    if (groups is not None) + tree + (by is not None) != 1:
+        raise UserError("what are the sub-classes? give one of --groups FILE, --tree and --by COLUMN")
+    if by is not None:
+        if by not in data.samples.columns:
+            raise unknown(f"column of {data.text}", by, data.samples.columns)
+        made = Subclasses({}, by)
+        found = sorted({(int(label), name) for label, name in zip(data.samples.labels, made.fine(data)) if name})
+        pairs = [(data.classes[label], name) for label, name in found]  # in the data's own order of classes
+        return Subclasses(_gathered(pairs), by)
+    if tree:
+        if not data.tree:
+            raise UserError(f"{data.text} has no tree of classes; give --groups FILE or --by COLUMN")
+        return Subclasses(_gathered([(_topmost(name, data.tree), name) for name in data.classes]))
+    held = groups if isinstance(groups, Mapping) else read_groups(Path(str(groups)))
+    for coarse, fine in held.items():
+        for name in fine:
+            if name not in data.classes:
+                raise unknown(f"class of {data.text} in group '{coarse}'", name, data.classes)
+    pairs = [(coarse, name) for coarse, fine in held.items() for name in fine]
+    names = [name for _, name in pairs]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise UserError(f"class '{twice}' is in two groups; each class belongs to one")
+    return Subclasses(_gathered(pairs))
+
+
+def read_groups(path: Path) -> dict[str, list[str]]:
+    """Coarse class → classes, of a JSON file (also a label map's `classes`) or a CSV with the columns fine and coarse."""
+    if path.suffix == ".csv":
+        from snellen.data.manifest import read_table
+
+        table = read_table(path)
+        for column in ("fine", "coarse"):
+            if column not in table.columns:
+                raise UserError(f"{path} has no column '{column}'; it has: {', '.join(map(str, table.columns))}")
+        return {str(name): [str(one) for one in rows["fine"]] for name, rows in table.groupby("coarse", sort=False)}
+    try:
+        held = json.loads(path.read_text(encoding="utf-8"))
+    except OSError:
+        raise UserError(f"no file '{path}' of groups") from None
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{path} is not JSON: {error}") from None
+    held = held.get("classes", held) if isinstance(held, dict) else held
+    if not isinstance(held, dict) or not all(isinstance(fine, list) for fine in held.values()) or not held:
+        raise UserError(f'{path}: expected groups as {{"coarse": ["fine", …]}}')
+    return {str(coarse): [str(name) for name in fine] for coarse, fine in held.items()}
+
+
+def grained(data: Dataset, found: Subclasses, count: int, seed: int = 0) -> tuple[Dataset, dict[str, list[str]]]:
+    """The data with `count` classes for every coarse one, and coarse class → its classes. Samples of no group go.
+
+    Of m sub-classes in an order drawn by the seed, the one at place i goes into class i · count // m.
+    """
+    if count < 1:
+        raise UserError(f"expected grains of at least 1, got {count}")
+    target: dict[str, int] = {}
+    names: list[str] = []
+    coarse: dict[str, list[str]] = {}
+    for group, fine in found.groups.items():
+        if len(fine) < count:
+            many = f"{len(fine)} sub-class{'es' if len(fine) > 1 else ''}"
+            raise UserError(f"class '{group}' has {many}, fewer than the grain {count}; leave it out, or the grain")
+        drawn = [fine[i] for i in np.argsort(sample_keys([f"{seed}/{group}/{name}" for name in fine]), kind="stable")]
+        parts = [[name for i, name in enumerate(drawn) if i * count // len(fine) == part] for part in range(count)]
+        coarse[group] = [group if count == 1 else f"{group} {part + 1}" for part in range(count)]
+        for part, members in enumerate(parts):
+            target |= {member: len(names) + part for member in members}
+        names += coarse[group]
+    labels = np.array([target.get(name, -1) for name in found.fine(data)], np.int64)
+    return relabelled(data, labels, tuple(names)), coarse
+
+
+def coarsened(data: Dataset, found: Subclasses) -> Dataset:
+    """Test data with the coarse classes: as they are where they have those, else by the sub-classes they have."""
+    names = tuple(found.groups)
+    if set(data.classes) == set(names):
+        return data
+    belongs = {name: group for group, fine in found.groups.items() for name in fine}
+    if found.by is not None or not set(data.classes) & set(belongs):
+        raise UserError(
+            f"{data.text} has neither the classes {_few(names)} nor their sub-classes: {_few(data.classes)}"
+        )
+    place = {name: names.index(belongs[name]) for name in data.classes if name in belongs}
+    labels = np.array([place.get(name, -1) for name in found.fine(data)], np.int64)
+    return relabelled(data, labels, names)
+
+
+def relabelled(data: Dataset, labels: np.ndarray, classes: tuple[str, ...]) -> Dataset:
+    """The data with other labels and classes, without the samples whose label is −1."""
+    rows = np.flatnonzero(labels >= 0)
+    kept = data if len(rows) == len(data) else data.at(rows)
+    mark = [kept.fingerprint, "relabelled", classes, checksum(labels[rows].tobytes())]
+    samples = replace(kept.samples, labels=labels[rows])
+    return replace(kept, classes=classes, samples=samples, tree=None, fingerprint=key_of(mark))
+
+
+def _gathered(pairs: Sequence[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
+    held: dict[str, list[str]] = {}
+    for coarse, fine in pairs:
+        held.setdefault(coarse, []).append(fine)
+    return {coarse: tuple(fine) for coarse, fine in held.items()}
+
+
+def _topmost(name: str, tree: Mapping[str, str]) -> str:
+    """The ancestor just below the root; a class right below it is its own."""
+    while tree.get(tree.get(name, "")) is not None:
+        name = tree[name]
+    return name
+
+
+def _few(classes: Sequence[str]) -> str:
+    return ", ".join(classes[:4]) + (f", … ({len(classes)})" if len(classes) > 4 else "")
