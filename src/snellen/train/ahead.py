@@ -35,7 +35,7 @@ def ahead(batches: Iterator[Batch], device: torch.device) -> Iterator[Batch]:
         main.wait_stream(side)
         _, images, targets = coming
         for part in (images, *targets):
-            if torch.is_tensor(part) and part.is_cuda:
+            if part.is_cuda:
                 part.record_stream(main)  # so that their memory is not reused before they were learnt from
         yield coming
         coming = make()

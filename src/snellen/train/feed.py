@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from snellen.lazy import torch
 from snellen.train.augment import Augment
 from snellen.train.draws import Draws
-from snellen.train.groupdro import Groupdro, balanced_rows
+from snellen.train.groupdro import Groupdro, Grouped, balanced_rows
 from snellen.train.memory import Memory
 from snellen.train.mixing import IGNORE, parse_mix
 from snellen.train.normalise import Units
@@ -78,9 +78,8 @@ class Feed:
             mixed, targets = mix(
                 images, labels, draws.mixing, partners=partners, reformulated=reformulated, mean=self.mean, step=step
             )
-            if self.shown.groups is not None:
-                targets = targets._replace(group=self.shown.groups[rows[at]])
-            yield step, mixed, targets
+            groups = self.shown.groups
+            yield step, mixed, targets if groups is None else Grouped(*targets, groups[rows[at]])
 
     def _order(self, draws: Draws) -> Tensor:
         """The rows of an epoch: each image once, or from all groups alike where the training asks for that."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -29,6 +29,15 @@ if TYPE_CHECKING:
 
 MOST_GROUPS = 4096
 _PRODUCT = re.compile(r"(\bgroups\s*=\s*)([\w.-]+(?:\s*\*\s*[\w.-]+)+)")  # a*b without quotes
+
+
+class Grouped(NamedTuple):
+    """Targets of a batch, as mixes give them, and the number of each image's group, int64 [B]."""
+
+    own: Tensor
+    partner: Tensor
+    weight: Tensor
+    group: Tensor
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from snellen.models.zoo import build
 from snellen.train.ahead import ahead
 from snellen.train.draws import Draws, seed_globally
 from snellen.train.feed import Feed
-from snellen.train.groupdro import Groupdro, Groups, GroupWeights
+from snellen.train.groupdro import Groupdro, Grouped, Groups, GroupWeights
 from snellen.train.memory import Memory
 from snellen.train.mixing import IGNORE, Targets, majority_loss, mixed_loss
 from snellen.train.normalise import Normalise
@@ -228,8 +228,7 @@ def each_loss(logits: Tensor, labels: Tensor, smoothing: float) -> Tensor:
 def _three(loss: Tensor, logits: Tensor, targets: Any, recipe: Recipe) -> Tensor:
     """The training loss, the loss against the majority label and the unsmoothed mixed loss, still on the device."""
     with torch.no_grad():
-        weighed = targets.group is not None
-        plain = mixed_loss(logits, targets) if recipe.smoothing or weighed else loss.detach()
+        plain = mixed_loss(logits, targets) if recipe.smoothing or isinstance(targets, Grouped) else loss.detach()
         majority = plain if recipe.mix == "none" else majority_loss(logits, targets)
     return torch.stack([loss.detach(), majority, plain])
 

@@ -46,7 +46,7 @@ class Team:
         if self.size == 1:
             return images, targets
         mine = slice(self.rank * len(images) // self.size, (self.rank + 1) * len(images) // self.size)
-        return images[mine], type(targets)(*(None if part is None else part[mine] for part in targets))
+        return images[mine], type(targets)(*(part[mine] for part in targets))
 
     def mean(self, values: Tensor) -> Tensor:
         """The mean of each number over the team."""

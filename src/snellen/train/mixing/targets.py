@@ -16,14 +16,12 @@ class Targets(NamedTuple):
     """Two labels an image and the share of the first: a tuple, so that loaders and `pin_memory` pass it on.
 
     `own` and `partner` are int64 [B], or label maps [B, H, W]; `weight` is float32 [B] in 0 to 1 on the same device,
-    the share of `own` in the loss. Where there is nothing to share, `partner` is the very same tensor as `own`. `group` is
-    the number of each image's group, int64 [B], where the training weighs groups.
+    the share of `own` in the loss. Where there is nothing to share, `partner` is the very same tensor as `own`.
     """
 
     own: Tensor
     partner: Tensor
     weight: Tensor
-    group: Tensor | None = None
 
 
 def whole(labels: Tensor) -> Targets:
