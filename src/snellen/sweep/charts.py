@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from snellen.report.charts import CONFIG, INK, colour, dash
+from snellen.report.charts import COLOURS, CONFIG, INK, colour, dash
 
+MARKS = ("circle", "square", "diamond")
 LEGEND = {"labelColor": INK, "titleColor": INK, "title": None, "orient": "right", "labelLimit": 240}
 
 
@@ -32,6 +33,8 @@ def against_chart(page: Mapping[str, Any], first: str, second: str) -> dict[str,
     x = _share("xvalue", f"accuracy on {first}")
     y = _share("yvalue", f"accuracy on {second}")
     hue = _hue("point", names)
+    shapes = [MARKS[i // len(COLOURS) % len(MARKS)] for i in range(len(names))]  # colours come again after eight
+    shape = {**hue, "scale": {"domain": names, "range": shapes}}
     rule = {"type": "rule", "strokeWidth": 1.4}
     return {
         "width": 340,
@@ -47,7 +50,7 @@ def against_chart(page: Mapping[str, Any], first: str, second: str) -> dict[str,
             {"mark": rule, "encoding": {"x": {**x, "field": "xlow"}, "x2": {"field": "xhigh"}, "y": y, "color": hue}},
             {
                 "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1},
-                "encoding": {"x": x, "y": y, "color": hue},
+                "encoding": {"x": x, "y": y, "color": hue, "shape": shape},
             },
         ],
         "config": CONFIG,
