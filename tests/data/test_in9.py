@@ -90,6 +90,21 @@ def test_masks_are_those_of_a_direct_call(photographs: str) -> None:
         assert ours.seed == grabcut_seed(0, name, ours.tries - 1)
 
 
+@pytest.mark.parametrize("side", [40, 160])
+def test_masks_made_at_another_size_fit_the_photo(photographs: str, side: int, tmp_path: Path) -> None:
+    """Phantoms are easy: what GrabCut finds at half or twice the size is nearly the object, on a canvas of the photo's size."""
+    made = build(photographs, tmp_path / "set", size=80, scale=80, workers=1, segment_size=side, limit=30)
+    data = load_data(f"{photographs}?masks=true")
+    truth = {file_name(sample): row for row, sample in enumerate(data.samples.ids)}
+    overlap = []
+    for file in sorted((made.out / "fg_mask").rglob("*.npy")):
+        photo = data.read([truth[file.stem]])[0]
+        assert isinstance(photo, Photo)
+        mask, true = np.load(file) > 0, photo.maps["mask"]
+        overlap.append((mask & true).sum() / (mask | true).sum())
+    assert np.median(overlap) > 0.8
+
+
 def test_the_same_bytes_from_two_processes(photographs: str, made: Built, tmp_path: Path) -> None:
     again = build(photographs, tmp_path / "set", size=56, workers=2)
     assert digest(again.out) == digest(made.out)
@@ -292,6 +307,13 @@ def test_true_masks_and_mask_models_replace_grabcut(photographs: str, tmp_path: 
     for row in rows(boxed):
         area = (int(row["x1"]) - int(row["x0"])) * (int(row["y1"]) - int(row["y0"]))
         assert float(row["mask_share"]) == pytest.approx(area / 6400, abs=1e-6)
+    (tmp_path / "bad.py").write_text(
+        "def moody():\n    def mask(image, box):\n        raise ValueError('not today')\n    return mask\n"
+    )
+    with pytest.raises(UserError, match="segmentation failed"):
+        build(photographs, tmp_path / "e", size=80, workers=1, masks=f"python:{tmp_path}/bad.py:moody")
+    with pytest.raises(UserError, match="expected --workers of at least 1, got 0"):
+        build(photographs, tmp_path / "f", workers=0)
     with pytest.raises(UserError, match="has no masks; leave out --masks"):
         build(photographs, tmp_path / "d", masks="data")
     with pytest.raises(UserError, match="has no factory|names no callable"):
@@ -329,6 +351,30 @@ def _run(words: list[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(words)
     assert ended.value.code == 0
+
+
+def test_an_audit_answers_alike_on_files_and_on_the_fly(made: Built, tmp_path: Path) -> None:
+    """The same foregrounds and backgrounds, so the same answers, sample by sample."""
+    import snellen
+
+    kinds = ("mixed_same", "mixed_rand", "mixed_next", "only_bg_t")
+    audits = "interference([" + ", ".join(f"background({kind})" for kind in kinds) + "])"
+
+    def eye(images: np.ndarray) -> np.ndarray:
+        """Answers that hang on every pixel: a hash of the image, as probabilities."""
+        weights = np.random.default_rng(0).random((images[0].size, len(made.classes)))
+        scores = np.exp(images.reshape(len(images), -1) / 255 @ weights / 100)
+        return scores / scores.sum(1, keepdims=True)
+
+    model = snellen.models.from_callable(eye, classes=tuple(made.classes), size=56, name="eye", version="1")
+    fly = snellen.audit(model, f"in9:{made.out}/original", audits, out=tmp_path / "fly", report=False).predictions()
+    for kind in kinds:
+        files = snellen.audit(
+            model, f"in9:{made.out}/{kind}", "interference([shuffle(4)])", out=tmp_path / kind, report=False
+        )
+        clean = files.predictions().query("distortion == 'none()'").set_index("sample").confidence
+        shown = fly[fly.distortion.str.contains(f"kind={kind},")].set_index("sample").confidence
+        assert clean.sort_index().equals(shown.sort_index())
 
 
 def test_the_nine_classes_have_the_published_sizes() -> None:
@@ -392,3 +438,22 @@ def test_file_names_are_safe_and_numbers_keep_the_order() -> None:
     assert file_name("..") == "image"
     assert folders([f"c/{n}" for n in range(101)])[7] == "007_c-7"
     assert foreground_of("fg_n01_2_bg_n03_4") == ("n01_2", "n03_4")
+
+
+@pytest.mark.slow
+def test_grabcut_finds_pets_better_than_their_boxes_do(shared: Path) -> None:
+    """Oxford pets with true masks (1 pet, 2 background, 3 unsure), the first of every fifth."""
+    found, boxed = [], []
+    for file in sorted((shared / "pets" / "masks").glob("*.png"))[::15]:
+        truth, image = pixels(file), pixels(shared / "pets" / "images" / f"{file.stem}.jpg")
+        down, across = np.flatnonzero((truth != 2).any(1)), np.flatnonzero((truth != 2).any(0))
+        box = np.array([across[0], down[0], across[-1] + 1, down[-1] + 1], float)
+        made = segmented(image, box, file.stem, Settings())
+        if made.mask is None:
+            continue
+        known, inside = truth != 3, np.zeros(truth.shape, bool)
+        inside[down[0] : down[-1] + 1, across[0] : across[-1] + 1] = True
+        for mask, scores in ((made.mask, found), (inside, boxed)):
+            scores.append((mask & (truth == 1) & known).sum() / ((mask | (truth == 1)) & known).sum())
+    assert len(found) >= 7
+    assert np.mean(found) > np.mean(boxed) + 0.1
