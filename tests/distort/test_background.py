@@ -110,6 +110,9 @@ def test_a_box_that_fills_the_image_and_an_empty_object_count_nowhere() -> None:
     nothing = replace(empty, masks=torch.zeros_like(empty.masks), notes={})
     parse("background(only_fg)")(GRID, nothing)
     assert nothing.notes["excluded"].tolist() == [True]
+    told = replace(empty, empty=np.array([True]), notes={})
+    parse("background(only_fg)")(GRID, told)
+    assert told.notes["excluded"].tolist() == [True]
     flat = known((1, 1, 1, 3))
     parse("background(only_bg_b)")(GRID, flat)
     assert flat.notes["excluded"].tolist() == [True]

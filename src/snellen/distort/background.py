@@ -103,7 +103,7 @@ class Background:
             view.exclude(empty(boxes))
             return inside(boxes, height, width, images.device)
         assert view.masks is not None
-        view.exclude((~view.masks.flatten(1).any(1)).cpu().numpy())
+        view.exclude((~view.masks.flatten(1).any(1)).cpu().numpy() if view.empty is None else view.empty)
         return view.masks
 
     def backgrounds(self, images: Tensor, view: View) -> Tensor:

@@ -82,9 +82,9 @@ class Donors:
 class View:
     """One batch's declared facts: sample keys and seed for the draws, and what the distortion `needs`.
 
-    `mean` is the model's normalisation mean in 0…255; `masks` are bool [B, H, W]; `boxes` one float [n, 4] array per
-    sample; `saliency` is the asking model's map of the clean image, uint8 [B, H, W]. `notes` collects per-sample facts
-    for the `shown` table while a distortion runs.
+    `mean` is the model's normalisation mean in 0…255; `masks` are bool [B, H, W], `empty` [B] says which have no pixel
+    (so that a GPU need not be asked); `boxes` are one float [n, 4] array per sample; `saliency` is the asking model's map of
+    the clean image, uint8 [B, H, W]. `notes` collects per-sample facts for the `shown` table while a distortion runs.
     """
 
     keys: np.ndarray
@@ -93,6 +93,7 @@ class View:
     device: torch.device | None = None
     labels: np.ndarray | None = None
     masks: Tensor | None = None
+    empty: np.ndarray | None = None
     boxes: Sequence[np.ndarray] | None = None
     mean: tuple[float, float, float] | None = None
     donors: Donors | None = None
@@ -121,6 +122,7 @@ class View:
             keys=self.keys[part],
             labels=None if self.labels is None else self.labels[part],
             masks=None if self.masks is None else self.masks[part],
+            empty=None if self.empty is None else self.empty[part],
             boxes=None if self.boxes is None else self.boxes[part],
             saliency=None if self.saliency is None else self.saliency[part],
             notes={},

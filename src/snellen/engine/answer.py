@@ -113,13 +113,17 @@ def answer(slides: Slides, work: Work) -> Answered:
     for canvas, pixels in slides.images.items():
         images = pixels.to(work.device, non_blocking=True)
         labels = on_device(samples.labels, work.device)
-        masks = slides.masks[canvas].to(work.device, non_blocking=True) if canvas in slides.masks else None
+        outlines = slides.masks.get(canvas)
+        masks = None if outlines is None else outlines.to(work.device, non_blocking=True)
+        empty = None
+        if outlines is not None and images.device.type != "cpu":
+            empty = (~outlines.flatten(1).any(1)).numpy()
         for group in _by_shown([one for one in work.asked if one.canvas == canvas]):
             key = group[0].map
             if key is not None and key not in maps:
                 maps[key] = _drawn(group[0], key, images, work, slides)
             saliency = None if key is None else maps[key].maps
-            view = view_of(group[0], slides, samples.labels, work, masks, saliency)
+            view = view_of(group[0], slides, samples.labels, work, masks, empty, saliency)
             unmapped = {} if key is None else maps[key].failed
             traces.append(_show_group(group, images, labels, view, work, slides, pictured, unmapped))
     arrived = _sent(traces, maps, work.device)
@@ -127,15 +131,22 @@ def answer(slides: Slides, work: Work) -> Answered:
 
 
 def view_of(
-    one: Asked, slides: Slides, labels: np.ndarray, work: Work, masks: Tensor | None, saliency: Tensor | None = None
+    one: Asked,
+    slides: Slides,
+    labels: np.ndarray,
+    work: Work,
+    masks: Tensor | None,
+    empty: np.ndarray | None = None,
+    saliency: Tensor | None = None,
 ) -> View:
-    """What a cell's distortion may know of some slides."""
+    """What a cell's distortion may know of some slides; `masks` are on the device, `empty` says which have no pixel."""
     return View(
         keys=slides.keys,
         seed=one.cell.seed,
         device=work.device,
         labels=labels,
         masks=masks,
+        empty=empty,
         boxes=slides.boxes.get(one.canvas),
         mean=one.subject.card.fill,
         donors=work.donors.get(pool_of(one)),
