@@ -1,13 +1,15 @@
 """What backgrounds cost on the fly: each kind of `background` against a forward pass of a ResNet-18 at 224 px.
 
 One process, sides interleaved, median over the rounds of the ratios; donors in memory, masks and boxes ready. Goal on a CPU:
-≤ 5 % of the forward time (fp32, channels-last, batch 16), with one and with two threads.
+≤ 5 % of the forward time (fp32, batch 16), with one and with two threads. CPU time, so that other programs do not count; with
+two threads set OMP_WAIT_POLICY=PASSIVE, or waiting counts as work.
 
-Measured on one core of a shared machine, torch 2.15, fp32, 10 rounds (CPU time): only_bg_b 0.23 %, only_bg_t 0.76 %, no_fg
-0.16 %, only_fg 0.14 %, mixed 0.45 %, bg_blurred 2.8 %.
+Measured on two cores of a machine with five times as much to do, torch 2.15, fp32. One thread: only_bg_b 0.23 %, only_bg_t
+0.76 %, no_fg 0.16 %, only_fg 0.14 %, mixed 0.45 %, bg_blurred 2.8 %. Two threads: 0.29 %, 0.95 %, 0.22 %, 0.22 %, 0.58 %,
+3.7 %. Wall time with two threads was not told from the noise there. Not measured on a GPU.
 
     python benchmarks/backgrounds.py --threads 1
-    python benchmarks/backgrounds.py --threads 2
+    OMP_WAIT_POLICY=PASSIVE python benchmarks/backgrounds.py --threads 2
     python benchmarks/backgrounds.py --device cuda
 """
 
@@ -29,9 +31,8 @@ from snellen.distort.background import Kind
 from snellen.models import from_torch
 
 
-def seconds(call: Callable[[], object], device: torch.device) -> float:
-    """The time of one call; CPU time where one thread does all, so that other programs do not count."""
-    clock = time.process_time if device.type == "cpu" and torch.get_num_threads() == 1 else time.perf_counter
+def seconds(call: Callable[[], object], device: torch.device, clock: Callable[[], float]) -> float:
+    """The time of one call."""
     began = clock()
     call()
     if device.type == "cuda":
@@ -71,10 +72,12 @@ def main() -> None:
     parser.add_argument("--threads", type=int)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--donors", type=int, default=450)
+    parser.add_argument("--wall", action="store_true", help="wall time: for an idle machine; always on a GPU")
     chosen = parser.parse_args()
     if chosen.threads:
         torch.set_num_threads(chosen.threads)
     device = torch.device(chosen.device)
+    clock = time.perf_counter if chosen.wall or device.type != "cpu" else time.process_time
     torch.manual_seed(0)
     model = from_torch(resnet18(weights=None, num_classes=9), size=224, mean=(0.5,) * 3, std=(0.25,) * 3, device=device)
     images, view = shown(256 if device.type == "cuda" else 16, chosen.donors, 224, device)
@@ -82,7 +85,7 @@ def main() -> None:
     sides |= {kind: partial(Background(kind), images, view) for kind in get_args(Kind)}
     held: dict[str, list[float]] = {name: [] for name in sides}
     for turn in range(chosen.rounds + 2):  # two rounds warm up and fill the pool's boxes
-        took = {name: seconds(call, device) for name, call in sides.items()}
+        took = {name: seconds(call, device, clock) for name, call in sides.items()}
         if turn >= 2:
             for name in sides:
                 held[name].append(took[name] / took["forward"])

@@ -331,6 +331,30 @@ def _run(words: list[str]) -> None:
     assert ended.value.code == 0
 
 
+def test_an_audit_answers_alike_on_files_and_on_the_fly(made: Built, tmp_path: Path) -> None:
+    """The same foregrounds and backgrounds, so the same answers, sample by sample."""
+    import snellen
+
+    kinds = ("mixed_same", "mixed_rand", "mixed_next", "only_bg_t")
+    audits = "interference([" + ", ".join(f"background({kind})" for kind in kinds) + "])"
+
+    def eye(images: np.ndarray) -> np.ndarray:
+        """Answers that hang on every pixel: a hash of the image, as probabilities."""
+        weights = np.random.default_rng(0).random((images[0].size, len(made.classes)))
+        scores = np.exp(images.reshape(len(images), -1) / 255 @ weights / 100)
+        return scores / scores.sum(1, keepdims=True)
+
+    model = snellen.models.from_callable(eye, classes=tuple(made.classes), size=56, name="eye", version="1")
+    fly = snellen.audit(model, f"in9:{made.out}/original", audits, out=tmp_path / "fly", report=False).predictions()
+    for kind in kinds:
+        files = snellen.audit(
+            model, f"in9:{made.out}/{kind}", "interference([shuffle(4)])", out=tmp_path / kind, report=False
+        )
+        clean = files.predictions().query("distortion == 'none()'").set_index("sample").confidence
+        shown = fly[fly.distortion.str.contains(f"kind={kind},")].set_index("sample").confidence
+        assert clean.sort_index().equals(shown.sort_index())
+
+
 def test_the_nine_classes_have_the_published_sizes() -> None:
     assert [len(held) for held in nine().values()] == [116, 52, 42, 36, 35, 27, 26, 20, 16]
     assert list(nine())[2] == "wheeled vehicle"
@@ -392,3 +416,22 @@ def test_file_names_are_safe_and_numbers_keep_the_order() -> None:
     assert file_name("..") == "image"
     assert folders([f"c/{n}" for n in range(101)])[7] == "007_c-7"
     assert foreground_of("fg_n01_2_bg_n03_4") == ("n01_2", "n03_4")
+
+
+@pytest.mark.slow
+def test_grabcut_finds_pets_better_than_their_boxes_do(shared: Path) -> None:
+    """Oxford pets with true masks (1 pet, 2 background, 3 unsure), the first of every fifth."""
+    found, boxed = [], []
+    for file in sorted((shared / "pets" / "masks").glob("*.png"))[::15]:
+        truth, image = pixels(file), pixels(shared / "pets" / "images" / f"{file.stem}.jpg")
+        down, across = np.flatnonzero((truth != 2).any(1)), np.flatnonzero((truth != 2).any(0))
+        box = np.array([across[0], down[0], across[-1] + 1, down[-1] + 1], float)
+        made = segmented(image, box, file.stem, Settings())
+        if made.mask is None:
+            continue
+        known, inside = truth != 3, np.zeros(truth.shape, bool)
+        inside[down[0] : down[-1] + 1, across[0] : across[-1] + 1] = True
+        for mask, scores in ((made.mask, found), (inside, boxed)):
+            scores.append((mask & (truth == 1) & known).sum() / ((mask | (truth == 1)) & known).sum())
+    assert len(found) >= 7
+    assert np.mean(found) > np.mean(boxed) + 0.1

@@ -57,6 +57,7 @@ def in9(path: str, options: Mapping[str, str]) -> Dataset:
         "background": np.array([h.get("background") or foreground_of(s)[1] for h, s in zip(facts, stems)]),
         "background_class": np.array([held.get("background_class", "") for held in facts]),
         "box_share": _share(boxes, size),
+        "coarse_class": np.array([held.get("coarse_class", "") for held in facts]),
         "mask_share": np.array([_number(held.get("mask_share")) for held in facts], float),
         "source": np.array([held.get("source", "") for held in facts]),
     }
