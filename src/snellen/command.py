@@ -94,8 +94,10 @@ def _check_names(conditions: Sequence[Condition], audits: Any) -> None:
         return
     from snellen.audits import Baseline, parse_audits
 
-    listed = [getattr(one, "names", None) for one in (Baseline(), *parse_audits(audits))]
+    chosen = [Baseline(), *parse_audits(audits)]
+    listed = [getattr(one, "names", None) for one in chosen]
     known = {"difference", *(name for names in listed for name in names or ())}
+    known |= {name for one in chosen for name in getattr(one, "compared", ())}
     for condition in conditions:
         if None not in listed and condition.name not in known:
             raise unknown("finding in --require", condition.name, known)

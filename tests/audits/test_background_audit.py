@@ -257,6 +257,7 @@ def test_variants_on_disk_are_shown_as_they_are_and_paired_by_object(built: Path
     assert set(told["on"]) == {"test", *parse_audits("background")[0].variants}
     page = (run.path / "report.html").read_text()
     assert page.count("data:image/png") > 3
+    assert "beside it only_fg, mixed_same, mixed_rand, mixed_next, no_fg, only_bg_b, only_bg_t" in page
 
 
 def test_a_limit_keeps_the_same_objects_in_every_stored_variant(built: Path) -> None:

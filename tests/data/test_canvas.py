@@ -67,3 +67,14 @@ def test_padding_keeps_the_whole_photo_on_black() -> None:
 def test_a_native_canvas_refuses_other_sizes() -> None:
     with pytest.raises(ValueError, match="expected a photo of 8x8 pixels, got 9x8"):
         render(Photo(np.zeros((9, 8, 3), np.uint8), ""), Canvas(8, 8, "native"))
+
+
+def test_a_finer_mask_of_a_photo_that_fits_as_it_is_moves_too() -> None:
+    """GrabCut works on enlarged photos: a mask of four times the size marks the same corner of an 8 × 8 canvas."""
+    mask = np.zeros((32, 32), bool)
+    mask[:8, :16] = True
+    photo = Photo(np.zeros((8, 8, 3), np.uint8), "", maps={"mask": mask})
+    shown = render(photo, Canvas(8, 8, "crop", 8)).maps["mask"]
+    assert shown.shape == (8, 8)
+    assert shown[:2, :4].all()
+    assert shown.sum() == 8

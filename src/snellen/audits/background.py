@@ -62,8 +62,9 @@ class Background:
     title: ClassVar[str] = "Backgrounds"
     names: ClassVar[tuple[str, ...]] = (
         *(f"{kind}_accuracy" for kind in (*WITH_OBJECT, *WITHOUT_OBJECT)),
-        *("bg_gap", "bg_gap_next", "needs_background", "outline_gain", "size_effect", "scale_leakage", "progress"),
+        *("bg_gap", "bg_gap_next", "needs_background", "outline_gain", "size_effect", "scale_leakage"),
     )
+    compared: ClassVar[tuple[str, ...]] = ("progress",)  # what several models together are found to have
     by_default: ClassVar[bool] = False
 
     __str__ = text_form

@@ -44,11 +44,15 @@ class Rendered:
 
 
 def render(photo: Photo, canvas: Canvas) -> Rendered:
-    """Put a photo on the canvas; maps move by nearest neighbour, boxes in pixels, clipped to the canvas."""
+    """Put a photo on the canvas; maps (of any resolution) move by nearest neighbour, boxes in pixels, clipped to the canvas."""
     height, width = photo.image.shape[:2]
     target, offset = placement(height, width, canvas)
     if target == (height, width) and offset == (0, 0) and target == (canvas.height, canvas.width):
-        return Rendered(np.ascontiguousarray(photo.image.transpose(2, 0, 1)), photo.boxes, dict(photo.maps))
+        maps = {
+            name: values if values.shape == target else _moved_map(values, target, offset, canvas)
+            for name, values in photo.maps.items()
+        }
+        return Rendered(np.ascontiguousarray(photo.image.transpose(2, 0, 1)), photo.boxes, maps)
     filter = Image.Resampling[canvas.interpolation.upper()]
     image = Image.fromarray(photo.image)
     if target != (height, width):

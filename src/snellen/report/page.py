@@ -16,7 +16,7 @@ from snellen.report.gallery import gallery_of
 from snellen.report.interference import interference_page, noise_rise
 from snellen.report.table import numbers_behind, table_of, trust_of
 from snellen.report.verdict import verdict_of
-from snellen.report.words import covering, in_words, known
+from snellen.report.words import VARIANTS, covering, in_words, known
 from snellen.run import Run
 
 MOST_CLASSES = 20  # up to which every class has its bar
@@ -34,7 +34,9 @@ def page_of(run: Run) -> dict[str, Any]:
         "data": [
             {"on": on, "text": held["text"], "samples": held["samples"], "classes": len(held["classes"])}
             for on, held in results["data"].items()
+            if on not in VARIANTS
         ],
+        "variants": [on for on in results["data"] if on in VARIANTS],
         "models": [{"name": name, "runs": len(runs)} for name, runs in results["models"].items()],
         "command": command_of(facts),
         "verdict": verdict_of(results, table),

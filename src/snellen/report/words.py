@@ -62,7 +62,9 @@ def listed(things: Sequence[str]) -> str:
 
 
 def in_words(distortion: str) -> str:
-    """A distortion's text form in words; a text we have no words for stays as it is."""
+    """A distortion's text form, or a stored variant, in words; a text we have no words for stays as it is."""
+    if distortion in VARIANTS:
+        return VARIANTS[distortion]
     try:
         node = text.read(distortion)
     except UserError:
