@@ -150,6 +150,7 @@ def test_mixed_images_keep_the_object_and_take_all_else_from_a_donor_of_the_clas
     for row, (donor, named) in enumerate(zip(view.notes["donor"], view.notes["donor_class"])):
         if not donor:
             assert view.notes["excluded"][row]
+            assert torch.equal(out[row], images[row])
             continue
         place = names.index(donor)
         label = int(view.labels[place])
@@ -273,3 +274,6 @@ def test_bad_values_are_told(photos: np.ndarray) -> None:
     _, view = world(np.random.default_rng(0), 2, (5, 5))
     with pytest.raises(ValueError, match=r"expected donors of shape \[3, 5, 6\], got \[3, 5, 5\]"):
         Background()(torch.zeros(2, 3, 5, 6, dtype=torch.uint8), replace(view, masks=torch.ones(2, 5, 6).bool()))
+    nobody = Donors(torch.zeros(0, 3, 5, 5, dtype=torch.uint8), (), "p", np.zeros(0, np.int64), [])
+    with pytest.raises(ValueError, match="expected at least one donor, got an empty pool"):
+        Background()(torch.zeros(2, 3, 5, 5, dtype=torch.uint8), replace(view, donors=nobody))

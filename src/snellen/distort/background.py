@@ -110,9 +110,15 @@ class Background:
         """uint8 [B, 3, H, W]: the background that each image borrows; notes whose it is, and excludes who finds none."""
         assert view.donors is not None
         pool = view.donors
+        if not len(pool.ids):
+            raise ValueError("expected at least one donor, got an empty pool")
         if pool.images.shape[1:] != images.shape[1:]:
             raise ValueError(f"expected donors of shape {list(images.shape[1:])}, got {list(pool.images.shape[1:])}")
         chosen = pool.lenders.choose(view.draw, view.labels, self.kind, self.own)
         view.exclude(chosen < 0)
         view.notes["donor"], view.notes["donor_class"] = (words[chosen] for words in pool.named)
-        return pool.backgrounds(self.inpaint)[view.tensor(np.maximum(chosen, 0))]
+        lent = pool.backgrounds(self.inpaint)[view.tensor(np.maximum(chosen, 0))]
+        if (alone := np.flatnonzero(chosen < 0)).size:  # they keep their own, whoever else is in the pool
+            rows = view.tensor(alone)
+            lent[rows] = images[rows]
+        return lent
