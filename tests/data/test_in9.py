@@ -90,6 +90,21 @@ def test_masks_are_those_of_a_direct_call(photographs: str) -> None:
         assert ours.seed == grabcut_seed(0, name, ours.tries - 1)
 
 
+@pytest.mark.parametrize("side", [40, 160])
+def test_masks_made_at_another_size_fit_the_photo(photographs: str, side: int, tmp_path: Path) -> None:
+    """Phantoms are easy: what GrabCut finds at half or twice the size is nearly the object, on a canvas of the photo's size."""
+    made = build(photographs, tmp_path / "set", size=80, scale=80, workers=1, segment_size=side, limit=30)
+    data = load_data(f"{photographs}?masks=true")
+    truth = {file_name(sample): row for row, sample in enumerate(data.samples.ids)}
+    overlap = []
+    for file in sorted((made.out / "fg_mask").rglob("*.npy")):
+        photo = data.read([truth[file.stem]])[0]
+        assert isinstance(photo, Photo)
+        mask, true = np.load(file) > 0, photo.maps["mask"]
+        overlap.append((mask & true).sum() / (mask | true).sum())
+    assert np.median(overlap) > 0.8
+
+
 def test_the_same_bytes_from_two_processes(photographs: str, made: Built, tmp_path: Path) -> None:
     again = build(photographs, tmp_path / "set", size=56, workers=2)
     assert digest(again.out) == digest(made.out)
@@ -292,6 +307,13 @@ def test_true_masks_and_mask_models_replace_grabcut(photographs: str, tmp_path: 
     for row in rows(boxed):
         area = (int(row["x1"]) - int(row["x0"])) * (int(row["y1"]) - int(row["y0"]))
         assert float(row["mask_share"]) == pytest.approx(area / 6400, abs=1e-6)
+    (tmp_path / "bad.py").write_text(
+        "def moody():\n    def mask(image, box):\n        raise ValueError('not today')\n    return mask\n"
+    )
+    with pytest.raises(UserError, match="segmentation failed"):
+        build(photographs, tmp_path / "e", size=80, workers=1, masks=f"python:{tmp_path}/bad.py:moody")
+    with pytest.raises(UserError, match="expected --workers of at least 1, got 0"):
+        build(photographs, tmp_path / "f", workers=0)
     with pytest.raises(UserError, match="has no masks; leave out --masks"):
         build(photographs, tmp_path / "d", masks="data")
     with pytest.raises(UserError, match="has no factory|names no callable"):

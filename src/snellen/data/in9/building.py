@@ -98,7 +98,7 @@ def build(
     }
     to = Destination(Path(out).expanduser(), facts, FACTS, "set built by snellen", ("schema", "data"))
     if to.begin():
-        _build(held, groups, chosen, rejects, to, workers or os.cpu_count() or 1, quiet)
+        _build(held, groups, chosen, rejects, to, (os.cpu_count() or 1) if workers is None else workers, quiet)
     return Built(to.out, **json.loads((to.out / COUNTS).read_bytes()))
 
 

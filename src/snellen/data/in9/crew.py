@@ -6,9 +6,12 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import get_context
 from typing import Any
+
+from snellen.errors import UserError
 
 AHEAD = 4  # tasks waiting per process
 
@@ -21,6 +24,8 @@ def crew(workers: int) -> Iterator[Callable[[Callable[[Any], Any], Iterable[Any]
     """
     import cv2
 
+    if workers < 1:
+        raise UserError(f"expected --workers of at least 1, got {workers}")
     if workers == 1:
         threads = cv2.getNumThreads()
         cv2.setNumThreads(1)
@@ -42,6 +47,10 @@ def crew(workers: int) -> Iterator[Callable[[Callable[[Any], Any], Iterable[Any]
 
         try:
             yield spread
+        except BrokenProcessPool:
+            raise UserError(
+                "a process that builds died, perhaps for want of memory; the same command continues, with fewer --workers"
+            ) from None
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise

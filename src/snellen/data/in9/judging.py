@@ -149,19 +149,23 @@ def _on_canvas(box: np.ndarray, photo: Photo, settings: Settings) -> tuple[int, 
 
 
 def _mask(box: np.ndarray, candidate: Candidate, photo: Photo, settings: Settings) -> tuple[np.ndarray, int]:
-    """The object's mask, at whatever resolution it was made, and the seed that it took (−1: none)."""
+    """The object's mask, bool [H, W] of the photo, and the seed that it took (−1: none)."""
     if settings.masks is None:
         found = segmented(photo.image, box, candidate.name, settings)
         if found.mask is None:
             raise _Refused("segmentation failed", f"{found.why} in {found.tries} tries")
         return found.mask, found.seed
     if settings.masks.startswith("python:"):
-        mask = np.asarray(mask_model(settings.masks)(photo.image, box)) > 0
+        model = mask_model(settings.masks)
+        try:
+            mask = np.asarray(model(photo.image, box)) > 0
+        except Exception as error:  # whatever somebody's model raises
+            raise _Refused("segmentation failed", f"the mask model: {type(error).__name__}: {error}") from None
         if mask.shape != photo.image.shape[:2]:
             raise _Refused("segmentation failed", f"the mask model gave {mask.shape}, not {photo.image.shape[:2]}")
     else:
-        mask = np.asarray(photo.maps.get("mask", np.zeros((1, 1), bool)), bool)
-    share = mask.mean() * photo.image.shape[0] * photo.image.shape[1] / (box[2:] - box[:2]).prod()
+        mask = np.asarray(photo.maps.get("mask", np.zeros(photo.image.shape[:2])), bool)
+    share = mask.sum() / (box[2:] - box[:2]).prod()
     if share < settings.smallest:
         raise _Refused("segmentation failed", f"the mask is {share:.1%} of the box")
     return mask, -1

@@ -13,7 +13,7 @@ from snellen.data.in9.settings import Settings
 
 @dataclass(frozen=True)
 class Segmented:
-    """A mask bool [H, W] at the resolution it was made at, the share of the box that it fills, and the seed and tries it took.
+    """A mask bool [H, W] of the photo, the share of the box that it fills, and the seed and tries it took.
 
     The mask is None where no try found enough; `why` says what the last one did.
     """
@@ -64,9 +64,17 @@ def segmented(image: np.ndarray, box: np.ndarray, sample: str, settings: Setting
             continue
         share = float(mask.sum() / ((x1 - x0) * (y1 - y0)))
         if share >= settings.smallest:
-            return Segmented(mask, share, used, attempt + 1)
+            return Segmented(resized(mask, image.shape[0], image.shape[1]), share, used, attempt + 1)
         why = f"{share:.1%} of the box found"
     return Segmented(None, share, used, settings.tries, why)
+
+
+def resized(mask: np.ndarray, height: int, width: int) -> np.ndarray:
+    """A mask bool at another size: the pixels that are at least half inside."""
+    if mask.shape == (height, width):
+        return mask
+    soft = Image.fromarray(mask.astype(np.float32)).resize((width, height), Image.Resampling.BILINEAR)
+    return np.asarray(soft) >= 0.5
 
 
 def _scaled(image: np.ndarray, shorter: int | None) -> tuple[np.ndarray, np.ndarray]:
