@@ -36,6 +36,8 @@ bench: $(READY)
 	$(BIN)/python benchmarks/mixing.py
 	$(BIN)/python benchmarks/augment.py
 	$(BIN)/python benchmarks/training.py
+	$(BIN)/python benchmarks/backgrounds.py
+	$(BIN)/python benchmarks/in9.py
 
 docs: $(READY)
 	$(BIN)/python docs/build.py --phantom
