@@ -49,6 +49,10 @@ class Exam:
         """The question of a distortion on one of the datasets."""
         return Cell(distortion, on, self.seed)
 
+    def trial(self, trial: Any, on: str = "test") -> Cell:
+        """The question of a trial, which asks as it goes, on one of the datasets."""
+        return Cell(trial, on, self.seed)
+
     def clean(self, on: str = "test") -> Cell:
         """The question without distortion."""
         return self.cell(Nothing(), on)
@@ -66,8 +70,16 @@ class Exam:
         return cell.on in self.variants or not isinstance(cell.distortion, Nothing)
 
 
+def trials_of(audit: Any, exam: Exam) -> list[Cell]:
+    """The trials that an audit asks for; most ask for none."""
+    return audit.trials(exam) if hasattr(audit, "trials") else []
+
+
 class Audit(Protocol):
-    """A protocol: the cells it asks for, then what it concludes about one model from the answers. No I/O, no batches."""
+    """A protocol: the cells it asks for, then what it concludes about one model from the answers. No I/O, no batches.
+
+    One whose questions depend on answers also has `trials(exam) → list[Cell]`.
+    """
 
     title: ClassVar[str]
 

@@ -15,6 +15,7 @@ from snellen.engine.cell import Asked, Cell
 from snellen.engine.store import Store, read_rows
 
 _COLUMNS = ("pred", "raw", "score", "confidence", "label_prob")
+Columns = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -40,13 +41,28 @@ class Block:
         return replace(self, **wide, **long, groups=None if self.groups is None else self.groups[rows])
 
 
+@dataclass(frozen=True)
+class Ended:
+    """What came of the trials of one run: a row a sample of the listing (None: not there) with its columns by name, with
+    `asked` (how many images it took) and `error` (why there is nothing else); and what the columns speak of, by column."""
+
+    rows: Sequence[Columns | None]
+    things: Mapping[str, Sequence[Any]]
+
+
 class Answers:
     """What one model (all its runs) answered; `answers[cell]` gives the samples that count."""
 
     def __init__(
-        self, model: str, runs: Sequence[str], blocks: Mapping[Cell, Block], classes: Mapping[str, Sequence[str]]
+        self,
+        model: str,
+        runs: Sequence[str],
+        blocks: Mapping[Cell, Block],
+        classes: Mapping[str, Sequence[str]],
+        trials: Mapping[Cell, Sequence[Ended]] | None = None,
     ) -> None:
         self.model, self.runs, self._blocks, self.classes = model, list(runs), dict(blocks), classes
+        self._trials = dict(trials or {})
         self._known: dict[Any, Any] = {}
 
     def once(self, name: Any, compute: Callable[[], Any]) -> Any:
@@ -61,6 +77,10 @@ class Answers:
 
     def __contains__(self, cell: Cell) -> bool:
         return cell in self._blocks
+
+    def trials(self, cell: Cell) -> Sequence[Ended]:
+        """What came of the trials of a cell, one entry a run."""
+        return self._trials[cell]
 
     def together(self, *cells: Cell) -> list[Block]:
         """The blocks of several cells of one dataset, restricted to the samples that count in all of them: paired."""
@@ -79,8 +99,10 @@ class Answers:
         return self._blocks[cell].groups
 
 
-def read_answers(store: Store, asked: Sequence[Asked], data: Mapping[str, Dataset]) -> list[Answers]:
-    """The answers of every model of a plan, from the store."""
+def read_answers(
+    store: Store, asked: Sequence[Asked], data: Mapping[str, Dataset], trials: Sequence[Asked] = ()
+) -> list[Answers]:
+    """The answers of every model of a plan, from the store, and what came of its trials."""
     rows = {on: {sample: i for i, sample in enumerate(held.samples.ids)} for on, held in data.items()}
     held = _cells(store, {one.key: one.cell.on for one in asked}, rows)
     shown = _shown(store, {one.shown: one.cell.on for one in asked}, rows)
@@ -94,8 +116,20 @@ def read_answers(store: Store, asked: Sequence[Asked], data: Mapping[str, Datase
         for one in listed:
             by_cell.setdefault(one.cell, []).append(one)
         blocks = {cell: _block(ones, held, shown, data[cell.on]) for cell, ones in by_cell.items()}
-        answers.append(Answers(model, runs, blocks, {on: one.classes for on, one in data.items()}))
+        tried = [one for one in trials if one.subject.name == model]
+        ended = {cell: [_ended(store, one, data) for one in tried if one.cell == cell] for cell in _cells_of(tried)}
+        answers.append(Answers(model, runs, blocks, {on: one.classes for on, one in data.items()}, ended))
     return answers
+
+
+def _cells_of(asked: Sequence[Asked]) -> list[Cell]:
+    return list(dict.fromkeys(one.cell for one in asked))
+
+
+def _ended(store: Store, one: Asked, data: Mapping[str, Dataset]) -> Ended:
+    """What came of one run's trials, in the order of the listing."""
+    rows = {row["sample"]: row for row in store.trials(one.key)}
+    return Ended([rows.get(sample) for sample in data[one.cell.on].samples.ids], store.things(one.key) or {})
 
 
 def _block(

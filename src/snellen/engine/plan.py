@@ -27,13 +27,16 @@ class Pass:
 
 @dataclass(frozen=True)
 class Plan:
-    """All cells a run needs (`asked`, equal ones merged) and the passes that are left to do."""
+    """All cells a run needs (`asked`, equal ones merged) and the passes that are left to do; its trials, and those with samples
+    left."""
 
     asked: tuple[Asked, ...]
     passes: tuple[Pass, ...]
     data: Mapping[str, Dataset]
     settings: Settings
     shard: int
+    trials: tuple[Asked, ...] = ()
+    open_trials: tuple[Asked, ...] = ()
 
     def samples_of(self, on: str, shard: int) -> range:
         """The positions of a shard's samples in its dataset."""
@@ -58,20 +61,23 @@ def make_plan(
     settings: Settings,
     store: Store,
     pools: Mapping[str, str] | None = None,
+    trials: Sequence[Cell] = (),
 ) -> Plan:
     """Merge equal cells, look up what the store has, and group the rest into passes.
 
     `labels` maps (model, run, dataset) to a label map; `pools` are the fingerprints of what may be pasted (donors,
-    occluders), where given.
+    occluders), where given. `trials` are cells with a trial in place of a distortion.
     """
     pools = pools or {}
-    needed: dict[tuple[str, str, str], Asked] = {}
-    for cell in dict.fromkeys(cells):
+
+    def put(cell: Cell) -> list[Asked]:
         _check_needs(cell, data[cell.on], pools, subjects)
-        for subject in subjects:
-            label_map = labels[subject.name, subject.run, cell.on]
-            one = asked(cell, subject, data[cell.on], label_map, settings, pools)
-            needed[subject.name, subject.run, one.key] = one
+        maps = [labels[subject.name, subject.run, cell.on] for subject in subjects]
+        return [asked(cell, subject, data[cell.on], one, settings, pools) for subject, one in zip(subjects, maps)]
+
+    needed = {(one.subject.name, one.subject.run, one.key): one for cell in dict.fromkeys(cells) for one in put(cell)}
+    tried = [one for cell in dict.fromkeys(trials) for one in put(cell)]
+    _check_trials(tried)
     canvases = [canvas_for(subject, held) for subject in subjects for held in data.values()]
     shard = settings.shard_for(canvases)
     passes = []
@@ -79,7 +85,8 @@ def make_plan(
         wanted = [one for one in needed.values() if one.cell.on == on]
         if wanted:
             passes += _passes(on, wanted, math.ceil(len(held) / shard), store.present(on))
-    return Plan(tuple(needed.values()), tuple(passes), data, settings, shard)
+    left = tuple(one for one in tried if not _ended(one, len(data[one.cell.on]), store))
+    return Plan(tuple(needed.values()), tuple(passes), data, settings, shard, tuple(tried), left)
 
 
 def _passes(on: str, wanted: Sequence[Asked], shards: int, present: Mapping[int, Present]) -> list[Pass]:
@@ -97,6 +104,22 @@ def _passes(on: str, wanted: Sequence[Asked], shards: int, present: Mapping[int,
         once = {one.key: one for one in wanted if one.key in missing}
         passes.append(Pass(on, tuple(once.values()), tuple(numbers), new))
     return passes
+
+
+def _ended(one: Asked, samples: int, store: Store) -> bool:
+    """Whether all trials of a run are kept, and what they speak of."""
+    told = not hasattr(one.cell.distortion, "things") or store.things(one.key) is not None
+    return told and store.ended_trials(one.key) == samples
+
+
+def _check_trials(trials: Sequence[Asked]) -> None:
+    """Refuse those who cannot be asked anew."""
+    for one in trials:
+        if one.subject.card.text.startswith("predictions:"):
+            raise UserError(
+                f"{one.cell.distortion} asks as it goes, which '{one.subject.name}', a file of recorded answers, cannot "
+                "follow; leave that audit out"
+            )
 
 
 def _check_needs(cell: Cell, data: Dataset, pools: Collection[str], subjects: Sequence[Subject]) -> None:
