@@ -68,8 +68,8 @@ class Trial(Protocol):
     """What an audit declares: a frozen dataclass with a text form, in place of a cell's distortion.
 
     `needs` and `version` are as a distortion's. `rounds` divides the listing, for those who learn from earlier rows; it must
-    not depend on batch or machine. `most` is how many images are asked at most. One whose columns speak of things (backgrounds,
-    units) also has `things(donors)`, a table of them by column, kept once; and `pictures(donors, places)`, their images, for reports.
+    not depend on batch or machine. `most` is how many images are asked at most. One whose columns speak of things, such as
+    backgrounds, also has `things(donors)`, a table of them by column, kept once, and `pictures(donors, places)`, their images.
     """
 
     @property
