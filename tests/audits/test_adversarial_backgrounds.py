@@ -12,6 +12,7 @@ import torch
 import snellen
 from snellen.audits import parse_audits
 from snellen.data import load_data
+from snellen.data.dataset import sample_keys
 from snellen.distort import Background, View
 from snellen.errors import UserError
 from snellen.measure import attack_success
@@ -114,6 +115,11 @@ def test_stopping_early_finds_the_very_same_objects_as_the_whole_matrix(
         if background:  # what it names does fool
             assert pred[row, place[background]] == answer != labels[row]
             assert rule == "any" or answer == labels[place[background]]
+    order = np.argsort(sample_keys(ids), kind="stable")  # nothing is known in the first round
+    for row in range(16):
+        asked = [at for at in order if rule == "any" or labels[at] != labels[row]]
+        wrong = [pred[row, at] != labels[row] and (rule == "any" or pred[row, at] == labels[at]) for at in asked]
+        assert rows["tried"].iloc[row] == (wrong.index(True) + 1 if any(wrong) else len(asked))
     assert (rows["asked"] >= rows["tried"]).all()
     assert (rows["asked"] <= 1.25 * rows["tried"] + 1).all()
     single = snellen.audit(touchy(), SMALL, f"adversarial_backgrounds(rule={rule})", quiet=True, report=False)

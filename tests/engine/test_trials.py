@@ -76,7 +76,11 @@ def test_what_comes_out_does_not_depend_on_the_batch_and_no_batch_is_larger(held
 
 def test_batches_are_full_while_there_are_enough_trials_and_the_oldest_end_first() -> None:
     sizes: list[int] = []
-    ended = [end.row for end in played(Halving(list(range(0, 200, 2))), range(100), asking(sizes), lambda: 16)]
+    ended, when = [], []
+    for end in played(Halving(list(range(0, 200, 2))), range(100), asking(sizes), lambda: 16):
+        ended.append(end.row)
+        when.append(len(sizes))
+    assert when[0] == 8  # after its own eight questions, not after everybody's
     assert sum(size == 16 for size in sizes) >= len(sizes) - 8  # only the last 16 trials, of 8 steps, leave room
     assert ended[:16] == sorted(ended[:16])
     assert max(ended[:16]) < 20
