@@ -25,12 +25,15 @@ def adversarial_page(run: Run, results: Mapping[str, Any]) -> dict[str, Any] | N
     classes = results["data"]["test"]["classes"]
     names = {plain_name(name): name for name in classes}
     nine = len(classes) == 9 and None not in names and len(names) == 9
-    shares = [_share(one) for one in found if one["name"] == "vulnerable" and known(one["value"])]
+    told = [_share(one) for one in found if one["name"] == "vulnerable" and known(one["value"])]
+    # With and without rates the same is counted: told once, and by class for one rule alone.
+    shares = list({(one["model"], one["rule"], one["backgrounds"]): one for one in told}.values())
+    first = {one["model"]: one for one in reversed(shares)}
     return {
         "shares": shares,
         "by_class": [
             {"model": one["model"], "class": name, "share": share}
-            for one in shares
+            for one in first.values()
             for name, share in one["by_class"].items()
         ],
         "rates": [_rates(run, one) for one in found if one["name"] == "attack_rate" and known(one["value"])],

@@ -14,7 +14,8 @@ def shares_chart(rows: Sequence[Mapping[str, Any]], models: Sequence[str], title
     """A bar a model for each class; rows with `published` are rings beside them."""
     names = list(dict.fromkeys(row["class"] for row in rows))
     y = {"field": "class", "type": "nominal", "title": None, "sort": names, "axis": {"ticks": False, "labelLimit": 180}}
-    x = {"field": "share", "type": "quantitative", "title": title, "scale": {"domain": [0, 1]}, "axis": PERCENT}
+    x = {"field": "share", "type": "quantitative", "title": title, "scale": {"domain": [0, 1]}, "axis": PERCENT,
+         "stack": None}  # fmt: skip
     offset = {"yOffset": {"field": "model", "sort": list(models)}} if len(models) > 1 else {}
     return {
         "width": 340,
