@@ -137,6 +137,7 @@ def print_plan(prepared: Any, as_json: bool) -> None:
         "maps": len(plan.every_map),
         "maps_left": len(frozenset().union(*(part.drawn for part in plan.passes))),
         "forward_passes": plan.forward_passes,
+        **_trials_told(prepared, plan),
         "estimated_seconds": round(seconds, 1),
         "notices": list(prepared.notices),
     }
@@ -154,6 +155,18 @@ def print_plan(prepared: Any, as_json: bool) -> None:
             )
         else:
             print(f"{name}: {value:,}" if isinstance(value, int) else f"{name}: {value}")
+
+
+def _trials_told(prepared: Any, plan: Any) -> dict[str, Any]:
+    """The trials of a plan and how many images those that are left may ask; nothing where there are none."""
+    if not plan.trials:
+        return {}
+    donors = 0 if prepared.donors is None else len(prepared.donors)
+    most = sum(one.cell.distortion.most(len(plan.data[one.cell.on]), donors) for one in plan.open_trials)
+    return {
+        "trials": list(dict.fromkeys(str(one.cell.distortion) for one in plan.trials)),
+        "trial_passes_at_most": most,
+    }
 
 
 def print_health(health: Health, *, as_json: bool) -> int:

@@ -15,10 +15,10 @@ from snellen.engine import Answers, Plan, Progress, Store, read_answers
 from snellen.engine.failures import TooManyFailures, check_failures, discard_failures
 from snellen.engine.lock import writer_lock
 from snellen.engine.mend import mend
-from snellen.engine.pictures import add_pictures
+from snellen.engine.pictures import add_pictures, add_trial_pictures
 from snellen.engine.record import record
 from snellen.engine.settings import Cluster
-from snellen.engine.watchdog import TookTooLong, watched
+from snellen.engine.watchdog import TookTooLong, Watchdog, watched
 from snellen.errors import UserError, unknown
 from snellen.prepare import Prepared, prepare
 from snellen.run import Run
@@ -97,21 +97,26 @@ def carry_out(
             raise UserError(f"nothing was asked: {refusal(certain(early))}")
         for doubt in early:
             progress.warn(str(doubt))
-        if plan.passes or not store.files("cells"):
+        if plan.passes or plan.open_trials or not store.files("cells"):
             facts["engine"] = "local" if cluster is None else "ray"
             store.write_facts(facts)
-            store.add_cells(one.row(prepared.data[one.cell.on], plan.settings.precision) for one in plan.asked)
+            everything = (*plan.asked, *plan.trials)
+            store.add_cells(one.row(prepared.data[one.cell.on], plan.settings.precision) for one in everything)
         for key, wanted in plan.every_map.items():
             store.begin_map(key, wanted.row())
         try:
             if plan.passes:
                 facts["settings"]["batch_size"] = _asked(plan, store, progress, prepared, cluster, shard_timeout)
+            if plan.open_trials:
+                if cluster is not None:
+                    progress.note("trials, whose questions depend on answers, run on this machine, not on the cluster")
+                facts["settings"]["batch_size"] = _tried(plan, store, progress, prepared, shard_timeout)
             check_failures(store, (*plan.asked, *plan.maps), {on: len(held) for on, held in prepared.data.items()})
         except TooManyFailures:
             discard_failures(store)
             raise
         store.write_facts(facts)
-        everyone = read_answers(store, plan.asked, prepared.data, plan.maps)
+        everyone = read_answers(store, plan.asked, prepared.data, plan.maps, plan.trials)
         doubts = check(prepared, everyone, facts["preprocessing"])
         if doubts and strict:
             raise UserError(f"nothing was concluded: {refusal(doubts)}")
@@ -125,6 +130,9 @@ def carry_out(
             pictured = [one for one in prepared.audits if hasattr(one, "pictures")]
             shown = [picture for one in pictured for picture in one.pictures(prepared.exam, findings)]
             add_pictures(shown, plan, store, (prepared.donors, prepared.occluders))
+            tried = [one for one in prepared.audits if hasattr(one, "trial_pictures")]
+            things = [thing for one in tried for thing in one.trial_pictures(prepared.exam, findings)]
+            add_trial_pictures(things, plan, store, (prepared.donors, prepared.occluders))
         (write_results if report else write_findings)(run, findings, doubts)
     return run
 
@@ -226,6 +234,18 @@ def _asked(
     return run_cluster(plan, store, progress, prepared.donors, prepared.texts, cluster, prepared.occluders)
 
 
+def _tried(plan: Plan, store: Store, progress: Progress, prepared: Prepared, shard_timeout: float | None) -> int | None:
+    """Carry out the trials that are missing; the batch size that a resumed run should use."""
+    from snellen.engine.trials import run_trials
+
+    pasted = prepared.donors, prepared.occluders
+    if shard_timeout is None:
+        return run_trials(plan, store, progress, pasted)
+    watchdog = Watchdog(shard_timeout)
+    with watchdog.watching():
+        return run_trials(plan, store, progress, pasted, watchdog.fed)
+
+
 def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -244,7 +264,7 @@ def _remove_if_bare(folder: Path) -> None:
 
 def _empty(folder: Path) -> None:
     """Remove what an earlier run left, for --fresh."""
-    for name in ("answers", "shown", "samples", "maps", "thumbs"):
+    for name in ("answers", "shown", "samples", "maps", "trials", "things", "thumbs"):
         shutil.rmtree(folder / name, ignore_errors=True)
     for name in ("run.json", "cells.parquet", "findings.json", "findings.csv", "report.html", "report.md"):
         (folder / name).unlink(missing_ok=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from snellen.audits import Baseline, Exam, parse_audits
-from snellen.audits.exam import lists_of, maps_of
+from snellen.audits.exam import lists_of, maps_of, trials_of
 from snellen.data import Dataset, limited, load_data
 from snellen.data.occluders import Occluders, read_occluders
 from snellen.data.subset import listed_ids
@@ -48,7 +48,8 @@ class Prepared:
         pools = {name: pool.fingerprint for name, pool in given.items() if pool is not None}
         store = Store(self.folder, ignored=self.fresh)
         maps = [request for one in self.audits for request in maps_of(one, self.exam)]
-        return make_plan(self.subjects, self.data, cells, self.labels, self.settings, store, pools, maps)
+        trials = [trial for one in self.audits for trial in trials_of(one, self.exam)]
+        return make_plan(self.subjects, self.data, cells, self.labels, self.settings, store, pools, maps, trials)
 
 
 def prepare(
@@ -133,11 +134,15 @@ def _lists(audits: Sequence[Any], data: Mapping[str, Dataset], limited: bool) ->
     return {(on, file): listed_ids(data[on], file, limited) for on, file in wanted if on in data}
 
 
+def _stages(audits: Sequence[Any], exam: Exam) -> list[Any]:
+    """Every distortion and trial that is asked for, chains taken apart."""
+    asked = [want for one in audits for want in (*one.cells(exam), *maps_of(one, exam), *trials_of(one, exam))]
+    return list(dict.fromkeys(stage for want in asked for stage in stages_of(want.distortion)))
+
+
 def _mixes_own_data(audits: Sequence[Any], exam: Exam) -> bool:
     """Whether donors are needed, and only by distortions whose partners may come from the test data."""
-    asked = [wanted for one in audits for wanted in (*one.cells(exam), *maps_of(one, exam))]
-    stages = {stage for wanted in asked for stage in stages_of(wanted.distortion)}
-    needing = [stage for stage in stages if "donors" in stage.needs]
+    needing = [stage for stage in _stages(audits, exam) if "donors" in stage.needs]
     return bool(needing) and all(getattr(stage, "own_data", False) for stage in needing)
 
 
@@ -145,8 +150,8 @@ def _check_lenders(pool: Dataset | None, audits: Sequence[Any], exam: Exam) -> N
     """Refuse donors of whose objects nothing is known, where they are to lend backgrounds."""
     if pool is None or pool.facts & {"masks", "boxes"}:
         return
-    for stage in (stage for one in audits for cell in one.cells(exam) for stage in stages_of(cell.distortion)):
-        if "donors" in stage.needs and getattr(stage, "whole_pool", False):
+    for stage in _stages(audits, exam):
+        if "donors" in stage.needs and getattr(stage, "whole_pool", False) and not getattr(stage, "bare", False):
             raise UserError(
                 f"{stage} needs donors whose objects' boxes or masks are known, which {pool.text} does not have; "
                 "give other --donors, for example voc:DIR"

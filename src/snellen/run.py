@@ -101,13 +101,16 @@ class Run:
         return dict(facts["models"][model][name])
 
     def sql(self, query: str) -> pd.DataFrame:
-        """The result of an SQL query over the tables cells, samples, shown and answers."""
+        """The result of an SQL query over the tables cells, samples, shown and answers, and trials where
+        there are any."""
         import duckdb
 
         views = []
         with duckdb.connect() as connection:
-            for table in TABLES:
+            for table in (*TABLES, "trials"):
                 files = [str(file) for file in self.store.files(table)]
+                if not files and table == "trials":
+                    continue  # few audits have them
                 if not files:
                     raise UserError(f"{self.path} holds no {table} yet; is it a run folder?")
                 listed = ", ".join("'" + file.replace("'", "''") + "'" for file in files)

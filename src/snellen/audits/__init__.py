@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from snellen import text
+from snellen.audits.adversarial_backgrounds import AdversarialBackgrounds
 from snellen.audits.augmentation import Augmentation
 from snellen.audits.background import Background
 from snellen.audits.baseline import Baseline
@@ -24,6 +25,7 @@ AUDITS: dict[str, type] = {
     "shape": Shape,
     "augmentation": Augmentation,
     "background": Background,
+    "adversarial_backgrounds": AdversarialBackgrounds,
 }
 
 
@@ -46,6 +48,7 @@ def _argument(node: Any) -> Any:
 
 __all__ = [
     "AUDITS",
+    "AdversarialBackgrounds",
     "Audit",
     "Augmentation",
     "Background",

@@ -66,6 +66,10 @@ class Exam:
         """The question of what matters to a model in the images of one of the datasets, clean unless a distortion is given."""
         return MapRequest(method, layer, on, Nothing() if distortion is None else distortion, self.seed)
 
+    def trial(self, trial: Any, on: str = "test") -> Cell:
+        """The question of a trial, which asks as it goes, on one of the datasets."""
+        return Cell(trial, on, self.seed)
+
     def clean(self, on: str = "test") -> Cell:
         """The question without distortion."""
         return self.cell(Nothing(), on)
@@ -93,12 +97,18 @@ def lists_of(audit: Any) -> list[tuple[str, str]]:
     return list(audit.lists()) if hasattr(audit, "lists") else []
 
 
+def trials_of(audit: Any, exam: Exam) -> list[Cell]:
+    """The trials that an audit asks for; most ask for none."""
+    return audit.trials(exam) if hasattr(audit, "trials") else []
+
+
 class Audit(Protocol):
     """A protocol: the cells it asks for, then what it concludes about one model from the answers. No I/O, no batches.
 
     One that compares models has a method `compare(exam, everyone, findings)`, which is given all answers and findings and
     concludes last. An audit that asks for maps too has a method `maps(exam)`, which gives a list of map requests; it
     reads them back by `answers.maps(request)`.
+    One whose questions depend on answers also has `trials(exam) → list[Cell]`.
     """
 
     title: ClassVar[str]

@@ -238,7 +238,7 @@ def _show_group(
             if model.recorded is not None:
                 reading = _recalled(one, model, work.data, slides.positions[start:stop], labels[start:stop])
             else:
-                probabilities, failed = _asked(one, model, pixels, work)
+                probabilities, failed = probabilities_of(one, model, pixels, work)
                 failed |= {row - start: error for row, error in unmapped.items() if start <= row < stop}
                 if failed:
                     _note_failures(failed, start, one, trace, work, slides)
@@ -250,7 +250,7 @@ def _show_group(
     return trace
 
 
-def _asked(one: Asked, model: Model, pixels: Tensor, work: Work) -> tuple[Tensor, dict[int, str]]:
+def probabilities_of(one: Asked, model: Model, pixels: Tensor, work: Work) -> tuple[Tensor, dict[int, str]]:
     """The model's probabilities; a batch that it fails on is asked image by image, and what it said is kept by row."""
     try:
         return within_memory(model, model, pixels, work.batch, one.canvas), {}

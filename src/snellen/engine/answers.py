@@ -18,6 +18,7 @@ from snellen.engine.maps import Maps, stored_maps, together
 from snellen.engine.store import Store, read_rows
 
 _COLUMNS = ("pred", "raw", "score", "confidence", "label_prob")
+Columns = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,15 @@ class Block:
         return replace(self, **wide, **long, groups=None if self.groups is None else self.groups[rows])
 
 
+@dataclass(frozen=True)
+class Ended:
+    """What came of the trials of one run: a row a sample of the listing (None: not there) with its columns by name, with
+    `asked` (how many images it took) and `error` (why there is nothing else); and what the columns speak of, by column."""
+
+    rows: Sequence[Columns | None]
+    things: Mapping[str, Sequence[Any]]
+
+
 class Answers:
     """What one model (all its runs) answered; `answers[cell]` gives the samples that count."""
 
@@ -53,9 +63,11 @@ class Answers:
         blocks: Mapping[Cell, Block],
         classes: Mapping[str, Sequence[str]],
         maps: Mapping[MapRequest, Sequence[Callable[[], Iterator[Maps]]]] | None = None,
+        trials: Mapping[Cell, Sequence[Ended]] | None = None,
     ) -> None:
         self.model, self.runs, self._blocks, self.classes = model, list(runs), dict(blocks), classes
         self._maps = maps or {}  # one reader a run
+        self._trials = dict(trials or {})
         self._known: dict[Any, Any] = {}
 
     def once(self, name: Any, compute: Callable[[], Any]) -> Any:
@@ -70,6 +82,10 @@ class Answers:
 
     def __contains__(self, cell: Cell) -> bool:
         return cell in self._blocks
+
+    def trials(self, cell: Cell) -> Sequence[Ended]:
+        """What came of the trials of a cell, one entry a run."""
+        return self._trials[cell]
 
     def together(self, *cells: Cell) -> list[Block]:
         """The blocks of several cells of one dataset, restricted to the samples that count in all of them: paired."""
@@ -97,9 +113,13 @@ class Answers:
 
 
 def read_answers(
-    store: Store, asked: Sequence[Asked], data: Mapping[str, Dataset], maps: Sequence[AskedMap] = ()
+    store: Store,
+    asked: Sequence[Asked],
+    data: Mapping[str, Dataset],
+    maps: Sequence[AskedMap] = (),
+    trials: Sequence[Asked] = (),
 ) -> list[Answers]:
-    """The answers of every model of a plan, from the store; maps are read when they are looked at."""
+    """The answers of every model of a plan, from the store, and what came of its trials; maps are read when looked at."""
     rows = {on: {sample: i for i, sample in enumerate(held.samples.ids)} for on, held in data.items()}
     held = _cells(store, {one.key: one.cell.on for one in asked}, rows)
     shown = _shown(store, {one.shown: one.cell.on for one in asked}, rows)
@@ -116,8 +136,20 @@ def read_answers(
         readers: dict[MapRequest, list[Callable[[], Iterator[Maps]]]] = {}
         for wanted in (one for one in maps if one.subject.name == model):
             readers.setdefault(wanted.request, []).append(functools.partial(stored_maps, store, wanted.key))
-        answers.append(Answers(model, runs, blocks, {on: one.classes for on, one in data.items()}, readers))
+        tried = [one for one in trials if one.subject.name == model]
+        ended = {cell: [_ended(store, one, data) for one in tried if one.cell == cell] for cell in _cells_of(tried)}
+        answers.append(Answers(model, runs, blocks, {on: one.classes for on, one in data.items()}, readers, ended))
     return answers
+
+
+def _cells_of(asked: Sequence[Asked]) -> list[Cell]:
+    return list(dict.fromkeys(one.cell for one in asked))
+
+
+def _ended(store: Store, one: Asked, data: Mapping[str, Dataset]) -> Ended:
+    """What came of one run's trials, in the order of the listing."""
+    rows = {row["sample"]: row for row in store.trials(one.key)}
+    return Ended([rows.get(sample) for sample in data[one.cell.on].samples.ids], store.things(one.key) or {})
 
 
 def _block(

@@ -22,9 +22,8 @@ def mend(store: Store) -> list[str]:
     notices += _passes(store)
     damaged = _damaged(store)
     for file in damaged:
-        again = (
-            "it is made again when it is needed" if file.parent.parent.name == "maps" else "its images are asked again"
-        )
+        made = file.parent.parent.name in ("maps", "things")
+        again = "it is made again when it is needed" if made else "its images are asked again"
         notices.append(f"{file.relative_to(store.folder)} was damaged; {again}")
         file.unlink(missing_ok=True)
     records = sorted((store.folder / "answers").glob("*/pass.json"))
@@ -38,7 +37,9 @@ def mend(store: Store) -> list[str]:
 
 def _damaged(store: Store) -> list[Path]:
     """The shard files that are not whole; two threads, since hashing leaves the interpreter to others."""
-    files = [file for table in ("samples", "maps", "shown", "answers") for file in store.files(table)]
+    files = [
+        file for table in ("samples", "maps", "shown", "answers", "trials", "things") for file in store.files(table)
+    ]
     with ThreadPoolExecutor(max_workers=2) as pool:
         return [file for file, whole in zip(files, pool.map(is_whole, files)) if not whole]
 

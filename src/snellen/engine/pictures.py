@@ -27,6 +27,26 @@ def add_pictures(wanted: Iterable[tuple[Cell, str]], plan: Plan, store: Store, p
         _draw(on, [each for each in missing if each[0].cell.on == on], plan, store, pasted)
 
 
+def add_trial_pictures(wanted: Iterable[tuple[Cell, int]], plan: Plan, store: Store, pasted: Pasted) -> None:
+    """Keep a thumbnail of each wanted thing of a trial, by its place, as the first model with that canvas saw it."""
+    first: dict[Cell, Asked] = {}
+    for one in plan.trials:
+        first.setdefault(one.cell, one)
+    missing: dict[Cell, list[int]] = {}
+    for cell, place in dict.fromkeys(wanted):
+        if cell in first and not store.thumbnail(first[cell].shown, place).exists():
+            missing.setdefault(cell, []).append(place)
+    for cell, places in missing.items():
+        from snellen.engine.answer import pool_of
+        from snellen.engine.local import work_of
+
+        one = first[cell]
+        work = work_of(Pass(cell.on, (one,), (), frozenset()), plan, {}, pasted, store)
+        pictures = cell.distortion.pictures(work.donors.get(pool_of(one)), places)
+        for place, picture in zip(places, pictures.cpu().numpy()):
+            store.add_thumbnail(one.shown, place, picture)
+
+
 def _missing(wanted: Iterable[tuple[Cell, str]], plan: Plan, store: Store) -> Missing:
     """The positions of the samples whose picture is not there yet, by cell."""
     first: dict[Cell, Asked] = {}

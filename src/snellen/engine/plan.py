@@ -43,7 +43,8 @@ class Pass:
 
 @dataclass(frozen=True)
 class Plan:
-    """All cells and maps a run needs (equal ones merged) and the passes that are left to do.
+    """All cells and maps a run needs (equal ones merged) and the passes that are left to do; its trials, and those with
+    samples left.
 
     `maps` are those that were asked for; those that only a distortion needs are known to its cells.
     """
@@ -54,6 +55,8 @@ class Plan:
     settings: Settings
     shard: int
     maps: tuple[AskedMap, ...] = ()
+    trials: tuple[Asked, ...] = ()
+    open_trials: tuple[Asked, ...] = ()
 
     @property
     def every_map(self) -> dict[str, AskedMap]:
@@ -84,20 +87,23 @@ def make_plan(
     store: Store,
     pools: Mapping[str, str] | None = None,
     maps: Sequence[MapRequest] = (),
+    trials: Sequence[Cell] = (),
 ) -> Plan:
     """Merge equal cells and maps, look up what the store has, and group the rest into passes.
 
     `labels` maps (model, run, dataset) to a label map; `pools` are the fingerprints of what may be pasted (donors,
-    occluders), where given.
+    occluders), where given. `trials` are cells with a trial in place of a distortion.
     """
     pools = pools or {}
-    needed: dict[tuple[str, str, str], Asked] = {}
-    for cell in dict.fromkeys(cells):
+
+    def put(cell: Cell) -> list[Asked]:
         _check_needs(cell, data[cell.on], pools, subjects)
-        for subject in subjects:
-            label_map = labels[subject.name, subject.run, cell.on]
-            one = asked(cell, subject, data[cell.on], label_map, settings, pools)
-            needed[subject.name, subject.run, one.key] = one
+        read = [labels[subject.name, subject.run, cell.on] for subject in subjects]
+        return [asked(cell, subject, data[cell.on], one, settings, pools) for subject, one in zip(subjects, read)]
+
+    needed = {(one.subject.name, one.subject.run, one.key): one for cell in dict.fromkeys(cells) for one in put(cell)}
+    tried = [one for cell in dict.fromkeys(trials) for one in put(cell)]
+    _check_trials(tried)
     mapped = {one.key: one for request in maps for one in _mapped(request, subjects, data, labels, settings, pools)}
     canvases = [canvas_for(subject, held) for subject in subjects for held in data.values()]
     shard = settings.shard_for(canvases)
@@ -107,7 +113,10 @@ def make_plan(
         drawn = [one for one in mapped.values() if one.request.on == on]
         if wanted or drawn:
             passes += _passes(on, wanted, drawn, math.ceil(len(held) / shard), store)
-    return Plan(tuple(needed.values()), tuple(passes), data, settings, shard, tuple(mapped.values()))
+    left = tuple(one for one in tried if not _ended(one, len(data[one.cell.on]), store))
+    return Plan(
+        tuple(needed.values()), tuple(passes), data, settings, shard, tuple(mapped.values()), tuple(tried), left
+    )
 
 
 def _mapped(
@@ -157,6 +166,22 @@ def _needed(cells: Sequence[Asked], maps: Sequence[AskedMap]) -> dict[str, Asked
     """By key, the maps that distortions need, then those that were asked for: what others rest on comes first."""
     wanted: list[Asked | AskedMap] = [*cells, *maps]
     return {one.key: one for one in (*(one.map for one in wanted if one.map is not None), *maps)}
+
+
+def _ended(one: Asked, samples: int, store: Store) -> bool:
+    """Whether all trials of a run are kept, and what they speak of."""
+    told = not hasattr(one.cell.distortion, "things") or store.things(one.key) is not None
+    return told and store.ended_trials(one.key) == samples
+
+
+def _check_trials(trials: Sequence[Asked]) -> None:
+    """Refuse those who cannot be asked anew."""
+    for one in trials:
+        if one.subject.card.text.startswith("predictions:"):
+            raise UserError(
+                f"{one.cell.distortion} asks as it goes, which '{one.subject.name}', a file of recorded answers, cannot "
+                "follow; leave that audit out"
+            )
 
 
 def _check_needs(cell: Cell, data: Dataset, pools: Collection[str], subjects: Sequence[Subject]) -> None:

@@ -8,12 +8,13 @@ from typing import Any
 
 
 class Progress:
-    """Counts images shown to models; says nothing where it is to be quiet or stderr is not a terminal."""
+    """Counts images shown to models, or trials that ended; says nothing where it is to be quiet or stderr is not a terminal."""
 
     def __init__(self, quiet: bool = False) -> None:
         self.quiet = quiet
         self.terminal = not quiet and sys.stderr.isatty()
         self.done = self.total = 0
+        self.of = "images"
         self.began = time.perf_counter()
         self._bar: Any = None
         self._task: Any = None
@@ -33,15 +34,15 @@ class Progress:
         if not self.quiet:
             print(f"warning: {text}", file=sys.stderr)
 
-    def start(self, total: int) -> None:
-        self.total, self.done, self.began = total, 0, time.perf_counter()
+    def start(self, total: int, of: str = "images") -> None:
+        self.total, self.done, self.began, self.of = total, 0, time.perf_counter(), of
         if not self.terminal or not total:
             return
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as Bar
 
-        columns = (TextColumn("asking"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]} images/s"))
+        columns = (TextColumn("asking"), BarColumn(), MofNCompleteColumn(), TextColumn(f"{{task.fields[rate]}} {of}/s"))
         self._bar = Bar(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True)
         self._task = self._bar.add_task("asking", total=total, rate="–")
         self._bar.start()
@@ -62,4 +63,4 @@ class Progress:
             self._bar = None
         if self.terminal and self.done:
             seconds = time.perf_counter() - self.began
-            print(f"asked {self.done:,} images in {seconds:.1f} s ({self.rate:,.0f} images/s)", file=sys.stderr)
+            print(f"asked {self.done:,} {self.of} in {seconds:.1f} s ({self.rate:,.0f} {self.of}/s)", file=sys.stderr)

@@ -7,6 +7,8 @@
     answers/<pass>/<shard>-<sum>.parquet  cell × sample → pred, raw, score, confidence, label_prob
     maps/<map>/<shard>-<sum>.parquet      sample → map: what mattered to a model, bytes of the canvas's size
     maps/<map>/map.json                   whose maps these are: model, data, method, layer, distortion
+    trials/<cell>/<part>-<sum>.parquet    sample → what came of its trial, in the order they ended; asked, error
+    things/<cell>/000000-<sum>.parquet    what the columns of its trials speak of
     thumbs/<shown>/<position>.png         up to 24 small pictures per distortion
 
 A pass is the set of cells that one command found missing; which cells a shard already has is known from file names.
@@ -17,7 +19,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -154,6 +156,40 @@ class Store:
         file = shard_file(self.folder / "maps" / key, shard)
         return None if file is None else read_rows(file)
 
+    def add_trials(self, key: str, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Keep what came of some trials: their columns by name."""
+        folder = self.folder / "trials" / key
+        parts = [shard_of(file) for file in folder.glob("*.parquet")]
+        _write_shard(folder, max(parts, default=-1) + 1, _columns([{"cell": key, **row} for row in rows]))
+
+    def trials(self, key: str) -> list[dict[str, Any]]:
+        """What came of the trials of a key so far, one row a sample; lists are arrays."""
+        if self.ignored:
+            return []
+        return [row for file in sorted((self.folder / "trials" / key).glob("*.parquet")) for row in _rows(file)]
+
+    def ended_trials(self, key: str) -> int:
+        """How many trials of a key are there."""
+        files = [] if self.ignored else (self.folder / "trials" / key).glob("*.parquet")
+        return sum(len(read_rows(file, ["sample"])) for file in files)
+
+    def add_things(self, key: str, things: Mapping[str, Sequence[Any]]) -> None:
+        """Keep what the columns of some trials speak of."""
+        import pyarrow as pa
+
+        _write_shard(self.folder / "things" / key, 0, pa.table(dict(things)))
+
+    def things(self, key: str) -> dict[str, list[Any]] | None:
+        """What the columns of some trials speak of, by column; None where it is not there."""
+        file = None if self.ignored else shard_file(self.folder / "things" / key, 0)
+        return None if file is None else read_rows(file).to_pydict()
+
+    def discard_failed_trials(self, key: str) -> None:
+        """Remove the files in which a trial failed, so that the same command asks again once the model is mended."""
+        for file in (self.folder / "trials" / key).glob("*.parquet"):
+            if any(read_rows(file, ["error"])["error"].to_pylist()):
+                file.unlink(missing_ok=True)
+
     # -- tables -----------------------------------------------------------------------------------------------------
 
     def files(self, table: str) -> list[Path]:
@@ -244,6 +280,32 @@ def _write_shard(folder: Path, shard: int, table: pa.Table) -> None:
     for older in folder.glob(f"{shard:06d}-*.parquet"):
         older.unlink(missing_ok=True)
     write_whole(path, content)
+
+
+def _columns(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
+    """A table of rows that need not have the same columns."""
+    import pyarrow as pa
+
+    names = dict.fromkeys(name for row in rows for name in row)
+    return pa.table({name: pa.array([row.get(name) for row in rows]) for name in names})
+
+
+def _rows(file: Path) -> Iterator[dict[str, Any]]:
+    """The rows of a file; a list in one is an array."""
+    table = read_rows(file)
+    columns = [column.to_pylist() if not _listed(column) else list(_arrays(column)) for column in table.columns]
+    for values in zip(*columns):
+        yield dict(zip(table.column_names, values))
+
+
+def _listed(column: pa.ChunkedArray) -> bool:
+    import pyarrow.types as types
+
+    return types.is_list(column.type)
+
+
+def _arrays(column: pa.ChunkedArray) -> Iterator[np.ndarray | None]:
+    return (one.values.to_numpy() if one.is_valid else None for one in column)
 
 
 def _parquet(table: pa.Table) -> bytes:

@@ -8,6 +8,7 @@ from typing import Any
 
 from snellen.measure import CATEGORIES
 from snellen.report import words
+from snellen.report.adversarial_charts import histogram_chart, shares_chart
 from snellen.report.background_charts import (
     HUES,
     categories_chart,
@@ -53,7 +54,18 @@ def html_of(page: Mapping[str, Any]) -> str:
             "progress": lambda what: Markup(svg(progress_chart(page["background"]["progress"], what))),
             "published": lambda: Markup(svg(published_chart(page["background"]))),
         },
+        adversarial_charts={
+            "by_class": lambda: Markup(svg(shares_chart(page["adversarial"]["by_class"], models, "share fooled"))),
+            "histogram": lambda: Markup(svg(histogram_chart(page["adversarial"]["rates"], models))),
+            "totals": lambda: Markup(svg(shares_chart(_totals(page["adversarial"]), models, "share turned into it"))),
+        },
         background_heads=heads(),
         background_hues=dict(zip(CATEGORIES, HUES)),
         bars=lambda chart, beside: Markup(svg(bar_chart(chart, bar_ends(beside)))),
     )
+
+
+def _totals(held: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The totals by class, with the published ones where the classes are the same."""
+    beside = [{**row, "published": True} for row in held["published_totals"]] if held["comparable"] else []
+    return [*held["totals"], *beside]

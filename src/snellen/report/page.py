@@ -9,6 +9,7 @@ from typing import Any
 
 from snellen.audits import AUDITS, Baseline, parse_audits
 from snellen.engine.failures import unreadable
+from snellen.report.adversarial import adversarial_page
 from snellen.report.background import background_page
 from snellen.report.background_gallery import background_gallery
 from snellen.report.comparison import comparison_of
@@ -48,6 +49,7 @@ def page_of(run: Run) -> dict[str, Any]:
         "sizes": numbers_behind(results),
         "interference": interference_page(results),
         "background": None if background is None else {**background, "gallery": background_gallery(run, results)},
+        "adversarial": adversarial_page(run, results),
         "bars": bars_of(results),
         "gallery": gallery_of(run, results),
         "unreadable": [

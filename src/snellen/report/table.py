@@ -142,6 +142,9 @@ def named(finding: Mapping[str, Any]) -> tuple[str, str]:
         label = topic = f"DI without {facts.get('removed', 'the dominant class')}"
     elif name == "interference":
         label, topic = f"DI: {words}", f"the DI of {words}"
+    elif name in _OF_ADVERSARIAL:
+        label = _OF_ADVERSARIAL[name]
+        topic = label[:1].lower() + label[1:]
     elif finding["audit"] == "background":
         label, topic = _of_background(name)
     elif name in ("distorted_accuracy", "occluded_accuracy", "shuffled_accuracy", "soft_shuffled_accuracy"):
@@ -159,6 +162,13 @@ _OF_BACKGROUND = {
     "outline_gain": "Outline: object blackened less box blackened",
     "size_effect": "Background alone: small objects less large ones",
     "scale_leakage": "Class guessed from box size, above chance",
+}
+
+
+_OF_ADVERSARIAL = {
+    "vulnerable": "Objects that some background fools it on",
+    "attack_rate": "Pairs answered as the background's class",
+    "worst_class_total": "Objects turned into the worst class by some background",
 }
 
 

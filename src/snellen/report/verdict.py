@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from snellen.audits.trust import TOO_FEW
+from snellen.report.adversarial import adversarial_said
 from snellen.report.background import background_said
 from snellen.report.table import leader
 from snellen.report.trust import apart, mark_of
@@ -32,7 +33,7 @@ def verdict_of(results: Mapping[str, Any], table: Sequence[Mapping[str, Any]]) -
                 "model": model,
                 "clean": clean(own, len(runs), results["data"]),
                 "breaks": breaks(own),
-                "background": background_said(own, results["data"]),
+                "background": " ".join(filter(None, (background_said(own, results["data"]), adversarial_said(own)))),
                 "trust": trust(own),
                 "flagged": marked(own, "flagged"),
                 "yardstick": yardstick(own),

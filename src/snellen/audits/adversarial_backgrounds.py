@@ -1,0 +1,220 @@
+"""Adversarial backgrounds: which objects some background fools the model on, and which backgrounds do it (paper 004, G)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from snellen.audits.exam import Exam
+from snellen.audits.finding import Finding, finding
+from snellen.distort import Background as Variant
+from snellen.engine.answers import Answers, Ended
+from snellen.engine.cell import Cell
+from snellen.errors import UserError
+from snellen.measure import accuracy, attack_success
+from snellen.search.backgrounds import EveryBackground, vulnerable
+from snellen.text import text_form
+
+AUDIT = "adversarial_backgrounds"
+RULES = {
+    "any": "gives a wrong answer",
+    "background": "of another class gives the background's class",
+}
+
+
+@dataclass(frozen=True)
+class AdversarialBackgrounds:
+    """Every object on every background: the share of objects that at least one background fools the model on.
+
+    `rule=any` counts any wrong answer, as the published evaluation does; `background` only the background's own class.
+    `backgrounds` takes so many of the pool (0: all), chosen by a hash of their ids. Each object is asked until the first
+    success; with `rates` on all backgrounds, for the attack rate of each background, the `worst` of each class with
+    pictures, and the totals by class. Backgrounds are the test images without their objects, or those of `--donors`; with
+    `bare` the donors are backgrounds already, such as `in9:DIR/only_bg_t`. Data must have masks, or boxes at least.
+    """
+
+    rule: Literal["any", "background"] = "any"
+    backgrounds: int = 0
+    rates: bool = False
+    foreground: Literal["auto", "mask", "box"] = "auto"
+    bare: bool = False
+    worst: int = 5
+    title: ClassVar[str] = "Adversarial backgrounds"
+    names: ClassVar[tuple[str, ...]] = ("vulnerable", "attack_rate", "worst_class_total")
+    by_default: ClassVar[bool] = False
+    variants: ClassVar[tuple[str, ...]] = ("mixed_rand",)
+
+    __str__ = text_form
+
+    def __post_init__(self) -> None:
+        if self.backgrounds < 0 or self.worst < 0:
+            raise ValueError("expected backgrounds and worst of at least 0")
+
+    def object_is(self, exam: Exam) -> Literal["mask", "box"]:
+        """What counts as the object: its mask, or its box where no masks are known."""
+        known = exam.facts.get("test", frozenset({"masks"}))
+        if self.foreground != "auto":
+            return self.foreground
+        return "box" if "boxes" in known and "masks" not in known else "mask"
+
+    def mixed(self, exam: Exam) -> Cell:
+        """The same pasting with one background of any class an object: what chance does, and its interference."""
+        if "mixed_rand" in exam.variants:
+            return exam.clean("mixed_rand")
+        return exam.cell(Variant("mixed_rand", foreground=self.object_is(exam)))
+
+    def trial(self, exam: Exam) -> Cell:
+        how = EveryBackground(self.rule, self.backgrounds, self.rates, self.object_is(exam), self.bare)
+        return exam.trial(how)
+
+    def cells(self, exam: Exam) -> list[Cell]:
+        if not exam.facts.get("test", frozenset({"masks"})) & {"masks", "boxes"}:
+            raise UserError(
+                f"the audit {AUDIT} needs the objects' masks or boxes, which the test data do not have; use voc:, coco:, "
+                "boxes: or in9: data, or a manifest with boxes"
+            )
+        return [exam.clean()] if self.bare and "mixed_rand" not in exam.variants else [exam.clean(), self.mixed(exam)]
+
+    def trials(self, exam: Exam) -> list[Cell]:
+        return [self.trial(exam)]
+
+    def conclude(self, exam: Exam, answers: Answers) -> list[Finding]:
+        ended = answers.trials(self.trial(exam))
+        told = [self._vulnerable(exam, answers, ended)]
+        return told + (self._rates(exam, answers, ended) if self.rates else [])
+
+    def trial_pictures(self, exam: Exam, findings: Sequence[Finding]) -> list[tuple[Cell, int]]:
+        """The backgrounds that a reader should see: the worst of each class."""
+        return [
+            (self.trial(exam), shown["place"])
+            for one in findings
+            if one.audit == AUDIT and one.name == "attack_rate"
+            for listed in one.facts["worst"].values()
+            for shown in listed
+        ]
+
+    def _vulnerable(self, exam: Exam, answers: Answers, ended: Sequence[Ended]) -> Finding:
+        fooled = np.array([[vulnerable(row) for row in run.rows] for run in ended])
+        found = accuracy(fooled, answers.groups(exam.clean()))
+        count = len(ended[0].things.get("place", ()))
+        labels = exam.samples["test"].labels
+        classes = exam.classes["test"]
+        by_class = {
+            name: float(np.nanmean(held))
+            for label, name in enumerate(classes)
+            if not np.isnan(held := fooled[:, labels == label]).all()
+        }
+        asked = [sum(row["asked"] for row in run.rows if row) for run in ended]
+        facts = {
+            "rule": self.rule,
+            "backgrounds": count,
+            "challenge_accuracy": 1 - found.value,
+            "by_class": by_class,
+            "wrong_on_one": self._wrong_on_one(exam, answers),
+            "asked": asked,
+            "least": [] if self.rates else [_least(run) for run in ended],
+            "failed": sum(bool(row and row["error"] and row["asked"]) for run in ended for row in run.rows),
+            "trial": str(self.trial(exam).distortion),
+        }
+        text = f"share of objects for which at least one of {count:,} backgrounds {RULES[self.rule]}"
+        return finding(
+            AUDIT, "vulnerable", answers.model, found, text, better="lower", cells=tuple(self.cells(exam)), facts=facts,
+            per_run=tuple(np.nanmean(run) for run in fooled) if found.n else (),
+        )  # fmt: skip
+
+    def _wrong_on_one(self, exam: Exam, answers: Answers) -> float:
+        """The share of wrong answers with a single background of any class."""
+        if self.bare and "mixed_rand" not in exam.variants:
+            return float("nan")
+        score = answers[self.mixed(exam)].score
+        return 1 - float(score.mean()) if score.size else float("nan")
+
+    def _rates(self, exam: Exam, answers: Answers, ended: Sequence[Ended]) -> list[Finding]:
+        """The attack rates, by the runs' mean: a background is bad if it is so for all of them."""
+        labels, things = exam.samples["test"].labels, ended[0].things
+        other = np.array(things["label"], int)
+        measured = [_matrix(run, labels, other) for run in ended]
+        rates = np.mean([one.per_background for one in measured], axis=0)
+        tried = measured[0].tried
+        turned = np.array([_turned(run, labels, other) for run in ended])
+        found = accuracy(turned, answers.groups(exam.clean()))
+        names = dict(zip(things["label"], things["class"]))
+        totals = {names[k]: float(np.mean([one.class_totals[k] for one in measured])) for k in sorted(names)}
+        worst = {name: _worst(things, rates, tried, name, self.worst) for name in totals}
+        facts = {
+            "trial": str(self.trial(exam).distortion),
+            "backgrounds": len(other),
+            "worst": worst,
+            "class_totals": totals,
+            "histogram": _histogram(rates),
+            "highest": float(np.nanmax(rates)) if np.isfinite(rates).any() else float("nan"),
+        }
+        cells = tuple(self.cells(exam))
+        text = "share of the pairs of an object and a background of another class that are answered as the background's"
+        told = [finding(AUDIT, "attack_rate", answers.model, found, text, better="lower", cells=cells, facts=facts)]
+        known = {name: total for name, total in totals.items() if np.isfinite(total)}
+        if known:
+            name = max(known, key=lambda held: known[held])
+            label = next(k for k, word in names.items() if word == name)
+            hits = np.array([_turned_by(run, labels, other, label) for run in ended])
+            share = accuracy(hits, answers.groups(exam.clean()))
+            said = f"share of objects of other classes that at least one background of '{name}' turns into it: the worst class"
+            told.append(finding(AUDIT, "worst_class_total", answers.model, share, said, better="lower", cells=cells,
+                                facts={"class": name}))  # fmt: skip
+        return told
+
+
+def _least(run: Ended) -> int:
+    """The fewest images that any order could have asked: one of an object that can be fooled, all of one that cannot."""
+    return sum(1 if row["fooled"] else row["tried"] for row in run.rows if row and vulnerable(row) in (0, 1))
+
+
+def _answered(run: Ended, backgrounds: int) -> tuple[np.ndarray, np.ndarray]:
+    """int [objects, backgrounds]: the answers; and bool [objects]: which objects have any."""
+    there = np.zeros(len(run.rows), bool)
+    pred = np.full((len(run.rows), backgrounds), -2, np.int16)
+    for at, row in enumerate(run.rows):
+        if row is not None and not row["error"] and row.get("pred") is not None:
+            pred[at], there[at] = row["pred"], True
+    return pred, there
+
+
+def _matrix(run: Ended, labels: np.ndarray, other: np.ndarray) -> Any:
+    pred, there = _answered(run, len(other))
+    return attack_success(pred, labels, other, evaluated=np.broadcast_to(there[:, None], pred.shape))
+
+
+def _turned(run: Ended, labels: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """float [objects]: of the backgrounds of other classes, the share whose class is answered; nan where there is none."""
+    pred, there = _answered(run, len(other))
+    conflict = there[:, None] & (labels[:, None] != other)
+    hits, of = ((pred == other) & conflict).sum(1), conflict.sum(1)
+    return np.divide(hits, of, out=np.full(len(labels), np.nan), where=of > 0)
+
+
+def _turned_by(run: Ended, labels: np.ndarray, other: np.ndarray, label: int) -> np.ndarray:
+    """float [objects]: 1 where a background of this class turns an object of another into it, 0 where none does, else nan."""
+    pred, there = _answered(run, len(other))
+    return np.where(there & (labels != label), (pred[:, other == label] == label).any(1).astype(float), np.nan)
+
+
+def _worst(
+    things: Mapping[str, Sequence[Any]], rates: np.ndarray, tried: np.ndarray, name: str, count: int
+) -> list[dict[str, Any]]:
+    """The backgrounds of a class with the highest rates."""
+    rows = [row for row, held in enumerate(things["class"]) if held == name and np.isfinite(rates[row])]
+    rows = sorted(rows, key=lambda row: (-rates[row], things["background"][row]))[:count]
+    return [
+        {"background": things["background"][row], "place": things["place"][row], "rate": float(rates[row]),
+         "tried": int(tried[row])}
+        for row in rows
+    ]  # fmt: skip
+
+
+def _histogram(rates: np.ndarray, bins: int = 20) -> list[dict[str, float]]:
+    """How many backgrounds have which rate (figure 24): bins of 5 points."""
+    counts, edges = np.histogram(rates[np.isfinite(rates)], bins=bins, range=(0, 1))
+    return [{"start": float(a), "stop": float(b), "count": int(n)} for a, b, n in zip(edges, edges[1:], counts)]

@@ -1,0 +1,207 @@
+"""Every object on every background: a trial a foreground, which ends at the first background that fools the model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+
+from snellen.distort.background import Background
+from snellen.distort.strips import replaced
+from snellen.distort.view import Donors
+from snellen.lazy import torch
+from snellen.search.order import Record, best_first
+from snellen.text import text_form
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from snellen.engine.trial import Stage, Steps
+
+Rule = Literal["any", "background"]
+FIRST_ROUND, LARGEST_ROUND, MATRIX_ROUND = 16, 1024, 256  # foregrounds
+
+
+@dataclass(frozen=True)
+class EveryBackground:
+    """Paste each object on every background of the donors, or on `backgrounds` of them, chosen by a hash of their ids.
+
+    `rule=any`: an answer other than the object's class counts as fooled; `background`: only the background's own class does,
+    and only backgrounds of other classes are tried. A trial ends at the first success, and the backgrounds are tried in the
+    order of what the rounds before it learnt; with `rates` all are tried and every answer is kept. The object is its mask, or
+    with `foreground=box` its box. Donors lose their objects (tiled); with `bare` they are backgrounds already.
+
+    Columns: `fooled`; without `rates` also `background` (the id of the first that did), `answer` (the class it was taken for)
+    and `tried` (backgrounds up to it); with `rates` instead `pred`, the class answered on each background in the order of
+    the `things`. An image without object or label has none of them.
+    """
+
+    rule: Rule = "any"
+    backgrounds: int = 0
+    rates: bool = False
+    foreground: Literal["mask", "box"] = "mask"
+    bare: bool = False
+    version: ClassVar[int] = 1
+    own_data: ClassVar[bool] = True
+    whole_pool: ClassVar[bool] = True
+
+    __str__ = text_form
+
+    @property
+    def needs(self) -> frozenset[str]:
+        return frozenset({"masks" if self.foreground == "mask" else "boxes", "labels", "donors"})
+
+    def rounds(self, samples: int) -> list[range]:
+        """Small ones first, so that the order is learnt early; each learns from all before it."""
+        size, start, held = MATRIX_ROUND if self.rates else FIRST_ROUND, 0, []
+        while start < samples:
+            held.append(range(start, min(start + size, samples)))
+            start += size
+            size = size if self.rates else min(2 * size, LARGEST_ROUND)
+        return held
+
+    def most(self, samples: int, donors: int) -> int:
+        """How many images are asked at most."""
+        return samples * (min(self.backgrounds, donors) if self.backgrounds else donors)
+
+    def begin(self, stage: Stage) -> Pasting:
+        return Pasting(self, stage)
+
+    def places(self, donors: Donors) -> np.ndarray:
+        """int64 [B]: which donors lend their backgrounds, in the order they are first tried in: by a hash of their ids."""
+        if donors.labels is None:
+            raise ValueError("expected the donors' labels, to know what a background shows; pass Donors(…, labels=…)")
+        able = np.flatnonzero((donors.labels if self.bare else donors.lenders.labels) >= 0)
+        order = able[np.argsort(donors.keys[able], kind="stable")]
+        return order[: self.backgrounds] if self.backgrounds else order
+
+    def things(self, donors: Donors | None) -> dict[str, list[Any]]:
+        """The backgrounds in the order of `pred`: place among the donors, id, class number and name."""
+        assert donors is not None
+        assert donors.labels is not None
+        places = self.places(donors)
+        ids, names = (words[places].tolist() for words in donors.named)
+        return {"place": places.tolist(), "background": ids, "label": donors.labels[places].tolist(), "class": names}
+
+    def pictures(self, donors: Donors, places: Sequence[int]) -> Tensor:
+        """uint8 [n, 3, H, W]: the backgrounds of some donors, for a report."""
+        return self.lent(donors)[torch.tensor(places, device=donors.images.device)]
+
+    def lent(self, donors: Donors) -> Tensor:
+        """uint8 [N, 3, H, W]: what each donor lends."""
+        return donors.images if self.bare else donors.backgrounds()
+
+
+@dataclass(frozen=True)
+class Pasted:
+    """A question: the object of one row on some backgrounds."""
+
+    row: int
+    places: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+
+class Pasting:
+    """One round of `EveryBackground`."""
+
+    def __init__(self, trial: EveryBackground, stage: Stage) -> None:
+        assert stage.view.donors is not None
+        assert stage.view.labels is not None
+        donors = stage.view.donors
+        assert donors.labels is not None
+        self.trial, self.images, self.labels = trial, stage.images, stage.view.labels
+        self.around = ~Background("only_fg", foreground=trial.foreground).object_of(stage.images, stage.view)
+        self.usable = ~stage.view.notes.get("excluded", np.zeros(len(self.labels), bool)) & (self.labels >= 0)
+        self.lent, self.ids, self.classes = trial.lent(donors), donors.ids, donors.labels
+        self.places = trial.places(donors)
+        self.orders = {} if trial.rates else self._orders(stage)
+
+    def start(self, row: int, room: int) -> Steps:
+        if not self.usable[row] or not len(self.places):
+            return _nothing()
+        return self._all(row, room) if self.trial.rates else self._until_fooled(row, room)
+
+    def show(self, questions: Sequence[Pasted]) -> Tensor:
+        rows = np.repeat([one.row for one in questions], [len(one) for one in questions])
+        row, place = (torch.from_numpy(held).to(self.images.device, non_blocking=True)
+                      for held in (rows, np.concatenate([one.places for one in questions])))  # fmt: skip
+        return replaced(self.images[row], self.around[row], self.lent[place])
+
+    def _until_fooled(self, row: int, room: int) -> Steps:
+        """Backgrounds in their order, until one succeeds. The longer none does, the more are tried at once: a quarter of what
+        was tried may be in vain, where the others leave room."""
+        label = int(self.labels[row])
+        order, tried = self.orders[label], 0
+        while tried < len(order):
+            some = order[tried : tried + min(room, 1 + tried // 4)]
+            reply = yield Pasted(row, some)
+            hits = np.flatnonzero(self._fooled(reply.pred, some, label))
+            if len(hits):
+                first = int(hits[0])
+                return {
+                    "fooled": True,
+                    "background": self.ids[some[first]],
+                    "answer": int(reply.pred[first]),
+                    "tried": tried + first + 1,
+                }
+            tried, room = tried + len(some), reply.room
+        return {"fooled": False if tried else None, "background": "", "answer": label, "tried": tried}
+
+    def _all(self, row: int, room: int) -> Steps:
+        """Every background."""
+        label, tried, said = int(self.labels[row]), 0, []
+        while tried < len(self.places):
+            some = self.places[tried : tried + room]
+            reply = yield Pasted(row, some)
+            said.append(reply.pred.astype(np.int16))
+            tried, room = tried + len(some), reply.room
+        pred = np.concatenate(said)
+        asked = self._tested(self.places, label)
+        return {"fooled": bool((self._fooled(pred, self.places, label)).any()) if asked.any() else None, "pred": pred}
+
+    def _fooled(self, pred: np.ndarray, places: np.ndarray, label: int) -> np.ndarray:
+        """bool: whether these answers on these backgrounds count as fooled."""
+        if self.trial.rule == "any":
+            return pred != label
+        return self._tested(places, label) & (pred == self.classes[places])
+
+    def _tested(self, places: np.ndarray, label: int) -> np.ndarray:
+        """bool: the backgrounds that may fool an object of this class."""
+        return np.full(len(places), self.trial.rule == "any") | (self.classes[places] != label)
+
+    def _orders(self, stage: Stage) -> dict[int, np.ndarray]:
+        """Class of objects → the order in which its trials try the backgrounds, by what all earlier rounds found."""
+        place = {self.ids[at]: number for number, at in enumerate(self.places)}
+        classes = int(stage.labels.max(initial=0)) + 1
+        record = Record(classes, len(self.places))
+        orders = self._ranked(record)
+        for positions in self.trial.rounds(len(stage.labels)):
+            if stage.positions[0] in positions:
+                break
+            for at in positions:
+                label, row = int(stage.labels[at]), stage.earlier.get(at, {})
+                if row.get("fooled") is not None:
+                    record.add(label, orders[label], int(row["tried"]), place.get(row["background"]))
+            orders = self._ranked(record)
+        return {label: self.places[order] for label, order in orders.items()}
+
+    def _ranked(self, record: Record) -> dict[int, np.ndarray]:
+        """Class → numbers of the backgrounds that may fool its objects, the most promising first."""
+        ranked = best_first(record)
+        return {label: order[self._tested(self.places[order], label)] for label, order in enumerate(ranked)}
+
+
+def _nothing() -> Steps:
+    """A trial that asks nothing, since there is no object."""
+    return {"fooled": None}
+    yield  # makes it a generator
+
+
+def vulnerable(row: Mapping[str, Any] | None) -> float:
+    """1 for a foreground that was fooled, 0 for one that was not, nan where nothing is known."""
+    held = None if row is None or row["error"] else row.get("fooled")
+    return float("nan") if held is None else float(held)
