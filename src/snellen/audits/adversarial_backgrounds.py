@@ -43,7 +43,7 @@ class AdversarialBackgrounds:
     bare: bool = False
     worst: int = 5
     title: ClassVar[str] = "Adversarial backgrounds"
-    names: ClassVar[tuple[str, ...]] = ("vulnerable", "attack_rate", "worst_class_total")
+    names: ClassVar[tuple[str, ...]] = ("vulnerable",)
     by_default: ClassVar[bool] = False
     variants: ClassVar[tuple[str, ...]] = ("mixed_rand",)
 
@@ -52,6 +52,8 @@ class AdversarialBackgrounds:
     def __post_init__(self) -> None:
         if self.backgrounds < 0 or self.worst < 0:
             raise ValueError("expected backgrounds and worst of at least 0")
+        if self.rates:
+            object.__setattr__(self, "names", ("vulnerable", "attack_rate", "worst_class_total"))
 
     def object_is(self, exam: Exam) -> Literal["mask", "box"]:
         """What counts as the object: its mask, or its box where no masks are known."""
