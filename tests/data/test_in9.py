@@ -26,8 +26,8 @@ from snellen.data.in9.variants import written as write_variants
 from snellen.data.phantom import export
 from snellen.distort import Background, View
 from snellen.distort.background import MIXED
-from snellen.engine.answer import Pool
 from snellen.engine.local import donor_pool
+from snellen.engine.work import Pool
 from snellen.errors import UserError
 
 from .test_boxed import write_image, write_voc

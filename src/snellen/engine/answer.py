@@ -11,11 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from snellen.data.canvas import Canvas
 from snellen.data.dataset import Dataset, Samples
-from snellen.data.occluders import Occluders
-from snellen.distort import Donors, View, moved, show
-from snellen.distort.chain import stages_of
+from snellen.distort import View, moved, show
 from snellen.distort.draws import on_device
 from snellen.engine.cell import Asked
 from snellen.engine.failures import Failure, check_failed, check_unreadable, one_by_one
@@ -23,6 +20,7 @@ from snellen.engine.map_request import AskedMap
 from snellen.engine.maps import Drawn, drawn
 from snellen.engine.memory import within_memory
 from snellen.engine.slides import Slides
+from snellen.engine.work import Work, map_under, view_of, without_object
 from snellen.errors import UserError
 from snellen.lazy import torch
 from snellen.models.labels import Reading
@@ -32,46 +30,6 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 THUMBNAILS = 24
-
-
-@dataclass(frozen=True)
-class Pool:
-    """Which donors a distortion pastes from: the canvas they are on, and whether all should be there or a share is enough."""
-
-    canvas: Canvas
-    whole: bool = False
-
-
-def pool_of(one: Asked | AskedMap) -> Pool:
-    """The pool of a request; it depends on nothing else, so that no other request changes what is pasted."""
-    return Pool(one.canvas, any(getattr(stage, "whole_pool", False) for stage in stages_of(one.distortion)))
-
-
-@dataclass
-class Work:
-    """What is to be answered on one dataset: the cells, the loaded models and what distortions may know.
-
-    `batch` may shrink while running, when a device's memory is too small for it; `unreadable` and `failed` grow with
-    the images that cannot be shown or answered, until they are too many. `maps` are those that cells need and those that
-    were asked for, what others rest on first; `held` looks up the stored ones of a key for the samples at some positions.
-    """
-
-    on: str
-    data: Dataset
-    asked: Sequence[Asked]
-    models: Mapping[str, Model]  # by model fingerprint
-    batch: dict[Canvas, int]
-    device: Any
-    new: frozenset[str] = frozenset()
-    donors: Mapping[Pool, Donors] = field(default_factory=dict)
-    occluders: Occluders | None = None
-    pictured: frozenset[int] = frozenset()
-    keep: str | None = None
-    maps: Sequence[AskedMap] = ()
-    held: Callable[[str, range], Drawn | None] = lambda key, positions: None
-    on_answers: Callable[[int], None] = lambda images: None
-    unreadable: list[tuple[str, str]] = field(default_factory=list)
-    failed: dict[str, list[Failure]] = field(default_factory=dict)  # by cell or map
 
 
 @dataclass
@@ -117,54 +75,18 @@ def answer(slides: Slides, work: Work) -> Answered:
         images = pixels.to(work.device, non_blocking=True)
         labels = on_device(samples.labels, work.device)
         masks = slides.masks[canvas].to(work.device, non_blocking=True) if canvas in slides.masks else None
-        empty = _without_object(slides, canvas) if images.device.type != "cpu" else None
+        empty = without_object(slides, canvas) if images.device.type != "cpu" else None
         for wanted in (one for one in work.maps if one.canvas == canvas):
-            view = view_of(wanted, slides, samples.labels, work, masks, _map_under(wanted, maps), empty)
+            view = view_of(wanted, slides, samples.labels, work, masks, map_under(wanted, maps), empty)
             unmapped = maps[wanted.map.key].failed if wanted.map else {}
             maps[wanted.key] = _drawn(wanted, images, view, work, slides, unmapped)
         for group in _by_shown([one for one in work.asked if one.canvas == canvas]):
             lead = group[0]
-            view = view_of(lead, slides, samples.labels, work, masks, _map_under(lead, maps), empty)
+            view = view_of(lead, slides, samples.labels, work, masks, map_under(lead, maps), empty)
             unmapped = maps[lead.map.key].failed if lead.map else {}
             traces.append(_show_group(group, images, labels, view, work, slides, pictured, unmapped))
     arrived = _sent(traces, maps, work.device)
     return Answered(replace(slides, images={}, masks={}), samples, readable, pictured, traces, maps, arrived)
-
-
-def view_of(
-    one: Asked | AskedMap,
-    slides: Slides,
-    labels: np.ndarray,
-    work: Work,
-    masks: Tensor | None,
-    saliency: Tensor | None = None,
-    empty: np.ndarray | None = None,
-) -> View:
-    """What the distortion of a request may know of some slides."""
-    return View(
-        keys=slides.keys,
-        seed=one.seed,
-        device=work.device,
-        labels=labels,
-        masks=masks,
-        empty=empty,
-        boxes=slides.boxes.get(one.canvas),
-        mean=one.subject.card.fill,
-        donors=work.donors.get(pool_of(one)),
-        occluders=work.occluders,
-        saliency=saliency,
-    )
-
-
-def _without_object(slides: Slides, canvas: Canvas) -> np.ndarray | None:
-    """bool [n]: whose mask is empty, known here so that no device has to be waited for."""
-    outlines = slides.masks.get(canvas)
-    return None if outlines is None else (~outlines.flatten(1).any(1)).numpy()
-
-
-def _map_under(one: Asked | AskedMap, maps: Mapping[str, Drawn]) -> Tensor | None:
-    """The maps that the distortion of a request needs, if any."""
-    return maps[one.map.key].maps if one.map else None
 
 
 def _drawn(

@@ -13,12 +13,13 @@ from typing import Any
 
 from snellen.data import Dataset, limited, load_data
 from snellen.data.occluders import Occluders, read_occluders
-from snellen.engine.answer import Work, answer
+from snellen.engine.answer import answer
 from snellen.engine.local import keep, load_models, shrunk, work_of
 from snellen.engine.plan import Plan
 from snellen.engine.progress import Progress
 from snellen.engine.slides import Slides, slides
 from snellen.engine.store import Store
+from snellen.engine.work import Work
 from snellen.errors import UserError
 from snellen.lazy import torch
 from snellen.version import __version__

@@ -12,7 +12,7 @@ from snellen.data.canvas import Canvas
 from snellen.data.dataset import Dataset, limited
 from snellen.data.occluders import Occluders
 from snellen.distort import Donors
-from snellen.engine.answer import THUMBNAILS, Answered, Pool, Work, answer, pool_of
+from snellen.engine.answer import THUMBNAILS, Answered, answer
 from snellen.engine.maps import Drawn, drawn_in
 from snellen.engine.plan import Pass, Plan
 from snellen.engine.progress import Progress
@@ -20,6 +20,7 @@ from snellen.engine.slides import slides
 from snellen.engine.store import Store
 from snellen.engine.tables import tables_of
 from snellen.engine.watchdog import Watchdog
+from snellen.engine.work import Pool, Work, pool_of
 from snellen.lazy import torch
 from snellen.models.model import Model
 

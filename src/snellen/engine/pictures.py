@@ -37,8 +37,8 @@ def add_trial_pictures(wanted: Iterable[tuple[Cell, int]], plan: Plan, store: St
         if cell in first and not store.thumbnail(first[cell].shown, place).exists():
             missing.setdefault(cell, []).append(place)
     for cell, places in missing.items():
-        from snellen.engine.answer import pool_of
         from snellen.engine.local import work_of
+        from snellen.engine.work import pool_of
 
         one = first[cell]
         work = work_of(Pass(cell.on, (one,), (), frozenset()), plan, {}, pasted, store)
@@ -63,9 +63,9 @@ def _missing(wanted: Iterable[tuple[Cell, str]], plan: Plan, store: Store) -> Mi
 
 def _draw(on: str, missing: Missing, plan: Plan, store: Store, pasted: Pasted) -> None:
     from snellen.distort import show
-    from snellen.engine.answer import view_of
     from snellen.engine.local import work_of
     from snellen.engine.slides import slides
+    from snellen.engine.work import view_of
 
     work = work_of(Pass(on, tuple(one for one, _ in missing), (), frozenset()), plan, {}, pasted, store)
     for one, rows in missing:

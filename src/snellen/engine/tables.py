@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from snellen.data.dataset import Dataset, Samples
-from snellen.engine.answer import Answered, Trace, Work
+from snellen.engine.answer import Answered, Trace
 from snellen.engine.cell import Asked
 from snellen.engine.failures import Failure, answered_nan, with_failures
 from snellen.engine.maps import Drawn, table_of
 from snellen.engine.slides import Slides
 from snellen.engine.store import ShardTables
+from snellen.engine.work import Work
 from snellen.lazy import torch
 from snellen.models.labels import Reading
 

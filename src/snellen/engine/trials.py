@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from snellen.engine.answer import Work, pool_of, probabilities_of, view_of
+from snellen.engine.answer import probabilities_of
 from snellen.engine.cell import Asked
 from snellen.engine.failures import MOST, TooManyFailures, answered_nan
 from snellen.engine.local import Pasted, work_of
@@ -19,6 +19,7 @@ from snellen.engine.progress import Progress
 from snellen.engine.slides import slides
 from snellen.engine.store import Store
 from snellen.engine.trial import Ended, Reply, Stage, played
+from snellen.engine.work import Work, pool_of, view_of
 from snellen.lazy import torch
 
 if TYPE_CHECKING:
