@@ -1,4 +1,4 @@
-"""Every object on every background: a trial a foreground, which ends at the first background that fools the model."""
+"""Every object on every background: a trial an object, which ends at the first background that fools the model."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from snellen.engine.trial import Stage, Steps
 
 Rule = Literal["any", "background"]
-FIRST_ROUND, LARGEST_ROUND, MATRIX_ROUND = 16, 1024, 256  # foregrounds
+FIRST_ROUND, LARGEST_ROUND, MATRIX_ROUND = 8, 1024, 256  # objects
 
 
 @dataclass(frozen=True)
@@ -54,12 +54,12 @@ class EveryBackground:
         return frozenset({"masks" if self.foreground == "mask" else "boxes", "labels", "donors"})
 
     def rounds(self, samples: int) -> list[range]:
-        """Small ones first, so that the order is learnt early; each learns from all before it."""
+        """Small ones first, growing by half, so that the order is learnt early; each learns from all before it."""
         size, start, held = MATRIX_ROUND if self.rates else FIRST_ROUND, 0, []
         while start < samples:
             held.append(range(start, min(start + size, samples)))
             start += size
-            size = size if self.rates else min(2 * size, LARGEST_ROUND)
+            size = size if self.rates else min(size + size // 2, LARGEST_ROUND)
         return held
 
     def most(self, samples: int, donors: int) -> int:
@@ -202,6 +202,6 @@ def _nothing() -> Steps:
 
 
 def vulnerable(row: Mapping[str, Any] | None) -> float:
-    """1 for a foreground that was fooled, 0 for one that was not, nan where nothing is known."""
+    """1 for an object that was fooled, 0 for one that was not, nan where nothing is known."""
     held = None if row is None or row["error"] else row.get("fooled")
     return float("nan") if held is None else float(held)
