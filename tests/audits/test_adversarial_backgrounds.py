@@ -166,13 +166,15 @@ def test_a_sample_of_the_backgrounds_is_part_of_a_larger_one() -> None:
 def test_what_was_learnt_puts_the_strongest_first_and_orders_are_by_class() -> None:
     record = Record(2, 4)
     for _ in range(5):
-        record.add(0, np.arange(4), 3, 2)  # on class 0 the third always does it
-        record.add(1, np.arange(4), 4, None)  # on class 1 none
+        record.add(
+            0, np.arange(4), np.array([0, 0.1, 1])
+        )  # on class 0 the third always does it, the second raises doubt
+        record.add(1, np.arange(4), np.zeros(4))  # on class 1 none
     ranked = best_first(record)
     assert ranked[0, 0] == 2
     assert record.tries[0].tolist() == [5, 5, 5, 0]
-    assert record.hits[0].tolist() == [0, 0, 5, 0]
-    assert ranked[0, 1] == 3  # never tried on this class: better than those that failed
+    assert record.worth[0].tolist() == pytest.approx([0, 0.5, 5, 0])
+    assert ranked[0].tolist() == [2, 1, 3, 0]  # what was never tried here goes before what failed without any doubt
     assert best_first(Record(1, 3)).tolist() == [[0, 1, 2]]
 
 
