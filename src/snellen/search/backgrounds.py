@@ -134,12 +134,12 @@ class Pasting:
         return replaced(self.images[row], self.around[row], self.lent[place])
 
     def _until_fooled(self, row: int, room: int) -> Steps:
-        """Backgrounds in their order, until one succeeds. The longer none does, the more are tried at once: a quarter of what
+        """Backgrounds in their order, until one succeeds. The longer none does, the more are tried at once: an eighth of what
         was tried may be in vain, where the others leave room."""
         label = int(self.labels[row])
         order, tried, worth = self.orders[label], 0, np.zeros(0, np.uint8)
         while tried < len(order):
-            some = order[tried : tried + min(room, 1 + tried // 4)]
+            some = order[tried : tried + min(room, 1 + tried // 8)]
             reply = yield Pasted(row, some)
             fooled = self._fooled(reply.pred, some, label)
             worth = np.concatenate([worth, _worth(fooled, reply.confidence)])
