@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from PIL import Image
 
 import snellen
 from snellen.audits import parse_audits
@@ -18,6 +19,7 @@ from snellen.errors import UserError
 from snellen.measure import attack_success
 from snellen.models import Model, from_callable
 from snellen.models.observers import texture
+from snellen.report import page_of
 from snellen.run import Run
 from snellen.search import EveryBackground
 from snellen.search.order import Record, best_first
@@ -230,3 +232,29 @@ def test_rounds_cover_every_sample_once_and_begin_small() -> None:
             parts = EveryBackground(rates=rates).rounds(samples)
             assert [at for part in parts for at in part] == list(range(samples))
     assert [len(part) for part in EveryBackground().rounds(200)] == [8, 12, 18, 27, 40, 60, 35]
+
+
+def test_the_report_shows_the_worst_backgrounds_as_they_were_pasted(tmp_path: Path) -> None:
+    run = snellen.audit(
+        "observer:background", SMALL, "adversarial_backgrounds(rates=true, worst=2)", tmp_path / "run", quiet=True
+    )
+    page = page_of(run)
+    (rates,) = page["adversarial"]["rates"]
+    classes = load_data(SMALL).classes
+    assert {row["class"] for row in rates["worst"]} == set(classes)
+    assert all(len(row["cells"]) == 2 and all(cell["picture"] for cell in row["cells"]) for row in rates["worst"])
+    assert all(row["cells"][0]["rate"] >= row["cells"][1]["rate"] for row in rates["worst"])
+    assert "objects (95 % interval" in page["verdict"]["models"][0]["background"]
+    assert {row["value"] for row in page["adversarial"]["published"]} >= {88.0, 77.7}
+    html = (run.path / "report.html").read_text()
+    assert "The worst backgrounds of each class" in html
+    assert html.count('alt="background of class') == 2 * len(classes)
+    worst = rates["worst"][0]["cells"][0]
+    data = load_data(SMALL)
+    at = data.samples.ids.index(worst["background"])
+    (photo,) = data.read([at])
+    pixels = torch.from_numpy(photo.image).permute(2, 0, 1)[None]  # type: ignore[union-attr]
+    view = View.of([worst["background"]], boxes=[photo.boxes])  # type: ignore[union-attr]
+    expected = Background("only_bg_t")(pixels, view)[0].permute(1, 2, 0).numpy()
+    (shown,) = set(run.sql("select shown from cells where distortion like 'every_background%'")["shown"])
+    assert (np.asarray(Image.open(run.store.thumbnail(shown, worst["place"]))) == expected).all()
