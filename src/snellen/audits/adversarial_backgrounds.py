@@ -113,7 +113,6 @@ class AdversarialBackgrounds:
         facts = {
             "rule": self.rule,
             "backgrounds": count,
-            "challenge_accuracy": 1 - found.value,
             "by_class": by_class,
             "wrong_on_one": self._wrong_on_one(exam, answers),
             "asked": asked,
@@ -163,7 +162,7 @@ class AdversarialBackgrounds:
             label = next(k for k, word in names.items() if word == name)
             hits = np.array([_turned_by(run, labels, other, label) for run in ended])
             share = accuracy(hits, answers.groups(exam.clean()))
-            said = f"share of objects of other classes that at least one background of '{name}' turns into it: the worst class"
+            said = "share of objects of other classes that at least one background of a class turns into it, for the worst class"
             told.append(finding(AUDIT, "worst_class_total", answers.model, share, said, better="lower", cells=cells,
                                 facts={"class": name}))  # fmt: skip
         return told

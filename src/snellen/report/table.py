@@ -143,8 +143,7 @@ def named(finding: Mapping[str, Any]) -> tuple[str, str]:
     elif name == "interference":
         label, topic = f"DI: {words}", f"the DI of {words}"
     elif name in _OF_ADVERSARIAL:
-        label = _OF_ADVERSARIAL[name]
-        topic = label[:1].lower() + label[1:]
+        label, topic = _OF_ADVERSARIAL[name]
     elif finding["audit"] == "background":
         label, topic = _of_background(name)
     elif name in ("distorted_accuracy", "occluded_accuracy", "shuffled_accuracy", "soft_shuffled_accuracy"):
@@ -166,9 +165,9 @@ _OF_BACKGROUND = {
 
 
 _OF_ADVERSARIAL = {
-    "vulnerable": "Objects that some background fools it on",
-    "attack_rate": "Pairs answered as the background's class",
-    "worst_class_total": "Objects turned into the worst class by some background",
+    "vulnerable": ("Objects that some background fools it on", "objects fooled by some background"),
+    "attack_rate": ("Pairs answered as the background's class", "the attack rate of backgrounds"),
+    "worst_class_total": ("Objects turned into the worst class by some background", "the worst class of backgrounds"),
 }
 
 

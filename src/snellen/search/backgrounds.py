@@ -1,4 +1,4 @@
-"""Every object on every background: a trial a foreground, which ends at the first background that fools the model."""
+"""Every object on every background: a trial an object, which ends at the first background that fools the model."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from snellen.engine.trial import Stage, Steps
 
 Rule = Literal["any", "background"]
-FIRST_ROUND, LARGEST_ROUND, MATRIX_ROUND = 16, 1024, 256  # foregrounds
+FIRST_ROUND, LARGEST_ROUND, MATRIX_ROUND = 8, 1024, 256  # objects
+SUCCESS, DOUBT = 255, 127  # what a try may be worth
 
 
 @dataclass(frozen=True)
@@ -33,9 +34,10 @@ class EveryBackground:
     order of what the rounds before it learnt; with `rates` all are tried and every answer is kept. The object is its mask, or
     with `foreground=box` its box. Donors lose their objects (tiled); with `bare` they are backgrounds already.
 
-    Columns: `fooled`; without `rates` also `background` (the id of the first that did), `answer` (the class it was taken for)
-    and `tried` (backgrounds up to it); with `rates` instead `pred`, the class answered on each background in the order of
-    the `things`. An image without object or label has none of them.
+    Columns: `fooled`; without `rates` also `background` (the id of the first that did), `answer` (the class it was taken for),
+    `tried` (backgrounds up to it) and what each was `worth` (uint8: 255 for success, else up to 127 by the model's doubt);
+    with `rates` instead `pred`, the class answered on each background in the order of the `things`. An image without object
+    or label has none of them.
     """
 
     rule: Rule = "any"
@@ -54,12 +56,12 @@ class EveryBackground:
         return frozenset({"masks" if self.foreground == "mask" else "boxes", "labels", "donors"})
 
     def rounds(self, samples: int) -> list[range]:
-        """Small ones first, so that the order is learnt early; each learns from all before it."""
+        """Small ones first, growing by half, so that the order is learnt early; each learns from all before it."""
         size, start, held = MATRIX_ROUND if self.rates else FIRST_ROUND, 0, []
         while start < samples:
             held.append(range(start, min(start + size, samples)))
             start += size
-            size = size if self.rates else min(2 * size, LARGEST_ROUND)
+            size = size if self.rates else min(size + size // 2, LARGEST_ROUND)
         return held
 
     def most(self, samples: int, donors: int) -> int:
@@ -132,24 +134,27 @@ class Pasting:
         return replaced(self.images[row], self.around[row], self.lent[place])
 
     def _until_fooled(self, row: int, room: int) -> Steps:
-        """Backgrounds in their order, until one succeeds. The longer none does, the more are tried at once: a quarter of what
+        """Backgrounds in their order, until one succeeds. The longer none does, the more are tried at once: an eighth of what
         was tried may be in vain, where the others leave room."""
         label = int(self.labels[row])
-        order, tried = self.orders[label], 0
+        order, tried, worth = self.orders[label], 0, np.zeros(0, np.uint8)
         while tried < len(order):
-            some = order[tried : tried + min(room, 1 + tried // 4)]
+            some = order[tried : tried + min(room, 1 + tried // 8)]
             reply = yield Pasted(row, some)
-            hits = np.flatnonzero(self._fooled(reply.pred, some, label))
-            if len(hits):
-                first = int(hits[0])
+            fooled = self._fooled(reply.pred, some, label)
+            worth = np.concatenate([worth, _worth(fooled, reply.confidence)])
+            if fooled.any():
+                first = int(np.argmax(fooled))
+                tried += first + 1
                 return {
                     "fooled": True,
                     "background": self.ids[some[first]],
                     "answer": int(reply.pred[first]),
-                    "tried": tried + first + 1,
+                    "tried": tried,
+                    "worth": worth[:tried],
                 }
             tried, room = tried + len(some), reply.room
-        return {"fooled": False if tried else None, "background": "", "answer": label, "tried": tried}
+        return {"fooled": False if tried else None, "background": "", "answer": label, "tried": tried, "worth": worth}
 
     def _all(self, row: int, room: int) -> Steps:
         """Every background."""
@@ -175,7 +180,6 @@ class Pasting:
 
     def _orders(self, stage: Stage) -> dict[int, np.ndarray]:
         """Class of objects → the order in which its trials try the backgrounds, by what all earlier rounds found."""
-        place = {self.ids[at]: number for number, at in enumerate(self.places)}
         classes = int(stage.labels.max(initial=0)) + 1
         record = Record(classes, len(self.places))
         orders = self._ranked(record)
@@ -185,7 +189,7 @@ class Pasting:
             for at in positions:
                 label, row = int(stage.labels[at]), stage.earlier.get(at, {})
                 if row.get("fooled") is not None:
-                    record.add(label, orders[label], int(row["tried"]), place.get(row["background"]))
+                    record.add(label, orders[label], np.asarray(row["worth"]) / SUCCESS)
             orders = self._ranked(record)
         return {label: self.places[order] for label, order in orders.items()}
 
@@ -195,6 +199,11 @@ class Pasting:
         return {label: order[self._tested(self.places[order], label)] for label, order in enumerate(ranked)}
 
 
+def _worth(fooled: np.ndarray, confidence: np.ndarray) -> np.ndarray:
+    """uint8: what a try tells of a background: all for a success, else by how unsure the model became."""
+    return np.where(fooled, SUCCESS, np.clip(DOUBT * (1 - confidence), 0, DOUBT)).astype(np.uint8)
+
+
 def _nothing() -> Steps:
     """A trial that asks nothing, since there is no object."""
     return {"fooled": None}
@@ -202,6 +211,6 @@ def _nothing() -> Steps:
 
 
 def vulnerable(row: Mapping[str, Any] | None) -> float:
-    """1 for a foreground that was fooled, 0 for one that was not, nan where nothing is known."""
+    """1 for an object that was fooled, 0 for one that was not, nan where nothing is known."""
     held = None if row is None or row["error"] else row.get("fooled")
     return float("nan") if held is None else float(held)

@@ -1,4 +1,4 @@
-"""The order in which things are best tried: by how often each succeeded so far, with what is known of all where little is."""
+"""The order in which things are best tried: by what each was worth so far, with what is known of all where little is."""
 
 from __future__ import annotations
 
@@ -11,30 +11,29 @@ WEIGHT = 2.0  # how many tries the wider knowledge counts for
 
 @dataclass
 class Record:
-    """How often each of `things` was tried, and succeeded, on objects of each of `classes`."""
+    """How often each of `things` was tried on objects of each of `classes`, and the sum of what the tries were worth."""
 
     classes: int
     things: int
     tries: np.ndarray = field(init=False)
-    hits: np.ndarray = field(init=False)
+    worth: np.ndarray = field(init=False)
 
     def __post_init__(self) -> None:
-        self.tries, self.hits = np.zeros((2, self.classes, self.things))
+        self.tries, self.worth = np.zeros((2, self.classes, self.things))
 
-    def add(self, label: int, order: np.ndarray, tried: int, success: int | None) -> None:
-        """One object of a class: the first `tried` of the order were tried, of which the last, `success`, did it (or none)."""
-        self.tries[label, order[:tried]] += 1
-        if success is not None:
-            self.hits[label, success] += 1
+    def add(self, label: int, order: np.ndarray, worth: np.ndarray) -> None:
+        """One object of a class, on which the first of the order were tried: what each was worth, 1 for a success."""
+        tried = order[: len(worth)]
+        self.tries[label, tried] += 1
+        self.worth[label, tried] += worth
 
 
 def best_first(record: Record) -> np.ndarray:
     """int64 [classes, things]: for each class all things, the most promising first, ties in their own order.
 
-    The rate on a class is drawn towards the rate on all classes, and that towards the mean of all things.
+    The mean worth on a class is drawn towards that on all classes, and that towards the mean of all things.
     """
-    tries, hits = record.tries.sum(0), record.hits.sum(0)
-    mean = (hits.sum() + 1) / (tries.sum() + 2)
-    overall = (hits + WEIGHT * mean) / (tries + WEIGHT)
-    rates = (record.hits + WEIGHT * overall) / (record.tries + WEIGHT)
-    return np.argsort(-rates, axis=1, kind="stable")
+    tries, worth = record.tries.sum(0), record.worth.sum(0)
+    mean = (worth.sum() + 1) / (tries.sum() + 2)
+    overall = (worth + WEIGHT * mean) / (tries + WEIGHT)
+    return np.argsort(-(record.worth + WEIGHT * overall) / (record.tries + WEIGHT), axis=1, kind="stable")
