@@ -10,8 +10,8 @@ Goals: at most 1.5 times the fewest images; at least 10 times as fast as the loo
 fewest is also stated for the objects alone that can be fooled, where the order is all.
 
 Measured on one thread of a loaded two-core machine, torch fp32: resnet20 at bias 0.9 (all can be fooled) 1.01 times the fewest,
-17 times as fast as from memory and 21 times as from files; smallnet at 0.9 1.03, 4.8 and 10.2; at 0.5 (99 %) 1.51, 2.5 and 6.0, with
-1,500 images 1.34, 3.1 and 6.7; at 0 (75 %, where the others must see all backgrounds) 1.06, 1.9 and 4.1.
+17 times as fast as from memory and 21 times as from files; smallnet at 0.9 1.03, 4.8 and 10.2; at 0.5 (99 %) 1.51, 2.5 and 6.0,
+with 1,500 images 1.34, 3.1 and 6.7; at 0 (75 %, where the others must see all backgrounds) 1.06, 1.9 and 4.1.
 
     python benchmarks/adversarial.py --arch resnet20 --epochs 2
     python benchmarks/adversarial.py --bias 0.5 --images 1500
