@@ -38,6 +38,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/training.py
 	$(BIN)/python benchmarks/backgrounds.py
 	$(BIN)/python benchmarks/in9.py
+	$(BIN)/python benchmarks/adversarial.py
 
 docs: $(READY)
 	$(BIN)/python docs/build.py --phantom
