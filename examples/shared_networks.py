@@ -3,6 +3,7 @@
     snellen audit python:examples/shared_networks.py:cifar10@cifar10_resnet20 --data arrays:runs/data/cifar10_test.npz
     snellen audit 'basic=python:examples/shared_networks.py:cifar10_run@../shared/data/models/cifar10_runs/basic-*' …
     snellen audit python:examples/shared_networks.py:mobilenet_v2 --data 'manifest:runs/data/imagenet.csv?root=…'
+    snellen audit python:examples/shared_networks.py:mobilenet_v2@whole --data in9:runs/backgrounds/tiny/set-test/original …
 
 `python examples/shared_data.py` writes the data; SNELLEN_SHARED names the pack where it is not in ../shared.
 """
@@ -39,8 +40,18 @@ def cifar10_run(path: str) -> Model:
     return from_torch(module, classes=CIFAR10, size=32, name=Path(path).stem)
 
 
-def mobilenet_v2() -> Model:
-    """MobileNetV2 for ImageNet; its 1,001 outputs begin with 'background', which is dropped."""
+def mobilenet_v2(shown: str = "crop") -> Model:
+    """MobileNetV2 for ImageNet at 224 pixels; `whole` shows images to their edges, as those of ImageNet-9 are cut already."""
+    return _mobilenet("mobilenet_v2", "mobilenet_v2_imagenet", 224, shown)
+
+
+def mobilenet_v1(shown: str = "crop") -> Model:
+    """A quarter-width MobileNetV1 for ImageNet at 128 pixels, a far weaker network."""
+    return _mobilenet("mobilenet_v1", "mobilenet_v1_025_imagenet", 128, shown)
+
+
+def _mobilenet(name: str, file: str, size: int, shown: str) -> Model:
+    """One of the pack's ImageNet networks; their 1,001 outputs begin with 'background', which is dropped."""
     from timm.data import ImageNetInfo
     from torch import nn
 
@@ -54,9 +65,10 @@ def mobilenet_v2() -> Model:
 
     info = ImageNetInfo("imagenet-1k")
     classes = [f"{info.index_to_description(i)}, {info.index_to_label_name(i)}" for i in range(1000)]
-    network = _pack("models/qgraph").QGraph(shared() / "models" / "mobilenet_v2_imagenet.safetensors")
+    network = _pack("models/qgraph").QGraph(shared() / "models" / f"{file}.safetensors")
+    scale = {"crop": size * 8 // 7, "whole": size}[shown]
     return from_torch(
-        Thousand(network), classes=classes, canvas=Canvas(224, 224, "crop", 256, "bilinear"), name="mobilenet_v2"
+        Thousand(network), classes=classes, canvas=Canvas(size, size, "crop", scale, "bilinear"), name=name
     )
 
 

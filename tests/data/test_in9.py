@@ -6,6 +6,7 @@ import csv
 import hashlib
 import json
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -318,6 +319,20 @@ def test_true_masks_and_mask_models_replace_grabcut(photographs: str, tmp_path: 
         build(photographs, tmp_path / "d", masks="data")
     with pytest.raises(UserError, match="has no factory|names no callable"):
         build(photographs, tmp_path / "d", masks=f"python:{tmp_path}/mine.py:nothing")
+
+
+def test_a_set_is_built_again_from_its_own_masks_without_opencv(
+    photographs: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = build(photographs, tmp_path / "a", size=80, scale=80, workers=1, limit=24)
+    (tmp_path / "masks").mkdir()
+    for file in (first.out / "fg_mask").rglob("*.npy"):
+        Image.fromarray(np.load(file) * np.uint8(255)).save(tmp_path / "masks" / f"{file.stem}.png")
+    monkeypatch.setitem(sys.modules, "cv2", None)
+    again = build(photographs, tmp_path / "b", size=80, scale=80, workers=1, masks=str(tmp_path / "masks"), limit=24)
+    assert again.classes == first.classes
+    for variant in VARIANTS:
+        assert digest(again.out / variant) == digest(first.out / variant) != {}, variant
 
 
 def test_all_images_with_or_without_boxes(tmp_path: Path) -> None:

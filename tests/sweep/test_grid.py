@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -206,3 +207,13 @@ def test_bad_input_is_named_before_anything_is_trained(tmp_path, monkeypatch, tr
 def test_a_folder_without_a_sweep_is_named(tmp_path: Path):
     with pytest.raises(UserError, match=r"holds no sweep\.json"):
         load_sweep(tmp_path)
+
+
+def test_the_table_needs_neither_duckdb_nor_a_renderer_of_charts(grid, tmp_path, monkeypatch):
+    """Machines for training need not have them; without `html` there is no page."""
+    for module in ("duckdb", "vl_convert"):
+        monkeypatch.setitem(sys.modules, module, None)
+    again = variants(RECIPE, {"scenes": SCENES, "shapes": SHAPES}, TESTS, grid.folder, runs=2, html=False)
+    pd.testing.assert_frame_equal(again.table(), grid.table())
+    bare = variants(Recipe(epochs=1, batch_size=32), {"shapes": SHAPES}, TESTS, tmp_path / "bare", html=False)
+    assert sorted(file.name for file in bare.folder.glob("sweep.*")) == ["sweep.csv", "sweep.json", "sweep.parquet"]

@@ -24,14 +24,16 @@ def variants(
     gaps: Sequence[tuple[str, str]] | None = None,
     command: str = "",
     quiet: bool = True,
+    html: bool = True,
     **how: Any,
 ) -> Sweep:
     """The accuracy of `runs` networks trained on each of `train`, asked about each of `test`.
 
     Both are dictionaries from names to data, or texts `NAME=DATA`. `gaps` are pairs of tests to subtract; by default the
     BG-gap where mixed_same and mixed_rand are among them. `how` may hold `limit` (images of each test) and `device`.
+    Without `html` there is no page, whose charts need a renderer.
     """
-    return swept(variants_plan(recipe, train, test, out, runs, gaps=gaps, **how), command, quiet)
+    return swept(variants_plan(recipe, train, test, out, runs, gaps=gaps, **how), command, quiet, html)
 
 
 def variants_plan(

@@ -66,8 +66,8 @@ def planned(plan: Plan) -> Left:
     return left(plan)
 
 
-def swept(plan: Plan, command: str = "", quiet: bool = True) -> Sweep:
-    """Carry a plan out and write its table and page; the result."""
+def swept(plan: Plan, command: str = "", quiet: bool = True, html: bool = True) -> Sweep:
+    """Carry a plan out and write its table and page; the result. Without `html` no renderer of charts is needed."""
     from snellen.sweep.carry import carry_out
 
     if int(os.environ.get("WORLD_SIZE", "1")) > 1:
@@ -75,7 +75,7 @@ def swept(plan: Plan, command: str = "", quiet: bool = True) -> Sweep:
     rows = carry_out(plan, _ears(plan, quiet))
     page = page_of(plan, rows, command)
     made = Sweep(plan.out, page)
-    write(made)
+    write(made, html)
     return made
 
 
@@ -99,11 +99,9 @@ def page_of(plan: Plan, rows: Sequence[Mapping[str, Any]], command: str) -> dict
     }
 
 
-def write(made: Sweep) -> None:
-    """sweep.csv, sweep.parquet, sweep.json and sweep.html."""
+def write(made: Sweep, html: bool = True) -> None:
+    """sweep.csv, sweep.parquet, sweep.json and, where asked, sweep.html."""
     import io
-
-    from snellen.sweep.page import html_of
 
     table, held = made.table(), io.BytesIO()
     table.to_parquet(held, index=False)
@@ -111,8 +109,11 @@ def write(made: Sweep) -> None:
         "csv": table.to_csv(index=False).encode(),
         "parquet": held.getvalue(),
         "json": (json.dumps(made.page, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode(),
-        "html": html_of(made.page).encode(),
     }
+    if html:
+        from snellen.sweep.page import html_of
+
+        renderings["html"] = html_of(made.page).encode()
     for suffix, content in renderings.items():
         write_whole(made.folder / f"sweep.{suffix}", content)
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from snellen.data.dataset import Dataset
 from snellen.measure import Estimate, accuracy, paired_difference
@@ -32,14 +34,24 @@ class Scores:
 
 def read_scores(run: Run, data: Dataset) -> Scores:
     """The stored scores of the only model of a run on the images as they are."""
-    answers = run.sql(
-        "select c.run, a.sample, a.score from answers a join cells c using (cell)"
-        " where c.distortion = 'none()' and c.\"on\" = 'test'"
-    )
-    names = sorted(answers["run"].unique())
-    table = answers.pivot(index="run", columns="sample", values="score").reindex(columns=list(data.samples.ids))
+    cells = _rows(run, "cells", ["cell", "run", "on", "distortion"])
+    clean = {
+        row["cell"]: row["run"] for row in cells.to_pylist() if row["distortion"] == "none()" and row["on"] == "test"
+    }
+    answers = _rows(run, "answers", ["cell", "sample", "score"])
+    names, place = sorted(set(clean.values())), {sample: at for at, sample in enumerate(data.samples.ids)}
+    values = np.full((len(names), len(place)), math.nan)
+    for cell, sample, score in zip(*(answers[name].to_pylist() for name in ("cell", "sample", "score"))):
+        if cell in clean and sample in place and score is not None:
+            values[names.index(clean[cell]), place[sample]] = score
     warnings = dict.fromkeys(str(held["name"]) for held in run.results().get("warnings", []))
-    return Scores(table.loc[names].to_numpy(np.float64), str(run.path), tuple(warnings))
+    return Scores(values, str(run.path), tuple(warnings))
+
+
+def _rows(run: Run, table: str, columns: list[str]) -> pa.Table:
+    """Columns of a table of the store, read without DuckDB, which machines for training need not have."""
+    files = [pq.read_table(file, columns=columns) for file in run.store.files(table)]
+    return pa.concat_tables(files, promote_options="default")
 
 
 def accuracy_row(test: str, data: Dataset, scores: Scores) -> dict[str, Any]:

@@ -22,17 +22,14 @@ def crew(workers: int) -> Iterator[Callable[[Callable[[Any], Any], Iterable[Any]
 
     Tasks are made as they are needed, a few ahead of the work, so that memory does not grow with their number.
     """
-    import cv2
-
     if workers < 1:
         raise UserError(f"expected --workers of at least 1, got {workers}")
     if workers == 1:
-        threads = cv2.getNumThreads()
-        cv2.setNumThreads(1)
+        threads = _opencv_threads(1)
         try:
             yield map
         finally:
-            cv2.setNumThreads(threads)
+            _opencv_threads(threads)
         return
     with ProcessPoolExecutor(workers, get_context("spawn"), _alone) as pool:
 
@@ -59,6 +56,15 @@ def crew(workers: int) -> Iterator[Callable[[Callable[[Any], Any], Iterable[Any]
 def _alone() -> None:
     """One thread a process: the processes are what runs side by side."""
     os.environ["OMP_NUM_THREADS"] = "1"
-    import cv2
+    _opencv_threads(1)
 
-    cv2.setNumThreads(1)
+
+def _opencv_threads(count: int) -> int:
+    """Give OpenCV so many threads; how many it had. Where masks are given a machine need not have it."""
+    try:
+        import cv2
+    except ImportError:
+        return count
+    before = cv2.getNumThreads()
+    cv2.setNumThreads(count)
+    return before
