@@ -22,8 +22,13 @@ LITTLE = ["--arch", "smallnet", "--runs", "1", "--device", "cpu", "--audits", "o
     [
         (
             "data_modification.py",
-            ["--mixes", "none", "cutmix", "--reformulated", "fashion_mnist", "--recipe", "fast", "--epochs", "1"],
-            ["basic", "cutmix", "cutmix-with-fashion_mnist"],
+            ["--mixes", "none", "cutmix", "--recipe", "fast", "--epochs", "1", "--more-runs", "basic=2"],
+            ["basic", "cutmix"],
+        ),
+        (
+            "data_modification.py",
+            ["--part", "partners", "--mixes", "cutmix", "--partners", "mnist", "--recipe", "fast", "--epochs", "1"],
+            ["cutmix", "cutmix-with-mnist"],
         ),
         ("interpretability.py", ["--mixes", "mixup", "--recipe", "fast", "--epochs", "1"], ["mixup"]),
         ("vulnerability.py", ["--updates", "5"], ["erm"]),
