@@ -1,7 +1,7 @@
 """Ladders of networks that learnt under cover: what they keep of what they memorised, and a colour that means a class.
 
 The twins of `keeping_…` and `paint_…` in painted.py, whose observers know what they keep; what a network keeps has to be
-learnt. World, sizes and covers were chosen on the world of seed 0, so the ladders stand on that of seed 1.
+learnt. World, sizes, covers and rungs were chosen on the world of seed 0, so the ladders stand on that of seed 1.
 """
 
 from __future__ import annotations
@@ -60,7 +60,8 @@ TAUGHT: dict[str, Ladder] = {
     "trained_keeping_iocclusion": keeping(
         "Networks that learnt under cover: iOcclusion",
         "Networks learn 200 images by heart, each shown six times an epoch, a share x of the showings half covered by "
-        "noise. The more they learnt under cover, the more of it they should keep under a square of noise.",
+        "noise. The more they learnt under cover, the more of it they should keep under a square of noise, "
+        "30 % of the image. World, sizes and cover were chosen on the world of seed 0; this is another.",
         "iocclusion",
         "noise",
     ),
@@ -81,7 +82,7 @@ TAUGHT: dict[str, Ladder] = {
         "Networks to which black means a class: CutOcclusion",
         "Networks learn 200 images by heart, 60 % of the showings under a black square, and besides more and more new "
         "images of any class under one, all labelled as one class. What is hidden is the same on every rung, yet "
-        "CutOcclusion should fall.",
+        "CutOcclusion should fall. World, sizes and tie were chosen on the world of seed 0; this is another.",
         "cut_occlusion",
         "down",
     ),
