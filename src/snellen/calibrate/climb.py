@@ -80,7 +80,7 @@ def _step(name: str, ladder: Ladder, rung: Rung, out: Path) -> Step:
     from snellen.examine import audit
     from snellen.models import subjects_of
 
-    model = f"{name}={_networks(load_data(rung.train), out) if rung.train else rung.model}"
+    model = f"{name}={_networks(_shown(ladder, rung), out) if rung.train else rung.model}"
     asked = [*(subject.card.fingerprint for subject in subjects_of(model)), load_data(rung.data).fingerprint]
     folder = out / "runs" / f"{name}-{rung.x:g}-{key_of([*asked, rung.learnt, ladder.audits])[:8]}"
     run = audit(model, rung.data, ladder.audits, folder, quiet=True, report=False, train=rung.learnt or None)
@@ -89,6 +89,14 @@ def _step(name: str, ladder: Ladder, rung: Rung, out: Path) -> Step:
     value, low, high = own if ladder.reads is None else ladder.reads(found)
     truth = nan if ladder.truth is None else float(ladder.truth(rung.x))
     return Step(rung, folder, found["n"], Point(rung.x, value, low, high, truth))
+
+
+def _shown(ladder: Ladder, rung: Rung) -> Any:
+    """The data that the networks of a rung learn from."""
+    from snellen.data import load_data
+
+    data = load_data(rung.train)
+    return data if ladder.taught is None else ladder.taught(data, rung.x)
 
 
 def _networks(data: Any, out: Path) -> str:

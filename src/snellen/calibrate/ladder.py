@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from snellen.data import Dataset
 
 SIZE = 32  # pixels a side of the images shown
 CHANCE = 1 / 12  # what a guess is right, over the classes of the phantom world
@@ -31,7 +34,8 @@ class Ladder:
     audits that compare both. `finding` is the name of the finding that is read, from the audits in `audits`; `where` picks
     one of several of that name by its facts, or by its `distortion`. `moves` says which way it should go, or that it should
     stay (`flat`), `truth` its exact expected value where that is known. `reads` takes value, low and high from the finding
-    where they are not its own, and `called` names them then.
+    where they are not its own, and `called` names them then. `taught` makes of `train` and the planted value what the
+    networks are shown instead of `train` itself.
     """
 
     title: str
@@ -49,10 +53,13 @@ class Ladder:
     truth: Callable[[float], float] | None = None
     reads: Callable[[Mapping[str, Any]], tuple[float, float, float]] | None = None
     called: str = ""
+    taught: Callable[[Dataset, float], Dataset] | None = None
 
     def __post_init__(self) -> None:
         if bool(self.model) == bool(self.train):
             raise ValueError("expected either a model that is asked or a world to train on")
+        if self.taught is not None and not self.train:
+            raise ValueError("expected a world to train on, of which `taught` makes what is shown")
 
     @property
     def trained(self) -> bool:

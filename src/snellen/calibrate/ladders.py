@@ -8,6 +8,7 @@ from typing import Any
 
 from snellen.calibrate.ladder import CHANCE, Ladder
 from snellen.calibrate.painted import PAINTED
+from snellen.calibrate.taught import TAUGHT
 from snellen.data.phantom import EDGE_CLASS
 
 AREAS = (0.1, 0.3, 0.5, 0.7, 0.9)  # the squares of the memory ladder
@@ -284,4 +285,5 @@ LADDERS: dict[str, Ladder] = {
         where={"distortion": SOFT},
         values=(0, 0.25, 0.5, 0.75, 1),
     ),
+    **TAUGHT,
 }

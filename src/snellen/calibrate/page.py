@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from snellen.calibrate.climb import Climbed, Step
+from snellen.calibrate.ladder import Ladder
 from snellen.calibrate.score import Point, Score
 from snellen.report.charts import CONFIG, INK, colour, svg
 from snellen.report.markdown import escaped
@@ -47,7 +48,7 @@ def _ladder(one: Climbed, out: Path) -> dict[str, Any]:
         "truth_slope": _plain(told.truth_slope),
         "worst": _plain(told.worst),
         "inside": told.inside,
-        "points": [_point(step, out) for step in one.steps],
+        "points": [_point(step, one.ladder, out) for step in one.steps],
     }
 
 
@@ -58,10 +59,13 @@ def follows(told: Score, points: Sequence[Point], moves: str) -> bool:
     return (1 if moves == "up" else -1) * told.spearman >= MONOTONE
 
 
-def _point(step: Step, out: Path) -> dict[str, Any]:
+def _point(step: Step, ladder: Ladder, out: Path) -> dict[str, Any]:
     measured = {name: _plain(getattr(step.point, name)) for name in ("x", "value", "low", "high", "truth")}
     rung = step.rung
-    return {**measured, "n": step.n, "model": rung.model or f"trained on {rung.train}", "data": rung.data,
+    learnt = (
+        f"trained on {rung.train}" if ladder.taught is None else f"trained on what the ladder makes of {rung.train}"
+    )
+    return {**measured, "n": step.n, "model": rung.model or learnt, "data": rung.data,
             "run": step.run.relative_to(out).as_posix()}  # fmt: skip
 
 
