@@ -1,7 +1,7 @@
 """Ladders of networks that learnt under cover: what they keep of what they memorised, and a colour that means a class.
 
 The twins of `keeping_…` and `paint_…` in painted.py, whose observers know what they keep; what a network keeps has to be
-learnt. World, sizes, covers and rungs were chosen on the world of seed 0, so the ladders stand on that of seed 1.
+learnt. World, sizes and covers were chosen on the world of seed 0, so the ladders stand on that of seed 1.
 """
 
 from __future__ import annotations
