@@ -36,11 +36,11 @@ from torchvision.transforms import PILToTensor
 from snellen.data import Canvas, load_data
 from snellen.data.dataset import Dataset
 from snellen.engine import Store
-from snellen.engine.answer import Pool
 from snellen.engine.local import donor_pool
 from snellen.engine.progress import Progress
 from snellen.engine.slides import slides
 from snellen.engine.trials import run_trials
+from snellen.engine.work import Pool
 from snellen.models.model import Model
 from snellen.models.subject import load_text
 from snellen.prepare import prepare

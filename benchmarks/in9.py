@@ -7,8 +7,8 @@ photographs; starting the processes (about 5 s of CPU time each: they import tor
 Measured on two cores of a machine with five times as much to do: 57 Pascal VOC photographs (longer side 320, of which 44 are
 taken), 2.6 images a second of CPU time with one process and 2.3 with two (the second's start included). GrabCut takes nearly
 all of it: 4.1 pets and 13 phantoms at 224 px a second of CPU time, 2.8 Tiny-ImageNet photographs scaled to 256 (and 25.7 a
-second as they are, at 64 px, where it fails on 426 of 990). Wall time, and with it the gain from a second core, could not be
-measured there.
+second as they are, at 64 px, where it fails on 426 of 990). On the two cores when idle,
+phantoms: 6.7 and 8.9 a second of wall time with one process, 12.3 and 13.0 with two (1.8 and 1.5 times as fast, two rounds).
 
     python benchmarks/in9.py --workers 1 2
     python benchmarks/in9.py --data 'boxes:photos/boxes.csv?without=person' --classes all
