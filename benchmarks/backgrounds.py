@@ -6,8 +6,8 @@ two threads set OMP_WAIT_POLICY=PASSIVE, or waiting counts as work.
 
 Measured on two cores of a machine with five times as much to do, torch 2.15, fp32. One thread: only_bg_b 0.23 %, only_bg_t
 0.76 %, no_fg 0.16 %, only_fg 0.14 %, mixed 0.45 %, bg_blurred 2.8 %. Two threads: 0.29 %, 0.95 %, 0.22 %, 0.22 %, 0.58 %,
-3.7 %. Wall time with two threads when the machine was idle: 0.31 %, 0.87 %, 0.14 %, 0.14 %, 0.42 to 0.46 %, 2.8 %. Not measured on
-a GPU.
+3.7 %. Wall time with two threads when the machine was idle: 0.31 %, 0.87 %, 0.14 %, 0.14 %, 0.42 to 0.46 %, 2.8 %. Not measured
+on a GPU.
 
     python benchmarks/backgrounds.py --threads 1
     OMP_WAIT_POLICY=PASSIVE python benchmarks/backgrounds.py --threads 2

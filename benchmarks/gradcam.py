@@ -9,8 +9,8 @@ Measured on two cores of a shared machine, torch 2.15, fp32. One thread (CPU tim
 1.34 × (grad-cam 3.1 ×, Captum 1.05 × and 1.40 ×), ResNet-18 at 224 px 1.00 × and 1.21 × (3.2 ×, 1.02 × and 1.26 ×); audits
 1.18 × and 1.16 ×. Two threads on the idle machine (wall time, 8 rounds):
 ResNet-20 1.05 × and 1.38 × (3.4 ×, 1.20 × and 1.45 ×), ResNet-18 1.01 × and 1.26 × (3.2 ×, 1.07 × and 1.30 ×); audits 1.19 ×
-and 1.26 ×. One H200, bf16 (6 rounds): ResNet-20 at batch 4,096 1.29 × and 1.51 ×, ResNet-18 at batch 256 1.16 × and 1.27 ×; audits
-of 100,000 and 4,096 images 1.51 × and 2.66 ×: the goals are missed there.
+and 1.26 ×. One H200, bf16 (6 rounds): ResNet-20 at batch 4,096 1.29 × and 1.51 ×, ResNet-18 at batch 256 1.16 × and 1.27 ×;
+audits of 100,000 and 4,096 images 1.51 × and 2.66 ×: the goals are missed there.
 
     python benchmarks/gradcam.py --threads 1
     python benchmarks/gradcam.py --threads 2 --rounds 20
