@@ -63,9 +63,6 @@ def train(
     partner = load_data(partner) if isinstance(partner, str) else partner
     out = Path(out)
     _check(recipe, data, test, partner, runs, every)
-    team = assemble(device)
-    if recipe.batch_size % team.size:
-        raise UserError(f"a batch of {recipe.batch_size} cannot be shared by {team.size} processes evenly")
     learnt, kept_back = hold_out(data, holdout) if holdout else (data, None)
     start = Start.of(Path(init)) if init is not None else None
     way = parse_robust(recipe.robust)
@@ -80,11 +77,13 @@ def train(
     }
     wanted = {out / f"{run.name}.safetensors": run for run in _seeds(recipe, runs)}
     missing = {path: run for path, run in wanted.items() if not _done(path, {**identity, "recipe": asdict(run)})}
-    if team.leads:
-        for path in wanted.keys() - missing.keys():
-            Saver(out / "state" / f"{path.stem}.pt", {}).remove()  # left by a kill just after the checkpoint
-    if not missing:
+    for path in wanted.keys() - missing.keys():
+        Saver(out / "state" / f"{path.stem}.pt", {}).remove()  # left by a kill just after the checkpoint
+    if not missing:  # known without torch
         return list(wanted)
+    team = assemble(device)
+    if recipe.batch_size % team.size:
+        raise UserError(f"a batch of {recipe.batch_size} cannot be shared by {team.size} processes evenly")
     tell = _once(notice if team.leads else None)
 
     shown = remember(learnt, team.device, ignore=recipe.ignore)
