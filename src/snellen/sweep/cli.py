@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from snellen.errors import UserError
+from snellen.options import AsJson, Quiet
 
 sweep = typer.Typer(
     help="Train on data that differ in one thing, and see what that changes. A sweep that was stopped goes on.",
@@ -35,8 +36,6 @@ Limit = Annotated[int | None, typer.Option(help="ask about at most N images of e
 Device = Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps or auto")]
 Seed = Annotated[int | None, typer.Option(help="seed of the first run; default 0")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="say how many trainings and audits, and stop")]
-AsJson = Annotated[bool, typer.Option("--json", help="print the result as JSON")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="print nothing but errors")]
 
 
 @sweep.command(
