@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from snellen.calibrate import Ladder
 from snellen.calibrate.climb import _step
-from snellen.calibrate.covered import under_cover, uniform
+from snellen.calibrate.covered import under_cover
 from snellen.data import load_data
+from snellen.data.dataset import uniform
 from snellen.models.checkpoint import read_card
 
 BLACK = "occlude(0.25, black)"  # a square of 16 of 32 pixels a side

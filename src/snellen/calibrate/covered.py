@@ -6,12 +6,10 @@ label. Strangers, new images under cover that all get one label, tie the cover's
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from snellen.data.arrays import from_arrays
-from snellen.data.dataset import Dataset, sample_keys
+from snellen.data.dataset import Dataset, uniform
 from snellen.distort import apply, parse
 from snellen.hashing import key_of
 
@@ -39,11 +37,6 @@ def under_cover(data: Dataset, learnt: int, copies: int, share: float, cover: st
     asked = ["under_cover", learnt, copies, float(share), str(parse(cover)), strangers]
     held = {"images": shown, "labels": labels, "ids": np.array(ids), "classes": np.array(data.classes)}
     return from_arrays(held, f"{data.text} under cover", key_of([data.fingerprint, *asked]))
-
-
-def uniform(ids: Sequence[str], name: str) -> np.ndarray:
-    """float64 [ids]: a number in [0, 1) for each id, from it and a name alone."""
-    return (sample_keys([f"{name}/{one}" for one in ids]) >> np.uint64(11)) / float(1 << 53)
 
 
 def _images(data: Dataset) -> np.ndarray:

@@ -152,6 +152,11 @@ def sample_keys(ids: Sequence[str]) -> np.ndarray:
     return np.frombuffer(digests, dtype="<u8")
 
 
+def uniform(ids: Sequence[str], name: str) -> np.ndarray:
+    """float64 [ids]: a number in [0, 1) for each id, from it and a name alone."""
+    return (sample_keys([f"{name}/{sample}" for sample in ids]) >> np.uint64(11)) / float(1 << 53)
+
+
 def labelled(names: Sequence[Any]) -> tuple[np.ndarray, tuple[str, ...]]:
     """Label indices and class names of a label column: whole numbers (of up to six digits) keep their order, words are sorted."""
     words = [str(n).strip() for n in names]

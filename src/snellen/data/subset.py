@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from snellen.data.dataset import Dataset, Samples, sample_keys
+from snellen.data.dataset import Dataset, Samples, uniform
 from snellen.errors import UserError, unknown
 from snellen.hashing import key_of
 
@@ -56,8 +56,8 @@ def random_labels(data: Dataset, share: float, seed: int = 0) -> Dataset:
 
 def drawn_labels(samples: Samples, classes: int, share: float = 1, seed: int = 0) -> np.ndarray:
     """int64 [samples]: the labels that `random_labels` gives a listing."""
-    drawn = (_uniform(samples.ids, f"{seed}/label") * classes).astype(np.int64)
-    redrawn = (_uniform(samples.ids, f"{seed}/whether") < share) & (samples.labels >= 0)
+    drawn = (uniform(samples.ids, f"{seed}/label") * classes).astype(np.int64)
+    redrawn = (uniform(samples.ids, f"{seed}/whether") < share) & (samples.labels >= 0)
     return np.where(redrawn, drawn, samples.labels)
 
 
@@ -114,12 +114,6 @@ def listed_ids(data: Dataset, file: str | Path, limited: bool = False) -> frozen
     if not any(lines):
         raise UserError(f"{file} lists no sample ids; write one a line")
     return frozenset(known.intersection(lines))
-
-
-def _uniform(ids: Sequence[str], name: str) -> np.ndarray:
-    """A number in [0, 1) per sample, from its id and a name."""
-    keys = sample_keys([f"{name}/{sample}" for sample in ids])
-    return (keys >> np.uint64(11)) / float(1 << 53)
 
 
 def _number(name: str, value: str, kind: type[Number]) -> Number:
