@@ -30,6 +30,8 @@ from snellen.models.checkpoint import save_checkpoint
 from snellen.models.zoo import NETWORKS
 from snellen.prepare import prepare
 
+from .backward import counting
+
 ask = functools.partial(snellen.audit, quiet=True, report=False, shard=20, batch_size=8)
 
 
@@ -79,19 +81,6 @@ def data() -> Dataset:
 
 def pixels(data: Dataset) -> torch.Tensor:
     return torch.from_numpy(np.stack([photo.image for photo in data.read(range(len(data)))])).permute(0, 3, 1, 2)
-
-
-def counting(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The number of images in each backward pass from now on."""
-    counted: list[int] = []
-    gradient = torch.autograd.grad
-
-    def grad(outputs: Any, inputs: Any, *rest: Any, **more: Any) -> Any:
-        counted.append(len(inputs[0]))
-        return gradient(outputs, inputs, *rest, **more)
-
-    monkeypatch.setattr(torch.autograd, "grad", grad)
-    return counted
 
 
 def planned(data: Dataset, audits: Sequence[Any], out: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:

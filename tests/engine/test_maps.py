@@ -28,6 +28,8 @@ from snellen.models import Model, from_callable, from_torch
 from snellen.models.checkpoint import save_checkpoint
 from snellen.models.zoo import NETWORKS
 
+from .backward import counting
+
 SHARES = (0.1, 0.2, 0.3, 0.5, 0.7, 0.9)
 SIX = "interference([" + ", ".join(f"salient({share}, most, black)" for share in SHARES) + "])"
 ask = functools.partial(snellen.audit, quiet=True, report=False, shard=20, batch_size=8)
@@ -69,19 +71,6 @@ def shown_pictures(run: snellen.Run, model: str, distortion: str) -> dict[int, n
     cells = run.sql("select * from cells").query("model == @model")
     shown = cells[cells["distortion"].str.startswith(distortion)]["shown"].item()
     return {int(p.stem): np.asarray(Image.open(p)) for p in (run.path / "thumbs" / shown).glob("*.png")}
-
-
-def counting(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The number of images in each backward pass from now on."""
-    counted: list[int] = []
-    gradient = torch.autograd.grad
-
-    def grad(outputs: Any, inputs: Any, *rest: Any, **more: Any) -> Any:
-        counted.append(len(inputs[0]))
-        return gradient(outputs, inputs, *rest, **more)
-
-    monkeypatch.setattr(torch.autograd, "grad", grad)
-    return counted
 
 
 def test_exactly_the_pixels_that_matter_are_hidden_from_each_model(data, tmp_path) -> None:

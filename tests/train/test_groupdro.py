@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import os
-import socket
-import subprocess
-import sys
 from dataclasses import replace
 from math import log, sqrt
 
@@ -34,6 +30,8 @@ from snellen.train.groupdro import (
 )
 from snellen.train.loop import each_loss
 from snellen.train.team import Team
+
+from .processes import in_one_and_two_processes
 
 ALONE = Team("cpu")
 PAIR = Groups(("a", "b"), np.array([0, 0, 0, 1]))
@@ -265,25 +263,7 @@ train(Recipe(arch="plain", robust="groupdro(groups=scene, step=0.1)", epochs=3, 
     importlib.util.find_spec("accelerate") is None, reason="needs accelerate: pip install snellen[train]"
 )
 def test_two_real_processes_end_with_the_weights_of_one(tmp_path):
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    env = {**os.environ, "OMP_NUM_THREADS": "1"}
-    subprocess.run([sys.executable, "-c", SCRIPT, tmp_path / "one"], check=True, env=env, timeout=120)
-    shared = {
-        **env,
-        "WORLD_SIZE": "2",
-        "MASTER_ADDR": "127.0.0.1",
-        "MASTER_PORT": str(port),
-        "ACCELERATE_USE_CPU": "true",
-    }
-    team = [
-        subprocess.Popen(
-            [sys.executable, "-c", SCRIPT, tmp_path / "two"], env={**shared, "RANK": str(rank), "LOCAL_RANK": str(rank)}
-        )
-        for rank in range(2)
-    ]
-    assert [child.wait(timeout=120) for child in team] == [0, 0]
+    in_one_and_two_processes(SCRIPT, tmp_path)
     name = "plain-none-groupdro-0.safetensors"
     one, two = (read_card(tmp_path / folder / name)["weighed"] for folder in ("one", "two"))
     for group, row in one.items():

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import os
-import socket
-import subprocess
 import sys
 
 import pytest
@@ -15,6 +12,8 @@ from snellen.errors import UserError
 from snellen.models.checkpoint import load_state, read_card
 from snellen.train.mixing import Targets
 from snellen.train.team import Team, assemble
+
+from .processes import in_one_and_two_processes
 
 SCRIPT = """
 import sys, torch
@@ -36,25 +35,7 @@ train(Recipe(arch="plain", mix="cutmix", epochs=3, batch_size=32, lr=0.05), data
     importlib.util.find_spec("accelerate") is None, reason="needs accelerate: pip install snellen[train]"
 )
 def test_two_processes_have_the_loss_curve_and_weights_of_one_with_the_same_batch(tmp_path):
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    env = {**os.environ, "OMP_NUM_THREADS": "1"}
-    subprocess.run([sys.executable, "-c", SCRIPT, tmp_path / "one"], check=True, env=env, timeout=120)
-    shared = {
-        **env,
-        "WORLD_SIZE": "2",
-        "MASTER_ADDR": "127.0.0.1",
-        "MASTER_PORT": str(port),
-        "ACCELERATE_USE_CPU": "true",
-    }
-    team = [
-        subprocess.Popen(
-            [sys.executable, "-c", SCRIPT, tmp_path / "two"], env={**shared, "RANK": str(rank), "LOCAL_RANK": str(rank)}
-        )
-        for rank in range(2)
-    ]
-    assert [child.wait(timeout=120) for child in team] == [0, 0]
+    in_one_and_two_processes(SCRIPT, tmp_path)
     name = "plain-cutmix-0.safetensors"
     one, two = read_card(tmp_path / "one" / name), read_card(tmp_path / "two" / name)
     assert (one["processes"], two["processes"]) == (1, 2)
