@@ -19,10 +19,9 @@ from snellen.cli import main
 from snellen.data import Photo, load_data
 from snellen.data.in9 import Built, build
 from snellen.data.in9 import building as building_module
-from snellen.data.in9.grouping import grouped, nine
 from snellen.data.in9.layout import VARIANTS, file_name, folders, foreground_of
 from snellen.data.in9.segment import grabcut_seed, segmented
-from snellen.data.in9.settings import Settings, read_fine
+from snellen.data.in9.settings import Settings
 from snellen.data.in9.variants import written as write_variants
 from snellen.data.phantom import export
 from snellen.distort import Background, View
@@ -30,8 +29,6 @@ from snellen.distort.background import MIXED
 from snellen.engine.local import donor_pool
 from snellen.engine.work import Pool
 from snellen.errors import UserError
-
-from .test_boxed import write_image, write_voc
 
 cv2 = pytest.importorskip("cv2")
 WORLD = "phantom:test?n=36&size=80&object_size=0.3..0.6"
@@ -222,62 +219,6 @@ def test_the_curation_list_is_kept_and_respected(photographs: str, made: Built, 
         build(photographs, tmp_path / "other", size=56, curation=tmp_path / "mine.csv")
 
 
-def bad_input(root: Path) -> str:
-    """One good image of each class, and one for each thing that can be wrong."""
-    shapes = {
-        "large": [("cat", 1, 1, 100, 80)], "outside": [("cat", 60, 10, 120, 40)], "flat": [("cat", 10, 10, 9, 40)],
-        "several": [("cat", 10, 10, 30, 30), ("cat", 40, 40, 60, 60)], "none": [],
-        "corner": [("cat", 1, 10, 12, 40)], "other": [("cat", 20, 20, 60, 60)],
-    }  # fmt: skip
-    for name, boxes in shapes.items():
-        write_image(root, f"cat/{name}", (100, 80))
-        write_voc(root, f"cat/{name}", boxes, (100, 80) if name != "other" else (50, 40))
-    write_image(root, "cat/missing", (100, 80))
-    write_image(root, "cat/blank", (100, 80))  # one colour: GrabCut finds nothing, or all
-    write_voc(root, "cat/blank", [("cat", 20, 20, 60, 60)], (100, 80))
-    (root / "JPEGImages" / "cat" / "damaged.png").write_bytes(b"no image")
-    write_voc(root, "cat/damaged", [("cat", 20, 20, 60, 60)], (100, 80))
-    random = np.random.default_rng(0)
-    for name in ("cat", "dog"):
-        picture = random.integers(0, 60, (80, 100, 3), dtype=np.uint8)
-        picture[20:60, 30:70] = random.integers(180, 255, (40, 40, 3), dtype=np.uint8)
-        (root / "JPEGImages" / name).mkdir(exist_ok=True)
-        Image.fromarray(picture).save(root / "JPEGImages" / name / "good.png")
-        write_voc(root, f"{name}/good", [(name, 26, 16, 75, 65)], (100, 80))
-    return f"voc:{root}"
-
-
-def test_what_is_wrong_is_a_rejection_with_a_reason(tmp_path: Path) -> None:
-    text = bad_input(tmp_path / "voc")
-    made = build(text, tmp_path / "set", size=64, workers=1)
-    assert made.classes == {"cat": 1, "dog": 1}
-    told = {row["source"].removeprefix("cat/").removesuffix(".png"): row for row in rows(made, "rejected.csv")}
-    assert {name: row["reason"] for name, row in told.items()} == {
-        "large": "box too large", "outside": "box outside the image", "flat": "box without area",
-        "several": "several boxes", "none": "no box", "corner": "cropped away", "other": "size differs",
-        "missing": "no annotation", "damaged": "unreadable", "blank": "segmentation failed",
-    }  # fmt: skip
-    assert told["outside"]["detail"] == "59, 9 to 120, 40 in 100x80"
-    assert told["other"]["detail"] == "Annotations/cat/other.xml says 50x40 pixels, the image has 100x80"
-    page = (made.out / "rejections.md").read_text()
-    assert "12 images judged, 2 taken; 0 more are of no class of this set." in page
-    assert "| several boxes | 1 | 8.3% |" in page
-    assert (made.out / "rejections" / "several-boxes.png").exists()
-
-
-def test_classes_without_images_are_named_with_counts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    text = bad_input(tmp_path / "voc")
-    shutil.rmtree(tmp_path / "voc" / "JPEGImages" / "dog")
-    (tmp_path / "voc" / "JPEGImages" / "cat" / "good.png").unlink()
-    with pytest.raises(SystemExit) as ended:
-        main(["build", "in9", "--data", text, "--out", str(tmp_path / "set"), "--size", "64", "--workers", "1"])
-    assert ended.value.code == 2
-    error = capsys.readouterr().err
-    assert "error: no images are left of class 'cat' (" in error
-    assert "1 several boxes" in error
-    assert "leave it out (--classes, ?without=), or add images of it" in error
-
-
 def test_true_masks_and_mask_models_replace_grabcut(photographs: str, tmp_path: Path) -> None:
     root = Path(photographs.removeprefix("voc:"))
     true = build(f"{photographs}?masks=true", tmp_path / "a", size=80, scale=80, workers=1, masks="data", limit=30)
@@ -335,14 +276,6 @@ def test_a_set_is_built_again_from_its_own_masks_without_opencv(
         assert digest(again.out / variant) == digest(first.out / variant) != {}, variant
 
 
-def test_all_images_with_or_without_boxes(tmp_path: Path) -> None:
-    made = build(bad_input(tmp_path / "voc"), tmp_path / "set", size=64, workers=1, all_images=True, balance=False)
-    assert made.classes == {"cat": 9, "dog": 1}  # all but the damaged one and the one of another size
-    assert [p.name for p in made.out.iterdir() if p.is_dir()] == ["original"]
-    data = load_data(f"in9:{made.out}/original")
-    assert data.facts == set()
-
-
 def test_the_command_builds_jpegs_of_groups(
     photographs: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -392,47 +325,6 @@ def test_an_audit_answers_alike_on_files_and_on_the_fly(made: Built, tmp_path: P
         assert clean.sort_index().equals(shown.sort_index())
 
 
-def test_the_nine_classes_have_the_published_sizes() -> None:
-    assert [len(held) for held in nine().values()] == [116, 52, 42, 36, 35, 27, 26, 20, 16]
-    assert list(nine())[2] == "wheeled vehicle"
-    places = [place for held in nine().values() for place in held.values()]
-    assert len(set(places)) == 370  # of 1,000: the other 630 are of none
-    assert not {171, 172, 281, 282, 283, 284, 285} & set(places)
-
-
-def test_classes_by_wordnet_id_by_table_and_finer(tmp_path: Path) -> None:
-    words = [*list(nine()["dog"])[:4], *list(nine()["fish"])[:4], "n02123045"]  # the last, a tabby, is of none
-    for word in words:
-        write_image(tmp_path, f"{word}/a")
-        write_voc(tmp_path, f"{word}/a", [(word, 1, 1, 4, 3)], (8, 6))
-    data = load_data(f"voc:{tmp_path}")
-    by_word = {data.classes[k]: row for row, k in enumerate(data.samples.labels)}
-    coarse = grouped(data, "nine")
-    assert coarse.classes[0] == "dog"
-    assert [int(coarse.labels[by_word[word]]) for word in words] == [0, 0, 0, 0, 8, 8, 8, 8, -1]
-    table = tmp_path / "groups.csv"
-    table.write_text("class,group\n" + "".join(f"{w},{'pet' if n < 4 else 'food'}\n" for n, w in enumerate(words[:8])))
-    named = grouped(data, table)
-    assert named.classes == ("pet", "food")
-    assert [int(named.labels[by_word[word]]) for word in words] == [0] * 4 + [1] * 4 + [-1]
-    finer = grouped(data, table, (4, 2), seed=1)
-    assert finer.classes == ("pet 1", "pet 2", "food 1", "food 2")
-    assert finer.coarse == ("pet", "pet", "food", "food")
-    assert np.bincount(finer.labels[finer.labels >= 0]).tolist() == [2, 2, 2, 2]
-    fewer = grouped(data, table, (2, 2), seed=1)
-    assert fewer.classes == ("pet", "food")
-    assert (fewer.labels == -1).sum() == 5
-    assert len(grouped(data, "all").classes) == 9
-    assert grouped(data).classes == data.classes  # not all nine are there
-    with pytest.raises(UserError, match="class 'pet' has 4 sub-classes in the data, --fine wants 8"):
-        grouped(data, table, (8, 2))
-    table.write_text("class,group\na,\n")
-    with pytest.raises(UserError, match="line 2: class or group is empty"):
-        grouped(data, table)
-    with pytest.raises(UserError, match="expected --fine as k:n with k a multiple of n"):
-        read_fine("5:2")
-
-
 def test_reading_a_published_set_needs_no_manifest(made: Built, tmp_path: Path) -> None:
     """Without provenance the names tell foreground and background, and the mask the box."""
     for name in ("mixed_rand", "fg_mask"):
@@ -446,13 +338,6 @@ def test_reading_a_published_set_needs_no_manifest(made: Built, tmp_path: Path) 
         load_data(f"in9:{tmp_path}/mixed_rnd")
     with pytest.raises(UserError, match="has no split 'train'; it has: val"):
         load_data(f"in9:{tmp_path}/mixed_rand?split=train")
-
-
-def test_file_names_are_safe_and_numbers_keep_the_order() -> None:
-    assert file_name("train/dog/n02.94 é_1.JPEG") == "train-dog-n02.94-_1"
-    assert file_name("..") == "image"
-    assert folders([f"c/{n}" for n in range(101)])[7] == "007_c-7"
-    assert foreground_of("fg_n01_2_bg_n03_4") == ("n01_2", "n03_4")
 
 
 @pytest.mark.slow

@@ -1,0 +1,83 @@
+"""What the builder of ImageNet-9's variants refuses, and the reason it gives."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from snellen.cli import main
+from snellen.data import load_data
+from snellen.data.in9 import build
+
+from .test_boxed import write_image, write_voc
+from .test_in9 import rows
+
+pytest.importorskip("cv2")
+
+
+def bad_input(root: Path) -> str:
+    """One good image of each class, and one for each thing that can be wrong."""
+    shapes = {
+        "large": [("cat", 1, 1, 100, 80)], "outside": [("cat", 60, 10, 120, 40)], "flat": [("cat", 10, 10, 9, 40)],
+        "several": [("cat", 10, 10, 30, 30), ("cat", 40, 40, 60, 60)], "none": [],
+        "corner": [("cat", 1, 10, 12, 40)], "other": [("cat", 20, 20, 60, 60)],
+    }  # fmt: skip
+    for name, boxes in shapes.items():
+        write_image(root, f"cat/{name}", (100, 80))
+        write_voc(root, f"cat/{name}", boxes, (100, 80) if name != "other" else (50, 40))
+    write_image(root, "cat/missing", (100, 80))
+    write_image(root, "cat/blank", (100, 80))  # one colour: GrabCut finds nothing, or all
+    write_voc(root, "cat/blank", [("cat", 20, 20, 60, 60)], (100, 80))
+    (root / "JPEGImages" / "cat" / "damaged.png").write_bytes(b"no image")
+    write_voc(root, "cat/damaged", [("cat", 20, 20, 60, 60)], (100, 80))
+    random = np.random.default_rng(0)
+    for name in ("cat", "dog"):
+        picture = random.integers(0, 60, (80, 100, 3), dtype=np.uint8)
+        picture[20:60, 30:70] = random.integers(180, 255, (40, 40, 3), dtype=np.uint8)
+        (root / "JPEGImages" / name).mkdir(exist_ok=True)
+        Image.fromarray(picture).save(root / "JPEGImages" / name / "good.png")
+        write_voc(root, f"{name}/good", [(name, 26, 16, 75, 65)], (100, 80))
+    return f"voc:{root}"
+
+
+def test_what_is_wrong_is_a_rejection_with_a_reason(tmp_path: Path) -> None:
+    text = bad_input(tmp_path / "voc")
+    made = build(text, tmp_path / "set", size=64, workers=1)
+    assert made.classes == {"cat": 1, "dog": 1}
+    told = {row["source"].removeprefix("cat/").removesuffix(".png"): row for row in rows(made, "rejected.csv")}
+    assert {name: row["reason"] for name, row in told.items()} == {
+        "large": "box too large", "outside": "box outside the image", "flat": "box without area",
+        "several": "several boxes", "none": "no box", "corner": "cropped away", "other": "size differs",
+        "missing": "no annotation", "damaged": "unreadable", "blank": "segmentation failed",
+    }  # fmt: skip
+    assert told["outside"]["detail"] == "59, 9 to 120, 40 in 100x80"
+    assert told["other"]["detail"] == "Annotations/cat/other.xml says 50x40 pixels, the image has 100x80"
+    page = (made.out / "rejections.md").read_text()
+    assert "12 images judged, 2 taken; 0 more are of no class of this set." in page
+    assert "| several boxes | 1 | 8.3% |" in page
+    assert (made.out / "rejections" / "several-boxes.png").exists()
+
+
+def test_classes_without_images_are_named_with_counts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = bad_input(tmp_path / "voc")
+    shutil.rmtree(tmp_path / "voc" / "JPEGImages" / "dog")
+    (tmp_path / "voc" / "JPEGImages" / "cat" / "good.png").unlink()
+    with pytest.raises(SystemExit) as ended:
+        main(["build", "in9", "--data", text, "--out", str(tmp_path / "set"), "--size", "64", "--workers", "1"])
+    assert ended.value.code == 2
+    error = capsys.readouterr().err
+    assert "error: no images are left of class 'cat' (" in error
+    assert "1 several boxes" in error
+    assert "leave it out (--classes, ?without=), or add images of it" in error
+
+
+def test_all_images_with_or_without_boxes(tmp_path: Path) -> None:
+    made = build(bad_input(tmp_path / "voc"), tmp_path / "set", size=64, workers=1, all_images=True, balance=False)
+    assert made.classes == {"cat": 9, "dog": 1}  # all but the damaged one and the one of another size
+    assert [p.name for p in made.out.iterdir() if p.is_dir()] == ["original"]
+    data = load_data(f"in9:{made.out}/original")
+    assert data.facts == set()
