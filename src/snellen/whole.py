@@ -19,7 +19,7 @@ _ADVICE = {
 }
 
 
-def write_whole(path: Path, content: bytes) -> None:
+def write_whole(path: Path, content: bytes | memoryview) -> None:
     """Write a file under another name, then give it its own; a failure leaves nothing behind."""
     half = path.with_name(f"{path.name}.{socket.gethostname()}-{os.getpid()}.part")  # several machines may write here
     try:

@@ -99,7 +99,7 @@ def show(distortion: Any, images: Tensor, view: View) -> tuple[Tensor, Tensor | 
             if cover is not None and hasattr(stage, "move"):
                 cover = stage.move(cover, at)
             if view.saliency is not None and hasattr(stage, "move"):
-                view = replace(view, saliency=stage.move(view.saliency, at))
+                view = replace(view, saliency=stage.move(view.saliency, at), ranks=None)
     return images, cover
 
 

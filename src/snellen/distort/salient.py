@@ -63,8 +63,9 @@ class Salient:
             heads = view.draw.uniform("coin") < 0.5
         else:
             heads = np.full(len(images), self.which == "most")
-        highest = _highest(maps.flatten(1), view.tensor(np.where(heads, most, kept)))
-        return (highest == view.tensor(heads)[:, None]).view(maps.shape)
+        ranks = ranks_of(maps) if view.ranks is None else view.ranks
+        highest = ranks < view.tensor(np.where(heads, most, kept))[:, None, None]
+        return highest == view.tensor(heads)[:, None, None]
 
 
 @dataclass(frozen=True)
@@ -88,17 +89,15 @@ def as_bytes(maps: Tensor) -> Tensor:
     return maps if maps.dtype == torch.uint8 else (maps.clamp(0, 1) * 255).to(torch.uint8)
 
 
-def _highest(levels: Tensor, counts: Tensor) -> Tensor:
-    """bool [B, N]: the first `counts` (int64 [B]) of each row of bytes in a stable descending order.
+def ranks_of(maps: Tensor) -> Tensor:
+    """int32 [B, H, W]: the place of each pixel in a stable descending order of its map (bytes), from 0.
 
-    Bytes need no sorting: the highest level that enough pixels reach is found bit by bit, and of the pixels at that level
-    the first ones are taken. About 3.5 times faster than a sort, and nobody waits for the device.
+    One order serves every share. NumPy sorts bytes by counting, ten times faster than torch on a CPU.
     """
-    level = torch.zeros((len(levels), 1), dtype=torch.uint8, device=levels.device)
-    for bit in (128, 64, 32, 16, 8, 4, 2, 1):
-        enough = (levels >= level + bit).sum(1, keepdim=True, dtype=torch.int32) >= counts[:, None]
-        level += enough * bit
-    higher = levels > level
-    missing = counts[:, None] - higher.sum(1, keepdim=True, dtype=torch.int32)
-    at = levels == level
-    return higher | (at & (at.cumsum(1, dtype=torch.int32) <= missing))
+    levels = 255 - maps.flatten(1)
+    places = torch.arange(levels.shape[1], dtype=torch.int32, device=maps.device).expand(levels.shape)
+    if maps.device.type == "cpu":
+        order = torch.from_numpy(np.argsort(levels.numpy(), axis=1, kind="stable"))
+    else:
+        order = levels.sort(dim=1, stable=True).indices
+    return torch.empty_like(places).scatter_(1, order, places).view(maps.shape)

@@ -84,7 +84,8 @@ class View:
 
     `mean` is the model's normalisation mean in 0…255; `masks` are bool [B, H, W], `empty` [B] says which have no pixel
     (so that a GPU need not be asked); `boxes` are one float [n, 4] array per sample; `saliency` is the asking model's map of
-    the clean image, uint8 [B, H, W]. `notes` collects per-sample facts for the `shown` table while a distortion runs.
+    the clean image, uint8 [B, H, W], and `ranks` the order of its pixels, where somebody has already made it (`ranks_of`).
+    `notes` collects per-sample facts for the `shown` table while a distortion runs.
     """
 
     keys: np.ndarray
@@ -98,6 +99,7 @@ class View:
     mean: tuple[float, float, float] | None = None
     donors: Donors | None = None
     saliency: Tensor | None = None
+    ranks: Tensor | None = None
     occluders: Occluders | None = None
     notes: dict[str, np.ndarray] = field(default_factory=dict)
 
@@ -125,6 +127,7 @@ class View:
             empty=None if self.empty is None else self.empty[part],
             boxes=None if self.boxes is None else self.boxes[part],
             saliency=None if self.saliency is None else self.saliency[part],
+            ranks=None if self.ranks is None else self.ranks[part],
             notes={},
         )
 

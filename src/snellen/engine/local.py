@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
@@ -25,6 +26,9 @@ from snellen.lazy import torch
 from snellen.models.model import Model
 
 Pasted = tuple[Dataset | None, Occluders | None]  # what may be pasted: donors and cut-outs
+WRITERS = (
+    2  # one is not enough for the maps of large images, which a fast GPU makes in less time than they take to write
+)
 DONOR_BYTES = 64 * 2**20  # what a donor pool may take of memory, per canvas
 WHOLE_POOL_BYTES = 640 * 2**20  # where all donors should be there: the 4,050 published backgrounds at 224 px
 
@@ -58,20 +62,20 @@ def _run(plan: Plan, store: Store, progress: Progress, pasted: Pasted, shard_don
         work.on_answers = progress.advance
         name = store.begin_pass(one.on, {a.key: a.shown for a in one.asked}, one.new)
         shards = [plan.samples_of(one.on, shard) for shard in one.shards]
-        # One thread writes while the next shard is answered; at most one shard waits, so memory stays bounded.
-        with ThreadPoolExecutor(max_workers=1, thread_name_prefix="write") as writer:
-            pending: Future[None] | None = None
+        # Others write while the next shards are answered; at most so many shards wait, so memory stays bounded.
+        with ThreadPoolExecutor(max_workers=WRITERS, thread_name_prefix="write") as writer:
+            pending: deque[Future[None]] = deque()
             upcoming = slides(
                 work.data, shards, list(work.batch), plan.settings.decoders, pinned=work.device.type == "cuda"
             )
             for number, slide in zip(one.shards, upcoming):
                 answered = answer(slide, work)
-                if pending is not None:
-                    pending.result()
-                pending = writer.submit(keep, store, name, number, answered, work)
+                if len(pending) == WRITERS:
+                    pending.popleft().result()
+                pending.append(writer.submit(keep, store, name, number, answered, work))
                 shard_done()
-            if pending is not None:
-                pending.result()
+            for waiting in pending:
+                waiting.result()
         batch_size = shrunk(work, plan) or batch_size
     progress.stop()
     return batch_size

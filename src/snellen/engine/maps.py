@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ import numpy as np
 
 from snellen.data.canvas import Canvas
 from snellen.distort import View, show
-from snellen.distort.salient import as_bytes
+from snellen.distort.salient import as_bytes, ranks_of
 from snellen.engine.failures import Failure, listed_in, told, with_failures
 from snellen.engine.map_request import AskedMap
 from snellen.engine.memory import within_memory
@@ -35,6 +36,11 @@ class Drawn:
     failed: dict[int, str] = field(default_factory=dict)
     excluded: Sequence[int] = ()
     new: bool = True
+
+    @functools.cached_property
+    def ranks(self) -> Tensor:
+        """int32 [n, H, W]: each pixel's place in the order of its map; made once for all shares that hide by it."""
+        return ranks_of(self.maps)
 
 
 @dataclass(frozen=True)

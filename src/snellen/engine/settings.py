@@ -49,12 +49,15 @@ class Settings:
         return self.threads or (min(16, os.cpu_count() or 4) if self.device.startswith("cuda") else 4)
 
     def shard_for(self, canvases: list[Canvas]) -> int:
-        """Samples per shard: some batches, and at most a few hundred MB of pixels."""
+        """Samples per shard: some batches, and at most some hundred MB of pixels.
+
+        A GPU waits while the first shard is read and the last one written, so its shards have fewer batches.
+        """
         if self.shard is not None:
             return self.shard
         largest = max(canvas.height * canvas.width for canvas in canvases)
         batch = max(self.batch_for(canvas) for canvas in canvases)
-        return batch * (4 if largest <= SMALL else 2)
+        return batch * (4 if largest <= SMALL else 2) // (2 if self.device.startswith("cuda") else 1)
 
 
 @dataclass(frozen=True)

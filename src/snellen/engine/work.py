@@ -70,10 +70,10 @@ def view_of(
     labels: np.ndarray,
     work: Work,
     masks: Tensor | None,
-    saliency: Tensor | None = None,
+    drawn: Drawn | None = None,
     empty: np.ndarray | None = None,
 ) -> View:
-    """What the distortion of a request may know of some slides."""
+    """What the distortion of a request may know of some slides; `drawn` are the maps it needs."""
     return View(
         keys=slides.keys,
         seed=one.seed,
@@ -85,7 +85,8 @@ def view_of(
         mean=one.subject.card.fill,
         donors=work.donors.get(pool_of(one)),
         occluders=work.occluders,
-        saliency=saliency,
+        saliency=None if drawn is None else drawn.maps,
+        ranks=None if drawn is None else drawn.ranks,
     )
 
 
@@ -95,6 +96,6 @@ def without_object(slides: Slides, canvas: Canvas) -> np.ndarray | None:
     return None if outlines is None else (~outlines.flatten(1).any(1)).numpy()
 
 
-def map_under(one: Asked | AskedMap, maps: Mapping[str, Drawn]) -> Tensor | None:
+def map_under(one: Asked | AskedMap, maps: Mapping[str, Drawn]) -> Drawn | None:
     """The maps that the distortion of a request needs, if any."""
-    return maps[one.map.key].maps if one.map else None
+    return maps[one.map.key] if one.map else None

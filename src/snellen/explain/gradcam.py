@@ -52,7 +52,7 @@ def gradcam(
     coarse = coarse.clamp(min=0)
     top = coarse.amax((1, 2), keepdim=True)
     coarse = torch.where(top > 0, coarse / top, torch.zeros_like(coarse))
-    return torch.nn.functional.interpolate(coarse[:, None], pixels.shape[2:], mode="bilinear")[:, 0].clamp(0, 1)
+    return _enlarged(coarse, pixels.shape[2:]).clamp(0, 1)
 
 
 def chosen_layer(
@@ -95,7 +95,8 @@ def _as_given(images: Tensor) -> Tensor:
 def _asked_quietly(network: nn.Module) -> Iterator[None]:
     """The network as it answers, not as it learns."""
     learning = [part for part in network.modules() if part.training]
-    network.eval()
+    if learning:
+        network.eval()
     try:
         yield
     finally:
@@ -129,6 +130,15 @@ def _felt(
         gradient = torch.zeros_like(caught[0])
     features, slopes = (spot.places.features(one.detach()).float() for one in (caught[0], gradient))
     return features, slopes
+
+
+def _enlarged(coarse: Tensor, size: Sequence[int]) -> Tensor:
+    """Maps [B, h, w] enlarged bilinearly to [B, H, W].
+
+    The batch lies where channels lie, last in memory: torch's kernel for one channel walks through the batch in a loop.
+    """
+    held = coarse.permute(1, 2, 0)[None].contiguous().permute(0, 3, 1, 2)
+    return torch.nn.functional.interpolate(held, tuple(size), mode="bilinear")[0].contiguous()
 
 
 def _score(answers: Tensor, targets: Any) -> Tensor:

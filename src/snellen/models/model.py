@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -201,15 +202,22 @@ def probe_images(size: tuple[int, int]) -> Tensor:
 
 def normaliser(card: Card, device: torch.device) -> Callable[[Tensor], Tensor]:
     """What makes a network's input, normalised float RGB on its device, of uint8 images [B, 3, H, W]."""
-    mean, std = card.mean or (0, 0, 0), card.std or (1, 1, 1)
-    scale = torch.tensor([1 / 255 / s for s in std], device=device).view(1, 3, 1, 1)
-    offset = torch.tensor([-m / s for m, s in zip(mean, std)], device=device).view(1, 3, 1, 1)
+    scale, offset = _scale_and_offset(card.mean or (0, 0, 0), card.std or (1, 1, 1), device)
 
     def normalised(images: Tensor) -> Tensor:
         pixels = images.to(device, non_blocking=True).to(torch.float32, memory_format=torch.channels_last)
         return torch.addcmul(offset, pixels, scale)
 
     return normalised
+
+
+@functools.cache
+def _scale_and_offset(mean: tuple[float, ...], std: tuple[float, ...], device: torch.device) -> tuple[Tensor, Tensor]:
+    """What pixels are multiplied by and what is added, each [1, 3, 1, 1]; kept, since sending them waits for a GPU."""
+    with torch.inference_mode(False):  # gradients may have to pass them later
+        scale = torch.tensor([1 / 255 / s for s in std], device=device).view(1, 3, 1, 1)
+        offset = torch.tensor([-m / s for m, s in zip(mean, std)], device=device).view(1, 3, 1, 1)
+    return scale, offset
 
 
 def _torch_predict(
