@@ -1,7 +1,8 @@
 """The tables of docs/results/data-modification.md, from the findings that data_modification.py brought back.
 
     python examples/replication/data_modification_tables.py --cifar10 brought/mixes --fashion_mnist brought/fashion \
-        --left-out brought/left_out --architectures brought/architectures --pictures docs/images > tables.md
+        --left-out brought/left_out --architectures brought/architectures --partners brought/partners \
+        --random-labels brought/labels --pictures docs/images > tables.md
 
 Each cell is the mean ± sample standard deviation over the runs, then the published value in brackets.
 """
@@ -222,6 +223,38 @@ def other_tables(cifar: Findings, left_out: Findings | None, architectures: Find
     return told
 
 
+def partners_table(found: Findings) -> str:
+    """Table 8, left: accuracy with partners of the same data and of others."""
+    eight = published_table("000", "8")
+    rows = [
+        [name, *(
+            beside(spread(found.one(method + ending, "accuracy"), 100), eight[row][f"CIFAR-10 {METHODS[method]}"])
+            for method in FOUR[1:]
+        )]
+        for name, ending, row in (
+            ("CIFAR-10, the baseline", "", "baseline"),
+            ("CIFAR-100", "-with-cifar100", "CIFAR-110"),
+            ("Fashion-MNIST", "-with-fashion_mnist", "Fashion"),
+        )
+    ]  # fmt: skip
+    head = ["partners from", *(METHODS[method] for method in FOUR[1:])]
+    return table("Table 8: accuracy % with the reformulated objective", head, rows)
+
+
+def random_labels_table(found: Findings, clean: Findings) -> str:
+    """Table 15: half of each image covered; networks that learnt random labels by heart, and FMix with true ones."""
+    fifteen = published_table("000", "15")
+    groups = (("basic random", found, "basic"), ("FMix random", found, "fmix"), ("FMix clean", clean, "fmix"))
+    rows = []
+    for fill in ("mean", "black", "donor"):
+        square = f"occlude(area=0.5, fill={fill}, inside=true, law=exact)"
+        masked = f"salient(share=0.5, which=coin, fill={fill}, layer=-2, method=gradcam)"
+        for measure, name, text in (("CutOcclusion", "occluded_accuracy", square), ("iOcclusion", "iocclusion", masked)):
+            cells = [beside(spread(by.one(model, name, text), 100), fifteen[measure][who]) for who, by, model in groups]
+            rows.append([f"{measure}, {fill}", *cells])
+    return table("Table 15: half of each image covered, times 100", ["measure, fill", *(one[0] for one in groups)], rows)
+
+
 def increase_picture(found: Findings) -> dict[str, Any]:
     """Figures 2, 8, 9: by how much of all errors each class gains, a row a distortion and a column a method."""
     named = {
@@ -276,8 +309,8 @@ def _over_runs(increase: Sequence[Any]) -> list[float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name, needed in (("cifar10", True), ("fashion_mnist", True), ("left-out", False), ("architectures", False)):
-        parser.add_argument(f"--{name}", type=Path, required=needed)
+    for name in ("cifar10", "fashion_mnist", "left-out", "architectures", "partners", "random-labels"):
+        parser.add_argument(f"--{name}", type=Path, required=name in ("cifar10", "fashion_mnist"))
     parser.add_argument("--pictures", type=Path, help="write the figures as PNG into this folder")
     chosen = parser.parse_args()
     cifar, fashion = Findings.read(chosen.cifar10), Findings.read(chosen.fashion_mnist)
@@ -286,6 +319,10 @@ def main() -> None:
         *interference_tables(cifar, fashion), *occlusion_tables(cifar, fashion),
         *other_tables(cifar, left_out, architectures),
     ]))  # fmt: skip
+    if chosen.partners:
+        print(partners_table(Findings.read(chosen.partners)))
+    if chosen.random_labels:
+        print(random_labels_table(Findings.read(chosen.random_labels), cifar))
     if chosen.pictures:
         for name, spec in {"increase": increase_picture(cifar), "occlusion": curve_picture(cifar)}.items():
             picture = vl_convert.svg_to_png(svg(spec), scale=1.5)
