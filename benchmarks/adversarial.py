@@ -11,9 +11,9 @@ fewest is also stated for the objects alone that can be fooled, where the order 
 
 Measured on one thread of a loaded two-core machine, torch fp32: resnet20 at bias 0.9 (all can be fooled) 1.01 times the fewest,
 17 times as fast as from memory and 21 times as from files; smallnet at 0.9 1.03, 4.8 and 10.2; at 0.5 (99 %) 1.51, 2.5 and 6.0,
-with 1,500 images 1.34, 3.1 and 6.7; at 0 (75 %, where the others must see all backgrounds) 1.06, 1.9 and 4.1. At 0.5 the excess is a
-dozen objects that few of the 600 backgrounds fool (30 to 260 tries each): other rounds, weights, the network's answer to the
-background alone and what this very object was doubted on all gave 1.4 to 1.8 there, and worse elsewhere.
+with 1,500 images 1.34, 3.1 and 6.7; at 0 (75 %, where the others must see all backgrounds) 1.06, 1.9 and 4.1. At 0.5 the
+excess is a dozen objects that few of the 600 backgrounds fool (30 to 260 tries each): other rounds, weights, the network's answer
+to the background alone and what this very object was doubted on all gave 1.4 to 1.8 there, and worse elsewhere.
 
     python benchmarks/adversarial.py --arch resnet20 --epochs 2
     python benchmarks/adversarial.py --bias 0.5 --images 1500
