@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -13,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from snellen.distort import View, apply, parse, saliency_of
-from snellen.distort.salient import Salient, as_bytes
+from snellen.distort.salient import Salient, as_bytes, ranks_of
 from snellen.errors import UserError
 
 
@@ -27,6 +28,19 @@ def covered(text: str, saliency: torch.Tensor, seed: int = 0) -> np.ndarray:
     images = torch.zeros(len(saliency), 3, *saliency.shape[1:], dtype=torch.uint8)
     ids = [f"sample-{i}" for i in range(len(saliency))]
     return parse(text).cover(images, View.of(ids, seed, saliency=saliency)).numpy()
+
+
+@pytest.mark.parametrize(
+    "text", ["salient(0.3)", "shuffle(2) | salient(0.3)", "salient(0.2) | shuffle(2) | salient(0.3, most)"]
+)
+def test_an_order_made_before_changes_nothing(text: str) -> None:
+    saliency = maps(6, 8, 8, levels=4)
+    images = maps(6, 8, 8)[:, None].expand(-1, 3, -1, -1).contiguous()
+    known = View.of([f"sample-{i}" for i in range(6)], saliency=saliency, mean=(9.0, 9.0, 9.0))
+    ordered = replace(known, ranks=ranks_of(saliency))
+    assert torch.equal(parse(text)(images, known), parse(text)(images, ordered))
+    halves = [parse(text)(images[some], ordered.rows(some.start, some.stop)) for some in (slice(0, 2), slice(2, 6))]
+    assert torch.equal(torch.cat(halves), parse(text)(images, known))
 
 
 def test_a_map_of_six_pixels_is_covered_as_worked_out_by_hand() -> None:
