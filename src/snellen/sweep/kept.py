@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from collections.abc import Mapping, Sequence
@@ -63,10 +64,8 @@ def room() -> int:
     if "SC_PHYS_PAGES" not in os.sysconf_names:
         return 0
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    try:
+    with contextlib.suppress(OSError, ValueError):  # no container, or one without a limit
         memory = min(memory, int(LIMIT.read_text()))
-    except (OSError, ValueError):  # no container, or one without a limit
-        pass
     return memory // SHARE
 
 
