@@ -2,7 +2,7 @@
 
 Some networks are trained for an epoch, which is not timed. Then each is asked about each test set, interleaved in one
 process: by a plain loop over the same uint8 batches (a sweep asks about every image twice: as it is, and with the noise
-that is the yardstick of interference), by one `snellen.audit` a pair, as one would without a sweep, and by
+that is the yardstick of interference), by one `snellen.audit` a pair on data that are listed once, and by
 `snellen.sweep.methods`. The median over the rounds is printed; the values of both ways must be the same.
 
     python benchmarks/sweep.py                              # generated images, and the same as PNG files
@@ -47,10 +47,9 @@ def bare(models: dict[str, Model], tests: dict[str, torch.Tensor], device: torch
 
 def audits(models: dict[str, str], tests: dict[str, str], out: Path, device: str) -> list[float]:
     """The accuracies by one audit a model and test."""
-    values = []
+    values, listed = [], {test: load_data(text) for test, text in tests.items()}
     for name, model in models.items():
-        for test, text in tests.items():
-            data = load_data(text)
+        for test, data in listed.items():
             how: dict[str, Any] = {"quiet": True, "report": False, "device": device}
             run = snellen.audit({name: [model]}, data, [], out / f"{name}-{test}", **how)
             values.append(float(np.mean(read_scores(run, data).values)))
