@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -61,13 +62,7 @@ def audit(
     prepared = prepare(models, data, audits, folder, **settings)
     for notice in prepared.notices:
         progress.note(notice)
-    made = not folder.exists()
-    try:
-        return carry_out(prepared, progress, command, report, strict, cluster, shard_timeout)
-    except UserError:
-        if made:
-            _remove_if_bare(folder)
-        raise
+    return carry_out(prepared, progress, command, report, strict, cluster, shard_timeout)
 
 
 def carry_out(
@@ -78,13 +73,16 @@ def carry_out(
     strict: bool = False,
     cluster: Cluster | None = None,
     shard_timeout: float | None = None,
+    look: bool = True,
 ) -> Run:
-    """Take a first look, ask what is missing, check the clean answers, conclude and write findings and report."""
+    """Take a first look, ask what is missing, check the clean answers, conclude and write findings and report.
+
+    Without `look` the first look is left out, for whoever knows that the models are preprocessed rightly.
+    """
     from snellen.report import write_findings, write_results
 
     folder = prepared.folder
-    _make_folder(folder)
-    with writer_lock(folder):
+    with _made(folder), writer_lock(folder):
         if prepared.fresh:
             _empty(folder)
         for notice in mend(Store(folder)):
@@ -92,7 +90,7 @@ def carry_out(
         plan = replace(prepared, fresh=False).plan()
         store = Store(folder)
         facts = record(prepared, plan, command)
-        early = look_first(prepared, facts["preprocessing"], progress, cluster, shard_timeout)
+        early = look_first(prepared, facts["preprocessing"], progress, cluster, shard_timeout) if look else []
         if strict and certain(early):
             raise UserError(f"nothing was asked: {refusal(certain(early))}")
         for doubt in early:
@@ -246,12 +244,21 @@ def _tried(plan: Plan, store: Store, progress: Progress, prepared: Prepared, sha
         return run_trials(plan, store, progress, pasted, watchdog.fed)
 
 
-def _make_folder(folder: Path) -> None:
+@contextmanager
+def _made(folder: Path) -> Iterator[None]:
+    """The run folder is there; one that was made for a run that is then refused is gone again."""
+    new = not folder.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "run.lock").touch()
     except OSError as error:
         raise cannot_write(folder, error) from None
+    try:
+        yield
+    except UserError:
+        if new:
+            _remove_if_bare(folder)
+        raise
 
 
 def _remove_if_bare(folder: Path) -> None:

@@ -7,14 +7,15 @@ weights, the data and the label map: a sweep that was stopped, or is given more 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from snellen.data.dataset import Dataset, limited
 from snellen.hashing import key_of
-from snellen.models.subject import subjects_of
+from snellen.sweep.asking import Asking, fingerprints
+from snellen.sweep.kept import Kept, room
 from snellen.sweep.points import Plan, Point
 from snellen.sweep.scores import Scores, accuracy_row, gap_row, read_scores
 from snellen.train.loop import Progress
@@ -45,11 +46,14 @@ class Left:
 def carry_out(plan: Plan, ears: Ears) -> list[dict[str, Any]]:
     """The rows of the table, one a point, test and measure; see scores.py for the columns."""
     tests = {name: limited(held, plan.limit) for name, held in plan.tests.items()}
+    if len(plan.points) > 1:
+        kept = Kept(room())
+        tests = {name: kept.dataset(held) for name, held in tests.items()}
     rows: list[dict[str, Any]] = []
     for number, point in enumerate(plan.points, 1):
         ears.say(f"{number} of {len(plan.points)}: {point.name}")
         models = _models(plan, point, ears)
-        scores = {name: _asked(plan, point, models, name, held, ears) for name, held in tests.items()}
+        scores = _asked(plan, point, models, tests, ears)
         for name, held in tests.items():
             rows.append({**_facts(point), **accuracy_row(name, held, scores[name])})
         for pair in plan.gaps:
@@ -68,8 +72,9 @@ def left(plan: Plan) -> Left:
     done = 0
     for point in there:
         models = [str(path) for path in checkpoints(plan, point)] if point.data is not None else [str(point.model)]
+        prints = fingerprints(point.name, models)
         for name, held in plan.tests.items():
-            folder = run_folder(plan, point, models, name, limited(held, plan.limit))
+            folder = run_folder(plan, point, prints, name, limited(held, plan.limit))
             done += (folder / "findings.json").exists()
     audits = len(plan.points) * len(plan.tests)
     return Left(sum(len(paths) for _, paths in trained), missing, audits, audits - done)
@@ -81,10 +86,11 @@ def checkpoints(plan: Plan, point: Point) -> list[Path]:
     return [plan.out / "models" / point.name / f"{one.name}.safetensors" for one in seeds]
 
 
-def run_folder(plan: Plan, point: Point, models: Sequence[str], test: str, data: Dataset) -> Path:
-    """Where the answers of a point on some data are, or will be."""
-    prints = [subject.card.fingerprint for model in models for subject in subjects_of(f"{point.name}={model}")]
-    key = key_of([prints, data.fingerprint, point.coarse and {k: list(v) for k, v in point.coarse.items()}, plan.rule])
+def run_folder(plan: Plan, point: Point, prints: Sequence[str], test: str, data: Dataset) -> Path:
+    """Where the answers of a point, whose runs have these fingerprints, on some data are, or will be."""
+    key = key_of(
+        [list(prints), data.fingerprint, point.coarse and {k: list(v) for k, v in point.coarse.items()}, plan.rule]
+    )
     return plan.out / "runs" / f"{point.name}-on-{test}-{key[:8]}"
 
 
@@ -111,20 +117,20 @@ def ids_file(plan: Plan, point: Point) -> Path:
     return plan.out / "ids" / f"{point.name}.txt"
 
 
-def _asked(plan: Plan, point: Point, models: Sequence[str], name: str, data: Dataset, ears: Ears) -> Scores:
-    from snellen.examine import audit
-
+def _asked(
+    plan: Plan, point: Point, models: Sequence[str], tests: Mapping[str, Dataset], ears: Ears
+) -> dict[str, Scores]:
+    """What a point answered to each test, asked where it is missing."""
     labels = label_file(plan, point)
     if labels is not None and point.coarse is not None:
         held = {"rule": plan.rule, "classes": {coarse: list(fine) for coarse, fine in point.coarse.items()}}
         write_whole(labels, json.dumps(held, indent=1, ensure_ascii=False).encode())
-    folder = run_folder(plan, point, models, name, data)
-    ears.say(f"asking {point.name} about {name}")
-    # Its warnings are kept, not said: that a network fails on other data than its own is what a sweep is to show.
-    run = audit(
-        {point.name: list(models)}, data, [], folder, quiet=True, report=False, labels=labels, device=plan.device
-    )
-    return read_scores(run, data)
+    asking, prints = Asking(point.name, models, plan.device, labels), fingerprints(point.name, models)
+    scores: dict[str, Scores] = {}
+    for name, data in tests.items():
+        ears.say(f"asking {point.name} about {name}")
+        scores[name] = read_scores(asking.about(data, run_folder(plan, point, prints, name, data)), data)
+    return scores
 
 
 def _facts(point: Point) -> dict[str, Any]:
