@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +13,9 @@ from PIL import Image
 
 from snellen.cli import main
 from snellen.data import load_data
-from snellen.data.in9 import build
+from snellen.data.in9 import Settings, build
+from snellen.data.phantom import export
+from snellen.errors import UserError
 
 from .test_boxed import write_image, write_voc
 from .test_in9 import rows
@@ -60,6 +64,43 @@ def test_what_is_wrong_is_a_rejection_with_a_reason(tmp_path: Path) -> None:
     assert "12 images judged, 2 taken; 0 more are of no class of this set." in page
     assert "| several boxes | 1 | 8.3% |" in page
     assert (made.out / "rejections" / "several-boxes.png").exists()
+
+
+@pytest.mark.parametrize("all_images", [False, True])
+def test_an_image_whose_class_nothing_tells_is_rejected_too(all_images: bool, tmp_path: Path) -> None:
+    """In a flat folder an XML file is all that names the class; without it an image must not vanish uncounted."""
+    export("phantom:test?n=12&size=32&object_size=0.4..0.6", "voc", tmp_path / "voc", quiet=True)
+    kept, missing, broken, nothing = sorted((tmp_path / "voc" / "Annotations").iterdir())[:4]
+    missing.unlink()
+    broken.write_text("<annotation>")
+    nothing.write_text("<annotation><size><width>32</width><height>32</height></size></annotation>")
+    made = build(
+        f"voc:{tmp_path / 'voc'}?masks=true", tmp_path / "set", size=32, workers=1, masks="data", all_images=all_images
+    )
+    assert made.judged == 12
+    told = {row["id"]: row["reason"] for row in rows(made, "rejected.csv")}
+    assert [told.get(xml.stem) for xml in (missing, broken, nothing)] == [
+        "no annotation",
+        "broken annotation",
+        "no box",
+    ]
+    assert kept.stem not in told
+    assert "0 more are of no class of this set." in (made.out / "rejections.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"sigma": -1.0}, "expected --sigma from 0 to 1000 pixels, got -1"),
+        ({"quality": 101}, "expected --quality of at most 100, got 101"),
+        ({"split": "../val"}, "expected --split as the name of a folder, such as val or train, got '../val'"),
+        ({"split": ""}, "expected --split as the name of a folder"),
+        ({"split": ".."}, "expected --split as the name of a folder"),
+    ],
+)
+def test_settings_that_no_set_can_have_are_told_before_the_first_image(settings: dict[str, Any], said: str) -> None:
+    with pytest.raises(UserError, match=re.escape(said)):
+        Settings(**settings)
 
 
 def test_classes_without_images_are_named_with_counts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
