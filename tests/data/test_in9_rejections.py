@@ -12,8 +12,9 @@ import pytest
 from PIL import Image
 
 from snellen.cli import main
-from snellen.data import load_data
-from snellen.data.in9 import Settings, build
+from snellen.data import Photo, load_data
+from snellen.data.in9 import Settings, build, segment
+from snellen.data.in9.judging import Candidate, judged
 from snellen.data.phantom import export
 from snellen.errors import UserError
 
@@ -64,6 +65,52 @@ def test_what_is_wrong_is_a_rejection_with_a_reason(tmp_path: Path) -> None:
     assert "12 images judged, 2 taken; 0 more are of no class of this set." in page
     assert "| several boxes | 1 | 8.3% |" in page
     assert (made.out / "rejections" / "several-boxes.png").exists()
+
+
+@pytest.mark.parametrize(
+    ("width", "box", "reason"),
+    [
+        (100, (0, 0, 100, 90), ""),  # 90 % of the image
+        (100, (0, 0, 100, 91), "box too large"),
+        (200, (30, 20, 70, 60), ""),  # the crop is 50 to 150: 20 of 40 columns
+        (200, (29, 20, 70, 60), "cropped away"),
+        (200, (130, 20, 170, 60), ""),
+        (200, (130, 20, 171, 60), "cropped away"),
+    ],
+)
+def test_the_published_limits_of_boxes(width: int, box: tuple[int, ...], reason: str, tmp_path: Path) -> None:
+    """A box of 90 % and one of which half is kept are the last that pass (paper 004, appendix A)."""
+    mask = np.ones((100, width), bool)
+    photo = Photo(np.zeros((100, width, 3), np.uint8), "", np.array([box], float), {"mask": mask})
+    verdict = judged(Candidate("a", "a", photo), Settings(size=100, scale=100, masks="data"), tmp_path)
+    assert verdict.reason == reason, verdict.detail
+
+
+@pytest.mark.parametrize(("pixels", "reason"), [(160, ""), (159, "segmentation failed")])
+def test_a_mask_of_a_tenth_of_the_box_is_the_smallest(pixels: int, reason: str, tmp_path: Path) -> None:
+    mask = np.zeros((100, 100), bool)
+    mask[30:70, 30:70] = (np.arange(1600) < pixels).reshape(40, 40)
+    photo = Photo(np.zeros((100, 100, 3), np.uint8), "", np.array([[30.0, 30, 70, 70]]), {"mask": mask})
+    verdict = judged(Candidate("a", "a", photo), Settings(size=100, scale=100, masks="data"), tmp_path)
+    assert verdict.reason == reason, verdict.detail
+
+
+@pytest.mark.parametrize("succeeds", [11, 12])
+def test_grabcut_is_tried_eleven_times_each_with_another_seed(succeeds: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    seeds: list[int] = []
+
+    def found(image: np.ndarray, box: tuple[int, int, int, int], seed: int, iterations: int) -> np.ndarray:
+        seeds.append(seed)
+        mask = np.zeros(image.shape[:2], bool)
+        mask[20 : 24 if len(seeds) == succeeds else 20, 20:60] = True  # 4 of 40 rows: a tenth
+        return mask
+
+    monkeypatch.setattr(segment, "grabcut", found)
+    photo, box = np.zeros((80, 80, 3), np.uint8), np.array([20.0, 20, 60, 60])
+    made = segment.segmented(photo, box, "a", Settings())
+    assert len(set(seeds)) == len(seeds) == 11
+    assert (made.mask is not None) == (succeeds == 11)
+    assert (made.tries, made.seed) == (11, seeds[-1])
 
 
 @pytest.mark.parametrize("all_images", [False, True])
