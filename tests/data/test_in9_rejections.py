@@ -150,6 +150,15 @@ def test_settings_that_no_set_can_have_are_told_before_the_first_image(settings:
         Settings(**settings)
 
 
+def test_data_without_boxes_are_refused_at_once(tmp_path: Path) -> None:
+    write_image(tmp_path, "cat/a", (32, 32))
+    write_image(tmp_path, "dog/a", (32, 32))
+    text = f"folder:{tmp_path / 'JPEGImages'}"
+    with pytest.raises(UserError, match="has no boxes; use voc:, coco: or boxes: data, or --all-images"):
+        build(text, tmp_path / "set", size=32, workers=1)
+    assert build(text, tmp_path / "set", size=32, workers=1, all_images=True).images == 2
+
+
 def test_classes_without_images_are_named_with_counts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = bad_input(tmp_path / "voc")
     shutil.rmtree(tmp_path / "voc" / "JPEGImages" / "dog")

@@ -78,6 +78,10 @@ def build(
     """
     chosen = Settings(**settings)
     held = limited(load_data(data) if isinstance(data, str) else data, limit)
+    if "boxes" not in held.facts and not chosen.all_images:
+        raise UserError(
+            f"{held.text} has no boxes; use voc:, coco: or boxes: data, or --all-images for the originals alone"
+        )
     if chosen.masks is not None:
         held = with_masks(held, chosen.masks)
         if chosen.masks.startswith("python:"):
