@@ -29,6 +29,7 @@ from shared_networks import shared
 
 from snellen.data import Photo, load_data
 from snellen.data.in9 import Built, Settings, build
+from snellen.data.in9.layout import file_name
 from snellen.data.in9.segment import segmented
 
 COLUMNS = ("path", "label", "x0", "y0", "x1", "y1", "wnid")
@@ -99,13 +100,13 @@ def outlined_pets(table: Path) -> Iterator[tuple[str, Photo, np.ndarray, np.ndar
         yield sample, photo, truth == 1, truth != 3
 
 
-def outlined_phantoms(count: int) -> Iterator[tuple[str, Photo, np.ndarray, np.ndarray]]:
-    """The same of phantoms at 224 pixels."""
-    data = load_data(f"phantom:test?size=224&n={count}")
+def outlined_phantoms(world: str) -> Iterator[tuple[str, Photo, np.ndarray, np.ndarray]]:
+    """The same of phantoms, named as their files are in a built set, so that GrabCut has the same seeds."""
+    data = load_data(world)
     for row, sample in enumerate(data.samples.ids):
         photo = data.read([row])[0]
         assert isinstance(photo, Photo)
-        yield sample, photo, photo.maps["mask"], np.ones_like(photo.maps["mask"])
+        yield file_name(sample), photo, photo.maps["mask"], np.ones_like(photo.maps["mask"])
 
 
 def overlap(images: Iterator[tuple[str, Photo, np.ndarray, np.ndarray]], what: str, **settings: Any) -> np.ndarray:
@@ -170,7 +171,9 @@ def main() -> None:
     if chosen.what == "iou":
         table, _ = pets(chosen.out / "pets")
         overlap(outlined_pets(table), "pets at 224 px")
-        overlap(outlined_phantoms(100), "phantoms at 224 px")
+        overlap(outlined_phantoms("phantom:test?size=224&n=100"), "phantoms at 224 px")
+        small = "phantom:test?size=48&object_size=0.35..0.6&n=240&background_bias=1"  # of phantom_backgrounds.sh
+        overlap(outlined_phantoms(small), "phantoms at 48 px", segment_size=192)
         return
     if chosen.what == "masks":
         print(f"{gathered_masks(chosen.out / 'tiny')} masks in {chosen.out / 'tiny' / 'masks'}")

@@ -143,6 +143,10 @@ def test_every_rate_is_that_of_the_matrix(worked_out: tuple[np.ndarray, np.ndarr
     listed = {one["background"]: one for held in rate["facts"]["worst"].values() for one in held}
     assert [listed[sample]["rate"] for sample in ids] == pytest.approx(expected.per_background.tolist())
     assert [listed[sample]["tried"] for sample in ids] == expected.tried.tolist()
+    for held in rate["facts"]["worst"].values():  # the worst first, and rates that differ
+        own = [one["rate"] for one in held]
+        assert own == sorted(own, reverse=True)
+    assert len({one["rate"] for one in listed.values()}) > 1
     classes = load_data(SMALL).classes
     totals = {classes[label]: total for label, total in expected.class_totals.items()}
     assert rate["facts"]["class_totals"] == pytest.approx(totals)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -265,6 +266,44 @@ def test_a_limit_keeps_the_same_objects_in_every_stored_variant(built: Path) -> 
         "observer:background", f"in9:{built}/original", "background", quiet=True, report=False, limit=30
     )
     assert {one["n"] for one in run.results()["findings"] if one["name"] == "mixed_rand_accuracy"} == {30}
+
+
+def test_what_was_built_otherwise_than_asked_is_made_anew(built: Path) -> None:
+    """A stored set has one sigma, one way of lending and masks for objects; asked for others, it must not be shown as them."""
+    audits = "background(own=false, sigma=2, examples=0)"
+    run = snellen.audit("observer:background", f"in9:{built}/original", audits, quiet=True, report=False)
+    own = {one["name"]: one for one in run.results()["findings"] if one["audit"] == "background"}
+    assert "sigma=2" in own["bg_blurred_accuracy"]["distortions"][0]
+    stored = {name: one["facts"]["stored"] for name, one in own.items() if "stored" in one["facts"]}
+    made = {"mixed_same_accuracy", "mixed_rand_accuracy", "mixed_next_accuracy", "bg_blurred_accuracy"}
+    assert {name for name, held in stored.items() if not held} == made
+    shown = run.sql("select sample, donor from shown where donor is not null and donor <> ''")
+    assert len(shown) == 3 * 72
+    assert (shown["sample"] != shown["donor"]).all()
+
+    kinds = frozenset(parse_audits("background(sigma=2)")[0].variants)
+    exam = Exam({"test": "ab"}, side=32, variants=kinds, facts={"test": frozenset({"masks", "boxes"})})
+    boxed, donated = parse_audits("background(foreground=box)")[0], replace(exam, donors=True)
+    assert {kind for kind in kinds if boxed.is_stored(exam, kind)} == {"only_bg_b", "only_bg_t"}
+    plain = parse_audits("background")[0]
+    assert {kind for kind in kinds if not plain.is_stored(exam, kind)} == {"bg_blurred"}
+    assert {k for k in kinds if not plain.is_stored(donated, k)} == {
+        "bg_blurred",
+        "mixed_same",
+        "mixed_rand",
+        "mixed_next",
+    }
+
+
+@pytest.mark.parametrize("audit", ["background", "adversarial_backgrounds"])
+def test_images_whose_backgrounds_are_exchanged_already_are_refused(audit: str, built: Path) -> None:
+    """Their backgrounds are of other classes than the images, so that every gap would be wrong."""
+    with pytest.raises(UserError, match=f"exchanges backgrounds itself.*use --data in9:{built}/original"):
+        snellen.audit("observer:background", f"in9:{built}/mixed_rand?split=val", audit, quiet=True)
+    with pytest.raises(
+        UserError, match=f"is a whole set; name one of its variants, as in9:{built}/bg_blurred: original,"
+    ):
+        snellen.audit("observer:background", f"in9:{built}", audit, quiet=True)
 
 
 def test_it_is_asked_for_by_name_and_says_its_fields() -> None:

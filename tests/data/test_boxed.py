@@ -173,7 +173,10 @@ def test_boxes_of_a_table(tmp_path: Path) -> None:
     ("content", "told"),
     [
         ("path,label,x0,y0,x1\na.png,c,1,1,2\n", r"has no column 'y1' \(or 'ymax'\); it has: path, label, x0, y0, x1"),
-        ("path,label,x0,y0,x1,y1\na.png,c,1,1,2,3\nb.png,c,1,nix,2,3\n", "line 3: expected x0, y0, x1, y1 as numbers"),
+        (
+            "path,label,x0,y0,x1,y1\na.png,c,1,1,2,3\nb.png,c,1,nix,2,3\n",
+            "line 3: expected x0, y0, x1, y1 as numbers, got 1, nix, 2, 3",
+        ),
         (
             "path,label,x0,y0,x1,y1\na.png,c,1,1,2,\n",
             "line 2: a box needs all of x0, y0, x1, y1; it has 1, 1, 2, nothing",

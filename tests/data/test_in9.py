@@ -217,6 +217,9 @@ def test_the_curation_list_is_kept_and_respected(photographs: str, made: Built, 
     (tmp_path / "mine.csv").write_text("id,decision,reason\na,perhaps,\n")
     with pytest.raises(UserError, match="line 2: expected accept or reject, got 'perhaps'"):
         build(photographs, tmp_path / "other", size=56, curation=tmp_path / "mine.csv")
+    (tmp_path / "mine.csv").write_text("id,decision,reason\nstranger,reject,\n")
+    with pytest.raises(UserError, match="mine.csv rejects 'stranger', …, and no image of voc:"):
+        build(photographs, tmp_path / "other", size=56, curation=tmp_path / "mine.csv")
 
 
 def test_true_masks_and_mask_models_replace_grabcut(photographs: str, tmp_path: Path) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from snellen.data import load_data
+from snellen.data.in9 import build
 from snellen.data.in9.grouping import grouped, nine
 from snellen.data.in9.layout import file_name, folders, foreground_of
 from snellen.data.in9.settings import read_fine
@@ -55,6 +57,23 @@ def test_classes_by_wordnet_id_by_table_and_finer(tmp_path: Path) -> None:
         grouped(data, table)
     with pytest.raises(UserError, match="expected --fine as k:n with k a multiple of n"):
         read_fine("5:2")
+
+
+def test_every_class_is_cut_to_the_smallest_at_random_by_the_seed(tmp_path: Path) -> None:
+    """Of 30 phantoms six classes have three and six have two; the third to go depends on the seed, not on the order."""
+    world = "phantom:test?n=30&size=32&object_size=0.4..0.6"
+    how: dict[str, Any] = {"size": 32, "workers": 1, "masks": "data"}
+    kept = build(world, tmp_path / "all", "all", balance=False, **how)
+    assert (kept.images, kept.rejected) == (30, {})
+    assert sorted(kept.classes.values()) == [2] * 6 + [3] * 6
+    gone = []
+    for seed in range(2):
+        made = build(world, tmp_path / str(seed), "all", seed=seed, **how)
+        assert set(made.classes.values()) == {2}
+        assert made.rejected == {"over-represented": 6}
+        gone.append((made.out / "rejected.csv").read_text())
+        assert "the smallest class has 2" in gone[-1]
+    assert gone[0] != gone[1]
 
 
 def test_file_names_are_safe_and_numbers_keep_the_order() -> None:

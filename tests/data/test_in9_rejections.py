@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from PIL import Image
 
 from snellen.cli import main
-from snellen.data import load_data
-from snellen.data.in9 import build
+from snellen.data import Photo, load_data
+from snellen.data.in9 import Settings, build, segment
+from snellen.data.in9.judging import Candidate, judged
+from snellen.data.phantom import export
+from snellen.errors import UserError
 
 from .test_boxed import write_image, write_voc
 from .test_in9 import rows
@@ -60,6 +65,98 @@ def test_what_is_wrong_is_a_rejection_with_a_reason(tmp_path: Path) -> None:
     assert "12 images judged, 2 taken; 0 more are of no class of this set." in page
     assert "| several boxes | 1 | 8.3% |" in page
     assert (made.out / "rejections" / "several-boxes.png").exists()
+
+
+@pytest.mark.parametrize(
+    ("width", "box", "reason"),
+    [
+        (100, (0, 0, 100, 90), ""),  # 90 % of the image
+        (100, (0, 0, 100, 91), "box too large"),
+        (200, (30, 20, 70, 60), ""),  # the crop is 50 to 150: 20 of 40 columns
+        (200, (29, 20, 70, 60), "cropped away"),
+        (200, (130, 20, 170, 60), ""),
+        (200, (130, 20, 171, 60), "cropped away"),
+    ],
+)
+def test_the_published_limits_of_boxes(width: int, box: tuple[int, ...], reason: str, tmp_path: Path) -> None:
+    """A box of 90 % and one of which half is kept are the last that pass (paper 004, appendix A)."""
+    mask = np.ones((100, width), bool)
+    photo = Photo(np.zeros((100, width, 3), np.uint8), "", np.array([box], float), {"mask": mask})
+    verdict = judged(Candidate("a", "a", photo), Settings(size=100, scale=100, masks="data"), tmp_path)
+    assert verdict.reason == reason, verdict.detail
+
+
+@pytest.mark.parametrize(("pixels", "reason"), [(160, ""), (159, "segmentation failed")])
+def test_a_mask_of_a_tenth_of_the_box_is_the_smallest(pixels: int, reason: str, tmp_path: Path) -> None:
+    mask = np.zeros((100, 100), bool)
+    mask[30:70, 30:70] = (np.arange(1600) < pixels).reshape(40, 40)
+    photo = Photo(np.zeros((100, 100, 3), np.uint8), "", np.array([[30.0, 30, 70, 70]]), {"mask": mask})
+    verdict = judged(Candidate("a", "a", photo), Settings(size=100, scale=100, masks="data"), tmp_path)
+    assert verdict.reason == reason, verdict.detail
+
+
+@pytest.mark.parametrize("succeeds", [11, 12])
+def test_grabcut_is_tried_eleven_times_each_with_another_seed(succeeds: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    seeds: list[int] = []
+
+    def found(image: np.ndarray, box: tuple[int, int, int, int], seed: int, iterations: int) -> np.ndarray:
+        seeds.append(seed)
+        mask = np.zeros(image.shape[:2], bool)
+        mask[20 : 24 if len(seeds) == succeeds else 20, 20:60] = True  # 4 of 40 rows: a tenth
+        return mask
+
+    monkeypatch.setattr(segment, "grabcut", found)
+    photo, box = np.zeros((80, 80, 3), np.uint8), np.array([20.0, 20, 60, 60])
+    made = segment.segmented(photo, box, "a", Settings())
+    assert len(set(seeds)) == len(seeds) == 11
+    assert (made.mask is not None) == (succeeds == 11)
+    assert (made.tries, made.seed) == (11, seeds[-1])
+
+
+@pytest.mark.parametrize("all_images", [False, True])
+def test_an_image_whose_class_nothing_tells_is_rejected_too(all_images: bool, tmp_path: Path) -> None:
+    """In a flat folder an XML file is all that names the class; without it an image must not vanish uncounted."""
+    export("phantom:test?n=12&size=32&object_size=0.4..0.6", "voc", tmp_path / "voc", quiet=True)
+    kept, missing, broken, nothing = sorted((tmp_path / "voc" / "Annotations").iterdir())[:4]
+    missing.unlink()
+    broken.write_text("<annotation>")
+    nothing.write_text("<annotation><size><width>32</width><height>32</height></size></annotation>")
+    made = build(
+        f"voc:{tmp_path / 'voc'}?masks=true", tmp_path / "set", size=32, workers=1, masks="data", all_images=all_images
+    )
+    assert made.judged == 12
+    told = {row["id"]: row["reason"] for row in rows(made, "rejected.csv")}
+    assert [told.get(xml.stem) for xml in (missing, broken, nothing)] == [
+        "no annotation",
+        "broken annotation",
+        "no box",
+    ]
+    assert kept.stem not in told
+    assert "0 more are of no class of this set." in (made.out / "rejections.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"sigma": -1.0}, "expected --sigma from 0 to 1000 pixels, got -1"),
+        ({"quality": 101}, "expected --quality of at most 100, got 101"),
+        ({"split": "../val"}, "expected --split as the name of a folder, such as val or train, got '../val'"),
+        ({"split": ""}, "expected --split as the name of a folder"),
+        ({"split": ".."}, "expected --split as the name of a folder"),
+    ],
+)
+def test_settings_that_no_set_can_have_are_told_before_the_first_image(settings: dict[str, Any], said: str) -> None:
+    with pytest.raises(UserError, match=re.escape(said)):
+        Settings(**settings)
+
+
+def test_data_without_boxes_are_refused_at_once(tmp_path: Path) -> None:
+    write_image(tmp_path, "cat/a", (32, 32))
+    write_image(tmp_path, "dog/a", (32, 32))
+    text = f"folder:{tmp_path / 'JPEGImages'}"
+    with pytest.raises(UserError, match="has no boxes; use voc:, coco: or boxes: data, or --all-images"):
+        build(text, tmp_path / "set", size=32, workers=1)
+    assert build(text, tmp_path / "set", size=32, workers=1, all_images=True).images == 2
 
 
 def test_classes_without_images_are_named_with_counts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

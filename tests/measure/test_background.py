@@ -185,6 +185,9 @@ def test_a_class_that_its_size_gives_away_is_guessed_and_one_that_it_does_not_is
     silent = scale_leakage(random.random(400), labels)
     assert silent.low <= 0 <= silent.high
     assert scale_leakage(np.full(400, 0.3), labels).value == pytest.approx(0, abs=0.02)
+    uneven = scale_leakage(random.random(400), np.repeat([0, 1, 2], [280, 60, 60]))
+    assert uneven.chance == 0.7  # naming the first always is the best that can be done without the size
+    assert uneven.low <= 0 <= uneven.high
 
 
 def test_frames_of_one_clip_do_not_tell_their_own_class() -> None:

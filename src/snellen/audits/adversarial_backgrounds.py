@@ -10,6 +10,7 @@ import numpy as np
 
 from snellen.audits.exam import Exam
 from snellen.audits.finding import Finding, finding
+from snellen.data.variants import refuse_variant
 from snellen.distort import Background as Variant
 from snellen.engine.answers import Answers, Ended
 from snellen.engine.cell import Cell
@@ -64,7 +65,7 @@ class AdversarialBackgrounds:
 
     def mixed(self, exam: Exam) -> Cell:
         """The same pasting with one background of any class an object: what chance does, and its interference."""
-        if "mixed_rand" in exam.variants:
+        if "mixed_rand" in exam.variants and self.foreground != "box" and (self.bare or not exam.donors):
             return exam.clean("mixed_rand")
         return exam.cell(Variant("mixed_rand", foreground=self.object_is(exam)))
 
@@ -73,6 +74,8 @@ class AdversarialBackgrounds:
         return exam.trial(how)
 
     def cells(self, exam: Exam) -> list[Cell]:
+        if not exam.donors:  # else objects of any variant that has them will do
+            refuse_variant(exam.texts.get("test", ""), AUDIT)
         if not exam.facts.get("test", frozenset({"masks"})) & {"masks", "boxes"}:
             raise UserError(
                 f"the audit {AUDIT} needs the objects' masks or boxes, which the test data do not have; use voc:, coco:, "

@@ -12,7 +12,9 @@ from snellen.audits.background_progress import progress
 from snellen.audits.exam import Exam
 from snellen.audits.finding import Finding, accuracy_finding, finding
 from snellen.audits.pairing import paired
+from snellen.data.variants import refuse_variant
 from snellen.distort import Background as Variant
+from snellen.distort.background import MIXED
 from snellen.engine.answers import Answers, Block
 from snellen.engine.cell import Cell
 from snellen.errors import UserError
@@ -50,8 +52,9 @@ class Background:
     of five categories by the part that its background plays. `bins` divide the objects by their size; `sigma` above 0 adds
     blurred backgrounds; without `own` an image never lends to itself. Data must have masks, or boxes at least: the
     object is then its whole box (`foreground=box` asks for that). Of `in9:DIR/original` the variants beside it are shown
-    as they are; else they are made of the test images, or with backgrounds of `--donors`. From three models on, each
-    accuracy and gap is set against clean accuracy. `examples` images of each category are pictured.
+    as they are, unless `own`, `foreground`, `sigma` or `--donors` ask for others; else they are made of the test images, or
+    with backgrounds of `--donors`. From three models on, each accuracy and gap is set against clean accuracy. `examples`
+    images of each category are pictured.
     """
 
     bins: int = 10
@@ -91,12 +94,23 @@ class Background:
         """The question of one variant; `original` is the clean one."""
         if kind == "original":
             return exam.clean()
-        if kind in exam.variants:
+        if self.is_stored(exam, kind):
             return exam.clean(kind)
         variant = Variant(kind, own=self.own, foreground=self.object_is(exam))  # type: ignore[arg-type]
         return exam.cell(replace(variant, sigma=self.sigma) if kind == "bg_blurred" else variant)
 
+    def is_stored(self, exam: Exam, kind: str) -> bool:
+        """Whether a variant is shown as it lies beside the data; where something else is asked for it is made anew."""
+        if kind not in exam.variants:
+            return False
+        if kind == "bg_blurred":  # of the sigma that it was built with
+            return "masks" not in exam.facts.get("test", ())
+        if kind in MIXED and (exam.donors or not self.own):
+            return False
+        return self.foreground != "box" or kind in ("only_bg_b", "only_bg_t")
+
     def cells(self, exam: Exam) -> list[Cell]:
+        refuse_variant(exam.texts.get("test", ""), "background")
         if not exam.variants and not exam.facts.get("test", frozenset({"masks"})) & {"masks", "boxes"}:
             raise UserError(
                 "the background audit needs the objects' masks or boxes, which the test data do not have; "
@@ -137,7 +151,7 @@ class Background:
         ]
 
     def _accuracy(self, exam: Exam, answers: Answers, kind: str, held: Kinds) -> Finding:
-        facts = {"kind": kind, "original": _mean(held["original"]), "stored": kind in exam.variants}
+        facts = {"kind": kind, "original": _mean(held["original"]), "stored": self.is_stored(exam, kind)}
         text = f"accuracy on {MEANING[kind]}"
         name, cell = f"{kind}_accuracy", self.cell(exam, kind)
         told = accuracy_finding("background", name, answers.model, held[kind], text, cell, **facts)
@@ -185,7 +199,7 @@ class Background:
     def _outline(self, exam: Exam, answers: Answers, held: Kinds) -> Finding:
         cells = (self.cell(exam, "no_fg"), self.cell(exam, "only_bg_b"))
         text = "what a black object's outline adds to its background: accuracy with it less with a black box"
-        if self.object_is(exam) == "box" and not exam.variants:
+        if self.object_is(exam) == "box" and not self.is_stored(exam, "no_fg"):
             said = "the data has no masks, so the object's outline is not known"
             return finding("background", "outline_gain", answers.model, NO_DATA, said, unit="difference")
         outlined, boxed = held["no_fg"], held["only_bg_b"]

@@ -93,7 +93,9 @@ def box_corners(table: pd.DataFrame, path: str) -> np.ndarray:
     wrong = np.flatnonzero((corners.isna() & table[BOX].notna()).any(axis=1))
     if len(wrong):
         given = table[BOX].iloc[int(wrong[0])].tolist()
-        raise UserError(f"{path} line {wrong[0] + 2}: expected x0, y0, x1, y1 as numbers, got {given}")
+        raise UserError(
+            f"{path} line {wrong[0] + 2}: expected x0, y0, x1, y1 as numbers, got {', '.join(map(str, given))}"
+        )
     return corners.to_numpy(float)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from snellen.data.dataset import Dataset
+from snellen.data.in9.layout import VARIANTS
 from snellen.errors import UserError
 
 
@@ -33,3 +34,13 @@ def stored_variants(data: Dataset, kinds: Iterable[str]) -> dict[str, Dataset]:
             raise UserError(f"{whole.text} shows none of the objects of {data.text}; build both from the same images")
         held[kind] = whole if kept.all() else whole.at(np.flatnonzero(kept))
     return held
+
+
+def refuse_variant(text: str, audit: str) -> None:
+    """Refuse `in9:DIR/VARIANT` but for the originals: what is behind the objects there is not of their images' classes."""
+    place = Path(text.partition("?")[0].removeprefix("in9:"))
+    if text.startswith("in9:") and place.name in VARIANTS and place.name != "original":
+        raise UserError(
+            f"the audit {audit} exchanges backgrounds itself, and in {text} they are exchanged already; "
+            f"use --data in9:{place.parent / 'original'}"
+        )

@@ -15,6 +15,7 @@ from snellen.report.words import VARIANTS, interval, known, percent
 
 Finding = Mapping[str, Any]
 REQUIRED = CATEGORIES[1:3]
+ALONE = ("only_bg_b", "only_bg_t")
 MOST_CLASSES, TOP_CLASSES = 20, 15  # up to how many classes each has its bar, and how many have one beyond that
 CATEGORY_MEANING = dict(
     zip(
@@ -44,6 +45,7 @@ def background_page(results: Mapping[str, Any]) -> dict[str, Any] | None:
         "chance": 1 / max(1, len(classes)),
         "meaning": CATEGORY_MEANING,
         "leakage": next((one for one in found if one["name"] == "scale_leakage" and known(one["value"])), None),
+        "hole": _hole(models, 1 / max(1, len(classes))),
         "progress": [_line(one) for one in found if one["model"] == ALL and known(one["value"])],
         "published": _published(models, classes),
     }
@@ -164,6 +166,28 @@ def _row(row: str, held: Mapping[str, Published], source: str) -> dict[str, Any]
     kinds = ("original", "mixed_same", "mixed_rand", "only_bg_t")
     shown = {kind: value.get(kind) for kind in kinds}
     return {"name": row, "own": False, "source": source, "note": note, **shown, "bg_gap": gap}
+
+
+def _hole(models: Sequence[Mapping[str, Any]], chance: float) -> list[dict[str, Any]]:
+    """How far answers to backgrounds alone are above guessing; of networks that learnt nothing of backgrounds, which are
+    published too, that is what the shape and size of the hole give away."""
+    rows = [
+        {
+            "name": model["model"],
+            "own": True,
+            "cells": {
+                one["kind"]: {name: one[name] - chance for name in ("value", "low", "high")}
+                for one in model["variants"]
+                if one["kind"] in ALONE and known(one["value"])
+            },
+        }
+        for model in models
+    ]
+    held = published_table("004", "5")
+    for row in ("ResNet-50 trained on only_fg", "ResNet-50 trained on mixed_rand"):
+        cells = {kind: {"value": held[row][kind].value / 100 - 1 / 9, "low": None, "high": None} for kind in ALONE}
+        rows.append({"name": row, "own": False, "cells": cells})
+    return rows
 
 
 def _hundred(value: float | None) -> float | None:

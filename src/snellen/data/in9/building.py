@@ -78,12 +78,18 @@ def build(
     """
     chosen = Settings(**settings)
     held = limited(load_data(data) if isinstance(data, str) else data, limit)
+    if "boxes" not in held.facts and not chosen.all_images:
+        raise UserError(
+            f"{held.text} has no boxes; use voc:, coco: or boxes: data, or --all-images for the originals alone"
+        )
     if chosen.masks is not None:
         held = with_masks(held, chosen.masks)
         if chosen.masks.startswith("python:"):
             mask_model(chosen.masks)  # a wrong name is told before the first image
     groups = grouped(held, classes, chosen.fine, chosen.seed)
     rejects = read_curation(curation)
+    if limit is None:
+        _known(rejects, held, curation)
     facts = {
         "schema": "snellen/in9/1",
         "data": held.text,
@@ -111,7 +117,7 @@ def _build(
     workers: int,
     quiet: bool,
 ) -> None:
-    rows = np.flatnonzero(groups.labels >= 0)
+    rows = np.flatnonzero((groups.labels >= 0) | _classless(data))
     names = _names([data.samples.ids[row] for row in rows])
     label = dict(zip(names, groups.labels[rows].tolist()))
     pool = to.part / POOL
@@ -159,7 +165,14 @@ def _candidates(data: Dataset, rows: Sequence[tuple[int, str]]) -> Iterator[Cand
     for start in range(0, len(rows), data.chunk):
         some = rows[start : start + data.chunk]
         for (row, name), photo in zip(some, data.read([row for row, _ in some])):
-            yield Candidate(data.samples.ids[row], name, photo, annotated is None or bool(annotated[row]))
+            there = annotated is None or bool(annotated[row])
+            yield Candidate(data.samples.ids[row], name, photo, there, bool(data.samples.labels[row] >= 0))
+
+
+def _classless(data: Dataset) -> np.ndarray:
+    """bool [N]: whose class is not known because no annotation names an object: they are rejected, not passed over."""
+    objects = data.samples.columns.get("objects")
+    return np.zeros(len(data), bool) if objects is None else (data.samples.labels < 0) & (objects == 0)
 
 
 def _names(ids: Sequence[str]) -> list[str]:
@@ -167,6 +180,14 @@ def _names(ids: Sequence[str]) -> list[str]:
     names = [file_name(sample) for sample in ids]
     often = Counter(name.lower() for name in names)
     return [n if often[n.lower()] == 1 else f"{n}-{key_of(sample)[:8]}" for n, sample in zip(names, ids)]
+
+
+def _known(rejects: Mapping[str, str], data: Dataset, file: str | Path | None) -> None:
+    """Refuse a list of which not one image is in the data: it belongs to another set."""
+    if rejects and not rejects.keys() & set(_names(data.samples.ids)):
+        raise UserError(
+            f"{file} rejects '{next(iter(rejects))}', …, and no image of {data.text}; ids are those of curation.csv"
+        )
 
 
 def _curated(verdict: Verdict, rejects: Mapping[str, str]) -> Verdict:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from typing import Any
 
 from snellen.errors import UserError
@@ -54,9 +55,18 @@ def crew(workers: int) -> Iterator[Callable[[Callable[[Any], Any], Iterable[Any]
 
 
 def _alone() -> None:
-    """One thread a process: the processes are what runs side by side."""
+    """One thread a process: the processes are what runs side by side. And none outlives the one that it works for."""
     os.environ["OMP_NUM_THREADS"] = "1"
     _opencv_threads(1)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """End this process when its parent does: one that was killed tells nobody, and its workers would wait for ever."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _opencv_threads(count: int) -> int:

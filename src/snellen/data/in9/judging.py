@@ -26,12 +26,16 @@ _OUTSIDE = (
 
 @dataclass(frozen=True)
 class Candidate:
-    """An image to judge: its id in the data, the name of its files, and the photo, or why there is none."""
+    """An image to judge: its id in the data, the name of its files, and the photo, or why there is none.
+
+    `annotated` is whether it has an annotation, `classed` whether its class is known.
+    """
 
     source: str
     name: str
     photo: Photo | Unreadable
     annotated: bool = True
+    classed: bool = True
 
 
 @dataclass(frozen=True)
@@ -62,7 +66,7 @@ def judged(candidate: Candidate, settings: Settings, pool: Path) -> Verdict:
     try:
         if isinstance(photo, Unreadable):
             raise _Refused(photo.sort, photo.reason)
-        if settings.all_images:
+        if settings.all_images and candidate.classed:
             verdict = Verdict(source, name, checksum=photo.checksum)
             image, mask = render(Photo(photo.image, ""), settings.canvas).image, np.zeros((0, 0), bool)
         else:

@@ -35,6 +35,10 @@ def in9(path: str, options: Mapping[str, str]) -> Dataset:
         raise UserError(f"no folder '{path}'{known}")
     if not (place / split).is_dir():
         there = sorted(p.name for p in place.iterdir() if p.is_dir())
+        if held := [name for name in VARIANTS if name in there]:
+            raise UserError(
+                f"'{path}' is a whole set; name one of its variants, as in9:{path}/{held[-1]}: {', '.join(held)}"
+            )
         raise UserError(f"'{path}' has no split '{split}'; it has: {', '.join(there) or 'none'}; add ?split=")
     plain = folder(str(place / split), {})
     stems = [Path(file).stem for file in plain.samples.ids]

@@ -53,6 +53,12 @@ class Settings:
             raise UserError(f"expected --segment-size of at least 16, got {self.segment_size}")
         if self.scale and self.scale < self.size:
             raise UserError(f"expected --scale of at least the size {self.size}, got {self.scale}")
+        if self.quality > 100:
+            raise UserError(f"expected --quality of at most 100, got {self.quality}")
+        if not 0 <= self.sigma <= 1000:
+            raise UserError(f"expected --sigma from 0 to 1000 pixels, got {self.sigma:g}")
+        if not self.split.strip(". ") or set(self.split) & set("/\\:?"):
+            raise UserError(f"expected --split as the name of a folder, such as val or train, got '{self.split}'")
         for name, value, allowed in (
             ("inpaint", self.inpaint, ("tile", "telea", "ns")),
             ("format", self.format, ("png", "jpeg")),
