@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import platform
 import sys
@@ -156,6 +157,7 @@ def _alike(before: Sequence[Sequence[float]], now: Sequence[Sequence[float]] | N
     return now is not None and np.allclose(np.array(before), np.array(now), atol=PROBE_TOLERANCE)
 
 
+@functools.cache
 def _version(package: str) -> str:
     try:
         return metadata.version(package)
