@@ -249,10 +249,15 @@ def random_labels_table(found: Findings, clean: Findings) -> str:
     for fill in ("mean", "black", "donor"):
         square = f"occlude(area=0.5, fill={fill}, inside=true, law=exact)"
         masked = f"salient(share=0.5, which=coin, fill={fill}, layer=-2, method=gradcam)"
-        for measure, name, text in (("CutOcclusion", "occluded_accuracy", square), ("iOcclusion", "iocclusion", masked)):
+        for measure, name, text in (
+            ("CutOcclusion", "occluded_accuracy", square),
+            ("iOcclusion", "iocclusion", masked),
+        ):
             cells = [beside(spread(by.one(model, name, text), 100), fifteen[measure][who]) for who, by, model in groups]
             rows.append([f"{measure}, {fill}", *cells])
-    return table("Table 15: half of each image covered, times 100", ["measure, fill", *(one[0] for one in groups)], rows)
+    return table(
+        "Table 15: half of each image covered, times 100", ["measure, fill", *(one[0] for one in groups)], rows
+    )
 
 
 def increase_picture(found: Findings) -> dict[str, Any]:
