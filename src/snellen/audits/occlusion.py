@@ -18,7 +18,7 @@ from snellen.distort import Cutouts, Occlude, parse
 from snellen.distort.fills import Fill
 from snellen.engine.answers import Answers
 from snellen.engine.cell import Cell
-from snellen.errors import unknown
+from snellen.errors import UserError, unknown
 from snellen.measure import accuracy, paired_difference
 from snellen.measure.estimate import NO_DATA
 from snellen.text import text_form
@@ -101,6 +101,11 @@ class Occlusion:
             for name in named:
                 if name not in exam.models:
                     raise unknown(f"model in {what}", name, exam.models)
+        if self.judges and not set(exam.models) - {*self.judges, *self.random_labels}:
+            raise UserError(
+                f"judges [{', '.join(self.judges)}] leave no model that they could judge images for; "
+                "add the one that the audit is about, as in mine=models/*.safetensors"
+            )
         squares = [exam.cell(Occlude(area, fill)) for fill in self.fills for area in self.areas]
         return squares + list(self._pasted(exam)) + [cell for one in self.interplays(exam) for cell in one.cells(exam)]
 
