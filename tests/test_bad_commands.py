@@ -64,6 +64,7 @@ GOOD = ["python:nets.py:model", "--data", "folder:good"]
         ),
         (["python:nets.py:model", "--data", "folder:empty"], "folder 'empty' has no sub-folders; put the images"),
         (["python:nets.py:model", "--data", "folder:gap"], "class folder 'gap/b' holds no images"),
+        ([*GOOD, "--train", "folder:good"], "the training data folder:good are the test data, image for image"),
         (["python:nets.py:model", "--data", "foldr:good"], "unknown data scheme 'foldr'; did you mean 'folder'?"),
         (["python:nets.py:model", "--data", "manifest:bad.parquet"], "bad.parquet cannot be read as parquet"),
         (["python:nets.py:model", "--data", "manifest:bad.csv"], "line 3"),

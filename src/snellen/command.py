@@ -250,9 +250,12 @@ def default_folder(models: Sequence[str], data: str) -> Path:
     return Path("runs") / (re.sub(r"[^\w.+-]+", "-", slug).strip("-.")[:60] + "-on-" + where[-40:])
 
 
+_BY_DISTORTION = {"interference", "distorted_accuracy", "affinity", "direction"}  # of which a run may hold several
+
+
 def _row(one: Mapping[str, Any]) -> tuple[str, ...]:
-    facts = [str(one["facts"][name]) for name in ("of", "fill", "other", "area") if name in one["facts"]]
-    if {"interference", "distorted_accuracy"} & {one["name"], one["facts"].get("of")}:
+    facts = [str(one["facts"][name]) for name in ("of", "masking", "fill", "other", "area") if name in one["facts"]]
+    if _BY_DISTORTION & {one["name"], one["facts"].get("of")}:
         facts.append(_short(one["distortions"][0]))
     p = one["facts"].get("p_corrected")
     if p is not None and p < 0.05:

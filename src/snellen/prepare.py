@@ -75,6 +75,7 @@ def prepare(
     _check_folder(folder, fresh)
     before = {} if fresh else Store(folder).facts()
     held = {"test": _dataset(data, limit)} | ({"train": _dataset(train, limit)} if train is not None else {})
+    _check_train(held)
     wanted = {"device": device, "batch_size": batch_size}
     how = resumed(folder, before, wanted) if before else _fresh_settings(device, batch_size, shard)
     settings = Settings(seed=seed, limit=limit, threads=threads, keep=keep, **how)
@@ -156,6 +157,15 @@ def _check_lenders(pool: Dataset | None, audits: Sequence[Any], exam: Exam) -> N
                 f"{stage} needs donors whose objects' boxes or masks are known, which {pool.text} does not have; "
                 "give other --donors, for example voc:DIR"
             )
+
+
+def _check_train(held: Mapping[str, Dataset]) -> None:
+    """Refuse training data that are the test data: equal questions merge, and there is nothing to compare."""
+    if "train" in held and held["train"].fingerprint == held["test"].fingerprint:
+        raise UserError(
+            f"the training data {held['train'].text} are the test data, image for image, so there is no gap to look at; "
+            "pass --train the images that the model was trained on"
+        )
 
 
 def _dataset(data: Any, limit: int | None) -> Dataset:

@@ -114,7 +114,7 @@ def test_shares_that_no_cutout_can_cover_are_left_out_and_told(splits: tuple[str
     )
     told = [one for one in run.results()["findings"] if one["facts"].get("fill") == "cutout"]
     assert [one["facts"].get("area") for one in told] == [None, 0.3]
-    assert "of 0.3 to 0.3 of the image, the most they can cover" in told[0]["text"]
+    assert "cut-outs of 0.3 of the image, the most they can cover" in told[0]["text"]
     (things / "disc.png").unlink()
     run = snellen.audit(
         observer(0.1, 0.2), splits[0], "occlusion([0.3], [black])", occluders=things, quiet=True, report=False

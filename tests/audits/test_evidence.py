@@ -199,6 +199,9 @@ def test_wrong_settings_are_told() -> None:
     (audit,) = parse_audits("occlusion(validate=true, judges=[jugde])")
     with pytest.raises(UserError, match="unknown model in judges 'jugde'; did you mean 'judge'"):
         audit.cells(exam_of(["mine", "judge"]))
+    (audit,) = parse_audits("occlusion(validate=true, judges=[mine])")
+    with pytest.raises(UserError, match=r"judges \[mine\] leave no model that they could judge images for"):
+        audit.cells(exam_of(["mine"]))
     text = "occlusion([0.3], validate=true, typical=['x/a.txt', b.txt], tail=[c.txt, d.txt], random_labels=[r], labels_seed=2)"
     assert parse_audits(str(parse_audits(text)[0])) == parse_audits(text)
 

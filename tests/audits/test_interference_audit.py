@@ -145,6 +145,13 @@ def test_scattered_errors_have_no_small_p_value() -> None:
     one = concluded([[0] * 200] * 3, scattered, "abcdefghij")
     assert one.facts["p_uniform"] > 0.5
     assert f"p = {one.facts['p_uniform']:.3f} for errors at random" in one.text
+    assert "one run" not in one.text
+
+
+def test_one_run_has_no_spread_and_the_finding_says_so() -> None:
+    one = concluded([[0] * 200], [[i % 10 for i in range(200)]], "abcdefghij")
+    assert np.isnan(one.facts["std"])
+    assert "one run: no spread over runs" in one.text
 
 
 def test_two_classes_show_no_dominant_class_and_no_p_value() -> None:

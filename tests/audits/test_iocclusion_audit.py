@@ -87,6 +87,17 @@ def test_every_masking_and_share_is_asked_and_squares_keep_their_curve(splits: t
     assert found.query("name == 'cut_occlusion'")["value"].item() == pytest.approx(0.8)
 
 
+def test_the_printed_table_tells_maskings_apart(splits: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    text = "occlusion([0.25], [black, white], [occlude, fourier], validate=true), augmentation([occlude(0.1), tiles(2, 0.5)])"
+    run = snellen.audit(observer(0.1, 0.2), splits[0], text, train=splits[1], quiet=True, report=False)
+    print_run(run, as_json=False, quiet=False)
+    told = [line.split("  ")[2 if line.startswith("  ") else 1 :] for line in capsys.readouterr().out.splitlines()]
+    names = [next((part.strip() for part in line if part.strip()), "") for line in told]
+    listed = [name for name in names if "iocclusion" in name or name.startswith(("affinity", "direction"))]
+    assert len(set(listed)) == len(listed)
+    assert {"iocclusion fourier white 0.25", "iocclusion_fill_gap occlude black white"} <= set(listed)
+
+
 def test_without_training_images_it_says_what_to_add(
     splits: tuple[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from snellen.audits.exam import Exam
 from snellen.audits.finding import Finding, accuracy_finding, finding
-from snellen.audits.trust import CAVEAT, TOO_FEW, can_dominate, chances_in, dominant_in, interference_of
+from snellen.audits.trust import CAVEAT, ONE_RUN, TOO_FEW, can_dominate, chances_in, dominant_in, interference_of
 from snellen.distort import Fourier, Occlude, Shuffle, Uniform
 from snellen.engine.answers import Answers
 from snellen.engine.cell import Cell
@@ -60,6 +60,8 @@ def _index_finding(exam: Exam, answers: Answers, cell: Cell) -> Finding:
     dominant = dominant_in(exam, answers, cell) or "none"
     chances = chances_in(exam, answers, cell)
     said = f"dominant class {dominant}{_by_chance(chances['p_uniform'])}" if can_dominate(exam, cell) else TOO_FEW
+    if len(measured.per_run) == 1:
+        said += f"; {ONE_RUN}"
     return finding(
         "interference",
         "interference",

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from snellen.audits.exam import Exam
 from snellen.audits.finding import Finding, finding
+from snellen.audits.trust import ONE_RUN
 from snellen.distort.fills import Fill
 from snellen.engine.answers import Answers, Block
 from snellen.engine.cell import Cell
@@ -69,7 +70,7 @@ class Interplay:
         one = mean_iocclusion(covered(exam, answers, self))
         cells = tuple(exam.cell(distortion, on) for distortion in self.distortions for on in ("test", "train"))
         doubts = _doubts(self.measured(exam, answers)[0])
-        text = f"mean iOcclusion at shares of {self.shares[0]:g} to {self.shares[-1]:g}{doubts}"
+        text = f"mean iOcclusion over {span(self.shares)} of the image, as {self.distortions[0]}{doubts}"
         facts = {"masking": name_of(type(self.masking)), "fill": self.fill, "std": one.std}
         return finding(
             "occlusion", "mean_iocclusion", answers.model, one, text, better="higher", unit="index", cells=cells,
@@ -82,6 +83,11 @@ def masked(masking: Any, share: float, fill: str) -> Any:
     names = {field.name for field in dataclasses.fields(masking)}
     changed: dict[str, Any] = {"area" if "area" in names else "share": share}
     return dataclasses.replace(masking, **changed, **({"fill": fill} if "fill" in names else {}))
+
+
+def span(shares: Sequence[float]) -> str:
+    """The covered shares in words: `0.1 to 0.9`."""
+    return f"{shares[0]:g} to {shares[-1]:g}" if len(shares) > 1 else f"{shares[0]:g}"
 
 
 def covers_a_share(masking: Any) -> bool:
@@ -164,11 +170,12 @@ def _compute(exam: Exam, answers: Answers, distortion: Any) -> IOcclusion:
 def _doubts(one: IOcclusion) -> str:
     said = []
     if one.gapless:
-        said.append(GAPLESS)
+        some = f"in {one.gapless} of {len(one.per_run)} runs " if one.gapless < len(one.per_run) else ""
+        said.append(some + GAPLESS)
     elif one.gap_low <= 0 <= one.gap_high:
         said.append("the gap itself is not clearly there, so the ratio says little")
     if len(one.per_run) == 1:
-        said.append("one run: no spread over runs")
+        said.append(ONE_RUN)
     return f" ({'; '.join(said)})" if said else ""
 
 

@@ -12,13 +12,13 @@ from snellen.audits.class_removed import class_removed
 from snellen.audits.evidence import Typicality, judged, needed, random_labels, tail_gap, with_option
 from snellen.audits.exam import Exam
 from snellen.audits.finding import Finding, accuracy_finding, finding
-from snellen.audits.interplay import Interplay, covers_a_share, fill_gap, missing
-from snellen.audits.trust import dominant_in, interference_of
+from snellen.audits.interplay import Interplay, covers_a_share, fill_gap, missing, span
+from snellen.audits.trust import TOO_FEW, can_dominate, dominant_in, interference_of
 from snellen.distort import Cutouts, Occlude, parse
 from snellen.distort.fills import Fill
 from snellen.engine.answers import Answers
 from snellen.engine.cell import Cell
-from snellen.errors import unknown
+from snellen.errors import UserError, unknown
 from snellen.measure import accuracy, paired_difference
 from snellen.measure.estimate import NO_DATA
 from snellen.text import text_form
@@ -101,6 +101,11 @@ class Occlusion:
             for name in named:
                 if name not in exam.models:
                     raise unknown(f"model in {what}", name, exam.models)
+        if self.judges and not set(exam.models) - {*self.judges, *self.random_labels}:
+            raise UserError(
+                f"judges [{', '.join(self.judges)}] leave no model that they could judge images for; "
+                "add the one that the audit is about, as in mine=models/*.safetensors"
+            )
         squares = [exam.cell(Occlude(area, fill)) for fill in self.fills for area in self.areas]
         return squares + list(self._pasted(exam)) + [cell for one in self.interplays(exam) for cell in one.cells(exam)]
 
@@ -149,9 +154,8 @@ class Occlusion:
                 worst = max(squares, key=lambda cell: float(np.nan_to_num(interference_of(exam, one, cell).index)))
                 taken = dominant_in(exam, one, worst) or "CLASS"
                 data = with_option(exam.texts.get("train", "DATA"), f"without={taken}")
-                told.append(
-                    needed("interference_without_class", one.model, NEEDS_REMOVED.format(taken=taken, data=data))
-                )
+                text = NEEDS_REMOVED.format(taken=taken, data=data) if can_dominate(exam, worst) else TOO_FEW
+                told.append(needed("interference_without_class", one.model, text))
         return told
 
     def _rare(self, exam: Exam, about: Sequence[Answers], asked: Interplay, judges: Sequence[Answers]) -> list[Finding]:
@@ -178,7 +182,7 @@ class Occlusion:
                 "cut_occlusion",
                 answers.model,
                 accuracy(curve, blocks[0].groups),
-                f"mean accuracy under {what} of {areas[0]:g} to {areas[-1]:g} of the image{left_out}",
+                f"mean accuracy under {what} of {span(areas)} of the image{left_out}",
                 better="higher",
                 cells=cells,
                 facts={"fill": fill},

@@ -23,6 +23,7 @@ from snellen.measure import (
 )
 
 CAVEAT = "comparative, not absolute"
+ONE_RUN = "one run: no spread over runs"
 TOO_FEW = "with two classes no dominant class can be shown: a wrong answer has only the other one to fall on"
 
 

@@ -42,8 +42,16 @@ def svg(spec: Mapping[str, Any]) -> str:
     return vl_convert.vegalite_to_svg(dict(spec), vl_version="5.20")
 
 
-def curve_chart(panel: Mapping[str, Any], models: Sequence[str]) -> dict[str, Any]:
-    """Accuracy against covered share: a line and an interval band per model, the chance line, marked points."""
+ACCURACY: dict[str, Any] = {
+    "title": "accuracy", "scale": {"domain": [0, 1]}, "axis": {"format": "%", "tickCount": 5},
+}  # fmt: skip
+
+
+def curve_chart(panel: Mapping[str, Any], models: Sequence[str], axis: Mapping[str, Any] = ACCURACY) -> dict[str, Any]:
+    """Accuracy against covered share: a line and an interval band per model, the chance line, marked points.
+
+    `axis` is that of the values, where they are of another kind; `chance` is then what the dashed line marks.
+    """
     points = [
         {
             "model": line["model"],
@@ -59,8 +67,7 @@ def curve_chart(panel: Mapping[str, Any], models: Sequence[str]) -> dict[str, An
     hue = {"scale": {"domain": list(models), "range": [colour(i) for i in range(len(models))]}, "legend": None}
     x = {"field": "covered", "type": "quantitative", "title": "covered share of the image",
          "scale": {"domain": [0, 1]}, "axis": {"format": "%", "tickCount": 5}}  # fmt: skip
-    y = {"field": "value", "type": "quantitative", "title": "accuracy",
-         "scale": {"domain": [0, 1]}, "axis": {"format": "%", "tickCount": 5}}  # fmt: skip
+    y = {"field": "value", "type": "quantitative", **axis}
     by_model = {"color": {"field": "model", "type": "nominal", **hue}}
     shape = {"scale": {"domain": ["", "raised", "flagged"], "range": ["circle", "triangle-up", "triangle-up"]}}
     dashes = {"scale": {"domain": list(models), "range": [dash(i) for i in range(len(models))]}, "legend": None}

@@ -20,6 +20,7 @@ from snellen.report.background_charts import (
 from snellen.report.background_gallery import heads
 from snellen.report.charts import COLOURS, bar_chart, bar_ends, curve_chart, svg
 from snellen.report.interference_charts import highest, index_chart, sweep_chart
+from snellen.report.iocclusion import highest_ratio, ratio_chart
 
 FOLDER = Path(__file__).parent
 
@@ -45,6 +46,7 @@ def html_of(page: Mapping[str, Any]) -> str:
         page=page,
         places={model: place % len(COLOURS) for place, model in enumerate(models)},
         curve=lambda panel: Markup(svg(curve_chart(panel, models))),
+        ratio=lambda panel: Markup(svg(ratio_chart(panel, models, highest_ratio(page["ratios"])))),
         indices=lambda model: Markup(svg(index_chart(model, highest(page["interference"]["models"])))),
         sweep=lambda held: Markup(svg(sweep_chart(held, models))),
         background_charts={

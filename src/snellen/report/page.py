@@ -15,6 +15,7 @@ from snellen.report.background_gallery import background_gallery
 from snellen.report.comparison import comparison_of
 from snellen.report.gallery import gallery_of
 from snellen.report.interference import interference_page, noise_rise
+from snellen.report.iocclusion import ratios_of
 from snellen.report.table import numbers_behind, table_of, trust_of
 from snellen.report.verdict import verdict_of
 from snellen.report.words import VARIANTS, covering, in_words, known
@@ -46,6 +47,7 @@ def page_of(run: Run) -> dict[str, Any]:
         "comparison": comparison_of(results),
         "table": table,
         "curves": curves_of(results),
+        "ratios": ratios_of(results),
         "sizes": numbers_behind(results),
         "interference": interference_page(results),
         "background": None if background is None else {**background, "gallery": background_gallery(run, results)},

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from snellen.audits import AUDITS, Baseline
 from snellen.report.trust import SIGNS, apart, mark_of
-from snellen.report.words import VARIANTS, covering, in_words, known
+from snellen.report.words import VARIANTS, covering, in_words, known, masked_by
 
 SURE = 0.05  # the corrected p-value under which a difference is called clear
 TITLES = {"baseline": Baseline.title, **{name: str(vars(audit)["title"]) for name, audit in AUDITS.items()}}
@@ -62,15 +63,20 @@ def _row(held: Mapping[str, Mapping[str, Any]], results: Mapping[str, Any]) -> d
     first = next(iter(held.values()))
     distorted = [text for text in first["distortions"] if text != "none()"]
     label, topic = named(first)
+    head, own = parted({model: one["text"] for model, one in held.items()})
+    plain = len(first["distortions"]) == len(distorted) == 1
     row: dict[str, Any] = {
         "audit": first["audit"],
         "name": first["name"],
         "label": label,
         "topic": topic,
-        "detail": distorted[0] if len(first["distortions"]) == len(distorted) == 1 else first["text"],
+        "detail": distorted[0] if plain else head,
         "unit": first["unit"],
         "better": first["better"],
-        "cells": [cell_of(held[model]) if model in held else None for model in results["models"]],
+        "cells": [
+            {**cell_of(held[model]), "note": "" if plain else own[model]} if model in held else None
+            for model in results["models"]
+        ],
         "pairs": _pairs(first, results),
     }
     best = leader(row)
@@ -78,6 +84,13 @@ def _row(held: Mapping[str, Mapping[str, Any]], results: Mapping[str, Any]) -> d
         if cell:
             cell["best"] = cell["model"] == best
     return row
+
+
+def parted(texts: Mapping[str, str]) -> tuple[str, dict[str, str]]:
+    """What the findings of several models say alike, and what each says of its own model; cut at `: `, `; ` or ` (`."""
+    heads = [{text, *(text[: found.start()] for found in re.finditer(r": |; | \(", text))} for text in texts.values()]
+    head = max(set.intersection(*heads), key=len, default="")
+    return head, {model: text[len(head) :].lstrip(":; ") for model, text in texts.items()}
 
 
 def _pairs(of: Mapping[str, Any], results: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -128,9 +141,11 @@ def named(finding: Mapping[str, Any]) -> tuple[str, str]:
     elif name == "fill_gap":
         label, topic = f"Fill gap, {facts['fill']} less {facts['other']}", "the fill gap"
     elif name == "mean_iocclusion":
-        under = "" if facts.get("masking", "occlude") == "occlude" else f", {facts['masking']}"
-        painted = f", {covering(facts['fill'])}" if "fill" in facts and not under else ""
-        label = topic = f"iOcclusion, mean over sizes{under}{painted}"
+        under = f", {masked_by(facts['masking'], facts['fill'])}" if "fill" in facts else ""
+        label = topic = f"iOcclusion, mean over sizes{under}"
+    elif name == "iocclusion_fill_gap":
+        under = f", {masked_by(facts['masking'])}: {facts['fill']} less {facts['other']}" if "other" in facts else ""
+        label = topic = f"iOcclusion fill gap{under}"
     elif name == "iocclusion_tail_gap":
         proxy = f" (proxy: rare by the doubt of {facts['judges']})" if facts.get("proxy") else ""
         label, topic = f"iOcclusion, typical less tail images{proxy}", "iOcclusion of typical less tail images"

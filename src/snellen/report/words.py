@@ -29,7 +29,7 @@ def points(value: float | None) -> str:
 
 def index(value: float | None) -> str:
     """An index such as DI, to two decimals."""
-    return f"{value:.2f}" if value is not None and math.isfinite(value) else UNKNOWN
+    return f"{value:.2f}".replace("-", "−") if value is not None and math.isfinite(value) else UNKNOWN
 
 
 def measured(value: float | None, unit: str) -> str:
@@ -53,7 +53,8 @@ def interval(low: float | None, high: float | None, unit: str) -> str:
         return f"{scale * low:.{digits}f}–∞"
     if unit == "difference":
         return f"{_signed(low)} to {_signed(high)}"
-    return f"{scale * low:.{digits}f}–{scale * high:.{digits}f}"
+    between = "–" if low >= 0 else " to "  # a dash beside a minus reads as one
+    return f"{scale * low:.{digits}f}{between}{scale * high:.{digits}f}".replace("-", "−")
 
 
 def listed(things: Sequence[str]) -> str:
@@ -97,6 +98,18 @@ def _salient(fields: Mapping[str, Any]) -> str:
 def covering(fill: str) -> str:
     """What covers the images of a CutOcclusion finding, by its fill."""
     return "your cut-outs" if fill == "cutout" else f"{fill} squares"
+
+
+_MASKS = {
+    "occlude": "squares", "tiles": "tiles", "fourier": "Fourier masks", "salient": "salient pixels",
+    "cutouts": "your cut-outs",
+}  # fmt: skip
+
+
+def masked_by(masking: str, fill: str = "cutout") -> str:
+    """What covers the images of an iOcclusion finding, by its masking, with the fill where that is a paint."""
+    masks = _MASKS.get(masking, masking)
+    return masks if fill == "cutout" else f"{fill} {masks}"
 
 
 VARIANTS = {

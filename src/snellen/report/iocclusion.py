@@ -1,0 +1,67 @@
+"""The iOcclusion part of the page: the gap that is left against the covered share (paper 000, figures 5, 10 and 12)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from snellen.report.charts import curve_chart
+from snellen.report.table import trust_of
+from snellen.report.words import known, masked_by
+
+KEPT = 1.0  # the gap as it is without covering
+
+
+def ratios_of(results: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """One panel per way of covering: iOcclusion against the covered share for each model, 1 at 0 by definition."""
+    panels: dict[tuple[str, ...], dict[str, list[dict[str, Any]]]] = {}
+    names: dict[tuple[str, ...], str] = {}
+    for one in results["findings"]:
+        if one["name"] != "iocclusion" or not known(one["value"]):
+            continue
+        facts = one["facts"]
+        way = _without_share(one["distortions"][0], facts["area"])
+        names[way] = masked_by(facts["masking"], facts["fill"])
+        start = {"covered": 0.0, "value": KEPT, "low": KEPT, "high": KEPT, "trust": None}
+        point = {
+            "covered": facts["area"],
+            "trust": trust_of(one),
+            **{key: one[key] for key in ("value", "low", "high")},
+        }
+        panels.setdefault(way, {}).setdefault(one["model"], [start]).append(point)
+    return [
+        {"under": names[way], "lines": [{"model": model, "points": points} for model, points in lines.items()]}
+        for way, lines in panels.items()
+    ]
+
+
+def highest_ratio(panels: Sequence[Mapping[str, Any]]) -> float:
+    """Where the axis of all panels ends: above every value; intervals that reach far beyond are cut off."""
+    points = [point for panel in panels for line in panel["lines"] for point in line["points"]]
+    top = max((point["value"] for point in points), default=KEPT)
+    ends = [point["high"] for point in points if known(point["high"])]
+    return 1.05 * min(2 * max(top, KEPT), max([*ends, top, KEPT]))
+
+
+def ratio_chart(panel: Mapping[str, Any], models: Sequence[str], top: float) -> dict[str, Any]:
+    """iOcclusion against covered share, with a rule at 1; an interval ends at `top` at the latest."""
+    lines = [
+        {
+            "model": line["model"],
+            "points": [
+                {**point, "high": min(point["high"], top) if known(point["high"]) else top} for point in line["points"]
+            ],
+        }
+        for line in panel["lines"]
+    ]
+    y = {"title": "iOcclusion", "scale": {"domain": [0, top], "nice": False}, "axis": {"tickCount": 5}}
+    return curve_chart({"lines": lines, "chance": KEPT}, models, y)
+
+
+def _without_share(distortion: str, share: float) -> tuple[str, ...]:
+    """What is the same at every share: the distortion's text around it."""
+    for name in ("area", "share"):
+        before, found, after = distortion.partition(f"{name}={share:g}")
+        if found:
+            return before, after
+    return (distortion,)

@@ -1,0 +1,95 @@
+"""The iOcclusion part of the report: a panel per way of covering, and what is said of one model stays with it."""
+
+from __future__ import annotations
+
+import copy
+from math import nan
+from typing import Any
+
+import pytest
+
+from snellen.report.html import html_of
+from snellen.report.iocclusion import highest_ratio, ratio_chart, ratios_of
+from snellen.report.page import page_of
+from snellen.report.table import parted, table_of
+from snellen.run import Run
+
+
+def ratio(fooled: Run, model: str, distortion: str, value: float, high: float | None, **facts: Any) -> dict[str, Any]:
+    """An iOcclusion finding of the toy run's kind."""
+    (like,) = [one for one in fooled.results()["findings"] if one["model"] == model and one["name"] == "noisy_accuracy"]
+    return {
+        **like, "audit": "occlusion", "name": "iocclusion", "value": value, "low": 0.0, "high": high, "unit": "index",
+        "distortions": [distortion, distortion], "facts": facts, "text": f"gap under {distortion} ({model} alone)",
+    }  # fmt: skip
+
+
+@pytest.fixture
+def results(fooled: Run) -> dict[str, Any]:
+    """The toy run with iOcclusion at two shares under two grids of tiles, in one fill, and in another fill for one."""
+    held = copy.deepcopy(fooled.results())
+    for model, high in (("naive", 0.9), ("wise", None)):
+        for grid in (4, 8):
+            for share, value in ((0.1, 0.8), (0.5, 0.3)):
+                text = f"tiles(grid={grid}, share={share}, fill=black)"
+                facts = {"masking": "tiles", "fill": "black", "area": share}
+                held["findings"].append(ratio(fooled, model, text, value, high, **facts))
+    text = "occlude(area=0.5, fill=noise, inside=true, law=exact)"
+    held["findings"].append(ratio(fooled, "wise", text, 1.4, 30.0, masking="occlude", fill="noise", area=0.5))
+    held["findings"].append(ratio(fooled, "naive", text, nan, None, masking="occlude", fill="noise", area=0.5))
+    return held
+
+
+def test_every_way_of_covering_has_its_panel_and_begins_at_the_whole_gap(results: dict[str, Any]) -> None:
+    panels = ratios_of(results)
+    assert [panel["under"] for panel in panels] == ["black tiles", "black tiles", "noise squares"]
+    for panel in panels[:2]:
+        assert [line["model"] for line in panel["lines"]] == ["naive", "wise"]
+        for line in panel["lines"]:
+            assert [(point["covered"], point["value"]) for point in line["points"]] == [(0, 1), (0.1, 0.8), (0.5, 0.3)]
+    assert [line["model"] for line in panels[2]["lines"]] == ["wise"]  # what is not known is not drawn
+
+
+def test_the_axis_holds_every_value_and_cuts_endless_intervals(results: dict[str, Any]) -> None:
+    panels = ratios_of(results)
+    top = highest_ratio(panels)
+    assert top == pytest.approx(1.05 * 2 * 1.4)
+    drawn = [row for panel in panels for row in ratio_chart(panel, ["naive", "wise"], top)["data"]["values"]]
+    assert max(row["high"] for row in drawn) == top
+    assert {row["high"] for row in drawn if row["model"] == "naive"} == {1.0, 0.9}
+    spec = ratio_chart(panels[0], ["naive", "wise"], top)
+    assert spec["layer"][0]["data"]["values"] == [{"chance": 1.0}]
+    assert spec["layer"][2]["encoding"]["y"]["scale"]["domain"] == [0, top]
+
+
+def test_what_is_said_of_one_model_stands_in_its_own_column(results: dict[str, Any]) -> None:
+    rows = [row for section in table_of(results) for row in section["rows"] if row["name"] == "iocclusion"]
+    unmeasured, covered = rows[:2]  # the toy run itself has no training images
+    assert "add --train" in unmeasured["detail"]
+    assert [cell["note"] for cell in unmeasured["cells"]] == ["", ""]
+    assert covered["detail"] == "gap under tiles(grid=4, share=0.1, fill=black)"
+    assert [cell["note"] for cell in covered["cells"]] == ["(naive alone)", "(wise alone)"]
+
+
+@pytest.mark.parametrize(
+    ("texts", "head", "own"),
+    [
+        (["a, b: moves by 1 %", "a, b: moves by 12 %"], "a, b", ["moves by 1 %", "moves by 12 %"]),
+        (["ratio (one run)", "ratio"], "ratio", ["(one run)", ""]),
+        (["same (x: y)", "same (x: y)"], "same (x: y)", ["", ""]),
+        (["one", "two"], "", ["one", "two"]),
+        (["alone: 3 %"], "alone: 3 %", [""]),
+    ],
+)
+def test_texts_are_parted_where_they_begin_to_differ(texts: list[str], head: str, own: list[str]) -> None:
+    models = ["first", "second"]
+    assert parted(dict(zip(models, texts))) == (head, dict(zip(models, own)))
+
+
+def test_the_report_draws_it_only_where_it_was_asked(fooled: Run, results: dict[str, Any]) -> None:
+    page = page_of(fooled)
+    assert "<h2>iOcclusion</h2>" not in html_of(page)
+    shown = html_of({**page, "ratios": ratios_of(results), "table": table_of(results)})
+    assert "<h2>iOcclusion</h2>" in shown
+    assert shown.count("black tiles</figcaption>") == 2
+    assert "(wise alone)" in shown
