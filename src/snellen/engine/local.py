@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -62,13 +63,12 @@ def _run(plan: Plan, store: Store, progress: Progress, pasted: Pasted, shard_don
         work.on_answers = progress.advance
         name = store.begin_pass(one.on, {a.key: a.shown for a in one.asked}, one.new)
         shards = [plan.samples_of(one.on, shard) for shard in one.shards]
+        pinned = work.device.type == "cuda"
+        decoded = slides(work.data, shards, list(work.batch), plan.settings.decoders, pinned=pinned)
         # Others write while the next shards are answered; at most so many shards wait, so memory stays bounded.
-        with ThreadPoolExecutor(max_workers=WRITERS, thread_name_prefix="write") as writer:
+        with closing(decoded), ThreadPoolExecutor(max_workers=WRITERS, thread_name_prefix="write") as writer:
             pending: deque[Future[None]] = deque()
-            upcoming = slides(
-                work.data, shards, list(work.batch), plan.settings.decoders, pinned=work.device.type == "cuda"
-            )
-            for number, slide in zip(one.shards, upcoming):
+            for number, slide in zip(one.shards, decoded):
                 answered = answer(slide, work)
                 if len(pending) == WRITERS:
                     pending.popleft().result()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -41,28 +41,28 @@ def slides(
     threads: int,
     ahead: int = 2,
     pinned: bool = False,
-) -> Iterator[Slides]:
+) -> Generator[Slides]:
     """The slides of each shard in turn; decoding runs `ahead` shards in front, in a pool of threads.
 
     `pinned` puts the images into memory from which a GPU copies without waiting.
     """
-    with ThreadPoolExecutor(max_workers=threads, thread_name_prefix="decode") as pool:
-        waiting: list[tuple[Slides, list[Future[None]]]] = []
-        upcoming = iter(shards)
-        try:
-            while True:
-                while len(waiting) < ahead and (shard := next(upcoming, None)) is not None:
-                    blank = _blank(data, shard, canvases, pinned)
-                    starts = range(0, len(shard), data.chunk)
-                    waiting.append((blank, [pool.submit(_fill, data, blank, start) for start in starts]))
-                if not waiting:
-                    return
-                filled, futures = waiting.pop(0)
-                for future in futures:
-                    future.result()
-                yield filled
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+    pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="decode")
+    waiting: list[tuple[Slides, list[Future[None]]]] = []
+    upcoming = iter(shards)
+    try:
+        while True:
+            while len(waiting) < ahead and (shard := next(upcoming, None)) is not None:
+                blank = _blank(data, shard, canvases, pinned)
+                starts = range(0, len(shard), data.chunk)
+                waiting.append((blank, [pool.submit(_fill, data, blank, start) for start in starts]))
+            if not waiting:
+                return
+            filled, futures = waiting.pop(0)
+            for future in futures:
+                future.result()
+            yield filled
+    finally:  # never waits for the threads: the garbage collector may get here while it holds the locks they end with
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _blank(data: Dataset, shard: range, canvases: Sequence[Canvas], pinned: bool) -> Slides:

@@ -1,0 +1,62 @@
+"""Slides that nobody waits for: a run that ends early leaves its decoding threads without joining them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import snellen
+from snellen.data import Canvas, load_data
+from snellen.data.dataset import Photo, Unreadable
+from snellen.engine import local
+from snellen.engine.slides import slides
+from snellen.errors import UserError
+from snellen.models import Model
+
+
+def test_closing_does_not_wait_for_a_photo_that_is_being_read(levels: str) -> None:
+    data, free, begun = load_data(levels), threading.Event(), threading.Event()
+
+    def read(positions: Sequence[int]) -> list[Photo | Unreadable]:
+        if positions[0] >= 20:  # the second shard, which is read ahead
+            begun.set()
+            free.wait(60)
+        return data.read(positions)
+
+    slow = replace(data, read=read, read_together=None)
+    decoded = slides(slow, [range(20), range(20, 40)], [Canvas(16, 16, "native")], threads=2)
+    next(decoded)
+    assert begun.wait(60)
+    closing = threading.Thread(target=decoded.close, daemon=True)
+    closing.start()
+    closing.join(30)
+    try:
+        assert not closing.is_alive()
+    finally:
+        free.set()
+
+
+def test_a_run_that_fails_closes_its_slides_itself(
+    levels: str, corner: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Left to the garbage collector they would be closed in any thread, at any moment."""
+    made: list[Any] = []
+
+    def kept(*args: Any, **how: Any) -> Any:
+        made.append(slides(*args, **how))
+        return made[-1]
+
+    def full(*_: Any) -> None:
+        raise UserError("cannot write: no space left on device")
+
+    monkeypatch.setattr(local, "slides", kept)
+    monkeypatch.setattr(local, "keep", full)
+    with pytest.raises(UserError, match="no space left"):
+        snellen.audit(corner, levels, [], tmp_path / "run", quiet=True, report=False, shard=20)
+    assert made
+    assert all(one.gi_frame is None for one in made)
