@@ -20,10 +20,7 @@ from snellen.data import Photo, load_data
 from snellen.data.in9 import Built, build
 from snellen.data.in9 import building as building_module
 from snellen.data.in9.layout import VARIANTS, file_name, folders, foreground_of
-from snellen.data.in9.segment import grabcut_seed, segmented
-from snellen.data.in9.settings import Settings
 from snellen.data.in9.variants import written as write_variants
-from snellen.data.phantom import export
 from snellen.distort import Background, View
 from snellen.distort.background import MIXED
 from snellen.engine.local import donor_pool
@@ -31,15 +28,6 @@ from snellen.engine.work import Pool
 from snellen.errors import UserError
 
 cv2 = pytest.importorskip("cv2")
-WORLD = "phantom:test?n=36&size=80&object_size=0.3..0.6"
-
-
-@pytest.fixture(scope="module")
-def photographs(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The phantom world as Pascal VOC has it: one object an image."""
-    out = tmp_path_factory.mktemp("world") / "voc"
-    export(WORLD, "voc", out)
-    return f"voc:{out}"
 
 
 @pytest.fixture(scope="module")
@@ -60,47 +48,6 @@ def digest(folder: Path) -> dict[str, str]:
 def pixels(path: Path) -> np.ndarray:
     with Image.open(path) as image:
         return np.asarray(image)
-
-
-def test_masks_are_those_of_a_direct_call(photographs: str) -> None:
-    """The published call: GC_INIT_WITH_RECT, five iterations, models of zeros; foreground is 1 or 3."""
-    data = load_data(photographs)
-    for row in range(4):
-        photo = data.read([row])[0]
-        assert isinstance(photo, Photo)
-        assert photo.boxes is not None
-        name = file_name(data.samples.ids[row])
-        ours = segmented(photo.image, photo.boxes[0], name, Settings(size=56))
-        x0, y0, x1, y1 = (int(v) for v in photo.boxes[0])
-        mask = np.zeros(photo.image.shape[:2], np.uint8)
-        cv2.setRNGSeed(grabcut_seed(0, name, ours.tries - 1))
-        cv2.grabCut(
-            photo.image,
-            mask,
-            (x0, y0, x1 - x0, y1 - y0),
-            np.zeros((1, 65)),
-            np.zeros((1, 65)),
-            5,
-            cv2.GC_INIT_WITH_RECT,
-        )
-        assert ours.mask is not None
-        assert np.array_equal(ours.mask, np.isin(mask, (1, 3)))
-        assert ours.seed == grabcut_seed(0, name, ours.tries - 1)
-
-
-@pytest.mark.parametrize("side", [40, 160])
-def test_masks_made_at_another_size_fit_the_photo(photographs: str, side: int, tmp_path: Path) -> None:
-    """Phantoms are easy: what GrabCut finds at half or twice the size is nearly the object, on a canvas of the photo's size."""
-    made = build(photographs, tmp_path / "set", size=80, scale=80, workers=1, segment_size=side, limit=30)
-    data = load_data(f"{photographs}?masks=true")
-    truth = {file_name(sample): row for row, sample in enumerate(data.samples.ids)}
-    overlap = []
-    for file in sorted((made.out / "fg_mask").rglob("*.npy")):
-        photo = data.read([truth[file.stem]])[0]
-        assert isinstance(photo, Photo)
-        mask, true = np.load(file) > 0, photo.maps["mask"]
-        overlap.append((mask & true).sum() / (mask | true).sum())
-    assert np.median(overlap) > 0.8
 
 
 def test_the_same_bytes_from_two_processes(photographs: str, made: Built, tmp_path: Path) -> None:
@@ -341,22 +288,3 @@ def test_reading_a_published_set_needs_no_manifest(made: Built, tmp_path: Path) 
         load_data(f"in9:{tmp_path}/mixed_rnd")
     with pytest.raises(UserError, match="has no split 'train'; it has: val"):
         load_data(f"in9:{tmp_path}/mixed_rand?split=train")
-
-
-@pytest.mark.slow
-def test_grabcut_finds_pets_better_than_their_boxes_do(shared: Path) -> None:
-    """Oxford pets with true masks (1 pet, 2 background, 3 unsure), the first of every fifth."""
-    found, boxed = [], []
-    for file in sorted((shared / "pets" / "masks").glob("*.png"))[::15]:
-        truth, image = pixels(file), pixels(shared / "pets" / "images" / f"{file.stem}.jpg")
-        down, across = np.flatnonzero((truth != 2).any(1)), np.flatnonzero((truth != 2).any(0))
-        box = np.array([across[0], down[0], across[-1] + 1, down[-1] + 1], float)
-        made = segmented(image, box, file.stem, Settings())
-        if made.mask is None:
-            continue
-        known, inside = truth != 3, np.zeros(truth.shape, bool)
-        inside[down[0] : down[-1] + 1, across[0] : across[-1] + 1] = True
-        for mask, scores in ((made.mask, found), (inside, boxed)):
-            scores.append((mask & (truth == 1) & known).sum() / ((mask | (truth == 1)) & known).sum())
-    assert len(found) >= 7
-    assert np.mean(found) > np.mean(boxed) + 0.1

@@ -27,9 +27,7 @@ from snellen.lazy import torch
 from snellen.models.model import Model
 
 Pasted = tuple[Dataset | None, Occluders | None]  # what may be pasted: donors and cut-outs
-WRITERS = (
-    2  # one is not enough for the maps of large images, which a fast GPU makes in less time than they take to write
-)
+WRITERS = 2  # a fast GPU makes the maps of large images in less time than one thread writes them
 DONOR_BYTES = 64 * 2**20  # what a donor pool may take of memory, per canvas
 WHOLE_POOL_BYTES = 640 * 2**20  # where all donors should be there: the 4,050 published backgrounds at 224 px
 
