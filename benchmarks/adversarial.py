@@ -38,14 +38,14 @@ from torchvision.transforms import PILToTensor
 from snellen.data import Canvas, load_data
 from snellen.data.dataset import Dataset
 from snellen.engine import Store
-from snellen.engine.local import donor_pool
+from snellen.engine.ask.local import donor_pool
+from snellen.engine.ask.pass_state import Pool
+from snellen.engine.ask.slides import slides
+from snellen.engine.ask.trials import run_trials
 from snellen.engine.progress import Progress
-from snellen.engine.slides import slides
-from snellen.engine.trials import run_trials
-from snellen.engine.work import Pool
+from snellen.exam.prepare import prepare
 from snellen.models.model import Model
 from snellen.models.subject import load_text
-from snellen.prepare import prepare
 from snellen.train import Recipe, train
 
 BATCH = 32  # of the public script

@@ -21,12 +21,12 @@ import numpy as np
 import torch
 
 from snellen.engine import Progress, Store
-from snellen.engine.cluster import run_cluster
-from snellen.engine.local import run_local
+from snellen.engine.ask.cluster import run_cluster
+from snellen.engine.ask.local import run_local
 from snellen.engine.settings import Cluster
+from snellen.exam.prepare import prepare
 from snellen.models.checkpoint import save_checkpoint
 from snellen.models.zoo import NETWORKS
-from snellen.prepare import prepare
 
 AUDITS = "occlusion(areas=[0.3])"
 

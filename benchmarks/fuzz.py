@@ -19,7 +19,7 @@ with atheris.instrument_imports(include=["snellen"]):
     from snellen.data import load_data
     from snellen.distort import parse
     from snellen.errors import UserError
-    from snellen.require import parse_condition
+    from snellen.exam.conditions import parse_condition
 
 PLACE = Path(tempfile.mkdtemp(prefix="snellen-fuzz-"))
 

@@ -34,12 +34,12 @@ from torch import nn
 
 from snellen.data import Dataset, from_arrays
 from snellen.engine import Progress
-from snellen.engine.local import run_local
-from snellen.engine.store import Store
+from snellen.engine.ask.local import run_local
+from snellen.engine.keep.store import Store
+from snellen.exam.prepare import prepare
 from snellen.explain import gradcam
 from snellen.models import Model, from_torch
 from snellen.models.zoo import NETWORKS
-from snellen.prepare import prepare
 
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 SIX = "interference([" + ", ".join(f"salient({share})" for share in (0.1, 0.2, 0.3, 0.5, 0.7, 0.9)) + "])"

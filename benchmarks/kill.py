@@ -24,7 +24,7 @@ import scipy.stats  # noqa: F401
 import torch
 
 import snellen
-import snellen.engine.local
+import snellen.engine.ask.local
 import snellen.report
 from snellen.models import from_callable
 

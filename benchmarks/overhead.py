@@ -26,11 +26,11 @@ from torch import nn
 import snellen
 from snellen.data import Dataset, from_arrays
 from snellen.engine import Progress
-from snellen.engine.local import run_local
-from snellen.engine.store import Store
+from snellen.engine.ask.local import run_local
+from snellen.engine.keep.store import Store
+from snellen.exam.prepare import prepare
 from snellen.models import from_torch
 from snellen.models.zoo import NETWORKS
-from snellen.prepare import prepare
 
 AUDITS = "occlusion,interference"
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)

@@ -15,9 +15,9 @@ import numpy as np
 
 from snellen.data.dataset import Dataset
 from snellen.data.phantom import DIALS, World
+from snellen.data.phantom.layers import picture
 from snellen.data.phantom.occluders import occluders
 from snellen.data.phantom.paint import cells, compose, fill, tight_boxes
-from snellen.data.phantom.picture import picture
 from snellen.hashing import pixel_checksums
 
 SIZES = (32, 64, 128, 224)

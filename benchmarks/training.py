@@ -23,11 +23,11 @@ from torch.utils.data import DataLoader, Dataset
 
 from snellen.models.zoo import build
 from snellen.train import Recipe
-from snellen.train.loop import Ears, Job, Progress, autocast, compiled, fit
-from snellen.train.memory import Memory
+from snellen.train.device_dataset import Memory
+from snellen.train.loop import Callbacks, Job, Progress, autocast, compiled, fit
 from snellen.train.normalise import Normalise
 from snellen.train.optimiser import make_optimiser
-from snellen.train.team import Team
+from snellen.train.processes import Team
 
 CLASSES = tuple(map(str, range(10)))
 STATISTICS = Normalise([0.5] * 3, [0.25] * 3)
@@ -114,7 +114,7 @@ def measure(net: str, mix: str, shown: Memory, batch: int, rounds: int, compile:
         alone.append(bare.seconds(steps))
 
     bare.seconds(min(steps, 5))
-    fit(Job(recipe, shown, CLASSES, STATISTICS, compile=compile), Team(device), Ears(epoch))
+    fit(Job(recipe, shown, CLASSES, STATISTICS, compile=compile), Team(device), Callbacks(epoch))
     shares = [1 - one / whole for one, whole in zip(alone[1:], ours[1:])]  # the first epoch warms up
     rate = steps * batch / statistics.median(ours[1:])
     line = (

@@ -14,7 +14,7 @@ from snellen.data import OPTIONS
 from snellen.distort import DISTORTIONS
 from snellen.distort.fills import PAINTS
 from snellen.distort.law import LAWS
-from snellen.text import format_value
+from snellen.notation import format_value
 
 DOCS = Path(__file__).parent
 

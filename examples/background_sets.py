@@ -27,10 +27,10 @@ from PIL import Image
 sys.path.insert(0, str(Path(__file__).parent))
 from shared_networks import shared
 
+from snellen.build.in9.segment import segmented
 from snellen.data import Photo, load_data
 from snellen.data.in9 import Built, Settings, build
 from snellen.data.in9.layout import file_name
-from snellen.data.in9.segment import segmented
 
 COLUMNS = ("path", "label", "x0", "y0", "x1", "y1", "wnid")
 TEST = 110  # images a class for the test split: the filters leave over 80 of them

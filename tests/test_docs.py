@@ -58,7 +58,7 @@ def test_the_worked_examples_of_the_docs_run(monkeypatch: pytest.MonkeyPatch) ->
     """The distortion and the measure of the two how-to pages are compiled and used as written."""
     from snellen.distort import View, parse
     from snellen.distort.language import DISTORTIONS as table
-    from snellen.lazy import torch
+    from snellen.lazy_torch import torch
 
     def code(page: str, number: int) -> dict:
         held: dict = {"__name__": f"docs_{number}"}

@@ -15,13 +15,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from snellen.audits import parse_audits
-from snellen.command import AuditCommand
+from snellen.cli.printing import AuditCommand
 from snellen.data import load_data
 from snellen.distort import parse
 from snellen.errors import UserError
+from snellen.exam.conditions import parse_condition
 from snellen.models.labels import read_label_map
 from snellen.models.subject import subjects_of
-from snellen.require import parse_condition
 
 bounded = settings(
     max_examples=60,

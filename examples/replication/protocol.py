@@ -15,8 +15,8 @@ import pyarrow.parquet as pq
 
 import snellen
 from snellen.data import Dataset
+from snellen.exam.run import Run
 from snellen.models.checkpoint import read_card
-from snellen.run import Run
 from snellen.train import Progress, Recipe, train
 
 

@@ -22,7 +22,7 @@ import pandas as pd
 from protocol import arguments, audit_groups, bring_back, curves_table, finish, train_group
 
 from snellen.data import Dataset, limited, load_data
-from snellen.run import Run
+from snellen.exam.run import Run
 from snellen.train import preset
 
 ARCHITECTURES = ["resnet20", "preact_resnet18", "bagnet17", "vit_small_p4"]

@@ -9,11 +9,11 @@ from snellen.version import __version__
 
 # Names come from their modules on first use, so that `import snellen` and `snellen --help` stay fast.
 _HOMES = {
-    "audit": "snellen.examine",
+    "audit": "snellen.exam.carry_out",
     "load_data": "snellen.data",
     "load_model": "snellen.models",
-    "load_run": "snellen.run",
-    "Run": "snellen.run",
+    "load_run": "snellen.exam.run",
+    "Run": "snellen.exam.run",
     "UserError": "snellen.errors",
 }
 _ROOMS = (

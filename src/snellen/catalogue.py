@@ -6,7 +6,7 @@ import dataclasses
 from typing import Any
 
 from snellen.errors import unknown
-from snellen.text import format_value
+from snellen.notation import format_value
 
 
 def catalogue(kind: str) -> list[tuple[str, str]]:

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from snellen.run import Run
+from snellen.exam.run import Run
 
 TRAIN = "phantom:train?size=32&n=3000&texture_bias=0.5"
 TEST = "phantom:test?size=32&n=900&texture_bias=0.5"
@@ -20,7 +20,7 @@ def run_demo(out: Path, quiet: bool = False) -> Run:
     What is already there is not done again; where the world or the networks are others than those of the run, it is replaced.
     """
     from snellen.data import load_data
-    from snellen.examine import audit
+    from snellen.exam.carry_out import audit
     from snellen.train import Recipe, train
 
     data = load_data(TRAIN)

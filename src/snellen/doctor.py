@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from snellen.engine.record import PACKAGES
+from snellen.cache_folder import snellen_home
+from snellen.engine.keep.run_json import PACKAGES
 from snellen.errors import UserError
-from snellen.home import snellen_home
 from snellen.version import __version__
 
 WRITTEN = 32 * 2**20  # bytes, to measure the speed of writing
@@ -201,7 +201,7 @@ SECTIONS: dict[str, Callable[[], Found]] = {
 def _audited(folder: Path) -> str:
     """What differs from what must come out; empty where nothing does."""
     from snellen.data import load_data
-    from snellen.examine import audit
+    from snellen.exam.carry_out import audit
     from snellen.models import from_callable
 
     data = load_data(DATA)

@@ -16,11 +16,11 @@ from snellen.data import load_data
 from snellen.data.dataset import sample_keys
 from snellen.distort import Background, View
 from snellen.errors import UserError
+from snellen.exam.run import Run
 from snellen.measure import attack_success
 from snellen.models import Model, from_callable
 from snellen.models.observers import texture
 from snellen.report import page_of
-from snellen.run import Run
 from snellen.search import EveryBackground
 from snellen.search.order import Record, best_first
 

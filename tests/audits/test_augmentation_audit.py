@@ -11,9 +11,9 @@ import torch
 import snellen
 from snellen.errors import UserError
 from snellen.models import Model, from_callable
+from snellen.models.adapters.zoo import last_losses
 from snellen.models.checkpoint import save_checkpoint
 from snellen.models.zoo import build
-from snellen.models.zoo_models import last_losses
 
 
 @pytest.fixture

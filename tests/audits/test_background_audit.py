@@ -12,12 +12,12 @@ import pytest
 import snellen
 from snellen.audits import Exam, parse_audits
 from snellen.data.phantom import World
-from snellen.engine.pictures import add_pictures
+from snellen.engine.keep.thumbnails import add_pictures
 from snellen.errors import UserError
+from snellen.exam.prepare import prepare
+from snellen.exam.run import Run
 from snellen.measure import bg_gap, scale_leakage
 from snellen.models import Model, from_callable
-from snellen.prepare import prepare
-from snellen.run import Run
 
 SIZE = "size=32&n=240"
 RIGHT = "select c.model, c.distortion, s.sample, s.class, a.score, w.donor_class, w.covered, w.excluded from answers a join cells c using (cell) join samples s on s.sample = a.sample join shown w on w.shown = c.shown and w.sample = a.sample"  # noqa: E501

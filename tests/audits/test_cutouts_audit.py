@@ -14,7 +14,7 @@ from snellen.audits import Exam, parse_audits
 from snellen.cli import main
 from snellen.data.occluders import read_occluders
 from snellen.errors import UserError
-from snellen.prepare import prepare
+from snellen.exam.prepare import prepare
 
 from .test_iocclusion_audit import observer, splits  # noqa: F401
 

@@ -10,8 +10,8 @@ import pytest
 
 import snellen
 from snellen.audits import Exam, parse_audits
-from snellen.audits.evidence import with_option
 from snellen.audits.finding import Finding
+from snellen.audits.iocclusion_evidence import with_option
 from snellen.data.dataset import Samples
 from snellen.data.subset import drawn_labels
 from snellen.distort import Nothing

@@ -9,7 +9,7 @@ import pytest
 
 import snellen
 from snellen.audits import Exam, parse_audits
-from snellen.command import print_run
+from snellen.cli.printing import print_run
 from snellen.errors import UserError
 from snellen.models import Model, from_callable
 

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import snellen
+from snellen.exam.run import Run
 from snellen.models import Model, from_callable
-from snellen.run import Run
 
 TEST, TRAIN = "phantom:test?size=16&n=60", "phantom:train?size=16&n=80"
 AUDITS = (

@@ -149,7 +149,7 @@ def test_a_second_climb_asks_nothing(climbed, monkeypatch):
     def refuse(*args, **kwargs):
         raise AssertionError("asked again")
 
-    monkeypatch.setattr("snellen.engine.local.run_local", refuse)
+    monkeypatch.setattr("snellen.engine.ask.local.run_local", refuse)
     again = calibrate(climbed[0], ("memory", "patches"), images=48, quick=True, quiet=True)
     assert again["ladders"] == climbed[1]["ladders"]
     with pytest.raises(AssertionError, match="asked again"):  # other images are other questions

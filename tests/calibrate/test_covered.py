@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from snellen.calibrate import Ladder
 from snellen.calibrate.climb import _step
-from snellen.calibrate.covered import under_cover
+from snellen.calibrate.cover_training import under_cover
 from snellen.data import load_data
 from snellen.data.dataset import uniform
 from snellen.models.checkpoint import read_card

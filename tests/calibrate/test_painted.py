@@ -7,7 +7,7 @@ import pytest
 
 from snellen.calibrate import LADDERS, calibrate
 from snellen.calibrate.ladder import CHANCE
-from snellen.calibrate.painted import AREA, KEPT, PAINTED, TEST, fooled
+from snellen.calibrate.paint_ladders import AREA, KEPT, PAINTED, TEST, fooled
 from snellen.data.phantom import read_world
 from snellen.distort import apply
 from snellen.models.observers import parse

@@ -7,7 +7,7 @@ import pytest
 
 from snellen.calibrate import LADDERS
 from snellen.calibrate.climb import _step
-from snellen.calibrate.taught import COPIES, HELD, LEARNT, MOST, SEEN, TAUGHT, TRAIN, kept, painted
+from snellen.calibrate.trained_ladders import COPIES, HELD, LEARNT, MOST, SEEN, TAUGHT, TRAIN, kept, painted
 from snellen.data import load_data
 
 

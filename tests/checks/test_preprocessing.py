@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import snellen
-from snellen.checks.pixels import NORMALISATIONS, _through, ways
-from snellen.lazy import torch
+from snellen.checks.preprocessing import NORMALISATIONS, _through, ways
+from snellen.lazy_torch import torch
 from snellen.models import Model, from_torch
 
 CIFAR10 = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")

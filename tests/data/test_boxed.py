@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from snellen.build.phantom.instances import CLASSES, instances
+from snellen.build.phantom.rle import packed, run_lengths
 from snellen.data import Dataset, Photo, Unreadable, load_data
 from snellen.data.coco import filled_runs, unpacked
 from snellen.data.phantom import export
-from snellen.data.phantom.exports.instances import CLASSES, instances
-from snellen.data.phantom.exports.rle import packed, run_lengths
 from snellen.data.phantom.reading import read_world
 from snellen.errors import UserError
 

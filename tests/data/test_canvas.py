@@ -30,7 +30,7 @@ def test_crop_and_squash_equal_timms_transform(
 ) -> None:
     from timm.data import create_transform
 
-    from snellen.models.timm_models import canvas_of
+    from snellen.models.adapters.timm import canvas_of
 
     config = {"input_size": (3, 32, 32), "crop_pct": crop_pct, "crop_mode": mode, "interpolation": interpolation}
     theirs = create_transform(**config, mean=(0,) * 3, std=(1,) * 3)

@@ -12,8 +12,8 @@ from PIL import Image
 
 from snellen.data import load_data
 from snellen.errors import UserError
+from snellen.models.label_maps.geirhos16 import categories, sixteen_targets
 from snellen.models.labels import LabelMap, matched
-from snellen.models.sixteen import categories, sixteen_targets
 
 
 def place(root: Path, *names: str) -> str:

@@ -15,16 +15,16 @@ import pytest
 import torch
 from PIL import Image
 
+from snellen.build.in9 import building as building_module
+from snellen.build.in9.variants import written as write_variants
 from snellen.cli import main
 from snellen.data import Photo, load_data
 from snellen.data.in9 import Built, build
-from snellen.data.in9 import building as building_module
 from snellen.data.in9.layout import VARIANTS, file_name, folders, foreground_of
-from snellen.data.in9.variants import written as write_variants
 from snellen.distort import Background, View
 from snellen.distort.background import MIXED
-from snellen.engine.local import donor_pool
-from snellen.engine.work import Pool
+from snellen.engine.ask.local import donor_pool
+from snellen.engine.ask.pass_state import Pool
 from snellen.errors import UserError
 
 cv2 = pytest.importorskip("cv2")

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from snellen.data.in9.crew import crew
+from snellen.build.in9.crew import crew
 
 SCRIPT = """
 import os, sys, time
-from snellen.data.in9.crew import crew
+from snellen.build.in9.crew import crew
 
 def work(number):
     open(os.path.join(sys.argv[1], str(os.getpid())), "w").close()

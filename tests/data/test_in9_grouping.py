@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from snellen.build.in9.grouping import grouped, nine
+from snellen.build.in9.settings import read_fine
 from snellen.data import load_data
 from snellen.data.in9 import build
-from snellen.data.in9.grouping import grouped, nine
 from snellen.data.in9.layout import file_name, folders, foreground_of
-from snellen.data.in9.settings import read_fine
 from snellen.errors import UserError
 
 from .test_boxed import write_image, write_voc

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from snellen.build.in9.segment import grabcut_seed, segmented
+from snellen.build.in9.settings import Settings
 from snellen.data import Photo, load_data
 from snellen.data.in9 import build
 from snellen.data.in9.layout import file_name
-from snellen.data.in9.segment import grabcut_seed, segmented
-from snellen.data.in9.settings import Settings
 
 cv2 = pytest.importorskip("cv2")
 

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from snellen.build.in9 import Settings, build, segment
+from snellen.build.in9.judging import Candidate, judged
 from snellen.cli import main
 from snellen.data import Photo, load_data
-from snellen.data.in9 import Settings, build, segment
-from snellen.data.in9.judging import Candidate, judged
 from snellen.data.phantom import export
 from snellen.errors import UserError
 

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from snellen.data.dataset import Samples
 from snellen.data.phantom import DIALS, EDGE_CLASS, World, phantom
 from snellen.data.phantom.dials import read_dials
+from snellen.data.phantom.draw_list import SLOTS, clutter
 from snellen.data.phantom.listing import COLUMNS
 from snellen.data.phantom.occluders import occluders
-from snellen.data.phantom.recipe import SLOTS, clutter
 from snellen.data.phantom.scenes import SCENES
 from snellen.data.phantom.shapes import SHAPES
 from snellen.data.phantom.textures import TEXTURES

@@ -15,10 +15,10 @@ from PIL import Image
 from pycocotools import mask as oracle
 from pycocotools.coco import COCO
 
+from snellen.build.phantom.conflict import conflicting
+from snellen.build.phantom.pixels import voc_palette
 from snellen.data import load_data
 from snellen.data.phantom import Thing, Truth, World, export, marks
-from snellen.data.phantom.exports.conflict import conflicting
-from snellen.data.phantom.exports.pixels import voc_palette
 from snellen.data.phantom.scenes import SCENES
 from snellen.data.phantom.shapes import SHAPES, class_tree
 from snellen.data.phantom.textures import TEXTURES

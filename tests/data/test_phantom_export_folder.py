@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from snellen.build.destination import Destination
 from snellen.cli import main
 from snellen.data.dataset import limited
 from snellen.data.phantom import FORMATS, World, export, read_world
-from snellen.data.phantom.exports.destination import Destination
 from snellen.data.phantom.shapes import SHAPES
 from snellen.errors import UserError
 
@@ -72,7 +72,7 @@ def test_a_stop_while_files_are_moved_up_is_mended(tmp_path, monkeypatch):
         replace(source, target)
 
     with monkeypatch.context() as patched:
-        patched.setattr("snellen.data.phantom.exports.destination.os.replace", failing)
+        patched.setattr("snellen.build.destination.os.replace", failing)
         with pytest.raises(KeyboardInterrupt):
             export(world, "folder", tmp_path / "b")
     assert len(list((tmp_path / "b").iterdir())) == 6

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from snellen.data.phantom import COLOURS, DIALS, Truth, World, marks
-from snellen.data.phantom.basic import colour_terms
-from snellen.data.phantom.recipe import EDGE_CLASS
+from snellen.data.phantom.colour_terms import colour_terms
+from snellen.data.phantom.draw_list import EDGE_CLASS
 from snellen.data.phantom.scenes import SCENES
 from snellen.data.phantom.shapes import GRID, PARTS, SHAPES, parts
 from snellen.data.phantom.textures import TEXTURES

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from snellen.data.phantom.colours import ramps
-from snellen.data.phantom.fixed import blurred, speckled
+from snellen.data.phantom.fixed_point import blurred, speckled
 from snellen.data.phantom.scenes import HEIGHT, MARGIN, SCENES, UNIT, WIDTH, panoramas
 from snellen.data.phantom.shapes import GRID, INSIDE, PARTS, RADIUS, SHAPES, class_tree, parts, silhouettes
 from snellen.data.phantom.textures import TEXTURES, TILE, tiles

@@ -17,7 +17,7 @@ from snellen.audits import Interference
 from snellen.distort import View
 from snellen.errors import UserError
 from snellen.models import Model, from_callable, from_torch
-from snellen.text import text_form
+from snellen.notation import text_form
 
 SMALL = "occlusion(areas=[0.3, 0.9])"
 ask = functools.partial(snellen.audit, quiet=True, report=False)

@@ -88,7 +88,7 @@ def test_the_shown_rows_that_two_models_share_survive_damage_to_either(
 
 
 def test_every_single_flipped_byte_of_an_answers_file_is_noticed(levels: str, corner: Model, tmp_path: Path) -> None:
-    from snellen.engine.store import is_whole
+    from snellen.engine.keep.store import is_whole
 
     run = ask(corner, levels, SMALL, out=tmp_path / "run")
     file = run.store.files("answers")[0]
@@ -168,7 +168,7 @@ def test_every_single_write_may_fail(
             raise OSError(number, os.strerror(number))
         replace(source, target)
 
-    monkeypatch.setattr("snellen.whole.os.replace", sometimes)
+    monkeypatch.setattr("snellen.atomic.os.replace", sometimes)
     for nth in range(1, 40, 3):
         calls[0], failing[0] = 0, nth
         shutil.rmtree(out, ignore_errors=True)

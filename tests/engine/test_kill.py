@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 import snellen
-from snellen.engine.lock import writer_lock
+from snellen.engine.keep.lock import writer_lock
 from snellen.errors import UserError
 from snellen.models import from_callable
 

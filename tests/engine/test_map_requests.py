@@ -17,18 +17,18 @@ from torch import nn
 import snellen
 from snellen.audits import Exam
 from snellen.audits.finding import Finding, finding
-from snellen.command import print_plan
+from snellen.cli.printing import print_plan
 from snellen.data import Dataset, from_arrays
 from snellen.distort import Nothing, apply, parse
 from snellen.engine import Answers, Cell, MapRequest
-from snellen.engine.store import Store
+from snellen.engine.keep.store import Store
 from snellen.errors import UserError
+from snellen.exam.prepare import prepare
 from snellen.explain import gradcam
 from snellen.measure import Estimate
 from snellen.models import Model, from_callable, from_torch
 from snellen.models.checkpoint import save_checkpoint
 from snellen.models.zoo import NETWORKS
-from snellen.prepare import prepare
 
 from .backward import counting
 
@@ -154,7 +154,7 @@ def test_the_plan_counts_maps(data, tmp_path, capsys) -> None:
 
 def test_progress_ends_where_the_plan_said(data, tmp_path) -> None:
     from snellen.engine import Progress
-    from snellen.examine import carry_out
+    from snellen.exam.carry_out import carry_out
 
     progress = Progress(quiet=True)
     prepared = prepare(model(), data, [Looked(-2), "interference([salient(0.3)])"], tmp_path / "r", device="cpu")

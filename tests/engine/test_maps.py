@@ -20,8 +20,8 @@ from torch import nn
 
 import snellen
 from snellen.data import Dataset, from_arrays
-from snellen.engine.failures import Failure
-from snellen.engine.maps import drawn_in, maps_in, table_of
+from snellen.engine.ask.maps import drawn_in, maps_in, table_of
+from snellen.engine.keep.failures import Failure
 from snellen.errors import UserError
 from snellen.explain import gradcam
 from snellen.models import Model, from_callable, from_torch
@@ -133,7 +133,7 @@ def test_maps_are_kept_and_a_later_audit_uses_them(data, tmp_path, monkeypatch) 
 
 def test_a_killed_run_ends_with_the_same_table(data, tmp_path, monkeypatch) -> None:
     whole = ask(reds(), data, SIX, out=tmp_path / "whole")
-    from snellen.engine.store import Store
+    from snellen.engine.keep.store import Store
 
     write, written = Store.write_shard, []
 

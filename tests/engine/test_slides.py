@@ -14,7 +14,7 @@ import snellen
 from snellen.data import Canvas, load_data
 from snellen.data.dataset import Photo, Unreadable
 from snellen.engine import local
-from snellen.engine.slides import slides
+from snellen.engine.ask.slides import slides
 from snellen.errors import UserError
 from snellen.models import Model
 

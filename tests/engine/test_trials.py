@@ -18,11 +18,11 @@ import snellen
 from snellen.audits import Exam, Finding
 from snellen.data import Dataset, from_arrays
 from snellen.engine import Answers, Cell
-from snellen.engine.store import Store
-from snellen.engine.trial import Reply, Stage, Steps, played
+from snellen.engine.keep.store import Store
+from snellen.engine.requests.trial import Reply, Stage, Steps, played
 from snellen.errors import UserError
 from snellen.models import Model, from_callable
-from snellen.text import text_form
+from snellen.notation import text_form
 
 
 class Halving:
@@ -212,7 +212,7 @@ def test_a_killed_run_keeps_what_had_ended_and_comes_to_the_same_table(
 ) -> None:
     whole = ask(greys, tmp_path / "whole", batch_size=8)
     all_images = sum(counted)
-    monkeypatch.setattr("snellen.engine.trials.KEEP_ROWS", 7)
+    monkeypatch.setattr("snellen.engine.ask.trials.KEEP_ROWS", 7)
     write, kept = Store.add_trials, []
 
     def dying(self: Store, key: str, rows: Sequence[Any]) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import snellen
-from snellen.engine.watchdog import Watchdog
+from snellen.engine.ask.watchdog import Watchdog
 from snellen.errors import UserError
 from snellen.models import from_callable
 

@@ -12,8 +12,8 @@ from torch import nn
 import snellen
 from snellen.errors import UserError
 from snellen.explain import gradcam
+from snellen.explain.feature_grid import places_of
 from snellen.explain.gradcam import chosen_layer
-from snellen.explain.places import places_of
 from snellen.models import from_callable, from_torch
 from snellen.models.zoo import NETWORKS
 

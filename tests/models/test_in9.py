@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from snellen.models.in9 import classes, in9_targets, plain_name
+from snellen.models.label_maps.imagenet9 import classes, in9_targets, plain_name
 from snellen.models.labels import LabelMap, matched
 
 NINE = ["dog", "bird", "vehicle", "reptile", "carnivore", "insect", "instrument", "primate", "fish"]

@@ -306,7 +306,7 @@ def test_observers_are_audited_as_any_model(tmp_path):
 
 
 def test_probabilities_are_sure_of_the_answer_and_sum_to_one():
-    from snellen.lazy import torch
+    from snellen.lazy_torch import torch
 
     images = torch.from_numpy(PLAIN.render(range(5)).images).permute(0, 3, 1, 2)
     given = observers.texture()(images).numpy()

@@ -13,9 +13,9 @@ import pytest
 
 from snellen.audits import Baseline, Exam, Interference, Occlusion, differences, with_trust
 from snellen.engine import Answers, Block, Cell, Store
-from snellen.engine.store import ShardTables
+from snellen.engine.keep.store import ShardTables
+from snellen.exam.run import Run
 from snellen.report import write_results
-from snellen.run import Run
 
 Answerer = Callable[[str, np.ndarray, int], np.ndarray]  # distortion text, labels, classes → predictions
 ANIMALS = ("cat", "dog", "eel", "fox")

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import snellen
+from snellen.exam.run import Run
 from snellen.report import html_of, markdown_of, page_of
 from snellen.report.background import background_page
 from snellen.report.background_charts import (
@@ -19,7 +20,6 @@ from snellen.report.background_charts import (
     variants_chart,
 )
 from snellen.report.charts import svg
-from snellen.run import Run
 
 MODELS = {f"m{share}": f"observer:mixture(background, texture, {share / 10})" for share in (0, 5, 10)}
 NINE = ["bird", "carnivore", "dog", "fish", "insect", "instrument", "primate", "reptile", "vehicle"]

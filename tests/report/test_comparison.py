@@ -7,9 +7,9 @@ import statistics
 
 import pytest
 
+from snellen.exam.run import Run
 from snellen.report import html_of, markdown_of, page_of
 from snellen.report.comparison import comparison_of
-from snellen.run import Run
 
 
 def named(run: Run, model: str, name: str, distortion: str = "") -> dict:

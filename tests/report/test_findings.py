@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator, ValidationError
 
+from snellen.exam.run import Run
 from snellen.report.findings import SCHEMA
-from snellen.run import Run
 
 
 @pytest.fixture(scope="module")

@@ -10,11 +10,11 @@ import pytest
 
 from snellen.audits import Baseline, Interference, parse_audits
 from snellen.audits.trust import TOO_FEW
+from snellen.exam.run import Run
 from snellen.report import markdown_of, page_of
 from snellen.report.charts import bar_chart, bar_ends, svg
 from snellen.report.interference import sweeps_of
 from snellen.report.interference_charts import highest, index_chart, sweep_chart
-from snellen.run import Run
 
 from .conftest import Answerer, Toy, falls_for, steady
 

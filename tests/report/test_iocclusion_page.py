@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from snellen.exam.run import Run
 from snellen.report.html import html_of
 from snellen.report.iocclusion import highest_ratio, ratio_chart, ratios_of
 from snellen.report.page import page_of
 from snellen.report.table import parted, table_of
-from snellen.run import Run
 
 
 def ratio(fooled: Run, model: str, distortion: str, value: float, high: float | None, **facts: Any) -> dict[str, Any]:

@@ -15,11 +15,11 @@ import pytest
 from snellen.audits import Baseline, Interference, Occlusion, parse_audits
 from snellen.distort import Shuffle
 from snellen.errors import UserError
+from snellen.exam.run import Run
 from snellen.report import html_of, markdown_of, page_of, write_report
 from snellen.report.charts import bar_chart, curve_chart
 from snellen.report.page import command_of
 from snellen.report.words import measured
-from snellen.run import Run
 
 from .conftest import Toy, falls_for, steady
 

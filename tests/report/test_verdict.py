@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import pytest
 
+from snellen.exam.run import Run
 from snellen.report import page_of
 from snellen.report.trust import apart, mark_of
 from snellen.report.verdict import between
 from snellen.report.words import index, percent
-from snellen.run import Run
 
 from .conftest import Toy, falls_for, steady
 

@@ -19,8 +19,8 @@ from snellen.models.checkpoint import load_into, read_card, save_checkpoint
 from snellen.models.model import Model
 from snellen.models.zoo import build
 from snellen.sweep import methods
-from snellen.sweep.carry import left
-from snellen.sweep.compared import methods_plan
+from snellen.sweep.methods import methods_plan
+from snellen.sweep.run_sweep import left
 from snellen.train import Recipe, train
 
 IMAGES = 90
@@ -62,7 +62,7 @@ def seen(monkeypatch) -> Seen:
         return loading(*given)
 
     monkeypatch.setattr(Model, "__call__", counted_call)
-    monkeypatch.setattr("snellen.models.zoo_models.load_into", counted_load)
+    monkeypatch.setattr("snellen.models.adapters.zoo.load_into", counted_load)
     return held
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from snellen.data import load_data
 from snellen.errors import UserError
-from snellen.run import load_run
+from snellen.exam.run import load_run
 from snellen.sweep import grain
 from snellen.sweep.subclasses import coarsened, grained, read_groups, subclasses
 from snellen.train import Recipe

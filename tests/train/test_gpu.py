@@ -9,10 +9,10 @@ import torch
 
 from snellen.models.checkpoint import load_state, read_card
 from snellen.train import Recipe, train
-from snellen.train.ahead import ahead
+from snellen.train.batches import Feed
+from snellen.train.device_dataset import remember
 from snellen.train.draws import Draws
-from snellen.train.feed import Feed
-from snellen.train.memory import remember
+from snellen.train.prefetch import ahead
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 RECIPE = Recipe(mix="cutmix", epochs=4, batch_size=32)

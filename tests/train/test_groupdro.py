@@ -29,7 +29,7 @@ from snellen.train.groupdro import (
     worst_group,
 )
 from snellen.train.loop import each_loss
-from snellen.train.team import Team
+from snellen.train.processes import Team
 
 from .processes import in_one_and_two_processes
 

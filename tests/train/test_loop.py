@@ -14,8 +14,8 @@ from snellen.models.checkpoint import load_into, load_state, read_card
 from snellen.models.zoo import build
 from snellen.train import Progress, Recipe, train
 from snellen.train.augment import random_crop, random_flip
+from snellen.train.device_dataset import channel_statistics, remember
 from snellen.train.loop import accuracy
-from snellen.train.memory import channel_statistics, remember
 from snellen.train.normalise import Normalise
 
 SHORT = Recipe(epochs=1, batch_size=16)

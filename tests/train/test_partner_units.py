@@ -11,9 +11,9 @@ import torch
 from snellen.data.arrays import from_arrays
 from snellen.models.checkpoint import read_card
 from snellen.train import Recipe, train
+from snellen.train.batches import Feed
+from snellen.train.device_dataset import Memory
 from snellen.train.draws import Draws
-from snellen.train.feed import Feed
-from snellen.train.memory import Memory
 from snellen.train.normalise import Normalise
 from snellen.train.pgd import _within_range
 

@@ -11,7 +11,7 @@ import torch
 from snellen.errors import UserError
 from snellen.models.checkpoint import load_state, read_card
 from snellen.train.mixing import Targets
-from snellen.train.team import Team, assemble
+from snellen.train.processes import Team, assemble
 
 from .processes import in_one_and_two_processes
 

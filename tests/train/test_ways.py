@@ -18,11 +18,11 @@ from snellen.errors import UserError
 from snellen.models.checkpoint import load_state, read_card
 from snellen.models.zoo import NETWORKS
 from snellen.train import Recipe, search_grid, train
+from snellen.train.batches import Feed, _rows_of
+from snellen.train.device_dataset import Memory, remember
 from snellen.train.draws import Draws
-from snellen.train.feed import Feed, _rows_of
 from snellen.train.grid import read_grid
 from snellen.train.holdout import hold_out
-from snellen.train.memory import Memory, remember
 
 SHORT = Recipe(epochs=1, batch_size=16)
 CPU = torch.device("cpu")

@@ -12,12 +12,12 @@ from snellen.audits.exam import Exam
 from snellen.audits.finding import Finding, finding
 from snellen.data.variants import refuse_variant
 from snellen.distort import Background as Variant
-from snellen.engine.answers import Answers, Ended
-from snellen.engine.cell import Cell
+from snellen.engine.keep.read_back import Answers, TrialTable
+from snellen.engine.requests.cell import Cell
 from snellen.errors import UserError
 from snellen.measure import accuracy, attack_success
+from snellen.notation import text_form
 from snellen.search.backgrounds import EveryBackground, vulnerable
-from snellen.text import text_form
 
 AUDIT = "adversarial_backgrounds"
 RULES = {
@@ -101,7 +101,7 @@ class AdversarialBackgrounds:
             for shown in listed
         ]
 
-    def _vulnerable(self, exam: Exam, answers: Answers, ended: Sequence[Ended]) -> Finding:
+    def _vulnerable(self, exam: Exam, answers: Answers, ended: Sequence[TrialTable]) -> Finding:
         fooled = np.array([[vulnerable(row) for row in run.rows] for run in ended])
         found = accuracy(fooled, answers.groups(exam.clean()))
         count = len(ended[0].things.get("place", ()))
@@ -136,7 +136,7 @@ class AdversarialBackgrounds:
         score = answers[self.mixed(exam)].score
         return 1 - float(score.mean()) if score.size else float("nan")
 
-    def _rates(self, exam: Exam, answers: Answers, ended: Sequence[Ended]) -> list[Finding]:
+    def _rates(self, exam: Exam, answers: Answers, ended: Sequence[TrialTable]) -> list[Finding]:
         """The attack rates, by the runs' mean: a background is bad if it is so for all of them."""
         labels, things = exam.samples["test"].labels, ended[0].things
         other = np.array(things["label"], int)
@@ -171,12 +171,12 @@ class AdversarialBackgrounds:
         return told
 
 
-def _least(run: Ended) -> int:
+def _least(run: TrialTable) -> int:
     """The fewest images that any order could have asked: one of an object that can be fooled, all of one that cannot."""
     return sum(1 if row["fooled"] else row["tried"] for row in run.rows if row and vulnerable(row) in (0, 1))
 
 
-def _answered(run: Ended, backgrounds: int) -> tuple[np.ndarray, np.ndarray]:
+def _answered(run: TrialTable, backgrounds: int) -> tuple[np.ndarray, np.ndarray]:
     """int [objects, backgrounds]: the answers; and bool [objects]: which objects have any."""
     there = np.zeros(len(run.rows), bool)
     pred = np.full((len(run.rows), backgrounds), -2, np.int16)
@@ -186,12 +186,12 @@ def _answered(run: Ended, backgrounds: int) -> tuple[np.ndarray, np.ndarray]:
     return pred, there
 
 
-def _matrix(run: Ended, labels: np.ndarray, other: np.ndarray) -> Any:
+def _matrix(run: TrialTable, labels: np.ndarray, other: np.ndarray) -> Any:
     pred, there = _answered(run, len(other))
     return attack_success(pred, labels, other, evaluated=np.broadcast_to(there[:, None], pred.shape))
 
 
-def _turned(run: Ended, labels: np.ndarray, other: np.ndarray) -> np.ndarray:
+def _turned(run: TrialTable, labels: np.ndarray, other: np.ndarray) -> np.ndarray:
     """float [objects]: of the backgrounds of other classes, the share whose class is answered; nan where there is none."""
     pred, there = _answered(run, len(other))
     conflict = there[:, None] & (labels[:, None] != other)
@@ -199,7 +199,7 @@ def _turned(run: Ended, labels: np.ndarray, other: np.ndarray) -> np.ndarray:
     return np.divide(hits, of, out=np.full(len(labels), np.nan), where=of > 0)
 
 
-def _turned_by(run: Ended, labels: np.ndarray, other: np.ndarray, label: int) -> np.ndarray:
+def _turned_by(run: TrialTable, labels: np.ndarray, other: np.ndarray, label: int) -> np.ndarray:
     """float [objects]: 1 where a background of this class turns an object of another into it, 0 where none does, else nan."""
     pred, there = _answered(run, len(other))
     return np.where(there & (labels != label), (pred[:, other == label] == label).any(1).astype(float), np.nan)

@@ -10,11 +10,11 @@ import numpy as np
 from snellen.audits.exam import Exam
 from snellen.audits.finding import Finding, finding
 from snellen.distort import Mix, parse
-from snellen.engine.answers import Answers
-from snellen.engine.cell import Cell
+from snellen.engine.keep.read_back import Answers
+from snellen.engine.requests.cell import Cell
 from snellen.measure import affinity, direction, diversity
 from snellen.measure.estimate import NO_DATA
-from snellen.text import text_form
+from snellen.notation import text_form
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from snellen.audits.pairing import paired
 from snellen.data.variants import refuse_variant
 from snellen.distort import Background as Variant
 from snellen.distort.background import MIXED
-from snellen.engine.answers import Answers, Block
-from snellen.engine.cell import Cell
+from snellen.engine.keep.read_back import Answers, Block
+from snellen.engine.requests.cell import Cell
 from snellen.errors import UserError
 from snellen.measure import (
     CATEGORIES,
@@ -27,7 +27,7 @@ from snellen.measure import (
     scale_leakage,
 )
 from snellen.measure.estimate import NO_DATA
-from snellen.text import text_form
+from snellen.notation import text_form
 
 WITH_OBJECT = ("only_fg", "mixed_same", "mixed_rand", "mixed_next")
 WITHOUT_OBJECT = ("no_fg", "only_bg_b", "only_bg_t")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from snellen.audits.finding import Finding, finding
-from snellen.engine.answers import Answers
+from snellen.engine.keep.read_back import Answers
 from snellen.measure import trend
 
 FEWEST = 3  # models that a line can be wrong about

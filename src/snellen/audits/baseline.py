@@ -7,9 +7,9 @@ from typing import ClassVar
 
 from snellen.audits.exam import Exam
 from snellen.audits.finding import Finding, accuracy_finding
-from snellen.engine.answers import Answers
-from snellen.engine.cell import Cell
-from snellen.text import text_form
+from snellen.engine.keep.read_back import Answers
+from snellen.engine.requests.cell import Cell
+from snellen.notation import text_form
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ import numpy as np
 from snellen.audits.exam import Exam
 from snellen.audits.finding import Finding, finding
 from snellen.audits.trust import CAVEAT, dominant_in, interference_of
-from snellen.engine.answers import Answers
-from snellen.engine.cell import Cell
+from snellen.engine.keep.read_back import Answers
+from snellen.engine.requests.cell import Cell
 from snellen.measure import Chance, Interference, chance_of, interference, interference_null
 
 

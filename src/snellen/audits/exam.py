@@ -11,9 +11,9 @@ import numpy as np
 from snellen.audits.finding import Finding
 from snellen.data.dataset import Samples
 from snellen.distort import Noise, Nothing, Uniform
-from snellen.engine.answers import Answers
-from snellen.engine.cell import Cell
-from snellen.engine.map_request import MapRequest
+from snellen.engine.keep.read_back import Answers
+from snellen.engine.requests.cell import Cell
+from snellen.engine.requests.map import MapRequest
 
 # Mild noise, the yardstick of paper 000 B.2. Its sigma of up to 0.1 is taken in normalised units, 0.025 of the pixel range:
 # CIFAR-10 networks then show the published DI of about 0.1, where 0.1 of the pixel range costs 30 points and gives over 4.

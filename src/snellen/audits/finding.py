@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from snellen.engine.answers import Block
-from snellen.engine.cell import Cell
+from snellen.engine.keep.read_back import Block
+from snellen.engine.requests.cell import Cell
 from snellen.measure import Estimate, accuracy
 
 

@@ -11,9 +11,9 @@ from snellen.audits.exam import Exam
 from snellen.audits.finding import Finding, accuracy_finding, finding
 from snellen.audits.trust import CAVEAT, ONE_RUN, TOO_FEW, can_dominate, chances_in, dominant_in, interference_of
 from snellen.distort import Fourier, Occlude, Shuffle, Uniform
-from snellen.engine.answers import Answers
-from snellen.engine.cell import Cell
-from snellen.text import text_form
+from snellen.engine.keep.read_back import Answers
+from snellen.engine.requests.cell import Cell
+from snellen.notation import text_form
 
 
 @dataclass(frozen=True)

@@ -9,19 +9,19 @@ from typing import Any, ClassVar
 import numpy as np
 
 from snellen.audits.class_removed import class_removed
-from snellen.audits.evidence import Typicality, judged, needed, random_labels, tail_gap, with_option
 from snellen.audits.exam import Exam
 from snellen.audits.finding import Finding, accuracy_finding, finding
-from snellen.audits.interplay import Interplay, covers_a_share, fill_gap, missing, span
+from snellen.audits.iocclusion import Interplay, covers_a_share, fill_gap, missing, span
+from snellen.audits.iocclusion_evidence import Typicality, judged, needed, random_labels, tail_gap, with_option
 from snellen.audits.trust import TOO_FEW, can_dominate, dominant_in, interference_of
 from snellen.distort import Cutouts, Occlude, parse
 from snellen.distort.fills import Fill
-from snellen.engine.answers import Answers
-from snellen.engine.cell import Cell
+from snellen.engine.keep.read_back import Answers
+from snellen.engine.requests.cell import Cell
 from snellen.errors import UserError, unknown
 from snellen.measure import accuracy, paired_difference
 from snellen.measure.estimate import NO_DATA
-from snellen.text import text_form
+from snellen.notation import text_form
 
 EVIDENCE = ("iocclusion_fill_gap", "iocclusion_tail_gap", "iocclusion_random_labels", "interference_without_class")
 NEEDS_PARTS = (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from snellen.engine.answers import Answers, Block
-from snellen.engine.cell import Cell
+from snellen.engine.keep.read_back import Answers, Block
+from snellen.engine.requests.cell import Cell
 
 
 def paired(answers: Answers, *cells: Cell) -> list[Block]:

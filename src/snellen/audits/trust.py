@@ -10,8 +10,8 @@ import numpy as np
 from snellen.audits.exam import Exam
 from snellen.audits.finding import Finding, Trust
 from snellen.audits.pairing import paired
-from snellen.engine.answers import Answers
-from snellen.engine.cell import Cell
+from snellen.engine.keep.read_back import Answers
+from snellen.engine.requests.cell import Cell
 from snellen.measure import (
     Chance,
     Interference,

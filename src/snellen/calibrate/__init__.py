@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from snellen.atomic import write_atomic
 from snellen.calibrate.climb import climb
 from snellen.calibrate.ladder import Ladder
 from snellen.calibrate.ladders import LADDERS
 from snellen.calibrate.page import html_of, markdown_of, page_of, rows_of
 from snellen.calibrate.score import Point, Score, score
-from snellen.whole import write_whole
 
 
 def calibrate(
@@ -36,7 +36,7 @@ def calibrate(
     renderings = {"json": json.dumps(page, indent=1, ensure_ascii=False, allow_nan=False) + "\n"}
     renderings |= {"md": markdown_of(page), "html": html_of(page)}
     for suffix, content in renderings.items():
-        write_whole(folder / f"calibration.{suffix}", content.encode())
+        write_atomic(folder / f"calibration.{suffix}", content.encode())
     return page
 
 

@@ -7,8 +7,8 @@ from statistics import fmean, stdev
 from typing import Any
 
 from snellen.calibrate.ladder import CHANCE, Ladder
-from snellen.calibrate.painted import PAINTED
-from snellen.calibrate.taught import TAUGHT
+from snellen.calibrate.paint_ladders import PAINTED
+from snellen.calibrate.trained_ladders import TAUGHT
 from snellen.data.phantom import EDGE_CLASS
 
 AREAS = (0.1, 0.3, 0.5, 0.7, 0.9)  # the squares of the memory ladder

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from snellen.checks.answered import CHECKS, doubts_about, told_once
+from snellen.checks.clean_answers import CHECKS, doubts_about, told_once
 from snellen.checks.copies import Listed, copies, read_listed
 from snellen.checks.doubt import Clean, Doubt
 

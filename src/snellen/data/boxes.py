@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from snellen.data.boxed import NO_BOXES, Boxed, boxed, switch
+from snellen.data.boxed_images import NO_BOXES, Boxed, boxed, switch
 from snellen.data.dataset import Dataset, labelled
 from snellen.data.manifest import BOX, below, box_corners, read_table
 from snellen.errors import UserError

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageDraw
 
-from snellen.data.boxed import NO_BOXES, Boxed, boxed
+from snellen.data.boxed_images import NO_BOXES, Boxed, boxed
 from snellen.data.dataset import Dataset
 from snellen.data.manifest import below
 from snellen.errors import UserError

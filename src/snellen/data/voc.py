@@ -19,7 +19,7 @@ from xml.etree import ElementTree
 import numpy as np
 from PIL import Image
 
-from snellen.data.boxed import NO_BOXES, Boxed, boxed, switch
+from snellen.data.boxed_images import NO_BOXES, Boxed, boxed, switch
 from snellen.data.dataset import Dataset
 from snellen.data.folder import EXTENSIONS
 from snellen.errors import UserError

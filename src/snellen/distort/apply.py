@@ -15,7 +15,7 @@ from snellen.distort.language import parse
 from snellen.distort.salient import as_bytes
 from snellen.distort.view import KNOWN, Donors, View
 from snellen.hashing import checksum
-from snellen.lazy import torch
+from snellen.lazy_torch import torch
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from snellen.lazy import torch
+from snellen.lazy_torch import torch
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from snellen import text
+from snellen import notation
 from snellen.distort.background import Background
 from snellen.distort.chain import Chain, Distortion, Nothing, stages_of
 from snellen.distort.cover import Occlude, Tiles
@@ -34,15 +34,15 @@ DISTORTIONS: dict[str, type] = {
 
 def parse(source: str | Distortion) -> Any:
     """The distortion a text names, such as `occlude(0.3, noise) | shuffle(4)`; a distortion passes through."""
-    return from_node(text.read(source)) if isinstance(source, str) else source
+    return from_node(notation.read(source)) if isinstance(source, str) else source
 
 
 def from_node(node: Any) -> Any:
     """The distortion of a node that the text reader made."""
-    if isinstance(node, text.Pipe):
+    if isinstance(node, notation.Pipe):
         return Chain(tuple(stage for part in node.parts for stage in stages_of(from_node(part))))
-    return text.build(node, DISTORTIONS, "distortion", _parameter)
+    return notation.build(node, DISTORTIONS, "distortion", _parameter)
 
 
 def _parameter(node: Any) -> Any:
-    return text.build(node, LAWS, "law") if isinstance(node, text.Call) else node
+    return notation.build(node, LAWS, "law") if isinstance(node, notation.Call) else node

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from snellen.text import text_form
+from snellen.notation import text_form
 
 
 @dataclass(frozen=True)

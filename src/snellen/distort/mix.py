@@ -14,8 +14,8 @@ from snellen.distort.draws import NORMAL_BITS
 from snellen.distort.fourier import brightest, low_frequency_field, noise_shape
 from snellen.distort.law import Beta
 from snellen.distort.view import View
-from snellen.lazy import torch
-from snellen.text import text_form
+from snellen.lazy_torch import torch
+from snellen.notation import text_form
 
 if TYPE_CHECKING:
     from torch import Tensor

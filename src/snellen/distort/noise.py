@@ -11,8 +11,8 @@ from snellen.distort.chain import chained
 from snellen.distort.draws import NORMAL_BITS
 from snellen.distort.law import Law, expect_within
 from snellen.distort.view import View
-from snellen.lazy import torch
-from snellen.text import text_form
+from snellen.lazy_torch import torch
+from snellen.notation import text_form
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -14,7 +14,7 @@ from snellen.distort.draws import Draws, on_device
 from snellen.distort.law import Law
 from snellen.distort.lenders import Lenders
 from snellen.distort.strips import Inpaint, boxes_of, filled, lends
-from snellen.lazy import torch
+from snellen.lazy_torch import torch
 
 if TYPE_CHECKING:
     from torch import Tensor

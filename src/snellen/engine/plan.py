@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from snellen.data.dataset import Dataset
-from snellen.engine.cell import Asked, Cell, asked, canvas_for
-from snellen.engine.map_request import AskedMap, MapRequest, asked_map
+from snellen.engine.keep.store import Present, Store
+from snellen.engine.requests.cell import BoundCell, Cell, asked, canvas_for
+from snellen.engine.requests.map import BoundMap, MapRequest, bind_map
 from snellen.engine.settings import Settings
-from snellen.engine.store import Present, Store
 from snellen.errors import UserError
 from snellen.models.labels import LabelMap
 from snellen.models.subject import Subject
@@ -24,19 +24,19 @@ class Pass:
     """
 
     on: str
-    asked: tuple[Asked, ...]
+    asked: tuple[BoundCell, ...]
     shards: tuple[int, ...]
     new: frozenset[str]
-    maps: tuple[AskedMap, ...] = ()
+    maps: tuple[BoundMap, ...] = ()
     drawn: frozenset[str] = frozenset()
 
     @property
-    def left(self) -> tuple[Asked | AskedMap, ...]:
+    def left(self) -> tuple[BoundCell | BoundMap, ...]:
         """What models are yet to be shown images for: cells and missing maps."""
         return (*self.asked, *(one for one in self.maps if one.key in self.drawn))
 
     @property
-    def requests(self) -> tuple[Asked | AskedMap, ...]:
+    def requests(self) -> tuple[BoundCell | BoundMap, ...]:
         """All that is put to models."""
         return (*self.asked, *self.maps)
 
@@ -49,17 +49,17 @@ class Plan:
     `maps` are those that were asked for; those that only a distortion needs are known to its cells.
     """
 
-    asked: tuple[Asked, ...]
+    asked: tuple[BoundCell, ...]
     passes: tuple[Pass, ...]
     data: Mapping[str, Dataset]
     settings: Settings
     shard: int
-    maps: tuple[AskedMap, ...] = ()
-    trials: tuple[Asked, ...] = ()
-    open_trials: tuple[Asked, ...] = ()
+    maps: tuple[BoundMap, ...] = ()
+    trials: tuple[BoundCell, ...] = ()
+    open_trials: tuple[BoundCell, ...] = ()
 
     @property
-    def every_map(self) -> dict[str, AskedMap]:
+    def every_map(self) -> dict[str, BoundMap]:
         """By key, the maps that were asked for and those that cells need."""
         return _needed(self.asked, self.maps)
 
@@ -96,7 +96,7 @@ def make_plan(
     """
     pools = pools or {}
 
-    def put(cell: Cell) -> list[Asked]:
+    def put(cell: Cell) -> list[BoundCell]:
         _check_needs(cell, data[cell.on], pools, subjects)
         read = [labels[subject.name, subject.run, cell.on] for subject in subjects]
         return [asked(cell, subject, data[cell.on], one, settings, pools) for subject, one in zip(subjects, read)]
@@ -126,20 +126,20 @@ def _mapped(
     labels: Mapping[tuple[str, str, str], LabelMap],
     settings: Settings,
     pools: Mapping[str, str],
-) -> Iterator[AskedMap]:
+) -> Iterator[BoundMap]:
     """A map request as put to every run."""
     held, cell = data[request.on], Cell(request.distortion, request.on, request.seed)
     _check_needs(cell, held, pools, subjects)
     _check_gradients(f"a map by {request.method}", subjects, "leave out the audit that asks for it, or the model")
     for subject in subjects:
-        one = asked_map(request, subject, held, canvas_for(subject, held), settings)
+        one = bind_map(request, subject, held, canvas_for(subject, held), settings)
         if not request.clean:
             seen = asked(cell, subject, held, labels[subject.name, subject.run, request.on], settings, pools)
             one = one.of_shown(seen.shown, seen.map)
         yield one
 
 
-def _passes(on: str, wanted: Sequence[Asked], maps: Sequence[AskedMap], shards: int, store: Store) -> list[Pass]:
+def _passes(on: str, wanted: Sequence[BoundCell], maps: Sequence[BoundMap], shards: int, store: Store) -> list[Pass]:
     """Shards that lack the same cells and maps, together."""
     keys = frozenset(one.key for one in wanted)
     known = _needed(wanted, maps)
@@ -162,19 +162,19 @@ def _passes(on: str, wanted: Sequence[Asked], maps: Sequence[AskedMap], shards: 
     return passes
 
 
-def _needed(cells: Sequence[Asked], maps: Sequence[AskedMap]) -> dict[str, AskedMap]:
+def _needed(cells: Sequence[BoundCell], maps: Sequence[BoundMap]) -> dict[str, BoundMap]:
     """By key, the maps that distortions need, then those that were asked for: what others rest on comes first."""
-    wanted: list[Asked | AskedMap] = [*cells, *maps]
+    wanted: list[BoundCell | BoundMap] = [*cells, *maps]
     return {one.key: one for one in (*(one.map for one in wanted if one.map is not None), *maps)}
 
 
-def _ended(one: Asked, samples: int, store: Store) -> bool:
+def _ended(one: BoundCell, samples: int, store: Store) -> bool:
     """Whether all trials of a run are kept, and what they speak of."""
     told = not hasattr(one.cell.distortion, "things") or store.things(one.key) is not None
     return told and store.ended_trials(one.key) == samples
 
 
-def _check_trials(trials: Sequence[Asked]) -> None:
+def _check_trials(trials: Sequence[BoundCell]) -> None:
     """Refuse those who cannot be asked anew."""
     for one in trials:
         if one.subject.card.text.startswith("predictions:"):

@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from snellen.atomic import write_atomic
 from snellen.data import Dataset, limited, load_data
 from snellen.data.canvas import Rendered, render
 from snellen.data.dataset import Photo
 from snellen.errors import UserError
 from snellen.explain.gradcam import gradcam
 from snellen.explain.picture import as_layer, overlay, png
-from snellen.lazy import torch
+from snellen.lazy_torch import torch
 from snellen.measure import accuracy, inside_mask, paired_difference
 from snellen.models.model import Model
 from snellen.models.subject import subjects_of
 from snellen.version import __version__
-from snellen.whole import write_whole
 
 if TYPE_CHECKING:
     from snellen.audits import Finding
@@ -80,8 +80,8 @@ def explain_beside(
     folder = Path(out)
     rows = {name: [[_plain(v) for v in run] for run in values.tolist()] for name, values in shares.items()}
     told = {"findings": [one.to_json() for one in findings], "samples": list(ids), "inside_mask": rows}
-    write_whole(folder / "inside.json", (json.dumps(told, indent=1, ensure_ascii=False) + "\n").encode())
-    write_whole(folder / "inside.html", page.encode())
+    write_atomic(folder / "inside.json", (json.dumps(told, indent=1, ensure_ascii=False) + "\n").encode())
+    write_atomic(folder / "inside.html", page.encode())
     return Beside(folder / "inside.html", tuple(findings), ids, shares)
 
 

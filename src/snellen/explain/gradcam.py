@@ -12,10 +12,10 @@ from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from snellen.errors import UserError
+from snellen.explain.feature_grid import tensor_in
+from snellen.explain.hooks import visited_calls, visited_modules
 from snellen.explain.layers import OTHERS, Layer, Watched, watched
-from snellen.explain.places import tensor_in
-from snellen.explain.visits import visited_calls, visited_modules
-from snellen.lazy import torch
+from snellen.lazy_torch import torch
 from snellen.models.model import Model, normaliser
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from snellen.errors import UserError, unknown
-from snellen.explain.places import Places, places_of, tensor_in
-from snellen.explain.visits import visited_calls, visited_modules
-from snellen.lazy import torch
+from snellen.explain.feature_grid import Places, places_of, tensor_in
+from snellen.explain.hooks import visited_calls, visited_modules
+from snellen.lazy_torch import torch
 
 if TYPE_CHECKING:
     from torch import Tensor, nn

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PIL import Image
 
+from snellen.atomic import write_atomic
 from snellen.data.canvas import render
 from snellen.data.dataset import Unreadable
 from snellen.data.decode import decode_file
 from snellen.errors import UserError
-from snellen.lazy import torch
+from snellen.lazy_torch import torch
 from snellen.models.model import Model
-from snellen.whole import write_whole
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -71,7 +71,7 @@ def explain_images(
         heat = gradcam(model, pixels, [best], layer)[0]
         pair = np.concatenate([pixels[0].permute(1, 2, 0).numpy(), overlay(pixels[0], heat)], 1)
         picture = (path.parent if out is None else Path(out)) / f"{path.stem}.gradcam.png"
-        write_whole(picture, png(pair))
+        write_atomic(picture, png(pair))
         said = model.classes[best] if model.classes else str(best)
         told.append(Explained(path, picture, said, float(answer[best])))
     return told

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from snellen.errors import UserError
-from snellen.lazy import torch
+from snellen.lazy_torch import torch
 
 
 def chosen_device(text: str | torch.device | None = None) -> torch.device:

@@ -14,9 +14,9 @@ import numpy as np
 
 from snellen.errors import UserError
 from snellen.hashing import key_of
-from snellen.lazy import torch
-from snellen.models.in9 import in9_targets
-from snellen.models.sixteen import sixteen_targets
+from snellen.lazy_torch import torch
+from snellen.models.label_maps.geirhos16 import sixteen_targets
+from snellen.models.label_maps.imagenet9 import in9_targets
 
 if TYPE_CHECKING:
     from torch import Tensor

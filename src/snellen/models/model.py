@@ -13,7 +13,7 @@ import numpy as np
 from snellen.data.canvas import Canvas
 from snellen.errors import UserError
 from snellen.hashing import checksum, key_of
-from snellen.lazy import torch
+from snellen.lazy_torch import torch
 from snellen.models.card import Card, Task
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ def as_model(thing: Any, name: str | None = None, device: Any = None) -> Model:
     if isinstance(thing, torch.nn.Module):
         config: Mapping[str, Any] | None = getattr(thing, "pretrained_cfg", None)
         if config:
-            from snellen.models.timm_models import from_timm_module
+            from snellen.models.adapters.timm import from_timm_module
 
             return from_timm_module(thing, name or type(thing).__name__, device)
         label = name or type(thing).__name__

@@ -11,17 +11,17 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from snellen.cache_folder import snellen_home
 from snellen.errors import UserError, unknown
 from snellen.hashing import key_of
-from snellen.home import snellen_home
+from snellen.models.adapters.predictions import load_predictions, predictions_card
+from snellen.models.adapters.python import load_python
+from snellen.models.adapters.timm import load_timm
+from snellen.models.adapters.torchvision import load_torchvision
+from snellen.models.adapters.zoo import load_zoo, zoo_card
 from snellen.models.card import Card
 from snellen.models.model import Model
 from snellen.models.observers import load_observer, observer_card
-from snellen.models.predictions import load_predictions, predictions_card
-from snellen.models.python_models import load_python
-from snellen.models.timm_models import load_timm
-from snellen.models.torchvision_models import load_torchvision
-from snellen.models.zoo_models import load_zoo, zoo_card
 
 LOADERS: dict[str, Callable[[str, str | None, Any], Model]] = {
     "timm": load_timm,

@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from snellen.atomic import write_atomic
 from snellen.audits.finding import Finding
 from snellen.checks.doubt import Doubt
 from snellen.errors import UserError
+from snellen.exam.run import Run
 from snellen.report.findings import write_findings
 from snellen.report.html import html_of
 from snellen.report.markdown import markdown_of
 from snellen.report.page import page_of
-from snellen.run import Run
-from snellen.whole import write_whole
 
 
 def write_results(run: Run, findings: Sequence[Finding], doubts: Sequence[Doubt] = ()) -> None:
@@ -42,7 +42,7 @@ _RENDERINGS = {".html": html_of, ".md": markdown_of, ".json": _as_json}
 
 
 def _write(page: Mapping[str, Any], path: Path) -> None:
-    write_whole(path, _RENDERINGS[path.suffix](page).encode())
+    write_atomic(path, _RENDERINGS[path.suffix](page).encode())
 
 
 __all__ = ["html_of", "markdown_of", "page_of", "write_report", "write_results"]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from snellen.engine.store import read_rows
-from snellen.models.in9 import plain_name
+from snellen.engine.keep.store import read_rows
+from snellen.exam.run import Run
+from snellen.models.label_maps.imagenet9 import plain_name
 from snellen.report.gallery import picture
 from snellen.report.published import published, published_table
 from snellen.report.words import interval, known, percent
-from snellen.run import Run
 
 AUDIT = "adversarial_backgrounds"
 Finding = Mapping[str, Any]

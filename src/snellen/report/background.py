@@ -8,7 +8,7 @@ from typing import Any
 from snellen.audits.background import MEANING, WITHOUT_OBJECT
 from snellen.audits.background_progress import ALL
 from snellen.measure import CATEGORIES
-from snellen.models.in9 import plain_name
+from snellen.models.label_maps.imagenet9 import plain_name
 from snellen.report.published import Published, published_table
 from snellen.report.table import trust_of
 from snellen.report.words import VARIANTS, interval, known, percent

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from snellen.engine.store import read_rows
+from snellen.engine.keep.store import read_rows
+from snellen.exam.run import Run
 from snellen.report.gallery import picture
 from snellen.report.words import VARIANTS
-from snellen.run import Run
 
 KINDS = ("original", "mixed_rand", "only_bg_t")
 

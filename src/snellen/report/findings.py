@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from snellen.atomic import write_atomic
 from snellen.audits.finding import Finding
 from snellen.checks.doubt import Doubt
-from snellen.engine.failures import Failure, stored_failures, unreadable
-from snellen.engine.store import read_rows
-from snellen.run import Run
-from snellen.whole import write_whole
+from snellen.engine.keep.failures import Failure, stored_failures, unreadable
+from snellen.engine.keep.store import read_rows
+from snellen.exam.run import Run
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,8 +35,8 @@ def write_findings(run: Run, findings: Sequence[Finding], doubts: Sequence[Doubt
         "warnings": [one.to_json() for one in doubts],
         "findings": [one.to_json() for one in findings],
     }
-    write_whole(run.path / "findings.json", (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode())
-    write_whole(run.path / "findings.csv", findings_frame(content["findings"]).to_csv(index=False).encode())
+    write_atomic(run.path / "findings.json", (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode())
+    write_atomic(run.path / "findings.csv", findings_frame(content["findings"]).to_csv(index=False).encode())
     return content
 
 

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from snellen.engine.store import read_rows, shard_file, shard_of
+from snellen.engine.keep.store import read_rows, shard_file, shard_of
+from snellen.exam.run import Run
 from snellen.report.trust import SIGNS, mark_of
 from snellen.report.words import in_words
-from snellen.run import Run
 
 PICTURES = 8
 SMALL_PNG = 6_000  # bytes above which a thumbnail is packed as JPEG

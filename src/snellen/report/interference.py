@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from snellen import text
+from snellen import notation
 from snellen.audits.exam import YARDSTICK
 from snellen.errors import UserError
 from snellen.report.table import trust_of
@@ -62,10 +62,10 @@ def sweeps_of(found: Sequence[Finding]) -> list[dict[str, Any]]:
 def _families(distortion: str) -> list[tuple[tuple[str, str, str], float]]:
     """What a distortion may be a setting of: its name, one number's name and all else that is fixed; and that number."""
     try:
-        node = text.read(distortion)
+        node = notation.read(distortion)
     except UserError:
         return []
-    if not isinstance(node, text.Call) or distortion == str(YARDSTICK):
+    if not isinstance(node, notation.Call) or distortion == str(YARDSTICK):
         return []
     told = []
     for name, value in node.named:
@@ -77,8 +77,8 @@ def _families(distortion: str) -> list[tuple[tuple[str, str, str], float]]:
 
 def _shown(value: Any) -> str:
     """A fixed argument as it was written."""
-    if not isinstance(value, text.Call):
-        return text.format_value(value)
+    if not isinstance(value, notation.Call):
+        return notation.format_value(value)
     given = [_shown(held) for held in value.positional] + [f"{key}={_shown(held)}" for key, held in value.named]
     return f"{value.name}({', '.join(given)})"
 

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from snellen.audits import AUDITS, Baseline, parse_audits
-from snellen.engine.failures import unreadable
+from snellen.engine.keep.failures import unreadable
+from snellen.exam.run import Run
 from snellen.report.adversarial import adversarial_page
 from snellen.report.background import background_page
 from snellen.report.background_gallery import background_gallery
@@ -19,7 +20,6 @@ from snellen.report.iocclusion import ratios_of
 from snellen.report.table import numbers_behind, table_of, trust_of
 from snellen.report.verdict import verdict_of
 from snellen.report.words import VARIANTS, covering, in_words, known
-from snellen.run import Run
 
 MOST_CLASSES = 20  # up to which every class has its bar
 TOP_CLASSES = 15

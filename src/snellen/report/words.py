@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from snellen import text
+from snellen import notation
 from snellen.errors import UserError
 
 UNKNOWN = "–"
@@ -67,14 +67,16 @@ def in_words(distortion: str) -> str:
     if distortion in VARIANTS:
         return VARIANTS[distortion]
     try:
-        node = text.read(distortion)
+        node = notation.read(distortion)
     except UserError:
         return distortion
-    return ", then ".join(_one(part, distortion) for part in (node.parts if isinstance(node, text.Pipe) else (node,)))
+    return ", then ".join(
+        _one(part, distortion) for part in (node.parts if isinstance(node, notation.Pipe) else (node,))
+    )
 
 
 def _one(node: Any, whole: str) -> str:
-    if not isinstance(node, text.Call) or node.name not in _WORDS:
+    if not isinstance(node, notation.Call) or node.name not in _WORDS:
         return whole
     try:
         return _WORDS[node.name](dict(node.named))
@@ -150,7 +152,7 @@ def _range(value: Any, scale: float) -> str:
     """A number, or the ends of a uniform law."""
     if isinstance(value, int | float):
         return f"{scale * value:g}"
-    ends = dict(value.named) if isinstance(value, text.Call) else {}
+    ends = dict(value.named) if isinstance(value, notation.Call) else {}
     return f"{scale * ends['low']:g}–{scale * ends['high']:g}" if {"low", "high"} <= ends.keys() else ""
 
 

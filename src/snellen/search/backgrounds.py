@@ -11,14 +11,14 @@ import numpy as np
 from snellen.distort.background import Background
 from snellen.distort.strips import replaced
 from snellen.distort.view import Donors
-from snellen.lazy import torch
+from snellen.lazy_torch import torch
+from snellen.notation import text_form
 from snellen.search.order import Record, best_first
-from snellen.text import text_form
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from snellen.engine.trial import Stage, Steps
+    from snellen.engine.requests.trial import Stage, Steps
 
 Rule = Literal["any", "background"]
 FIRST_ROUND, LARGEST_ROUND, MATRIX_ROUND = 8, 1024, 256  # objects

@@ -13,15 +13,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from snellen.atomic import write_atomic
 from snellen.errors import UserError
 from snellen.sweep.points import Plan
 from snellen.version import __version__
-from snellen.whole import write_whole
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from snellen.sweep.carry import Left
+    from snellen.sweep.run_sweep import Left
 
 
 @dataclass(frozen=True)
@@ -61,14 +61,14 @@ def load_sweep(folder: Path | str) -> Sweep:
 
 def planned(plan: Plan) -> Left:
     """What a sweep would do, and how much of it is left."""
-    from snellen.sweep.carry import left
+    from snellen.sweep.run_sweep import left
 
     return left(plan)
 
 
 def swept(plan: Plan, command: str = "", quiet: bool = True, html: bool = True) -> Sweep:
     """Carry a plan out and write its table and page; the result. Without `html` no renderer of charts is needed."""
-    from snellen.sweep.carry import carry_out
+    from snellen.sweep.run_sweep import carry_out
 
     if int(os.environ.get("WORLD_SIZE", "1")) > 1:
         raise UserError("a sweep runs in one process; train with accelerate first, then `snellen sweep methods`")
@@ -81,7 +81,7 @@ def swept(plan: Plan, command: str = "", quiet: bool = True, html: bool = True) 
 
 def page_of(plan: Plan, rows: Sequence[Mapping[str, Any]], command: str) -> dict[str, Any]:
     """The page as plain values; nan becomes None."""
-    from snellen.sweep.commands import commands_of
+    from snellen.sweep.command_lines import commands_of
 
     return {
         "kind": plan.kind,
@@ -115,12 +115,12 @@ def write(made: Sweep, html: bool = True) -> None:
 
         renderings["html"] = html_of(made.page).encode()
     for suffix, content in renderings.items():
-        write_whole(made.folder / f"sweep.{suffix}", content)
+        write_atomic(made.folder / f"sweep.{suffix}", content)
 
 
 def _ears(plan: Plan, quiet: bool) -> Any:
     """Progress: lines on a terminal, notices anywhere, and the table so far after every point."""
-    from snellen.sweep.carry import Ears
+    from snellen.sweep.run_sweep import Callbacks
 
     loud, began = not quiet and sys.stderr.isatty(), time.perf_counter()
 
@@ -141,9 +141,9 @@ def _ears(plan: Plan, quiet: bool) -> Any:
 
     def point(rows: list[dict[str, Any]]) -> None:
         far = Sweep(plan.out, {"rows": [{name: _plain(value) for name, value in row.items()} for row in rows]})
-        write_whole(plan.out / "sweep.csv", far.table().to_csv(index=False).encode())
+        write_atomic(plan.out / "sweep.csv", far.table().to_csv(index=False).encode())
 
-    return Ears(say, epoch, notice, point)
+    return Callbacks(say, epoch, notice, point)
 
 
 def _clock(seconds: float) -> str:

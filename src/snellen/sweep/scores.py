@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from snellen.data.dataset import Dataset
+from snellen.exam.run import Run
 from snellen.measure import Estimate, accuracy, paired_difference
 from snellen.measure.per_run import deviation
-from snellen.run import Run
 
 FOREGROUND = "foreground"  # the column by which variants of an image are paired, where data have it
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from snellen.lazy import torch
+from snellen.lazy_torch import torch
 
 
 @dataclass(frozen=True)

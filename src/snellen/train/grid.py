@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from snellen.atomic import write_atomic
 from snellen.data import load_data
 from snellen.data.dataset import Dataset
 from snellen.errors import UserError, unknown
@@ -18,7 +19,6 @@ from snellen.models.checkpoint import read_card
 from snellen.train.presets import read_settings
 from snellen.train.recipe import Recipe, recipe_of
 from snellen.train.runs import train
-from snellen.whole import write_whole
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def search_grid(
         (path,) = train(one, data, folder, holdout=holdout, **how)
         card = read_card(path)
         trials.append(Trial(settings, one, card["best"]["accuracy"], card["best"]["epoch"], card["seconds"]))
-        write_whole(out / "grid.csv", _table(sorted(trials, key=_rank)).encode())
+        write_atomic(out / "grid.csv", _table(sorted(trials, key=_rank)).encode())
     return sorted(trials, key=_rank)
 
 

@@ -20,9 +20,9 @@ import numpy as np
 from snellen.data.dataset import Dataset
 from snellen.errors import UserError
 from snellen.hashing import key_of
-from snellen.lazy import torch
-from snellen.text import build, read, text_form
-from snellen.train.team import Team
+from snellen.lazy_torch import torch
+from snellen.notation import build, read, text_form
+from snellen.train.processes import Team
 
 if TYPE_CHECKING:
     from torch import Tensor

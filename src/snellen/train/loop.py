@@ -15,24 +15,24 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from snellen.errors import UserError
-from snellen.lazy import torch
+from snellen.lazy_torch import torch
 from snellen.models.device import precision_on
 from snellen.models.zoo import build
-from snellen.train.ahead import ahead
+from snellen.train.batches import Feed
+from snellen.train.device_dataset import Memory
 from snellen.train.draws import Draws, seed_globally
-from snellen.train.feed import Feed
 from snellen.train.groupdro import Groupdro, Grouped, Groups, GroupWeights
-from snellen.train.memory import Memory
+from snellen.train.init_from import Start
 from snellen.train.mixing import IGNORE, Targets, majority_loss, mixed_loss
 from snellen.train.normalise import Normalise
 from snellen.train.optimiser import make_optimiser
 from snellen.train.pgd import Pgd
+from snellen.train.prefetch import ahead
+from snellen.train.processes import Team
 from snellen.train.recipe import Recipe
 from snellen.train.robust import parse_robust
 from snellen.train.schedule import parse_schedule
-from snellen.train.start import Start
 from snellen.train.state import Saver
-from snellen.train.team import Team
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -75,7 +75,7 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Ears:
+class Callbacks:
     """Who hears of a run: `epoch` after each one (progress and its row of the history), `best` with the best network yet."""
 
     epoch: Callable[[Progress, dict[str, Any]], None] = lambda progress, row: None
@@ -83,7 +83,7 @@ class Ears:
     notice: Callable[[str], None] = lambda text: None
 
 
-def fit(job: Job, team: Team, ears: Ears, saver: Saver | None = None) -> tuple[nn.Module, list[dict[str, Any]]]:
+def fit(job: Job, team: Team, ears: Callbacks, saver: Saver | None = None) -> tuple[nn.Module, list[dict[str, Any]]]:
     """One trained network, ready to answer (`eval`), and its history: a row of numbers for each epoch.
 
     The row holds epoch, loss, rate (of the last step), accuracy (None where not measured), seconds, and the loss
@@ -99,7 +99,7 @@ def fit(job: Job, team: Team, ears: Ears, saver: Saver | None = None) -> tuple[n
         return _fit(job, team, ears, saver)
 
 
-def _fit(job: Job, team: Team, ears: Ears, saver: Saver | None) -> tuple[nn.Module, list[dict[str, Any]]]:
+def _fit(job: Job, team: Team, ears: Callbacks, saver: Saver | None) -> tuple[nn.Module, list[dict[str, Any]]]:
     recipe, device = job.recipe, team.device
     normalise = job.normalise.on(device)
     units = job.normalise.units(job.partner_normalise, device) if job.partner_normalise is not None else None

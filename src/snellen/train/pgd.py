@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from snellen.lazy import torch
-from snellen.text import build, read, text_form
+from snellen.lazy_torch import torch
+from snellen.notation import build, read, text_form
 
 if TYPE_CHECKING:
     from torch import Tensor, nn

@@ -12,21 +12,21 @@ import numpy as np
 from snellen.data import load_data
 from snellen.data.dataset import Dataset
 from snellen.errors import UserError
-from snellen.lazy import torch
+from snellen.lazy_torch import torch
 from snellen.models.checkpoint import read_card, save_checkpoint
+from snellen.train.device_dataset import Memory, channel_statistics, has_label_maps, remember
 from snellen.train.groupdro import Groupdro, groups_of, worst_group
 from snellen.train.holdout import hold_out
-from snellen.train.identity import difference
+from snellen.train.init_from import Start
 from snellen.train.log import open_log
-from snellen.train.loop import Ears, Job, Progress, accuracy, fit
-from snellen.train.memory import Memory, channel_statistics, has_label_maps, remember
+from snellen.train.loop import Callbacks, Job, Progress, accuracy, fit
 from snellen.train.mixing import fitted
 from snellen.train.normalise import Normalise
+from snellen.train.processes import Team, assemble
 from snellen.train.recipe import Recipe
+from snellen.train.resume import difference
 from snellen.train.robust import parse_robust
-from snellen.train.start import Start
 from snellen.train.state import Saver
-from snellen.train.team import Team, assemble
 from snellen.version import __version__
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def _run(
             progress(done)
 
     try:
-        network, history = fit(job, team, Ears(epoch, best, tell), saver)
+        network, history = fit(job, team, Callbacks(epoch, best, tell), saver)
     finally:
         if heard is not None:
             heard.close()

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from snellen.errors import UserError
-from snellen.text import build, read
+from snellen.notation import build, read
 
 Schedule: TypeAlias = "Callable[[int, int, int], float]"
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from snellen.atomic import write_atomic
 from snellen.errors import UserError
-from snellen.lazy import torch
-from snellen.train.identity import difference
-from snellen.whole import write_whole
+from snellen.lazy_torch import torch
+from snellen.train.resume import difference
 
 _SHARE = 0.05  # of the time may go into saving
 
@@ -38,7 +38,7 @@ class Saver:
             return
         held = io.BytesIO()
         torch.save({"identity": dict(self.identity), "epoch": epoch, **facts}, held)
-        write_whole(self.path, held.getvalue())
+        write_atomic(self.path, held.getvalue())
         self._last = time.perf_counter()
         self._cost, self.saved = self._last - began, epoch
 

@@ -1,22 +1,18 @@
-"""ImageNet-9 and its like (paper 004): building the variants of any images with boxes, and reading them."""
+"""ImageNet-9 and datasets in its layout (Xiao et al. 2021): how they are read. `snellen.build.in9` makes them."""
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from snellen.data.in9.reading import in9
 
-if TYPE_CHECKING:
-    from snellen.data.in9.building import Built, build
-    from snellen.data.in9.settings import Settings
-
 __all__ = ["Built", "Settings", "build", "in9"]
-_PLACES = {"build": "building", "Built": "building", "Settings": "settings"}
 
 
 def __getattr__(name: str) -> Any:
-    """The builder is imported when it is asked for: it needs the distortions, which in turn need the data."""
-    if name not in _PLACES:
-        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    return getattr(importlib.import_module(f"{__name__}.{_PLACES[name]}"), name)
+    """`snellen.data.in9.build` is a public name; the builder itself lives in `snellen.build`, which imports this room."""
+    if name in ("Built", "Settings", "build"):
+        from snellen.build import in9 as builder
+
+        return getattr(builder, name)
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

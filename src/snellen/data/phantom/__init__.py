@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from snellen.data.dataset import Dataset, filtered
 from snellen.data.phantom import presence
-from snellen.data.phantom.basic import COLOURS
+from snellen.data.phantom.colour_terms import COLOURS
 from snellen.data.phantom.dials import DIALS
-from snellen.data.phantom.exports import FORMATS, Exported, export
+from snellen.data.phantom.draw_list import EDGE_CLASS
 from snellen.data.phantom.listing import COLUMNS
 from snellen.data.phantom.paint import Rendered
 from snellen.data.phantom.reading import dialled, read_world
-from snellen.data.phantom.recipe import EDGE_CLASS
 from snellen.data.phantom.truth import Thing, Truth
 from snellen.data.phantom.world import World
 from snellen.errors import unknown
@@ -32,6 +32,15 @@ def phantom(path: str, options: Mapping[str, str]) -> Dataset:
     wanted = {name: value for name, value in options.items() if name in (*COLUMNS, "label") and name not in DIALS}
     dials = {name: value for name, value in options.items() if name not in (*wanted, "task")}
     return filtered(TASKS[task](dialled(path, dials)), wanted)
+
+
+def __getattr__(name: str) -> Any:
+    """`snellen.data.phantom.export` is a public name; the exports themselves live in `snellen.build`."""
+    if name in ("FORMATS", "Exported", "export"):
+        from snellen.build.phantom import export as exports
+
+        return getattr(exports, name)
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
 
 
 __all__ = [

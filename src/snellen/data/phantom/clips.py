@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from snellen.data.phantom.draws import Draws
-from snellen.data.phantom.fixed import ONE, TURN
+from snellen.data.phantom.fixed_point import ONE, TURN
 
 STRIDE = ONE // 16  # the most that a thing moves from one frame to the next, along each axis
 SWING = TURN // 256  # the most that it turns meanwhile

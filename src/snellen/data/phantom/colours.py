@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from snellen.data.phantom.draws import Draws
+from snellen.data.phantom.objects import Things
 from snellen.data.phantom.scenes import SCENES
 from snellen.data.phantom.shapes import SHAPES
-from snellen.data.phantom.things import Things
 
 TONES = 256  # of a ramp; its four colours stand at tones 0, 85, 170 and 255
 HUES = 1536  # six sectors of 256

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from snellen.data.phantom.draws import Draws
-from snellen.data.phantom.fixed import ONE
+from snellen.data.phantom.fixed_point import ONE
 
 BARS = ("first across", "second across", "first down", "second down")
 THICK = ONE // 10  # half of it in the scene's darkest tone, half in its lightest: an edge on any scene

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from snellen.data.phantom.fixed import ONE, TURN, cosine, sine
+from snellen.data.phantom.fixed_point import ONE, TURN, cosine, sine
+from snellen.data.phantom.objects import Things
 from snellen.data.phantom.shapes import GRID, silhouettes
 from snellen.data.phantom.textures import TILE, tiles
-from snellen.data.phantom.things import Things
 
 TEXTURE_SIDE = ONE * 7 // 10  # what a texture tile spans, before its own scale
 FINE = 16  # fraction bits of a position on the silhouette grid

@@ -6,9 +6,9 @@ import numpy as np
 
 from snellen.data.phantom.colours import hue_degrees
 from snellen.data.phantom.dials import Dials
-from snellen.data.phantom.fixed import ONE
+from snellen.data.phantom.draw_list import Recipe
+from snellen.data.phantom.fixed_point import ONE
 from snellen.data.phantom.occluders import occluders, overlap, same_class
-from snellen.data.phantom.recipe import Recipe
 from snellen.data.phantom.scenes import SCENES
 from snellen.data.phantom.shapes import SHAPES
 from snellen.data.phantom.textures import TEXTURES

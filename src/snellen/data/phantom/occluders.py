@@ -12,12 +12,12 @@ from typing import NamedTuple
 import numpy as np
 
 from snellen.data.phantom.dials import Dials
+from snellen.data.phantom.draw_list import TILT, Recipe, main_objects
 from snellen.data.phantom.draws import Draws
-from snellen.data.phantom.fixed import ONE, TURN, cosine, sine
+from snellen.data.phantom.fixed_point import ONE, TURN, cosine, sine
 from snellen.data.phantom.grids import Window, outline, shape_grid
-from snellen.data.phantom.recipe import TILT, Recipe, main_objects
+from snellen.data.phantom.objects import Things, any_hue, any_texture
 from snellen.data.phantom.shapes import SHAPES
-from snellen.data.phantom.things import Things, any_hue, any_texture
 
 TRIAL = 32  # pixels
 ATTEMPTS = 64  # about three in four fit; were there none in all these, nothing would be planted

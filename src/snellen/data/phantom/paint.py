@@ -15,10 +15,10 @@ import numpy as np
 
 from snellen.data.phantom.colours import TONES
 from snellen.data.phantom.dials import Dials
+from snellen.data.phantom.draw_list import Recipe
 from snellen.data.phantom.edges import barred
 from snellen.data.phantom.grids import outline, texture_tones
-from snellen.data.phantom.picture import ROLES, Layer, Picture, Role, picture
-from snellen.data.phantom.recipe import Recipe
+from snellen.data.phantom.layers import ROLES, Layer, Picture, Role, picture
 from snellen.data.phantom.scenes import UNIT, panoramas
 
 

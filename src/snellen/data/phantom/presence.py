@@ -12,9 +12,9 @@ from dataclasses import replace
 import numpy as np
 
 from snellen.data.dataset import Dataset, Photos, Samples
+from snellen.data.phantom.draw_list import Recipe
+from snellen.data.phantom.layers import ROLES
 from snellen.data.phantom.paint import paint
-from snellen.data.phantom.picture import ROLES
-from snellen.data.phantom.recipe import Recipe
 from snellen.data.phantom.shapes import SHAPES
 from snellen.data.phantom.world import World
 from snellen.errors import UserError

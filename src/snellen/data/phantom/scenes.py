@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from snellen.data.phantom.fixed import TURN, blurred, clouds, noise, ramp, scattered, sine, speckled, wave
+from snellen.data.phantom.fixed_point import TURN, blurred, clouds, noise, ramp, scattered, sine, speckled, wave
 
 UNIT = 256  # cells along the side of a window of nominal size
 HEIGHT, WIDTH = 384, 1024  # cells of a panorama

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from snellen.data.phantom.fixed import ONE, TURN, cosine, sine
+from snellen.data.phantom.fixed_point import ONE, TURN, cosine, sine
 
 GRID = 512  # cells along the square around a silhouette's circle
 RADIUS = 1024  # of that circle, in the units of the formulas below; u runs right, v runs down

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from snellen.data.phantom.fixed import TURN, blurred, noise, sine
+from snellen.data.phantom.fixed_point import TURN, blurred, noise, sine
 
 TILE = 256  # cells along a tile
 REPEAT = 64  # cells along one repeat of a pattern

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from snellen.data.phantom.basic import colour_terms
+from snellen.data.phantom.colour_terms import colour_terms
 from snellen.data.phantom.dials import Dials
+from snellen.data.phantom.draw_list import Recipe
 from snellen.data.phantom.grids import outline, silhouette_cells
+from snellen.data.phantom.layers import Picture, Role, picture
 from snellen.data.phantom.paint import cells, compose, fill, tight_boxes
-from snellen.data.phantom.picture import Picture, Role, picture
-from snellen.data.phantom.recipe import Recipe
 from snellen.data.phantom.shapes import parts
 from snellen.data.phantom.textures import TEXTURES
 

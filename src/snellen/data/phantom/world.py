@@ -10,9 +10,9 @@ import numpy as np
 
 from snellen.data.dataset import Dataset, Photos, Samples
 from snellen.data.phantom.dials import Dials
+from snellen.data.phantom.draw_list import Recipe, recipe
 from snellen.data.phantom.listing import columns
 from snellen.data.phantom.paint import Rendered, paint
-from snellen.data.phantom.recipe import Recipe, recipe
 from snellen.data.phantom.shapes import SHAPES, class_tree
 from snellen.data.phantom.truth import Truth, truth
 from snellen.errors import UserError

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from snellen.models.observers.evidence import Observer, drawn, guessed
-from snellen.text import text_form
+from snellen.notation import text_form
 
 
 @dataclass(frozen=True)

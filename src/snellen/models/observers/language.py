@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from snellen import text
+from snellen import notation
 from snellen.data.phantom.shapes import SHAPES
 from snellen.data.phantom.world import World
 from snellen.hashing import key_of
@@ -40,14 +40,14 @@ OBSERVERS: dict[str, type] = {
 
 def parse(source: str) -> Observer:
     """The observer that a text such as `background` or `mixture(oracle, guess, 0.3)` names."""
-    return _built(text.read(source))
+    return _built(notation.read(source))
 
 
 def observer_card(name: str) -> Card:
     """The card of `observer:name`, without torch; its text holds every argument, so it stands for what is answered."""
     observer = parse(name)
     return Card(
-        name=text.name_of(type(observer)),
+        name=notation.name_of(type(observer)),
         text=f"observer:{observer}",
         fingerprint=key_of(["observer", VERSION, World.version, str(observer)]),
         classes=tuple(SHAPES),
@@ -56,7 +56,7 @@ def observer_card(name: str) -> Card:
 
 def load_observer(name: str, argument: str | None, device: Any) -> Model:
     """The observer that a text names, as a model of the phantom classes."""
-    from snellen.lazy import torch
+    from snellen.lazy_torch import torch
 
     observer = parse(name)
 
@@ -67,9 +67,9 @@ def load_observer(name: str, argument: str | None, device: Any) -> Model:
 
 
 def _built(node: Any) -> Any:
-    return text.build(node, OBSERVERS, "observer", _argument)
+    return notation.build(node, OBSERVERS, "observer", _argument)
 
 
 def _argument(node: Any) -> Any:
     """Arguments of observers: observers where they are calls or name one, plain values else."""
-    return _built(node) if isinstance(node, text.Call) or node in OBSERVERS else node
+    return _built(node) if isinstance(node, notation.Call) or node in OBSERVERS else node

@@ -8,7 +8,7 @@ import numpy as np
 
 from snellen.data.phantom.marks import MAIN, NOTHING, OTHER, read
 from snellen.models.observers.evidence import plurality, scene_votes, texture_votes
-from snellen.text import text_form
+from snellen.notation import text_form
 
 
 @dataclass(frozen=True)

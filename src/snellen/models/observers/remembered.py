@@ -12,7 +12,7 @@ from snellen.data.phantom.reading import read_world
 from snellen.errors import UserError
 from snellen.models.observers.chance import Guess
 from snellen.models.observers.evidence import Observer, guessed, packed
-from snellen.text import text_form
+from snellen.notation import text_form
 
 BLOCK = 256  # images rendered at once
 

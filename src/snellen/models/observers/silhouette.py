@@ -9,7 +9,7 @@ import numpy as np
 
 from snellen.data.phantom.shapes import silhouettes
 from snellen.models.observers.evidence import guessed, main_object
-from snellen.text import text_form
+from snellen.notation import text_form
 
 FOLDS = (2, 3, 4, 5, 6, 8)  # turns of 1/fold of a circle under which some class looks the same
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from snellen.data.phantom.recipe import EDGE_CLASS
+from snellen.data.phantom.draw_list import EDGE_CLASS
 from snellen.data.phantom.shapes import SHAPES
 from snellen.models.observers.evidence import Observer
 from snellen.models.observers.silhouette import Shape
-from snellen.text import text_form
+from snellen.notation import text_form
 
 LONG = 0.38  # of the side: how long an edge must be
 WHOLE = 0.9  # of its length: what must be edge, so that a pixel of something in front does not break it

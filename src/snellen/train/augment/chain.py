@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, get_args, overload
 
 from snellen.errors import UserError, unknown
-from snellen.lazy import torch
+from snellen.lazy_torch import torch
 from snellen.train.augment.jitter import Jitter
 from snellen.train.augment.shift import IGNORE, Fill, Flip, Shift
 from snellen.train.augment.zoom import Zoom

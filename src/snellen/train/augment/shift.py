@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from snellen.lazy import torch
+from snellen.lazy_torch import torch
 
 if TYPE_CHECKING:
     from torch import Tensor

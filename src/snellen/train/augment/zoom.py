@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from snellen.lazy import torch
+from snellen.lazy_torch import torch
 from snellen.train.augment.shift import IGNORE
 
 if TYPE_CHECKING:

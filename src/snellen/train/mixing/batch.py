@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 
 from snellen.distort.draws import on_device
-from snellen.lazy import torch
-from snellen.text import text_form
+from snellen.lazy_torch import torch
+from snellen.notation import text_form
 from snellen.train.mixing.pair import Pair
 from snellen.train.mixing.partners import like
 from snellen.train.mixing.targets import Targets, whole

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
-from snellen.lazy import torch
+from snellen.lazy_torch import torch
 from snellen.train.mixing.batch import Batch, expect_above_zero, mix_text, mixed
 from snellen.train.mixing.partners import paint
 from snellen.train.mixing.select import selected

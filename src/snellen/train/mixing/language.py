@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from snellen import text
+from snellen import notation
 from snellen.train.mixing.batch import Mix
 from snellen.train.mixing.blend import Alternate, MixUp, Unmixed
 from snellen.train.mixing.boxes import CutMix, Cutout
@@ -17,14 +17,14 @@ MIXES: dict[str, type] = {kind.name: kind for kind in _KINDS}  # type: ignore[at
 
 def parse_mix(source: str | Mix) -> Mix:
     """The mix a text names, such as `cutmix(rule=corrected)`; a mix passes through."""
-    return _from_node(text.read(source)) if isinstance(source, str) else source
+    return _from_node(notation.read(source)) if isinstance(source, str) else source
 
 
 def _from_node(node: Any) -> Mix:
-    return text.build(node, MIXES, "mix", _parameter)
+    return notation.build(node, MIXES, "mix", _parameter)
 
 
 def _parameter(node: Any) -> Any:
     """A nested mix, with or without its brackets; anything else as it is."""
-    nested = isinstance(node, text.Call) or node is None or (isinstance(node, str) and node in MIXES)
+    nested = isinstance(node, notation.Call) or node is None or (isinstance(node, str) and node in MIXES)
     return _from_node(node) if nested else node

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 
 from snellen.distort.fourier import Spectrum, brightest, low_frequency_field, noise_shape
-from snellen.lazy import torch
+from snellen.lazy_torch import torch
 from snellen.train.mixing.batch import Batch, beta, expect_above_zero, mix_text, mixed
 from snellen.train.mixing.targets import Targets
 

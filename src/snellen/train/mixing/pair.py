@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from snellen.lazy import torch
+from snellen.lazy_torch import torch
 from snellen.train.mixing.select import box_masks, selected, with_boxes
 from snellen.train.mixing.targets import IGNORE, Targets, whole
 

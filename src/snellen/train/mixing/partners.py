@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from snellen.errors import UserError
-from snellen.lazy import torch
+from snellen.lazy_torch import torch
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from snellen.lazy import torch
+from snellen.lazy_torch import torch
 from snellen.train.mixing.scales import all_scales, neighbourhood_sizes
 
 if TYPE_CHECKING:

@@ -1,0 +1,189 @@
+"""iOcclusion: the gap between training and test images under any covering distortion (paper 000, section 3.2)."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from snellen.audits.exam import Exam
+from snellen.audits.finding import Finding, finding
+from snellen.audits.trust import ONE_RUN
+from snellen.distort.fills import Fill
+from snellen.engine.keep.read_back import Answers, Block
+from snellen.engine.requests.cell import Cell
+from snellen.measure import Covered, IOcclusion, IOcclusionGap, iocclusion, iocclusion_gap, mean_iocclusion
+from snellen.measure.estimate import NO_DATA
+from snellen.notation import name_of
+
+Chosen = Callable[[Block, str], Block]
+GAPLESS = "there is no gap between training and test accuracy, so there is nothing to divide by"
+MISSING = (
+    "iOcclusion needs the training images too: add --train DATA (the images it was trained on, without augmentation)"
+)
+
+
+@dataclass(frozen=True)
+class Interplay:
+    """One way of covering, at several shares and in one fill, on training and on test images."""
+
+    masking: Any
+    shares: Sequence[float]
+    fill: Fill | Literal["cutout"]
+
+    def cells(self, exam: Exam) -> list[Cell]:
+        """For each share the test cell and the train cell, beside the clean ones."""
+        covered = [exam.cell(distortion, on) for distortion in self.distortions for on in ("test", "train")]
+        return [exam.clean("test"), exam.clean("train"), *covered]
+
+    @property
+    def distortions(self) -> list[Any]:
+        return [masked(self.masking, share, self.fill) for share in self.shares]
+
+    def measured(self, exam: Exam, answers: Answers) -> list[IOcclusion]:
+        """One measure per share; several findings may rest on it."""
+        return [_measured(exam, answers, distortion) for distortion in self.distortions]
+
+    def findings(self, exam: Exam, answers: Answers) -> list[Finding]:
+        told = []
+        for share, distortion, one in zip(self.shares, self.distortions, self.measured(exam, answers)):
+            cells = tuple(exam.cell(distortion, on) for on in ("test", "train"))
+            facts = {
+                "masking": name_of(type(self.masking)), "fill": self.fill, "area": share, "std": one.std,
+                "signed": one.signed, "numerator": one.numerator, "denominator": one.denominator,
+                "gapless": one.gapless, "gap_low": one.gap_low, "gap_high": one.gap_high,
+            }  # fmt: skip
+            text = f"gap between training and test accuracy under {distortion} by the gap without it{_doubts(one)}"
+            per_run = tuple(one.per_run.tolist())
+            told.append(
+                finding(
+                    "occlusion", "iocclusion", answers.model, one, text, better="higher", unit="index", cells=cells,
+                    facts=facts, per_run=per_run,
+                )
+            )  # fmt: skip
+        return [*told, self._mean(exam, answers)]
+
+    def _mean(self, exam: Exam, answers: Answers) -> Finding:
+        """The mean over all shares: one number a model, to set models beside each other."""
+        one = mean_iocclusion(covered(exam, answers, self))
+        cells = tuple(exam.cell(distortion, on) for distortion in self.distortions for on in ("test", "train"))
+        doubts = _doubts(self.measured(exam, answers)[0])
+        text = f"mean iOcclusion over {span(self.shares)} of the image, as {self.distortions[0]}{doubts}"
+        facts = {"masking": name_of(type(self.masking)), "fill": self.fill, "std": one.std}
+        return finding(
+            "occlusion", "mean_iocclusion", answers.model, one, text, better="higher", unit="index", cells=cells,
+            facts=facts, per_run=tuple(one.per_run.tolist()),
+        )  # fmt: skip
+
+
+def masked(masking: Any, share: float, fill: str) -> Any:
+    """The covering distortion at another share, in another fill where it has one."""
+    names = {field.name for field in dataclasses.fields(masking)}
+    changed: dict[str, Any] = {"area" if "area" in names else "share": share}
+    return dataclasses.replace(masking, **changed, **({"fill": fill} if "fill" in names else {}))
+
+
+def span(shares: Sequence[float]) -> str:
+    """The covered shares in words: `0.1 to 0.9`."""
+    return f"{shares[0]:g} to {shares[-1]:g}" if len(shares) > 1 else f"{shares[0]:g}"
+
+
+def covers_a_share(masking: Any) -> bool:
+    """Whether a distortion has a share of the image to cover."""
+    return dataclasses.is_dataclass(masking) and bool({"area", "share"} & {f.name for f in dataclasses.fields(masking)})
+
+
+def covered(
+    exam: Exam, answers: Answers, asked: Interplay, chosen: Chosen = lambda block, on: block, also: Sequence[Any] = ()
+) -> Covered:
+    """The scores behind iOcclusion at all shares, of the images that count in all of them and under the distortions `also`.
+
+    `chosen` gives the block of some of a dataset's samples, or with other scores.
+    """
+    parts = []
+    for on in ("train", "test"):
+        distortions = [*asked.distortions, *also]
+        blocks = answers.together(exam.clean(on), *(exam.cell(distortion, on) for distortion in distortions))
+        parts.append([chosen(block, on) for block in blocks[: 1 + len(asked.distortions)]])
+    (train, *train_occluded), (test, *test_occluded) = parts
+    seen, unseen = ([block.score for block in blocks] for blocks in (train_occluded, test_occluded))
+    return Covered(train.score, test.score, seen, unseen, (train.groups, test.groups))
+
+
+def fill_gap(exam: Exam, answers: Answers, first: Interplay, other: Interplay, cut: tuple[float, float]) -> Finding:
+    """How much the fill alone changes iOcclusion, beside how much it changes CutOcclusion (`cut`: its two values)."""
+    one, two = (
+        covered(exam, answers, side, also=beside.distortions) for side, beside in ((first, other), (other, first))
+    )
+    gap = iocclusion_gap(one, two, shared=True)
+    text = f"mean iOcclusion with {first.fill} less with {other.fill}, covering the very same pixels: {moved(gap, cut)}"
+    facts = {
+        "fill": first.fill, "other": other.fill, "masking": name_of(type(first.masking)), **side_by_side(gap, cut),
+    }  # fmt: skip
+    cells = tuple(exam.cell(d, on) for side in (first, other) for d in side.distortions for on in ("test", "train"))
+    return finding(
+        "occlusion", "iocclusion_fill_gap", answers.model, gap, text, unit="index", cells=cells, facts=facts,
+        per_run=tuple(gap.per_run.tolist()),
+    )  # fmt: skip
+
+
+def moved(gap: IOcclusionGap, cut: tuple[float, float], gapless: str = "") -> str:
+    """How far the two measures move, in words; `gapless` names the images without a gap, where it is not of all."""
+    if not math.isfinite(gap.value):
+        of = f"of {gapless} images " if gapless else ""
+        return f"{of}{GAPLESS} (CutOcclusion moves by {_part(*cut)})"
+    ends = "" if math.isfinite(gap.high - gap.low) else "; the gap is too uncertain for an interval with two ends"
+    return f"it moves by {_part(gap.first, gap.second)} of its size, CutOcclusion by {_part(*cut)}{ends}"
+
+
+def side_by_side(gap: IOcclusionGap, cut: tuple[float, float]) -> dict[str, float]:
+    """The facts of two measures beside each other, on one side and on the other."""
+    return {
+        "std": gap.std,
+        "iocclusion": gap.first,
+        "iocclusion_other": gap.second,
+        "relative": _relative(gap.first, gap.second),
+        "cut_occlusion": cut[0],
+        "cut_occlusion_other": cut[1],
+        "cut_relative": _relative(*cut),
+    }
+
+
+def missing(name: str, model: str) -> Finding:
+    """The finding in its place where there are no training images: nothing measured, and what to add."""
+    return finding("occlusion", name, model, NO_DATA, MISSING, better="higher", unit="index")
+
+
+def _measured(exam: Exam, answers: Answers, distortion: Any) -> IOcclusion:
+    return answers.once(("iocclusion", str(distortion)), lambda: _compute(exam, answers, distortion))
+
+
+def _compute(exam: Exam, answers: Answers, distortion: Any) -> IOcclusion:
+    test, test_occluded = answers.together(exam.clean("test"), exam.cell(distortion, "test"))
+    train, train_occluded = answers.together(exam.clean("train"), exam.cell(distortion, "train"))
+    scores = train.score, test.score, train_occluded.score, test_occluded.score
+    return iocclusion(*scores, (train.groups, test.groups))
+
+
+def _doubts(one: IOcclusion) -> str:
+    said = []
+    if one.gapless:
+        some = f"in {one.gapless} of {len(one.per_run)} runs " if one.gapless < len(one.per_run) else ""
+        said.append(some + GAPLESS)
+    elif one.gap_low <= 0 <= one.gap_high:
+        said.append("the gap itself is not clearly there, so the ratio says little")
+    if len(one.per_run) == 1:
+        said.append(ONE_RUN)
+    return f" ({'; '.join(said)})" if said else ""
+
+
+def _part(one: float, two: float) -> str:
+    relative = _relative(one, two)
+    return f"{relative:.0%}" if math.isfinite(relative) else "an unknown part"
+
+
+def _relative(one: float, two: float) -> float:
+    middle = (one + two) / 2
+    return abs(one - two) / middle if middle > 0 else float("nan")

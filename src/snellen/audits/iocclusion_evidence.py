@@ -1,0 +1,163 @@
+"""Evidence for iOcclusion: where CutOcclusion moves although robustness does not, it should stay (paper 000, section 3).
+
+Rare against typical images, by lists of ids or judged by other models; networks that learnt random labels; and networks
+that never saw the class that squares are taken for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from snellen.audits.exam import Exam
+from snellen.audits.finding import Finding, finding
+from snellen.audits.iocclusion import Interplay, covered, moved, side_by_side
+from snellen.data.subset import drawn_labels
+from snellen.engine.keep.read_back import Answers, Block
+from snellen.engine.requests.cell import Cell
+from snellen.measure import Covered, iocclusion, iocclusion_gap, mean_iocclusion
+from snellen.measure.estimate import NO_DATA
+
+KNOWN = 0.9  # of its random labels that a network should know by heart
+Parts = Mapping[str, tuple[frozenset[str], frozenset[str]]]  # by dataset the ids of typical and of tail images
+
+
+@dataclass(frozen=True)
+class Typicality:
+    """Which images are typical and which are rare, and how that is known; `judges` made a proxy, none means lists."""
+
+    parts: Parts
+    judges: tuple[str, ...] = ()
+
+    @property
+    def said(self) -> str:
+        if not self.judges:
+            return "by your lists"
+        return f"by a PROXY: the halves of images whose label {', '.join(self.judges)} find more and less probable"
+
+
+def judged(exam: Exam, judges: Sequence[Answers]) -> Typicality:
+    """A proxy: the halves of images whose label other models find more and less probable, mean over all their runs."""
+    parts = {}
+    for on in ("train", "test"):
+        clean = [judge[exam.clean(on)] for judge in judges]
+        shared = sorted(set.intersection(*(set(block.ids) for block in clean)))
+        sure = np.mean([_in_order(block, shared).label_prob.mean(0) for block in clean], axis=0)
+        order = np.argsort(sure, kind="stable")
+        tail, typical = (frozenset(shared[i] for i in rows) for rows in np.array_split(order, 2))
+        parts[on] = typical, tail
+    return Typicality(parts, tuple(judge.model for judge in judges))
+
+
+def tail_gap(exam: Exam, answers: Answers, asked: Interplay, known: Typicality) -> Finding:
+    """iOcclusion of typical less that of tail images; CutOcclusion, the accuracy left, beside it."""
+    typical, tail = (_part(exam, answers, asked, known.parts, part) for part in (0, 1))
+    gap = iocclusion_gap(typical, tail, shared=False)
+    cut = _cut(typical), _cut(tail)
+    gapless = " and ".join(
+        name for name, value in (("typical", gap.first), ("tail", gap.second)) if not np.isfinite(value)
+    )
+    count = {
+        f"{name}_{on}": len(known.parts[on][part])
+        for part, name in enumerate(("typical", "tail"))
+        for on in known.parts
+    }
+    text = f"mean iOcclusion of typical less that of tail images, {known.said}: {moved(gap, cut, gapless)}"
+    unclear = [name for name, side in (("typical", typical), ("tail", tail)) if not _gap_is_clear(side)]
+    if unclear and not gapless:
+        text += f"; of {' and '.join(unclear)} images the gap without covering is not clearly there, so its ratio says little"
+    facts = {
+        **side_by_side(gap, cut),
+        **count,
+        "unclear": ", ".join(unclear),
+        "proxy": bool(known.judges),
+        "judges": ", ".join(known.judges),
+    }
+    per_run = tuple(gap.per_run.tolist())
+    return finding(
+        "occlusion", "iocclusion_tail_gap", answers.model, gap, text, unit="index", cells=_cells(exam, asked),
+        facts=facts, per_run=per_run,
+    )  # fmt: skip
+
+
+def random_labels(exam: Exam, everyone: Sequence[Answers], asked: Interplay, seed: int) -> list[Finding]:
+    """iOcclusion of networks that learnt random labels, and how far the first two trainings are apart in both measures."""
+    rows = {sample: i for i, sample in enumerate(exam.samples["train"].ids)}
+    learnt = drawn_labels(exam.samples["train"], len(exam.classes["train"]), 1, seed)
+
+    def as_learnt(block: Block, on: str) -> Block:
+        if on == "test":
+            return block
+        labels = learnt[[rows[sample] for sample in block.ids]]
+        return replace(block, labels=labels, score=(block.pred == labels).astype(np.float32))
+
+    sides = [covered(exam, answers, asked, as_learnt) for answers in everyone]
+    told = []
+    for answers, side in zip(everyone, sides):
+        one, known = mean_iocclusion(side), float(np.asarray(side.train).mean())
+        doubt = (
+            ""
+            if known >= KNOWN
+            else f"; it knows only {known:.0%} of these labels: train longer, or another labels_seed"
+        )
+        text = f"mean iOcclusion after learning random labels by heart, CutOcclusion {_cut(side):.1%}{doubt}"
+        facts = {"std": one.std, "cut_occlusion": _cut(side), "train_accuracy": known, "labels_seed": seed}
+        told.append(
+            finding(
+                "occlusion", "iocclusion_random_labels", answers.model, one, text, unit="index",
+                cells=_cells(exam, asked), facts=facts, per_run=tuple(one.per_run.tolist()),
+            )
+        )  # fmt: skip
+    for answers, side in zip(everyone[1:], sides[1:]):
+        same = all(
+            np.shape(one) == np.shape(two) for one, two in ((side.train, sides[0].train), (side.test, sides[0].test))
+        )
+        gap, cut = iocclusion_gap(side, sides[0], shared=same), (_cut(side), _cut(sides[0]))
+        text = f"mean iOcclusion of {answers.model} less that of {everyone[0].model}, both of random labels: {moved(gap, cut)}"
+        told.append(
+            finding(
+                "occlusion", "iocclusion_random_gap", answers.model, gap, text, unit="index",
+                cells=_cells(exam, asked), facts={**side_by_side(gap, cut), "other": everyone[0].model},
+            )
+        )  # fmt: skip
+    return told
+
+
+def needed(name: str, model: str, text: str) -> Finding:
+    """The finding in the place of evidence that the user has not given: nothing measured, and how to get it."""
+    return finding("occlusion", name, model, NO_DATA, text, unit="index")
+
+
+def with_option(data: str, option: str) -> str:
+    """A data text with one more option."""
+    return f"{data}{'&' if '?' in data else '?'}{option}"
+
+
+def _part(exam: Exam, answers: Answers, asked: Interplay, parts: Parts, part: int) -> Covered:
+    def chosen(block: Block, on: str) -> Block:
+        return block.at(np.flatnonzero([sample in parts[on][part] for sample in block.ids]))
+
+    return covered(exam, answers, asked, chosen)
+
+
+def _gap_is_clear(side: Covered) -> bool:
+    """Whether the interval of train less test accuracy, not covered, leaves 0 out."""
+    one = iocclusion(side.train, side.test, side.train_occluded[0], side.test_occluded[0], side.groups)
+    return one.gap_low > 0 or one.gap_high < 0
+
+
+def _cut(side: Covered) -> float:
+    """CutOcclusion: the mean accuracy on covered test images."""
+    scores = np.asarray(side.test_occluded, np.float64)
+    return float(scores.mean()) if scores.size else float("nan")
+
+
+def _cells(exam: Exam, asked: Interplay) -> tuple[Cell, ...]:
+    return tuple(exam.cell(distortion, on) for distortion in asked.distortions for on in ("test", "train"))
+
+
+def _in_order(block: Block, ids: Sequence[str]) -> Block:
+    row = {sample: i for i, sample in enumerate(block.ids)}
+    return block.at(np.array([row[sample] for sample in ids], int))

@@ -1,0 +1,1 @@
+"""Datasets made from datasets and written to files."""

@@ -1,0 +1,101 @@
+"""Where an export goes: a folder that is there whole or not at all.
+
+Files are first written below `.part` inside it, where no reader looks; at the end they are moved up, `phantom.json` last.
+So a folder with a `phantom.json` is complete, and one with a `.part` is ours and may be continued.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from snellen.atomic import cannot_write, write_atomic
+from snellen.errors import UserError
+
+FACTS = "phantom.json"
+PART = ".part"
+
+
+@dataclass(frozen=True)
+class Destination:
+    """The folder `out` of the export that `facts` describe; they end up in its phantom.json, or another file's `name`.
+
+    `whole` says what such a folder is, and `told` which two of the facts tell one from another.
+    """
+
+    out: Path
+    facts: dict[str, Any]
+    name: str = FACTS
+    whole: str = "export of the phantom world"
+    told: tuple[str, str] = ("format", "world")
+
+    @property
+    def part(self) -> Path:
+        """Where files are while the export is not complete."""
+        return self.out / PART
+
+    def begin(self) -> bool:
+        """Make the folder ready; False where it holds this very export already."""
+        try:
+            if self.out.exists() and not self.out.is_dir():
+                raise UserError(f"--out '{self.out}' is a file; give a folder")
+            held = sorted(path.name for path in self.out.iterdir()) if self.out.exists() else []
+            if self.name in held:
+                self._same(self.out / self.name, "choose another --out")
+                return False
+            if PART in held:
+                if (self.part / self.name).exists():  # else it was stopped before its first image
+                    self._same(self.part / self.name, f"remove {self.part} or choose another --out")
+                    for name in held:  # moved up just before it was stopped
+                        if name != PART and not (self.part / name).exists():
+                            os.replace(self.out / name, self.part / name)
+                for half in list(self.part.rglob("*.part")):  # being written when it was killed; see write_atomic
+                    half.unlink()
+            elif held:
+                raise UserError(f"--out '{self.out}' holds '{held[0]}' and is no {self.whole}; choose another --out")
+            self.part.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise cannot_write(self.out, error) from None
+        write_atomic(self.part / self.name, encoded(self.facts, indent=1))
+        return True
+
+    def has(self, name: str) -> bool:
+        """Whether a file was written by an earlier run; what is there is whole, and the same bytes as now."""
+        return (self.part / name).exists()
+
+    def write(self, name: str, content: bytes) -> None:
+        """Write a file, named by its path in the folder."""
+        write_atomic(self.part / name, content)
+
+    def finish(self) -> None:
+        """Move everything to its place."""
+        try:
+            for name in sorted(path.name for path in self.part.iterdir() if path.name != self.name):
+                os.replace(self.part / name, self.out / name)
+            os.replace(self.part / self.name, self.out / self.name)
+            self.part.rmdir()
+        except OSError as error:
+            raise cannot_write(self.out, error) from None
+
+    def _same(self, file: Path, advice: str) -> None:
+        """Refuse a folder whose facts are not these."""
+        try:
+            held = json.loads(file.read_bytes())
+            told = " of ".join(str(held[name]) for name in self.told)
+        except (ValueError, KeyError, TypeError):
+            raise UserError(f"{file} is not the {self.name} of an export; {advice}") from None
+        if held != self.facts:
+            differing = next(name for name in (*held, *self.facts) if held.get(name) != self.facts.get(name))
+            raise UserError(
+                f"{self.out} holds another export, {told} ({differing}: {held.get(differing)!r}, not "
+                f"{self.facts.get(differing)!r}); {advice}"
+            )
+
+
+def encoded(value: Any, indent: int | None = None) -> bytes:
+    """JSON in UTF-8, the same bytes for the same value."""
+    separators = (",", ":") if indent is None else None
+    return (json.dumps(value, indent=indent, separators=separators, ensure_ascii=False) + "\n").encode()

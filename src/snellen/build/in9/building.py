@@ -1,0 +1,243 @@
+"""Build all variants of ImageNet-9 from any images with boxes."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from snellen.build.counting import counted
+from snellen.build.destination import Destination, encoded
+from snellen.build.in9.crew import crew
+from snellen.build.in9.curation import read_curation
+from snellen.build.in9.grouping import Grouping, grouped, rank
+from snellen.build.in9.judging import Candidate, Verdict, judged, mask_model, remembered
+from snellen.build.in9.manifests import write_manifests
+from snellen.build.in9.masks import with_masks
+from snellen.build.in9.rejections import write_rejections
+from snellen.build.in9.settings import Settings
+from snellen.build.in9.variants import Order, written
+from snellen.data import load_data
+from snellen.data.dataset import Dataset, limited
+from snellen.data.in9.layout import FACTS, file_name, folders
+from snellen.distort.background import MIXED
+from snellen.distort.lenders import Lenders
+from snellen.distort.view import View
+from snellen.errors import UserError
+from snellen.hashing import key_of
+
+POOL = ".pool"  # accepted images while the set is being built
+COUNTS = "counts.json"
+CROWDED_OUT = "over-represented"
+
+
+@dataclass(frozen=True)
+class Built:
+    """A set: its folder, its classes with the images each has, how many were judged, and how many were not taken, by reason."""
+
+    out: Path
+    classes: Mapping[str, int]
+    judged: int
+    rejected: Mapping[str, int]
+
+    @property
+    def images(self) -> int:
+        """The number of foregrounds, which each variant has once."""
+        return sum(self.classes.values())
+
+    @property
+    def json(self) -> str:
+        """The same as JSON."""
+        return encoded({**asdict(self), "out": str(self.out), "images": self.images}, indent=1).decode().rstrip()
+
+
+def build(
+    data: str | Dataset,
+    out: str | Path,
+    classes: str | Path | None = None,
+    *,
+    workers: int | None = None,
+    limit: int | None = None,
+    curation: str | Path | None = None,
+    quiet: bool = True,
+    **settings: Any,
+) -> Built:
+    """Build every variant of the images of `data` that pass the filters into the folder `out`.
+
+    `classes` is nine, all or a CSV file (see `grouped`); `settings` are those of `Settings`, such as size=224. Any number of
+    `workers` (processes; default one a core) gives the same bytes. `curation` names a list of images to leave out. A
+    stopped build goes on where it was; a finished one is left as it is.
+    """
+    chosen = Settings(**settings)
+    held = limited(load_data(data) if isinstance(data, str) else data, limit)
+    if "boxes" not in held.facts and not chosen.all_images:
+        raise UserError(
+            f"{held.text} has no boxes; use voc:, coco: or boxes: data, or --all-images for the originals alone"
+        )
+    if chosen.masks is not None:
+        held = with_masks(held, chosen.masks)
+        if chosen.masks.startswith("python:"):
+            mask_model(chosen.masks)  # a wrong name is told before the first image
+    groups = grouped(held, classes, chosen.fine, chosen.seed)
+    rejects = read_curation(curation)
+    if limit is None:
+        _known(rejects, held, curation)
+    facts = {
+        "schema": "snellen/in9/1",
+        "data": held.text,
+        "data_fingerprint": held.fingerprint,
+        "limit": limit,
+        "classes": list(groups.classes),
+        "coarse_classes": list(groups.coarse),
+        "grouping": key_of(groups.labels.tolist()),
+        "curation": key_of(sorted(rejects.items())),
+        **asdict(replace(chosen, fine=None)),
+        "fine": list(chosen.fine) if chosen.fine else None,
+    }
+    to = Destination(Path(out).expanduser(), facts, FACTS, "set built by snellen", ("schema", "data"))
+    if to.begin():
+        _build(held, groups, chosen, rejects, to, (os.cpu_count() or 1) if workers is None else workers, quiet)
+    return Built(to.out, **json.loads((to.out / COUNTS).read_bytes()))
+
+
+def _build(
+    data: Dataset,
+    groups: Grouping,
+    settings: Settings,
+    rejects: Mapping[str, str],
+    to: Destination,
+    workers: int,
+    quiet: bool,
+) -> None:
+    rows = np.flatnonzero((groups.labels >= 0) | _classless(data))
+    names = _names([data.samples.ids[row] for row in rows])
+    label = dict(zip(names, groups.labels[rows].tolist()))
+    pool = to.part / POOL
+    verdicts: list[Verdict] = []
+    with crew(workers) as spread:
+        with counted(len(rows), quiet) as advance:
+            known = {name: remembered(pool, name) for name in names}
+            new = [(row, name) for row, name in zip(rows.tolist(), names) if known[name] is None]
+            for verdict in spread(partial(_judge, settings, pool), _candidates(data, new)):
+                known[verdict.name] = verdict
+                advance(1)
+            verdicts = [verdict for name in names if (verdict := known[name]) is not None]
+        verdicts = [_curated(verdict, rejects) for verdict in verdicts]
+        verdicts = _balanced(verdicts, label, groups, settings)
+        accepted = sorted((v for v in verdicts if not v.reason), key=lambda verdict: verdict.name)
+        orders = _orders(accepted, label, groups, settings)
+        with counted(len(orders), quiet) as advance:
+            for _ in spread(partial(_write, settings, pool, to.part), orders):
+                advance(1)
+    write_manifests(to, orders, accepted, verdicts, label, groups, settings, rejects)
+    rejected = Counter(verdict.reason for verdict in verdicts if verdict.reason)
+    write_rejections(to, data, verdicts, rejected, len(rows), len(data) - len(rows))
+    own = Counter(groups.classes[label[verdict.name]] for verdict in accepted)
+    counts = {
+        "classes": {name: own[name] for name in groups.classes},
+        "judged": len(rows),
+        "rejected": dict(sorted(rejected.items())),
+    }
+    to.write(COUNTS, encoded(counts, indent=1))
+    shutil.rmtree(pool)
+    to.finish()
+
+
+def _judge(settings: Settings, pool: Path, candidate: Candidate) -> Verdict:
+    return judged(candidate, settings, pool)
+
+
+def _write(settings: Settings, pool: Path, out: Path, order: Order) -> str:
+    return written(order, settings, pool, out)
+
+
+def _candidates(data: Dataset, rows: Sequence[tuple[int, str]]) -> Iterator[Candidate]:
+    """The images to judge, read as they are needed."""
+    annotated = data.samples.columns.get("annotated")
+    for start in range(0, len(rows), data.chunk):
+        some = rows[start : start + data.chunk]
+        for (row, name), photo in zip(some, data.read([row for row, _ in some])):
+            there = annotated is None or bool(annotated[row])
+            yield Candidate(data.samples.ids[row], name, photo, there, bool(data.samples.labels[row] >= 0))
+
+
+def _classless(data: Dataset) -> np.ndarray:
+    """bool [N]: whose class is not known because no annotation names an object: they are rejected, not passed over."""
+    objects = data.samples.columns.get("objects")
+    return np.zeros(len(data), bool) if objects is None else (data.samples.labels < 0) & (objects == 0)
+
+
+def _names(ids: Sequence[str]) -> list[str]:
+    """A file name for each id; where two would be the same, a hash of the id tells them apart."""
+    names = [file_name(sample) for sample in ids]
+    often = Counter(name.lower() for name in names)
+    return [n if often[n.lower()] == 1 else f"{n}-{key_of(sample)[:8]}" for n, sample in zip(names, ids)]
+
+
+def _known(rejects: Mapping[str, str], data: Dataset, file: str | Path | None) -> None:
+    """Refuse a list of which not one image is in the data: it belongs to another set."""
+    if rejects and not rejects.keys() & set(_names(data.samples.ids)):
+        raise UserError(
+            f"{file} rejects '{next(iter(rejects))}', …, and no image of {data.text}; ids are those of curation.csv"
+        )
+
+
+def _curated(verdict: Verdict, rejects: Mapping[str, str]) -> Verdict:
+    """An image that somebody has rejected is not taken."""
+    if verdict.reason or verdict.name not in rejects:
+        return verdict
+    return replace(verdict, reason="curation", detail=rejects[verdict.name])
+
+
+def _balanced(verdicts: list[Verdict], label: Mapping[str, int], groups: Grouping, settings: Settings) -> list[Verdict]:
+    """The verdicts after each class is cut to the smallest, at random by the seed; no class may be empty."""
+    own: list[list[Verdict]] = [[] for _ in groups.classes]
+    for verdict in verdicts:
+        if not verdict.reason:
+            own[label[verdict.name]].append(verdict)
+    empty = [number for number, members in enumerate(own) if not members]
+    if empty:
+        raise UserError(_emptied(empty, verdicts, label, groups))
+    if not settings.balance:
+        return verdicts
+    least = min(map(len, own))
+    spare: set[str] = set()
+    for members in own:
+        spare |= {v.name for v in sorted(members, key=lambda v: rank(settings.seed, "balance", v.name))[least:]}
+    told = f"the smallest class has {least}"
+    return [replace(v, reason=CROWDED_OUT, detail=told) if v.name in spare else v for v in verdicts]
+
+
+def _emptied(empty: Sequence[int], verdicts: Sequence[Verdict], label: Mapping[str, int], groups: Grouping) -> str:
+    parts = []
+    for number in empty:
+        why = Counter(verdict.reason for verdict in verdicts if label[verdict.name] == number)
+        told = ", ".join(f"{count} {reason}" for reason, count in why.most_common())
+        parts.append(f"'{groups.classes[number]}' ({told or 'none in the data'})")
+    which = "class" if len(empty) == 1 else f"{len(empty)} classes:"
+    return f"no images are left of {which} {'; '.join(parts)}; leave it out (--classes, ?without=), or add images of it"
+
+
+def _orders(accepted: Sequence[Verdict], label: Mapping[str, int], groups: Grouping, settings: Settings) -> list[Order]:
+    """What to write of each image; who lends to whom is drawn as the distortion draws it on the fly."""
+    names = [verdict.name for verdict in accepted]
+    labels = np.array([label[name] for name in names], np.int64)
+    folder, box = folders(groups.classes), {verdict.name: verdict.box for verdict in accepted}
+    drawn = {}
+    if not settings.all_images:
+        lenders, view = Lenders(names, labels, len(groups.classes)), View.of(names, settings.seed)
+        drawn = {kind: lenders.choose(view.draw, labels, kind, settings.own) for kind in MIXED}
+    orders = []
+    for row, verdict in enumerate(accepted):
+        given = {kind: names[chosen[row]] for kind, chosen in drawn.items() if chosen[row] >= 0}
+        lent = {kind: (name, box[name]) for kind, name in given.items()}
+        orders.append(Order(verdict.name, folder[label[verdict.name]], verdict.box, lent))
+    return orders

@@ -1,0 +1,191 @@
+"""One image: whether it may be in the set, by the published filters, and how it looks on the canvas."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from snellen.atomic import write_atomic
+from snellen.build.in9.segment import segmented
+from snellen.build.in9.settings import Settings
+from snellen.data.canvas import placement, render
+from snellen.data.dataset import Photo, Unreadable
+from snellen.distort.strips import rectangles
+
+_OUTSIDE = (
+    1.0  # pixels that a box may reach out of the image: annotations that count from 0 and from 1 are mixed up often
+)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """An image to judge: its id in the data, the name of its files, and the photo, or why there is none.
+
+    `annotated` is whether it has an annotation, `classed` whether its class is known.
+    """
+
+    source: str
+    name: str
+    photo: Photo | Unreadable
+    annotated: bool = True
+    classed: bool = True
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of an image: the reason why it is not in the set ("" where it is) with details, and what is known of it.
+
+    `box` is x0, y0, x1, y1 on the canvas in whole pixels, maximum exclusive; `mask_share` the object's share of the canvas;
+    `seed` that of the GrabCut which made the mask, −1 for none.
+    """
+
+    source: str
+    name: str
+    reason: str = ""
+    detail: str = ""
+    box: tuple[int, ...] = ()
+    mask_share: float = float("nan")
+    seed: int = -1
+    checksum: str = ""
+
+
+class _Refused(Exception):
+    """Why an image may not be in the set: a reason and its details."""
+
+
+def judged(candidate: Candidate, settings: Settings, pool: Path) -> Verdict:
+    """Judge an image and keep the outcome in the folder `pool`: NAME.npz where it is accepted, NAME.json where not."""
+    source, name, photo = candidate.source, candidate.name, candidate.photo
+    try:
+        if isinstance(photo, Unreadable):
+            raise _Refused(photo.sort, photo.reason)
+        if settings.all_images and candidate.classed:
+            verdict = Verdict(source, name, checksum=photo.checksum)
+            image, mask = render(Photo(photo.image, ""), settings.canvas).image, np.zeros((0, 0), bool)
+        else:
+            verdict, image, mask = _accepted(candidate, photo, settings)
+    except _Refused as refused:
+        reason, detail = refused.args
+        checksum = "" if isinstance(photo, Unreadable) else photo.checksum
+        verdict = Verdict(source, name, reason, detail, checksum=checksum)
+        write_atomic(pool / f"{name}.json", json.dumps(asdict(verdict)).encode())
+        return verdict
+    content = io.BytesIO()
+    np.savez_compressed(content, image=image, mask=mask, facts=np.array(json.dumps(asdict(verdict))))
+    write_atomic(pool / f"{name}.npz", content.getvalue())
+    return verdict
+
+
+def remembered(pool: Path, name: str) -> Verdict | None:
+    """The verdict of an earlier run."""
+    if (pool / f"{name}.npz").exists():
+        with np.load(pool / f"{name}.npz", allow_pickle=False) as held:
+            facts = json.loads(str(held["facts"]))
+    elif (pool / f"{name}.json").exists():
+        facts = json.loads((pool / f"{name}.json").read_bytes())
+    else:
+        return None
+    return Verdict(**{**facts, "box": tuple(facts["box"])})
+
+
+def _accepted(candidate: Candidate, photo: Photo, settings: Settings) -> tuple[Verdict, np.ndarray, np.ndarray]:
+    """The verdict, the image uint8 [3, S, S] and the mask bool [S, S] on the canvas."""
+    box = _only_box(photo, candidate.annotated)
+    corners = _on_canvas(box, photo, settings)
+    mask, seed = _mask(box, candidate, photo, settings)
+    shown = render(Photo(photo.image, "", box[None], {"mask": mask}), settings.canvas)
+    object_ = shown.maps["mask"]
+    if not object_.any():
+        raise _Refused("cropped away", "no pixel of the object is in the crop")
+    share = float(object_.mean())
+    return (
+        Verdict(candidate.source, candidate.name, "", "", corners, share, seed, photo.checksum),
+        shown.image,
+        object_,
+    )
+
+
+def _only_box(photo: Photo, annotated: bool) -> np.ndarray:
+    """float [4]: the image's only box, inside the image."""
+    boxes = np.zeros((0, 4)) if photo.boxes is None else photo.boxes
+    height, width = photo.image.shape[:2]
+    if not len(boxes):
+        raise (
+            _Refused("no box", "its annotation has no object")
+            if annotated
+            else _Refused("no annotation", "there is no annotation of it")
+        )
+    if len(boxes) > 1:
+        raise _Refused("several boxes", f"{len(boxes)} boxes")
+    x0, y0, x1, y1 = boxes[0]
+    told = f"{x0:g}, {y0:g} to {x1:g}, {y1:g} in {width}x{height}"
+    if not (x1 > x0 and y1 > y0):
+        raise _Refused("box without area", told)
+    if min(x0, y0) < -_OUTSIDE or x1 > width + _OUTSIDE or y1 > height + _OUTSIDE:
+        raise _Refused("box outside the image", told)
+    inside = np.clip(boxes[0], 0, [width, height, width, height])
+    if not (inside[2:] > inside[:2]).all():
+        raise _Refused("box outside the image", told)
+    return inside
+
+
+def _on_canvas(box: np.ndarray, photo: Photo, settings: Settings) -> tuple[int, ...]:
+    """The box on the canvas in whole pixels, if the crop leaves enough of it and it leaves enough of the crop."""
+    canvas, (height, width) = settings.canvas, photo.image.shape[:2]
+    target, offset = placement(height, width, canvas)
+    scaled = box * ([target[1] / width, target[0] / height] * 2) - [offset[1], offset[0]] * 2
+    inside = np.clip(scaled, 0, [canvas.width, canvas.height] * 2)
+    kept = (inside[2:] - inside[:2]).prod() / (scaled[2:] - scaled[:2]).prod()
+    if kept < settings.kept:
+        raise _Refused("cropped away", f"{kept:.0%} of the box is in the crop")
+    share = (inside[2:] - inside[:2]).prod() / (canvas.width * canvas.height)
+    corners = rectangles([inside[None]], canvas.height, canvas.width)[0]
+    if share > settings.largest or (corners == [0, 0, canvas.width, canvas.height]).all():
+        raise _Refused("box too large", f"{share:.0%} of the image")
+    return tuple(int(corner) for corner in corners)
+
+
+def _mask(box: np.ndarray, candidate: Candidate, photo: Photo, settings: Settings) -> tuple[np.ndarray, int]:
+    """The object's mask, bool [H, W] of the photo, and the seed that it took (−1: none)."""
+    if settings.masks is None:
+        found = segmented(photo.image, box, candidate.name, settings)
+        if found.mask is None:
+            raise _Refused("segmentation failed", f"{found.why} in {found.tries} tries")
+        return found.mask, found.seed
+    if settings.masks.startswith("python:"):
+        model = mask_model(settings.masks)
+        try:
+            mask = np.asarray(model(photo.image, box)) > 0
+        except Exception as error:  # whatever somebody's model raises
+            raise _Refused("segmentation failed", f"the mask model: {type(error).__name__}: {error}") from None
+        if mask.shape != photo.image.shape[:2]:
+            raise _Refused("segmentation failed", f"the mask model gave {mask.shape}, not {photo.image.shape[:2]}")
+    else:
+        mask = np.asarray(photo.maps.get("mask", np.zeros(photo.image.shape[:2])), bool)
+    share = mask.sum() / (box[2:] - box[:2]).prod()
+    if share < settings.smallest:
+        raise _Refused("segmentation failed", f"the mask is {share:.1%} of the box")
+    return mask, -1
+
+
+@cache
+def mask_model(text: str) -> Callable[[np.ndarray, np.ndarray], Any]:
+    """What `python:file.py:factory` makes: a callable from an image uint8 [H, W, 3] and its box [4] to a mask [H, W]."""
+    from snellen.errors import UserError
+    from snellen.models.adapters.python import user_module
+
+    place, colon, factory = text.removeprefix("python:").rpartition(":")
+    made = getattr(user_module(place), factory, None) if colon else None
+    if not callable(made):
+        raise UserError(f"'{text}' names no callable; expected python:file.py:factory, which returns a mask model")
+    model = made()
+    if not callable(model):
+        raise UserError(f"'{text}' returned {type(model).__name__}; expected a callable from image and box to a mask")
+    return model

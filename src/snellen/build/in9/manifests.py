@@ -1,0 +1,76 @@
+"""The tables beside a set: where every file comes from, what was rejected, and the list for people's decisions."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from snellen.build.destination import Destination
+from snellen.build.in9 import curation
+from snellen.build.in9.grouping import Grouping
+from snellen.build.in9.judging import Verdict
+from snellen.build.in9.settings import Settings
+from snellen.build.in9.variants import Order, files_of
+from snellen.data.in9.layout import COLUMNS, CURATION, PROVENANCE, REJECTED
+
+
+def write_manifests(
+    to: Destination,
+    orders: Sequence[Order],
+    accepted: Sequence[Verdict],
+    verdicts: Sequence[Verdict],
+    label: Mapping[str, int],
+    groups: Grouping,
+    settings: Settings,
+    rejects: Mapping[str, str],
+) -> None:
+    """Write provenance.csv, rejected.csv and curation.csv."""
+    rows = [row for o, v in zip(orders, accepted) for row in _files(o, v, label, groups, settings)]
+    rows.sort(key=lambda row: (row["variant"], row["file"]))
+    to.write(PROVENANCE, table(COLUMNS, rows))
+    refused = [{"id": v.name, "source": v.source, "reason": v.reason, "detail": v.detail} for v in verdicts if v.reason]
+    to.write(REJECTED, table(("id", "source", "reason", "detail"), refused))
+    decided = {v.name: ("accept", "") for v in accepted} | {name: ("reject", why) for name, why in rejects.items()}
+    decisions = [{"id": name, "decision": d, "reason": why} for name, (d, why) in sorted(decided.items())]
+    to.write(CURATION, table(curation.COLUMNS, decisions))
+
+
+def table(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> bytes:
+    """Rows as CSV in UTF-8, with the same bytes everywhere."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue().encode()
+
+
+def _files(
+    order: Order, verdict: Verdict, label: Mapping[str, int], groups: Grouping, settings: Settings
+) -> list[dict[str, Any]]:
+    """One row a file of an image. Where the background is the image's own, it is named so; only_fg has none."""
+    own = groups.classes[label[order.name]]
+    corners = dict(zip(("x0", "y0", "x1", "y1"), order.box))
+    rows = []
+    for kind, file in files_of(order, settings).items():
+        lender = order.lenders[kind][0] if kind in order.lenders else "" if kind == "only_fg" else order.name
+        rows.append(
+            {
+                "id": file.rpartition("/")[2].rpartition(".")[0],
+                "variant": kind,
+                "split": settings.split,
+                "file": file,
+                "class": own,
+                "coarse_class": groups.coarse[label[order.name]],
+                "foreground": order.name,
+                "background": lender,
+                "background_class": groups.classes[label[lender]] if lender else "",
+                "mask_share": "" if settings.all_images else f"{verdict.mask_share:.6f}",
+                **corners,
+                "seed": "" if verdict.seed < 0 else verdict.seed,
+                "source": verdict.source,
+                "source_checksum": verdict.checksum,
+            }
+        )
+    return rows

@@ -1,0 +1,88 @@
+"""The object's mask: OpenCV's GrabCut inside the box, a seed for each image and try."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from PIL import Image
+
+from snellen.build.in9.grouping import rank
+from snellen.build.in9.settings import Settings
+
+
+@dataclass(frozen=True)
+class Segmented:
+    """A mask bool [H, W] of the photo, the share of the box that it fills, and the seed and tries it took.
+
+    The mask is None where no try found enough; `why` says what the last one did.
+    """
+
+    mask: np.ndarray | None
+    share: float
+    seed: int
+    tries: int
+    why: str = ""
+
+
+def grabcut_seed(seed: int, sample: str, attempt: int = 0) -> int:
+    """The seed of OpenCV's generator for one try at an image, 0 … 2^31 − 1."""
+    return int(rank(seed, f"grabcut {attempt}", sample), 16) & 0x7FFFFFFF
+
+
+def grabcut(image: np.ndarray, box: tuple[int, int, int, int], seed: int, iterations: int = 5) -> np.ndarray:
+    """bool [H, W]: the foreground that GrabCut finds in uint8 RGB [H, W, 3] inside the box x0, y0, x1, y1 (exclusive).
+
+    Raises cv2.error where it cannot work, such as on a box that fills the image.
+    """
+    import cv2
+
+    x0, y0, x1, y1 = box
+    cv2.setRNGSeed(seed)
+    mask = np.zeros(image.shape[:2], np.uint8)
+    background, foreground = np.zeros((1, 65)), np.zeros((1, 65))
+    cv2.grabCut(image, mask, (x0, y0, x1 - x0, y1 - y0), background, foreground, iterations, cv2.GC_INIT_WITH_RECT)
+    return (mask == cv2.GC_FGD) | (mask == cv2.GC_PR_FGD)
+
+
+def segmented(image: np.ndarray, box: np.ndarray, sample: str, settings: Settings) -> Segmented:
+    """The mask of the object in a box (float x0, y0, x1, y1, inside the image), by as many tries as are allowed."""
+    import cv2
+
+    scaled, factors = _scaled(image, settings.segment_size)
+    height, width = scaled.shape[:2]
+    low, high = np.floor(box[:2] * factors + 1e-6), np.ceil(box[2:] * factors - 1e-6)
+    x0, y0 = (int(v) for v in np.clip(low, 0, [width - 1, height - 1]))
+    x1, y1 = (int(v) for v in np.clip(high, [x0 + 1, y0 + 1], [width, height]))
+    why, share, used = "", 0.0, 0
+    for attempt in range(settings.tries):
+        used = grabcut_seed(settings.seed, sample, attempt)
+        try:
+            mask = grabcut(scaled, (x0, y0, x1, y1), used, settings.iterations)
+        except cv2.error as error:
+            why = f"OpenCV: {str(error.err or error).splitlines()[0]}"
+            continue
+        share = float(mask.sum() / ((x1 - x0) * (y1 - y0)))
+        if share >= settings.smallest:
+            return Segmented(resized(mask, image.shape[0], image.shape[1]), share, used, attempt + 1)
+        why = f"{share:.1%} of the box found"
+    return Segmented(None, share, used, settings.tries, why)
+
+
+def resized(mask: np.ndarray, height: int, width: int) -> np.ndarray:
+    """A mask bool at another size: the pixels that are at least half inside."""
+    if mask.shape == (height, width):
+        return mask
+    soft = Image.fromarray(mask.astype(np.float32)).resize((width, height), Image.Resampling.BILINEAR)
+    return np.asarray(soft) >= 0.5
+
+
+def _scaled(image: np.ndarray, shorter: int | None) -> tuple[np.ndarray, np.ndarray]:
+    """The image with its shorter side scaled, bicubically, and how much wider and higher it is."""
+    height, width = image.shape[:2]
+    if shorter is None or shorter == min(height, width):
+        return np.ascontiguousarray(image), np.ones(2)
+    ratio = shorter / min(height, width)
+    wide, high = max(1, round(width * ratio)), max(1, round(height * ratio))
+    scaled = np.asarray(Image.fromarray(image).resize((wide, high), Image.Resampling.BICUBIC))
+    return np.ascontiguousarray(scaled), np.array([wide / width, high / height])

@@ -1,0 +1,106 @@
+"""The files of one accepted image: every variant, by the very distortion that makes them on the fly."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PIL import Image
+
+from snellen.atomic import write_atomic
+from snellen.build.in9.settings import Settings
+from snellen.data.in9.layout import MASKS, VARIANTS, mixed_name
+from snellen.distort.background import MIXED, Background
+from snellen.distort.view import Donors, View
+from snellen.lazy_torch import torch
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+ENDINGS = {"png": "png", "jpeg": "JPEG"}
+
+
+@dataclass(frozen=True)
+class Portrait:
+    """An accepted image on the canvas: uint8 [1, 3, S, S], its mask bool [1, S, S] and its box int [1, 4]."""
+
+    image: Tensor
+    mask: Tensor
+    box: np.ndarray
+
+
+@dataclass(frozen=True)
+class Order:
+    """What to write of one image: its name, its class folder and who lends the background of each mixed variant."""
+
+    name: str
+    folder: str
+    box: tuple[int, ...]
+    lenders: Mapping[str, tuple[str, tuple[int, ...]]]  # variant → name and box
+
+
+def files_of(order: Order, settings: Settings) -> dict[str, str]:
+    """The file of each variant, by its path in the set."""
+    ending = ENDINGS[settings.format]
+    names = {kind: mixed_name(order.name, order.lenders[kind][0]) for kind in MIXED if kind in order.lenders}
+    return {
+        kind: f"{kind}/{settings.split}/{order.folder}/{names.get(kind, order.name)}.{ending}"
+        for kind in (("original",) if settings.all_images else VARIANTS)
+        if kind not in MIXED or kind in names
+    }
+
+
+def written(order: Order, settings: Settings, pool: Path, out: Path) -> str:
+    """Write the files of an image that are not there yet; its name."""
+    missing = {kind: file for kind, file in files_of(order, settings).items() if not (out / file).exists()}
+    mask = out / MASKS / settings.split / order.folder / f"{order.name}.npy"
+    if not missing and (settings.all_images or mask.exists()):
+        return order.name
+    own = portrait(pool, order.name, order.box)
+    for kind, file in missing.items():
+        write_atomic(out / file, _encoded(variant(kind, own, order, settings, pool), settings))
+    if not settings.all_images:
+        content = io.BytesIO()
+        np.save(content, own.mask[0].numpy().astype(np.uint8))
+        write_atomic(mask, content.getvalue())
+    return order.name
+
+
+def portrait(pool: Path, name: str, box: tuple[int, ...]) -> Portrait:
+    """An accepted image as it was kept when it was judged."""
+    with np.load(pool / f"{name}.npz", allow_pickle=False) as held:
+        image, mask = torch.from_numpy(held["image"])[None], torch.from_numpy(held["mask"])[None]
+    return Portrait(image, mask, np.array([box], np.int64))
+
+
+def variant(kind: str, own: Portrait, order: Order, settings: Settings, pool: Path) -> Tensor:
+    """uint8 [3, S, S]: one variant of an image; mixed ones borrow from the lender that was drawn for them."""
+    if kind == "original":
+        return own.image[0]
+    known: dict[str, object] = {
+        "masks": own.mask,
+        "boxes": list(own.box[:, None].astype(float)),
+        "labels": np.zeros(1, int),
+    }
+    drawn = kind
+    if kind in MIXED:
+        name, box = order.lenders[kind]
+        lender = portrait(pool, name, box)
+        known["donors"] = Donors(lender.image, (name,), "lender", np.zeros(1, int), [lender.box.astype(float)])
+        drawn = "mixed_rand"  # of a pool of one
+    distortion = Background(drawn, settings.sigma, settings.inpaint)  # type: ignore[arg-type]
+    return distortion(own.image, View.of([order.name], settings.seed, **known))[0]
+
+
+def _encoded(image: Tensor, settings: Settings) -> bytes:
+    content = io.BytesIO()
+    picture = Image.fromarray(image.permute(1, 2, 0).contiguous().numpy())
+    if settings.format == "png":
+        picture.save(content, "PNG")
+    else:
+        picture.save(content, "JPEG", quality=settings.quality)
+    return content.getvalue()

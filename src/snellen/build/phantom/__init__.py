@@ -1,0 +1,1 @@
+"""The phantom world as files, in the formats other tools read."""

@@ -1,0 +1,51 @@
+"""`folder`: one sub-folder of images per class, as `folder:` and torchvision's ImageFolder read it."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from snellen.build.destination import Destination
+from snellen.build.phantom.chosen import portions, stem
+from snellen.build.phantom.instances import CLASSES
+from snellen.build.phantom.pixels import png
+from snellen.data.phantom.world import World
+
+LISTING = "listing.csv"
+TRUTH = {
+    "folder name": "the label given to the image; with label_noise that is not always the class shown",
+    LISTING: "one row an image, which `manifest:` reads: path, id, label, the box x0, y0, x1, y1 of what is visible of "
+    "the object (pixels, maximum exclusive) and all columns of the world's own listing",
+}
+
+
+def write(world: World, images: np.ndarray, to: Destination) -> Iterator[int]:
+    """Write `CLASS/ID.png` and the listing; yields how many images each step has written."""
+    samples = world.samples()
+    rows = []
+    for some in portions(images):
+        made = world.render(some)
+        for image, number, box in zip(made.images, some.tolist(), made.boxes.tolist()):
+            label = CLASSES[samples.labels[number]]
+            name = f"{label}/{stem(samples.ids[number])}.png"
+            if not to.has(name):
+                to.write(name, png(image))
+            facts = {column: values[number] for column, values in samples.columns.items()}
+            corners = dict(zip(("x0", "y0", "x1", "y1"), box))
+            rows.append({"path": name, "id": samples.ids[number], "label": label, **corners, **facts})
+        yield len(some)
+    to.write(LISTING, table(rows))
+
+
+def table(rows: Iterable[dict[str, Any]]) -> bytes:
+    """Rows of the same columns as CSV."""
+    rows = list(rows)
+    held = io.StringIO()
+    writer = csv.DictWriter(held, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return held.getvalue().encode()

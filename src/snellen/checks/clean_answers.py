@@ -1,0 +1,51 @@
+"""What a model's answers to unmodified images make doubtful."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from snellen.checks.accuracy import below_stated
+from snellen.checks.classes import class_order, unmapped, unrelated
+from snellen.checks.doubt import Clean, Doubt
+from snellen.engine.keep.read_back import Answers
+from snellen.engine.requests.cell import Cell
+
+# Of each run's clean answers; the more particular reasons stand before the more general ones.
+CHECKS: tuple[Callable[[Clean], Doubt | None], ...] = (class_order, unmapped, unrelated, below_stated)
+
+
+def doubts_about(answers: Answers, cell: Cell, stated: Mapping[str, float | None]) -> list[Doubt]:
+    """What the clean answers (`cell`) of one model make doubtful; `stated` is the stated accuracy by run."""
+    found = [doubt for check in CHECKS for clean in _by_run(answers, cell, stated) if (doubt := check(clean))]
+    return told_once(found, len(answers.runs))
+
+
+def told_once(doubts: Sequence[Doubt], runs: int) -> list[Doubt]:
+    """The doubts about one model's runs, those of one name told for the first run that raises it."""
+    told: dict[str, list[Doubt]] = {}
+    for doubt in doubts:
+        told.setdefault(doubt.name, []).append(doubt)
+    return [
+        replace(same[0], text=f"{same[0].text} (the like in {len(same)} of {runs} runs)") if runs > 1 else same[0]
+        for same in told.values()
+    ]
+
+
+def _by_run(answers: Answers, cell: Cell, stated: Mapping[str, float | None]) -> list[Clean]:
+    block = answers[cell]
+    block = block.at(np.flatnonzero(block.labels >= 0))
+    return [
+        Clean(
+            who=f"'{answers.model}'" if len(answers.runs) == 1 else f"'{answers.model}' ({run})",
+            model=answers.model,
+            pred=block.pred[row],
+            labels=block.labels,
+            confidence=block.confidence[row],
+            classes=answers.classes[cell.on],
+            stated=stated.get(run),
+        )
+        for row, run in enumerate(answers.runs)
+    ]

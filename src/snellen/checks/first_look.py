@@ -1,0 +1,106 @@
+"""The first look: what a few unmodified images tell of a model before an audit spends its forward passes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from snellen.checks.clean_answers import CHECKS
+from snellen.checks.doubt import FEWEST, Clean, Doubt
+from snellen.checks.preprocessing import preprocessing
+from snellen.data.dataset import Dataset, limited
+from snellen.distort import Nothing
+from snellen.engine.ask.slides import slides
+from snellen.engine.keep.failures import answered_nan
+from snellen.engine.requests.cell import canvas_for
+from snellen.engine.settings import Settings
+from snellen.errors import UserError
+from snellen.lazy_torch import torch
+from snellen.models.labels import LabelMap, Reading
+from snellen.models.subject import Subject
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+FIRST = 64  # images whose clean answers are checked
+MOST = 256  # images on which two ways of preprocessing are compared
+BATCH = 32  # images asked at once: little enough for any device
+
+
+@dataclass(frozen=True)
+class Look:
+    """Some labelled images of a dataset on a model's canvas, uint8 [n, 3, H, W], with ids and labels; how to ask about them."""
+
+    ids: tuple[str, ...]
+    images: Tensor
+    labels: Tensor
+    ask: Callable[[Tensor, Tensor], Reading]
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def right(self, pixels: Tensor, start: int) -> np.ndarray:
+        """0/1 for each of the images from `start` on, prepared as `pixels`."""
+        labels = self.labels[start : start + len(pixels)]
+        return (self.ask(pixels, labels).pred == labels).numpy().astype(np.float64)
+
+
+def first_look(
+    subject: Subject, data: Dataset, labels: LabelMap, settings: Settings, networks_only: bool = False
+) -> list[Doubt]:
+    """What up to 64 clean answers, and for a torch network other ways of preprocessing, make doubtful.
+
+    Nothing is said of recorded answers, which are checked whole, nor where there are fewer than 30 labelled images, nor of
+    models that are no torch networks if `networks_only`. A model that fails here fails in the run, where its failures are
+    listed.
+    """
+    model = subject.model(settings.device)
+    if model.predict is None or (networks_only and model.module is None):
+        return []
+    try:
+        look = _look(subject, data, labels, settings)
+        if look is None:
+            return []
+        first = look.ask(look.images[:FIRST], look.labels[:FIRST])
+        if not first.confidence.isfinite().all():
+            sample = look.ids[int((~first.confidence.isfinite()).nonzero()[0])]
+            raise answered_nan(subject.name, sample, Nothing())
+        clean = Clean(
+            who=f"'{subject.name}'" if subject.run == subject.name else f"'{subject.name}' ({subject.run})",
+            model=subject.name,
+            pred=first.pred.numpy(),
+            labels=look.labels[:FIRST].numpy(),
+            confidence=first.confidence.float().numpy(),
+            classes=data.classes,
+            stated=subject.card.stated,
+        )
+        doubt = preprocessing(subject.name, model, look, clean.correct) if model.module is not None else None
+    except UserError:
+        raise
+    except Exception:  # whatever somebody's model raises
+        return []
+    return ([doubt] if doubt else []) + [found for check in CHECKS if (found := check(clean))]
+
+
+def _look(subject: Subject, data: Dataset, labels: LabelMap, settings: Settings) -> Look | None:
+    model, canvas = subject.model(settings.device), canvas_for(subject, data)
+    known = data.at(np.flatnonzero(data.samples.labels >= 0)) if (data.samples.labels < 0).any() else data
+    if len(known) < FEWEST:
+        return None
+    chosen = limited(known, MOST if model.module is not None else FIRST)
+    (slide,) = slides(chosen, [range(len(chosen))], [canvas], settings.decoders)
+    # A listing is often sorted by class: the first 64 of these images must not be of one class only.
+    rows = np.argsort(chosen.samples.keys, kind="stable")
+    rows = rows[[not slide.errors[row] for row in rows]]
+    if len(rows) < FEWEST:
+        return None
+
+    def ask(pixels: Tensor, truth: Tensor) -> Reading:
+        answers = [model(some).cpu() for some in pixels.split(min(BATCH, settings.batch_for(canvas)))]
+        return labels.read(torch.cat(answers), truth)
+
+    shown = chosen.samples.take(rows)
+    return Look(shown.ids, slide.images[canvas][rows], torch.from_numpy(shown.labels), ask)

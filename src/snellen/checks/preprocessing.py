@@ -1,0 +1,107 @@
+"""Preprocessing that does not fit: the same images, normalised as other networks want them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from snellen.checks.doubt import Doubt
+from snellen.lazy_torch import torch
+from snellen.measure import compare
+from snellen.models.card import IMAGENET_MEAN, IMAGENET_STD
+from snellen.models.model import Model
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from snellen.checks.first_look import Look
+
+SCREENED = (16, 64)  # images after which another way that is no better is given up
+GAIN = 0.05  # what another way must bring, as a share
+
+Triple = tuple[float, float, float]
+NORMALISATIONS: dict[str, tuple[Triple, Triple]] = {
+    "plain pixels in 0…1": ((0, 0, 0), (1, 1, 1)),
+    "pixels in 0…255": ((0, 0, 0), (1 / 255, 1 / 255, 1 / 255)),
+    "ImageNet's mean and std": (IMAGENET_MEAN, IMAGENET_STD),
+    "mean and std of 0.5": ((0.5, 0.5, 0.5), (0.5, 0.5, 0.5)),
+    "CIFAR-10's mean and std": ((0.4914, 0.4822, 0.4465), (0.247, 0.2435, 0.2616)),
+}
+
+
+@dataclass(frozen=True)
+class Way:
+    """Another way to prepare images: `pixels` maps uint8 images to what the model's own normalisation turns into it."""
+
+    name: str
+    advice: str
+    pixels: Callable[[Tensor], Tensor]
+
+
+def preprocessing(name: str, model: Model, look: Look, own: np.ndarray) -> Doubt | None:
+    """Whether a torch model is clearly more often right (5 points, p < 0.001) on the images prepared otherwise.
+
+    `own` are its 0/1 scores on the first images as it is asked. A way that is no better on few images is not asked about the
+    rest.
+    """
+    if own.mean() > 1 - GAIN:
+        return None
+    others = {way: np.zeros(0) for way in ways(model)}
+    for start, stop in pairwise((0, *(few for few in SCREENED if few < len(look)), len(look))):
+        if len(own) < stop:
+            own = np.concatenate([own, look.right(look.images[len(own) : stop], len(own))])
+        for way, scores in others.items():
+            others[way] = np.concatenate([scores, look.right(way.pixels(look.images[start:stop]), start)])
+        level = own[:stop].sum()
+        # On the first images one that is right as often stays, unless neither is ever right.
+        needed = level if start == 0 and level > 0 else level + 1
+        others = {way: scores for way, scores in others.items() if scores.sum() >= needed}
+        if not others:
+            return None
+    return fits_better(name, own[: len(look)], others)
+
+
+def fits_better(model: str, own: np.ndarray, others: Mapping[Way, np.ndarray]) -> Doubt | None:
+    """The doubt that the best of the other ways raises, from 0/1 scores on the same images; None where none is clear."""
+    best = max(others, key=lambda way: others[way].mean())
+    if others[best].mean() - own.mean() < GAIN or not compare(others[best], own).p < 0.001:
+        return None
+    return Doubt(
+        "preprocessing",
+        f"'{model}' is right on {100 * others[best].mean():.1f} % of {len(own)} images given {best.name}, as it is asked on "
+        f"{100 * own.mean():.1f} %",
+        best.advice,
+        model,
+    )
+
+
+def ways(model: Model) -> list[Way]:
+    """The common normalisations that are not the model's own, and its own with red and blue exchanged."""
+    mean, std = model.card.mean or (0.0, 0.0, 0.0), model.card.std or (1.0, 1.0, 1.0)
+    others = [
+        Way(name, _advice(*wanted), _through((mean, std), wanted))
+        for name, wanted in NORMALISATIONS.items()
+        if not np.allclose(wanted, (mean, std), rtol=1e-3, atol=1e-4)
+    ]
+    turned = "it seems to expect blue first; give it such: wrap the module so that it calls network(x[:, [2, 1, 0]])"
+    return [*others, Way("red and blue exchanged (BGR)", turned, lambda images: images.flip(1))]
+
+
+def _advice(mean: Triple, std: Triple) -> str:
+    if (mean, std) == NORMALISATIONS["plain pixels in 0…1"]:
+        return "it seems to normalise by itself; leave mean and std out of from_torch"
+    numbers = [f"[{', '.join(f'{value:.4g}' for value in triple)}]" for triple in (mean, std)]
+    return f"it seems trained on these; pass them: from_torch(module, mean={numbers[0]}, std={numbers[1]})"
+
+
+def _through(own: tuple[Triple, Triple], wanted: tuple[Triple, Triple]) -> Callable[[Tensor], Tensor]:
+    """uint8 images → float pixels that the own normalisation makes what the wanted one would make of the images."""
+    (mean, std), (other_mean, other_std) = (
+        tuple(torch.tensor(triple).view(1, 3, 1, 1) for triple in pair) for pair in (own, wanted)
+    )
+    scale = std / other_std
+    return lambda images: images.float() * scale + 255 * (mean - other_mean * scale)

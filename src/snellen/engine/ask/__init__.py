@@ -1,0 +1,1 @@
+"""Asking: shards of images shown to models, here or on a cluster."""

@@ -1,0 +1,162 @@
+"""An actor of a cluster run: it loads models and data once, then answers shard after shard and writes them itself."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from snellen.data import Dataset, limited, load_data
+from snellen.data.occluders import Occluders, read_occluders
+from snellen.engine.ask.local import keep, load_models, shrunk, work_of
+from snellen.engine.ask.pass_state import PassState
+from snellen.engine.ask.shard import answer
+from snellen.engine.ask.slides import Slides, slides
+from snellen.engine.keep.store import Store
+from snellen.engine.plan import Plan
+from snellen.engine.progress import Progress
+from snellen.errors import UserError
+from snellen.lazy_torch import torch
+from snellen.version import __version__
+
+TRAVELLING = ("SNELLEN_", "HF_HOME", "HF_HUB_", "TORCH_HOME", "XDG_CACHE_HOME")  # what actors share; no secrets
+
+Task = tuple[int, int]  # (pass, shard)
+
+
+@dataclass(frozen=True)
+class Parcel:
+    """What an actor needs: the plan without data and models, and how to get at these.
+
+    `texts` are data by role, loaded by the actor, and `prints` the fingerprints they must have; `objects` are references to
+    what was made in Python, data by role and models by fingerprint.
+    """
+
+    plan: Plan
+    names: Sequence[str]  # of the passes, in the store
+    folder: Path
+    texts: Mapping[str, str]
+    prints: Mapping[str, str]
+    objects: Mapping[str, Any]
+    cpus: int
+    place: str = field(default_factory=os.getcwd)
+    version: str = __version__
+    environment: Mapping[str, str] = field(
+        default_factory=lambda: {name: value for name, value in os.environ.items() if name.startswith(TRAVELLING)}
+    )
+
+
+class Actor:
+    """An actor: loads models and data once and answers one shard after the other, reading the next one ahead."""
+
+    def prepare(self, parcel: Parcel) -> None:
+        """Load everything; done here and not at creation, so that what goes wrong arrives as the error it is."""
+        _check_machine(parcel)
+        os.environ.update(parcel.environment)
+        torch.set_num_threads(parcel.cpus)
+        data = {role: self._data(role, parcel) for role in parcel.prints if role != "occluders"}
+        self.donors = data.pop("donors", None)
+        self.occluders = self._occluders(parcel)
+        self.plan = replace(parcel.plan, data=data)
+        for one in self.plan.passes:
+            for asked in one.requests:
+                if not asked.subject.by_text:
+                    asked.subject.loaded = _unpacked(parcel.objects[asked.subject.card.fingerprint])
+        self.models = load_models(self.plan, Progress(quiet=True))
+        self.store, self.names = Store(parcel.folder), parcel.names
+        self.works: dict[int, PassState] = {}
+        self.reader = ThreadPoolExecutor(max_workers=1, thread_name_prefix="ahead")
+        self.ahead: tuple[Task, Future[Slides]] | None = None
+
+    def ask(self, task: Task, following: Task | None) -> int | None:
+        """Answer and keep one shard while the following one is read; the batch size, where memory made it shrink."""
+        number, shard = task
+        expected = self.ahead[1] if self.ahead is not None and self.ahead[0] == task else None
+        shown = self._slides(task) if expected is None else expected.result()
+        self.ahead = None if following is None else (following, self.reader.submit(self._slides, following))
+        work = self._work(number)
+        keep(self.store, self.names[number], shard, answer(shown, work), work)
+        return shrunk(work, self.plan)
+
+    def _slides(self, task: Task) -> Slides:
+        work, settings = self._work(task[0]), self.plan.settings
+        samples = self.plan.samples_of(work.on, task[1])
+        pinned = work.device.type == "cuda"
+        (shown,) = slides(work.data, [samples], list(work.batch), settings.decoders, pinned=pinned)
+        return shown
+
+    def _work(self, number: int) -> PassState:
+        if number not in self.works:
+            pasted = self.donors, self.occluders
+            self.works[number] = work_of(self.plan.passes[number], self.plan, self.models, pasted, self.store)
+        return self.works[number]
+
+    def _data(self, role: str, parcel: Parcel) -> Dataset:
+        if role in parcel.objects:
+            return _unpacked(parcel.objects[role])
+        limit = None if role == "donors" else parcel.plan.settings.limit
+        data = limited(load_data(parcel.texts[role]), limit)
+        if data.fingerprint != parcel.prints[role]:
+            here = socket.gethostname()
+            raise UserError(f"{here} sees other files in {data.text}; put the data on storage that all machines share")
+        return data
+
+    def _occluders(self, parcel: Parcel) -> Occluders | None:
+        if "occluders" not in parcel.prints:
+            return None
+        if "occluders" in parcel.objects:
+            return _unpacked(parcel.objects["occluders"])
+        held = read_occluders(parcel.texts["occluders"])
+        if held.fingerprint != parcel.prints["occluders"]:
+            here = socket.gethostname()
+            raise UserError(f"{here} sees other cut-outs in {held.text}; put them on storage that all machines share")
+        return held
+
+
+def _unpacked(reference: Any) -> Any:
+    import ray
+
+    try:
+        return ray.get(reference)
+    except Exception as error:
+        raise UserError(
+            f"a model or dataset made in Python could not be rebuilt in a worker on {socket.gethostname()} "
+            f"({describe_ray_error(error)}); give it as text, or install its code there"
+        ) from None
+
+
+def _check_machine(parcel: Parcel) -> None:
+    """Refuse a machine with another snellen, or one that does not see the run folder."""
+    from snellen.models.device import chosen_device, precision_on
+
+    here = socket.gethostname()
+    if parcel.version != __version__:
+        raise UserError(f"snellen {__version__} on {here}, {parcel.version} where the audit started; install the same")
+    if not all((parcel.folder / "answers" / name / "pass.json").exists() for name in parcel.names):
+        raise UserError(f"{here} does not see {parcel.folder}; put --out on storage that all machines share")
+    if os.getcwd() != parcel.place:
+        try:
+            os.chdir(parcel.place)
+        except OSError:
+            raise UserError(
+                f"{here} does not see {parcel.place}; start from a folder that all machines share"
+            ) from None
+    if parcel.place not in sys.path:
+        sys.path.insert(0, parcel.place)
+    settings = parcel.plan.settings
+    precision = precision_on(chosen_device(settings.device))
+    if precision != settings.precision:
+        raise UserError(f"{here} computes in {precision}, the run in {settings.precision}; leave that machine out")
+
+
+def describe_ray_error(error: BaseException) -> str:
+    """An error in one line."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    if type(error).__name__ in ("ActorDiedError", "ActorUnavailableError", "RayActorError"):
+        return "its worker died" + (f": {lines[-1]}" if lines else "")
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__

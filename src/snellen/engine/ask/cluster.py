@@ -1,0 +1,264 @@
+"""Execution on a Ray cluster: the driver keeps the plan and the lock, actors keep the models and write their shards.
+
+A shard is a task. Whoever answers it, an actor runs the same `answer` and `tables_of` as a local run and writes the shard
+into the run folder, which all machines see; so the table does not depend on how many actors there are or which of them
+died. The driver only hands out shards: each to a free actor, again where an actor died, hung or failed.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from snellen.data import Dataset
+from snellen.data.occluders import Occluders
+from snellen.engine.ask.actor import Actor, Parcel, Task, describe_ray_error
+from snellen.engine.ask.local import Pasted
+from snellen.engine.keep.store import Store
+from snellen.engine.plan import Pass, Plan
+from snellen.engine.progress import Progress
+from snellen.engine.settings import Cluster
+from snellen.errors import UserError
+
+TRIES = 3  # how often a shard is given out, and how many starts may fail in a row, before the run stops
+PATIENCE = 600  # seconds without any actor before the cluster counts as full or gone
+POLL = 1.0  # seconds
+
+
+@dataclass
+class Seat:
+    """One actor as the driver sees it: what it does (None: it prepares) since when, and what it reads ahead."""
+
+    actor: Any
+    task: Task | None
+    since: float
+    following: Task | None = None
+
+
+def run_cluster(
+    plan: Plan,
+    store: Store,
+    progress: Progress,
+    donors: Dataset | None,
+    texts: Mapping[str, str],
+    cluster: Cluster,
+    occluders: Occluders | None = None,
+) -> int | None:
+    """Answer everything the plan found missing on a cluster; the batch size that a resumed run should use.
+
+    `texts` names the data (test, train, donors, occluders) that were given as text, which actors load themselves.
+    """
+    with connected(cluster) as ray:
+        names = [store.begin_pass(one.on, {a.key: a.shown for a in one.asked}, one.new) for one in plan.passes]
+        seats = _Seats(ray, _parcel(ray, plan, names, store, (donors, occluders), texts, cluster), cluster)
+        waiting = [(number, shard) for number, one in enumerate(plan.passes) for shard in one.shards]
+        wide = min(len(waiting), cluster.actors or _room(ray, plan, cluster))
+        progress.start(plan.forward_passes)
+        try:
+            return _hand_out(waiting, seats, plan, progress, wide)
+        finally:
+            seats.close()
+            progress.stop()
+
+
+def _hand_out(waiting: list[Task], seats: _Seats, plan: Plan, progress: Progress, wide: int) -> int | None:
+    """Give every waiting shard to an actor until all are kept."""
+    batch_size = plan.settings.batch_size
+    failures: Counter[Task | None] = Counter()
+    for _ in range(wide):
+        seats.add()
+    while waiting or seats.asking:
+        seats.give(waiting)
+        for seat, outcome in seats.finished():
+            if not isinstance(outcome, Exception):
+                if seat.task is not None:
+                    number, shard = seat.task
+                    progress.advance(plan.images_of(plan.passes[number], shard))
+                    batch_size = min(filter(None, (batch_size, outcome)), default=None)
+                failures[seat.task] = 0
+                seats.rest(seat)
+                continue
+            failures[seat.task] += 1
+            if isinstance(outcome, UserError):
+                raise outcome
+            if failures[seat.task] == TRIES:
+                raise UserError(
+                    f"{_named(seat.task, plan)} failed {TRIES} times, at last with {describe_ray_error(outcome)}"
+                )
+            progress.say(f"{_named(seat.task, plan)} failed and is tried again: {describe_ray_error(outcome)}")
+            if seat.task is not None:
+                waiting.insert(0, seat.task)
+            seats.replace(seat)
+    return batch_size
+
+
+class _Seats:
+    """The actors of a run."""
+
+    def __init__(self, ray: Any, parcel: Parcel, cluster: Cluster) -> None:
+        self.ray, self.timeout = ray, cluster.shard_timeout
+        gpus = 1 if parcel.plan.settings.device.startswith("cuda") else 0
+        self.kind = ray.remote(Actor).options(num_cpus=cluster.cpus_per_actor, num_gpus=gpus)
+        self.parcel = ray.put(parcel)
+        self.busy: dict[Any, Seat] = {}
+        self.free: list[Seat] = []
+
+    @property
+    def asking(self) -> bool:
+        return any(seat.task is not None for seat in self.busy.values())
+
+    def add(self) -> None:
+        actor = self.kind.remote()
+        self.busy[actor.prepare.remote(self.parcel)] = Seat(actor, None, time.monotonic())
+
+    def give(self, waiting: list[Task]) -> None:
+        """A shard to every free actor: the one it has read ahead, else one that nobody reads ahead."""
+        while waiting and self.free:
+            seat = self.free.pop()
+            taken = {other.following for other in (*self.busy.values(), *self.free)}
+            ranked = sorted(waiting, key=lambda task: (task != seat.following, task in taken))
+            seat.task = ranked[0]
+            waiting.remove(seat.task)
+            seat.following = next((task for task in ranked[1:] if task not in taken), None)
+            seat.since = time.monotonic()
+            self.busy[seat.actor.ask.remote(seat.task, seat.following)] = seat
+
+    def rest(self, seat: Seat) -> None:
+        seat.task = None
+        self.free.append(seat)
+
+    def replace(self, seat: Seat) -> None:
+        self.ray.kill(seat.actor)
+        self.add()
+
+    def finished(self) -> Iterator[tuple[Seat, Any]]:
+        """The actors that are done, with what came of it: a value or the error; waits a second at most."""
+        done, _ = self.ray.wait(list(self.busy), num_returns=1, timeout=min(POLL, self.timeout / 4))
+        for reference in done:
+            yield self.busy.pop(reference), self._outcome(reference)
+        now = time.monotonic()
+        if not self.asking and not self.free and now - max(seat.since for seat in self.busy.values()) > PATIENCE:
+            raise UserError(f"no actor came up within {PATIENCE} s; is the Ray cluster full or gone? (ray status)")
+        for reference, seat in list(self.busy.items()):
+            if seat.task is None and self.asking and now - seat.since > max(PATIENCE, self.timeout):
+                self.ray.kill(self.busy.pop(reference).actor)  # the others do without one that never gets ready
+            elif seat.task is not None and now - seat.since > self.timeout:
+                yield self.busy.pop(reference), TimeoutError(f"it took more than {self.timeout:g} s (--shard-timeout)")
+
+    def _outcome(self, reference: Any) -> Any:
+        try:
+            return self.ray.get(reference)
+        except Exception as error:
+            cause = getattr(error, "cause", None)  # what was raised in the actor
+            return cause if isinstance(cause, Exception) else error
+
+    def close(self) -> None:
+        for seat in (*self.busy.values(), *self.free):
+            self.ray.kill(seat.actor)
+
+
+@contextmanager
+def connected(cluster: Cluster) -> Iterator[Any]:
+    """Ray, connected: to the session that is open already, to a running cluster, or to one started for this run."""
+    try:
+        import ray
+    except ModuleNotFoundError:
+        raise UserError("--engine ray needs Ray; install it: pip install 'snellen[ray]'") from None
+    if ray.is_initialized():
+        yield ray
+        return
+    quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
+    address = cluster.address or os.environ.get("RAY_ADDRESS")
+    try:
+        if address:
+            _check_reachable(address)
+            ray.init(address, **quiet)
+        else:
+            cpus = max(os.cpu_count() or 1, (cluster.actors or 1) * cluster.cpus_per_actor)
+            ray.init("local", num_cpus=cpus, include_dashboard=False, **quiet)
+    except (OSError, RuntimeError, ValueError) as error:
+        hint = (
+            "start one (ray start --head), check RAY_AUTH_MODE, or leave --address out" if address else "see its logs"
+        )
+        raise UserError(f"no Ray cluster at '{address or 'local'}' ({describe_ray_error(error)}); {hint}") from None
+    try:
+        yield ray
+    finally:
+        ray.shutdown()
+
+
+def _check_reachable(address: str) -> None:
+    """Fail at once where nobody listens at host:port; Ray itself would try for minutes."""
+    host, _, port = address.rpartition(":")
+    if port.isdigit() and "/" not in host:
+        socket.create_connection((host, int(port)), timeout=5).close()
+
+
+def _room(ray: Any, plan: Plan, cluster: Cluster) -> int:
+    """How many actors the cluster can hold: one per GPU where models run on GPUs, else by CPUs."""
+    has = ray.cluster_resources()
+    cpus, gpus = int(has.get("CPU", 0)), int(has.get("GPU", 0))
+    if plan.settings.device.startswith("cuda"):
+        if gpus == 0:
+            raise UserError("device 'cuda' asked for, but the Ray cluster has no GPU; use --device cpu")
+        return gpus
+    if cpus < cluster.cpus_per_actor:
+        raise UserError(f"{cluster.cpus_per_actor} CPUs per actor asked for, but the Ray cluster has {cpus}")
+    return cpus // cluster.cpus_per_actor
+
+
+def _parcel(
+    ray: Any,
+    plan: Plan,
+    names: Sequence[str],
+    store: Store,
+    pasted: Pasted,
+    texts: Mapping[str, str],
+    cluster: Cluster,
+) -> Parcel:
+    """The plan without what actors load themselves, and references to what they cannot."""
+    pools = {name: pool for name, pool in zip(("donors", "occluders"), pasted) if pool is not None}
+    held: dict[str, Any] = {**plan.data, **pools}
+    objects = {role: _packed(ray, data, f"data '{data.text}'") for role, data in held.items() if role not in texts}
+    passes = []
+    for one in plan.passes:
+        for subject in (asked.subject for asked in one.requests):
+            if not subject.by_text and subject.card.fingerprint not in objects:
+                objects[subject.card.fingerprint] = _packed(ray, subject.loaded, f"model '{subject.name}'")
+        passes.append(_bare(one))
+    device = "cuda" if plan.settings.device.startswith("cuda") else plan.settings.device  # an actor sees its GPU only
+    bare = replace(plan, asked=(), passes=tuple(passes), data={}, settings=replace(plan.settings, device=device))
+    prints = {role: data.fingerprint for role, data in held.items()}
+    return Parcel(bare, names, store.folder.absolute(), texts, prints, objects, cluster.cpus_per_actor)
+
+
+def _bare(one: Pass) -> Pass:
+    """The pass without loaded models."""
+    return replace(one, asked=tuple(map(_unloaded, one.asked)), maps=tuple(map(_unloaded, one.maps)))
+
+
+def _unloaded(asked: Any) -> Any:
+    """The request, and the maps it needs, without its model."""
+    needed = _unloaded(asked.map) if asked.map else None
+    return replace(asked, subject=replace(asked.subject, loaded=None), map=needed)
+
+
+def _packed(ray: Any, thing: Any, name: str) -> Any:
+    try:
+        return ray.put(thing)
+    except Exception as error:
+        example = "python:file.py:factory" if name.startswith("model") else "folder:photos"
+        raise UserError(
+            f"{name} cannot travel to Ray's workers ({describe_ray_error(error.__cause__ or error)}); "
+            f"give it as text, for example {example}"
+        ) from None
+
+
+def _named(task: Task | None, plan: Plan) -> str:
+    return "starting an actor" if task is None else f"shard {task[1]} of the {plan.passes[task[0]].on} data"

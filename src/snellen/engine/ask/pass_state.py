@@ -1,0 +1,101 @@
+"""The work on one dataset: what is asked of whom, and what distortions may know of the images."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from snellen.data.canvas import Canvas
+from snellen.data.dataset import Dataset
+from snellen.data.occluders import Occluders
+from snellen.distort import Donors, View
+from snellen.distort.chain import stages_of
+from snellen.engine.ask.maps import Drawn
+from snellen.engine.ask.slides import Slides
+from snellen.engine.keep.failures import Failure
+from snellen.engine.requests.cell import BoundCell
+from snellen.engine.requests.map import BoundMap
+from snellen.models.model import Model
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Which donors a distortion pastes from: the canvas they are on, and whether all should be there or a share is enough."""
+
+    canvas: Canvas
+    whole: bool = False
+
+
+def pool_needed(one: BoundCell | BoundMap) -> Pool:
+    """The pool of a request; it depends on nothing else, so that no other request changes what is pasted."""
+    return Pool(one.canvas, any(getattr(stage, "whole_pool", False) for stage in stages_of(one.distortion)))
+
+
+@dataclass
+class PassState:
+    """What is to be answered on one dataset: the cells, the loaded models and what distortions may know.
+
+    `batch` may shrink while running, when a device's memory is too small for it; `unreadable` and `failed` grow with
+    the images that cannot be shown or answered, until they are too many. `maps` are those that cells need and those that
+    were asked for, what others rest on first; `held` looks up the stored ones of a key for the samples at some positions.
+    """
+
+    on: str
+    data: Dataset
+    asked: Sequence[BoundCell]
+    models: Mapping[str, Model]  # by model fingerprint
+    batch: dict[Canvas, int]
+    device: Any
+    new: frozenset[str] = frozenset()
+    donors: Mapping[Pool, Donors] = field(default_factory=dict)
+    occluders: Occluders | None = None
+    pictured: frozenset[int] = frozenset()
+    keep: str | None = None
+    maps: Sequence[BoundMap] = ()
+    held: Callable[[str, range], Drawn | None] = lambda key, positions: None
+    on_answers: Callable[[int], None] = lambda images: None
+    unreadable: list[tuple[str, str]] = field(default_factory=list)
+    failed: dict[str, list[Failure]] = field(default_factory=dict)  # by cell or map
+
+
+def view_of(
+    one: BoundCell | BoundMap,
+    slides: Slides,
+    labels: np.ndarray,
+    work: PassState,
+    masks: Tensor | None,
+    drawn: Drawn | None = None,
+    empty: np.ndarray | None = None,
+) -> View:
+    """What the distortion of a request may know of some slides; `drawn` are the maps it needs."""
+    return View(
+        keys=slides.keys,
+        seed=one.seed,
+        device=work.device,
+        labels=labels,
+        masks=masks,
+        empty=empty,
+        boxes=slides.boxes.get(one.canvas),
+        mean=one.subject.card.fill,
+        donors=work.donors.get(pool_needed(one)),
+        occluders=work.occluders,
+        saliency=None if drawn is None else drawn.maps,
+        ranks=None if drawn is None else drawn.ranks,
+    )
+
+
+def without_object(slides: Slides, canvas: Canvas) -> np.ndarray | None:
+    """bool [n]: whose mask is empty, known here so that no device has to be waited for."""
+    outlines = slides.masks.get(canvas)
+    return None if outlines is None else (~outlines.flatten(1).any(1)).numpy()
+
+
+def map_under(one: BoundCell | BoundMap, maps: Mapping[str, Drawn]) -> Drawn | None:
+    """The maps that the distortion of a request needs, if any."""
+    return maps[one.map.key] if one.map else None

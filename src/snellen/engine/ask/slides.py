@@ -1,0 +1,133 @@
+"""Slides: a shard's images, decoded once and put on every canvas the models need."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from snellen.data.canvas import Canvas, placement, render
+from snellen.data.dataset import Dataset, Photo, Photos, Unreadable
+from snellen.lazy_torch import torch
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Slides:
+    """One shard: uint8 [n, 3, H, W] per canvas; an unreadable image is black there and has its reason in `errors`.
+
+    `keys` are the sample keys that random draws start from.
+    """
+
+    positions: range
+    keys: np.ndarray
+    images: dict[Canvas, Tensor]
+    masks: dict[Canvas, Tensor]
+    boxes: dict[Canvas, list[np.ndarray]]
+    checksums: list[str]
+    sizes: list[tuple[int, int]]
+    errors: list[str]
+
+
+def slides(
+    data: Dataset,
+    shards: Sequence[range],
+    canvases: Sequence[Canvas],
+    threads: int,
+    ahead: int = 2,
+    pinned: bool = False,
+) -> Generator[Slides]:
+    """The slides of each shard in turn; decoding runs `ahead` shards in front, in a pool of threads.
+
+    `pinned` puts the images into memory from which a GPU copies without waiting.
+    """
+    pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="decode")
+    waiting: list[tuple[Slides, list[Future[None]]]] = []
+    upcoming = iter(shards)
+    try:
+        while True:
+            while len(waiting) < ahead and (shard := next(upcoming, None)) is not None:
+                blank = _blank(data, shard, canvases, pinned)
+                starts = range(0, len(shard), data.chunk)
+                waiting.append((blank, [pool.submit(_fill, data, blank, start) for start in starts]))
+            if not waiting:
+                return
+            filled, futures = waiting.pop(0)
+            for future in futures:
+                future.result()
+            yield filled
+    finally:  # never waits for the threads: the garbage collector may get here while it holds the locks they end with
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _blank(data: Dataset, shard: range, canvases: Sequence[Canvas], pinned: bool) -> Slides:
+    """Empty slides, into which the threads of the pool write their parts."""
+    count = len(shard)
+    images = {c: torch.zeros((count, 3, c.height, c.width), dtype=torch.uint8, pin_memory=pinned) for c in canvases}
+    masked = canvases if "masks" in data.facts else ()
+    boxed = canvases if "boxes" in data.facts else ()
+    return Slides(
+        shard,
+        data.samples.keys[shard.start : shard.stop],
+        images,
+        {c: torch.zeros((count, c.height, c.width), dtype=torch.bool, pin_memory=pinned) for c in masked},
+        {c: [np.zeros((0, 4))] * count for c in boxed},
+        [""] * count,
+        [(0, 0)] * count,
+        [""] * count,
+    )
+
+
+def _fill(data: Dataset, slides: Slides, start: int) -> None:
+    """Decode one chunk of a shard into its slides; the decoded photos, which may be large, are dropped at once."""
+    positions = slides.positions[start : start + data.chunk]
+    if data.read_together is not None and all(_as_they_are(data.size, canvas) for canvas in slides.images):
+        _fill_together(data.read_together(positions), slides, start)
+        return
+    for row, photo in enumerate(data.read(positions), start):
+        _fill_one(photo, slides, row)
+
+
+def _fill_together(photos: Photos, slides: Slides, start: int) -> None:
+    """Photos of the canvases' own size, all at once."""
+    rows = slice(start, start + len(photos.images))
+    for pixels in slides.images.values():
+        pixels.numpy()[rows] = photos.images.transpose(0, 3, 1, 2)
+    for masks in slides.masks.values():
+        masks.numpy()[rows] = photos.maps["mask"]
+    for boxes in slides.boxes.values():
+        if photos.boxes is not None:
+            boxes[rows] = photos.boxes
+    slides.checksums[rows] = photos.checksums
+    slides.sizes[rows] = [(photos.images.shape[1], photos.images.shape[2])] * len(photos.images)
+
+
+def _fill_one(photo: Photo | Unreadable, slides: Slides, row: int) -> None:
+    """One photo on each canvas, or the reason why it is missing."""
+    if isinstance(photo, Unreadable):
+        slides.errors[row] = photo.reason
+        return
+    slides.checksums[row] = photo.checksum
+    slides.sizes[row] = (photo.image.shape[0], photo.image.shape[1])
+    try:
+        for canvas, pixels in slides.images.items():
+            shown = render(photo, canvas)
+            pixels.numpy()[row] = shown.image
+            if canvas in slides.masks:
+                slides.masks[canvas].numpy()[row] = shown.maps["mask"]
+            if canvas in slides.boxes and shown.boxes is not None:
+                slides.boxes[canvas][row] = shown.boxes
+    except ValueError as error:
+        slides.errors[row] = str(error)
+
+
+def _as_they_are(size: tuple[int, int] | None, canvas: Canvas) -> bool:
+    """Whether photos of this size are shown on the canvas without scaling or cropping."""
+    if size != (canvas.height, canvas.width):
+        return False
+    return placement(*size, canvas) == (size, (0, 0))

@@ -1,0 +1,156 @@
+"""Carrying trials out: round after round of a model's trials, each kept as it ends, and what is kept read back."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from snellen.engine.ask.local import Pasted, work_of
+from snellen.engine.ask.pass_state import PassState, pool_needed, view_of
+from snellen.engine.ask.shard import probabilities_of
+from snellen.engine.ask.slides import slides
+from snellen.engine.keep.failures import MOST, TooManyFailures, answered_nan
+from snellen.engine.keep.store import Store
+from snellen.engine.plan import Pass, Plan
+from snellen.engine.progress import Progress
+from snellen.engine.requests.cell import BoundCell
+from snellen.engine.requests.trial import FinishedTrial, Reply, Stage, played
+from snellen.lazy_torch import torch
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+KEEP_ROWS = 512  # ended trials that wait, at most, until they are written
+KEEP_SECONDS = 5.0  # and how long
+
+
+def run_trials(
+    plan: Plan, store: Store, progress: Progress, pasted: Pasted, batch_done: Callable[[], None] = lambda: None
+) -> int | None:
+    """Carry out every trial that the plan found missing; the batch size that a resumed run should use.
+
+    Trials run on this machine, one model after the other; those that were kept before a kill are not asked again.
+    """
+    batch_size = plan.settings.batch_size
+    for on in dict.fromkeys(one.cell.on for one in plan.open_trials):
+        asked = tuple(one for one in plan.open_trials if one.cell.on == on)
+        work = work_of(Pass(on, asked, (), frozenset()), plan, {}, pasted, store)
+        for one in asked:
+            progress.say(f"{one.subject.name} ({one.subject.run}): {one.cell.distortion}")
+            work = replace(work, models={one.subject.card.fingerprint: one.subject.model(plan.settings.device)})
+            batch_done()
+            _carry_out(one, work, plan.settings.decoders, store, progress, batch_done)
+            if work.batch[one.canvas] < plan.settings.batch_for(one.canvas):
+                batch_size = min(filter(None, (batch_size, work.batch[one.canvas])))
+    return batch_size
+
+
+def _carry_out(
+    one: BoundCell, work: PassState, threads: int, store: Store, progress: Progress, batch_done: Callable[[], None]
+) -> None:
+    """All missing trials of one run of one model."""
+    ids = work.data.samples.ids
+    place = {sample: position for position, sample in enumerate(ids)}
+    held: dict[int, Mapping[str, Any]] = {place[row["sample"]]: row for row in store.trials(one.key)}
+    keeping = _Keeping(one.key, store)
+    if hasattr(one.cell.distortion, "things") and store.things(one.key) is None:
+        store.add_things(one.key, one.cell.distortion.things(work.donors.get(pool_needed(one))))
+
+    def ask(pixels: Tensor) -> tuple[Reply, Mapping[int, str]]:
+        answered = _replied(one, pixels, work)
+        batch_done()
+        return answered
+
+    progress.start(len(ids) - len(held), "trials")
+    try:
+        for positions in one.cell.distortion.rounds(len(ids)):
+            missing = np.array([position for position in positions if position not in held], np.int64)
+            if not len(missing):
+                continue
+            earlier = {at: row for at, row in held.items() if at < positions.start and not row["error"]}
+            stage, unreadable = _stage(one, work, threads, missing, earlier)
+            shown = [row for row in range(len(missing)) if row not in unreadable]
+            unshown = (FinishedTrial(row, {}, 0, error) for row, error in unreadable.items())
+            playing = played(one.cell.distortion.begin(stage), shown, ask, lambda: work.batch[one.canvas])
+            for end in chain(unshown, playing):
+                sample = ids[missing[end.row]]
+                row = {"sample": sample, "asked": end.asked, "error": end.error, **end.columns}
+                held[int(missing[end.row])] = row
+                keeping.add(row)
+                progress.advance(1)
+                if end.error:
+                    _check(held.values(), one, len(ids))
+    except TooManyFailures:
+        keeping.write()
+        store.discard_failed_trials(one.key)
+        raise
+    finally:
+        keeping.write()
+        progress.stop()
+
+
+def _stage(
+    one: BoundCell, work: PassState, threads: int, positions: np.ndarray, earlier: Mapping[int, Mapping[str, Any]]
+) -> tuple[Stage, dict[int, str]]:
+    """The images of some positions on the device with what is known of them; and the rows that cannot be shown, with why."""
+    part = work.data.at(positions)
+    (slide,) = slides(part, [range(len(part))], [one.canvas], threads)
+    masks = slide.masks[one.canvas].to(work.device) if one.canvas in slide.masks else None
+    view = view_of(one, slide, part.samples.labels, work, masks)
+    images = slide.images[one.canvas].to(work.device)
+    stage = Stage(images, view, positions, work.data.samples.labels, earlier)
+    return stage, {row: error for row, error in enumerate(slide.errors) if error}
+
+
+def _replied(one: BoundCell, pixels: Tensor, work: PassState) -> tuple[Reply, Mapping[int, str]]:
+    """What the model says to images, however many: batch by batch, then to the host at once."""
+    model = work.models[one.subject.card.fingerprint]
+    parts: list[Tensor] = []
+    failed: dict[int, str] = {}
+    start = 0
+    while start < len(pixels):
+        some = pixels[start : start + work.batch[one.canvas]]
+        probabilities, wrong = probabilities_of(one, model, some, work)
+        failed |= {start + row: error for row, error in wrong.items()}
+        parts.append(probabilities)
+        start += len(some)
+    answers = parts[0] if len(parts) == 1 else torch.cat(parts)
+    read = one.labels.read(answers, torch.full((len(answers),), -1, device=answers.device))
+    pred, raw, confidence = (values.cpu().numpy() for values in read[:3])
+    if np.isnan(confidence).sum() > len(failed):
+        raise answered_nan(one.subject.name, "of a trial", one.cell.distortion)
+    return Reply(answers, pred, raw, confidence), failed
+
+
+def _check(rows: Any, one: BoundCell, samples: int) -> None:
+    """Stop where a model failed in more than 5 % of the trials; images that cannot be shown were never asked."""
+    failed = [row for row in rows if row["error"] and row["asked"]]
+    if len(failed) > MOST * samples:
+        raise TooManyFailures(
+            f"model '{one.subject.name}' failed in {len(failed)} of {samples} trials of {one.cell.distortion}, more than "
+            f"{MOST:.0%} (first '{failed[0]['sample']}': {failed[0]['error']}); mend it, and the same command continues"
+        )
+
+
+class _Keeping:
+    """Writes ended trials, some at a time: each file is there whole or not at all."""
+
+    def __init__(self, key: str, store: Store) -> None:
+        self.key, self.store = key, store
+        self.rows: list[Mapping[str, Any]] = []
+        self.since = time.monotonic()
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        self.rows.append(row)
+        if len(self.rows) >= KEEP_ROWS or time.monotonic() - self.since > KEEP_SECONDS:
+            self.write()
+
+    def write(self) -> None:
+        if self.rows:
+            self.store.add_trials(self.key, self.rows)
+        self.rows, self.since = [], time.monotonic()

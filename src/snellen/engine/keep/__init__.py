@@ -1,0 +1,1 @@
+"""Keeping: the run folder, its tables, and reading them back."""

@@ -1,0 +1,235 @@
+"""Answers: the stored rows of a run as arrays, ready for measures."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from snellen.data.dataset import Dataset
+from snellen.engine.ask.maps import Maps, stored_maps, together
+from snellen.engine.keep.store import Store, read_rows
+from snellen.engine.requests.cell import BoundCell, Cell
+from snellen.engine.requests.map import BoundMap, MapRequest
+
+_COLUMNS = ("pred", "raw", "score", "confidence", "label_prob")
+Columns = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Block:
+    """The answers of one model to one cell: arrays [runs, samples]; `valid` marks samples that count (readable and
+    not excluded); `covered` is the covered share per sample (nan where nothing covers)."""
+
+    pred: np.ndarray
+    raw: np.ndarray
+    score: np.ndarray
+    confidence: np.ndarray
+    label_prob: np.ndarray
+    labels: np.ndarray
+    covered: np.ndarray
+    valid: np.ndarray
+    ids: np.ndarray
+    groups: np.ndarray | None = None
+
+    def at(self, rows: np.ndarray) -> Block:
+        """The block of some samples."""
+        wide = {name: getattr(self, name)[:, rows] for name in _COLUMNS}
+        long = {name: getattr(self, name)[rows] for name in ("labels", "covered", "valid", "ids")}
+        return replace(self, **wide, **long, groups=None if self.groups is None else self.groups[rows])
+
+
+@dataclass(frozen=True)
+class TrialTable:
+    """What came of the trials of one run: a row a sample of the listing (None: not there) with its columns by name, with
+    `asked` (how many images it took) and `error` (why there is nothing else); and what the columns speak of, by column."""
+
+    rows: Sequence[Columns | None]
+    things: Mapping[str, Sequence[Any]]
+
+
+class Answers:
+    """What one model (all its runs) answered; `answers[cell]` gives the samples that count."""
+
+    def __init__(
+        self,
+        model: str,
+        runs: Sequence[str],
+        blocks: Mapping[Cell, Block],
+        classes: Mapping[str, Sequence[str]],
+        maps: Mapping[MapRequest, Sequence[Callable[[], Iterator[Maps]]]] | None = None,
+        trials: Mapping[Cell, Sequence[TrialTable]] | None = None,
+    ) -> None:
+        self.model, self.runs, self._blocks, self.classes = model, list(runs), dict(blocks), classes
+        self._maps = maps or {}  # one reader a run
+        self._trials = dict(trials or {})
+        self._known: dict[Any, Any] = {}
+
+    def once(self, name: Any, compute: Callable[[], Any]) -> Any:
+        """The value computed under this name before, or now: several findings may rest on one measure."""
+        if name not in self._known:
+            self._known[name] = compute()
+        return self._known[name]
+
+    def __getitem__(self, cell: Cell) -> Block:
+        block = self._blocks[cell]
+        return block.at(np.flatnonzero(block.valid))
+
+    def __contains__(self, cell: Cell) -> bool:
+        return cell in self._blocks
+
+    def trials(self, cell: Cell) -> Sequence[TrialTable]:
+        """What came of the trials of a cell, one entry a run."""
+        return self._trials[cell]
+
+    def together(self, *cells: Cell) -> list[Block]:
+        """The blocks of several cells of one dataset, restricted to the samples that count in all of them: paired."""
+        blocks = [self._blocks[cell] for cell in cells]
+        rows = np.flatnonzero(np.logical_and.reduce([block.valid for block in blocks]))
+        return [block.at(rows) for block in blocks]
+
+    def mean_score(self, cells: Sequence[Cell]) -> np.ndarray:
+        """float [runs, samples] over the whole listing: the mean over the cells, nan where a sample does not count."""
+        blocks = [self._blocks[cell] for cell in cells]
+        valid = np.logical_and.reduce([block.valid for block in blocks])
+        return np.where(valid, np.mean([block.score for block in blocks], axis=0), np.nan)
+
+    def maps(self, request: MapRequest, run: int = 0) -> Maps:
+        """One run's maps, uint8 [samples, H, W] with the ids of their samples."""
+        return together(self.maps_by_shard(request, run))
+
+    def maps_by_shard(self, request: MapRequest, run: int = 0) -> Iterator[Maps]:
+        """The same, some hundred samples after the other, for data whose maps do not fit into memory."""
+        return self._maps[request][run]()
+
+    def groups(self, cell: Cell) -> np.ndarray | None:
+        """The group of each sample of the listing, where the data has groups."""
+        return self._blocks[cell].groups
+
+
+def read_answers(
+    store: Store,
+    asked: Sequence[BoundCell],
+    data: Mapping[str, Dataset],
+    maps: Sequence[BoundMap] = (),
+    trials: Sequence[BoundCell] = (),
+) -> list[Answers]:
+    """The answers of every model of a plan, from the store, and what came of its trials; maps are read when looked at."""
+    rows = {on: {sample: i for i, sample in enumerate(held.samples.ids)} for on, held in data.items()}
+    held = _cells(store, {one.key: one.cell.on for one in asked}, rows)
+    shown = _shown(store, {one.shown: one.cell.on for one in asked}, rows)
+    models: dict[str, list[BoundCell]] = {}
+    for one in asked:
+        models.setdefault(one.subject.name, []).append(one)
+    answers = []
+    for model, listed in models.items():
+        runs = list(dict.fromkeys(one.subject.run for one in listed))
+        by_cell: dict[Cell, list[BoundCell]] = {}
+        for one in listed:
+            by_cell.setdefault(one.cell, []).append(one)
+        blocks = {cell: _block(ones, held, shown, data[cell.on]) for cell, ones in by_cell.items()}
+        readers: dict[MapRequest, list[Callable[[], Iterator[Maps]]]] = {}
+        for wanted in (one for one in maps if one.subject.name == model):
+            readers.setdefault(wanted.request, []).append(functools.partial(stored_maps, store, wanted.key))
+        tried = [one for one in trials if one.subject.name == model]
+        ended = {cell: [_ended(store, one, data) for one in tried if one.cell == cell] for cell in _cells_of(tried)}
+        answers.append(Answers(model, runs, blocks, {on: one.classes for on, one in data.items()}, readers, ended))
+    return answers
+
+
+def _cells_of(asked: Sequence[BoundCell]) -> list[Cell]:
+    return list(dict.fromkeys(one.cell for one in asked))
+
+
+def _ended(store: Store, one: BoundCell, data: Mapping[str, Dataset]) -> TrialTable:
+    """What came of one run's trials, in the order of the listing."""
+    rows = {row["sample"]: row for row in store.trials(one.key)}
+    return TrialTable([rows.get(sample) for sample in data[one.cell.on].samples.ids], store.things(one.key) or {})
+
+
+def _block(
+    asked: Sequence[BoundCell],
+    held: Mapping[str, Mapping[str, np.ndarray]],
+    shown: Mapping[str, Mapping[str, np.ndarray]],
+    data: Dataset,
+) -> Block:
+    """The runs of one model on one cell, stacked."""
+    arrays = {name: np.stack([held[one.key][name] for one in asked]) for name in _COLUMNS}
+    valid = ~np.isnan(arrays["score"]).any(0)
+    for one in asked:
+        valid &= ~shown[one.shown]["excluded"]
+    groups = data.samples.columns.get("group")
+    return Block(
+        **arrays,
+        labels=data.samples.labels,
+        covered=shown[asked[0].shown]["covered"],
+        valid=valid,
+        ids=np.array(data.samples.ids, object),
+        groups=None if groups is None else np.asarray(groups),
+    )
+
+
+def _cells(
+    store: Store, keys: Mapping[str, str], rows: Mapping[str, Mapping[str, int]]
+) -> dict[str, dict[str, np.ndarray]]:
+    """Cell key → arrays over all samples of its dataset; −2 and nan where there is no answer."""
+    held: dict[str, dict[str, np.ndarray]] = {}
+    for key, on in keys.items():
+        count = len(rows[on])
+        held[key] = {
+            name: np.full(count, -2, np.int32) if name in ("pred", "raw") else np.full(count, np.nan, np.float32)
+            for name in _COLUMNS
+        }
+    for key, start, stop, columns, at in _parts(store.files("answers"), "cell", _COLUMNS, keys, rows):
+        for name in _COLUMNS:
+            held[key][name][at] = columns[name][start:stop]
+    return held
+
+
+def _shown(
+    store: Store, keys: Mapping[str, str], rows: Mapping[str, Mapping[str, int]]
+) -> dict[str, dict[str, np.ndarray]]:
+    """Shown key → covered share and excluded flag over all samples."""
+    held = {
+        key: {"covered": np.full(len(rows[on]), np.nan, np.float32), "excluded": np.zeros(len(rows[on]), bool)}
+        for key, on in keys.items()
+    }
+    for key, start, stop, columns, at in _parts(store.files("shown"), "shown", ("covered", "excluded"), keys, rows):
+        for name in ("covered", "excluded"):
+            held[key][name][at] = columns[name][start:stop]
+    return held
+
+
+def _parts(
+    files: Iterable[Path],
+    word: str,
+    names: Sequence[str],
+    keys: Mapping[str, str],
+    rows: Mapping[str, Mapping[str, int]],
+) -> Iterable[tuple[str, int, int, dict[str, np.ndarray], np.ndarray]]:
+    """Runs of rows with one key: (key, start, stop, columns of the file, positions of the run's samples)."""
+    for file in files:
+        table = read_rows(file, [word, "sample", *names], read_dictionary=[word, "sample"]).combine_chunks()
+        if not len(table):
+            continue
+        table = table.unify_dictionaries()
+        code = table[word].chunk(0)
+        sample = table["sample"].chunk(0)
+        columns = {name: table[name].to_numpy() for name in names}
+        numbers = code.indices.to_numpy()
+        samples = sample.indices.to_numpy()
+        vocabulary, words = sample.dictionary.to_pylist(), code.dictionary.to_pylist()
+        edges = [0, *(np.flatnonzero(np.diff(numbers)) + 1), len(numbers)]
+        positions: dict[str, np.ndarray] = {}
+        for start, stop in itertools.pairwise(edges):
+            key = words[numbers[start]]
+            if key in keys:
+                on = keys[key]
+                if on not in positions:
+                    positions[on] = np.array([rows[on].get(s, -1) for s in vocabulary])
+                yield key, start, stop, columns, positions[on][samples[start:stop]]

@@ -1,0 +1,140 @@
+"""From an answered shard to the rows of the tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from snellen.data.dataset import Dataset, Samples
+from snellen.engine.ask.maps import Drawn, table_of
+from snellen.engine.ask.pass_state import PassState
+from snellen.engine.ask.shard import Answered, Trace
+from snellen.engine.ask.slides import Slides
+from snellen.engine.keep.failures import Failure, answered_nan, with_failures
+from snellen.engine.keep.store import ShardTables
+from snellen.engine.requests.cell import BoundCell
+from snellen.lazy_torch import torch
+from snellen.models.labels import Reading
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def tables_of(answered: Answered, work: PassState) -> ShardTables:
+    """The tables of one shard; this waits for the device."""
+    answered.arrived()
+    answers: dict[str, dict[str, np.ndarray]] = {}
+    shown: dict[str, dict[str, np.ndarray]] = {}
+    thumbs: dict[tuple[str, int], np.ndarray] = {}
+    readable = answered.readable
+    rows: dict[str, np.ndarray] = {}
+    for trace in answered.traces:
+        for one in trace.group:
+            rows[one.key] = given = readable.copy()
+            given[list(trace.failed.get(one.key, ()))] = False
+            answers[one.key] = _answer_columns(one, trace.readings[one.key], answered.samples, given)
+            if work.keep is not None:
+                kept = trace.kept.get(one.key) or [torch.empty((len(readable), 0))]
+                answers[one.key][work.keep] = torch.cat(kept).cpu().numpy()[given]
+        key = trace.group[0].shown
+        if key in work.new:
+            shown[key] = _shown_columns(trace, readable)
+            pictures = [picture for part in trace.pictures for picture in part.cpu().numpy()]
+            thumbs |= {(key, answered.slides.positions[row]): one for row, one in zip(answered.pictured, pictures)}
+    ids = answered.samples.ids
+    failures = [one for trace in answered.traces for failed in trace.failed.values() for one in failed.values()]
+    return ShardTables(
+        with_failures(_table("cell", answers, ids, rows), failures),
+        _table("shown", shown, ids, dict.fromkeys(shown, readable)),
+        _samples_table(answered.slides, answered.samples, work.data, work.on),
+        thumbs,
+        {key: _map_table(key, one, ids, readable) for key, one in answered.maps.items() if one.new},
+    )
+
+
+def _map_table(key: str, drawn: Drawn, ids: Sequence[str], readable: np.ndarray) -> pa.Table:
+    given = readable.copy()
+    given[[*drawn.failed, *drawn.excluded]] = False
+    failures = [Failure(key, ids[row], error) for row, error in drawn.failed.items()]
+    return table_of(drawn.maps.cpu().numpy(), ids, given, failures)
+
+
+def _answer_columns(
+    one: BoundCell, readings: list[Reading], samples: Samples, readable: np.ndarray
+) -> dict[str, np.ndarray]:
+    pred, raw, confidence, label_prob = (torch.cat(parts).cpu().numpy() for parts in zip(*readings))
+    if not np.isfinite(confidence[readable]).all() and one.subject.card.text.partition(":")[0] != "predictions":
+        sample = samples.ids[int(np.flatnonzero(readable & ~np.isfinite(confidence))[0])]
+        raise answered_nan(one.subject.name, sample, one.cell.distortion)
+    return {
+        "pred": pred[readable].astype(np.int32),
+        "raw": raw[readable].astype(np.int32),
+        "score": (pred == samples.labels)[readable].astype(np.float32),
+        "confidence": confidence[readable].astype(np.float32),
+        "label_prob": label_prob[readable].astype(np.float32),
+    }
+
+
+def _shown_columns(trace: Trace, readable: np.ndarray) -> dict[str, np.ndarray]:
+    count = len(readable)
+    covered, hidden = (
+        torch.cat(parts).cpu().numpy() if parts else np.full(count, np.nan, np.float32)
+        for parts in (trace.covered, trace.object_covered)
+    )
+    noted = {
+        name: np.concatenate([notes.get(name, np.full(size, blank)) for size, notes in trace.notes])
+        for name, blank in (("donor", ""), ("donor_class", ""), ("excluded", False))
+    }
+    return {
+        "covered": covered[readable].astype(np.float32),
+        "object_covered": hidden[readable].astype(np.float32),
+        "donor": noted["donor"].astype(object)[readable],
+        "donor_class": noted["donor_class"].astype(object)[readable],
+        "excluded": noted["excluded"].astype(bool)[readable],
+    }
+
+
+def _table(
+    word: str, blocks: Mapping[str, Mapping[str, np.ndarray]], ids: Sequence[str], given: Mapping[str, np.ndarray]
+) -> pa.Table:
+    """One table of the blocks (key → columns of the `given` rows) below each other.
+
+    Key and sample are words of two dictionaries.
+    """
+    import pyarrow as pa
+
+    rows = [np.flatnonzero(given[key]).astype(np.int32) for key in blocks]
+    keys = np.repeat(np.arange(len(blocks), dtype=np.int32), [len(block) for block in rows])
+    samples = np.concatenate([np.empty(0, np.int32), *rows])
+    columns = {
+        word: pa.DictionaryArray.from_arrays(keys, pa.array(list(blocks), pa.string())),
+        "sample": pa.DictionaryArray.from_arrays(samples, pa.array(ids, pa.string())),
+    }
+    for name in next(iter(blocks.values()), {}):
+        if name in ("top5", "logits"):
+            columns[name] = pa.array([row for block in blocks.values() for row in block[name]])
+            continue
+        joined = np.concatenate([block[name] for block in blocks.values()])
+        columns[name] = pa.array(joined, pa.string() if joined.dtype == object else None)
+    return pa.table(columns)
+
+
+def _samples_table(slides: Slides, samples: Samples, data: Dataset, on: str) -> pa.Table:
+    import pyarrow as pa
+
+    heights, widths = zip(*slides.sizes)
+    columns: dict[str, Any] = {
+        "on": [on] * len(samples),
+        "sample": list(samples.ids),
+        "label": samples.labels,
+        "class": [data.classes[i] if i >= 0 else "" for i in samples.labels],
+        "height": np.array(heights, np.int32),
+        "width": np.array(widths, np.int32),
+        "checksum": slides.checksums,
+        "error": slides.errors,
+    }
+    for name, values in samples.columns.items():
+        columns.setdefault(name, values.astype(str) if values.dtype == object else values)
+    return pa.table({name: pa.array(values) for name, values in columns.items()})

@@ -1,0 +1,79 @@
+"""Pictures of chosen images: what an audit found worth seeing, beyond the few that every run keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from snellen.engine.keep.store import Store
+from snellen.engine.plan import Pass, Plan
+from snellen.engine.requests.cell import BoundCell, Cell
+
+if TYPE_CHECKING:
+    from snellen.engine.ask.local import Pasted
+
+Missing = list[tuple[BoundCell, list[int]]]
+
+
+def add_pictures(wanted: Iterable[tuple[Cell, str]], plan: Plan, store: Store, pasted: Pasted) -> None:
+    """Keep a thumbnail of each wanted sample under each wanted cell, as its first model saw it; nobody is asked again.
+
+    What is there already costs nothing, so a warm run needs neither torch nor the data.
+    """
+    missing = _missing(wanted, plan, store)
+    for on in dict.fromkeys(one.cell.on for one, _ in missing):
+        _draw(on, [each for each in missing if each[0].cell.on == on], plan, store, pasted)
+
+
+def add_trial_pictures(wanted: Iterable[tuple[Cell, int]], plan: Plan, store: Store, pasted: Pasted) -> None:
+    """Keep a thumbnail of each wanted thing of a trial, by its place, as the first model with that canvas saw it."""
+    first: dict[Cell, BoundCell] = {}
+    for one in plan.trials:
+        first.setdefault(one.cell, one)
+    missing: dict[Cell, list[int]] = {}
+    for cell, place in dict.fromkeys(wanted):
+        if cell in first and not store.thumbnail(first[cell].shown, place).exists():
+            missing.setdefault(cell, []).append(place)
+    for cell, places in missing.items():
+        from snellen.engine.ask.local import work_of
+        from snellen.engine.ask.pass_state import pool_needed
+
+        one = first[cell]
+        work = work_of(Pass(cell.on, (one,), (), frozenset()), plan, {}, pasted, store)
+        pictures = cell.distortion.pictures(work.donors.get(pool_needed(one)), places)
+        for place, picture in zip(places, pictures.cpu().numpy()):
+            store.add_thumbnail(one.shown, place, picture)
+
+
+def _missing(wanted: Iterable[tuple[Cell, str]], plan: Plan, store: Store) -> Missing:
+    """The positions of the samples whose picture is not there yet, by cell."""
+    first: dict[Cell, BoundCell] = {}
+    for one in plan.asked:
+        if "saliency" not in one.cell.distortion.needs:  # maps are the models' own, and are not made here
+            first.setdefault(one.cell, one)
+    place = {on: {sample: row for row, sample in enumerate(held.samples.ids)} for on, held in plan.data.items()}
+    missing: dict[Cell, list[int]] = {}
+    for cell, sample in dict.fromkeys(wanted):
+        if cell in first and not store.thumbnail(first[cell].shown, row := place[cell.on][sample]).exists():
+            missing.setdefault(cell, []).append(row)
+    return [(first[cell], rows) for cell, rows in missing.items()]
+
+
+def _draw(on: str, missing: Missing, plan: Plan, store: Store, pasted: Pasted) -> None:
+    from snellen.distort import show
+    from snellen.engine.ask.local import work_of
+    from snellen.engine.ask.pass_state import view_of
+    from snellen.engine.ask.slides import slides
+
+    work = work_of(Pass(on, tuple(one for one, _ in missing), (), frozenset()), plan, {}, pasted, store)
+    for one, rows in missing:
+        part = work.data.at(np.array(rows))
+        (slide,) = slides(part, [range(len(rows))], [one.canvas], plan.settings.decoders)
+        images = slide.images[one.canvas].to(work.device)
+        masks = slide.masks[one.canvas].to(work.device) if one.canvas in slide.masks else None
+        shown, _ = show(one.cell.distortion, images, view_of(one, slide, part.samples.labels, work, masks))
+        for row, picture, error in zip(rows, shown.cpu().numpy(), slide.errors):
+            if not error:
+                store.add_thumbnail(one.shown, row, picture)

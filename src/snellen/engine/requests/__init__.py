@@ -1,0 +1,1 @@
+"""The three kinds of request: cells, maps and trials."""

@@ -1,0 +1,117 @@
+"""Cells: what is asked, and under which key the answers are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from snellen.data.canvas import Canvas
+from snellen.data.dataset import Dataset
+from snellen.distort import saliency_of
+from snellen.engine.requests.map import BoundMap, MapRequest, bind_map
+from snellen.engine.settings import Settings
+from snellen.errors import UserError
+from snellen.hashing import key_of
+from snellen.models.labels import LabelMap
+from snellen.models.subject import Subject
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One question to every model: a distortion of one of the datasets (`on`: test, train …) under a seed."""
+
+    distortion: Any
+    on: str = "test"
+    seed: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.distortion} on {self.on}, seed {self.seed}"
+
+
+@dataclass(frozen=True)
+class BoundCell:
+    """A cell as put to one run of one model, with the keys of its answers and of what was shown, and the maps it needs."""
+
+    key: str
+    shown: str
+    cell: Cell
+    subject: Subject
+    canvas: Canvas
+    labels: LabelMap
+    map: BoundMap | None = None
+
+    @property
+    def distortion(self) -> Any:
+        return self.cell.distortion
+
+    @property
+    def on(self) -> str:
+        return self.cell.on
+
+    @property
+    def seed(self) -> int:
+        return self.cell.seed
+
+    @property
+    def task(self) -> str:
+        """What the model is asked to do, as a sentence about failures names it."""
+        return f"under {self.distortion}"
+
+    def row(self, data: Dataset, precision: str) -> dict[str, Any]:
+        """This cell's row in the `cells` table."""
+        return {
+            "cell": self.key,
+            "shown": self.shown,
+            "model": self.subject.name,
+            "run": self.subject.run,
+            "on": self.cell.on,
+            "data": data.text,
+            "distortion": str(self.cell.distortion),
+            "version": str(self.cell.distortion.version),
+            "seed": self.cell.seed,
+            "canvas": str(self.canvas),
+            "precision": precision,
+            "rule": self.labels.rule,
+            "model_fingerprint": self.subject.card.fingerprint,
+            "data_fingerprint": data.fingerprint,
+            "map": self.map.key if self.map else "",
+        }
+
+
+def canvas_for(subject: Subject, data: Dataset) -> Canvas:
+    """The model's canvas, or the data's own size where the model names none."""
+    if subject.card.canvas is not None:
+        return subject.card.canvas
+    if data.size is None:
+        raise UserError(
+            f"model '{subject.name}' names no image size and {data.text} holds photos of several; "
+            "give it one: snellen.models.from_torch(module, size=224)"
+        )
+    return Canvas(data.size[0], data.size[1], "native")
+
+
+def asked(
+    cell: Cell, subject: Subject, data: Dataset, labels: LabelMap, settings: Settings, pools: Mapping[str, str]
+) -> BoundCell:
+    """The cell as put to one run, keyed by everything its answers depend on (contract 3).
+
+    `pools` are the fingerprints of what may be pasted, by name: donors, occluders.
+    """
+    canvas = canvas_for(subject, data)
+    needs = cell.distortion.needs
+    facts: dict[str, Any] = {}
+    if "mean" in needs:
+        facts["mean"] = subject.card.fill
+    facts |= {name: fingerprint for name, fingerprint in pools.items() if name in needs}
+    saliency = saliency_of(cell.distortion)
+    needed = None
+    if saliency is not None:  # each model has its own maps, so what it is shown is its own too
+        wanted = MapRequest(saliency.method, saliency.layer, cell.on)
+        needed = bind_map(wanted, subject, data, canvas, settings)
+        facts["saliency"] = needed.key
+    shown = key_of(
+        [data.fingerprint, str(canvas), str(cell.distortion), str(cell.distortion.version), cell.seed, facts]
+    )
+    key = key_of([shown, subject.card.fingerprint, labels.fingerprint, settings.precision, settings.keep])
+    return BoundCell(key, shown, cell, subject, canvas, labels, needed)

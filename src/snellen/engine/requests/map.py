@@ -1,0 +1,103 @@
+"""Map requests: which maps of what matters to a model are asked for, and under which key they are kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from snellen.data.canvas import Canvas
+from snellen.data.dataset import Dataset
+from snellen.distort import Nothing
+from snellen.engine.settings import Settings
+from snellen.errors import unknown
+from snellen.hashing import key_of
+from snellen.models.subject import Subject
+
+METHODS = ("gradcam",)
+VERSION = 1  # of the maps, bumped by hand when their pixels change
+
+
+@dataclass(frozen=True)
+class MapRequest:
+    """One question to every model: where in the images of a dataset (`on`) that lies which speaks for its own answer.
+
+    `layer` is where the map is read: a name in the network, a stage from the end (-2) or stage3; None is the last stage.
+    The images are shown as they are, or under a distortion and its seed. Maps of clean images are those that `salient`
+    hides pixels by, so each is made once for both.
+    """
+
+    method: str = "gradcam"
+    layer: int | str | None = None
+    on: str = "test"
+    distortion: Any = field(default_factory=Nothing)
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise unknown("method of maps", self.method, METHODS)
+        if self.clean:  # nothing is drawn, so that requests which differ in the seed alone are the same
+            object.__setattr__(self, "seed", 0)
+
+    def __str__(self) -> str:
+        where = "" if self.layer is None else f" at layer {self.layer}"
+        shown = "" if self.clean else f" under {self.distortion}, seed {self.seed}"
+        return f"{self.method}{where} on {self.on}{shown}"
+
+    @property
+    def clean(self) -> bool:
+        """Whether the images are shown as they are."""
+        return isinstance(self.distortion, Nothing)
+
+
+@dataclass(frozen=True)
+class BoundMap:
+    """A map request as put to one run of one model.
+
+    `key` is where its maps are kept; `map` are those of the clean images that its own distortion needs, if any.
+    """
+
+    key: str
+    request: MapRequest
+    subject: Subject
+    canvas: Canvas
+    map: BoundMap | None = None
+
+    @property
+    def distortion(self) -> Any:
+        return self.request.distortion
+
+    @property
+    def on(self) -> str:
+        return self.request.on
+
+    @property
+    def seed(self) -> int:
+        return self.request.seed
+
+    @property
+    def task(self) -> str:
+        """What the model is asked to do, as a sentence about failures names it."""
+        return f"when mapped by {self.request}"
+
+    def of_shown(self, shown: str, needed: BoundMap | None) -> BoundMap:
+        """The request for distorted images: `shown` is their key, `needed` are the maps that the distortion needs."""
+        return replace(self, key=key_of([self.key, shown]), map=needed)
+
+    def row(self) -> dict[str, Any]:
+        """What is kept beside the maps, so that they are found again."""
+        asked = self.request
+        return {
+            "model_fingerprint": self.subject.card.fingerprint,
+            "on": asked.on,
+            "method": asked.method,
+            "layer": asked.layer,
+            "distortion": str(asked.distortion),
+            "seed": asked.seed,
+            "canvas": str(self.canvas),
+        }
+
+
+def bind_map(request: MapRequest, subject: Subject, data: Dataset, canvas: Canvas, settings: Settings) -> BoundMap:
+    """The request for clean images as put to one run, keyed by everything its maps depend on."""
+    facts = [data.fingerprint, str(canvas), subject.card.fingerprint, settings.precision]
+    return BoundMap(key_of([*facts, request.method, request.layer, VERSION]), request, subject, canvas)

@@ -1,0 +1,153 @@
+"""Trials: questions whose next image depends on earlier answers, packed side by side into full batches.
+
+A trial is a generator: it yields a question (anything with a length, its number of images), is sent the `Reply`, and returns
+its columns when it is done. What it asks may depend on its own replies and on the rows of earlier rounds, never on the trials
+beside it; so batch size, order and interruptions change how many images are asked, not what comes out.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from snellen.distort import View
+
+
+class Reply(NamedTuple):
+    """What the model said to the n images of a question, and how many images the next one may have.
+
+    `probabilities` are [n, outputs] of the model's own classes, on its device; `pred` (the data's class, −1 outside), `raw`
+    and `confidence` are NumPy [n]. `room` is what is left of the batch that is being filled.
+    """
+
+    probabilities: Tensor
+    pred: np.ndarray
+    raw: np.ndarray
+    confidence: np.ndarray
+    room: int = 0
+
+    def rows(self, start: int, stop: int) -> Reply:
+        """The reply to some of the images."""
+        part = slice(start, stop)
+        return Reply(self.probabilities[part], self.pred[part], self.raw[part], self.confidence[part])
+
+
+Columns = Mapping[str, Any]  # of one trial: a number, a word or an array by name
+Steps = Generator[Any, Reply, Columns]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """The samples of one round and what may be known of them: images uint8 [n, 3, H, W] on the device, their view (labels,
+    masks, boxes, donors), their positions in the listing and the labels [N] of all of it. `earlier` are the columns of the
+    trials of earlier rounds by position, without those that failed."""
+
+    images: Tensor
+    view: View
+    positions: np.ndarray
+    labels: np.ndarray
+    earlier: Mapping[int, Columns]
+
+
+class Round(Protocol):
+    """Trials that run side by side: `start` gives that of a row of the stage, whose first question has `room` images at most;
+    `show` makes the images uint8 [n, 3, H, W] of many questions at once, in their order."""
+
+    def start(self, row: int, room: int) -> Steps: ...
+    def show(self, questions: Sequence[Any]) -> Tensor: ...
+
+
+class Trial(Protocol):
+    """What an audit declares: a frozen dataclass with a text form, in place of a cell's distortion.
+
+    `needs` and `version` are as a distortion's. `rounds` divides the listing, for those who learn from earlier rows; it must
+    not depend on batch or machine. `most` is how many images are asked at most. One whose columns speak of things, such as
+    backgrounds, also has `things(donors)`, a table of them by column, kept once, and `pictures(donors, places)`, their images.
+    """
+
+    @property
+    def needs(self) -> frozenset[str]: ...
+    @property
+    def version(self) -> Any: ...
+    def rounds(self, samples: int) -> list[range]: ...
+    def begin(self, stage: Stage) -> Round: ...
+    def most(self, samples: int, donors: int) -> int: ...
+
+
+class FinishedTrial(NamedTuple):
+    """A trial that is over: its row of the stage, its columns (none where the model failed), the images it asked, and why it
+    failed, if it did."""
+
+    row: int
+    columns: Columns
+    asked: int
+    error: str = ""
+
+
+@dataclass
+class _Open:
+    """A trial on its way; `reply` waits until there is room for the next question."""
+
+    row: int
+    steps: Steps | None = None
+    reply: Reply | None = None
+    asked: int = 0
+
+
+def played(
+    sitting: Round,
+    rows: Iterable[int],
+    ask: Callable[[Tensor], tuple[Reply, Mapping[int, str]]],
+    batch: Callable[[], int],
+) -> Iterator[FinishedTrial]:
+    """Run the trials of some rows, each given as it ends.
+
+    `ask` maps images to the reply and to the errors of those that the model failed on; `batch` is the number of images to ask
+    at once. The oldest trials come first, and new ones begin where these leave room: so batches are full as long as anybody
+    has a question, and trials end one after the other instead of all at last.
+    """
+    waiting = deque(_Open(row) for row in rows)
+    while waiting:
+        room = batch()
+        asking: list[tuple[_Open, Any]] = []
+        while room > 0 and waiting:
+            one = waiting.popleft()
+            try:
+                question = _next(one, sitting, room)
+            except StopIteration as end:
+                yield FinishedTrial(one.row, end.value, one.asked)
+                continue
+            asking.append((one, question))
+            room -= len(question)
+        if not asking:
+            continue
+        reply, failed = ask(sitting.show([question for _, question in asking]))
+        still = []
+        start = 0
+        for one, question in asking:
+            stop = start + len(question)
+            one.asked += len(question)
+            error = next((failed[row] for row in range(start, stop) if row in failed), "") if failed else ""
+            if error:
+                yield FinishedTrial(one.row, {}, one.asked, error)
+            else:
+                one.reply = reply.rows(start, stop)
+                still.append(one)
+            start = stop
+        waiting.extendleft(reversed(still))
+
+
+def _next(one: _Open, sitting: Round, room: int) -> Any:
+    """The next question of a trial; StopIteration carries its columns."""
+    if one.steps is None:
+        one.steps = sitting.start(one.row, room)
+        return next(one.steps)
+    assert one.reply is not None  # a trial is put back only with the reply to its question
+    return one.steps.send(one.reply._replace(room=room))

@@ -1,0 +1,136 @@
+"""A run: a folder of answers and findings, read back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from snellen.engine.keep.store import Store
+from snellen.errors import UserError, unknown
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from snellen.engine.ask.maps import Maps
+
+TABLES = ("cells", "samples", "shown", "answers")
+
+
+class Run:
+    """What an audit left: its findings, every single answer, and the report."""
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
+        self.store = Store(self.path)
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """run.json: versions, fingerprints, seeds, hardware, settings, command line."""
+        return self.store.facts()
+
+    def results(self) -> dict[str, Any]:
+        """The content of findings.json."""
+        path = self.path / "findings.json"
+        if not path.exists():
+            raise UserError(
+                f"{self.path} has no findings yet; run the same `snellen audit … --out {self.path}` again to finish it"
+            )
+        try:
+            held = json.loads(path.read_text())
+        except (OSError, ValueError) as error:
+            raise UserError(f"{path} is not JSON ({error}); the `snellen audit` that made it writes it anew") from None
+        return held
+
+    def findings(self) -> pd.DataFrame:
+        """One row per finding, its interference in columns that begin with `di`."""
+        from snellen.report.findings import findings_frame
+
+        return findings_frame(self.results()["findings"])
+
+    def predictions(self) -> pd.DataFrame:
+        """Every answer with its model, run, distortion, seed, sample, label and class."""
+        return self.sql(
+            'select c.model, c.run, c."on", c.distortion, c.seed, a.sample, s.label, s.class, a.pred, a.raw, a.score, '
+            "a.confidence, a.label_prob from answers a join cells c using (cell) join samples s on s.sample = a.sample "
+            'and s."on" = c."on" order by c.model, c.run, c."on", c.distortion, c.seed, a.sample'
+        )
+
+    def maps(
+        self,
+        model: str,
+        run: int | str = 0,
+        method: str = "gradcam",
+        layer: int | str | None = None,
+        *,
+        on: str = "test",
+        distortion: Any = "none()",
+        seed: int = 0,
+    ) -> Maps:
+        """The maps of one run of a model (its number or its name), uint8 [samples, H, W] with the `ids` of their samples.
+
+        `layer` is written as it was asked for: None for the last stage, else a number or a name.
+        """
+        from snellen.distort import parse
+        from snellen.engine.ask.maps import stored_maps, together
+        from snellen.engine.requests.map import MapRequest
+
+        request = MapRequest(method, layer, on, parse(distortion), seed)
+        card = self._card(model, run)
+        told = {"distortion": str(request.distortion), "seed": request.seed}
+        told |= {"on": on, "method": method, "layer": layer, "model_fingerprint": card["fingerprint"]}
+        keys = [key for key in self.store.map_keys(**told) if self.store.map_shards(key)]
+        if not keys:
+            raise UserError(
+                f"{self.path} has no maps of '{model}' by {request}; they are there after an audit that asks for them, "
+                "such as interference([salient(0.3)])"
+            )
+        return together(stored_maps(self.store, keys[0]))
+
+    def _card(self, model: str, run: int | str) -> dict[str, Any]:
+        """The card of one run of a model."""
+        facts = self.facts
+        if model not in facts["models"]:
+            raise unknown("model", model, list(facts["models"]))
+        runs = list(facts["models"][model])
+        if isinstance(run, int) and not 0 <= run < len(runs):
+            raise UserError(f"expected a run of '{model}' from 0 to {len(runs) - 1}, got {run}")
+        name = runs[run] if isinstance(run, int) else run
+        if name not in runs:
+            raise unknown(f"run of '{model}'", name, runs)
+        return dict(facts["models"][model][name])
+
+    def sql(self, query: str) -> pd.DataFrame:
+        """The result of an SQL query over the tables cells, samples, shown and answers, and trials where
+        there are any."""
+        import duckdb
+
+        views = []
+        with duckdb.connect() as connection:
+            for table in (*TABLES, "trials"):
+                files = [str(file) for file in self.store.files(table)]
+                if not files and table == "trials":
+                    continue  # few audits have them
+                if not files:
+                    raise UserError(f"{self.path} holds no {table} yet; is it a run folder?")
+                listed = ", ".join("'" + file.replace("'", "''") + "'" for file in files)
+                views.append(f"create view {table} as select * from read_parquet([{listed}], union_by_name=true)")
+            try:
+                for view in views:
+                    connection.execute(view)
+                return connection.execute(query).df()
+            except duckdb.Error as error:
+                raise UserError(f"the query failed: {str(error).splitlines()[0]}") from None
+
+    def report(self, path: Path | str | None = None) -> Path:
+        """Write the report (HTML, or Markdown where the name ends in .md) and say where."""
+        from snellen.report import write_report
+
+        return write_report(self, Path(path) if path else self.path / "report.html")
+
+
+def load_run(path: Path | str) -> Run:
+    """The run in a folder."""
+    if not (Path(path) / "run.json").exists():
+        raise UserError(f"'{path}' is not a run folder: it has no run.json; give the --out of an audit")
+    return Run(path)

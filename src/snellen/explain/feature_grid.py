@@ -1,0 +1,72 @@
+"""Places: the grid of features that a layer gives, whether as a picture (channels first or last) or as a row of tokens."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from snellen.lazy_torch import torch
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+MOST_EXTRA_TOKENS = 16  # class, distillation and register tokens in front of those that stand for places
+SKEWEST = 2.0  # how far the aspect of a grid may be from that of the image
+
+
+@dataclass(frozen=True)
+class Places:
+    """How a layer's output is laid out: `height` × `width` places, of which tokens have `extra` other ones in front."""
+
+    layout: Literal["channels first", "channels last", "tokens"]
+    height: int
+    width: int
+    extra: int = 0
+
+    @property
+    def count(self) -> int:
+        return self.height * self.width
+
+    def features(self, output: Tensor) -> Tensor:
+        """[B, channels, height, width] of a layer's output; a view of it."""
+        if self.layout == "tokens":
+            output = output[:, self.extra :].unflatten(1, (self.height, self.width))
+        return output if self.layout == "channels first" else output.movedim(-1, 1)
+
+
+def tensor_in(output: Any) -> Tensor | None:
+    """The tensor of a layer's output: itself, or the first of several."""
+    first = output[0] if isinstance(output, tuple | list) and output else output
+    return first if isinstance(first, torch.Tensor) else None
+
+
+def places_of(shape: tuple[int, ...], image: tuple[int, int], grid: tuple[int, int] | None = None) -> Places | None:
+    """The places of an output [B, …] of this shape on images of this height and width; None where it has none.
+
+    Of two ways to read four dimensions, the one whose aspect is nearer to the image's counts. Tokens need the `grid` of
+    the patches they were made from; where patches were merged on the way, both sides of it have been halved.
+    """
+    if len(shape) == 4:
+        first = Places("channels first", shape[2], shape[3])
+        last = Places("channels last", shape[1], shape[2])
+        best = min((first, last), key=lambda places: round(_skew(places, image), 6))
+        return best if _skew(best, image) <= math.log(SKEWEST) and best.count >= 1 else None
+    if len(shape) != 3 or grid is None:
+        return None
+    height, width = grid
+    while True:
+        extra = shape[1] - height * width
+        if 0 <= extra <= MOST_EXTRA_TOKENS and height * width > 1:
+            return Places("tokens", height, width, extra)
+        if extra < 0 and height * width > 1:
+            height, width = -(-height // 2), -(-width // 2)
+            continue
+        return None
+
+
+def _skew(places: Places, image: tuple[int, int]) -> float:
+    """How far the aspect of the places is from that of the image: |log ratio|."""
+    if not places.count or places.height > image[0] or places.width > image[1]:
+        return math.inf
+    return abs(math.log(places.height / places.width) - math.log(image[0] / image[1]))

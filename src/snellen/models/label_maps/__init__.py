@@ -1,0 +1,1 @@
+"""Groupings of ImageNet classes that datasets use."""

@@ -1,0 +1,56 @@
+"""Asking one point of a sweep about test after test: its networks are hashed and loaded once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from snellen.data.dataset import Dataset
+from snellen.engine import Progress
+from snellen.exam.carry_out import carry_out
+from snellen.exam.prepare import prepare
+from snellen.exam.run import Run
+from snellen.models.checkpoint import read_card
+from snellen.models.model import Model
+from snellen.models.subject import Subject, split, subjects_of
+
+
+@dataclass
+class Asking:
+    """The model of a point, as texts of its runs, ready to be asked; `loaded` are its networks by fingerprint and device."""
+
+    name: str
+    models: Sequence[str]
+    device: str | None = None
+    labels: Path | None = None
+    loaded: dict[tuple[str, str], Model] = field(default_factory=dict, repr=False)
+
+    def about(self, data: Dataset, folder: Path) -> Run:
+        """The run of an audit of nothing but the images as they are (and the yardstick), new or as far as it is there.
+
+        Its warnings are kept, not said: that a network fails on other data than its own is what a sweep is to show.
+        """
+        models = {self.name: list(self.models)}
+        prepared = prepare(models, data, [], folder, labels=self.labels, device=self.device)
+        device = prepared.settings.device  # a run that was begun elsewhere stays there
+        for subject in prepared.subjects:
+            subject.loaded = subject.loaded or self.loaded.get((subject.card.fingerprint, device))
+        look = not all(trained_here(subject) for subject in prepared.subjects)
+        run = carry_out(prepared, Progress(quiet=True), report=False, look=look)
+        held = {(subject.card.fingerprint, device): subject.loaded for subject in prepared.subjects}
+        self.loaded |= {key: model for key, model in held.items() if model is not None}
+        return run
+
+
+def fingerprints(name: str, models: Sequence[str]) -> list[str]:
+    """Those of a point's runs, in order."""
+    return [subject.card.fingerprint for model in models for subject in subjects_of(f"{name}={model}")]
+
+
+def trained_here(subject: Subject) -> bool:
+    """Whether our own training wrote a checkpoint, so that its card states the preprocessing it was trained with."""
+    kind, _, path = split(subject.card.text)
+    if kind != "zoo" or path is None:
+        return False
+    return {"snellen", "recipe", "mean", "std"} <= read_card(Path(path).expanduser()).keys()

@@ -1,0 +1,95 @@
+"""What a network is shown: batches drawn, augmented and mixed on the device that learns from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from snellen.lazy_torch import torch
+from snellen.train.augment import Augment
+from snellen.train.device_dataset import Memory
+from snellen.train.draws import Draws
+from snellen.train.groupdro import Groupdro, Grouped, balanced_rows
+from snellen.train.mixing import IGNORE, parse_mix
+from snellen.train.normalise import Units
+from snellen.train.recipe import Recipe
+from snellen.train.robust import parse_robust
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+RESIZED = (0.08, 1.0)  # the share of the area that a resized crop keeps, as in torchvision
+
+
+@dataclass(frozen=True)
+class Feed:
+    """The batches of a recipe over images in memory; `mean` is the colour (0…255 a channel) mixes may fill with.
+
+    `partner` holds the second images of the reformulated objective; without it they come from the same images in
+    another order. `units` restates them where they are normalised by statistics of their own: such batches are floats.
+    """
+
+    recipe: Recipe
+    shown: Memory
+    mean: list[float]
+    partner: Memory | None = None
+    units: Units | None = None
+
+    @property
+    def per_epoch(self) -> int:
+        """Steps an epoch; what is left over waits for another epoch's order."""
+        return max(1, len(self.shown.labels) // self.recipe.batch_size)
+
+    @property
+    def steps(self) -> int:
+        """Steps of the whole training."""
+        return self.recipe.updates or self.recipe.epochs * self.per_epoch
+
+    @property
+    def epochs(self) -> int:
+        """Epochs begun, the last of which may be cut short."""
+        return -(-self.steps // self.per_epoch)
+
+    def epoch(self, epoch: int, draws: Draws) -> Iterator[tuple[int, Tensor, Any]]:
+        """Step, images [B, 3, H, W] (0…255) and targets of each batch of one epoch."""
+        recipe, device = self.recipe, self.shown.images.device
+        resized = RESIZED if recipe.resized else None
+        augment = Augment(flip=recipe.flip, padding=recipe.padding, resized=resized, jitter=recipe.jitter)
+        mix = parse_mix(recipe.mix)
+        reformulated = recipe.objective == "reformulated"
+        second = (self.partner or self.shown).images if reformulated else None
+        rows = self._order(draws).to(device)
+        others = None if second is None else _rows_of(len(second), len(rows), draws.partner).to(device)
+        first = epoch * self.per_epoch
+        for step in range(first, min(first + self.per_epoch, self.steps)):
+            at = slice((step - first) * recipe.batch_size, (step - first + 1) * recipe.batch_size)
+            images, labels = self.shown.images[rows[at]], self.shown.labels[rows[at]]
+            if labels.ndim > 1:
+                images, labels = augment(images, draws.order, maps=labels, ignore=IGNORE)
+                labels = labels.long()
+            else:
+                images = augment(images, draws.order)
+            partners = None
+            if second is not None and others is not None:
+                partners = augment(second[others[at]], draws.partner)
+                if self.units is not None:
+                    images, partners = images.float(), self.units(partners)
+            mixed, targets = mix(
+                images, labels, draws.mixing, partners=partners, reformulated=reformulated, mean=self.mean, step=step
+            )
+            groups = self.shown.groups
+            yield step, mixed, targets if groups is None else Grouped(*targets, groups[rows[at]])
+
+    def _order(self, draws: Draws) -> Tensor:
+        """The rows of an epoch: each image once, or from all groups alike where the training asks for that."""
+        way = parse_robust(self.recipe.robust)
+        if isinstance(way, Groupdro) and way.balanced and self.shown.groups is not None:
+            return balanced_rows(self.shown.groups.cpu(), draws.order)
+        return torch.randperm(len(self.shown.labels), generator=draws.order)
+
+
+def _rows_of(count: int, wanted: int, generator: torch.Generator) -> Tensor:
+    """`wanted` rows of `count`, shuffled, and shuffled again each time all were taken."""
+    rounds = -(-wanted // count)
+    return torch.cat([torch.randperm(count, generator=generator) for _ in range(rounds)])[:wanted]

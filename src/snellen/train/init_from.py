@@ -1,0 +1,64 @@
+"""Fine-tuning: begin with the weights of a checkpoint instead of random ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from snellen.errors import UserError
+from snellen.hashing import file_sha256
+from snellen.lazy_torch import torch
+from snellen.models.checkpoint import load_state, read_card
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+
+
+@dataclass(frozen=True)
+class Start:
+    """The weights of a file, and what its card says: class names and normalisation, None where it does not."""
+
+    path: Path
+    fingerprint: str
+    weights: dict[str, Tensor]
+    card: dict[str, Any]
+
+    @classmethod
+    def of(cls, path: Path) -> Start:
+        weights = load_state(path)
+        return cls(path, file_sha256(path)[:16], weights, read_card(path))
+
+    @property
+    def statistics(self) -> tuple[list[float], list[float]] | None:
+        """The mean and deviation that the weights are used to."""
+        return (self.card["mean"], self.card["std"]) if self.card.get("mean") and self.card.get("std") else None
+
+    def into(self, network: nn.Module, classes: tuple[str, ...]) -> str | None:
+        """Give a network these weights; a head for other classes stays as it is, which the returned text says."""
+        own = network.state_dict()
+        missing = [n for n in own if n not in self.weights and not n.endswith("num_batches_tracked")]
+        foreign = [n for n in self.weights if n not in own]
+        if missing or foreign:
+            said = f"lacks '{missing[0]}'" if missing else f"has the unknown '{foreign[0]}'"
+            raise UserError(f"'{self.path}' does not fit this network: it {said}; is it of another architecture?")
+        head = _head(network)
+        before = tuple(self.card.get("classes") or ())
+        other = [n for n in own if n in self.weights and own[n].shape != self.weights[n].shape]
+        renewed = {n for n in own if n.rpartition(".")[0] == head} if other or (before and before != classes) else set()
+        wrong = [n for n in other if n not in renewed]
+        if wrong:
+            found, wanted = list(self.weights[wrong[0]].shape), list(own[wrong[0]].shape)
+            raise UserError(f"'{self.path}' does not fit: '{wrong[0]}' is {found}, expected {wanted}")
+        taken = {n: t.to(own[n].dtype) for n, t in self.weights.items() if n not in renewed}
+        network.load_state_dict(taken, strict=False)
+        if not renewed:
+            return None
+        known = len(before) or len(self.weights[f"{head}.weight"])
+        return f"'{self.path}' knows {known} other classes: its last layer '{head}' begins anew with {len(classes)}"
+
+
+def _head(network: nn.Module) -> str:
+    """The name of the last layer with weights."""
+    layers = (torch.nn.Linear, torch.nn.Conv2d)
+    return [name for name, part in network.named_modules() if isinstance(part, layers)][-1]
