@@ -9,6 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")  # how long an example takes depends on how busy the machine is
 
 ROOT = Path(__file__).resolve().parents[1]
 

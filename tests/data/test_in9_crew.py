@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from snellen.build.in9.crew import crew
 
+from ..gates import is_alive, wait_until
+
 SCRIPT = """
-import os, sys, time
+import os, sys, threading
 from snellen.build.in9.crew import crew
 
 def work(number):
     open(os.path.join(sys.argv[1], str(os.getpid())), "w").close()
-    time.sleep(0.1)
+    threading.Event().wait()
 
 if __name__ == "__main__":
     with crew(2) as spread:
-        list(spread(work, range(10_000)))
+        list(spread(work, range(2)))
 """
 
 
@@ -35,28 +37,20 @@ def test_results_come_in_the_order_of_the_work(workers: int) -> None:
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="whether a process is alive is read from /proc")
 def test_workers_end_with_a_build_that_is_killed(tmp_path: Path) -> None:
+    """Each of two processes is in the middle of work that never ends."""
     (tmp_path / "script.py").write_text(SCRIPT)
     seen = tmp_path / "seen"
     seen.mkdir()
     build = subprocess.Popen([sys.executable, str(tmp_path / "script.py"), str(seen)])
     try:
-        _until(lambda: len(list(seen.iterdir())) == 2)
+        wait_until(lambda: len(list(seen.iterdir())) == 2, "two processes at work")
     finally:
         build.kill()
         build.wait()
-    _until(lambda: not any(_alive(int(file.name)) for file in seen.iterdir()))
-
-
-def _until(true: Callable[[], bool], seconds: float = 60) -> None:
-    ends = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < ends
-        time.sleep(0.05)
-
-
-def _alive(process: int) -> bool:
+    workers = [int(file.name) for file in seen.iterdir()]
     try:
-        os.kill(process, 0)
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except (ProcessLookupError, FileNotFoundError):
-        return False
+        wait_until(lambda: not any(map(is_alive, workers)), f"the end of processes {workers}, whose build was killed")
+    finally:
+        for worker in filter(is_alive, workers):
+            with suppress(ProcessLookupError):
+                os.kill(worker, signal.SIGKILL)

@@ -3,11 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -19,25 +14,35 @@ from snellen.engine.keep.lock import writer_lock
 from snellen.errors import UserError
 from snellen.models import from_callable
 
+from ..gates import kill_when_held, run_unheld
+
 SCRIPT = """
-import sys, time
+import os, sys
+from pathlib import Path
 import numpy as np
 import snellen
 from snellen.models import from_callable
 
-def slowly(images):
-    time.sleep(0.02)
-    return np.eye(12)[images[:, 3, 5, 0] % 12]
+replace = os.replace
 
-model = from_callable(slowly, size=16, name="slow", version="1")
+def give_name(half, whole):
+    "Hold before a file that is written gets its own name, if the file is the one to be held at."
+    if any(Path(whole).match(pattern) for pattern in sys.argv[2:]):
+        hold()
+    replace(half, whole)
+
+os.replace = give_name
+model = from_callable(lambda images: np.eye(12)[images[:, 3, 5, 0] % 12], size=16, name="plain", version="1")
 how = dict(shard=10, batch_size=5, quiet=True, report=False)
 snellen.audit(model, "phantom:test?size=16&n=120", "occlusion(areas=[0.3])", out=sys.argv[1], **how)
 """
-
-
-def start(folder: Path) -> subprocess.Popen[bytes]:
-    environment = os.environ | {"SNELLEN_HOME": str(folder.parent / "home")}
-    return subprocess.Popen([sys.executable, "-c", SCRIPT, str(folder)], env=environment)
+MOMENTS = (
+    "run.json",
+    "samples/*/000000-*.parquet",
+    "shown/*/000004-*.parquet",
+    "answers/*/000007-*.parquet",
+    "findings.json",
+)
 
 
 def shards(folder: Path) -> int:
@@ -46,27 +51,16 @@ def shards(folder: Path) -> int:
 
 @pytest.mark.slow
 def test_a_killed_run_resumes_to_the_same_table(tmp_path: Path) -> None:
+    """Each kill comes while one more file is written but has no name yet; other threads may be anywhere."""
     whole, killed = tmp_path / "whole", tmp_path / "killed"
-    assert start(whole).wait() == 0
-    total = shards(whole)
-    assert total == 12
-    kills = 0
-    for wanted in (1, 5, 9):
-        process = start(killed)
-        while process.poll() is None and shards(killed) < wanted:
-            time.sleep(0.002)
-        if process.poll() is None:
-            process.send_signal(signal.SIGKILL)
-            kills += 1
-        process.wait()
-    assert kills >= 2
-    assert shards(killed) < total
-    for seconds in random.Random(0).sample(range(20, 40), 2):  # tenths, most of which an import takes
-        process = start(killed)
-        time.sleep(seconds / 10)
-        process.kill()
-        process.wait()
-    assert start(killed).wait() == 0
+    environment = os.environ | {"SNELLEN_HOME": str(tmp_path / "home")}
+    run_unheld(SCRIPT, whole, env=environment)
+    assert shards(whole) == 12
+    for moment in MOMENTS:
+        kill_when_held(SCRIPT, killed, moment, env=environment)
+        assert not list(killed.glob(moment))
+        assert list(killed.glob(f"{moment}.*.part"))
+    run_unheld(SCRIPT, killed, env=environment)
     first, second = (snellen.load_run(folder).predictions() for folder in (whole, killed))
     pd.testing.assert_frame_equal(first, second)
     assert len(second) == 120 * 4

@@ -13,10 +13,12 @@ import pytest
 import snellen
 from snellen.data import Canvas, load_data
 from snellen.data.dataset import Photo, Unreadable
-from snellen.engine import local
+from snellen.engine.ask import local
 from snellen.engine.ask.slides import slides
 from snellen.errors import UserError
 from snellen.models import Model
+
+from ..gates import PATIENCE
 
 
 def test_closing_does_not_wait_for_a_photo_that_is_being_read(levels: str) -> None:
@@ -25,18 +27,18 @@ def test_closing_does_not_wait_for_a_photo_that_is_being_read(levels: str) -> No
     def read(positions: Sequence[int]) -> list[Photo | Unreadable]:
         if positions[0] >= 20:  # the second shard, which is read ahead
             begun.set()
-            free.wait(60)
+            free.wait()
         return data.read(positions)
 
     slow = replace(data, read=read, read_together=None)
     decoded = slides(slow, [range(20), range(20, 40)], [Canvas(16, 16, "native")], threads=2)
-    next(decoded)
-    assert begun.wait(60)
-    closing = threading.Thread(target=decoded.close, daemon=True)
-    closing.start()
-    closing.join(30)
     try:
-        assert not closing.is_alive()
+        next(decoded)
+        assert begun.wait(PATIENCE), "the second shard was never read"
+        closing = threading.Thread(target=decoded.close, daemon=True)
+        closing.start()
+        closing.join(PATIENCE)
+        assert not closing.is_alive(), "closing waits for the photo"
     finally:
         free.set()
 
@@ -45,18 +47,18 @@ def test_a_run_that_fails_closes_its_slides_itself(
     levels: str, corner: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Left to the garbage collector they would be closed in any thread, at any moment."""
-    made: list[Any] = []
+    opened: list[Any] = []
 
-    def kept(*args: Any, **how: Any) -> Any:
-        made.append(slides(*args, **how))
-        return made[-1]
+    def open_slides(*args: Any, **how: Any) -> Any:
+        opened.append(slides(*args, **how))
+        return opened[-1]
 
     def full(*_: Any) -> None:
         raise UserError("cannot write: no space left on device")
 
-    monkeypatch.setattr(local, "slides", kept)
+    monkeypatch.setattr(local, "slides", open_slides)
     monkeypatch.setattr(local, "keep", full)
     with pytest.raises(UserError, match="no space left"):
         snellen.audit(corner, levels, [], tmp_path / "run", quiet=True, report=False, shard=20)
-    assert made
-    assert all(one.gi_frame is None for one in made)
+    assert opened
+    assert all(one.gi_frame is None for one in opened)

@@ -175,7 +175,7 @@ def greys() -> Dataset:
 @pytest.fixture
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The sizes of the batches that trials ask."""
-    from snellen.engine import trials
+    from snellen.engine.ask import trials
 
     sizes: list[int] = []
     before = trials._replied
@@ -186,6 +186,12 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     monkeypatch.setattr(trials, "_replied", replied)
     return sizes
+
+
+@pytest.fixture(autouse=True)
+def written_by_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trials are written when there are enough of them, never because a busy machine took long."""
+    monkeypatch.setattr("snellen.engine.ask.trials.KEEP_SECONDS", float("inf"))
 
 
 def ask(data: Any, out: Path, model: Any = None, **how: Any) -> pd.DataFrame:

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
-import sys
-import time
 from dataclasses import replace
 
 import pytest
@@ -16,6 +12,8 @@ from snellen.errors import UserError
 from snellen.models.checkpoint import load_state, read_card
 from snellen.train import Recipe, train
 from snellen.train.state import Saver
+
+from ..gates import kill_when_held, run_unheld
 
 RECIPE = Recipe(mix="cutmix", epochs=4, batch_size=16)
 
@@ -125,27 +123,21 @@ def test_a_loss_that_is_lost_later_leaves_the_last_good_state(tmp_path, bars, ea
 
 
 SCRIPT = """
-import sys, time, torch
+import sys, torch
 torch.set_num_threads(1)
 from snellen.data import load_data
 from snellen.train import Recipe, train
-slow = (lambda p: (print(p.epoch, flush=True), time.sleep(0.3))) if sys.argv[2] == "slow" else None
-train(Recipe(epochs=6, batch_size=16), load_data("phantom:train?size=28&n=64"), sys.argv[1], progress=slow)
+hear = lambda progress: hold() if progress.epoch == 3 else None
+train(Recipe(epochs=6, batch_size=16), load_data("phantom:train?size=28&n=64"), sys.argv[1], progress=hear)
 """
 
 
 @pytest.mark.slow
 def test_sigkill_in_the_middle_changes_nothing(tmp_path):
-    start = [sys.executable, "-c", SCRIPT]
     env = {**os.environ, "OMP_NUM_THREADS": "1"}
-    subprocess.run([*start, tmp_path / "whole", "fast"], check=True, env=env)
-    child = subprocess.Popen([*start, tmp_path / "cut", "slow"], stdout=subprocess.PIPE, text=True, env=env)
-    assert child.stdout is not None
-    while child.stdout.readline().strip() != "3":
-        time.sleep(0.01)
-    child.send_signal(signal.SIGKILL)
-    child.wait()
+    run_unheld(SCRIPT, tmp_path / "whole", env=env)
+    kill_when_held(SCRIPT, tmp_path / "cut", env=env)
     assert (tmp_path / "cut" / "state" / "smallnet-none-0.pt").exists()
-    subprocess.run([*start, tmp_path / "cut", "fast"], check=True, env=env)
+    run_unheld(SCRIPT, tmp_path / "cut", env=env)
     name = "smallnet-none-0.safetensors"
     assert same(tmp_path / "whole" / name, tmp_path / "cut" / name)
