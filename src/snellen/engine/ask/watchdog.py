@@ -47,7 +47,10 @@ class Watchdog:
         thread = threading.Thread(target=self._watch, name="watchdog", daemon=True)
         thread.start()
         try:
-            yield
+            try:
+                yield
+            finally:
+                self._over.set()
         except Hung:
             raise TookTooLong(self.message) from None
         finally:
@@ -67,7 +70,8 @@ class Watchdog:
             os._exit(2)
 
     def _bark(self, number: int, frame: FrameType | None) -> None:
-        raise Hung
+        if not self._over.is_set():  # a body that has just ended is not interrupted any more
+            raise Hung
 
     @property
     def message(self) -> str:
