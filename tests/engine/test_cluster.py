@@ -9,7 +9,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,8 @@ from snellen.models import from_callable
 from snellen.models.checkpoint import save_checkpoint
 from snellen.models.zoo import NETWORKS
 
+from ..gates import PATIENCE, is_alive, meanwhile, wait_until
+
 ray = pytest.importorskip("ray", reason="needs Ray: pip install 'snellen[ray]'")
 pytestmark = pytest.mark.slow
 
@@ -37,7 +39,9 @@ ask = functools.partial(snellen.audit, quiet=True, report=False, shard=10, batch
 on_ray = functools.partial(ask, engine="ray")
 same = functools.partial(pd.testing.assert_frame_equal, check_exact=True)
 
-NETS = """
+NETS = (
+    f"PATIENCE = {PATIENCE}"
+    + """
 import os, time
 from pathlib import Path
 import numpy as np
@@ -52,12 +56,33 @@ def first_pixels(images):
 def plain():
     return from_callable(first_pixels, size=16, name="plain", version="1")
 
-def slow():
-    "Leaves the process and node of whoever answers."
+def stay(gate):
+    "Return when the test has opened the gate, which is a file."
+    end = time.monotonic() + PATIENCE
+    while not (HERE / gate).exists():
+        if time.monotonic() > end:
+            raise RuntimeError(f"the gate '{gate}' was not opened within {PATIENCE} s")
+        time.sleep(0.01)
+
+def sign_in():
+    "Leave the process and node of whoever answers; the node."
+    node = ray.get_runtime_context().get_node_id()
+    (HERE / f"{node}.{os.getpid()}.worker").touch()
+    return node
+
+def stays_after_three():
+    "Answers until three shards are kept."
     def answer(images):
-        if ray.is_initialized():
-            (HERE / f"{ray.get_runtime_context().get_node_id()}.{os.getpid()}.worker").touch()
-            time.sleep(0.05)
+        sign_in()
+        if len(list(HERE.glob("run/answers/*/*.parquet"))) >= 3:
+            stay("never.open")
+        return first_pixels(images)
+    return from_callable(answer, size=16, name="plain", version="1")
+
+def stays_at_its_node():
+    "Answers when the gate of its node is open."
+    def answer(images):
+        stay(f"{sign_in()}.open")
         return first_pixels(images)
     return from_callable(answer, size=16, name="plain", version="1")
 
@@ -65,10 +90,11 @@ def hangs_once():
     def answer(images):
         if not (HERE / "hung").exists():
             (HERE / "hung").touch()
-            time.sleep(600)
+            stay("never.open")
         return first_pixels(images)
     return from_callable(answer, size=16, name="plain", version="1")
 """
+)
 
 
 @pytest.fixture(scope="module")
@@ -77,11 +103,11 @@ def cluster() -> Iterator[Any]:
     from ray.cluster_utils import Cluster
 
     small = {"object_store_memory": 100 * 2**20, "include_dashboard": False}
-    held = Cluster(initialize_head=True, head_node_args={"num_cpus": 2, **small})
-    ray.init(held.address, log_to_driver=False, logging_level="ERROR")
-    yield held
+    nodes = Cluster(initialize_head=True, head_node_args={"num_cpus": 2, **small})
+    ray.init(nodes.address, log_to_driver=False, logging_level="ERROR")
+    yield nodes
     ray.shutdown()
-    held.shutdown()
+    nodes.shutdown()
 
 
 @pytest.fixture(autouse=True)
@@ -111,19 +137,6 @@ def shards(folder: Path) -> int:
 def workers(folder: Path) -> set[tuple[str, int]]:
     """(node, process) of everyone who answered."""
     return {(file.name.split(".")[0], int(file.name.split(".")[1])) for file in folder.glob("*.worker")}
-
-
-def meanwhile(steps: Callable[[], None]) -> threading.Thread:
-    thread = threading.Thread(target=steps, daemon=True)
-    thread.start()
-    return thread
-
-
-def until(true: Callable[[], bool], seconds: float = 40) -> None:
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.005)
 
 
 def test_a_trained_network_gives_the_local_table_with_one_and_two_actors(
@@ -177,8 +190,8 @@ def test_models_and_data_made_in_python_travel_or_are_named(cluster: Any, nets: 
         return np.eye(4)[images.mean((1, 2, 3)).astype(int) % 4]
 
     rng = np.random.default_rng(0)
-    held = {"images": rng.integers(0, 256, (30, 16, 16, 3), dtype=np.uint8), "labels": np.arange(30) % 4}
-    data = from_arrays(held, "memory:grey", "1")
+    arrays = {"images": rng.integers(0, 256, (30, 16, 16, 3), dtype=np.uint8), "labels": np.arange(30) % 4}
+    data = from_arrays(arrays, "memory:grey", "1")
     model = from_callable(dark, size=16, name="dark", version="1")
     same(ask(model, data, AUDIT).predictions(), on_ray(model, data, AUDIT, actors=1).predictions())
     lock = threading.Lock()
@@ -195,50 +208,60 @@ def test_ctrl_c_leaves_a_run_that_continues_to_the_same_table(
     out = tmp_path / "run"
 
     def interrupt() -> None:
-        until(lambda: shards(out) >= 3)
+        wait_until(lambda: shards(out) >= 3, "three shards")
         os.kill(os.getpid(), signal.SIGINT)
 
-    thread = meanwhile(interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        on_ray(f"{nets}:slow", DATA, AUDIT, out=out, actors=2)
-    thread.join()
+    with pytest.raises(KeyboardInterrupt), meanwhile(interrupt):
+        on_ray(f"{nets}:stays_after_three", DATA, AUDIT, out=out, actors=2)
     assert 3 <= shards(out) < 12
-    until(lambda: not any(Path(f"/proc/{pid}").exists() for _, pid in workers(tmp_path)), 10)
+    wait_until(lambda: not any(is_alive(pid) for _, pid in workers(tmp_path)), "the end of all workers")
     same(phantom_table, on_ray(f"{nets}:plain", DATA, AUDIT, out=out, actors=1).predictions())
 
 
 def test_a_killed_worker_and_a_lost_node_cost_only_their_shards(
     cluster: Any, nets: str, phantom_table: pd.DataFrame, tmp_path: Path
 ) -> None:
+    """Three workers begin a shard each; one is killed and one lost before they answer, the third keeps shards between."""
     out = tmp_path / "run"
-    node = cluster.add_node(num_cpus=1, object_store_memory=100 * 2**20)
-    until(lambda: ray.cluster_resources()["CPU"] == 3)
-    done: list[str] = []
+    lost = cluster.add_node(num_cpus=1, object_store_memory=100 * 2**20)
+    wait_until(lambda: ray.cluster_resources()["CPU"] == 3, "the second node")
 
     def harm() -> None:
-        until(lambda: len(workers(tmp_path)) == 3)
-        head = next(pid for held, pid in workers(tmp_path) if held != node.node_id)
-        os.kill(head, signal.SIGKILL)
-        done.append(f"killed at {shards(out)}")
-        before = shards(out)
-        until(lambda: shards(out) > before)
-        cluster.remove_node(node, allow_graceful=False)
-        if shards(out) < 24:
-            done.append("removed")
+        wait_until(lambda: len(workers(tmp_path)) == 3, "a shard in the hands of each of three workers")
+        head, victim = next((node, pid) for node, pid in workers(tmp_path) if node != lost.node_id)
+        os.kill(victim, signal.SIGKILL)
+        (tmp_path / f"{head}.open").touch()
+        wait_until(lambda: shards(out) > 0, "a shard of the worker that is left on the first node")
+        cluster.remove_node(lost, allow_graceful=False)
 
-    thread = meanwhile(harm)
-    run = on_ray(f"{nets}:slow", DATA, AUDIT, out=out, actors=3, shard=5, batch_size=5)
-    thread.join()
-    assert len(done) == 2, done
-    assert len({held for held, _ in workers(tmp_path)}) == 2
+    with meanwhile(harm):
+        run = on_ray(f"{nets}:stays_at_its_node", DATA, AUDIT, out=out, actors=3, shard=5, batch_size=5)
+    assert shards(out) == 24
+    assert len({node for node, _ in workers(tmp_path)}) == 2
     same(phantom_table, run.predictions())
 
 
+class Clock:
+    """The driver's clock, which a test can put forward."""
+
+    ahead = 0.0
+
+    def monotonic(self) -> float:
+        return time.monotonic() + self.ahead
+
+
 def test_a_shard_that_hangs_is_given_to_another_actor(
-    cluster: Any, nets: str, phantom_table: pd.DataFrame, tmp_path: Path
+    cluster: Any, nets: str, phantom_table: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = on_ray(f"{nets}:hangs_once", DATA, AUDIT, actors=1, shard_timeout=2)
-    assert (tmp_path / "hung").exists()
+    clock = Clock()
+    monkeypatch.setattr("snellen.engine.ask.cluster.time", clock)
+
+    def let_an_hour_pass() -> None:
+        wait_until(lambda: (tmp_path / "hung").exists(), "a worker that hangs")
+        clock.ahead = 3600
+
+    with meanwhile(let_an_hour_pass):
+        run = on_ray(f"{nets}:hangs_once", DATA, AUDIT, actors=1, shard_timeout=1800)
     same(phantom_table, run.predictions())
 
 
