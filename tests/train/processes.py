@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
 from pathlib import Path
 
+from torch.distributed import TCPStore
+
+from ..gates import PATIENCE
+
 
 def in_one_and_two_processes(script: str, folder: Path) -> None:
     """Run a script that writes to the folder it is given: alone to `one`, as a team of two on gloo to `two`."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
     env = {**os.environ, "OMP_NUM_THREADS": "1"}
-    subprocess.run([sys.executable, "-c", script, folder / "one"], check=True, env=env, timeout=120)
+    subprocess.run([sys.executable, "-c", script, folder / "one"], check=True, env=env, timeout=PATIENCE)
+    meeting = TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)  # its port is taken by none but itself
     shared = {
         **env,
         "WORLD_SIZE": "2",
         "MASTER_ADDR": "127.0.0.1",
-        "MASTER_PORT": str(port),
+        "MASTER_PORT": str(meeting.port),
+        "TORCHELASTIC_USE_AGENT_STORE": "True",  # both find the store, neither has to open it
         "ACCELERATE_USE_CPU": "true",
     }
     team = [
@@ -29,4 +31,9 @@ def in_one_and_two_processes(script: str, folder: Path) -> None:
         )
         for rank in range(2)
     ]
-    assert [child.wait(timeout=120) for child in team] == [0, 0]
+    try:
+        assert [child.wait(timeout=PATIENCE) for child in team] == [0, 0]
+    finally:
+        for child in team:
+            child.kill()  # nothing, where it has ended
+            child.wait()
