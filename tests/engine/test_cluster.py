@@ -39,9 +39,7 @@ ask = functools.partial(snellen.audit, quiet=True, report=False, shard=10, batch
 on_ray = functools.partial(ask, engine="ray")
 same = functools.partial(pd.testing.assert_frame_equal, check_exact=True)
 
-NETS = (
-    f"PATIENCE = {PATIENCE}"
-    + """
+NETS = """
 import os, time
 from pathlib import Path
 import numpy as np
@@ -94,7 +92,6 @@ def hangs_once():
         return first_pixels(images)
     return from_callable(answer, size=16, name="plain", version="1")
 """
-)
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +100,8 @@ def cluster() -> Iterator[Any]:
     from ray.cluster_utils import Cluster
 
     small = {"object_store_memory": 100 * 2**20, "include_dashboard": False}
-    nodes = Cluster(initialize_head=True, head_node_args={"num_cpus": 2, **small})
+    nodes = Cluster(initialize_head=True, head_node_args={"num_cpus": 2, "wait": False, **small})
+    nodes.wait_for_nodes(PATIENCE)
     ray.init(nodes.address, log_to_driver=False, logging_level="ERROR")
     yield nodes
     ray.shutdown()
@@ -121,7 +119,7 @@ def one_thread() -> Iterator[None]:
 
 @pytest.fixture
 def nets(tmp_path: Path) -> str:
-    (tmp_path / "nets.py").write_text(NETS)
+    (tmp_path / "nets.py").write_text(f"PATIENCE = {PATIENCE}\n{NETS}")
     return f"python:{tmp_path}/nets.py"
 
 
@@ -223,7 +221,7 @@ def test_a_killed_worker_and_a_lost_node_cost_only_their_shards(
 ) -> None:
     """Three workers begin a shard each; one is killed and one lost before they answer, the third keeps shards between."""
     out = tmp_path / "run"
-    lost = cluster.add_node(num_cpus=1, object_store_memory=100 * 2**20)
+    lost = cluster.add_node(wait=False, num_cpus=1, object_store_memory=100 * 2**20)
     wait_until(lambda: ray.cluster_resources()["CPU"] == 3, "the second node")
 
     def harm() -> None:
