@@ -1,7 +1,7 @@
 """Waiting for a state and never for a time: what tests of threads, processes and signals share.
 
-A test that needs somebody to be in the middle of something holds them there, at a gate, and lets go when it has seen what it
-wants. So nothing depends on how busy the machine is. PATIENCE is not part of any test: it ends one that would hang for ever.
+A test that needs a thread or a process to be in the middle of something holds it there, at a gate, until it has seen what
+it waits for. So no test depends on how busy the machine is. PATIENCE decides nothing: it ends a test that would hang.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
-PATIENCE = 300  # seconds; what a test waits for takes a few on a machine at rest
+PATIENCE = 300  # seconds; what a test waits for takes a few of them on an idle machine
 
 HOLD = f"""
 import faulthandler, sys
 faulthandler.dump_traceback_later({PATIENCE}, exit=True)
 
 def hold():
-    "Say so and stay here for as long as the test lives."
+    "Tell the test, and stay here for as long as it lives."
     print("held", flush=True)
     sys.stdin.read()
 """
