@@ -59,7 +59,8 @@ def stay(gate):
     end = time.monotonic() + PATIENCE
     while not (HERE / gate).exists():
         if time.monotonic() > end:
-            raise RuntimeError(f"the gate '{gate}' was not opened within {PATIENCE} s")
+            (HERE / "in_vain").write_text(gate)
+            raise RuntimeError(f"waited {PATIENCE} s in vain for '{gate}'")
         time.sleep(0.01)
 
 def sign_in():
@@ -118,9 +119,11 @@ def one_thread() -> Iterator[None]:
 
 
 @pytest.fixture
-def nets(tmp_path: Path) -> str:
+def nets(tmp_path: Path) -> Iterator[str]:
+    """A file of models; none of them may have left its gate because nothing happened."""
     (tmp_path / "nets.py").write_text(f"PATIENCE = {PATIENCE}\n{NETS}")
-    return f"python:{tmp_path}/nets.py"
+    yield f"python:{tmp_path}/nets.py"
+    assert not (tmp_path / "in_vain").exists(), f"a worker stood at a gate for {PATIENCE} s"
 
 
 @pytest.fixture
