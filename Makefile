@@ -1,35 +1,41 @@
-# The two commands a newcomer needs: `make demo` and `make test`. Both set everything up first.
+# The two commands a newcomer needs: `make demo` and `make test`. Both set up first what they need.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 READY := $(VENV)/.ready
+READY_DEV := $(VENV)/.ready-dev
 
 .PHONY: demo test test-fast lint types bench docs clean
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt --no-deps grad-cam  # it asks for another OpenCV
+	$(PIP) -e .
+	touch $@
+
+$(READY_DEV): $(READY)
+	$(PIP) -e '.[dev]'
+	$(PIP) --no-deps grad-cam  # it asks for another OpenCV
 	touch $@
 
 demo: $(READY)
 	$(BIN)/snellen demo --out demo
 	@echo "open demo/run/report.html"
 
-test: $(READY)
+test: $(READY_DEV)
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
-test-fast: $(READY)
+test-fast: $(READY_DEV)
 	$(BIN)/python -m pytest -m "not slow"
 
-lint: $(READY)
+lint: $(READY_DEV)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: $(READY)
+types: $(READY_DEV)
 	$(BIN)/mypy
 
-bench: $(READY)
+bench: $(READY_DEV)
 	$(BIN)/python benchmarks/phantom.py
 	$(BIN)/python benchmarks/overhead.py
 	$(BIN)/python benchmarks/memory.py
@@ -40,7 +46,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/in9.py
 	$(BIN)/python benchmarks/adversarial.py
 
-docs: $(READY)
+docs: $(READY_DEV)
 	$(BIN)/python docs/build.py --phantom
 	$(BIN)/python docs/mixing.py
 	$(BIN)/python docs/backgrounds.py

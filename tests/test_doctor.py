@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -97,3 +98,40 @@ def test_a_full_disk_is_told(at: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_missing_extra_comes_with_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.metadata.requires", lambda name: ['noraycluster>=2 ; extra == "ray"', "numpy>=2"])
     assert clinic.extras() == ({"ray": "missing noraycluster: pip install 'snellen[ray]'"}, [])
+
+
+def test_extras_are_listed_and_test_tools_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    listed = ['numpy>=2; extra == "ray"', "nohypothesis; extra == 'dev'", 'mlflow>=2.20; extra == "mlflow"']
+    monkeypatch.setattr("importlib.metadata.requires", lambda name: listed)
+    lines, problems = clinic.extras()
+    assert (list(lines), lines["ray"], problems) == (["ray", "mlflow"], "installed", [])
+
+
+def test_a_missing_package_is_a_problem_with_its_requirement(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "importlib.metadata.requires", lambda name: ["noarrays<3,>=2", "numpy>=2", 'noray; extra == "ray"']
+    )
+    lines, (problem,) = clinic.versions()
+    assert lines["noarrays"] == "missing"
+    assert lines["numpy"][0].isdigit()
+    assert (problem.text, problem.advice) == ("the package noarrays is missing", "pip install 'noarrays<3,>=2'")
+
+
+def test_another_opencv_will_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    """cv2 also comes from opencv-python and other packages."""
+    monkeypatch.setattr("importlib.metadata.requires", lambda name: ["opencv-contrib-python-headless>=4.10,<5"])
+    monkeypatch.setattr("importlib.metadata.version", _no_package)
+    monkeypatch.setattr(clinic, "find_spec", lambda module: object() if module == "cv2" else None)
+    lines, problems = clinic.versions()
+    assert lines["opencv-contrib-python-headless"] == "installed, from another package"
+    assert problems == []
+
+
+def test_a_source_folder_without_installation_still_has_its_versions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.metadata.requires", _no_package)
+    assert {"torch", "numpy"} <= clinic.versions()[0].keys()
+    assert clinic.extras()[0].keys() == {"unknown"}
+
+
+def _no_package(name: str) -> str:
+    raise metadata.PackageNotFoundError(name)

@@ -17,8 +17,8 @@ _HOMES = {
     "UserError": "snellen.errors",
 }
 _ROOMS = (
-    *("audits", "calibrate", "checks", "data", "distort", "engine", "explain", "measure", "models", "report"),
-    *("sweep", "train"),
+    *("audits", "build", "calibrate", "checks", "data", "distort", "engine", "exam", "explain", "measure", "models"),
+    *("report", "search", "sweep", "train"),
 )
 
 
@@ -28,6 +28,10 @@ def __getattr__(name: str) -> Any:
     if name in _ROOMS:
         return importlib.import_module(f"snellen.{name}")
     raise AttributeError(f"module 'snellen' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
 
 
 __all__ = ["Run", "UserError", "__version__", "audit", "load_data", "load_model", "load_run", *_ROOMS]

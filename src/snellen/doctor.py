@@ -11,21 +11,24 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from importlib import metadata, util
+from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from snellen.cache_folder import snellen_home
-from snellen.engine.keep.run_json import PACKAGES
+from snellen.engine.keep.run_json import PACKAGES as RECORDED
 from snellen.errors import UserError
+from snellen.extras import PACKAGES
 from snellen.version import __version__
 
 WRITTEN = 32 * 2**20  # bytes, to measure the speed of writing
 LEAST_DISK = 2**30  # bytes free, below which a run may not fit
 LONGEST_WALK = 2.0  # seconds spent on the size of a cache
 DATA = "phantom:test?size=32&n=90"
+REINSTALL = "install torch again: see pytorch.org"
 RIGHT = 81  # of the 90 phantoms; the self-test's model is wrong on every tenth
 
 
@@ -39,7 +42,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Health:
-    """What was found, by section (name → value in words), and what is wrong."""
+    """What this machine has, by section (name → value in words), and what is wrong."""
 
     sections: dict[str, dict[str, str]]
     problems: list[Problem]
@@ -57,68 +60,65 @@ def doctor() -> Health:
     sections: dict[str, dict[str, str]] = {}
     problems: list[Problem] = []
     for name, look in SECTIONS.items():
-        sections[name], found = look()
-        problems += found
+        sections[name], wrong = look()
+        problems += wrong
     return Health(sections, problems)
 
 
-Found = tuple[dict[str, str], list[Problem]]
+Section = tuple[dict[str, str], list[Problem]]
 
 
-def versions() -> Found:
-    """Of Python, snellen and what it stands on."""
-    told = {"snellen": __version__, "python": platform.python_version(), "system": platform.platform()}
+def versions() -> Section:
+    """Of Python, snellen and the packages that it always needs."""
+    lines = {"snellen": __version__, "python": platform.python_version(), "system": platform.platform()}
     missing = []
-    for name in PACKAGES:
-        try:
-            told[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            told[name] = "missing"
-            missing.append(Problem(f"the package {name} is missing", f"pip install {name}"))
-    return told, missing
+    needs = requirements().get("") or {name: name for name in RECORDED}  # run from its source folder
+    for name, requirement in needs.items():
+        lines[name] = _version(name)
+        if lines[name] == "missing":
+            missing.append(Problem(f"the package {name} is missing", f"pip install '{requirement}'"))
+    return lines, missing
 
 
-def devices() -> Found:
+def devices() -> Section:
     """Where models can run; each is given a small product to compute."""
     try:
         import torch
     except Exception as error:  # a broken installation raises anything, from OSError to RuntimeError
-        return {}, [Problem(f"torch cannot be imported ({_line(error)})", "install torch anew: see pytorch.org")]
-    told = {"cpu": f"{os.cpu_count()} cores, {torch.get_num_threads()} threads"}
+        return {}, [Problem(f"torch cannot be imported ({_line(error)})", REINSTALL)]
+    lines = {"cpu": f"{os.cpu_count()} cores, {torch.get_num_threads()} threads"}
     for i in range(torch.cuda.device_count()):
-        held = torch.cuda.get_device_properties(i)
-        told[f"cuda:{i}"] = f"{held.name}, {_size(held.total_memory)}"
+        gpu = torch.cuda.get_device_properties(i)
+        lines[f"cuda:{i}"] = f"{gpu.name}, {_size(gpu.total_memory)}"
     if torch.backends.mps.is_available():
-        told["mps"] = "Apple GPU"
+        lines["mps"] = "Apple GPU"
     problems = []
-    for device in told:
+    for device in lines:
         try:
             ones = torch.ones((64, 64), device=device)
             works = bool((ones @ ones == 64).all())
         except Exception as error:
-            works, told[device] = False, f"{told[device]}, fails: {_line(error)}"
+            works, lines[device] = False, f"{lines[device]}, fails: {_line(error)}"
         if not works:
-            advice = (
-                "pass --device cpu, or repair the driver" if device != "cpu" else "install torch anew: see pytorch.org"
-            )
+            advice = "pass --device cpu, or repair the driver" if device != "cpu" else REINSTALL
             problems.append(Problem(f"the device {device} does not compute", advice))
-    return told, problems
+    return lines, problems
 
 
-def memory() -> Found:
+def memory() -> Section:
     """Of the machine, and what of it is free."""
-    told = {}
+    lines = {}
     for name, word in (("total", "SC_PHYS_PAGES"), ("free", "SC_AVPHYS_PAGES")):
         if word in os.sysconf_names:
-            told[name] = _size(os.sysconf(word) * os.sysconf("SC_PAGE_SIZE"))
-    return told, []
+            lines[name] = _size(os.sysconf(word) * os.sysconf("SC_PAGE_SIZE"))
+    return lines, []
 
 
-def disk() -> Found:
+def disk() -> Section:
     """Free space and speed of writing in the working folder, where runs go."""
     folder = Path.cwd()
     free = shutil.disk_usage(folder).free
-    told = {"folder": str(folder), "free": _size(free)}
+    lines = {"folder": str(folder), "free": _size(free)}
     problems = []
     if free < LEAST_DISK:
         problems.append(Problem(f"only {_size(free)} are free in {folder}", "make room, or choose --out elsewhere"))
@@ -129,13 +129,13 @@ def disk() -> Found:
                 file.write(block)
             file.flush()
             os.fsync(file.fileno())
-            told["writing"] = f"{_size(WRITTEN / (time.perf_counter() - began))}/s"
+            lines["writing"] = f"{_size(WRITTEN / (time.perf_counter() - began))}/s"
     except OSError as error:
         problems.append(Problem(f"{folder} cannot be written ({_line(error)})", "go to another folder or pass --out"))
-    return told, problems
+    return lines, problems
 
 
-def caches() -> Found:
+def caches() -> Section:
     """Where weights and cards are kept, and how much there is."""
     own = snellen_home()
     cache = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
@@ -144,50 +144,45 @@ def caches() -> Found:
         "HF_HOME": Path(os.environ.get("HF_HOME") or cache / "huggingface").expanduser(),
         "TORCH_HOME": Path(os.environ.get("TORCH_HOME") or cache / "torch").expanduser(),
     }
-    told = {name: f"{folder}, {_held(folder)}" for name, folder in folders.items()}
+    lines = {name: f"{folder}, {_folder_size(folder)}" for name, folder in folders.items()}
     try:
         own.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=own):
             pass
     except OSError as error:
         advice = "set SNELLEN_HOME to a folder that you may write"
-        return told, [Problem(f"SNELLEN_HOME, {own}, cannot be written ({_line(error)})", advice)]
-    return told, []
+        return lines, [Problem(f"SNELLEN_HOME, {own}, cannot be written ({_line(error)})", advice)]
+    return lines, []
 
 
-def extras() -> Found:
-    """Optional parts: there, or the line that installs them. None of them is needed."""
-    try:
-        listed = metadata.requires("snellen") or []
-    except metadata.PackageNotFoundError:
+def extras() -> Section:
+    """Optional packages: installed, or the command that installs them. Not having them is no problem."""
+    needs = {extra: packages for extra, packages in requirements().items() if extra not in ("", "dev")}
+    if not needs:
         return {"unknown": "snellen runs from its source folder; pip install -e . lists its extras"}, []
-    needs: dict[str, list[str]] = {}
-    for line in listed:
-        if match := re.match(r"([\w.-]+).*extra == ['\"](\w+)['\"]", line):
-            needs.setdefault(match[2], []).append(match[1])
-    told = {}
+    lines = {}
     for extra, packages in needs.items():
-        missing = [name for name in packages if not _installed(name)]
-        told[extra] = f"missing {', '.join(missing)}: pip install 'snellen[{extra}]'" if missing else "there"
-    return told, []
+        missing = [name for name in packages if _version(name) == "missing"]
+        lines[extra] = f"missing {', '.join(missing)}: pip install 'snellen[{extra}]'" if missing else "installed"
+    return lines, []
 
 
-def self_test() -> Found:
+def self_test() -> Section:
     """An audit of a model with known answers on the phantom world, into a temporary folder."""
-    advice = "run `python -m snellen.cli audit` by hand on your data to see more, and report it with this output"
+    advice = "run `snellen audit` on your data to see more, and report it with this output"
     began = time.perf_counter()
     try:
         with tempfile.TemporaryDirectory(prefix="snellen-doctor-") as folder:
-            wrong = _audited(Path(folder))
+            wrong = _audit_known_model(Path(folder))
     except UserError as error:
         wrong = str(error)
     except Exception as error:  # whatever it is, the user should read it beside the versions
         wrong = f"{type(error).__name__}: {_line(error)}"
-    told = {"audit": f"{'failed' if wrong else 'as expected'} ({time.perf_counter() - began:.1f} s)"}
-    return told, [Problem(f"the self-test failed: {wrong}", advice)] if wrong else []
+    lines = {"audit": f"{'failed' if wrong else 'as expected'} ({time.perf_counter() - began:.1f} s)"}
+    return lines, [Problem(f"the self-test failed: {wrong}", advice)] if wrong else []
 
 
-SECTIONS: dict[str, Callable[[], Found]] = {
+SECTIONS: dict[str, Callable[[], Section]] = {
     "versions": versions,
     "devices": devices,
     "memory": memory,
@@ -198,7 +193,23 @@ SECTIONS: dict[str, Callable[[], Found]] = {
 }
 
 
-def _audited(folder: Path) -> str:
+def requirements() -> dict[str, dict[str, str]]:
+    """By extra ("" for what is always needed), the packages (name → requirement) that the installed snellen lists."""
+    try:
+        listed = metadata.requires("snellen") or []
+    except metadata.PackageNotFoundError:
+        return {}
+    packages: dict[str, dict[str, str]] = {}
+    for line in listed:
+        requirement, _, marker = (part.strip() for part in line.partition(";"))
+        extra = re.search(r"extra == ['\"]([\w-]+)['\"]", marker)
+        name = re.match(r"[\w.-]+", requirement)
+        assert name, f"a requirement without a name: {line}"
+        packages.setdefault(extra[1] if extra else "", {})[name[0]] = requirement
+    return packages
+
+
+def _audit_known_model(folder: Path) -> str:
     """What differs from what must come out; empty where nothing does."""
     from snellen.data import load_data
     from snellen.exam.carry_out import audit
@@ -208,30 +219,35 @@ def _audited(folder: Path) -> str:
     assert data.read_together is not None
     images, labels = data.read_together(range(len(data))).images, data.samples.labels
     classes = len(data.classes)
-    known = {image.tobytes(): (label + (i % 10 == 0)) % classes for i, (image, label) in enumerate(zip(images, labels))}
+    answers = {
+        image.tobytes(): (label + (i % 10 == 0)) % classes for i, (image, label) in enumerate(zip(images, labels))
+    }
 
-    def remembers(shown: np.ndarray) -> np.ndarray:
-        return np.eye(classes)[[known.get(image.tobytes(), 0) for image in shown]]
+    def remembers(batch: np.ndarray) -> np.ndarray:
+        return np.eye(classes)[[answers.get(image.tobytes(), 0) for image in batch]]
 
     model = from_callable(remembers, data.classes, size=32, name="remembers", version="1")
     run = audit(model, data, "occlusion(areas=[0.3], fills=[black])", folder / "run", quiet=True)
-    found = next(one["value"] for one in run.results()["findings"] if one["name"] == "accuracy")
+    accuracy = next(one["value"] for one in run.results()["findings"] if one["name"] == "accuracy")
     rows = int(run.sql("select count(*) as n from answers")["n"].item())
-    if found != RIGHT / len(data):
-        return f"clean accuracy {found} where {RIGHT / len(data)} is right"
+    if accuracy != RIGHT / len(data):
+        return f"clean accuracy {accuracy} where {RIGHT / len(data)} is right"
     if rows != 3 * len(data):
         return f"{rows} answers stored where {3 * len(data)} were asked"
     return "" if (run.path / "report.html").exists() else "no report was written"
 
 
-def _installed(package: str) -> bool:
+def _version(distribution: str) -> str:
+    """Of a package; where its module comes from another one (opencv-python, mlflow-skinny), that it is installed."""
     try:
-        return bool(metadata.version(package))
+        return metadata.version(distribution)
     except metadata.PackageNotFoundError:
-        return util.find_spec(package.replace("-", "_")) is not None
+        modules = {package.distribution: module for module, package in PACKAGES.items()}
+        module = modules.get(distribution, distribution.replace("-", "_"))
+        return "missing" if find_spec(module) is None else "installed, from another package"
 
 
-def _held(folder: Path) -> str:
+def _folder_size(folder: Path) -> str:
     """The size of a folder's files; with a mark where counting them all would take too long."""
     if not folder.is_dir():
         return "not there yet"
@@ -254,5 +270,5 @@ def _size(count: float) -> str:
 
 
 def _line(error: BaseException) -> str:
-    said = getattr(error, "strerror", None) or str(error)
-    return said.strip().splitlines()[0] if said.strip() else type(error).__name__
+    text = (getattr(error, "strerror", None) or str(error)).strip()
+    return text.splitlines()[0] if text else type(error).__name__

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from snellen.distort.draws import on_device
+from snellen.extras import import_package
 from snellen.lazy_torch import torch
 
 if TYPE_CHECKING:
@@ -133,8 +134,7 @@ def filled(images: Tensor, boxes: np.ndarray, inpaint: Inpaint = "tile") -> Tens
     """Only the background: the boxes (int [B, 4]) of images uint8 [B, 3, H, W] filled from around them."""
     if inpaint == "tile":
         return tiled(images, boxes)
-    import cv2
-
+    cv2 = import_package("cv2", f"inpaint={inpaint}")
     method = {"telea": cv2.INPAINT_TELEA, "ns": cv2.INPAINT_NS}[inpaint]
     out = images.cpu().numpy().copy()
     for image, (x0, y0, x1, y1) in zip(out, boxes):

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from snellen.errors import UserError, unknown
+from snellen.extras import import_package
 
 
 class Log(Protocol):
@@ -21,10 +22,9 @@ class TensorBoard:
     """Event files under `<out>/logs/<run>`."""
 
     def __init__(self, out: Path, run: str, settings: Mapping[str, Any]) -> None:
-        try:
-            from torch.utils.tensorboard import SummaryWriter
-        except ImportError:
-            raise UserError("--log tensorboard needs tensorboard; pip install tensorboard") from None
+        import_package("tensorboard", "--log tensorboard")
+        from torch.utils.tensorboard import SummaryWriter
+
         self.writer: Any = SummaryWriter(str(out / "logs" / run))
         self.writer.add_text("recipe", "\n".join(f"    {name}: {value}" for name, value in settings.items()))
 
@@ -40,19 +40,15 @@ class MLflow:
     """One MLflow run, wherever MLFLOW_TRACKING_URI points."""
 
     def __init__(self, out: Path, run: str, settings: Mapping[str, Any]) -> None:
+        self.mlflow = import_package("mlflow", "--log mlflow")
         try:
-            import mlflow
-        except ImportError:
-            raise UserError("--log mlflow needs mlflow; pip install 'snellen[track]'") from None
-        self.mlflow: Any = mlflow
-        try:
-            mlflow.start_run(run_name=run)
+            self.mlflow.start_run(run_name=run)
         except Exception as error:  # its stores fail in ways of their own: no server, no driver, no right to write
-            said = " ".join(str(error).split("\n")[0].split())
+            reason = " ".join(str(error).split("\n")[0].split())
             raise UserError(
-                f"mlflow cannot begin a run: {said}; does MLFLOW_TRACKING_URI name a store it can use?"
+                f"mlflow cannot begin a run: {reason}; does MLFLOW_TRACKING_URI name a store it can use?"
             ) from None
-        mlflow.log_params(dict(settings))
+        self.mlflow.log_params(dict(settings))
 
     def epoch(self, row: Mapping[str, Any]) -> None:
         self.mlflow.log_metrics(_numbers(row), step=row["epoch"])

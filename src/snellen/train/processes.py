@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from snellen.errors import UserError
+from snellen.extras import import_package
 from snellen.lazy_torch import torch
 from snellen.models.device import chosen_device
 
@@ -60,10 +60,7 @@ def assemble(device: str | None) -> Team:
     """The team this process was launched in."""
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
         return Team(chosen_device(device))
-    try:
-        from accelerate import Accelerator
-    except ImportError:
-        raise UserError("training in several processes needs accelerate; pip install 'snellen[train]'") from None
+    accelerate = import_package("accelerate", "training in several processes")
     on_cpu = device == "cpu" or not torch.cuda.is_available()
-    accelerator = Accelerator(cpu=on_cpu, mixed_precision="no")
+    accelerator = accelerate.Accelerator(cpu=on_cpu, mixed_precision="no")
     return Team(accelerator.device, accelerator.process_index, accelerator.num_processes, accelerator)

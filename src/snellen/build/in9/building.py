@@ -32,6 +32,7 @@ from snellen.distort.background import MIXED
 from snellen.distort.lenders import Lenders
 from snellen.distort.view import View
 from snellen.errors import UserError
+from snellen.extras import import_package
 from snellen.hashing import key_of
 
 POOL = ".pool"  # accepted images while the set is being built
@@ -103,9 +104,21 @@ def build(
         "fine": list(chosen.fine) if chosen.fine else None,
     }
     to = Destination(Path(out).expanduser(), facts, FACTS, "set built by snellen", ("schema", "data"))
+    if not (to.out / FACTS).exists():  # a finished set needs nothing
+        _check_opencv(chosen)
     if to.begin():
         _build(held, groups, chosen, rejects, to, (os.cpu_count() or 1) if workers is None else workers, quiet)
     return Built(to.out, **json.loads((to.out / COUNTS).read_bytes()))
+
+
+def _check_opencv(settings: Settings) -> None:
+    """Refuse a build that would stop at its first image for want of OpenCV."""
+    if settings.all_images:
+        return
+    if settings.masks is None:
+        import_package("cv2", "build in9 without --masks")
+    elif settings.inpaint != "tile":
+        import_package("cv2", f"build in9 --inpaint {settings.inpaint}")
 
 
 def _build(

@@ -9,6 +9,7 @@ from PIL import Image
 
 from snellen.build.in9.grouping import rank
 from snellen.build.in9.settings import Settings
+from snellen.extras import import_package
 
 
 @dataclass(frozen=True)
@@ -35,8 +36,7 @@ def grabcut(image: np.ndarray, box: tuple[int, int, int, int], seed: int, iterat
 
     Raises cv2.error where it cannot work, such as on a box that fills the image.
     """
-    import cv2
-
+    cv2 = import_package("cv2", "GrabCut")
     x0, y0, x1, y1 = box
     cv2.setRNGSeed(seed)
     mask = np.zeros(image.shape[:2], np.uint8)
@@ -47,8 +47,7 @@ def grabcut(image: np.ndarray, box: tuple[int, int, int, int], seed: int, iterat
 
 def segmented(image: np.ndarray, box: np.ndarray, sample: str, settings: Settings) -> Segmented:
     """The mask of the object in a box (float x0, y0, x1, y1, inside the image), by as many tries as are allowed."""
-    import cv2
-
+    cv2 = import_package("cv2", "GrabCut")
     scaled, factors = _scaled(image, settings.segment_size)
     height, width = scaled.shape[:2]
     low, high = np.floor(box[:2] * factors + 1e-6), np.ceil(box[2:] * factors - 1e-6)

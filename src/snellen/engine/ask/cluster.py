@@ -25,6 +25,7 @@ from snellen.engine.plan import Pass, Plan
 from snellen.engine.progress import Progress
 from snellen.engine.settings import Cluster
 from snellen.errors import UserError
+from snellen.extras import import_package
 
 TRIES = 3  # how often a shard is given out, and how many starts may fail in a row, before the run stops
 PATIENCE = 600  # seconds without any actor before the cluster counts as full or gone
@@ -166,10 +167,7 @@ class _Seats:
 @contextmanager
 def connected(cluster: Cluster) -> Iterator[Any]:
     """Ray, connected: to the session that is open already, to a running cluster, or to one started for this run."""
-    try:
-        import ray
-    except ModuleNotFoundError:
-        raise UserError("--engine ray needs Ray; install it: pip install 'snellen[ray]'") from None
+    ray = import_package("ray", "--engine ray")
     if ray.is_initialized():
         yield ray
         return

@@ -1,0 +1,42 @@
+"""Packages that only some commands need: imported when they are used, and named with their install command when missing."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from types import ModuleType
+
+from snellen.errors import UserError
+
+
+@dataclass(frozen=True)
+class Package:
+    """The name a user knows, the package on PyPI, and what `pip install` is given to get it."""
+
+    title: str
+    distribution: str
+    requirement: str
+
+
+# By the name they are imported by. All but OpenCV, which is installed with snellen, belong to an extra.
+PACKAGES = {
+    "cv2": Package("OpenCV", "opencv-contrib-python-headless", "opencv-contrib-python-headless>=4.10,<5"),
+    "ray": Package("Ray", "ray", "snellen[ray]"),
+    "accelerate": Package("accelerate", "accelerate", "snellen[train]"),
+    "tensorboard": Package("TensorBoard", "tensorboard", "snellen[tensorboard]"),
+    "mlflow": Package("MLflow", "mlflow", "snellen[mlflow]"),
+}
+
+
+def import_package(name: str, use: str) -> ModuleType:
+    """The module `name` of PACKAGES; where it is missing, an error that says what `use` needs and how to install it.
+
+    Only a package that is not there is reported so: an error inside an installed one is raised as it is.
+    """
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
+        package = PACKAGES[name]
+        raise UserError(f"{use} needs {package.title}; pip install '{package.requirement}'") from None
