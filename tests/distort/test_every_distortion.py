@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from snellen.data.dataset import sample_keys
+from snellen.data.keys import sample_keys
 from snellen.data.occluders import from_images
 from snellen.distort import DISTORTIONS, Donors, View, parse, show
 from snellen.distort.background import MIXED, Kind

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from snellen.data.keys import sample_keys
 from snellen.errors import UserError
 from snellen.hashing import checksum, key_of
 
@@ -144,17 +144,6 @@ def filtered(data: Dataset, conditions: Mapping[str, str]) -> Dataset:
         said = "&".join(f"{k}={v}" for k, v in conditions.items())
         raise UserError(f"no sample of {data.text} has {said}")
     return data.at(np.flatnonzero(keep)) if conditions else data
-
-
-def sample_keys(ids: Sequence[str]) -> np.ndarray:
-    """A 64-bit key per sample id, the same on every machine."""
-    digests = b"".join(hashlib.blake2b(i.encode(), digest_size=8).digest() for i in ids)
-    return np.frombuffer(digests, dtype="<u8")
-
-
-def uniform(ids: Sequence[str], name: str) -> np.ndarray:
-    """float64 [ids]: a number in [0, 1) for each id, from it and a name alone."""
-    return (sample_keys([f"{name}/{sample}" for sample in ids]) >> np.uint64(11)) / float(1 << 53)
 
 
 def labelled(names: Sequence[Any]) -> tuple[np.ndarray, tuple[str, ...]]:

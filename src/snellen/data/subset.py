@@ -12,7 +12,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from snellen.data.dataset import Dataset, Samples, uniform
+from snellen.data.dataset import Dataset, Samples
+from snellen.data.keys import uniform
 from snellen.errors import UserError, unknown
 from snellen.hashing import key_of
 

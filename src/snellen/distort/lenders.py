@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from snellen.data.dataset import sample_keys
+from snellen.data.keys import sample_keys
 from snellen.distort.draws import Draws
 
 

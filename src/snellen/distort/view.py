@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from snellen.data.dataset import sample_keys
+from snellen.data.keys import sample_keys
 from snellen.distort.draws import Draws, on_device
 from snellen.distort.law import Law
 from snellen.distort.lenders import Lenders
