@@ -19,7 +19,7 @@ from snellen.audits import Exam, Finding
 from snellen.data import Dataset, from_arrays
 from snellen.engine import Answers, Cell
 from snellen.engine.keep.store import Store
-from snellen.engine.requests.trial import Reply, Stage, Steps, played
+from snellen.engine.requests.trial import Reply, Stage, Steps, Trial, played
 from snellen.errors import UserError
 from snellen.models import Model, from_callable
 from snellen.notation import text_form
@@ -101,7 +101,7 @@ def test_a_failure_ends_its_own_trial_alone() -> None:
 
 
 @dataclass(frozen=True)
-class Brighten:
+class Brighten(Trial):
     """How much brighter each image must become before the model's answer changes, in steps of a grey level."""
 
     most_steps: int = 60
@@ -175,7 +175,7 @@ def greys() -> Dataset:
 @pytest.fixture
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The sizes of the batches that trials ask."""
-    from snellen.engine import trials
+    from snellen.engine.ask import trials
 
     sizes: list[int] = []
     before = trials._replied

@@ -10,7 +10,7 @@ import numpy as np
 from PIL import Image
 
 from snellen.data.occluders import Occluders, from_images, read_occluders
-from snellen.distort.chain import Distortion
+from snellen.distort.distortion import Distortion
 from snellen.distort.language import parse
 from snellen.distort.salient import as_bytes
 from snellen.distort.view import KNOWN, Donors, View

@@ -68,13 +68,12 @@ class Donors:
 
     def backgrounds(self, inpaint: Inpaint = "tile") -> Tensor:
         """uint8 [N, 3, H, W]: the donors without their objects; made once, on the donors' device."""
-        held = self._filled
-        if inpaint not in held:
-            held[inpaint] = filled(self.images, self.rectangles, inpaint)
-        return held[inpaint]
+        if inpaint not in self._backgrounds:
+            self._backgrounds[inpaint] = filled(self.images, self.rectangles, inpaint)
+        return self._backgrounds[inpaint]
 
     @functools.cached_property
-    def _filled(self) -> dict[str, Tensor]:
+    def _backgrounds(self) -> dict[str, Tensor]:
         return {}
 
 

@@ -8,8 +8,9 @@ from typing import Any
 
 from snellen.data.canvas import Canvas
 from snellen.data.dataset import Dataset
-from snellen.distort import saliency_of
+from snellen.distort import Distortion, saliency_of
 from snellen.engine.requests.map import BoundMap, MapRequest, bind_map
+from snellen.engine.requests.trial import Trial
 from snellen.engine.settings import Settings
 from snellen.errors import UserError
 from snellen.hashing import key_of
@@ -19,11 +20,28 @@ from snellen.models.subject import Subject
 
 @dataclass(frozen=True)
 class Cell:
-    """One question to every model: a distortion of one of the datasets (`on`: test, train …) under a seed."""
+    """One question to every model: a distortion of one of the datasets (`on`: test, train …) under a seed.
 
-    distortion: Any
+    A trial, whose questions depend on answers, stands in the distortion's place.
+    """
+
+    distortion: Distortion | Trial
     on: str = "test"
     seed: int = 0
+
+    @property
+    def as_distortion(self) -> Distortion:
+        """The distortion of a cell that is no trial."""
+        if not isinstance(self.distortion, Distortion):
+            raise ValueError(f"expected a cell with a distortion, got {self.distortion}")
+        return self.distortion
+
+    @property
+    def as_trial(self) -> Trial:
+        """The trial of a cell that asks as it goes."""
+        if not isinstance(self.distortion, Trial):
+            raise ValueError(f"expected a cell with a trial, got {self.distortion}")
+        return self.distortion
 
     def __str__(self) -> str:
         return f"{self.distortion} on {self.on}, seed {self.seed}"
@@ -42,7 +60,7 @@ class BoundCell:
     map: BoundMap | None = None
 
     @property
-    def distortion(self) -> Any:
+    def distortion(self) -> Distortion | Trial:
         return self.cell.distortion
 
     @property
@@ -104,7 +122,7 @@ def asked(
     if "mean" in needs:
         facts["mean"] = subject.card.fill
     facts |= {name: fingerprint for name, fingerprint in pools.items() if name in needs}
-    saliency = saliency_of(cell.distortion)
+    saliency = saliency_of(cell.distortion) if isinstance(cell.distortion, Distortion) else None
     needed = None
     if saliency is not None:  # each model has its own maps, so what it is shown is its own too
         wanted = MapRequest(saliency.method, saliency.layer, cell.on)

@@ -7,6 +7,7 @@ beside it; so batch size, order and interruptions change how many images are ask
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ import numpy as np
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from snellen.distort import View
+    from snellen.distort import Donors, View
 
 
 class Reply(NamedTuple):
@@ -64,21 +65,56 @@ class Round(Protocol):
     def show(self, questions: Sequence[Any]) -> Tensor: ...
 
 
-class Trial(Protocol):
+class Trial(ABC):
     """What an audit declares: a frozen dataclass with a text form, in place of a cell's distortion.
 
-    `needs` and `version` are as a distortion's. `rounds` divides the listing, for those who learn from earlier rows; it must
-    not depend on batch or machine. `most` is how many images are asked at most. One whose columns speak of things, such as
-    backgrounds, also has `things(donors)`, a table of them by column, kept once, and `pictures(donors, places)`, their images.
+    `needs`, `version` and what is said of donors are as a distortion's.
     """
 
     @property
-    def needs(self) -> frozenset[str]: ...
+    def needs(self) -> frozenset[str]:
+        return frozenset()
+
     @property
-    def version(self) -> Any: ...
-    def rounds(self, samples: int) -> list[range]: ...
-    def begin(self, stage: Stage) -> Round: ...
-    def most(self, samples: int, donors: int) -> int: ...
+    def version(self) -> int | str:
+        return 1
+
+    @property
+    def own_data(self) -> bool:
+        return False
+
+    @property
+    def whole_pool(self) -> bool:
+        return False
+
+    @property
+    def donor_objects(self) -> bool:
+        return False
+
+    @abstractmethod
+    def rounds(self, samples: int) -> list[range]:
+        """The listing divided, for those who learn from earlier rows; it must not depend on batch or machine."""
+
+    @abstractmethod
+    def begin(self, stage: Stage) -> Round:
+        """The trials of one round."""
+
+    @abstractmethod
+    def most(self, samples: int, donors: int) -> int:
+        """How many images are asked at most."""
+
+    @property
+    def speaks_of_things(self) -> bool:
+        """Whether its columns speak of things, such as backgrounds, whose table is kept once."""
+        return False
+
+    def things(self, donors: Donors | None) -> dict[str, list[Any]]:
+        """The table of the things, by column."""
+        return {}
+
+    def pictures(self, donors: Donors | None, places: Sequence[int]) -> Tensor:
+        """uint8 [n, 3, H, W]: images of some things, for a report."""
+        raise ValueError(f"{self} has no things to picture")
 
 
 class FinishedTrial(NamedTuple):
