@@ -8,6 +8,7 @@ from typing import Any
 
 from snellen.data.canvas import Canvas
 from snellen.data.dataset import Dataset
+from snellen.data.sizes import some_sizes
 from snellen.distort import Distortion, saliency_of
 from snellen.engine.requests.map import BoundMap, MapRequest, bind_map
 from snellen.engine.requests.trial import Trial
@@ -102,11 +103,26 @@ def canvas_for(subject: Subject, data: Dataset) -> Canvas:
     if subject.card.canvas is not None:
         return subject.card.canvas
     if data.size is None:
-        raise UserError(
-            f"model '{subject.name}' names no image size and {data.text} holds photos of several; "
-            "give it one: snellen.models.from_torch(module, size=224)"
-        )
+        raise _no_size(subject, data)
     return Canvas(data.size[0], data.size[1], "native")
+
+
+def _no_size(subject: Subject, data: Dataset) -> UserError:
+    """Says what is known of the photos' sizes, and which size to give the model."""
+    sizes = some_sizes(data)
+    size: object = 224
+    if len(sizes) == 1:
+        height, width = sizes[0]
+        known = f"{data.text} states none for its photos; those looked at are {height}x{width}"
+        size = height if height == width else sizes[0]
+    elif sizes:
+        known = f"{data.text} holds photos of several, such as {' and '.join(f'{h}x{w}' for h, w in sizes[:2])}"
+    else:
+        known = f"none is known of the photos of {data.text}"
+    return UserError(
+        f"model '{subject.name}' names no image size and {known}; give it one: "
+        f"snellen.models.from_torch(module, size={size})"
+    )
 
 
 def asked(
