@@ -6,7 +6,6 @@ import functools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -141,12 +140,12 @@ def filtered(data: Dataset, conditions: Mapping[str, str]) -> Dataset:
             raise UserError(f"{data.text} has no column '{column}' to filter by; it has: {known}")
         keep &= values == wanted
     if not keep.any():
-        said = "&".join(f"{k}={v}" for k, v in conditions.items())
-        raise UserError(f"no sample of {data.text} has {said}")
+        query = "&".join(f"{k}={v}" for k, v in conditions.items())
+        raise UserError(f"no sample of {data.text} has {query}")
     return data.at(np.flatnonzero(keep)) if conditions else data
 
 
-def labelled(names: Sequence[Any]) -> tuple[np.ndarray, tuple[str, ...]]:
+def labelled(names: Sequence[object]) -> tuple[np.ndarray, tuple[str, ...]]:
     """Label indices and class names of a label column: whole numbers (of up to six digits) keep their order, words are sorted."""
     words = [str(n).strip() for n in names]
     numbers = all(re.fullmatch(r"-?[0-9]{1,6}", w) for w in words)

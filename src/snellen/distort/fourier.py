@@ -90,9 +90,9 @@ def brightest(field: Tensor, count: np.ndarray) -> Tensor:
     wanted = on_device(count, flat.device)[:, None]
     if flat.device.type == "cpu":
         least = _least_chosen(flat.numpy(), count)
-        found = flat.numpy() >= least
-        if count.min(initial=1) > 0 and np.count_nonzero(found) == count.sum():
-            return torch.from_numpy(found).view_as(field)  # no ties, which is nearly always so
+        bright = flat.numpy() >= least
+        if count.min(initial=1) > 0 and np.count_nonzero(bright) == count.sum():
+            return torch.from_numpy(bright).view_as(field)  # no ties, which is nearly always so
         limit = torch.from_numpy(least)
     elif len(set(count.tolist())) == 1 and 0 < count[0] <= pixels:
         # One count for all: selecting is several times faster than sorting.
@@ -117,13 +117,13 @@ def _least_chosen(values: np.ndarray, count: np.ndarray) -> np.ndarray:
     above = values > high
     near = np.flatnonzero((values >= low) ^ above)
     row = near // pixels
-    held = np.bincount(row, minlength=rows)
-    table = np.full((rows, max(held.max(initial=0), 1)), np.inf, values.dtype)
-    table[row, np.arange(len(near)) - (held.cumsum() - held)[row]] = values.reshape(-1)[near]
+    near_counts = np.bincount(row, minlength=rows)
+    table = np.full((rows, max(near_counts.max(initial=0), 1)), np.inf, values.dtype)
+    table[row, np.arange(len(near)) - (near_counts.cumsum() - near_counts)[row]] = values.reshape(-1)[near]
     table.sort(axis=1)
-    at = held - 1 - (rank - above.sum(1, dtype=np.int32))
+    at = near_counts - 1 - (rank - above.sum(1, dtype=np.int32))
     least = table[np.arange(rows), at.clip(0, table.shape[1] - 1)]
-    for number in np.flatnonzero((at < 0) | (at >= held)):  # the sample misled
+    for number in np.flatnonzero((at < 0) | (at >= near_counts)):  # the sample misled
         place = pixels - 1 - rank[number]
         least[number] = np.partition(values[number], place)[place]
     return least[:, None]
