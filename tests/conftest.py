@@ -9,6 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import settings
+
+settings.register_profile("unhurried", deadline=None)  # no test may depend on how busy the machine is
+settings.load_profile("unhurried")
 
 ROOT = Path(__file__).resolve().parents[1]
 
