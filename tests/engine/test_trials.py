@@ -234,7 +234,10 @@ def test_a_killed_run_keeps_what_had_ended_and_comes_to_the_same_table(
     assert not counted
 
 
-def test_a_damaged_file_is_asked_again(greys: Dataset, tmp_path: Path, counted: list[int]) -> None:
+def test_a_damaged_file_is_asked_again(
+    greys: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, counted: list[int]
+) -> None:
+    monkeypatch.setattr("snellen.engine.ask.trials.KEEP_SECONDS", float("inf"))  # one file, however slow the machine
     whole = ask(greys, tmp_path / "r")
     (file,) = (tmp_path / "r" / "trials").glob("*/*.parquet")
     file.write_bytes(file.read_bytes()[:-9])
