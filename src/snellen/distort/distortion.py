@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from snellen.distort.law import Beta, Uniform
+from snellen.distort.stimulus import Stimulus
 from snellen.distort.view import View
 from snellen.notation import text_form
 
@@ -19,29 +20,16 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Distortion(ABC):
+class Distortion(Stimulus, ABC):
     """A call from uint8 [B, 3, H, W] to the same shape; its fields are its parameters, its text form is its identity.
 
-    What is declared here is what the engine, the tests and the reports ask; a class overrides what is otherwise for it, by
-    a class variable, or by a property where it depends on the parameters.
+    What it declares, here and as a stimulus, is what the engine, the tests and the reports ask.
     """
 
-    identity: ClassVar[Mapping[str, object] | None] = (
-        None  # parameters that leave every image as it is, if there are any
-    )
+    identity: ClassVar[Mapping[str, object] | None] = None  # parameters that change nothing, if there are any
 
     @abstractmethod
     def __call__(self, images: Tensor, view: View) -> Tensor: ...
-
-    @property
-    def needs(self) -> frozenset[str]:
-        """The facts of the View that it must know: labels, boxes, masks, mean, donors, saliency, occluders."""
-        return frozenset()
-
-    @property
-    def version(self) -> int | str:
-        """Bumped by hand when pixels change; golden hashes guard it."""
-        return 1
 
     @property
     def draws(self) -> bool:
@@ -51,21 +39,6 @@ class Distortion(ABC):
     @property
     def floating(self) -> bool:
         """Whether floating point decides pixels, so that rare ones differ between machines."""
-        return False
-
-    @property
-    def own_data(self) -> bool:
-        """Whether its donors may be the very data it distorts."""
-        return False
-
-    @property
-    def whole_pool(self) -> bool:
-        """Whether it wants all donors, not just as many as other pasting needs."""
-        return False
-
-    @property
-    def donor_objects(self) -> bool:
-        """Whether it must know the objects of the donors: their boxes or masks."""
         return False
 
     def words(self) -> str:

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
+from snellen.distort.stimulus import Stimulus
+
 if TYPE_CHECKING:
     from torch import Tensor
 
@@ -65,31 +67,8 @@ class Round(Protocol):
     def show(self, questions: Sequence[Any]) -> Tensor: ...
 
 
-class Trial(ABC):
-    """What an audit declares: a frozen dataclass with a text form, in place of a cell's distortion.
-
-    `needs`, `version` and what is said of donors are as a distortion's.
-    """
-
-    @property
-    def needs(self) -> frozenset[str]:
-        return frozenset()
-
-    @property
-    def version(self) -> int | str:
-        return 1
-
-    @property
-    def own_data(self) -> bool:
-        return False
-
-    @property
-    def whole_pool(self) -> bool:
-        return False
-
-    @property
-    def donor_objects(self) -> bool:
-        return False
+class Trial(Stimulus, ABC):
+    """What an audit declares: a frozen dataclass with a text form, in place of a cell's distortion."""
 
     @abstractmethod
     def rounds(self, samples: int) -> list[range]:
