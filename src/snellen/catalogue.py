@@ -35,26 +35,9 @@ def _models() -> list[tuple[str, str]]:
 
 
 def _data() -> list[tuple[str, str]]:
-    from snellen.data.phantom import DIALS
+    from snellen.data import SCHEMES
 
-    return [
-        ("folder:path", "a folder with one sub-folder of images per class"),
-        ("cue:path", "cue conflicts in the published layout: SHAPE/SHAPE1-TEXTURE2.png, columns texture and conflict"),
-        ("manifest:file.csv", "a CSV or Parquet table: path, label, optional box, mask, group and other columns"),
-        (
-            "arrays:file.npz",
-            "arrays: images uint8 [N, H, W, 3] or [N, H, W], labels, optional ids, classes, masks, boxes",
-        ),
-        (
-            "boxes:file.csv",
-            "a table with one row a box: path, label, x0, y0, x1, y1; maximum exclusive, or ?max=inclusive",
-        ),
-        ("voc:DIR", "images with XML files as Pascal VOC and ImageNet have them; ?split=, ?masks=true, ?first=0"),
-        ("coco:annotations.json?images=DIR", "images, boxes and masks in one JSON file, as COCO has them"),
-        ("in9:ROOT/VARIANT", "a variant that `snellen build in9` made, or of the published ImageNet-9; ?split="),
-        ("phantom:test?size=32", f"a generated world whose truth is known; dials {', '.join(DIALS)}"),
-        ("phantom:test?task=presence", "the same world in two classes: is there an object, or only its scene?"),
-    ]
+    return [line for kind in SCHEMES.values() for line in ((kind.example, kind.meaning), *kind.also)]
 
 
 def _distortions() -> list[tuple[str, str]]:

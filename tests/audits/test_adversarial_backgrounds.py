@@ -13,7 +13,7 @@ from PIL import Image
 import snellen
 from snellen.audits import parse_audits
 from snellen.data import load_data
-from snellen.data.dataset import sample_keys
+from snellen.data.keys import sample_keys
 from snellen.distort import Background, View
 from snellen.errors import UserError
 from snellen.exam.run import Run

@@ -11,7 +11,7 @@ from snellen.calibrate import Ladder
 from snellen.calibrate.climb import _step
 from snellen.calibrate.cover_training import under_cover
 from snellen.data import load_data
-from snellen.data.dataset import uniform
+from snellen.data.keys import uniform
 from snellen.models.checkpoint import read_card
 
 BLACK = "occlude(0.25, black)"  # a square of 16 of 32 pixels a side

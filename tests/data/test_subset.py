@@ -176,7 +176,7 @@ def test_bad_lists_are_told(tmp_path):
     with pytest.raises(UserError, match="ids.txt line 2: folder:some has no sample 'sx'; its first is 's0'"):
         only_ids(data(4), file)
     file.write_text("\n")
-    with pytest.raises(UserError, match="ids.txt lists no sample ids; write one a line"):
+    with pytest.raises(UserError, match="ids.txt lists no sample ids; write one per line"):
         only_ids(data(4), file)
     file.write_bytes(b"\xff\xfe\x00\x01")
     with pytest.raises(UserError, match="ids.txt cannot be read as a list of sample ids"):

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from scipy import stats
 
-from snellen.data.dataset import sample_keys
+from snellen.data.keys import sample_keys
 from snellen.distort.draws import NORMAL_BITS, Draws, _mixed, _mixed_tensor
 
 

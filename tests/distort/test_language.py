@@ -77,3 +77,10 @@ def test_messages_name_the_input_and_the_next_step(text: str, message: str) -> N
     with pytest.raises(UserError) as caught:
         parse(text)
     assert str(caught.value) == message
+
+
+def test_what_is_neither_a_text_nor_a_distortion_is_refused_with_what_to_write() -> None:
+    with pytest.raises(
+        UserError, match=r"expected a distortion or its text, got 3; .* subclass of snellen.distort.Dist"
+    ):
+        parse(3)  # type: ignore[arg-type]

@@ -14,10 +14,9 @@ import torch
 
 import snellen
 from snellen.audits import Interference
-from snellen.distort import View
+from snellen.distort import Distortion, View
 from snellen.errors import UserError
 from snellen.models import Model, from_callable, from_torch
-from snellen.notation import text_form
 
 SMALL = "occlusion(areas=[0.3, 0.9])"
 ask = functools.partial(snellen.audit, quiet=True, report=False)
@@ -284,13 +283,10 @@ def test_the_same_weights_under_two_names_are_told(levels: str) -> None:
 
 
 @dataclass(frozen=True)
-class Picky:
+class Picky(Distortion):
     """Changes nothing, and excludes the samples of some batches only: those whose first pixel is 80."""
 
     version: ClassVar[int] = 1
-    needs: ClassVar[frozenset[str]] = frozenset()
-
-    __str__ = text_form
 
     def __call__(self, images: torch.Tensor, view: View) -> torch.Tensor:
         bad = (images[:, 0, 0, 0] == 80).numpy()

@@ -19,7 +19,7 @@ from snellen.audits import Exam, Finding
 from snellen.data import Dataset, from_arrays
 from snellen.engine import Answers, Cell
 from snellen.engine.keep.store import Store
-from snellen.engine.requests.trial import Reply, Stage, Steps, played
+from snellen.engine.requests.trial import Reply, Stage, Steps, Trial, played
 from snellen.errors import UserError
 from snellen.models import Model, from_callable
 from snellen.notation import text_form
@@ -101,7 +101,7 @@ def test_a_failure_ends_its_own_trial_alone() -> None:
 
 
 @dataclass(frozen=True)
-class Brighten:
+class Brighten(Trial):
     """How much brighter each image must become before the model's answer changes, in steps of a grey level."""
 
     most_steps: int = 60
@@ -240,7 +240,10 @@ def test_a_killed_run_keeps_what_had_ended_and_comes_to_the_same_table(
     assert not counted
 
 
-def test_a_damaged_file_is_asked_again(greys: Dataset, tmp_path: Path, counted: list[int]) -> None:
+def test_a_damaged_file_is_asked_again(
+    greys: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, counted: list[int]
+) -> None:
+    monkeypatch.setattr("snellen.engine.ask.trials.KEEP_SECONDS", float("inf"))  # one file, however slow the machine
     whole = ask(greys, tmp_path / "r")
     (file,) = (tmp_path / "r" / "trials").glob("*/*.parquet")
     file.write_bytes(file.read_bytes()[:-9])

@@ -10,10 +10,11 @@ import numpy as np
 
 from snellen.audits.finding import Finding
 from snellen.data.dataset import Samples
-from snellen.distort import Noise, Nothing, Uniform
+from snellen.distort import Distortion, Noise, Nothing, Uniform
 from snellen.engine.keep.read_back import Answers
 from snellen.engine.requests.cell import Cell
 from snellen.engine.requests.map import MapRequest
+from snellen.engine.requests.trial import Trial
 
 # Mild noise, the yardstick of paper 000 B.2. Its sigma of up to 0.1 is taken in normalised units, 0.025 of the pixel range:
 # CIFAR-10 networks then show the published DI of about 0.1, where 0.1 of the pixel range costs 30 points and gives over 4.
@@ -56,17 +57,21 @@ class Exam:
         row = {sample: i for i, sample in enumerate(held.ids)}
         return np.asarray(held.columns[name])[[row[sample] for sample in ids]]
 
-    def cell(self, distortion: Any, on: str = "test") -> Cell:
+    def cell(self, distortion: Distortion, on: str = "test") -> Cell:
         """The question of a distortion on one of the datasets."""
         return Cell(distortion, on, self.seed)
 
     def map(
-        self, layer: int | str | None = None, method: str = "gradcam", distortion: Any = None, on: str = "test"
+        self,
+        layer: int | str | None = None,
+        method: str = "gradcam",
+        distortion: Distortion | None = None,
+        on: str = "test",
     ) -> MapRequest:
         """The question of what matters to a model in the images of one of the datasets, clean unless a distortion is given."""
         return MapRequest(method, layer, on, Nothing() if distortion is None else distortion, self.seed)
 
-    def trial(self, trial: Any, on: str = "test") -> Cell:
+    def trial(self, trial: Trial, on: str = "test") -> Cell:
         """The question of a trial, which asks as it goes, on one of the datasets."""
         return Cell(trial, on, self.seed)
 

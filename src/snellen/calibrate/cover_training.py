@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from snellen.data.arrays import from_arrays
-from snellen.data.dataset import Dataset, uniform
+from snellen.data.dataset import Dataset
+from snellen.data.keys import uniform
 from snellen.distort import apply, parse
 from snellen.hashing import key_of
 

@@ -162,7 +162,7 @@ def _trials_told(prepared: Any, plan: Any) -> dict[str, Any]:
     if not plan.trials:
         return {}
     donors = 0 if prepared.donors is None else len(prepared.donors)
-    most = sum(one.cell.distortion.most(len(plan.data[one.cell.on]), donors) for one in plan.open_trials)
+    most = sum(one.cell.as_trial.most(len(plan.data[one.cell.on]), donors) for one in plan.open_trials)
     return {
         "trials": list(dict.fromkeys(str(one.cell.distortion) for one in plan.trials)),
         "trial_passes_at_most": most,

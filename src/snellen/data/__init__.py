@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from urllib.parse import parse_qsl
 
 from snellen.data.arrays import arrays, from_arrays
@@ -14,21 +15,69 @@ from snellen.data.dataset import Dataset, Photo, Samples, Unreadable, limited
 from snellen.data.folder import folder
 from snellen.data.in9.reading import in9 as variants
 from snellen.data.manifest import manifest
+from snellen.data.phantom import DIALS
 from snellen.data.phantom import phantom as generated  # under its own name it would hide the package
 from snellen.data.subset import OPTIONS, chosen, only_ids, random_labels, without_classes
 from snellen.data.voc import voc
 from snellen.errors import UserError, unknown
 
-SCHEMES: dict[str, Callable[[str, Mapping[str, str]], Dataset]] = {
-    "folder": folder,
-    "cue": cue,
-    "manifest": manifest,
-    "arrays": arrays,
-    "boxes": boxes,
-    "voc": voc,
-    "coco": coco,
-    "in9": variants,
-    "phantom": generated,
+
+@dataclass(frozen=True)
+class DataKind:
+    """A kind of data: how it is read from its path and options, an example of its text, and what it is.
+
+    `also` are further examples with what they are.
+    """
+
+    read: Callable[[str, Mapping[str, str]], Dataset]
+    example: str
+    meaning: str
+    also: tuple[tuple[str, str], ...] = ()
+
+
+SCHEMES: dict[str, DataKind] = {
+    "folder": DataKind(folder, "folder:path", "a folder with one sub-folder of images per class"),
+    "cue": DataKind(
+        cue,
+        "cue:path",
+        "cue conflicts in the published layout: SHAPE/SHAPE1-TEXTURE2.png, columns texture and conflict",
+    ),
+    "manifest": DataKind(
+        manifest,
+        "manifest:file.csv",
+        "a CSV or Parquet table: path, label, optional box, mask, group and other columns",
+    ),
+    "arrays": DataKind(
+        arrays,
+        "arrays:file.npz",
+        "arrays: images uint8 [N, H, W, 3] or [N, H, W], labels, optional ids, classes, masks, boxes",
+    ),
+    "boxes": DataKind(
+        boxes,
+        "boxes:file.csv",
+        "a table with one row per box: path, label, x0, y0, x1, y1; maximum exclusive, or ?max=inclusive",
+    ),
+    "voc": DataKind(
+        voc,
+        "voc:DIR",
+        "images with XML files as Pascal VOC and ImageNet have them; ?split=, ?masks=true, ?first=0",
+    ),
+    "coco": DataKind(
+        coco,
+        "coco:annotations.json?images=DIR",
+        "images, boxes and masks in one JSON file, as COCO has them",
+    ),
+    "in9": DataKind(
+        variants,
+        "in9:ROOT/VARIANT",
+        "a variant that `snellen build in9` made, or of the published ImageNet-9; ?split=",
+    ),
+    "phantom": DataKind(
+        generated,
+        "phantom:test?size=32",
+        f"a generated world whose truth is known; dials {', '.join(DIALS)}",
+        also=(("phantom:test?task=presence", "the same world in two classes: is there an object, or only its scene?"),),
+    ),
 }
 
 
@@ -49,21 +98,16 @@ def load_data(text: str) -> Dataset:
     options = dict(parse_qsl(query, keep_blank_values=True, strict_parsing=False))
     if query and not options:
         raise UserError(f"cannot read '?{query}' in '{text}'; write it as ?column=value&other=value")
-    data = SCHEMES[scheme](path, {name: value for name, value in options.items() if name not in OPTIONS})
+    data = SCHEMES[scheme].read(path, {name: value for name, value in options.items() if name not in OPTIONS})
     data = chosen(data, {name: value for name, value in options.items() if name in OPTIONS})
-    return data if data.text == text else _renamed(data, text)
-
-
-def _renamed(data: Dataset, text: str) -> Dataset:
-    from dataclasses import replace
-
-    return replace(data, text=text)
+    return data if data.text == text else replace(data, text=text)
 
 
 __all__ = [
     "OPTIONS",
     "SCHEMES",
     "Canvas",
+    "DataKind",
     "Dataset",
     "Photo",
     "Samples",

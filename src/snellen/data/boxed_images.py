@@ -1,11 +1,10 @@
-"""Images with boxes, however they are listed: one sample an image, with all its boxes and the class of the largest."""
+"""Images with boxes, however they are listed: one sample per image, with all its boxes and the class of the largest."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -93,12 +92,12 @@ def boxed(
     number = {name: label for label, name in enumerate(known)}
     labels = np.array([-1 if n is None else number.get(n, -1) for n in names], np.int64)
     counts = np.array([len(image.boxes) for image in images], np.int64)
-    own: dict[str, Any] = {"objects": counts, "annotated": np.array([image.annotated for image in images])}
+    own: dict[str, np.ndarray] = {"objects": counts, "annotated": np.array([image.annotated for image in images])}
     samples = Samples(tuple(image.id for image in images), labels, {**own, **(columns or {})})
     stats = [_stat(image.path) for image in images]
     outlines = checksum(np.concatenate([image.boxes for image in images]).astype("<f8").tobytes())
-    said = [(image.size, image.problem, list(image.names)) for image in images]
-    fingerprint = key_of(["boxed", samples.ids, labels.tolist(), counts.tolist(), stats, outlines, said, known])
+    annotations = [(image.size, image.problem, list(image.names)) for image in images]
+    fingerprint = key_of(["boxed", samples.ids, labels.tolist(), counts.tolist(), stats, outlines, annotations, known])
     masked = all(image.mask is not None for image in images)
     facts = frozenset({"boxes", "masks"} if masked else {"boxes"})
 
@@ -125,7 +124,7 @@ def _with_mask(photo: Photo | Unreadable) -> Photo | Unreadable:
 
 def _stat(path: Path) -> tuple[int, int]:
     try:
-        held = path.stat()
+        stat = path.stat()
     except OSError:
         return (0, 0)
-    return (held.st_size, held.st_mtime_ns)
+    return (stat.st_size, stat.st_mtime_ns)

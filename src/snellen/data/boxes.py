@@ -1,4 +1,4 @@
-"""`boxes:file.csv`: one row a box, with `path`, `label`, `x0`, `y0`, `x1`, `y1` and any further columns.
+"""`boxes:file.csv`: one row per box, with `path`, `label`, `x0`, `y0`, `x1`, `y1` and any further columns.
 
 A path may have several rows; one without numbers is an image without a box. The maximum is exclusive (x1 = x0 + width) unless
 `?max=inclusive`. `file`, `class` and `xmin` … `ymax` are understood too; paths are below the file's folder or `?root=DIR`.
@@ -25,16 +25,16 @@ ALSO = {"path": "file", "label": "class", "x0": "xmin", "y0": "ymin", "x1": "xma
 
 def boxes(path: str, options: Mapping[str, str]) -> Dataset:
     """The images that a CSV or Parquet file lists, in the order of their first rows; ids are their paths."""
-    file, text, chosen = Path(path).expanduser(), f"boxes:{path}", dict(options)
-    beyond = float(switch(chosen, "max", ("exclusive", "inclusive"), text) == "inclusive")
-    root = Path(chosen.pop("root", str(file.parent))).expanduser()
+    file, text, conditions = Path(path).expanduser(), f"boxes:{path}", dict(options)
+    beyond = float(switch(conditions, "max", ("exclusive", "inclusive"), text) == "inclusive")
+    root = Path(conditions.pop("root", str(file.parent))).expanduser()
     table = _table(read_table(file), path)
     corners = box_corners(table, path).copy()  # a frame may give out its own memory, which is read-only
     some = np.isnan(corners).any(1)
     partly = np.flatnonzero(some & ~np.isnan(corners).all(1))
     if len(partly):
         raise UserError(
-            f"{path} line {partly[0] + 2}: a box needs all of x0, y0, x1, y1; it has {_told(corners[partly[0]])}"
+            f"{path} line {partly[0] + 2}: a box needs all of x0, y0, x1, y1; it has {_written(corners[partly[0]])}"
         )
     corners[:, 2:] += beyond
     words = [str(word) for word in table["label"]]
@@ -42,22 +42,22 @@ def boxes(path: str, options: Mapping[str, str]) -> Dataset:
     rows: dict[str, list[int]] = {}
     for row, name in enumerate(table["path"]):
         rows.setdefault(str(name), []).append(row)
-    listed = []
+    images = []
     for name, own in rows.items():
-        given = [row for row in own if not some[row]]
-        listed.append(
+        with_box = [row for row in own if not some[row]]
+        images.append(
             Boxed(
                 name,
                 below(root, name, f"{path} line {own[0] + 2}"),
-                tuple(words[row].strip() for row in given),
-                corners[given] if given else NO_BOXES,
+                tuple(words[row].strip() for row in with_box),
+                corners[with_box] if with_box else NO_BOXES,
                 words[own[0]].strip(),
-                annotated=bool(given),
+                annotated=bool(with_box),
             )
         )
     first = [own[0] for own in rows.values()]
     more = {str(c): table[c].to_numpy()[first] for c in table.columns if c not in ("path", "label", *BOX)}
-    return boxed(text, listed, classes, more, chosen)
+    return boxed(text, images, classes, more, conditions)
 
 
 def _table(table: pd.DataFrame, path: str) -> pd.DataFrame:
@@ -76,5 +76,5 @@ def _table(table: pd.DataFrame, path: str) -> pd.DataFrame:
     return table
 
 
-def _told(corners: np.ndarray) -> str:
+def _written(corners: np.ndarray) -> str:
     return ", ".join("nothing" if np.isnan(value) else f"{value:g}" for value in corners)

@@ -21,15 +21,18 @@ from snellen.data.dataset import Dataset
 from snellen.data.manifest import below
 from snellen.errors import UserError
 
+Entry = dict[str, Any]  # of an image, an annotation or a category, as the JSON has it
+Listing = dict[str, list[Entry]]
+
 
 def coco(path: str, options: Mapping[str, str]) -> Dataset:
     """The images that a JSON file lists; ids are their file names, classes its categories by their numbers."""
-    file, text, chosen = Path(path).expanduser(), f"coco:{path}", dict(options)
-    held = _load(file)
-    root = _root(file, held, chosen.pop("images", None), text)
-    names = {entry["id"]: str(entry["name"]) for entry in sorted(held["categories"], key=lambda c: c["id"])}
-    things: dict[Any, list[Any]] = defaultdict(list)
-    for number, thing in enumerate(held["annotations"]):
+    file, text, conditions = Path(path).expanduser(), f"coco:{path}", dict(options)
+    listing = _load(file)
+    root = _root(file, listing, conditions.pop("images", None), text)
+    names = {entry["id"]: str(entry["name"]) for entry in sorted(listing["categories"], key=lambda c: c["id"])}
+    things: dict[object, list[Entry]] = defaultdict(list)
+    for number, thing in enumerate(listing["annotations"]):
         where = f"{path}: annotation {thing.get('id', number)}"
         if thing.get("category_id") not in names:
             raise UserError(f"{where} has category_id {thing.get('category_id')!r}, which 'categories' does not list")
@@ -37,21 +40,21 @@ def coco(path: str, options: Mapping[str, str]) -> Dataset:
         if not isinstance(box, list) or len(box) != 4 or not all(isinstance(v, int | float) for v in box):
             raise UserError(f"{where} has bbox {box!r}; expected [x, y, width, height]")
         things[thing.get("image_id")].append(thing)
-    outlined = bool(held["annotations"]) and all(thing.get("segmentation") for thing in held["annotations"])
-    listed = [_image(entry, things.get(entry["id"], []), names, root, outlined) for entry in held["images"]]
-    twice = [name for name, count in Counter(image.id for image in listed).items() if count > 1]
-    if twice:
-        raise UserError(f"{path} lists the image '{twice[0]}' twice")
+    outlined = bool(listing["annotations"]) and all(thing.get("segmentation") for thing in listing["annotations"])
+    images = [_image(entry, things.get(entry["id"], []), names, root, outlined) for entry in listing["images"]]
+    repeated = [name for name, count in Counter(image.id for image in images).items() if count > 1]
+    if repeated:
+        raise UserError(f"{path} lists the image '{repeated[0]}' twice")
     own = {"id", "file_name", "width", "height", "license", "coco_url", "flickr_url", "date_captured"}
     more = {
-        name: np.array([entry.get(name) for entry in held["images"]])
-        for name in (held["images"][0] if held["images"] else {})
-        if name not in own and all(isinstance(entry.get(name), str | int | float) for entry in held["images"])
+        name: np.array([entry.get(name) for entry in listing["images"]])
+        for name in (listing["images"][0] if listing["images"] else {})
+        if name not in own and all(isinstance(entry.get(name), str | int | float) for entry in listing["images"])
     }
-    return boxed(text, listed, tuple(names.values()), more, chosen)
+    return boxed(text, images, tuple(names.values()), more, conditions)
 
 
-def _image(entry: Any, things: list[Any], names: Mapping[Any, str], root: Path, outlined: bool) -> Boxed:
+def _image(entry: Entry, things: list[Entry], names: Mapping[object, str], root: Path, outlined: bool) -> Boxed:
     boxes = [[x, y, x + w, y + h] for x, y, w, h in (thing["bbox"] for thing in things)]
     size = (int(entry["width"]), int(entry["height"])) if {"width", "height"} <= set(entry) else None
     return Boxed(
@@ -66,7 +69,7 @@ def _image(entry: Any, things: list[Any], names: Mapping[Any, str], root: Path, 
     )
 
 
-def _outline(things: list[Any], size: tuple[int, int], number: int) -> np.ndarray:
+def _outline(things: list[Entry], size: tuple[int, int], number: int) -> np.ndarray:
     """bool [H, W]: the pixels of an object."""
     width, height = size
     outline = things[number]["segmentation"]
@@ -104,16 +107,16 @@ def filled_runs(lengths: list[int], height: int, width: int) -> np.ndarray:
     return flat.reshape(width, height).T
 
 
-def _root(file: Path, held: Any, given: str | None, text: str) -> Path:
+def _root(file: Path, listing: Listing, folder: str | None, text: str) -> Path:
     """The folder of the images: the one given, else one near the file that holds the first image."""
-    if given is not None:
-        root = Path(given).expanduser()
+    if folder is not None:
+        root = Path(folder).expanduser()
         if not root.is_dir():
-            raise UserError(f"no folder '{given}'; give the folder of the images, as in {text}?images=DIR")
+            raise UserError(f"no folder '{folder}'; give the folder of the images, as in {text}?images=DIR")
         return root
-    if not held["images"]:
+    if not listing["images"]:
         raise UserError(f"{text} lists no images")
-    first = str(held["images"][0]["file_name"])
+    first = str(listing["images"][0]["file_name"])
     near = [file.parent, file.parent.parent, *sorted(p for p in file.parent.parent.iterdir() if p.is_dir())]
     for root in near:
         if (root / first).is_file():
@@ -121,21 +124,20 @@ def _root(file: Path, held: Any, given: str | None, text: str) -> Path:
     raise UserError(f"'{first}' is not near {file}; name the folder of the images, as in {text}?images=DIR")
 
 
-def _load(file: Path) -> Any:
+def _load(file: Path) -> Listing:
     if not file.is_file():
         raise UserError(f"no file '{file}'")
     try:
-        held = json.loads(file.read_bytes())
+        listing = json.loads(file.read_bytes())
     except ValueError as error:
-        line = getattr(error, "lineno", None)
-        told = f"line {line}: {error.msg}" if isinstance(error, json.JSONDecodeError) else str(error)
-        raise UserError(f"{file} cannot be read as JSON: {told}") from None
+        reason = f"line {error.lineno}: {error.msg}" if isinstance(error, json.JSONDecodeError) else str(error)
+        raise UserError(f"{file} cannot be read as JSON: {reason}") from None
     for name in ("images", "annotations", "categories"):
-        if not isinstance(held, dict) or not isinstance(held.get(name), list):
+        if not isinstance(listing, dict) or not isinstance(listing.get(name), list):
             raise UserError(f"{file} has no list '{name}'; expected COCO's images, annotations and categories")
     for name, wanted in (("images", ("id", "file_name")), ("categories", ("id", "name"))):
-        for number, entry in enumerate(held[name]):
+        for number, entry in enumerate(listing[name]):
             missing = [w for w in wanted if not isinstance(entry, dict) or w not in entry]
             if missing:
                 raise UserError(f"{file}: entry {number} of '{name}' has no '{missing[0]}'")
-    return held
+    return listing

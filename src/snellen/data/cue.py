@@ -26,16 +26,16 @@ def cue(path: str, options: Mapping[str, str]) -> Dataset:
     textures = []
     for sample, label in zip(data.samples.ids, data.samples.labels):
         name = PurePosixPath(sample)
-        found = _NAME.fullmatch(name.stem)
-        if not found or not found["texture"]:
+        cues = _NAME.fullmatch(name.stem)
+        if not cues or not cues["texture"]:
             raise UserError(
                 f"'{sample}' names no two cues; name it as in {data.classes[label]}1-{data.classes[0]}2.png"
             )
-        if found["shape"] != data.classes[label]:
+        if cues["shape"] != data.classes[label]:
             raise UserError(
-                f"'{sample}' is named after the shape '{found['shape']}' but lies in '{data.classes[label]}'; move it"
+                f"'{sample}' is named after the shape '{cues['shape']}' but lies in '{data.classes[label]}'; move it"
             )
-        textures.append(found["texture"])
+        textures.append(cues["texture"])
     shapes = np.array(data.classes)[data.samples.labels]
     columns = {"texture": np.array(textures), "conflict": np.array(textures) != shapes}
     samples = Samples(data.samples.ids, data.samples.labels, {**data.samples.columns, **columns})

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
+from snellen.data.keys import sample_keys
 from snellen.errors import UserError
 from snellen.hashing import checksum, key_of
 
@@ -141,23 +140,12 @@ def filtered(data: Dataset, conditions: Mapping[str, str]) -> Dataset:
             raise UserError(f"{data.text} has no column '{column}' to filter by; it has: {known}")
         keep &= values == wanted
     if not keep.any():
-        said = "&".join(f"{k}={v}" for k, v in conditions.items())
-        raise UserError(f"no sample of {data.text} has {said}")
+        query = "&".join(f"{k}={v}" for k, v in conditions.items())
+        raise UserError(f"no sample of {data.text} has {query}")
     return data.at(np.flatnonzero(keep)) if conditions else data
 
 
-def sample_keys(ids: Sequence[str]) -> np.ndarray:
-    """A 64-bit key per sample id, the same on every machine."""
-    digests = b"".join(hashlib.blake2b(i.encode(), digest_size=8).digest() for i in ids)
-    return np.frombuffer(digests, dtype="<u8")
-
-
-def uniform(ids: Sequence[str], name: str) -> np.ndarray:
-    """float64 [ids]: a number in [0, 1) for each id, from it and a name alone."""
-    return (sample_keys([f"{name}/{sample}" for sample in ids]) >> np.uint64(11)) / float(1 << 53)
-
-
-def labelled(names: Sequence[Any]) -> tuple[np.ndarray, tuple[str, ...]]:
+def labelled(names: Sequence[object]) -> tuple[np.ndarray, tuple[str, ...]]:
     """Label indices and class names of a label column: whole numbers (of up to six digits) keep their order, words are sorted."""
     words = [str(n).strip() for n in names]
     numbers = all(re.fullmatch(r"-?[0-9]{1,6}", w) for w in words)

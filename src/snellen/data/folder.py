@@ -35,12 +35,12 @@ def folder(path: str, options: Mapping[str, str]) -> Dataset:
     labels: list[int] = []
     stats: list[tuple[int, int]] = []
     for label, name in enumerate(classes):
-        found = sorted(_images(root / name))
-        if not found:
+        files = sorted(_images(root / name))
+        if not files:
             raise UserError(
                 f"class folder '{root / name}' holds no images ({', '.join(sorted(EXTENSIONS))}); fill or remove it"
             )
-        for file in found:
+        for file in files:
             stat = file.stat()
             ids.append(file.relative_to(root).as_posix())
             labels.append(label)
@@ -64,8 +64,8 @@ def _unreadable(error: OSError) -> UserError:
 
 
 def _images(top: Path) -> list[Path]:
-    found = []
+    images: list[Path] = []
     for folder, folders, files in os.walk(top, onerror=_refuse):
         folders[:] = [f for f in folders if not f.startswith(".")]
-        found += [Path(folder) / f for f in files if Path(f).suffix.lower() in EXTENSIONS and not f.startswith(".")]
-    return found
+        images += [Path(folder) / f for f in files if Path(f).suffix.lower() in EXTENSIONS and not f.startswith(".")]
+    return images

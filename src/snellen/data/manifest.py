@@ -80,9 +80,11 @@ def read_table(file: Path) -> pd.DataFrame:
             return pd.read_parquet(file)
         return pd.read_csv(file, skipinitialspace=True)
     except Exception as error:  # pandas and pyarrow raise many kinds on malformed input
-        told = str(error).strip().splitlines()[0].removeprefix("Error tokenizing data. C error: ")
-        told = re.sub(r"(starting )?at row (\d+)", lambda m: f"in line {int(m[2]) + 1}", told)  # pandas counts from 0
-        raise UserError(f"{file} cannot be read as {file.suffix[1:] or 'CSV'}: {told}") from None
+        reason = str(error).strip().splitlines()[0].removeprefix("Error tokenizing data. C error: ")
+        reason = re.sub(
+            r"(starting )?at row (\d+)", lambda m: f"in line {int(m[2]) + 1}", reason
+        )  # pandas counts from 0
+        raise UserError(f"{file} cannot be read as {file.suffix[1:] or 'CSV'}: {reason}") from None
 
 
 def box_corners(table: pd.DataFrame, path: str) -> np.ndarray:
@@ -92,9 +94,9 @@ def box_corners(table: pd.DataFrame, path: str) -> np.ndarray:
     corners = table[BOX].apply(pd.to_numeric, errors="coerce")
     wrong = np.flatnonzero((corners.isna() & table[BOX].notna()).any(axis=1))
     if len(wrong):
-        given = table[BOX].iloc[int(wrong[0])].tolist()
+        corner = table[BOX].iloc[int(wrong[0])].tolist()
         raise UserError(
-            f"{path} line {wrong[0] + 2}: expected x0, y0, x1, y1 as numbers, got {', '.join(map(str, given))}"
+            f"{path} line {wrong[0] + 2}: expected x0, y0, x1, y1 as numbers, got {', '.join(map(str, corner))}"
         )
     return corners.to_numpy(float)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageOps
 
-from snellen.data.dataset import sample_keys
+from snellen.data.keys import sample_keys
 from snellen.errors import UserError
 from snellen.hashing import checksum, key_of
 
@@ -48,28 +48,28 @@ def read_occluders(folder: str | Path) -> Occluders:
     names = sorted(files)
     if len(names) > MOST:
         names = sorted(names[row] for row in np.argsort(sample_keys(names), kind="stable")[:MOST])
-    held, sums = [], []
+    cutouts, sums = [], []
     for name in names:
         try:
             content = files[name].read_bytes()
         except OSError as error:
             raise UserError(f"cut-out '{files[name]}' cannot be read: {error.strerror or error}") from None
-        held.append(_cutout(_decoded(content, str(files[name])), str(files[name])))
+        cutouts.append(_cutout(_decoded(content, str(files[name])), str(files[name])))
         sums.append(checksum(content))
-    return Occluders(str(folder), tuple(names), tuple(held), key_of(["occluders", names, sums]), len(files))
+    return Occluders(str(folder), tuple(names), tuple(cutouts), key_of(["occluders", names, sums]), len(files))
 
 
 def from_images(images: Iterable[np.ndarray | Image.Image]) -> Occluders:
     """A pool of RGBA images made in Python: uint8 arrays [h, w, 4] or PIL, named by their numbers."""
-    held = []
+    cutouts = []
     for number, image in enumerate(images):
         rgba = image if isinstance(image, Image.Image) else Image.fromarray(np.asarray(image, np.uint8))
-        held.append(_cutout(rgba, str(number)))
-    if not held:
+        cutouts.append(_cutout(rgba, str(number)))
+    if not cutouts:
         raise UserError("expected at least one cut-out, got none")
-    names = [str(number) for number in range(len(held))]
-    sums = [[*one.shape, checksum(one.tobytes())] for one in held]
-    return Occluders("cut-outs made in Python", tuple(names), tuple(held), key_of(["cut-outs", sums]), len(held))
+    names = [str(number) for number in range(len(cutouts))]
+    sums = [[*one.shape, checksum(one.tobytes())] for one in cutouts]
+    return Occluders("cut-outs made in Python", tuple(names), tuple(cutouts), key_of(["cut-outs", sums]), len(cutouts))
 
 
 def scaled_sides(shape: tuple[int, ...], height: int, width: int) -> np.ndarray:
@@ -90,14 +90,14 @@ def nearest(side: int, length: int) -> np.ndarray:
 @functools.lru_cache(maxsize=8)
 def covering(pool: Occluders, height: int, width: int) -> tuple[np.ndarray, ...]:
     """For each cut-out, int64 [n]: how many pixels it covers in each of its `scaled_sides`."""
-    told = []
+    counts = []
     for cutout in fitted(pool, height, width):
         mask = cutout[:, :, 3] > COVERS
         sides = scaled_sides(mask.shape, height, width)
-        told.append(
+        counts.append(
             np.array([mask[nearest(r, mask.shape[0])][:, nearest(c, mask.shape[1])].sum() for r, c in sides], np.int64)
         )
-    return tuple(told)
+    return tuple(counts)
 
 
 @functools.lru_cache(maxsize=8)
@@ -113,8 +113,8 @@ def _smaller(cutout: np.ndarray, longest: int) -> np.ndarray:
     size = int(columns), int(rows)
     # Pillow weights colours by alpha, so that what lies under the transparency does not bleed in.
     small = np.asarray(Image.fromarray(cutout).resize(size, Image.Resampling.BOX))
-    kept = _hardened(small)
-    return kept if kept[:, :, 3].any() else _hardened(np.asarray(Image.fromarray(cutout).resize(size, 0)))
+    hard = _hardened(small)
+    return hard if hard[:, :, 3].any() else _hardened(np.asarray(Image.fromarray(cutout).resize(size, 0)))
 
 
 def _is_image(file: Path, root: Path) -> bool:

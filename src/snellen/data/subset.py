@@ -12,15 +12,16 @@ from typing import TypeVar
 
 import numpy as np
 
-from snellen.data.dataset import Dataset, Samples, uniform
+from snellen.data.dataset import Dataset, Samples
+from snellen.data.keys import uniform
 from snellen.errors import UserError, unknown
 from snellen.hashing import key_of
 
 Number = TypeVar("Number", int, float)
 OPTIONS = {
-    "ids": "only the samples whose ids a text file lists, one a line",
+    "ids": "only the samples whose ids a text file lists, one per line",
     "without": "without these classes, separated by commas",
-    "random_labels": "this share of the labels, 0 to 1, drawn anew from all classes",
+    "random_labels": "this share of the labels, 0 to 1, drawn again from all classes",
     "labels_seed": "the seed of random_labels, 0 if not given",
 }
 
@@ -41,7 +42,7 @@ def chosen(data: Dataset, options: Mapping[str, str]) -> Dataset:
 
 
 def random_labels(data: Dataset, share: float, seed: int = 0) -> Dataset:
-    """The data with a share of its labels, 0 to 1, drawn anew, each class equally likely (paper 000, C.3).
+    """The data with a share of its labels, 0 to 1, drawn again, each class equally likely (Marcu & Prügel-Bennett 2022, C.3).
 
     A drawn label may by chance be the old one. Whether and what is drawn depends only on the seed and the sample's id: a
     larger share draws the same labels and more, a limit or a subset changes none. Unknown labels (−1) stay unknown.
@@ -65,7 +66,7 @@ def without_classes(data: Dataset, names: Sequence[str]) -> Dataset:
     """The data without some classes: their samples go, their names leave the list of classes, labels are renumbered.
 
     So a network trained on it has no output for them, and the answer of one that has counts as outside the data
-    (paper 000, C.5.1). Unlabelled samples stay.
+    (Marcu & Prügel-Bennett 2022, C.5.1). Unlabelled samples stay.
     """
     if not names:
         raise UserError(f"without= names no class; {data.text} has: {_few(data.classes)}")
@@ -80,14 +81,14 @@ def without_classes(data: Dataset, names: Sequence[str]) -> Dataset:
     rows = np.flatnonzero((labels < 0) | ~gone[labels])
     if not len(rows):
         raise UserError(f"without={','.join(names)} leaves no sample of {data.text}")
-    kept = data.at(rows)
+    rest = data.at(rows)
     left_out = sorted(set(names))
     return replace(
-        kept,
+        rest,
         classes=tuple(name for name in data.classes if name not in names),
-        samples=replace(kept.samples, labels=numbers[kept.samples.labels]),
+        samples=replace(rest.samples, labels=numbers[rest.samples.labels]),
         tree=None if data.tree is None else {name: up for name, up in data.tree.items() if name not in names},
-        fingerprint=key_of([kept.fingerprint, "without", left_out]),
+        fingerprint=key_of([rest.fingerprint, "without", left_out]),
     )
 
 
@@ -98,7 +99,7 @@ def only_ids(data: Dataset, file: str | Path) -> Dataset:
 
 
 def listed_ids(data: Dataset, file: str | Path, limited: bool = False) -> frozenset[str]:
-    """The ids that a text file lists, one a line; each must be the data's, unless it is known to be only a part (`limited`)."""
+    """The ids that a text file lists, one per line; each must be the data's, unless it is known to be only a part (`limited`)."""
     path = Path(file).expanduser()
     if not path.is_file():
         raise UserError(f"no file '{file}' of sample ids")
@@ -112,7 +113,7 @@ def listed_ids(data: Dataset, file: str | Path, limited: bool = False) -> frozen
             first = data.samples.ids[0] if len(data) else "none"
             raise UserError(f"{file} line {number}: {data.text} has no sample '{name[:200]}'; its first is '{first}'")
     if not any(lines):
-        raise UserError(f"{file} lists no sample ids; write one a line")
+        raise UserError(f"{file} lists no sample ids; write one per line")
     return frozenset(known.intersection(lines))
 
 

@@ -21,7 +21,7 @@ def stored_variants(data: Dataset, kinds: Iterable[str]) -> dict[str, Dataset]:
     path = Path(place).expanduser()
     if scheme != "in9" or path.name != "original":
         return {}
-    held: dict[str, Dataset] = {}
+    variants: dict[str, Dataset] = {}
     samples = set(data.samples.ids)
     for kind in dict.fromkeys(kinds):
         if not (path.parent / kind).is_dir():
@@ -29,11 +29,11 @@ def stored_variants(data: Dataset, kinds: Iterable[str]) -> dict[str, Dataset]:
         whole = load_data(f"in9:{path.parent / kind}{question}{query}")
         if whole.classes != data.classes:
             raise UserError(f"{whole.text} has other classes than {data.text}; build both from the same images")
-        kept = np.array([sample in samples for sample in whole.samples.ids], bool)
-        if not kept.any():
+        shared = np.array([sample in samples for sample in whole.samples.ids], bool)
+        if not shared.any():
             raise UserError(f"{whole.text} shows none of the objects of {data.text}; build both from the same images")
-        held[kind] = whole if kept.all() else whole.at(np.flatnonzero(kept))
-    return held
+        variants[kind] = whole if shared.all() else whole.at(np.flatnonzero(shared))
+    return variants
 
 
 def refuse_variant(text: str, audit: str) -> None:

@@ -30,19 +30,19 @@ _WNID = re.compile(r"n\d{8}")
 def voc(path: str, options: Mapping[str, str]) -> Dataset:
     """The images below a folder with their annotations; ids are their paths in the folder of images."""
     text, root = f"voc:{path}", Path(path).expanduser()
-    chosen = dict(options)
-    images = root / chosen.pop("images", "JPEGImages")
-    annotations = root / chosen.pop("annotations", "Annotations")
+    conditions = dict(options)
+    images = root / conditions.pop("images", "JPEGImages")
+    annotations = root / conditions.pop("annotations", "Annotations")
     for folder, option in ((images, "images"), (annotations, "annotations")):
         if not folder.is_dir():
             raise UserError(f"no folder '{folder}'; name it, as in {text}?{option}=FOLDER")
-    split, masked = chosen.pop("split", None), switch(chosen, "masks", ("false", "true"), text) == "true"
+    split, masked = conditions.pop("split", None), switch(conditions, "masks", ("false", "true"), text) == "true"
     files = sorted(p for p in images.rglob("*") if p.suffix.lower() in EXTENSIONS and p.is_file())
     if split is not None:
         files = _split(root, split, files, "Segmentation" if masked else "Main")
     nested = [p for p in files if _WNID.fullmatch(p.parent.name)]
-    first = int(switch(chosen, "first", ("0", "1") if nested else ("1", "0"), text))
-    listed = []
+    first = int(switch(conditions, "first", ("0", "1") if nested else ("1", "0"), text))
+    listing = []
     for file in files:
         inside = file.relative_to(images)
         xml, outline = inside.with_suffix(".xml"), root / "SegmentationObject" / inside.with_suffix(".png")
@@ -53,8 +53,8 @@ def voc(path: str, options: Mapping[str, str]) -> Dataset:
             source=f"{annotations.name}/{xml.as_posix()}",
             mask=partial(_object, outline) if masked else None,
         )
-        listed.append(_annotated(image, annotations / xml, first))
-    return boxed(text, listed, conditions=chosen)
+        listing.append(_annotated(image, annotations / xml, first))
+    return boxed(text, listing, conditions=conditions)
 
 
 def _split(root: Path, split: str, files: list[Path], task: str) -> list[Path]:
@@ -83,19 +83,19 @@ def _annotated(image: Boxed, file: Path, first: int) -> Boxed:
     try:
         for number, thing in enumerate(root.iter("object"), 1):
             names.append((thing.findtext("name") or "").strip())
-            corners = [thing.findtext(f"bndbox/{tag}") for tag in ("xmin", "ymin", "xmax", "ymax")]
-            if not names[-1] or None in corners:
+            ends = [thing.findtext(f"bndbox/{tag}") for tag in ("xmin", "ymin", "xmax", "ymax")]
+            if not names[-1] or None in ends:
                 raise ValueError(f"object {number} has no name or no whole bndbox")
-            x0, y0, x1, y1 = (float(corner) for corner in corners if corner is not None)
+            x0, y0, x1, y1 = (float(end) for end in ends if end is not None)
             boxes.append([x0 - first, y0 - first, x1 - first + 1, y1 - first + 1])
         width, height = (root.findtext(f"size/{tag}") for tag in ("width", "height"))
         size = None if width is None or height is None else (int(width), int(height))
     except ValueError as error:
         return replace(image, problem=f"{image.source}: {error}")
-    held = np.array(boxes, float) if boxes else NO_BOXES
-    if not np.isfinite(held).all():
+    corners = np.array(boxes, float) if boxes else NO_BOXES
+    if not np.isfinite(corners).all():
         return replace(image, problem=f"{image.source}: a corner of a box is no number")
-    return replace(image, names=tuple(names), boxes=held, size=size)
+    return replace(image, names=tuple(names), boxes=corners, size=size)
 
 
 def _object(file: Path, number: int) -> np.ndarray:

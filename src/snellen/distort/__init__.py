@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from snellen.distort.apply import apply
 from snellen.distort.background import Background
-from snellen.distort.chain import Chain, Distortion, Nothing, moved, show
+from snellen.distort.chain import Chain, Nothing, moved, show
 from snellen.distort.cover import Occlude, Tiles
 from snellen.distort.cutouts import Cutouts
+from snellen.distort.distortion import Covering, Distortion, Moving
+from snellen.distort.fills import Painting
 from snellen.distort.fourier import Fourier
 from snellen.distort.language import DISTORTIONS, parse
 from snellen.distort.law import Beta, Uniform
@@ -23,7 +25,7 @@ from snellen.distort.soft_shuffle import SoftShuffle
 from snellen.distort.view import Donors, View
 
 __all__ = [
-    "DISTORTIONS", "Background", "Beta", "Chain", "Cutouts", "Distortion", "Donors", "Fourier", "Mix", "Noise", "Nothing",
-    "Occlude", "Saliency", "Salient", "Shuffle", "SoftShuffle", "Tiles", "Uniform", "View", "apply", "moved", "parse",
-    "saliency_of", "show",
+    "DISTORTIONS", "Background", "Beta", "Chain", "Covering", "Cutouts", "Distortion", "Donors", "Fourier", "Mix", "Moving",
+    "Noise", "Nothing", "Occlude", "Painting", "Saliency", "Salient", "Shuffle", "SoftShuffle", "Tiles", "Uniform", "View",
+    "apply", "moved", "parse", "saliency_of", "show",
 ]  # fmt: skip

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
 from PIL import Image
 
 from snellen.data.occluders import Occluders, from_images, read_occluders
-from snellen.distort.chain import Distortion
+from snellen.distort.distortion import Distortion
 from snellen.distort.language import parse
 from snellen.distort.salient import as_bytes
 from snellen.distort.view import KNOWN, Donors, View
@@ -20,10 +20,12 @@ from snellen.lazy_torch import torch
 if TYPE_CHECKING:
     from torch import Tensor
 
+Images = TypeVar("Images", "Tensor", np.ndarray, Image.Image, list[Image.Image])
+
 
 def apply(
-    distortion: str | Distortion, images: Any, ids: Sequence[str] | None = None, seed: int = 0, **known: Any
-) -> Any:
+    distortion: str | Distortion, images: Images, ids: Sequence[str] | None = None, seed: int = 0, **known: object
+) -> Images:
     """Distorted images of the kind that came in: uint8 tensor [B, 3, H, W], NumPy [B, H, W, 3] (or one [H, W, 3]), PIL.
 
     `ids` name the samples, so that each has its own draws (default "0", "1", …). `known` gives what the distortion
@@ -31,7 +33,7 @@ def apply(
     `Donors` with labels and boxes to borrow backgrounds from),
     saliency (maps [B, H, W] in 0…1, or bytes), occluders (a folder of cut-outs, or RGBA images of any size).
     """
-    chosen = parse(distortion)
+    distortion = parse(distortion)
     batch = _as_batch(images)
     ids = [str(i) for i in range(len(batch))] if ids is None else list(ids)
     if len(ids) != len(batch):
@@ -39,24 +41,30 @@ def apply(
     for name in known:
         if name not in KNOWN:
             raise ValueError(f"unknown fact '{name}'; a distortion may know: {', '.join(KNOWN)}")
-    missing = sorted(chosen.needs - set(known))
+    missing = sorted(distortion.needs - set(known))
     if missing:
-        raise ValueError(f"{chosen} needs {missing[0]} ({KNOWN[missing[0]]}); pass {missing[0]}=…")
-    if "donors" in known and not isinstance(known["donors"], Donors):
-        pool = _as_batch(known["donors"]).to(batch.device)
-        names = tuple(str(i) for i in range(len(pool)))
-        known["donors"] = Donors(pool, names, checksum(pool.cpu().numpy().tobytes()))
-    if "occluders" in known and not isinstance(known["occluders"], Occluders):
-        given = known["occluders"]
-        known["occluders"] = read_occluders(given) if isinstance(given, str | Path) else from_images(given)
-    if "masks" in known:
-        known["masks"] = torch.as_tensor(known["masks"]).to(batch.device).bool()
-    if "saliency" in known:
-        known["saliency"] = as_bytes(torch.as_tensor(known["saliency"]).to(batch.device))
-    return _as_kind(chosen(batch, View.of(ids, seed, device=batch.device, **known)), images)
+        raise ValueError(f"{distortion} needs {missing[0]} ({KNOWN[missing[0]]}); pass {missing[0]}=…")
+    facts = {name: _as_fact(name, value, batch.device) for name, value in known.items()}
+    return _as_kind(distortion(batch, View.of(ids, seed, device=batch.device, **facts)), images)
 
 
-def _as_batch(images: Any) -> Tensor:
+def _as_fact(name: str, value: object, device: torch.device) -> object:
+    """What a View knows under this name, of what may be given for it."""
+    if name == "donors" and not isinstance(value, Donors):
+        pool = _as_batch(value).to(device)
+        return Donors(pool, tuple(str(i) for i in range(len(pool))), checksum(pool.cpu().numpy().tobytes()))
+    if name == "occluders" and not isinstance(value, Occluders):
+        if isinstance(value, str | Path):
+            return read_occluders(value)
+        return from_images(cast("Iterable[Image.Image]", value))
+    if name == "masks":
+        return torch.as_tensor(value).to(device).bool()
+    if name == "saliency":
+        return as_bytes(torch.as_tensor(value).to(device))
+    return value
+
+
+def _as_batch(images: object) -> Tensor:
     """uint8 [B, 3, H, W] of a tensor, an array, a PIL image or a list of PIL images."""
     if isinstance(images, Image.Image):
         images = [images]
@@ -70,7 +78,7 @@ def _as_batch(images: Any) -> Tensor:
     return images
 
 
-def _as_kind(batch: Tensor, like: Any) -> Any:
+def _as_kind(batch: Tensor, like: Images) -> Images:
     """The batch as the kind that came in."""
     if isinstance(like, torch.Tensor):
         return batch

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 
 from snellen.distort.blur import blurred
-from snellen.distort.chain import chained
+from snellen.distort.distortion import Covering
 from snellen.distort.strips import Inpaint, boxes_of, empty, filled, inside, lends, replaced
 from snellen.distort.view import View
 from snellen.lazy_torch import torch
-from snellen.notation import text_form
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -21,10 +20,21 @@ Kind = Literal[
     "original", "only_bg_b", "only_bg_t", "no_fg", "only_fg", "mixed_same", "mixed_rand", "mixed_next", "bg_blurred"
 ]
 MIXED = ("mixed_same", "mixed_rand", "mixed_next")
+KINDS: dict[str, str] = {  # in words
+    "original": "clean",
+    "only_fg": "object on black",
+    "mixed_same": "background of the same class",
+    "mixed_rand": "background of any class",
+    "mixed_next": "background of the next class",
+    "bg_blurred": "background blurred",
+    "no_fg": "object blackened",
+    "only_bg_b": "background alone, box black",
+    "only_bg_t": "background alone, box tiled",
+}
 
 
 @dataclass(frozen=True)
-class Background:
+class Background(Covering):
     """Change the background or the object of each image, as the variants of ImageNet-9 do.
 
     `kind`: `only_bg_b` blackens the object's box, `only_bg_t` fills it with the largest strip beside it, tiled; `no_fg`
@@ -43,12 +53,9 @@ class Background:
     own: bool = True
     foreground: Literal["mask", "box"] = "mask"
     version: ClassVar[int] = 1
-    still: ClassVar[str] = "background(original)"
-    own_data: ClassVar[bool] = True  # its donors may be the very data it distorts
-    whole_pool: ClassVar[bool] = True  # and are not thinned to as few as other pasting needs
-
-    __str__ = text_form
-    __or__ = chained
+    identity: ClassVar[dict[str, object]] = {"kind": "original"}
+    own_data: ClassVar[bool] = True
+    whole_pool: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not 0 <= self.sigma <= 1000:
@@ -65,8 +72,16 @@ class Background:
             return frozenset(object_)
         return frozenset(object_ | {"donors"} | ({"labels"} if self.kind != "mixed_rand" else set()))
 
-    def __call__(self, images: Tensor, view: View) -> Tensor:
-        return self.paste(images, view)[0]
+    @property
+    def draws(self) -> bool:
+        return self.kind in MIXED
+
+    @property
+    def donor_objects(self) -> bool:
+        return self.kind in MIXED
+
+    def words(self) -> str:
+        return KINDS[self.kind]
 
     def cover(self, images: Tensor, view: View) -> Tensor:
         """bool [B, H, W]: the pixels that are replaced."""

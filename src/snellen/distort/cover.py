@@ -7,19 +7,17 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
-from snellen.distort.chain import chained
-from snellen.distort.fills import Fill, cover_and_fill, fill_needs
-from snellen.distort.law import Beta, Law, Uniform, expect_within
+from snellen.distort.fills import Fill, Painting
+from snellen.distort.law import Beta, Law, Uniform, expect_within, percent_in_words
 from snellen.distort.view import View
 from snellen.lazy_torch import torch
-from snellen.notation import text_form
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 
 @dataclass(frozen=True)
-class Occlude:
+class Occlude(Painting):
     """Cover one rectangle of the image's aspect (a square on a square canvas), placed uniformly.
 
     `area` is the covered share, 0 to 1, or a law of it. With `inside` it lies wholly inside the image, else its centre
@@ -32,12 +30,9 @@ class Occlude:
     inside: bool = True
     law: Literal["exact", "published"] = "exact"
     version: ClassVar[int] = 1
-    still: ClassVar[str] = "occlude(0)"
-
-    __str__ = text_form
-    __or__ = chained
-    __call__ = cover_and_fill
-    needs = property(fill_needs)
+    draws: ClassVar[bool] = True
+    identity: ClassVar[dict[str, object]] = {"area": 0}
+    cover_name: ClassVar[str] = "squares"
 
     def __post_init__(self) -> None:
         if isinstance(self.law, Uniform | Beta):
@@ -55,9 +50,13 @@ class Occlude:
         across = span(view, "left", sides[1], width, self.inside)
         return down[:, :, None] & across[:, None, :]
 
+    def words(self) -> str:
+        reach = "" if self.inside else " (partly outside)"
+        return f"{self.fill} square of {percent_in_words(self.area)}{reach}"
+
 
 @dataclass(frozen=True)
-class Tiles:
+class Tiles(Painting):
     """Cover a share of the tiles of a `grid` × `grid` raster, chosen uniformly.
 
     `share` is 0 to 1, rounded to whole tiles. Tile edges are at i·side // grid, so a remainder makes some larger.
@@ -67,12 +66,9 @@ class Tiles:
     share: float | Law = 0.3
     fill: Fill = "black"
     version: ClassVar[int] = 1
-    still: ClassVar[str] = "tiles(4, 0)"
-
-    __str__ = text_form
-    __or__ = chained
-    __call__ = cover_and_fill
-    needs = property(fill_needs)
+    draws: ClassVar[bool] = True
+    identity: ClassVar[dict[str, object]] = {"share": 0}
+    cover_name: ClassVar[str] = "tiles"
 
     def __post_init__(self) -> None:
         if self.grid < 1:
@@ -87,6 +83,9 @@ class Tiles:
         covered = view.tensor(rank < count[:, None]).view(-1, self.grid, self.grid)
         rows, columns = (_tile_of(length, self.grid).to(images.device) for length in (height, width))
         return covered[:, rows][:, :, columns]
+
+    def words(self) -> str:
+        return f"{self.fill} tiles over {percent_in_words(self.share)} of {self.grid}×{self.grid}"
 
 
 def span(view: View, name: str, side: np.ndarray, length: int, inside: bool) -> Tensor:

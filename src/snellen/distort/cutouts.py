@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from snellen.data.occluders import Occluders, covering, fitted, scaled_sides
-from snellen.distort.chain import chained
-from snellen.distort.law import Law, expect_within
+from snellen.distort.distortion import Covering
+from snellen.distort.law import Law, expect_within, percent_in_words
 from snellen.distort.view import View
 from snellen.lazy_torch import torch
-from snellen.notation import text_form
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -22,7 +21,7 @@ _SLACK = 1e-6  # of a pixel: 0.29 · 100 is 29, whatever floating point makes of
 
 
 @dataclass(frozen=True)
-class Cutouts:
+class Cutouts(Covering):
     """Paste one of your own cut-outs (`--occluders DIR`, PNGs with transparency), mirrored by a coin, placed uniformly.
 
     It is scaled until it covers the `share` of the image, 0 to 1 or a law of it, as nearly as whole pixels allow, and
@@ -32,17 +31,13 @@ class Cutouts:
 
     share: float | Law = 0.3
     version: ClassVar[int] = 1
-    still: ClassVar[str] = "cutouts(0)"
+    draws: ClassVar[bool] = True
+    identity: ClassVar[dict[str, object]] = {"share": 0}
+    cover_name: ClassVar[str] = "your cut-outs"
     needs: ClassVar[frozenset[str]] = frozenset({"occluders"})
-
-    __str__ = text_form
-    __or__ = chained
 
     def __post_init__(self) -> None:
         expect_within("share", self.share, 0, 1)
-
-    def __call__(self, images: Tensor, view: View) -> Tensor:
-        return self.paste(images, view)[0]
 
     def cover(self, images: Tensor, view: View) -> Tensor:
         """bool [B, H, W]."""
@@ -51,7 +46,10 @@ class Cutouts:
     def paste(self, images: Tensor, view: View) -> tuple[Tensor, Tensor]:
         """The images with the cut-outs on them, and the cover: both from one look-up."""
         layer = self._layer(images, view)
-        return _pasted(images, layer), layer[..., 3] > 0
+        return _under(images, layer), layer[..., 3] > 0
+
+    def words(self) -> str:
+        return f"cut-outs over {percent_in_words(self.share)}"
 
     def _layer(self, images: Tensor, view: View) -> Tensor:
         """uint8 [B, H, W, 4]: the cut-out of each image where it stands, alpha 0 around it; notes whose it is."""
@@ -59,7 +57,7 @@ class Cutouts:
         height, width = images.shape[2:]
         pool = view.occluders
         sheet = _sheet(pool, height, width, images.device)
-        chosen, size = self._drawn(view, sheet, height * width)
+        chosen, size = self._choose(view, sheet, height * width)
         sides = sheet.sides[chosen, size]
         mirrored = view.draw.uniform("mirror") < 0.5
         down, rows = _source(view, "top", sides[:, 0], sheet.shapes[chosen, 0], height, np.zeros(len(sides), bool))
@@ -70,7 +68,7 @@ class Cutouts:
         packed = sheet.pixels.take(place).masked_fill_(~inside, 0)
         return packed.view(torch.uint8).view(*packed.shape, 4)
 
-    def _drawn(self, view: View, sheet: _Sheet, pixels: int) -> tuple[np.ndarray, np.ndarray]:
+    def _choose(self, view: View, sheet: _Sheet, pixels: int) -> tuple[np.ndarray, np.ndarray]:
         """int64 [B] each: which cut-out, and in which of its sizes; size 0 covers nothing.
 
         The first of a shuffled pool that can cover the share: as far as it can be, the same one at every share.
@@ -103,18 +101,18 @@ class _Sheet:
 
 @functools.lru_cache(maxsize=8)
 def _sheet(pool: Occluders, height: int, width: int, device: torch.device) -> _Sheet:
-    cutouts, counted = fitted(pool, height, width), covering(pool, height, width)
+    cutouts, pixel_counts = fitted(pool, height, width), covering(pool, height, width)
     longest = max(max(one.shape[:2]) for one in cutouts)
-    sizes = max(map(len, counted))
+    sizes = max(map(len, pixel_counts))
     pixels = np.zeros((len(cutouts), longest, longest, 4), np.uint8)
     sides = np.zeros((len(cutouts), sizes, 2), np.int64)
     counts = np.full((len(cutouts), sizes), np.inf)
-    for row, (one, told) in enumerate(zip(cutouts, counted)):
-        pixels[row, : one.shape[0], : one.shape[1]] = one
-        sides[row, : len(told)] = scaled_sides(one.shape, height, width)
-        counts[row, : len(told)] = told
+    for row, (cutout, own_counts) in enumerate(zip(cutouts, pixel_counts)):
+        pixels[row, : cutout.shape[0], : cutout.shape[1]] = cutout
+        sides[row, : len(own_counts)] = scaled_sides(cutout.shape, height, width)
+        counts[row, : len(own_counts)] = own_counts
     shapes = np.array([one.shape[:2] for one in cutouts], np.int64)
-    most = np.array([told.max() for told in counted])
+    most = np.array([own_counts.max() for own_counts in pixel_counts])
     packed = torch.from_numpy(pixels).view(torch.int32).reshape(-1).to(device)
     return _Sheet(packed, longest, shapes, sides, counts, most)
 
@@ -131,7 +129,7 @@ def _source(
     return inside, np.where(inside, source, 0)
 
 
-def _pasted(images: Tensor, layer: Tensor) -> Tensor:
+def _under(images: Tensor, layer: Tensor) -> Tensor:
     """The images under a layer uint8 [B, H, W, 4] whose alpha is 0 or 255; bitwise, which is faster than torch.where."""
     colours, hidden = layer[..., :3].permute(0, 3, 1, 2), layer[..., 3][:, None]
     return (images ^ colours).bitwise_and_(hidden).bitwise_xor_(images)

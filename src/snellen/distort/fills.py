@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from snellen.distort.distortion import Covering
 from snellen.distort.view import View
 from snellen.lazy_torch import torch
 
@@ -18,16 +20,27 @@ Fill = Literal["black", "white", "grey", "mean", "image_mean", "noise", "stripes
 Paint = Callable[["Tensor", View], "Tensor"]  # images → uint8 that broadcasts to their shape
 
 NEEDS: dict[str, frozenset[str]] = {"mean": frozenset({"mean"}), "donor": frozenset({"donors"})}
+RANDOM = frozenset({"noise", "donor"})  # fills whose pixels are drawn
 
 
-def fill_needs(covering: Any) -> frozenset[str]:
-    """What a covering distortion must know beyond the image because of its fill."""
-    return NEEDS.get(covering.fill, frozenset())
+class Painting(Covering):
+    """A distortion that covers pixels and paints them with its `fill`."""
 
+    @property
+    @abstractmethod
+    def fill(self) -> Fill: ...
 
-def cover_and_fill(covering: Any, images: Tensor, view: View) -> Tensor:
-    """The call of every covering distortion: its cover, painted with its fill."""
-    return painted(covering.fill, covering.cover(images, view), images, view)
+    @property
+    def needs(self) -> frozenset[str]:
+        return NEEDS.get(self.fill, frozenset())
+
+    @property
+    def draws(self) -> bool:
+        return self.fill in RANDOM or super().draws
+
+    def paste(self, images: Tensor, view: View) -> tuple[Tensor, Tensor]:
+        cover = self.cover(images, view)
+        return painted(self.fill, cover, images, view), cover
 
 
 def painted(fill: str, cover: Tensor, images: Tensor, view: View) -> Tensor:

@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
-from snellen.distort.chain import chained
 from snellen.distort.draws import NORMAL_BITS, on_device
-from snellen.distort.fills import Fill, cover_and_fill, fill_needs
-from snellen.distort.law import Law, expect_within
+from snellen.distort.fills import Fill, Painting
+from snellen.distort.law import Law, expect_within, percent_in_words
 from snellen.distort.view import View
 from snellen.lazy_torch import torch
-from snellen.notation import text_form
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -26,7 +24,7 @@ Spectrum = Literal["official", "isotropic"]
 
 
 @dataclass(frozen=True)
-class Fourier:
+class Fourier(Painting):
     """Cover the brightest pixels of a random low-frequency image.
 
     `area` is the covered share, 0 to 1 (exact to a pixel), or a law of it. `spectrum=official` is what the public FMix
@@ -38,13 +36,10 @@ class Fourier:
     fill: Fill = "black"
     spectrum: Spectrum = "official"
     version: ClassVar[int] = 1
-    still: ClassVar[str] = "fourier(0)"
+    draws: ClassVar[bool] = True
+    identity: ClassVar[dict[str, object]] = {"area": 0}
+    cover_name: ClassVar[str] = "Fourier masks"
     floating: ClassVar[bool] = True  # rare pixels may differ between machines
-
-    __str__ = text_form
-    __or__ = chained
-    __call__ = cover_and_fill
-    needs = property(fill_needs)
 
     def __post_init__(self) -> None:
         expect_within("area", self.area, 0, 1)
@@ -56,6 +51,9 @@ class Fourier:
         field = low_frequency_field(draws.float() / 2**NORMAL_BITS, self.spectrum, height, width)
         count = np.rint(view.parameter("area", self.area) * height * width).astype(np.int64)
         return brightest(field, count)
+
+    def words(self) -> str:
+        return f"{self.fill} Fourier mask of {percent_in_words(self.area)}"
 
 
 def noise_shape(spectrum: str, height: int, width: int) -> tuple[int, ...]:
@@ -92,9 +90,9 @@ def brightest(field: Tensor, count: np.ndarray) -> Tensor:
     wanted = on_device(count, flat.device)[:, None]
     if flat.device.type == "cpu":
         least = _least_chosen(flat.numpy(), count)
-        found = flat.numpy() >= least
-        if count.min(initial=1) > 0 and np.count_nonzero(found) == count.sum():
-            return torch.from_numpy(found).view_as(field)  # no ties, which is nearly always so
+        bright = flat.numpy() >= least
+        if count.min(initial=1) > 0 and np.count_nonzero(bright) == count.sum():
+            return torch.from_numpy(bright).view_as(field)  # no ties, which is nearly always so
         limit = torch.from_numpy(least)
     elif len(set(count.tolist())) == 1 and 0 < count[0] <= pixels:
         # One count for all: selecting is several times faster than sorting.
@@ -119,13 +117,13 @@ def _least_chosen(values: np.ndarray, count: np.ndarray) -> np.ndarray:
     above = values > high
     near = np.flatnonzero((values >= low) ^ above)
     row = near // pixels
-    held = np.bincount(row, minlength=rows)
-    table = np.full((rows, max(held.max(initial=0), 1)), np.inf, values.dtype)
-    table[row, np.arange(len(near)) - (held.cumsum() - held)[row]] = values.reshape(-1)[near]
+    near_counts = np.bincount(row, minlength=rows)
+    table = np.full((rows, max(near_counts.max(initial=0), 1)), np.inf, values.dtype)
+    table[row, np.arange(len(near)) - (near_counts.cumsum() - near_counts)[row]] = values.reshape(-1)[near]
     table.sort(axis=1)
-    at = held - 1 - (rank - above.sum(1, dtype=np.int32))
+    at = near_counts - 1 - (rank - above.sum(1, dtype=np.int32))
     least = table[np.arange(rows), at.clip(0, table.shape[1] - 1)]
-    for number in np.flatnonzero((at < 0) | (at >= held)):  # the sample misled
+    for number in np.flatnonzero((at < 0) | (at >= near_counts)):  # the sample misled
         place = pixels - 1 - rank[number]
         least[number] = np.partition(values[number], place)[place]
     return least[:, None]

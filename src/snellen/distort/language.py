@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from snellen import notation
 from snellen.distort.background import Background
-from snellen.distort.chain import Chain, Distortion, Nothing, stages_of
+from snellen.distort.chain import Chain, Nothing, stages_of
 from snellen.distort.cover import Occlude, Tiles
 from snellen.distort.cutouts import Cutouts
+from snellen.distort.distortion import Distortion
 from snellen.distort.fourier import Fourier
 from snellen.distort.law import LAWS
 from snellen.distort.mix import Mix
@@ -16,8 +15,9 @@ from snellen.distort.noise import Noise
 from snellen.distort.salient import Salient
 from snellen.distort.shuffle import Shuffle
 from snellen.distort.soft_shuffle import SoftShuffle
+from snellen.errors import UserError
 
-DISTORTIONS: dict[str, type] = {
+DISTORTIONS: dict[str, type[Distortion]] = {
     "none": Nothing,
     "occlude": Occlude,
     "tiles": Tiles,
@@ -32,17 +32,25 @@ DISTORTIONS: dict[str, type] = {
 }
 
 
-def parse(source: str | Distortion) -> Any:
+def parse(source: str | Distortion) -> Distortion:
     """The distortion a text names, such as `occlude(0.3, noise) | shuffle(4)`; a distortion passes through."""
-    return from_node(notation.read(source)) if isinstance(source, str) else source
+    if isinstance(source, str):
+        return from_node(notation.read(source))
+    if not isinstance(source, Distortion):
+        raise UserError(
+            f"expected a distortion or its text, got {source!r}; a distortion of your own is a subclass of "
+            "snellen.distort.Distortion"
+        )
+    return source
 
 
-def from_node(node: Any) -> Any:
+def from_node(node: object) -> Distortion:
     """The distortion of a node that the text reader made."""
     if isinstance(node, notation.Pipe):
         return Chain(tuple(stage for part in node.parts for stage in stages_of(from_node(part))))
-    return notation.build(node, DISTORTIONS, "distortion", _parameter)
+    distortion: Distortion = notation.build(node, DISTORTIONS, "distortion", _parameter)
+    return distortion
 
 
-def _parameter(node: Any) -> Any:
+def _parameter(node: object) -> object:
     return notation.build(node, LAWS, "law") if isinstance(node, notation.Call) else node

@@ -1,4 +1,4 @@
-"""Laws: a parameter drawn anew for each sample, such as `uniform(0.7, 1)`."""
+"""Laws: a parameter drawn for each sample, such as `uniform(0.7, 1)`."""
 
 from __future__ import annotations
 
@@ -62,3 +62,15 @@ def expect_within(name: str, value: float | Law, low: float, high: float) -> Non
     least, most = value.range if isinstance(value, Uniform | Beta) else (value, value)
     if not (low <= least and most <= high):
         raise ValueError(f"expected {name} in [{low:g}, {high:g}], got {value}")
+
+
+def percent_in_words(value: float | Law) -> str:
+    """A share as a report says it: `30 %`, `70–100 %`, `a drawn share`."""
+    return f"{numbers} %" if (numbers := in_numbers(value, 100)) else "a drawn share"
+
+
+def in_numbers(value: float | Law, scale: float = 1) -> str:
+    """A number times the scale, or the ends of a uniform law; "" for a law whose ends say little."""
+    if isinstance(value, Uniform):
+        return f"{scale * value.low:g}–{scale * value.high:g}"
+    return "" if isinstance(value, Beta) else f"{scale * value:g}"

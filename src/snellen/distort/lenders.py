@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from snellen.data.dataset import sample_keys
+from snellen.data.keys import sample_keys
 from snellen.distort.draws import Draws
 
 
@@ -48,19 +48,19 @@ class Lenders:
         `own` it is never the borrower itself.
         """
         counts = np.diff(self._starts)
-        wanted = self._classes_of(draw, labels, kind, counts)
-        asked = np.maximum(wanted, 0)
-        count = np.where(wanted >= 0, counts[asked], 0) if len(counts) else np.zeros(len(wanted), np.int64)
+        classes = self._classes_of(draw, labels, kind, counts)
+        lending = np.maximum(classes, 0)
+        count = np.where(classes >= 0, counts[lending], 0) if len(counts) else np.zeros(len(classes), np.int64)
         if own:
             place = draw.integer("background", np.maximum(count, 1))
         else:
-            rank = self._ranks(draw.keys, asked)
+            rank = self._ranks(draw.keys, lending)
             count = count - (rank >= 0)
             drawn = draw.integer("background", np.maximum(count, 1))
             place = drawn + ((rank >= 0) & (drawn >= rank))
         there = np.flatnonzero(count > 0)
-        chosen = np.full(len(wanted), -1, np.int64)
-        chosen[there] = self._order[self._starts[asked[there]] + place[there]]
+        chosen = np.full(len(classes), -1, np.int64)
+        chosen[there] = self._order[self._starts[lending[there]] + place[there]]
         return chosen
 
     def _classes_of(self, draw: Draws, labels: np.ndarray | None, kind: str, counts: np.ndarray) -> np.ndarray:
@@ -75,14 +75,14 @@ class Lenders:
             return np.asarray(labels, np.int64)
         return np.where(labels >= 0, (labels + 1) % max(self.classes, 1), -1).astype(np.int64)
 
-    def _ranks(self, keys: np.ndarray, asked: np.ndarray) -> np.ndarray:
+    def _ranks(self, keys: np.ndarray, lending: np.ndarray) -> np.ndarray:
         """int64 [B]: the borrower's own place among the lenders of the asked class, −1 where it is not there."""
         if not len(self.ids):
             return np.full(len(keys), -1, np.int64)
         by_key = np.argsort(self.keys, kind="stable")
-        found = np.minimum(np.searchsorted(self.keys[by_key], keys), len(by_key) - 1)
-        own = by_key[found]
-        here = (self.keys[own] == keys) & (self.labels[own] == asked)
+        nearest = np.minimum(np.searchsorted(self.keys[by_key], keys), len(by_key) - 1)
+        own = by_key[nearest]
+        here = (self.keys[own] == keys) & (self.labels[own] == lending)
         places = np.empty(len(self.ids), np.int64)
         places[self._order] = np.arange(len(self.ids))
-        return np.where(here, places[own] - self._starts[asked], -1)
+        return np.where(here, places[own] - self._starts[lending], -1)

@@ -8,23 +8,23 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
-from snellen.distort.chain import chained
 from snellen.distort.cover import span
+from snellen.distort.distortion import Distortion
 from snellen.distort.draws import NORMAL_BITS
 from snellen.distort.fourier import brightest, low_frequency_field, noise_shape
 from snellen.distort.law import Beta
 from snellen.distort.view import View
 from snellen.lazy_torch import torch
-from snellen.notation import text_form
 
 if TYPE_CHECKING:
     from torch import Tensor
 
+NAMES = {"mixup": "MixUp", "cutmix": "CutMix", "fmix": "FMix"}
 _BITS = 14  # blending weights are whole numbers of 2^-14, so that every device rounds alike
 
 
 @dataclass(frozen=True)
-class Mix:
+class Mix(Distortion):
     """Mix each image with a partner from the donors; the image itself is always the majority, so its label stays.
 
     A weight λ is drawn from Beta(`alpha`, `alpha`), and max(λ, 1 − λ) is the image's own share. `kind=mixup` blends;
@@ -37,16 +37,18 @@ class Mix:
     kind: Literal["mixup", "cutmix", "fmix"] = "mixup"
     alpha: float = 1.0
     version: ClassVar[int] = 1
-    still: ClassVar[str] = "mix(mixup, 0)"
+    draws: ClassVar[bool] = True
+    identity: ClassVar[dict[str, object]] = {"alpha": 0}
     needs: ClassVar[frozenset[str]] = frozenset({"donors"})
-    own_data: ClassVar[bool] = True  # its donors may be the very data it distorts
-
-    __str__ = text_form
-    __or__ = chained
+    own_data: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not 0 <= self.alpha <= 1000:
             raise ValueError(f"expected alpha in [0, 1000], got {self.alpha:g}")
+
+    @property
+    def floating(self) -> bool:
+        return self.kind == "fmix"
 
     def __call__(self, images: Tensor, view: View) -> Tensor:
         other = _partner_images(images, view)[view.tensor(partners(view))]
@@ -62,6 +64,9 @@ class Mix:
             return np.zeros(len(view.keys))
         weight = Beta(self.alpha, self.alpha).quantile(view.draw.uniform("weight"))
         return np.minimum(weight, 1 - weight)
+
+    def words(self) -> str:
+        return f"{NAMES[self.kind]} with another image"
 
 
 def partners(view: View) -> np.ndarray:

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
-from snellen.distort.chain import chained, stages_of
-from snellen.distort.fills import Fill, cover_and_fill, fill_needs
-from snellen.distort.law import Law, expect_within
+from snellen.distort.chain import stages_of
+from snellen.distort.distortion import Distortion
+from snellen.distort.fills import Fill, Painting
+from snellen.distort.law import Law, expect_within, percent_in_words
 from snellen.distort.view import View
 from snellen.errors import UserError
 from snellen.lazy_torch import torch
-from snellen.notation import text_form
 
 if TYPE_CHECKING:
     from torch import Tensor
 
+WHICH = {"most": "most salient", "least": "least salient", "coin": "most or least salient"}
 _SLACK = 1e-9  # of a pixel: 0.29 · 100 is 29, whatever floating point makes of it
 
 
 @dataclass(frozen=True)
-class Salient:
+class Salient(Painting):
     """Cover the share of pixels that matter most to the asking model, or least, by its own map of the clean image.
 
     `share` of N pixels, 0 to 1: `most` covers the ⌈share · N⌉ highest, `least` the ⌊share · N⌋ lowest, `coin` one or the
@@ -36,18 +37,19 @@ class Salient:
     layer: int | str | None = None
     method: Literal["gradcam"] = "gradcam"
     version: ClassVar[int] = 1
-    still: ClassVar[str] = "salient(0)"
-
-    __str__ = text_form
-    __or__ = chained
-    __call__ = cover_and_fill
+    identity: ClassVar[dict[str, object]] = {"share": 0}
+    cover_name: ClassVar[str] = "salient pixels"
 
     def __post_init__(self) -> None:
         expect_within("share", self.share, 0, 1)
 
     @property
     def needs(self) -> frozenset[str]:
-        return fill_needs(self) | {"saliency"}
+        return super().needs | {"saliency"}
+
+    @property
+    def draws(self) -> bool:
+        return self.which == "coin" or super().draws
 
     def cover(self, images: Tensor, view: View) -> Tensor:
         """bool [B, H, W]."""
@@ -58,14 +60,17 @@ class Salient:
         pixels = maps.shape[1] * maps.shape[2]
         wanted = view.parameter("share", self.share) * pixels
         most = np.ceil(wanted - _SLACK).astype(np.int64)
-        kept = pixels - np.floor(wanted + _SLACK).astype(np.int64)
+        spared = pixels - np.floor(wanted + _SLACK).astype(np.int64)
         if self.which == "coin":
             heads = view.draw.uniform("coin") < 0.5
         else:
             heads = np.full(len(images), self.which == "most")
         ranks = ranks_of(maps) if view.ranks is None else view.ranks
-        highest = ranks < view.tensor(np.where(heads, most, kept))[:, None, None]
+        highest = ranks < view.tensor(np.where(heads, most, spared))[:, None, None]
         return highest == view.tensor(heads)[:, None, None]
+
+    def words(self) -> str:
+        return f"{WHICH[self.which]} {percent_in_words(self.share)} under {self.fill}"
 
 
 @dataclass(frozen=True)
@@ -76,7 +81,7 @@ class Saliency:
     layer: int | str | None
 
 
-def saliency_of(distortion: Any) -> Saliency | None:
+def saliency_of(distortion: Distortion) -> Saliency | None:
     """The map that a distortion, or a stage of a chain, needs; None where it needs none."""
     needed = {Saliency(one.method, one.layer) for one in stages_of(distortion) if isinstance(one, Salient)}
     if len(needed) > 1:

@@ -5,17 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from snellen.distort.chain import chained
+from snellen.distort.distortion import Moving
 from snellen.distort.view import View
 from snellen.lazy_torch import torch
-from snellen.notation import text_form
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 
 @dataclass(frozen=True)
-class Shuffle:
+class Shuffle(Moving):
     """Cut the image into `grid` × `grid` tiles and permute them uniformly (the identity is possible).
 
     Tiles are H // grid by W // grid pixels; a remainder strip at the bottom and right stays in place.
@@ -23,11 +22,8 @@ class Shuffle:
 
     grid: int = 4
     version: ClassVar[int] = 1
-    still: ClassVar[str] = "shuffle(1)"
-    needs: ClassVar[frozenset[str]] = frozenset()
-
-    __str__ = text_form
-    __or__ = chained
+    draws: ClassVar[bool] = True
+    identity: ClassVar[dict[str, object]] = {"grid": 1}
 
     def __post_init__(self) -> None:
         if self.grid < 1:
@@ -53,3 +49,6 @@ class Shuffle:
         out = maps.clone()
         out[..., : g * height, : g * width] = shuffled.reshape(*maps.shape[:-2], g * height, g * width)
         return out
+
+    def words(self) -> str:
+        return f"{self.grid}×{self.grid} patches shuffled"

@@ -9,10 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from snellen.distort.chain import chained
+from snellen.distort.distortion import Moving
 from snellen.distort.view import View
 from snellen.lazy_torch import torch
-from snellen.notation import text_form
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -22,7 +21,7 @@ PIXELS = 1 << 17  # blended at once on a CPU: what stays in its cache is three t
 
 
 @dataclass(frozen=True)
-class SoftShuffle:
+class SoftShuffle(Moving):
     """The permutation of `shuffle(grid)`, with tiles that fade into each other instead of ending.
 
     `width`, 0 to 1, is the share of a tile's side that the zone about a seam takes up. In it the border between two tiles
@@ -34,11 +33,8 @@ class SoftShuffle:
     grid: int = 4
     width: float = 0.75
     version: ClassVar[int] = 1
-    still: ClassVar[str] = "soft_shuffle(1)"
-    needs: ClassVar[frozenset[str]] = frozenset()
-
-    __str__ = text_form
-    __or__ = chained
+    draws: ClassVar[bool] = True
+    identity: ClassVar[dict[str, object]] = {"grid": 1}
 
     def __post_init__(self) -> None:
         if self.grid < 1:
@@ -68,6 +64,9 @@ class SoftShuffle:
         down, across = (weight[:, None] >= ONE // 2 for weight in self.weights(maps.shape[-2], maps.shape[-1], view))
         upper, lower = (torch.where(across, right, left) for left, right in self._shown(stack, view, maps.dtype))
         return torch.where(down, lower, upper).view_as(maps)
+
+    def words(self) -> str:
+        return f"{self.grid}×{self.grid} patches shuffled softly"
 
     def weights(self, height: int, width: int, view: View) -> tuple[Tensor, Tensor]:
         """How much of each pixel is of the tile below the nearest level seam, and of the one right of the nearest upright
@@ -127,7 +126,7 @@ class SoftShuffle:
         here = (torch.arange(height, device=device)[:, None] + top) * stride + torch.arange(width, device=device) + left
         row, column = self._seams(height, view) - 1, self._seams(width, view) - 1
 
-        def asked(below: int, right: int) -> Tensor:
+        def at_seams(below: int, right: int) -> Tensor:
             at = apart.index_select(1, row + below).index_select(2, column + right).add_(here).flatten(1)
             return (
                 framed.gather(2, at[:, None].expand(-1, framed.shape[1], -1))
@@ -135,7 +134,7 @@ class SoftShuffle:
                 .view(*images.shape)
             )
 
-        return [[asked(below, right) for right in (0, 1)] for below in (0, 1)]
+        return [[at_seams(below, right) for right in (0, 1)] for below in (0, 1)]
 
 
 def curve(knots: Tensor, length: int, pace: int) -> Tensor:

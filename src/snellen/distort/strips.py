@@ -1,10 +1,10 @@
-"""Backgrounds without their object: the largest strip beside the box, tiled over it (paper 004, figure 1)."""
+"""Backgrounds without their object: the largest strip beside the box, tiled over it (Xiao et al. 2021, figure 1)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
@@ -22,7 +22,7 @@ _CHUNK = 256  # images tiled at once, so that the places of a large pool stay sm
 
 @dataclass(frozen=True)
 class Strips:
-    """One strip an image: whether it is `upright` (left or right of the box), its first pixel and its length, all [B].
+    """One strip per image: whether it is `upright` (left or right of the box), its first pixel and its length, all [B].
 
     A length of 0 says that the box leaves no strip.
     """
@@ -39,10 +39,10 @@ def rectangles(boxes: Sequence[np.ndarray], height: int, width: int) -> np.ndarr
     """
     spans = np.zeros((len(boxes), 4))
     for row, some in enumerate(boxes):
-        given = np.asarray(some, float).reshape(-1, 4)
-        given = given[np.isfinite(given).all(1)]
-        if len(given):
-            spans[row] = [*given[:, :2].min(0), *given[:, 2:].max(0)]
+        corners = np.asarray(some, float).reshape(-1, 4)
+        corners = corners[np.isfinite(corners).all(1)]
+        if len(corners):
+            spans[row] = [*corners[:, :2].min(0), *corners[:, 2:].max(0)]
     whole = np.concatenate([np.floor(spans[:, :2] + _SLACK), np.ceil(spans[:, 2:] - _SLACK)], 1)
     return np.clip(whole, 0, [width, height, width, height]).astype(np.int64)
 
@@ -64,7 +64,7 @@ def largest_strips(
 
     The larger of the left and right strip (full height) is taken if it has strictly more pixels than the larger of the
     top and bottom one (full width); ties inside a pair go right and down. Strips end at the box; with `edge=included`
-    the right and bottom ones begin with the box's own last column or row, as in the public code of paper 004.
+    the right and bottom ones begin with the box's own last column or row, as in the public code of Xiao et al. 2021.
     """
     own = int(edge == "included")
     left, top, right, bottom = boxes[:, 0], boxes[:, 1], width - boxes[:, 2] + own, height - boxes[:, 3] + own
@@ -113,11 +113,17 @@ def replaced(images: Tensor, cover: Tensor, layer: Tensor) -> Tensor:
     return (images ^ layer).bitwise_and_(hidden).bitwise_xor_(images)
 
 
-def boxes_of(images: Tensor, known: Any) -> np.ndarray:
-    """int64 [B, 4]: the rectangle around each image's boxes, or around its mask where boxes are not known.
+class Outlines(Protocol):
+    """Where the objects of some images are, as a View and Donors know it: by boxes or by masks."""
 
-    `known` is a View, or Donors: anything with `boxes` and `masks`, one of which is not None.
-    """
+    @property
+    def boxes(self) -> Sequence[np.ndarray] | None: ...
+    @property
+    def masks(self) -> Tensor | None: ...
+
+
+def boxes_of(images: Tensor, known: Outlines) -> np.ndarray:
+    """int64 [B, 4]: the rectangle around each image's boxes, or around its mask where boxes are not known."""
     if known.boxes is not None:
         return rectangles(known.boxes, images.shape[2], images.shape[3])
     if known.masks is None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from snellen.data.dataset import sample_keys
+from snellen.data.keys import sample_keys
 from snellen.distort.draws import Draws, on_device
 from snellen.distort.law import Law
 from snellen.distort.lenders import Lenders
@@ -68,13 +68,12 @@ class Donors:
 
     def backgrounds(self, inpaint: Inpaint = "tile") -> Tensor:
         """uint8 [N, 3, H, W]: the donors without their objects; made once, on the donors' device."""
-        held = self._filled
-        if inpaint not in held:
-            held[inpaint] = filled(self.images, self.rectangles, inpaint)
-        return held[inpaint]
+        if inpaint not in self._backgrounds:
+            self._backgrounds[inpaint] = filled(self.images, self.rectangles, inpaint)
+        return self._backgrounds[inpaint]
 
     @functools.cached_property
-    def _filled(self) -> dict[str, Tensor]:
+    def _backgrounds(self) -> dict[str, Tensor]:
         return {}
 
 

@@ -170,8 +170,8 @@ def _needed(cells: Sequence[BoundCell], maps: Sequence[BoundMap]) -> dict[str, B
 
 def _ended(one: BoundCell, samples: int, store: Store) -> bool:
     """Whether all trials of a run are kept, and what they speak of."""
-    told = not hasattr(one.cell.distortion, "things") or store.things(one.key) is not None
-    return told and store.ended_trials(one.key) == samples
+    complete = not one.cell.as_trial.speaks_of_things or store.things(one.key) is not None
+    return complete and store.ended_trials(one.key) == samples
 
 
 def _check_trials(trials: Sequence[BoundCell]) -> None:

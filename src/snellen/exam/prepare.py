@@ -13,10 +13,11 @@ from snellen.data import Dataset, limited, load_data
 from snellen.data.occluders import Occluders, read_occluders
 from snellen.data.subset import listed_ids
 from snellen.data.variants import stored_variants
-from snellen.distort.chain import stages_of
+from snellen.distort import Distortion
 from snellen.engine import Plan, Settings, Store, make_plan
 from snellen.engine.keep.run_json import check_same, resumed
 from snellen.engine.requests.cell import canvas_for
+from snellen.engine.requests.trial import Trial
 from snellen.errors import UserError
 from snellen.models.labels import LabelMap, matched, read_label_map
 from snellen.models.subject import Subject, subjects_of
@@ -135,26 +136,26 @@ def _lists(audits: Sequence[Any], data: Mapping[str, Dataset], limited: bool) ->
     return {(on, file): listed_ids(data[on], file, limited) for on, file in wanted if on in data}
 
 
-def _stages(audits: Sequence[Any], exam: Exam) -> list[Any]:
-    """Every distortion and trial that is asked for, chains taken apart."""
-    asked = [want for one in audits for want in (*one.cells(exam), *maps_of(one, exam), *trials_of(one, exam))]
-    return list(dict.fromkeys(stage for want in asked for stage in stages_of(want.distortion)))
+def _distortions(audits: Sequence[Any], exam: Exam) -> list[Distortion | Trial]:
+    """Every distortion and trial that is asked for."""
+    requests = [want for one in audits for want in (*one.cells(exam), *maps_of(one, exam), *trials_of(one, exam))]
+    return list(dict.fromkeys(want.distortion for want in requests))
 
 
 def _mixes_own_data(audits: Sequence[Any], exam: Exam) -> bool:
     """Whether donors are needed, and only by distortions whose partners may come from the test data."""
-    needing = [stage for stage in _stages(audits, exam) if "donors" in stage.needs]
-    return bool(needing) and all(getattr(stage, "own_data", False) for stage in needing)
+    pasting = [distortion for distortion in _distortions(audits, exam) if "donors" in distortion.needs]
+    return bool(pasting) and all(distortion.own_data for distortion in pasting)
 
 
 def _check_lenders(pool: Dataset | None, audits: Sequence[Any], exam: Exam) -> None:
     """Refuse donors of whose objects nothing is known, where they are to lend backgrounds."""
     if pool is None or pool.facts & {"masks", "boxes"}:
         return
-    for stage in _stages(audits, exam):
-        if "donors" in stage.needs and getattr(stage, "whole_pool", False) and not getattr(stage, "bare", False):
+    for distortion in _distortions(audits, exam):
+        if distortion.donor_objects:
             raise UserError(
-                f"{stage} needs donors whose objects' boxes or masks are known, which {pool.text} does not have; "
+                f"{distortion} needs donors whose objects' boxes or masks are known, which {pool.text} does not have; "
                 "give other --donors, for example voc:DIR"
             )
 

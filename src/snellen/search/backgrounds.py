@@ -11,6 +11,7 @@ import numpy as np
 from snellen.distort.background import Background
 from snellen.distort.strips import replaced
 from snellen.distort.view import Donors
+from snellen.engine.requests.trial import Stage, Steps, Trial
 from snellen.lazy_torch import torch
 from snellen.notation import text_form
 from snellen.search.order import Record, best_first
@@ -18,7 +19,6 @@ from snellen.search.order import Record, best_first
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from snellen.engine.requests.trial import Stage, Steps
 
 Rule = Literal["any", "background"]
 FIRST_ROUND, LARGEST_ROUND, MATRIX_ROUND = 8, 1024, 256  # objects
@@ -26,7 +26,7 @@ SUCCESS, DOUBT = 255, 127  # what a try may be worth
 
 
 @dataclass(frozen=True)
-class EveryBackground:
+class EveryBackground(Trial):
     """Paste each object on every background of the donors, or on `backgrounds` of them, chosen by a hash of their ids.
 
     `rule=any`: an answer other than the object's class counts as fooled; `background`: only the background's own class does,
@@ -48,12 +48,17 @@ class EveryBackground:
     version: ClassVar[int] = 1
     own_data: ClassVar[bool] = True
     whole_pool: ClassVar[bool] = True
+    speaks_of_things: ClassVar[bool] = True
 
     __str__ = text_form
 
     @property
     def needs(self) -> frozenset[str]:
         return frozenset({"masks" if self.foreground == "mask" else "boxes", "labels", "donors"})
+
+    @property
+    def donor_objects(self) -> bool:
+        return not self.bare
 
     def rounds(self, samples: int) -> list[range]:
         """Small ones first, growing by half, so that the order is learnt early; each learns from all before it."""
@@ -87,8 +92,9 @@ class EveryBackground:
         ids, names = (words[places].tolist() for words in donors.named)
         return {"place": places.tolist(), "background": ids, "label": donors.labels[places].tolist(), "class": names}
 
-    def pictures(self, donors: Donors, places: Sequence[int]) -> Tensor:
+    def pictures(self, donors: Donors | None, places: Sequence[int]) -> Tensor:
         """uint8 [n, 3, H, W]: the backgrounds of some donors, for a report."""
+        assert donors is not None
         return self.lent(donors)[torch.tensor(places, device=donors.images.device)]
 
     def lent(self, donors: Donors) -> Tensor:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from snellen.data.dataset import Dataset, sample_keys
+from snellen.data.dataset import Dataset
+from snellen.data.keys import sample_keys
 from snellen.errors import UserError, unknown
 from snellen.hashing import checksum, key_of
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from snellen.data.dataset import sample_keys
+from snellen.data.keys import sample_keys
 from snellen.data.phantom.world import World
 from snellen.errors import UserError
 

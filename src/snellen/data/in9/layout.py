@@ -42,9 +42,9 @@ def mixed_name(foreground: str, background: str) -> str:
 
 
 def foreground_of(stem: str) -> tuple[str, str]:
-    """The foreground and the background (or "") that a file's name tells."""
-    found = re.fullmatch(r"fg_(.+?)_bg_(.+)", stem)
-    return (found[1], found[2]) if found else (stem, "")
+    """The foreground and the background (or "") in a file's name."""
+    match = re.fullmatch(r"fg_(.+?)_bg_(.+)", stem)
+    return (match[1], match[2]) if match else (stem, "")
 
 
 def file_name(sample: str) -> str:

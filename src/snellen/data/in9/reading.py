@@ -25,8 +25,8 @@ from snellen.hashing import checksum, key_of
 
 def in9(path: str, options: Mapping[str, str]) -> Dataset:
     """The images of a variant; columns say the background's id and class, the mask's share and the source."""
-    chosen = dict(options)
-    split, place = chosen.pop("split", "val"), Path(path).expanduser()
+    conditions = dict(options)
+    split, place = conditions.pop("split", "val"), Path(path).expanduser()
     if not place.is_dir():
         there = [v for v in VARIANTS if (place.parent / v).is_dir()]
         known = (
@@ -35,16 +35,16 @@ def in9(path: str, options: Mapping[str, str]) -> Dataset:
         raise UserError(f"no folder '{path}'{known}")
     if not (place / split).is_dir():
         there = sorted(p.name for p in place.iterdir() if p.is_dir())
-        if held := [name for name in VARIANTS if name in there]:
+        if variants := [name for name in VARIANTS if name in there]:
             raise UserError(
-                f"'{path}' is a whole set; name one of its variants, as in9:{path}/{held[-1]}: {', '.join(held)}"
+                f"'{path}' is a whole set; name one of its variants, as in9:{path}/{variants[-1]}: {', '.join(variants)}"
             )
         raise UserError(f"'{path}' has no split '{split}'; it has: {', '.join(there) or 'none'}; add ?split=")
     plain = folder(str(place / split), {})
     stems = [Path(file).stem for file in plain.samples.ids]
-    told = _provenance(place.parent / PROVENANCE, place.name, split)
-    facts = [told.get(stem, {}) for stem in stems]
-    ids = tuple(held.get("foreground") or foreground_of(stem)[0] for held, stem in zip(facts, stems))
+    provenance = _provenance(place.parent / PROVENANCE, place.name, split)
+    facts = [provenance.get(stem, {}) for stem in stems]
+    ids = tuple(row.get("foreground") or foreground_of(stem)[0] for row, stem in zip(facts, stems))
     twice = [sample for sample, count in Counter(ids).items() if count > 1]
     if twice:
         raise UserError(f"'{path}' has two images of the foreground '{twice[0]}'; remove one")
@@ -53,17 +53,17 @@ def in9(path: str, options: Mapping[str, str]) -> Dataset:
         for file, sample in zip(plain.samples.ids, ids)
     ]
     masked = all(mask.is_file() for mask in masks)
-    boxes = np.array([[_number(held.get(corner)) for corner in BOX] for held in facts], float)
+    boxes = np.array([[_number(row.get(corner)) for corner in BOX] for row in facts], float)
     boxed = not np.isnan(boxes).any()
     size = _size(place.parent / FACTS)
     columns = {
         **plain.samples.columns,
-        "background": np.array([h.get("background") or foreground_of(s)[1] for h, s in zip(facts, stems)]),
-        "background_class": np.array([held.get("background_class", "") for held in facts]),
+        "background": np.array([row.get("background") or foreground_of(stem)[1] for row, stem in zip(facts, stems)]),
+        "background_class": np.array([row.get("background_class", "") for row in facts]),
         "box_share": _share(boxes, size),
-        "coarse_class": np.array([held.get("coarse_class", "") for held in facts]),
-        "mask_share": np.array([_number(held.get("mask_share")) for held in facts], float),
-        "source": np.array([held.get("source", "") for held in facts]),
+        "coarse_class": np.array([row.get("coarse_class", "") for row in facts]),
+        "mask_share": np.array([_number(row.get("mask_share")) for row in facts], float),
+        "source": np.array([row.get("source", "") for row in facts]),
     }
 
     def read(positions: Sequence[int]) -> list[Photo | Unreadable]:
@@ -84,7 +84,7 @@ def in9(path: str, options: Mapping[str, str]) -> Dataset:
             size=size,
             facts=frozenset((["masks"] if masked else []) + (["boxes"] if boxed else [])),
         ),
-        chosen,
+        conditions,
     )
 
 
@@ -128,9 +128,9 @@ def _known(photo: Photo | Unreadable, mask: Path | None, boxes: np.ndarray | Non
     if mask is None:
         return photo
     try:
-        held = np.load(mask, allow_pickle=False) > 0
+        outline = np.load(mask, allow_pickle=False) > 0
     except (ValueError, OSError) as error:
         return Unreadable(f"its mask {mask.name} cannot be read: {error}")
-    if held.shape != photo.image.shape[:2]:
-        return Unreadable(f"its mask {mask.name} is {held.shape}, the image {photo.image.shape[:2]}")
-    return replace(photo, maps={"mask": held})
+    if outline.shape != photo.image.shape[:2]:
+        return Unreadable(f"its mask {mask.name} is {outline.shape}, the image {photo.image.shape[:2]}")
+    return replace(photo, maps={"mask": outline})

@@ -10,6 +10,8 @@ from snellen.errors import UserError, unknown
 
 LEAST_PIXELS = 4  # across an object: with fewer, a ring or a tree may have no pixel at all
 
+Value = int | float | tuple[float, float]
+
 
 class Dial(NamedTuple):
     """A setting: a whole number, a number or a range `0.3..0.6`, with its least and greatest value."""
@@ -65,8 +67,8 @@ class Dials:
 
     def __post_init__(self) -> None:
         for name, dial in DIALS.items():
-            given = getattr(self, name)
-            for value in given if isinstance(given, tuple) else (given,):
+            setting = getattr(self, name)
+            for value in setting if isinstance(setting, tuple) else (setting,):
                 if not dial.low <= value <= dial.high:
                     raise UserError(f"expected {name} in [{dial.low}, {dial.high}], got {value}")
         if self.smallest > self.largest:
@@ -93,23 +95,24 @@ class Dials:
         return "&".join(f"{name}={shown(name, getattr(self, name))}" for name in DIALS)
 
 
-def shown(name: str, value: Any) -> str:
+def shown(name: str, value: Value) -> str:
     """A dial's value as text."""
     if DIALS[name].kind == "range":
         low, high = value if isinstance(value, tuple) else (value, value)
         return f"{float(low)}" if low == high else f"{float(low)}..{float(high)}"
-    return str(int(value) if DIALS[name].kind == "whole" else float(value))
+    number = value[0] if isinstance(value, tuple) else value
+    return str(int(number) if DIALS[name].kind == "whole" else float(number))
 
 
 def read_dials(options: Mapping[str, str]) -> dict[str, Any]:
-    """The values of dials given as texts."""
+    """The values of dials given as texts, as `Dials` takes them."""
     for name in options:
         if name not in DIALS:
             raise unknown("phantom dial", name, DIALS)
     return {name: _value(name, text) for name, text in options.items()}
 
 
-def _value(name: str, text: str) -> int | float | tuple[float, float]:
+def _value(name: str, text: str) -> Value:
     kind = DIALS[name].kind
     try:
         if kind == "whole":

@@ -89,12 +89,12 @@ def own_or_any(draws: Draws, name: str, label: np.ndarray, kinds: int, bias: flo
     return np.where(draws.chance(f"own {name}", bias), label % kinds, draws.whole(f"any {name}", 0, kinds - 1))
 
 
-def clutter(made: Recipe, dials: Dials) -> Things:
+def clutter(plan: Recipe, dials: Dials) -> Things:
     """The smaller things behind each main object, ordered by slot and then by image."""
-    filled = np.array([made.draws.chance(f"clutter {slot}", dials.clutter) for slot in range(SLOTS)])
+    filled = np.array([plan.draws.chance(f"clutter {slot}", dials.clutter) for slot in range(SLOTS)])
     slot, image = np.nonzero(filled)
-    draws = Draws(np.array([made.draws.within(f"clutter {number}").keys for number in range(SLOTS)])[filled])
-    frame = made.frame[image]
+    draws = Draws(np.array([plan.draws.within(f"clutter {number}").keys for number in range(SLOTS)])[filled])
+    frame = plan.frame[image]
     anywhere = np.zeros_like(image), np.full_like(image, ONE)
     return Things(
         draws,
@@ -103,7 +103,7 @@ def clutter(made: Recipe, dials: Dials) -> Things:
         shape=any_shape(draws),
         texture=any_texture(draws),
         hue=any_hue(draws),
-        diameter=made.objects.diameter[image] * draws.whole("share of the main object", *CLUTTER) // 100,
+        diameter=plan.objects.diameter[image] * draws.whole("share of the main object", *CLUTTER) // 100,
         x=moved(draws, "x", draws.whole("x", 0, ONE), anywhere, frame, dials.frames),
         y=moved(draws, "y", draws.whole("y", 0, ONE), anywhere, frame, dials.frames),
         turn=turning(draws, draws.whole("turn", -TILT, TILT), frame),

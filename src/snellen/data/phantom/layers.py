@@ -45,7 +45,7 @@ class Picture:
     `window` are the rows and columns of the panorama that each scene shows.
     """
 
-    made: Recipe
+    recipe: Recipe
     size: int
     layers: tuple[Layer, ...]
     colours: np.ndarray
@@ -53,7 +53,7 @@ class Picture:
     window: tuple[np.ndarray, np.ndarray]
 
     def __len__(self) -> int:
-        return len(self.made.label)
+        return len(self.recipe.label)
 
     def blocks(self) -> Iterator[slice]:
         """The images in portions to be painted at once."""
@@ -61,18 +61,18 @@ class Picture:
         return (slice(start, min(start + step, len(self))) for start in range(0, len(self), step))
 
 
-def picture(made: Recipe, dials: Dials) -> Picture:
+def picture(recipe: Recipe, dials: Dials) -> Picture:
     """What is worked out for a whole batch before its pixels are painted."""
-    count = np.zeros(len(made.label), np.int64)
-    layers = layers_of("object", made.objects, dials, count)
+    count = np.zeros(len(recipe.label), np.int64)
+    layers = layers_of("object", recipe.objects, dials, count)
     if dials.clutter > 0:
-        layers += layers_of("clutter", clutter(made, dials), dials, count)
+        layers += layers_of("clutter", clutter(recipe, dials), dials, count)
     if dials.occlusion > 0:
-        layers += layers_of("occluder", occluders(made, dials), dials, count)
+        layers += layers_of("occluder", occluders(recipe, dials), dials, count)
     first = np.cumsum(2 * count + 1) - (2 * count + 1)
-    colours = colour_table(made, layers, first)
+    colours = colour_table(recipe, layers, first)
     layers.sort(key=lambda layer: ROLES.index(layer.role))
-    return Picture(made, dials.size, tuple(layers), colours, first, scene_window(made, dials.size))
+    return Picture(recipe, dials.size, tuple(layers), colours, first, scene_window(recipe, dials.size))
 
 
 def layers_of(role: Role, things: Things, dials: Dials, count: np.ndarray) -> list[Layer]:
@@ -89,19 +89,19 @@ def layers_of(role: Role, things: Things, dials: Dials, count: np.ndarray) -> li
     return layers
 
 
-def scene_window(made: Recipe, size: int) -> tuple[np.ndarray, np.ndarray]:
+def scene_window(recipe: Recipe, size: int) -> tuple[np.ndarray, np.ndarray]:
     """The rows (as addresses) and columns [B, S] of each image's window on its panorama; half of them mirrored."""
-    draws = made.draws
+    draws = recipe.draws
     pixels = (2 * np.arange(size, dtype=np.int64) + 1) * ONE // (2 * size)
     side = draws.whole("window side", UNIT * 85 // 100, UNIT * 115 // 100)
     left = draws.whole("window left", MARGIN, WIDTH - MARGIN - side)[:, None]
     top = draws.whole("window top", MARGIN, HEIGHT - MARGIN - side)[:, None]
     offset = pixels * side[:, None] // ONE
     across = np.where(draws.chance("window mirrored", 0.5)[:, None], side[:, None] - 1 - offset, offset)
-    return (made.scene[:, None] * HEIGHT + top + offset) * WIDTH, left + across
+    return (recipe.scene[:, None] * HEIGHT + top + offset) * WIDTH, left + across
 
 
-def colour_table(made: Recipe, layers: Sequence[Layer], first: np.ndarray) -> np.ndarray:
+def colour_table(recipe: Recipe, layers: Sequence[Layer], first: np.ndarray) -> np.ndarray:
     """The colour of every tone of every ramp, marked, packed in uint32 [ramps, TONES]."""
     things, number = joined([layer.things for layer in layers]), np.concatenate([layer.number for layer in layers])
     inside = first[things.image] + 2 * number - 1
@@ -109,7 +109,7 @@ def colour_table(made: Recipe, layers: Sequence[Layer], first: np.ndarray) -> np
         np.empty((len(first) + 2 * len(number), 4, 3), np.int64),
         np.empty(len(first) + 2 * len(number), np.int64),
     )
-    stops[first], codes[first] = scene_colours(made.draws, made.scene), made.scene
+    stops[first], codes[first] = scene_colours(recipe.draws, recipe.scene), recipe.scene
     stops[inside] = thing_colours(things)
     stops[inside + 1] = stops[inside] * RIM_LIGHT >> 8
     codes[inside] = codes[inside + 1] = np.where(number == 1, MAIN, OTHER) + things.texture

@@ -26,7 +26,7 @@ def levels(hidden: np.ndarray) -> np.ndarray:
     return np.array(LEVELS)[(hidden > 0).astype(int) + (hidden > 0.5)]
 
 
-def columns(made: Recipe, dials: Dials, prefix: str) -> dict[str, np.ndarray]:
+def columns(recipe: Recipe, dials: Dials, prefix: str) -> dict[str, np.ndarray]:
     """What is known of each image, by name.
 
     `texture`, `scene` and `true_class` are names; `colour` is the object's hue, such as 'hue040' in degrees;
@@ -36,31 +36,31 @@ def columns(made: Recipe, dials: Dials, prefix: str) -> dict[str, np.ndarray]:
     object's own. `clip` and `frame` count from 0; `instance` is the same in all frames of a clip. Only where an occluder
     is planted are masks drawn for this.
     """
-    objects = made.objects
+    objects = recipe.objects
     classes = np.array(list(SHAPES))
-    hidden, occluder = np.zeros(len(made.label)), np.full(len(made.label), "", classes.dtype)
-    same = np.zeros(len(made.label), bool)
+    hidden, occluder = np.zeros(len(recipe.label)), np.full(len(recipe.label), "", classes.dtype)
+    same = np.zeros(len(recipe.label), bool)
     if dials.occlusion > 0:
-        in_front = occluders(made, dials)
+        in_front = occluders(recipe, dials)
         covered, full = overlap(objects.take(in_front.image), in_front, dials.size)
         hidden[in_front.image] = covered / full
         occluder[in_front.image] = classes[in_front.shape]
-        same[in_front.image] = same_class(made.draws.take(in_front.image))
+        same[in_front.image] = same_class(recipe.draws.take(in_front.image))
     # Frames of a clip are not independent: intervals are clustered by `group` where there is one.
-    grouped = {"group": made.clip} if dials.frames > 1 else {}
+    groups = {"group": recipe.clip} if dials.frames > 1 else {}
     return {
         "texture": np.array(list(TEXTURES))[objects.texture],
-        "scene": np.array(list(SCENES))[made.scene],
+        "scene": np.array(list(SCENES))[recipe.scene],
         "colour": np.array([f"hue{hue_degrees(hue):03d}" for hue in range(len(SHAPES))])[objects.hue],
         "object_size": objects.diameter / ONE,
-        "true_class": classes[made.true_class],
-        "edges": made.edges,
+        "true_class": classes[recipe.true_class],
+        "edges": recipe.edges,
         "hidden": hidden,
         "level": levels(hidden),
         "occluder": occluder,
         "same_class": same,
-        "clip": made.clip,
-        "frame": made.frame,
-        "instance": np.array([instance_name(prefix, clip, "object") for clip in made.clip.tolist()]),
-        **grouped,
+        "clip": recipe.clip,
+        "frame": recipe.frame,
+        "instance": np.array([instance_name(prefix, clip, "object") for clip in recipe.clip.tolist()]),
+        **groups,
     }

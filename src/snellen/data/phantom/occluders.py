@@ -35,27 +35,27 @@ STILL, STILL_TRIAL = Bounds(10, 90), Bounds(15, 85)
 CLIP, CLIP_TRIAL = Bounds(10, 98), Bounds(15, 92)
 
 
-def occluders(made: Recipe, dials: Dials) -> Things:
+def occluders(recipe: Recipe, dials: Dials) -> Things:
     """The things in front of the main objects: one in each image in which one is planted."""
-    image = np.flatnonzero(made.draws.chance("occluded", dials.occlusion))
-    _, first, clip = np.unique(made.clip[image], return_index=True, return_inverse=True)
-    attempts, found = settled(made.draws.take(image[first]), made.true_class[image[first]], dials)
-    kept = found[clip]
-    image, clip = image[kept], clip[kept]
-    return placed(made.draws.take(image), attempts.take(clip), made.objects.take(image), made.frame[image], dials)
+    image = np.flatnonzero(recipe.draws.chance("occluded", dials.occlusion))
+    _, first, clip = np.unique(recipe.clip[image], return_index=True, return_inverse=True)
+    attempts, has_place = settled(recipe.draws.take(image[first]), recipe.true_class[image[first]], dials)
+    fit = has_place[clip]
+    image, clip = image[fit], clip[fit]
+    return placed(recipe.draws.take(image), attempts.take(clip), recipe.objects.take(image), recipe.frame[image], dials)
 
 
 def settled(draws: Draws, true_class: np.ndarray, dials: Dials) -> tuple[Draws, np.ndarray]:
     """The draws of the first attempt at a place that fits, for each clip, and whether one was found, bool [clips]."""
-    keys, found = np.zeros_like(draws.keys), np.zeros(len(draws.keys), bool)
+    keys, has_place = np.zeros_like(draws.keys), np.zeros(len(draws.keys), bool)
     for attempt in range(ATTEMPTS):
-        pending = np.flatnonzero(~found)
+        pending = np.flatnonzero(~has_place)
         if not len(pending):
             break
         tried = draws.take(pending).within(f"occluder place {attempt}")
         fit = fits(draws.take(pending), tried, true_class[pending], dials)
-        keys[pending[fit]], found[pending[fit]] = tried.keys[fit], True
-    return Draws(keys), found
+        keys[pending[fit]], has_place[pending[fit]] = tried.keys[fit], True
+    return Draws(keys), has_place
 
 
 def fits(draws: Draws, attempt: Draws, true_class: np.ndarray, dials: Dials) -> np.ndarray:

@@ -34,15 +34,15 @@ class Rendered:
     boxes: np.ndarray
 
 
-def paint(made: Recipe, dials: Dials, roles: Sequence[Role] = ROLES) -> Rendered:
+def paint(recipe: Recipe, dials: Dials, roles: Sequence[Role] = ROLES) -> Rendered:
     """The images of a recipe, with what is visible of each object; of the things only those of some roles."""
-    drawn = picture(made, dials)
+    drawing = picture(recipe, dials)
     size = dials.size
-    images, masks = np.empty((len(drawn), size, size, 3), np.uint8), np.empty((len(drawn), size, size), bool)
-    for part in drawn.blocks():
-        canvas = compose(drawn, part, roles)
+    images, masks = np.empty((len(drawing), size, size, 3), np.uint8), np.empty((len(drawing), size, size), bool)
+    for part in drawing.blocks():
+        canvas = compose(drawing, part, roles)
         np.logical_and(canvas.ramps > 0, canvas.ramps < 3, out=masks[part])
-        fill(images[part], cells(drawn, part, canvas), drawn.colours)
+        fill(images[part], cells(drawing, part, canvas), drawing.colours)
     return Rendered(images, masks, tight_boxes(masks))
 
 
@@ -57,11 +57,11 @@ class Canvas(NamedTuple):
     tones: np.ndarray
 
 
-def compose(drawn: Picture, part: slice, roles: Sequence[Role] = ROLES) -> Canvas:
+def compose(drawing: Picture, part: slice, roles: Sequence[Role] = ROLES) -> Canvas:
     """Some images, layer over layer from the back; of the things only those of some roles."""
-    tones = scene_tones(drawn, part)
+    tones = scene_tones(drawing, part)
     canvas = Canvas(np.zeros_like(tones), tones)
-    for layer in drawn.layers:
+    for layer in drawing.layers:
         if layer.role in roles:
             cover(canvas, layer, part)
     return canvas
@@ -86,19 +86,19 @@ def cover(canvas: Canvas, layer: Layer, part: slice) -> None:
     canvas.tones.reshape(-1)[address] = tones[inside]
 
 
-def scene_tones(drawn: Picture, part: slice) -> np.ndarray:
+def scene_tones(drawing: Picture, part: slice) -> np.ndarray:
     """The tone of each pixel of some scenes, bars included, uint8 [b, S, S]."""
-    rows, columns = drawn.window
-    tones = panoramas(blur=max(UNIT // drawn.size, 2)).reshape(-1).take(rows[part, :, None] + columns[part, None, :])
-    marked = np.flatnonzero(drawn.made.edges[part])
+    rows, columns = drawing.window
+    tones = panoramas(blur=max(UNIT // drawing.size, 2)).reshape(-1).take(rows[part, :, None] + columns[part, None, :])
+    marked = np.flatnonzero(drawing.recipe.edges[part])
     if len(marked):
-        tones[marked] = barred(tones[marked], drawn.made.draws.take(marked + part.start))
+        tones[marked] = barred(tones[marked], drawing.recipe.draws.take(marked + part.start))
     return tones
 
 
-def cells(drawn: Picture, part: slice, canvas: Canvas) -> np.ndarray:
+def cells(drawing: Picture, part: slice, canvas: Canvas) -> np.ndarray:
     """The address of each pixel's colour in the table, intp [b, S, S]."""
-    address = canvas.tones + (drawn.first[part, None, None] * TONES).astype(np.intp)
+    address = canvas.tones + (drawing.first[part, None, None] * TONES).astype(np.intp)
     address += canvas.ramps * np.intp(TONES)
     return address
 

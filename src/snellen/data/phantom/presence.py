@@ -47,29 +47,29 @@ def dataset(world: World) -> Dataset:
     )
 
 
-def present(made: Recipe) -> np.ndarray:
+def present(recipe: Recipe) -> np.ndarray:
     """Which images keep their object, bool [B]: shapes come in turn, so whole rounds of them do or do not."""
-    return made.clip // len(SHAPES) % 2 == 0
+    return recipe.clip // len(SHAPES) % 2 == 0
 
 
 def samples(world: World) -> Samples:
     """The listing, in which `true_class` is absent or present and what there is to say of an absent object is left empty."""
-    listed, made = world.samples(), world.recipe(np.arange(world.n))
-    there = present(made)
-    columns = dict(listed.columns)
+    samples, recipe = world.samples(), world.recipe(np.arange(world.n))
+    there = present(recipe)
+    columns = dict(samples.columns)
     for name in OF_THE_OBJECT:
         columns[name] = np.where(there, columns[name], "")
     columns["object_size"] = np.where(there, columns["object_size"], 0.0)
     columns["true_class"] = np.array(CLASSES)[there.astype(int)]
-    labels = (there ^ (made.label != made.true_class)).astype(np.int64)
-    return replace(listed, labels=labels, columns=columns)
+    labels = (there ^ (recipe.label != recipe.true_class)).astype(np.int64)
+    return replace(samples, labels=labels, columns=columns)
 
 
 def read(world: World, positions: Sequence[int]) -> Photos:
     """The photos at some positions of the listing: whole ones, and scenes with an empty mask and no box."""
-    made = world.recipe(positions)
-    whole, scenes = paint(made, world), paint(made, world, tuple(role for role in ROLES if role != "object"))
-    there = present(made)
+    recipe = world.recipe(positions)
+    whole, scenes = paint(recipe, world), paint(recipe, world, tuple(role for role in ROLES if role != "object"))
+    there = present(recipe)
     images = np.where(there[:, None, None, None], whole.images, scenes.images)
     boxes = [whole.boxes[row : row + int(shown)].astype(float) for row, shown in enumerate(there)]
     return Photos(images, pixel_checksums(images), boxes, {"mask": whole.masks & there[:, None, None]})

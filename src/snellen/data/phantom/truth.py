@@ -39,7 +39,7 @@ class Truth:
     `full` and `visible` bool [B, S, S] are the object's masks, `full_boxes` and `boxes` int64 [B, 4] theirs.
     Maps uint8 [B, S, S] of what each pixel shows: `instance` 0 scene, 1 the object, 2 … the other things in the order
     of `things`; `object` class + 1, 0 scene; `part` number in PARTS, 0 scene; `material` texture + 1 on things,
-    len(TEXTURES) + 1 + scene on the scene; `colour` position in COLOURS + 1. Then, one an image: the `label` given, the
+    len(TEXTURES) + 1 + scene on the scene; `colour` position in COLOURS + 1. Then, one per image: the `label` given, the
     `true_class` shown, `texture`, `scene_class`, the share `hidden` = 1 − visible / full pixels, float64,
     `instance_id`, `clip`, `frame`, and `things`, the object first, then from back to front.
     """
@@ -67,24 +67,24 @@ class Truth:
     things: list[list[Thing]]
 
 
-def truth(made: Recipe, dials: Dials, prefix: str) -> Truth:
+def truth(recipe: Recipe, dials: Dials, prefix: str) -> Truth:
     """The truth of a recipe; instance ids start with `prefix`."""
-    drawn = picture(made, dials)
-    count, size = len(drawn), dials.size
+    drawing = picture(recipe, dials)
+    count, size = len(drawing), dials.size
     images, scene, alone = np.empty((3, count, size, size, 3), np.uint8)
     instance, colour = np.empty((2, count, size, size), np.uint8)
-    terms = colour_terms(drawn.colours.astype("<u4").view(np.uint8).reshape(-1, 4)[:, :3])
-    for part in drawn.blocks():
-        shown = compose(drawn, part)
-        address = cells(drawn, part, shown)
-        fill(images[part], address, drawn.colours)
+    terms = colour_terms(drawing.colours.astype("<u4").view(np.uint8).reshape(-1, 4)[:, :3])
+    for part in drawing.blocks():
+        shown = compose(drawing, part)
+        address = cells(drawing, part, shown)
+        fill(images[part], address, drawing.colours)
         colour[part] = terms.take(address)
         instance[part] = (shown.ramps + 1) // 2
-        fill(scene[part], cells(drawn, part, compose(drawn, part, ("clutter", "occluder"))), drawn.colours)
-        only = compose(drawn, part, ("object",))
-        fill(alone[part], cells(drawn, part, only), drawn.colours)
+        fill(scene[part], cells(drawing, part, compose(drawing, part, ("clutter", "occluder"))), drawing.colours)
+        only = compose(drawing, part, ("object",))
+        fill(alone[part], cells(drawing, part, only), drawing.colours)
         alone[part][only.ramps == 0] = 0
-    things, part_map = whole_things(drawn, instance, prefix)
+    things, part_map = whole_things(drawing, instance, prefix)
     visible = instance == 1
     full = np.array([each[0].full for each in things], bool).reshape(visible.shape)
     shapes, textures = (per_pixel(things, instance, kind) for kind in ("shape", "texture"))
@@ -99,47 +99,47 @@ def truth(made: Recipe, dials: Dials, prefix: str) -> Truth:
         instance=instance,
         object=shapes,
         part=part_map,
-        material=np.where(instance > 0, textures, len(TEXTURES) + 1 + made.scene[:, None, None]).astype(np.uint8),
+        material=np.where(instance > 0, textures, len(TEXTURES) + 1 + recipe.scene[:, None, None]).astype(np.uint8),
         colour=colour,
-        label=made.label,
-        true_class=made.true_class,
-        texture=made.objects.texture,
-        scene_class=made.scene,
+        label=recipe.label,
+        true_class=recipe.true_class,
+        texture=recipe.objects.texture,
+        scene_class=recipe.scene,
         hidden=(full & ~visible).sum(axis=(1, 2)) / full.sum(axis=(1, 2)),
         instance_id=[each[0].instance_id for each in things],
-        clip=made.clip,
-        frame=made.frame,
+        clip=recipe.clip,
+        frame=recipe.frame,
         things=things,
     )
 
 
-def whole_things(drawn: Picture, instance: np.ndarray, prefix: str) -> tuple[list[list[Thing]], np.ndarray]:
+def whole_things(drawing: Picture, instance: np.ndarray, prefix: str) -> tuple[list[list[Thing]], np.ndarray]:
     """The things of each image by number, and the map of the parts that are visible, uint8 [B, S, S]."""
-    found: list[list[Thing]] = [[] for _ in range(len(drawn))]
+    things: list[list[Thing]] = [[] for _ in range(len(drawing))]
     part_map = np.zeros(instance.shape, np.uint8)
     of_class = parts().reshape(-1)
-    for layer in sorted(drawn.layers, key=lambda layer: layer.role != "object"):
+    for layer in sorted(drawing.layers, key=lambda layer: layer.role != "object"):
         for row, image in enumerate(layer.things.image):
             one = slice(row, row + 1)
             place = np.ix_(layer.window.rows(one)[0], layer.window.columns(one)[0])
             full, part = np.zeros(instance.shape[1:], bool), np.zeros(instance.shape[1:], np.uint8)
-            full[place] = outline(layer.shape, one, drawn.size)[0] != 0
+            full[place] = outline(layer.shape, one, drawing.size)[0] != 0
             part[place] = of_class.take(silhouette_cells(layer.shape, one)[0])
             visible = instance[image] == layer.number[row]
             part_map[image][visible] = part[visible]
             name = f"clutter{layer.things.slot[row]}" if layer.role == "clutter" else layer.role
             kind = int(layer.things.shape[row]), int(layer.things.texture[row])
-            identity = instance_name(prefix, drawn.made.clip[image], name)
-            found[image].append(Thing(identity, layer.role, *kind, full, visible))
-    return found, part_map
+            identity = instance_name(prefix, drawing.recipe.clip[image], name)
+            things[image].append(Thing(identity, layer.role, *kind, full, visible))
+    return things, part_map
 
 
 def per_pixel(things: list[list[Thing]], instance: np.ndarray, kind: str) -> np.ndarray:
     """The shape or texture of the thing at each pixel plus 1, 0 for the scene, uint8 [B, S, S]."""
-    made = np.zeros(instance.shape, np.uint8)
+    values = np.zeros(instance.shape, np.uint8)
     for row, each in enumerate(things):
-        made[row] = np.array([0] + [getattr(thing, kind) + 1 for thing in each], np.uint8)[instance[row]]
-    return made
+        values[row] = np.array([0] + [getattr(thing, kind) + 1 for thing in each], np.uint8)[instance[row]]
+    return values
 
 
 def instance_name(prefix: str, clip: int, thing: str) -> str:

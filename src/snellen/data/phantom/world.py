@@ -63,20 +63,23 @@ class World(Dials):
 
     def read(self, positions: Sequence[int]) -> Photos:
         """The photos at some positions of the listing."""
-        made = self.render(positions)
+        rendered = self.render(positions)
         return Photos(
-            made.images, pixel_checksums(made.images), list(made.boxes.astype(float)[:, None, :]), {"mask": made.masks}
+            rendered.images,
+            pixel_checksums(rendered.images),
+            list(rendered.boxes.astype(float)[:, None, :]),
+            {"mask": rendered.masks},
         )
 
     def samples(self) -> Samples:
         """The listing; the facts of its columns are described in listing.py."""
-        made = self.recipe(np.arange(self.n))
+        plan = self.recipe(np.arange(self.n))
         clips = self.frames > 1
         ids = tuple(
             f"{self.prefix}/{clip:06d}-{frame:03d}" if clips else f"{self.prefix}/{clip:06d}"
-            for clip, frame in zip(made.clip.tolist(), made.frame.tolist())
+            for clip, frame in zip(plan.clip.tolist(), plan.frame.tolist())
         )
-        return Samples(ids, made.label, columns(made, self, self.prefix))
+        return Samples(ids, plan.label, columns(plan, self, self.prefix))
 
     def dataset(self) -> Dataset:
         """The world as a dataset with exact masks and boxes; no image is rendered before it is read."""

@@ -12,7 +12,6 @@ from snellen.data.canvas import Canvas
 from snellen.data.dataset import Dataset
 from snellen.data.occluders import Occluders
 from snellen.distort import Donors, View
-from snellen.distort.chain import stages_of
 from snellen.engine.ask.maps import Drawn
 from snellen.engine.ask.slides import Slides
 from snellen.engine.keep.failures import Failure
@@ -34,7 +33,7 @@ class Pool:
 
 def pool_needed(one: BoundCell | BoundMap) -> Pool:
     """The pool of a request; it depends on nothing else, so that no other request changes what is pasted."""
-    return Pool(one.canvas, any(getattr(stage, "whole_pool", False) for stage in stages_of(one.distortion)))
+    return Pool(one.canvas, one.distortion.whole_pool)
 
 
 @dataclass

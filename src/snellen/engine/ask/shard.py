@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from snellen.data.dataset import Dataset, Samples
-from snellen.distort import View, moved, show
+from snellen.distort import Distortion, View, moved, show
 from snellen.distort.draws import on_device
 from snellen.engine.ask.maps import Drawn, drawn
 from snellen.engine.ask.memory import within_memory
@@ -150,9 +150,9 @@ def _show_group(
     while stop < len(images):
         start, stop = stop, min(stop + work.batch[lead.canvas], len(images))
         part = view.rows(start, stop)
-        pixels, cover = show(lead.cell.distortion, images[start:stop], part)
+        pixels, cover = show(lead.cell.as_distortion, images[start:stop], part)
         if lead.shown in work.new:
-            _note_cover(lead.cell.distortion, cover, part, trace)
+            _note_cover(lead.cell.as_distortion, cover, part, trace)
             if kept := [row - start for row in pictured if start <= row < stop]:
                 trace.pictures.append(pixels[on_device(np.array(kept), pixels.device)])
         for one in group:
@@ -201,7 +201,7 @@ def _more(probabilities: Tensor, keep: str) -> Tensor:
     return probabilities.clamp(min=torch.finfo(torch.float32).tiny).log().half()
 
 
-def _note_cover(distortion: Any, cover: Tensor | None, view: View, trace: Trace) -> None:
+def _note_cover(distortion: Distortion, cover: Tensor | None, view: View, trace: Trace) -> None:
     """Keep the covered share of each image, and of its object where masks are known."""
     trace.notes.append((len(view.keys), view.notes))
     if cover is None:

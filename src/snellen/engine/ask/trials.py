@@ -58,8 +58,9 @@ def _carry_out(
     place = {sample: position for position, sample in enumerate(ids)}
     held: dict[int, Mapping[str, Any]] = {place[row["sample"]]: row for row in store.trials(one.key)}
     keeping = _Keeping(one.key, store)
-    if hasattr(one.cell.distortion, "things") and store.things(one.key) is None:
-        store.add_things(one.key, one.cell.distortion.things(work.donors.get(pool_needed(one))))
+    trial = one.cell.as_trial
+    if trial.speaks_of_things and store.things(one.key) is None:
+        store.add_things(one.key, trial.things(work.donors.get(pool_needed(one))))
 
     def ask(pixels: Tensor) -> tuple[Reply, Mapping[int, str]]:
         answered = _replied(one, pixels, work)
@@ -68,7 +69,7 @@ def _carry_out(
 
     progress.start(len(ids) - len(held), "trials")
     try:
-        for positions in one.cell.distortion.rounds(len(ids)):
+        for positions in trial.rounds(len(ids)):
             missing = np.array([position for position in positions if position not in held], np.int64)
             if not len(missing):
                 continue
@@ -76,7 +77,7 @@ def _carry_out(
             stage, unreadable = _stage(one, work, threads, missing, earlier)
             shown = [row for row in range(len(missing)) if row not in unreadable]
             unshown = (FinishedTrial(row, {}, 0, error) for row, error in unreadable.items())
-            playing = played(one.cell.distortion.begin(stage), shown, ask, lambda: work.batch[one.canvas])
+            playing = played(trial.begin(stage), shown, ask, lambda: work.batch[one.canvas])
             for end in chain(unshown, playing):
                 sample = ids[missing[end.row]]
                 row = {"sample": sample, "asked": end.asked, "error": end.error, **end.columns}

@@ -42,7 +42,7 @@ def add_trial_pictures(wanted: Iterable[tuple[Cell, int]], plan: Plan, store: St
 
         one = first[cell]
         work = work_of(Pass(cell.on, (one,), (), frozenset()), plan, {}, pasted, store)
-        pictures = cell.distortion.pictures(work.donors.get(pool_needed(one)), places)
+        pictures = cell.as_trial.pictures(work.donors.get(pool_needed(one)), places)
         for place, picture in zip(places, pictures.cpu().numpy()):
             store.add_thumbnail(one.shown, place, picture)
 
@@ -73,7 +73,7 @@ def _draw(on: str, missing: Missing, plan: Plan, store: Store, pasted: Pasted) -
         (slide,) = slides(part, [range(len(rows))], [one.canvas], plan.settings.decoders)
         images = slide.images[one.canvas].to(work.device)
         masks = slide.masks[one.canvas].to(work.device) if one.canvas in slide.masks else None
-        shown, _ = show(one.cell.distortion, images, view_of(one, slide, part.samples.labels, work, masks))
+        shown, _ = show(one.cell.as_distortion, images, view_of(one, slide, part.samples.labels, work, masks))
         for row, picture, error in zip(rows, shown.cpu().numpy(), slide.errors):
             if not error:
                 store.add_thumbnail(one.shown, row, picture)

@@ -8,8 +8,10 @@ from typing import Any
 
 from snellen.data.canvas import Canvas
 from snellen.data.dataset import Dataset
-from snellen.distort import saliency_of
+from snellen.data.sizes import some_sizes
+from snellen.distort import Distortion, saliency_of
 from snellen.engine.requests.map import BoundMap, MapRequest, bind_map
+from snellen.engine.requests.trial import Trial
 from snellen.engine.settings import Settings
 from snellen.errors import UserError
 from snellen.hashing import key_of
@@ -19,11 +21,28 @@ from snellen.models.subject import Subject
 
 @dataclass(frozen=True)
 class Cell:
-    """One question to every model: a distortion of one of the datasets (`on`: test, train …) under a seed."""
+    """One question to every model: a distortion of one of the datasets (`on`: test, train …) under a seed.
 
-    distortion: Any
+    A trial, whose questions depend on answers, stands in the distortion's place.
+    """
+
+    distortion: Distortion | Trial
     on: str = "test"
     seed: int = 0
+
+    @property
+    def as_distortion(self) -> Distortion:
+        """The distortion of a cell that is no trial."""
+        if not isinstance(self.distortion, Distortion):
+            raise ValueError(f"expected a cell with a distortion, got {self.distortion}")
+        return self.distortion
+
+    @property
+    def as_trial(self) -> Trial:
+        """The trial of a cell that asks as it goes."""
+        if not isinstance(self.distortion, Trial):
+            raise ValueError(f"expected a cell with a trial, got {self.distortion}")
+        return self.distortion
 
     def __str__(self) -> str:
         return f"{self.distortion} on {self.on}, seed {self.seed}"
@@ -42,7 +61,7 @@ class BoundCell:
     map: BoundMap | None = None
 
     @property
-    def distortion(self) -> Any:
+    def distortion(self) -> Distortion | Trial:
         return self.cell.distortion
 
     @property
@@ -84,11 +103,26 @@ def canvas_for(subject: Subject, data: Dataset) -> Canvas:
     if subject.card.canvas is not None:
         return subject.card.canvas
     if data.size is None:
-        raise UserError(
-            f"model '{subject.name}' names no image size and {data.text} holds photos of several; "
-            "give it one: snellen.models.from_torch(module, size=224)"
-        )
+        raise _no_size(subject, data)
     return Canvas(data.size[0], data.size[1], "native")
+
+
+def _no_size(subject: Subject, data: Dataset) -> UserError:
+    """Says what is known of the photos' sizes, and which size to give the model."""
+    sizes = some_sizes(data)
+    size: object = 224
+    if len(sizes) == 1:
+        height, width = sizes[0]
+        known = f"{data.text} states none for its photos; those looked at are {height}x{width}"
+        size = height if height == width else sizes[0]
+    elif sizes:
+        known = f"{data.text} holds photos of several, such as {' and '.join(f'{h}x{w}' for h, w in sizes[:2])}"
+    else:
+        known = f"none is known of the photos of {data.text}"
+    return UserError(
+        f"model '{subject.name}' names no image size and {known}; give it one: "
+        f"snellen.models.from_torch(module, size={size})"
+    )
 
 
 def asked(
@@ -104,7 +138,7 @@ def asked(
     if "mean" in needs:
         facts["mean"] = subject.card.fill
     facts |= {name: fingerprint for name, fingerprint in pools.items() if name in needs}
-    saliency = saliency_of(cell.distortion)
+    saliency = saliency_of(cell.distortion) if isinstance(cell.distortion, Distortion) else None
     needed = None
     if saliency is not None:  # each model has its own maps, so what it is shown is its own too
         wanted = MapRequest(saliency.method, saliency.layer, cell.on)

@@ -7,7 +7,7 @@ from typing import Any
 
 from snellen.data.canvas import Canvas
 from snellen.data.dataset import Dataset
-from snellen.distort import Nothing
+from snellen.distort import Distortion, Nothing
 from snellen.engine.settings import Settings
 from snellen.errors import unknown
 from snellen.hashing import key_of
@@ -29,7 +29,7 @@ class MapRequest:
     method: str = "gradcam"
     layer: int | str | None = None
     on: str = "test"
-    distortion: Any = field(default_factory=Nothing)
+    distortion: Distortion = field(default_factory=Nothing)
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -63,7 +63,7 @@ class BoundMap:
     map: BoundMap | None = None
 
     @property
-    def distortion(self) -> Any:
+    def distortion(self) -> Distortion:
         return self.request.distortion
 
     @property

@@ -7,6 +7,7 @@ beside it; so batch size, order and interruptions change how many images are ask
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,10 +15,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
+from snellen.distort.stimulus import Stimulus
+
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from snellen.distort import View
+    from snellen.distort import Donors, View
 
 
 class Reply(NamedTuple):
@@ -64,21 +67,33 @@ class Round(Protocol):
     def show(self, questions: Sequence[Any]) -> Tensor: ...
 
 
-class Trial(Protocol):
-    """What an audit declares: a frozen dataclass with a text form, in place of a cell's distortion.
+class Trial(Stimulus, ABC):
+    """What an audit declares: a frozen dataclass with a text form, in place of a cell's distortion."""
 
-    `needs` and `version` are as a distortion's. `rounds` divides the listing, for those who learn from earlier rows; it must
-    not depend on batch or machine. `most` is how many images are asked at most. One whose columns speak of things, such as
-    backgrounds, also has `things(donors)`, a table of them by column, kept once, and `pictures(donors, places)`, their images.
-    """
+    @abstractmethod
+    def rounds(self, samples: int) -> list[range]:
+        """The listing divided, for those who learn from earlier rows; it must not depend on batch or machine."""
+
+    @abstractmethod
+    def begin(self, stage: Stage) -> Round:
+        """The trials of one round."""
+
+    @abstractmethod
+    def most(self, samples: int, donors: int) -> int:
+        """How many images are asked at most."""
 
     @property
-    def needs(self) -> frozenset[str]: ...
-    @property
-    def version(self) -> Any: ...
-    def rounds(self, samples: int) -> list[range]: ...
-    def begin(self, stage: Stage) -> Round: ...
-    def most(self, samples: int, donors: int) -> int: ...
+    def speaks_of_things(self) -> bool:
+        """Whether its columns speak of things, such as backgrounds, whose table is kept once."""
+        return False
+
+    def things(self, donors: Donors | None) -> dict[str, list[Any]]:
+        """The table of the things, by column."""
+        return {}
+
+    def pictures(self, donors: Donors | None, places: Sequence[int]) -> Tensor:
+        """uint8 [n, 3, H, W]: images of some things, for a report."""
+        raise ValueError(f"{self} has no things to picture")
 
 
 class FinishedTrial(NamedTuple):

@@ -1,0 +1,78 @@
+"""What every distortion offers and declares, and what some can do beyond it: cover pixels, move pixels."""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from snellen.distort.law import Beta, Uniform
+from snellen.distort.stimulus import Stimulus
+from snellen.distort.view import View
+from snellen.notation import text_form
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from snellen.distort.chain import Chain
+
+
+@dataclass(frozen=True)
+class Distortion(Stimulus, ABC):
+    """A call from uint8 [B, 3, H, W] to the same shape; its fields are its parameters, its text form is its identity.
+
+    What it declares, here and as a stimulus, is what the engine, the tests and the reports ask.
+    """
+
+    identity: ClassVar[Mapping[str, object] | None] = None  # parameters that change nothing, if there are any
+
+    @abstractmethod
+    def __call__(self, images: Tensor, view: View) -> Tensor: ...
+
+    @property
+    def draws(self) -> bool:
+        """Whether pixels depend on the seed, as they do wherever a parameter is a law."""
+        return any(isinstance(getattr(self, field.name), Uniform | Beta) for field in dataclasses.fields(self))
+
+    @property
+    def floating(self) -> bool:
+        """Whether floating point decides pixels, so that rare ones differ between machines."""
+        return False
+
+    def words(self) -> str:
+        """How a report names it."""
+        return str(self)
+
+    def __or__(self, other: Distortion) -> Chain:
+        from snellen.distort.chain import chained  # a chain is a distortion too
+
+        return chained(self, other)
+
+    __str__ = text_form
+
+
+class Covering(Distortion):
+    """A distortion that replaces some pixels and leaves the others as they are."""
+
+    cover_name: ClassVar[str] = ""  # what its covers are called in a report, in the plural; "" is its name
+
+    @abstractmethod
+    def cover(self, images: Tensor, view: View) -> Tensor:
+        """bool [B, H, W]: the pixels that are replaced."""
+
+    @abstractmethod
+    def paste(self, images: Tensor, view: View) -> tuple[Tensor, Tensor]:
+        """The images with the covered pixels replaced, and the cover."""
+
+    def __call__(self, images: Tensor, view: View) -> Tensor:
+        return self.paste(images, view)[0]
+
+
+class Moving(Distortion):
+    """A geometric distortion: masks and label maps move along with the pixels."""
+
+    @abstractmethod
+    def move(self, maps: Tensor, view: View) -> Tensor:
+        """Maps [B, H, W] of any type, moved as the images are."""
