@@ -18,20 +18,10 @@ def catalogue(kind: str) -> list[tuple[str, str]]:
 
 
 def _models() -> list[tuple[str, str]]:
-    from snellen.models.observers import OBSERVERS
-    from snellen.models.zoo import NETWORKS
+    from snellen.models.kinds import KINDS
 
-    return [
-        ("timm:resnet18.a1_in1k", "any timm model, always with its weight tag"),
-        ("torchvision:resnet50@IMAGENET1K_V2", "any torchvision classifier with its weights"),
-        ("zoo:ARCH@file.safetensors", "weights for a network named below, or for timm:NAME or torchvision:NAME"),
-        *((f"zoo:{name}@file.safetensors", _first_line(network)) for name, network in NETWORKS.items()),
-        ("file.safetensors", "a checkpoint that snellen trained; a * in its name makes runs of one model"),
-        ("python:package.module:factory", "your own code; also python:file.py:factory@argument"),
-        ("predictions:file.csv", "answers made elsewhere: columns sample, pred and optionally distortion, seed"),
-        ("observer:NAME", f"one that answers as it is built to, on the phantom world: {', '.join(OBSERVERS)}"),
-        ("NAME=MODEL", "any of these under a name of your choice"),
-    ]
+    lines = [line for kind in KINDS.values() for line in kind.lines]
+    return [*lines, ("NAME=MODEL", "any of these under a name of your choice")]
 
 
 def _data() -> list[tuple[str, str]]:

@@ -234,9 +234,9 @@ def _label_maps(
 
 
 def _fresh_settings(device: str | None, batch_size: int | None, shard: int | None) -> dict[str, Any]:
-    from snellen.models.device import chosen_device, precision_on
+    from snellen.models.device import choose_device, precision_on
 
-    where = chosen_device(device)
+    where = choose_device(device)
     return {"device": str(where), "precision": precision_on(where), "batch_size": batch_size, "shard": shard}
 
 

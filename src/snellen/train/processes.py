@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from snellen.errors import UserError
 from snellen.lazy_torch import torch
-from snellen.models.device import chosen_device
+from snellen.models.device import choose_device
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -59,7 +59,7 @@ class Team:
 def assemble(device: str | None) -> Team:
     """The team this process was launched in."""
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
-        return Team(chosen_device(device))
+        return Team(choose_device(device))
     try:
         from accelerate import Accelerator
     except ImportError:

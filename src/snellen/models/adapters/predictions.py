@@ -7,28 +7,29 @@ default none()), `seed` (default 0), `confidence`, `label_prob`.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from snellen.data.manifest import read_table
 from snellen.distort import parse
 from snellen.errors import UserError
 from snellen.hashing import file_sha256, key_of
 from snellen.models.card import Card
+from snellen.models.device import Device
 from snellen.models.model import Model
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-def predictions_card(path: str) -> Card:
+def predictions_card(path: str, argument: str | None = None) -> Card:
     """The card of a predictions file, without reading its rows."""
     file = Path(path).expanduser()
     if not file.is_file():
         raise UserError(f"no predictions file '{path}'")
-    return Card(file.stem, f"predictions:{path}", key_of(["predictions", file_sha256(file)]))
+    return Card(file.stem, f"predictions:{path}", key_of(["predictions", file_sha256(file)]), live=False)
 
 
-def load_predictions(path: str, argument: str | None, device: Any) -> Model:
+def load_predictions(path: str, argument: str | None = None, device: Device = None) -> Model:
     """A model that repeats the answers of a CSV or Parquet file."""
     table = read_table(Path(path).expanduser())
     for column in ("sample", "pred"):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from snellen.data.canvas import Canvas
 from snellen.errors import UserError, unknown
+from snellen.models.device import Device
 from snellen.models.model import Model, from_torch
 
 
-def load_torchvision(name: str, weights: str | None, device: Any) -> Model:
+def load_torchvision(name: str, weights: str | None, device: Device) -> Model:
     """The model of a torchvision name with its weights, such as `resnet50@IMAGENET1K_V2`."""
     from torchvision import models
 
@@ -24,7 +23,7 @@ def load_torchvision(name: str, weights: str | None, device: Any) -> Model:
     try:
         module = models.get_model(name, weights=chosen)
     except OSError as error:
-        raise UserError(f"the weights of 'torchvision:{name}' could not be had ({error}); are you offline? "
+        raise UserError(f"the weights of 'torchvision:{name}' could not be downloaded ({error}); are you offline? "
                         "set TORCH_HOME to a cache that holds them") from None  # fmt: skip
     preset = chosen.transforms()
     crop, scale = preset.crop_size[0], preset.resize_size[0]

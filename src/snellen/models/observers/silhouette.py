@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from snellen.data.phantom.shapes import silhouettes
-from snellen.models.observers.evidence import guessed, main_object
+from snellen.models.observers.evidence import guess_class, main_object
 from snellen.notation import text_form
 
 FOLDS = (2, 3, 4, 5, 6, 8)  # turns of 1/fold of a circle under which some class looks the same
@@ -21,7 +21,7 @@ class Shape:
     __str__ = text_form
 
     def answer(self, images: np.ndarray) -> np.ndarray:
-        return shapes_of(main_object(images), guessed(images))
+        return shapes_of(main_object(images), guess_class(images))
 
 
 def shapes_of(masks: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
