@@ -1,4 +1,4 @@
-"""What there is: models, data, distortions and audits, each with its first line of documentation."""
+"""What there is: models, data, distortions, audits and attribution methods, each with a line of documentation."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from snellen.notation import format_value
 
 
 def catalogue(kind: str) -> list[tuple[str, str]]:
-    """(how to write it, what it is) of every model kind, data scheme, distortion or audit."""
-    kinds = {"models": _models, "data": _data, "distortions": _distortions, "audits": _audits}
+    """(how to write it, what it is) of every model kind, data scheme, distortion, audit or attribution method."""
+    kinds = {"models": _models, "data": _data, "distortions": _distortions, "audits": _audits, "methods": _methods}
     if kind not in kinds:
         raise unknown("list", kind, kinds)
     return kinds[kind]()
@@ -57,6 +57,12 @@ def _audits() -> list[tuple[str, str]]:
     from snellen.audits import AUDITS
 
     return [(_signature(name, cls), _first_line(cls)) for name, cls in AUDITS.items()]
+
+
+def _methods() -> list[tuple[str, str]]:
+    from snellen.explain.methods import METHODS
+
+    return [(name, method.text) for name, method in METHODS.items()]
 
 
 def _signature(name: str, cls: type) -> str:

@@ -6,12 +6,13 @@ default none()), `seed` (default 0), `confidence`, `label_prob`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from snellen.data.manifest import read_table
 from snellen.distort import parse
-from snellen.errors import UserError
+from snellen.errors import UserError, unknown
 from snellen.hashing import file_sha256, key_of
 from snellen.models.card import Card
 from snellen.models.device import Device
@@ -36,6 +37,36 @@ def load_predictions(path: str, argument: str | None = None, device: Device = No
         if column not in table.columns:
             raise UserError(f"{path} has no column '{column}'; it has: {', '.join(map(str, table.columns))}")
     return Model(predictions_card(path), recorded=_tidy(table, path))
+
+
+def recorded_answers(
+    model: Model, distortion: str, seed: int, samples: Sequence[str], classes: Sequence[str]
+) -> pd.DataFrame:
+    """The recorded rows of some samples, in their order, `pred` as numbers in `classes`; a missing one is refused."""
+    if model.recorded is None:
+        raise ValueError(f"expected a model of recorded answers, got '{model.name}'")
+    import pandas as pd
+
+    rows = model.recorded.reindex(pd.MultiIndex.from_product([[distortion], [seed], samples]))
+    missing = rows["pred"].isna()
+    if missing.any():
+        raise UserError(
+            f"'{model.card.text}' has no answer for sample '{samples[int(missing.to_numpy().argmax())]}' under {distortion}, seed {seed}; "
+            "add it, or ask only for audits whose distortions it answers"
+        )
+    numbers = {answer: _class_number(answer, classes, model.card.text) for answer in rows["pred"].unique()}
+    return rows.assign(pred=rows["pred"].map(numbers).astype("int64"))
+
+
+def _class_number(answer: object, classes: Sequence[str], text: str) -> int:
+    """The number of a class given by its name or as a number."""
+    name = str(answer)
+    if name in classes:
+        return list(classes).index(name)
+    try:
+        return int(float(name))
+    except ValueError:
+        raise unknown(f"class in {text}", name, classes) from None
 
 
 def _tidy(table: pd.DataFrame, path: str) -> pd.DataFrame:
