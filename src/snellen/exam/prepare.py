@@ -18,7 +18,7 @@ from snellen.engine import Plan, Settings, Store, make_plan
 from snellen.engine.keep.run_json import check_same, resumed
 from snellen.engine.requests.cell import canvas_for
 from snellen.errors import UserError
-from snellen.models.labels import LabelMap, matched, read_label_map
+from snellen.models.labels import LabelMap, match_classes, read_label_map
 from snellen.models.subject import Subject, subjects_of
 
 
@@ -228,7 +228,7 @@ def _label_maps(
             if labels is not None:
                 maps[where] = read_label_map(Path(labels), subject.card.classes, held.classes)
             else:
-                maps[where], warnings = matched(subject.card.classes, held.classes, subject.name)
+                maps[where], warnings = match_classes(subject.card.classes, held.classes, subject.name)
                 notices += warnings
     return maps, notices
 

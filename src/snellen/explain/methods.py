@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from snellen.errors import unknown
+from snellen.explain.gradcam import Targets, gradcam
 from snellen.models.model import Model
 
 if TYPE_CHECKING:
@@ -22,22 +23,14 @@ class Method:
     it is. `version` is bumped by hand when pixels of maps change. `gradients`: it needs those of a torch network.
     """
 
-    maps: Callable[[Model, Tensor, Tensor | Sequence[int] | None, int | str | None], Tensor]
+    maps: Callable[[Model, Tensor, Targets, int | str | None], Tensor]
     text: str
     version: int = 1
     gradients: bool = True
 
 
-def _gradcam(
-    model: Model, images: Tensor, targets: Tensor | Sequence[int] | None = None, layer: int | str | None = None
-) -> Tensor:
-    from snellen.explain.gradcam import gradcam
-
-    return gradcam(model, images, targets, layer)
-
-
 METHODS: dict[str, Method] = {
-    "gradcam": Method(_gradcam, "Grad-CAM (Selvaraju et al. 2017): features of a layer, weighted by their gradients"),
+    "gradcam": Method(gradcam, "Grad-CAM (Selvaraju et al. 2017): features of a layer, weighted by their gradients"),
 }
 
 

@@ -30,7 +30,7 @@ COLOURS = np.array([[13, 8, 60], [30, 80, 200], [40, 190, 200], [250, 220, 60], 
 
 
 @dataclass(frozen=True)
-class Explained:
+class Explanation:
     """One image, explained: where its picture is, the class that was said and how surely (0 to 1)."""
 
     image: Path
@@ -59,7 +59,7 @@ def explain_images(
     layer: int | str | None = None,
     out: Path | str | None = None,
     method: str = "gradcam",
-) -> list[Explained]:
+) -> list[Explanation]:
     """Write for each image file a PNG with what the model sees and where it looks for its answer, side by side.
 
     It lies beside the image as `NAME.METHOD.png`, or in the folder `out`. `layer` is as for `gradcam`; a whole number may
@@ -76,7 +76,7 @@ def explain_images(
         picture = (path.parent if out is None else Path(out)) / f"{path.stem}.{method}.png"
         write_atomic(picture, png(pair))
         said = model.classes[best] if model.classes else str(best)
-        explained.append(Explained(path, picture, said, float(answer[best])))
+        explained.append(Explanation(path, picture, said, float(answer[best])))
     return explained
 
 

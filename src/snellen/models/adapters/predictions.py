@@ -50,8 +50,9 @@ def recorded_answers(
     rows = model.recorded.reindex(pd.MultiIndex.from_product([[distortion], [seed], samples]))
     missing = rows["pred"].isna()
     if missing.any():
+        first = samples[int(missing.to_numpy().argmax())]
         raise UserError(
-            f"'{model.card.text}' has no answer for sample '{samples[int(missing.to_numpy().argmax())]}' under {distortion}, seed {seed}; "
+            f"'{model.card.text}' has no answer for sample '{first}' under {distortion}, seed {seed}; "
             "add it, or ask only for audits whose distortions it answers"
         )
     numbers = {answer: _class_number(answer, classes, model.card.text) for answer in rows["pred"].unique()}

@@ -81,8 +81,8 @@ class Album:
                 f"{images.shape[1]}; give the world the data's size"
             )
         colours = pack_colours(images).reshape(len(images), -1)
-        found = [self._nearest(one, hashes) for one, hashes in zip(colours, _bytes(colours))]
-        place, equal = np.array(found, np.int64).reshape(-1, 2).T
+        nearest = [self._nearest(one, hashes) for one, hashes in zip(colours, _bytes(colours))]
+        place, equal = np.array(nearest, np.int64).reshape(-1, 2).T
         return place, equal
 
     def _nearest(self, colours: np.ndarray, hashes: np.ndarray) -> tuple[int, int]:
