@@ -39,6 +39,7 @@ def reference() -> str:
     parts.append("## Audits\n")
     parts.append("Clean images and mild noise (`noise(uniform(0, 0.025))`) are always asked.\n")
     parts += [_entry(name, cls) for name, cls in AUDITS.items()]
+    parts += ["## Methods of making maps\n", _pairs("methods")]
     return "\n".join(parts)
 
 

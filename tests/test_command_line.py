@@ -156,10 +156,10 @@ def test_lists_say_what_there_is(kind: str, capsys: pytest.CaptureFixture[str]) 
 def test_every_scheme_and_kind_is_listed() -> None:
     from snellen.catalogue import catalogue
     from snellen.data import SCHEMES
-    from snellen.models.subject import LOADERS
+    from snellen.models.kinds import KINDS
 
     assert set(SCHEMES) <= {text.partition(":")[0] for text, _ in catalogue("data")}
-    assert set(LOADERS) <= {text.partition(":")[0] for text, _ in catalogue("models")}
+    assert set(KINDS) <= {text.partition(":")[0] for text, _ in catalogue("models")}
 
 
 @pytest.mark.parametrize("command", [[], ["audit"], ["demo"], ["report"], ["list"], ["sql"], ["doctor"]])

@@ -1,4 +1,4 @@
-"""What there is: models, data, distortions and audits, each with its first line of documentation."""
+"""What there is: models, data, distortions, audits and attribution methods, each with a line of documentation."""
 
 from __future__ import annotations
 
@@ -10,28 +10,18 @@ from snellen.notation import format_value
 
 
 def catalogue(kind: str) -> list[tuple[str, str]]:
-    """(how to write it, what it is) of every model kind, data scheme, distortion or audit."""
-    kinds = {"models": _models, "data": _data, "distortions": _distortions, "audits": _audits}
+    """(how to write it, what it is) of every model kind, data scheme, distortion, audit or attribution method."""
+    kinds = {"models": _models, "data": _data, "distortions": _distortions, "audits": _audits, "methods": _methods}
     if kind not in kinds:
         raise unknown("list", kind, kinds)
     return kinds[kind]()
 
 
 def _models() -> list[tuple[str, str]]:
-    from snellen.models.observers import OBSERVERS
-    from snellen.models.zoo import NETWORKS
+    from snellen.models.kinds import KINDS
 
-    return [
-        ("timm:resnet18.a1_in1k", "any timm model, always with its weight tag"),
-        ("torchvision:resnet50@IMAGENET1K_V2", "any torchvision classifier with its weights"),
-        ("zoo:ARCH@file.safetensors", "weights for a network named below, or for timm:NAME or torchvision:NAME"),
-        *((f"zoo:{name}@file.safetensors", _first_line(network)) for name, network in NETWORKS.items()),
-        ("file.safetensors", "a checkpoint that snellen trained; a * in its name makes runs of one model"),
-        ("python:package.module:factory", "your own code; also python:file.py:factory@argument"),
-        ("predictions:file.csv", "answers made elsewhere: columns sample, pred and optionally distortion, seed"),
-        ("observer:NAME", f"one that answers as it is built to, on the phantom world: {', '.join(OBSERVERS)}"),
-        ("NAME=MODEL", "any of these under a name of your choice"),
-    ]
+    lines = [line for kind in KINDS.values() for line in kind.lines]
+    return [*lines, ("NAME=MODEL", "any of these under a name of your choice")]
 
 
 def _data() -> list[tuple[str, str]]:
@@ -50,6 +40,12 @@ def _audits() -> list[tuple[str, str]]:
     from snellen.audits import AUDITS
 
     return [(_signature(name, cls), _first_line(cls)) for name, cls in AUDITS.items()]
+
+
+def _methods() -> list[tuple[str, str]]:
+    from snellen.explain.methods import METHODS
+
+    return [(name, method.text) for name, method in METHODS.items()]
 
 
 def _signature(name: str, cls: type) -> str:

@@ -131,7 +131,6 @@ def test_which_map_a_chain_needs() -> None:
     [
         ("salient(1.2)", r"expected share in \[0, 1\]"),
         ("salient(0.3, mots)", "did you mean 'most'"),
-        ("salient(0.3, method=lime)", "method of salient"),
         ("salient(0.3, layer=0.5)", "a whole number or a word or none"),
     ],
 )

@@ -20,7 +20,7 @@ from torch import nn
 
 import snellen
 from snellen.data import Dataset, from_arrays
-from snellen.engine.ask.maps import drawn_in, maps_in, table_of
+from snellen.engine.ask.maps import maps_in, shard_maps_in, table_of
 from snellen.engine.keep.failures import Failure
 from snellen.errors import UserError
 from snellen.explain import gradcam
@@ -214,9 +214,9 @@ def test_maps_survive_their_table(maps: np.ndarray, there: np.ndarray) -> None:
     kept = maps_in(table)
     assert list(kept.ids) == [sample for sample, one in zip(ids, there) if one]
     assert (kept.maps == maps[there]).all()
-    drawn = drawn_in(table)
-    assert (drawn.maps.numpy() == maps * there[:, None, None]).all()
-    assert drawn.failed == {int(row): "no" for row in np.flatnonzero(~there)}
+    shard = shard_maps_in(table)
+    assert (shard.maps.numpy() == maps * there[:, None, None]).all()
+    assert shard.failed == {int(row): "no" for row in np.flatnonzero(~there)}
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ import snellen
 from snellen.errors import UserError
 from snellen.explain import gradcam
 from snellen.explain.feature_grid import places_of
-from snellen.explain.gradcam import chosen_layer
+from snellen.explain.gradcam import find_layer
 from snellen.models import from_callable, from_torch
 from snellen.models.zoo import NETWORKS
 
@@ -167,7 +167,7 @@ def vgg(classes: int) -> nn.Module:
 )
 def test_layers_are_found_by_themselves(build, size, layer, name, grid) -> None:
     network = seeded(build, 10)
-    spot = chosen_layer(network, pictures(1, size, size), layer)
+    spot = find_layer(network, pictures(1, size, size), layer)
     assert spot.name == name
     assert (spot.places.height, spot.places.width) == grid
 
@@ -175,7 +175,7 @@ def test_layers_are_found_by_themselves(build, size, layer, name, grid) -> None:
 def test_a_strided_bottleneck_does_not_hide_the_stage_before_it() -> None:
     """Its first convolution still has the finer resolution and answers after that stage."""
     network = seeded(torchvision.models.resnet50, num_classes=10)
-    assert chosen_layer(network, pictures(1, 64, 64), -2).name == "layer3"
+    assert find_layer(network, pictures(1, 64, 64), -2).name == "layer3"
 
 
 class Graph(nn.Module):

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from snellen.models.label_maps.imagenet9 import classes, in9_targets, plain_name
-from snellen.models.labels import LabelMap, matched
+from snellen.models.labels import LabelMap, match_classes
 
 NINE = ["dog", "bird", "vehicle", "reptile", "carnivore", "insect", "instrument", "primate", "fish"]
 FOLDERS = [
@@ -61,7 +61,7 @@ def test_1001_outputs_are_one_further_with_ids_or_by_place(imagenet: list[str]) 
 
 
 def test_the_answer_is_the_class_of_the_best_output_not_of_the_largest_sum(imagenet: list[str]) -> None:
-    label_map, told = matched(imagenet, FOLDERS, "m")
+    label_map, told = match_classes(imagenet, FOLDERS, "m")
     assert (label_map.rule, label_map.classes) == ("argmax", 9)
     assert told == ["370 of the 1000 classes of model 'm' are read as 9 classes, any other answer as wrong"]
     probabilities = torch.zeros(2, 1000)
@@ -73,12 +73,12 @@ def test_the_answer_is_the_class_of_the_best_output_not_of_the_largest_sum(image
 
 
 def test_the_nine_in_another_spelling_or_order_match_by_name() -> None:
-    assert matched(FOLDERS, NINE, "m") == (LabelMap(9, "argmax", tuple(range(9))), [])
+    assert match_classes(FOLDERS, NINE, "m") == (LabelMap(9, "argmax", tuple(range(9))), [])
     by_alphabet = sorted(NINE)
-    label_map, told = matched(FOLDERS, by_alphabet, "m")
+    label_map, told = match_classes(FOLDERS, by_alphabet, "m")
     assert label_map.targets == tuple(by_alphabet.index(name) for name in NINE)
     assert told == []
-    assert matched(NINE, NINE, "m") == (LabelMap(9), [])
+    assert match_classes(NINE, NINE, "m") == (LabelMap(9), [])
 
 
 def test_some_of_the_nine_are_enough_and_other_classes_are_left_alone(imagenet: list[str]) -> None:
@@ -92,7 +92,7 @@ def test_some_of_the_nine_are_enough_and_other_classes_are_left_alone(imagenet: 
 def test_full_labels_need_no_map_of_groups(imagenet: list[str]) -> None:
     """1,000 folders named by WordNet id, as the full version of the sets has."""
     ids = [name.rpartition(", ")[2] for name in imagenet]
-    assert matched(imagenet, ids, "m") == (LabelMap(1000), [])
+    assert match_classes(imagenet, ids, "m") == (LabelMap(1000), [])
 
 
 @pytest.mark.parametrize(

@@ -9,29 +9,29 @@ import pytest
 import torch
 
 from snellen.errors import UserError
-from snellen.models.labels import LabelMap, matched, read_label_map
+from snellen.models.labels import LabelMap, match_classes, read_label_map
 
 KNOWN = ["tench, Tinca tinca, n01440764", "goldfish, n01443537", "great white shark, n01484850"]
 
 
 def test_the_same_names_in_the_same_order_need_no_map() -> None:
-    assert matched(["a", "b"], ["a", "b"], "m") == (LabelMap(2), [])
+    assert match_classes(["a", "b"], ["a", "b"], "m") == (LabelMap(2), [])
 
 
 def test_names_match_by_synonym_whatever_their_case_and_joints() -> None:
-    label_map, warnings = matched(KNOWN, ["Great_White-Shark", "n01440764"], "m")
+    label_map, warnings = match_classes(KNOWN, ["Great_White-Shark", "n01440764"], "m")
     assert label_map.targets == (1, -1, 0)
     assert warnings == []
 
 
 def test_a_class_the_model_does_not_know_is_warned_of() -> None:
-    label_map, warnings = matched(KNOWN, ["goldfish", "unicorn"], "m")
+    label_map, warnings = match_classes(KNOWN, ["goldfish", "unicorn"], "m")
     assert label_map.targets == (-1, 0, -1)
     assert warnings == ["1 of 2 classes are unknown to model 'm' and can never be right: unicorn"]
 
 
 def test_other_names_in_the_same_number_match_by_position_with_a_warning() -> None:
-    label_map, warnings = matched(["x", "y"], ["a", "b"], "m")
+    label_map, warnings = match_classes(["x", "y"], ["a", "b"], "m")
     assert label_map == LabelMap(2)
     assert "matched by position" in warnings[0]
 
@@ -40,7 +40,7 @@ def test_nothing_in_common_is_refused_with_the_way_out() -> None:
     with pytest.raises(
         UserError, match=r"none of the data's 2 classes \('cat', …\) is among the 3 of model 'm'.*--labels"
     ):
-        matched(KNOWN, ["cat", "dog"], "m")
+        match_classes(KNOWN, ["cat", "dog"], "m")
 
 
 PROBABILITIES = torch.tensor([[0.4, 0.3, 0.25, 0.05], [0.1, 0.2, 0.3, 0.4]])

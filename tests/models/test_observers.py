@@ -19,7 +19,7 @@ from snellen.models import observers
 from snellen.models.observers import OBSERVERS, parse
 from snellen.models.observers.black import has_black
 from snellen.models.observers.silhouette import moments, shapes_of
-from snellen.models.observers.straight import has_edges, level_edges
+from snellen.models.observers.straight_edges import has_edges, level_edges
 
 K = len(SHAPES)
 N = 600
@@ -229,7 +229,7 @@ def test_the_nearest_image_is_the_one_that_brute_force_finds():
     images = world.render(range(40)).images
     half = images[:20].copy()
     half[:, :, 20:] = images[20:, :, 20:]  # 20 columns of one, 12 of another
-    from snellen.models.observers.remembered import album_of
+    from snellen.models.observers.album import album_of
 
     place, equal = album_of(world.text).nearest(half)
     counts = (half[:, None] == images[None]).all(axis=4).sum(axis=(2, 3))

@@ -58,7 +58,7 @@ def first_look(
     listed.
     """
     model = subject.model(settings.device)
-    if model.predict is None or (networks_only and model.module is None):
+    if not model.card.live or (networks_only and not model.card.gradients):
         return []
     try:
         look = _look(subject, data, labels, settings)

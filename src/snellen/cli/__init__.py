@@ -188,6 +188,9 @@ def explain(
     data: Annotated[str | None, typer.Option(help="data with masks: models side by side, and the share inside")] = None,
     limit: Annotated[int, typer.Option(help="with --data: ask about at most N images")] = 64,
     layer: Annotated[str | None, typer.Option(help="where to look: a name, -2 (stages from the end) or stage3")] = None,
+    method: Annotated[
+        str, typer.Option(help="how to make the maps of image files; see `snellen list methods`")
+    ] = "gradcam",
     out: Annotated[
         Path | None, typer.Option(help="the folder for the pictures; default beside each image, with --data explained")
     ] = None,
@@ -205,12 +208,13 @@ def explain(
         return
     if not images:
         raise UserError("no image given; name image files, or --data with masks")
-    print_explained(explain_images(load_model(model, device), list(map(Path, images)), layer, out), as_json=json)
+    explained = explain_images(load_model(model, device), list(map(Path, images)), layer, out, method)
+    print_explained(explained, as_json=json)
 
 
 @app.command("list", epilog="Example: snellen list distortions")
 def list_(
-    kind: Annotated[str, typer.Argument(help="models, data, distortions or audits")],
+    kind: Annotated[str, typer.Argument(help="models, data, distortions, audits or methods (of making maps)")],
     json: AsJson = False,
 ) -> None:
     """Say what there is."""

@@ -18,7 +18,7 @@ from snellen.exam.run import Run
 
 if TYPE_CHECKING:
     from snellen.doctor import Health
-    from snellen.explain import Beside, Explained
+    from snellen.explain import Beside, Explanation
 
 
 @dataclass(frozen=True)
@@ -197,7 +197,7 @@ def print_calibration(page: Mapping[str, Any], out: Path, *, as_json: bool, quie
         print(f"page: {out / 'calibration.html'}")
 
 
-def print_explained(told: Sequence[Explained], *, as_json: bool) -> None:
+def print_explained(told: Sequence[Explanation], *, as_json: bool) -> None:
     """Where each picture is, what was said of the image and how surely."""
     if as_json:
         rows = [{name: str(v) if isinstance(v, Path) else v for name, v in asdict(one).items()} for one in told]

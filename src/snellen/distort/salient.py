@@ -28,14 +28,15 @@ class Salient(Painting):
 
     `share` of N pixels, 0 to 1: `most` covers the ⌈share · N⌉ highest, `least` the ⌊share · N⌋ lowest, `coin` one or the
     other by a draw per image that is the same at every share. Equal pixels rank from top left to bottom right. `layer`
-    is where the map is read: a name in the network, a stage from the end (-2) or stage3; none is the last stage.
+    is where the map is read: a name in the network, a stage from the end (-2) or stage3; none is the last stage. `method`
+    makes the map; a plan refuses names that `snellen list methods` does not have.
     """
 
     share: float | Law = 0.3
     which: Literal["most", "least", "coin"] = "coin"
     fill: Fill = "mean"
     layer: int | str | None = None
-    method: Literal["gradcam"] = "gradcam"
+    method: str = "gradcam"
     version: ClassVar[int] = 1
     identity: ClassVar[dict[str, object]] = {"share": 0}
     cover_name: ClassVar[str] = "salient pixels"
@@ -85,7 +86,7 @@ def saliency_of(distortion: Distortion) -> Saliency | None:
     """The map that a distortion, or a stage of a chain, needs; None where it needs none."""
     needed = {Saliency(one.method, one.layer) for one in stages_of(distortion) if isinstance(one, Salient)}
     if len(needed) > 1:
-        raise UserError(f"'{distortion}' needs maps of several layers; a chain may use only one")
+        raise UserError(f"'{distortion}' needs maps of several layers or methods; a chain may use only one")
     return next(iter(needed), None)
 
 

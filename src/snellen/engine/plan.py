@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from snellen.data.dataset import Dataset
 from snellen.engine.keep.store import Present, Store
+from snellen.engine.plan_checks import check_maps, check_needs, check_recorded, check_trials
 from snellen.engine.requests.cell import BoundCell, Cell, asked, canvas_for
 from snellen.engine.requests.map import BoundMap, MapRequest, bind_map
 from snellen.engine.settings import Settings
-from snellen.errors import UserError
 from snellen.models.labels import LabelMap
 from snellen.models.subject import Subject
 
@@ -74,8 +74,7 @@ class Plan:
 
     def images_of(self, one: Pass, shard: int) -> int:
         """Images that models will be shown for one shard, for answers or for maps."""
-        asked = sum(a.subject.card.text.partition(":")[0] != "predictions" for a in one.left)
-        return len(self.samples_of(one.on, shard)) * asked
+        return len(self.samples_of(one.on, shard)) * sum(request.subject.card.live for request in one.left)
 
 
 def make_plan(
@@ -97,13 +96,13 @@ def make_plan(
     pools = pools or {}
 
     def put(cell: Cell) -> list[BoundCell]:
-        _check_needs(cell, data[cell.on], pools, subjects)
+        check_needs(cell, data[cell.on], pools, subjects)
         read = [labels[subject.name, subject.run, cell.on] for subject in subjects]
         return [asked(cell, subject, data[cell.on], one, settings, pools) for subject, one in zip(subjects, read)]
 
     needed = {(one.subject.name, one.subject.run, one.key): one for cell in dict.fromkeys(cells) for one in put(cell)}
     tried = [one for cell in dict.fromkeys(trials) for one in put(cell)]
-    _check_trials(tried)
+    check_trials(tried)
     mapped = {one.key: one for request in maps for one in _mapped(request, subjects, data, labels, settings, pools)}
     canvases = [canvas_for(subject, held) for subject in subjects for held in data.values()]
     shard = settings.shard_for(canvases)
@@ -113,6 +112,7 @@ def make_plan(
         drawn = [one for one in mapped.values() if one.request.on == on]
         if wanted or drawn:
             passes += _passes(on, wanted, drawn, math.ceil(len(held) / shard), store)
+    check_recorded((one for part in passes for one in part.asked), data)
     left = tuple(one for one in tried if not _ended(one, len(data[one.cell.on]), store))
     return Plan(
         tuple(needed.values()), tuple(passes), data, settings, shard, tuple(mapped.values()), tuple(tried), left
@@ -129,8 +129,10 @@ def _mapped(
 ) -> Iterator[BoundMap]:
     """A map request as put to every run."""
     held, cell = data[request.on], Cell(request.distortion, request.on, request.seed)
-    _check_needs(cell, held, pools, subjects)
-    _check_gradients(f"a map by {request.method}", subjects, "leave out the audit that asks for it, or the model")
+    check_needs(cell, held, pools, subjects)
+    check_maps(
+        request.method, f"a map by {request.method}", subjects, "leave out the audit that asks for it, or the model"
+    )
     for subject in subjects:
         one = bind_map(request, subject, held, canvas_for(subject, held), settings)
         if not request.clean:
@@ -172,41 +174,3 @@ def _ended(one: BoundCell, samples: int, store: Store) -> bool:
     """Whether all trials of a run are kept, and what they speak of."""
     complete = not one.cell.as_trial.speaks_of_things or store.things(one.key) is not None
     return complete and store.ended_trials(one.key) == samples
-
-
-def _check_trials(trials: Sequence[BoundCell]) -> None:
-    """Refuse those who cannot be asked anew."""
-    for one in trials:
-        if one.subject.card.text.startswith("predictions:"):
-            raise UserError(
-                f"{one.cell.distortion} asks as it goes, which '{one.subject.name}', a file of recorded answers, cannot "
-                "follow; leave that audit out"
-            )
-
-
-def _check_needs(cell: Cell, data: Dataset, pools: Collection[str], subjects: Sequence[Subject]) -> None:
-    """Refuse a distortion whose facts nobody can give."""
-    for need in sorted(cell.distortion.needs):
-        if need == "donors" and need not in pools:
-            raise UserError(
-                f"{cell.distortion} needs a donor pool; pass --donors DATA, for example --donors phantom:train"
-            )
-        if need == "occluders" and need not in pools:
-            raise UserError(
-                f"{cell.distortion} needs cut-outs; pass --occluders DIR, a folder of PNGs with transparency"
-            )
-        if need == "boxes" and "masks" in data.facts:
-            continue  # a mask has a box around it
-        if need in ("masks", "boxes") and need not in data.facts:
-            raise UserError(
-                f"{cell.distortion} needs the objects' {need}, which {data.text} does not have; "
-                f"leave it out, or use data with {need}"
-            )
-        if need == "saliency":
-            _check_gradients(str(cell.distortion), subjects, "maskings that need none are occlude, tiles and fourier")
-
-
-def _check_gradients(what: str, subjects: Sequence[Subject], advice: str) -> None:
-    for subject in subjects:
-        if subject.card.text.startswith("predictions:") or (subject.loaded and subject.loaded.module is None):
-            raise UserError(f"{what} needs the gradients of a torch network, which '{subject.name}' is not; {advice}")

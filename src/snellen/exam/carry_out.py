@@ -82,6 +82,8 @@ def carry_out(
     from snellen.report import write_findings, write_results
 
     folder = prepared.folder
+    if prepared.fresh:
+        prepared.plan()  # what cannot be asked is refused before anything is removed
     with _made(folder), writer_lock(folder):
         if prepared.fresh:
             _empty(folder)

@@ -19,7 +19,7 @@ from snellen.engine.keep.run_json import check_same, resumed
 from snellen.engine.requests.cell import canvas_for
 from snellen.engine.requests.trial import Trial
 from snellen.errors import UserError
-from snellen.models.labels import LabelMap, matched, read_label_map
+from snellen.models.labels import LabelMap, match_classes, read_label_map
 from snellen.models.subject import Subject, subjects_of
 
 
@@ -229,15 +229,15 @@ def _label_maps(
             if labels is not None:
                 maps[where] = read_label_map(Path(labels), subject.card.classes, held.classes)
             else:
-                maps[where], warnings = matched(subject.card.classes, held.classes, subject.name)
+                maps[where], warnings = match_classes(subject.card.classes, held.classes, subject.name)
                 notices += warnings
     return maps, notices
 
 
 def _fresh_settings(device: str | None, batch_size: int | None, shard: int | None) -> dict[str, Any]:
-    from snellen.models.device import chosen_device, precision_on
+    from snellen.models.device import choose_device, precision_on
 
-    where = chosen_device(device)
+    where = choose_device(device)
     return {"device": str(where), "precision": precision_on(where), "batch_size": batch_size, "shard": shard}
 
 

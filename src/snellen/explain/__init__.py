@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from snellen.explain.beside import Beside, explain_beside
 from snellen.explain.gradcam import gradcam
-from snellen.explain.picture import Explained, explain_images, overlay
+from snellen.explain.picture import Explanation, explain_images, overlay
 
-__all__ = ["Beside", "Explained", "explain_beside", "explain_images", "gradcam", "overlay"]
+__all__ = ["Beside", "Explanation", "explain_beside", "explain_images", "gradcam", "overlay"]

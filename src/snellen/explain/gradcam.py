@@ -8,26 +8,32 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from snellen.errors import UserError
 from snellen.explain.feature_grid import tensor_in
-from snellen.explain.hooks import visited_calls, visited_modules
-from snellen.explain.layers import OTHERS, Layer, Watched, watched
+from snellen.explain.hooks import hook_calls, hook_modules
+from snellen.explain.layers import OTHERS, FeatureLayers, Layer, find_layers
 from snellen.lazy_torch import torch
 from snellen.models.model import Model, normaliser
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
+Targets: TypeAlias = "Tensor | Sequence[int] | None"
+Autocast = Callable[[], AbstractContextManager[Any]]
+
 # What is known of networks, for as long as they live: their layers by the shape of the image, and those whose maps vary.
-_WATCHED: weakref.WeakKeyDictionary[nn.Module, dict[tuple[int, ...], Watched]] = weakref.WeakKeyDictionary()
-_VARIED: weakref.WeakKeyDictionary[nn.Module, set[str]] = weakref.WeakKeyDictionary()
+_LAYERS: weakref.WeakKeyDictionary[nn.Module, dict[tuple[int, ...], FeatureLayers]] = weakref.WeakKeyDictionary()
+_VARYING: weakref.WeakKeyDictionary[nn.Module, set[str]] = weakref.WeakKeyDictionary()
 
 
 def gradcam(
-    model: Any, images: Tensor, targets: Tensor | Sequence[int] | None = None, layer: int | str | None = None
+    model: Model | nn.Module,
+    images: Tensor,
+    targets: Targets = None,
+    layer: int | str | None = None,
 ) -> Tensor:
     """Maps float32 [B, H, W] in 0…1, each divided by its own maximum; all 0 where nothing speaks for the class.
 
@@ -37,37 +43,41 @@ def gradcam(
     The weight of a channel is the mean of its gradient over the places; a map is the channel mean of weighted features,
     without what is negative, divided by its maximum, enlarged bilinearly. (The channel sum gives the same map.)
     """
-    network, normalised, autocast = _opened(model)
+    network, normalise, autocast = _open(model)
     if images.ndim != 4 or not len(images):
         raise ValueError(f"expected images [B, 3, H, W], at least one, got {list(images.shape)}")
-    pixels = normalised(images)
-    with _asked_quietly(network):
+    pixels = normalise(images)
+    with _eval_mode(network):
         name = f"model '{model.name}'" if isinstance(model, Model) else "the model"
-        spot = chosen_layer(network, pixels[:1], layer, autocast, name)
-        features, gradients = _felt(network, pixels, targets, spot, autocast)
+        spot = find_layer(network, pixels[:1], layer, autocast, name)
+        features, gradients = _features_and_gradients(network, pixels, targets, spot, autocast)
     coarse = (gradients.mean((2, 3), keepdim=True) * features).mean(1)
-    trusted = _VARIED.setdefault(network, set())
-    if spot.name not in trusted and _varied(coarse, features, spot):  # once: looking at values waits for the device
+    trusted = _VARYING.setdefault(network, set())
+    if spot.name not in trusted and _varies(coarse, features, spot):  # once: looking at values waits for the device
         trusted.add(spot.name)
     coarse = coarse.clamp(min=0)
     top = coarse.amax((1, 2), keepdim=True)
     coarse = torch.where(top > 0, coarse / top, torch.zeros_like(coarse))
-    return _enlarged(coarse, pixels.shape[2:]).clamp(0, 1)
+    return _enlarge(coarse, pixels.shape[2:]).clamp(0, 1)
 
 
-def chosen_layer(
-    network: nn.Module, pixels: Tensor, layer: int | str | None, autocast: Any = None, model: str = "the model"
+def find_layer(
+    network: nn.Module,
+    pixels: Tensor,
+    layer: int | str | None,
+    autocast: Autocast | None = None,
+    model: str = "the model",
 ) -> Layer:
     """The layer that is meant, found by showing the network one image [1, 3, H, W] the first time."""
-    held = _WATCHED.setdefault(network, {})
+    by_shape = _LAYERS.setdefault(network, {})
     shape = tuple(pixels.shape)
-    if shape not in held:
+    if shape not in by_shape:
         with autocast() if autocast else nullcontext():
-            held[shape] = watched(network, pixels)
-    return held[shape].chosen(layer, model)
+            by_shape[shape] = find_layers(network, pixels)
+    return by_shape[shape].pick(layer, model)
 
 
-def _opened(model: Any) -> tuple[nn.Module, Callable[[Tensor], Tensor], Callable[[], Any]]:
+def _open(model: Model | nn.Module) -> tuple[nn.Module, Callable[[Tensor], Tensor], Autocast]:
     """The torch network, what makes its input of the images, and the autocast it runs under."""
     if isinstance(model, Model):
         if model.module is None or model.device is None:
@@ -80,10 +90,10 @@ def _opened(model: Any) -> tuple[nn.Module, Callable[[Tensor], Tensor], Callable
         )
     if not isinstance(model, torch.nn.Module):
         raise UserError(f"expected a model of snellen or a torch network, got {type(model).__name__}; {OTHERS}")
-    return model, _as_given, nullcontext
+    return model, _floats, nullcontext
 
 
-def _as_given(images: Tensor) -> Tensor:
+def _floats(images: Tensor) -> Tensor:
     if not images.is_floating_point():
         raise ValueError(
             "expected float images as the bare network takes them, got bytes; wrap it: models.from_torch(…)"
@@ -92,56 +102,56 @@ def _as_given(images: Tensor) -> Tensor:
 
 
 @contextmanager
-def _asked_quietly(network: nn.Module) -> Iterator[None]:
+def _eval_mode(network: nn.Module) -> Iterator[None]:
     """The network as it answers, not as it learns."""
-    learning = [part for part in network.modules() if part.training]
-    if learning:
+    training = [part for part in network.modules() if part.training]
+    if training:
         network.eval()
     try:
         yield
     finally:
-        for part in learning:
+        for part in training:
             part.training = True
 
 
-def _felt(
-    network: nn.Module, pixels: Tensor, targets: Any, spot: Layer, autocast: Callable[[], Any]
+def _features_and_gradients(
+    network: nn.Module, pixels: Tensor, targets: Targets, spot: Layer, autocast: Autocast
 ) -> tuple[Tensor, Tensor]:
     """The layer's features and the gradient of the targets' outputs in them, each [B, channels, h, w] in fp32."""
-    caught: list[Tensor] = []
+    leaves: list[Tensor] = []
 
     def cut(name: str, output: Any) -> Any:
         tensor = tensor_in(output)
         if name != spot.name or tensor is None:
             return None
         torch.set_grad_enabled(True)
-        caught[:] = [tensor.detach().requires_grad_()]
-        behind = caught[0].clone()  # layers behind it may write into it
+        leaves[:] = [tensor.detach().requires_grad_()]
+        behind = leaves[0].clone()  # layers behind it may write into it
         return behind if tensor is output else type(output)((behind, *output[1:]))
 
-    called = _WATCHED[network][1, *pixels.shape[1:]].called
-    visits = visited_calls(cut) if called else visited_modules(network, cut, lambda name, _: name == spot.name)
+    calls = _LAYERS[network][1, *pixels.shape[1:]].calls
+    hooks = hook_calls(cut) if calls else hook_modules(network, cut, lambda name, _: name == spot.name)
     with torch.no_grad(), autocast():
-        with visits:
+        with hooks:
             answers = network(pixels)
-        said = _score(getattr(answers, "logits", answers), targets)
-        gradient = torch.autograd.grad(said, caught, allow_unused=True)[0] if said.requires_grad else None
+        score = _score(getattr(answers, "logits", answers), targets)
+        gradient = torch.autograd.grad(score, leaves, allow_unused=True)[0] if score.requires_grad else None
     if gradient is None:  # nothing that the network says comes by this layer
-        gradient = torch.zeros_like(caught[0])
-    features, slopes = (spot.places.features(one.detach()).float() for one in (caught[0], gradient))
+        gradient = torch.zeros_like(leaves[0])
+    features, slopes = (spot.places.features(one.detach()).float() for one in (leaves[0], gradient))
     return features, slopes
 
 
-def _enlarged(coarse: Tensor, size: Sequence[int]) -> Tensor:
+def _enlarge(coarse: Tensor, size: Sequence[int]) -> Tensor:
     """Maps [B, h, w] enlarged bilinearly to [B, H, W].
 
     The batch lies where channels lie, last in memory: torch's kernel for one channel walks through the batch in a loop.
     """
-    held = coarse.permute(1, 2, 0)[None].contiguous().permute(0, 3, 1, 2)
-    return torch.nn.functional.interpolate(held, tuple(size), mode="bilinear")[0].contiguous()
+    channels = coarse.permute(1, 2, 0)[None].contiguous().permute(0, 3, 1, 2)
+    return torch.nn.functional.interpolate(channels, tuple(size), mode="bilinear")[0].contiguous()
 
 
-def _score(answers: Tensor, targets: Any) -> Tensor:
+def _score(answers: Tensor, targets: Targets) -> Tensor:
     """The sum of each image's target output; images do not mix, so each gets its own gradient."""
     if not isinstance(answers, torch.Tensor) or answers.ndim != 2:
         got = list(answers.shape) if isinstance(answers, torch.Tensor) else type(answers).__name__
@@ -156,7 +166,7 @@ def _score(answers: Tensor, targets: Any) -> Tensor:
     return answers.gather(1, wanted).sum()
 
 
-def _varied(coarse: Tensor, features: Tensor, spot: Layer) -> bool:
+def _varies(coarse: Tensor, features: Tensor, spot: Layer) -> bool:
     """Whether any map differs from place to place.
 
     A layer is refused where none does although its features do: behind it, places no longer matter. Of images of one
@@ -165,8 +175,8 @@ def _varied(coarse: Tensor, features: Tensor, spot: Layer) -> bool:
     flat = coarse.flatten(1)
     if (flat.amax(1) > flat.amin(1)).any():
         return True
-    seen = features.flatten(2)
-    if coarse[0].numel() == 1 or (seen.amax(2) > seen.amin(2)).any():
+    places = features.flatten(2)
+    if coarse[0].numel() == 1 or (places.amax(2) > places.amin(2)).any():
         raise UserError(
             f"Grad-CAM at layer '{spot.name}' is the same everywhere in the image; try an earlier one, such as layer=-2"
         )

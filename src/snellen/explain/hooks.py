@@ -1,4 +1,4 @@
-"""Visits: being told what each layer of a network answers, and answering in its place.
+"""Hooks: seeing what each layer of a network answers, and answering in its place.
 
 A layer is a module of the network; in a network without modules of its own, such as one read from a graph, it is a call
 of a torch function, named by the function and the number of the call: `conv2d.12`.
@@ -20,7 +20,7 @@ Each = Callable[[str, Any], Any]  # a layer's name and output → what goes on i
 
 
 @contextmanager
-def visited_modules(network: nn.Module, each: Each, only: Callable[[str, nn.Module], bool]) -> Iterator[None]:
+def hook_modules(network: nn.Module, each: Each, only: Callable[[str, nn.Module], bool]) -> Iterator[None]:
     """Tell `each` what the modules for which `only` holds answer."""
     handles = [
         module.register_forward_hook(lambda _, __, output, name=name: each(name, output))
@@ -35,11 +35,11 @@ def visited_modules(network: nn.Module, each: Each, only: Callable[[str, nn.Modu
 
 
 @contextmanager
-def visited_calls(each: Each) -> Iterator[None]:
+def hook_calls(each: Each) -> Iterator[None]:
     """Tell `each` what every torch function answers."""
     from torch.overrides import TorchFunctionMode
 
-    counted: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
 
     class Calls(TorchFunctionMode):
         def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -47,8 +47,8 @@ def visited_calls(each: Each) -> Iterator[None]:
             if not isinstance(output, torch.Tensor) or output.ndim not in (3, 4):
                 return output
             name = function.__name__.strip("_")
-            counted[name] += 1
-            instead = each(f"{name}.{counted[name]}", output)
+            counts[name] += 1
+            instead = each(f"{name}.{counts[name]}", output)
             return output if instead is None else instead
 
     with Calls():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from snellen.errors import UserError, unknown
 from snellen.explain.feature_grid import Places, places_of, tensor_in
-from snellen.explain.hooks import visited_calls, visited_modules
+from snellen.explain.hooks import hook_calls, hook_modules
 from snellen.lazy_torch import torch
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ class Layer:
 
 
 @dataclass(frozen=True)
-class Watched:
-    """What one image left in a network: every layer with places in the order they answered, and the stages among them.
+class FeatureLayers:
+    """The layers of a network whose outputs have places, in the order they answered, and the stages among them.
 
     A stage is the outermost layer that last had one resolution; in a transformer of one resolution it is the first
     norm of each block, since behind the last one often only the class token matters.
@@ -36,34 +36,34 @@ class Watched:
 
     layers: Mapping[str, Layer]
     stages: Sequence[Layer]
-    called: bool = False  # layers are calls of torch functions, not modules
+    calls: bool = False  # layers are calls of torch functions, not modules
 
-    def chosen(self, layer: int | str | None, model: str = "the model") -> Layer:
+    def pick(self, layer: int | str | None, model: str = "the model") -> Layer:
         """The layer of a name, of a stage counted from the end (−1 is the last) or of `stage3` (the third); None: −1."""
         if not self.stages:
             raise UserError(f"{model} has neither convolutional features nor tokens to make a map of; {OTHERS}")
         if layer is None or isinstance(layer, int):
             index = -1 if layer is None else layer
             if not -len(self.stages) <= index < 0:
-                told = ", ".join(stage.name for stage in self.stages)
-                raise UserError(f"expected layer from {-len(self.stages)} to -1 ({told}), got {layer}")
+                names = ", ".join(stage.name for stage in self.stages)
+                raise UserError(f"expected layer from {-len(self.stages)} to -1 ({names}), got {layer}")
             return self.stages[index]
-        names = [layer, *_stage_names(layer)]
-        found = [held for name in names for held in self.layers.values() if held.name == name]
-        found = found or [held for name in names for held in self.layers.values() if held.name.endswith(f".{name}")]
-        if found:
-            return found[0]
+        layers, spellings = self.layers.values(), [layer, *_stage_names(layer)]
+        matches = [one for name in spellings for one in layers if one.name == name]
+        matches = matches or [one for name in spellings for one in layers if one.name.endswith(f".{name}")]
+        if matches:
+            return matches[0]
         raise unknown("layer", layer, [*(stage.name for stage in self.stages), *self.layers])
 
 
-def watched(network: nn.Module, pixels: Tensor) -> Watched:
+def find_layers(network: nn.Module, pixels: Tensor) -> FeatureLayers:
     """Show the network one image (float [1, 3, H, W]) and note which layers answer with places."""
-    trail, called = _trail(network, pixels), False
+    trail, calls = _trail(network, pixels), False
     if not trail:
-        trail, called = _trail(network, pixels, calls=True), True
-    blocks = [] if called else _blocks(network, trail)
+        trail, calls = _trail(network, pixels, calls=True), True
+    blocks = [] if calls else _blocks(network, trail)
     stages = _norms(network, blocks, trail) if blocks else _outermost(trail)
-    return Watched({layer.name: layer for layer in trail}, stages, called)
+    return FeatureLayers({layer.name: layer for layer in trail}, stages, calls)
 
 
 def _trail(network: nn.Module, pixels: Tensor, calls: bool = False) -> list[Layer]:
@@ -72,7 +72,7 @@ def _trail(network: nn.Module, pixels: Tensor, calls: bool = False) -> list[Laye
     What attention does inside is no picture, and padding and adaptive pooling make no features: all are left out.
     """
     image = (int(pixels.shape[2]), int(pixels.shape[3]))
-    found: list[Layer] = []
+    trail: list[Layer] = []
     grid: list[tuple[int, int]] = []
 
     def note(name: str, output: Any) -> None:
@@ -82,18 +82,18 @@ def _trail(network: nn.Module, pixels: Tensor, calls: bool = False) -> list[Laye
         places = places_of(tuple(tensor.shape), image, grid[-1] if grid else None)
         if places is None or places.count < 2:
             return
-        if places.layout != "tokens" and not any(layer.places.layout == "tokens" for layer in found):
+        if places.layout != "tokens" and not any(layer.places.layout == "tokens" for layer in trail):
             grid[:] = [(places.height, places.width)]
-        found.append(Layer(name, places))
+        trail.append(Layer(name, places))
 
     inner = _inside_attention(network)
 
     def counts(name: str, module: nn.Module) -> bool:
         return name not in inner and not type(module).__name__.startswith("Adaptive")
 
-    with torch.no_grad(), visited_calls(note) if calls else visited_modules(network, note, counts):
+    with torch.no_grad(), hook_calls(note) if calls else hook_modules(network, note, counts):
         network(pixels)
-    return found
+    return trail
 
 
 def _inside_attention(network: nn.Module) -> set[str]:
@@ -125,21 +125,21 @@ def _blocks(network: nn.Module, trail: Sequence[Layer]) -> list[Layer]:
     if len(grids) != 1 or trail[-1].places.layout != "tokens":
         return []
     rows = (torch.nn.ModuleList, torch.nn.Sequential)
-    listed = [layer for layer in tokens if isinstance(_parent(network, layer.name), rows) and _is_block(network, layer)]
-    depth = min((layer.name.count(".") for layer in listed), default=0)
-    return [layer for layer in listed if layer.name.count(".") == depth]
+    blocks = [layer for layer in tokens if isinstance(_parent(network, layer.name), rows) and _is_block(network, layer)]
+    depth = min((layer.name.count(".") for layer in blocks), default=0)
+    return [layer for layer in blocks if layer.name.count(".") == depth]
 
 
 def _norms(network: nn.Module, blocks: Sequence[Layer], trail: Sequence[Layer]) -> list[Layer]:
     """Of each block the norm it begins with; the output of the block before where it begins otherwise."""
-    chosen = []
+    norms = []
     for number, block in enumerate(blocks):
         inside = [layer for layer in trail if layer.name.startswith(f"{block.name}.")]
         if inside and "norm" in type(network.get_submodule(inside[0].name)).__name__.lower():
-            chosen.append(inside[0])
+            norms.append(inside[0])
         else:
-            chosen.append(blocks[max(number - 1, 0)])
-    return chosen
+            norms.append(blocks[max(number - 1, 0)])
+    return norms
 
 
 def _is_block(network: nn.Module, layer: Layer) -> bool:

@@ -17,6 +17,7 @@ from snellen.data.canvas import render
 from snellen.data.dataset import Unreadable
 from snellen.data.decode import decode_file
 from snellen.errors import UserError
+from snellen.explain.methods import method_of
 from snellen.lazy_torch import torch
 from snellen.models.model import Model
 
@@ -29,7 +30,7 @@ COLOURS = np.array([[13, 8, 60], [30, 80, 200], [40, 190, 200], [250, 220, 60], 
 
 
 @dataclass(frozen=True)
-class Explained:
+class Explanation:
     """One image, explained: where its picture is, the class that was said and how surely (0 to 1)."""
 
     image: Path
@@ -53,28 +54,30 @@ def overlay(image: np.ndarray | Tensor, heat: np.ndarray | Tensor) -> np.ndarray
 
 
 def explain_images(
-    model: Model, images: Sequence[Path | str], layer: int | str | None = None, out: Path | str | None = None
-) -> list[Explained]:
+    model: Model,
+    images: Sequence[Path | str],
+    layer: int | str | None = None,
+    out: Path | str | None = None,
+    method: str = "gradcam",
+) -> list[Explanation]:
     """Write for each image file a PNG with what the model sees and where it looks for its answer, side by side.
 
-    It lies beside the image as `NAME.gradcam.png`, or in the folder `out`. `layer` is as for `gradcam`; a whole number may
-    be given as text.
+    It lies beside the image as `NAME.METHOD.png`, or in the folder `out`. `layer` is as for `gradcam`; a whole number may
+    be given as text. `method` is a name of `explain.methods.METHODS`.
     """
-    from snellen.explain.gradcam import gradcam
-
-    layer = as_layer(layer)
-    told = []
+    make_maps, layer = method_of(method).maps, as_layer(layer)
+    explained = []
     for path in map(Path, images):
         pixels = torch.from_numpy(_shown(path, model)[None])
         answer = model(pixels)[0]
         best = int(answer.argmax())
-        heat = gradcam(model, pixels, [best], layer)[0]
+        heat = make_maps(model, pixels, [best], layer)[0]
         pair = np.concatenate([pixels[0].permute(1, 2, 0).numpy(), overlay(pixels[0], heat)], 1)
-        picture = (path.parent if out is None else Path(out)) / f"{path.stem}.gradcam.png"
+        picture = (path.parent if out is None else Path(out)) / f"{path.stem}.{method}.png"
         write_atomic(picture, png(pair))
         said = model.classes[best] if model.classes else str(best)
-        told.append(Explained(path, picture, said, float(answer[best])))
-    return told
+        explained.append(Explanation(path, picture, said, float(answer[best])))
+    return explained
 
 
 def as_layer(layer: int | str | None) -> int | str | None:
@@ -97,6 +100,6 @@ def png(pixels: np.ndarray, smallest: int = 224) -> bytes:
     picture = Image.fromarray(pixels)
     times = max(1, smallest // picture.height)
     picture = picture.resize((picture.width * times, picture.height * times), Image.Resampling.NEAREST)
-    held = io.BytesIO()
-    picture.save(held, "PNG")
-    return held.getvalue()
+    file = io.BytesIO()
+    picture.save(file, "PNG")
+    return file.getvalue()

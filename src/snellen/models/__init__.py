@@ -1,18 +1,17 @@
-"""Who is asked: adapters from networks, files and functions to one shape of model."""
+"""Models to audit: adapters from networks, files and functions to one shape of model."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from snellen.errors import UserError
 from snellen.models.card import Card
+from snellen.models.device import Device
 from snellen.models.model import Model, as_model, from_callable, from_torch
 from snellen.models.subject import Subject, subjects_of
 
 __all__ = ["Card", "Model", "Subject", "as_model", "from_callable", "from_torch", "load_model", "subjects_of"]
 
 
-def load_model(text: str, device: Any = None) -> Model:
+def load_model(text: str, device: Device = None) -> Model:
     """The model a text names, such as `timm:resnet18.a1_in1k` or `zoo:resnet20@file.safetensors`."""
     subjects = subjects_of(text, device)
     if len(subjects) > 1:

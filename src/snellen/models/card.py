@@ -15,13 +15,14 @@ IMAGENET_STD = (0.229, 0.224, 0.225)
 
 @dataclass(frozen=True)
 class Card:
-    """Who is asked: names, canvas, normalisation and fingerprint.
+    """What a plan knows of a model: names, canvas, normalisation, fingerprint and what it can do.
 
     `classes` may hold synonyms separated by commas; None where the model does not name them. `canvas` None means the
     data's own size. `mean` and `std` are of pixels in 0…1, None where the model normalises inside. `probes` are stored
     answers to the probe images, for callables that cannot be fingerprinted by their content. `stated` is the clean accuracy
     its maker states, 0 to 1, where one does. `losses` are the training losses of its last epoch by name, where it was
-    trained here.
+    trained here. `gradients` says that white-box methods can be used on it (it is a torch network), `live` that it answers
+    about any image, not only about recorded ones.
     """
 
     name: str
@@ -36,6 +37,8 @@ class Card:
     probes: tuple[tuple[float, ...], ...] | None = None
     stated: float | None = None
     losses: Mapping[str, float] | None = None
+    gradients: bool = False
+    live: bool = True
 
     @property
     def fill(self) -> tuple[float, float, float] | None:
@@ -47,9 +50,12 @@ class Card:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, held: Mapping[str, Any]) -> Card:
-        known: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in held.items()}
-        canvas, probes = known.get("canvas"), known.get("probes")
-        known["canvas"] = Canvas(**canvas) if canvas else None
-        known["probes"] = tuple(tuple(row) for row in probes) if probes else None
-        return cls(**known)
+    def from_json(cls, facts: Mapping[str, Any]) -> Card:
+        """The card of what `to_json` gave; fields that an earlier version did not have may be missing."""
+        fields: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value for key, value in facts.items()
+        }
+        canvas, probes = fields.get("canvas"), fields.get("probes")
+        fields["canvas"] = Canvas(**canvas) if canvas else None
+        fields["probes"] = tuple(tuple(row) for row in probes) if probes else None
+        return cls(**fields)

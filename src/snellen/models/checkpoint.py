@@ -59,16 +59,16 @@ def load_state(path: Path) -> dict[str, Tensor]:
     import torch
 
     try:
-        held = torch.load(path, map_location="cpu", weights_only=True)
+        content = torch.load(path, map_location="cpu", weights_only=True)
     except (pickle.UnpicklingError, RuntimeError, EOFError) as error:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise UserError(f"'{path}' holds more than weights or is damaged ({reason}); save it as safetensors") from None
     for wrapper in ("state_dict", "model", "model_state_dict"):
-        if isinstance(held, dict) and isinstance(held.get(wrapper), dict):
-            held = held[wrapper]
-    if not isinstance(held, dict) or not all(isinstance(v, torch.Tensor) for v in held.values()):
+        if isinstance(content, dict) and isinstance(content.get(wrapper), dict):
+            content = content[wrapper]
+    if not isinstance(content, dict) or not all(isinstance(v, torch.Tensor) for v in content.values()):
         raise UserError(f"'{path}' holds no state dict; save module.state_dict()")
-    return {name.removeprefix("module."): tensor for name, tensor in held.items()}
+    return {name.removeprefix("module."): tensor for name, tensor in content.items()}
 
 
 def load_into(module: nn.Module, path: Path) -> nn.Module:
@@ -83,7 +83,7 @@ def load_into(module: nn.Module, path: Path) -> nn.Module:
     missing = [n for n in own if n not in state and not n.endswith("num_batches_tracked")]
     foreign = [n for n in state if n not in own]
     if missing or foreign:
-        said = f"lacks '{missing[0]}'" if missing else f"has the unknown '{foreign[0]}'"
-        raise UserError(f"'{path}' does not fit this network: it {said}; is it of another architecture?")
+        problem = f"lacks '{missing[0]}'" if missing else f"has the unknown '{foreign[0]}'"
+        raise UserError(f"'{path}' does not fit this network: it {problem}; is it of another architecture?")
     module.load_state_dict({n: t.to(own[n].dtype) for n, t in state.items()}, strict=False)
     return module

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 from snellen.errors import UserError
 from snellen.lazy_torch import torch
 
+Device: TypeAlias = "str | torch.device | None"  # a name such as cuda:1 or auto; None is auto
 
-def chosen_device(text: str | torch.device | None = None) -> torch.device:
-    """The device a text names; `auto` (or nothing) is the GPU where there is one."""
-    if isinstance(text, torch.device):
-        return text
-    if text in (None, "auto"):
+
+def choose_device(device: Device = None) -> torch.device:
+    """The device that is meant; `auto` (or nothing) is the GPU where there is one."""
+    if isinstance(device, torch.device):
+        return device
+    if device in (None, "auto"):
         if torch.cuda.is_available():
             return torch.device("cuda")
         return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
     try:
-        device = torch.device(str(text))
+        chosen = torch.device(str(device))
     except RuntimeError:
-        raise UserError(f"unknown device '{text}'; for example cpu, cuda, cuda:1, mps or auto") from None
-    if device.type == "cuda" and not torch.cuda.is_available():
-        raise UserError(f"device '{text}' asked for, but torch sees no GPU; use --device cpu")
-    return device
+        raise UserError(f"unknown device '{device}'; for example cpu, cuda, cuda:1, mps or auto") from None
+    if chosen.type == "cuda" and not torch.cuda.is_available():
+        raise UserError(f"device '{device}' asked for, but torch sees no GPU; use --device cpu")
+    return chosen
 
 
 def precision_on(device: torch.device) -> str:

@@ -61,10 +61,10 @@ class LabelMap:
 
     def read(self, probabilities: Tensor, labels: Tensor) -> Reading:
         """The answers of a batch; labels −1 give a label probability of nan."""
-        given = probabilities.shape[1]
-        if given != self.outputs:
+        outputs = probabilities.shape[1]
+        if outputs != self.outputs:
             raise UserError(
-                f"the model answers {given} classes where {self.outputs} were expected; give a label map (--labels)"
+                f"the model answers {outputs} classes where {self.outputs} were expected; give a label map (--labels)"
             )
         confidence, raw = probabilities.max(1)
         if self.targets is None:
@@ -92,7 +92,7 @@ def _on_device(label_map: LabelMap, device: torch.device) -> tuple[Tensor, Tenso
     return torch.from_numpy(targets).to(device), torch.from_numpy(matrix).to(device)
 
 
-def matched(known: Sequence[str] | None, wanted: Sequence[str], model: str) -> tuple[LabelMap, list[str]]:
+def match_classes(known: Sequence[str] | None, wanted: Sequence[str], model: str) -> tuple[LabelMap, list[str]]:
     """The map from a model's class names to a dataset's by name (synonyms count), else by position; and what to warn of.
 
     Data of Geirhos' sixteen categories is matched with finer classes by the published rule, the mean of theirs; data of the
@@ -102,21 +102,21 @@ def matched(known: Sequence[str] | None, wanted: Sequence[str], model: str) -> t
         return LabelMap(len(wanted)), []
     sixteen = sixteen_targets(known, wanted)
     if sixteen is not None:
-        return LabelMap(len(wanted), "mean", sixteen), _grouped_told(
+        return LabelMap(len(wanted), "mean", sixteen), _describe_groups(
             sixteen, wanted, model, "categories, by their mean"
         )
     nine = in9_targets(known, wanted)
     if nine is not None:
-        told = _grouped_told(nine, wanted, model, "classes, any other answer as wrong")
-        return LabelMap(len(wanted), "argmax", nine), told if len(known) > len(wanted) else []
+        notices = _describe_groups(nine, wanted, model, "classes, any other answer as wrong")
+        return LabelMap(len(wanted), "argmax", nine), notices if len(known) > len(wanted) else []
     index: dict[str, int] = {}
     for position, name in reversed(list(enumerate(known))):
         for synonym in name.split(","):
             index[_plain(synonym)] = position
         index[_plain(name)] = position
-    found = [index.get(_plain(name), -1) for name in wanted]
+    positions = [index.get(_plain(name), -1) for name in wanted]
     numbered = all(re.fullmatch(r"\d+", name) for name in wanted)
-    if all(f < 0 for f in found) or numbered:
+    if all(position < 0 for position in positions) or numbered:
         if len(known) == len(wanted):
             names = f"'{known[0]}' and '{wanted[0]}'"
             warn = f"model '{model}' and the data name their classes differently ({names}): matched by position"
@@ -129,41 +129,41 @@ def matched(known: Sequence[str] | None, wanted: Sequence[str], model: str) -> t
             f"none of the data's {len(wanted)} classes ('{wanted[0]}', …) is among the {len(known)} of model '{model}' "
             f"('{known[0]}', …); name them alike (ImageNet: wnid such as n01443537, or name) or pass --labels map.json"
         )
-    if found == list(range(len(known))):
+    if positions == list(range(len(known))):
         return LabelMap(len(wanted)), []
     targets = [-1] * len(known)
-    for target, position in enumerate(found):
+    for target, position in enumerate(positions):
         if position >= 0:
             targets[position] = target
-    lost = [name for name, position in zip(wanted, found) if position < 0]
+    lost = [name for name, position in zip(wanted, positions) if position < 0]
     few = ", ".join(lost[:5])
     warn = f"{len(lost)} of {len(wanted)} classes are unknown to model '{model}' and can never be right: {few}"
     return LabelMap(len(wanted), "argmax", tuple(targets)), [warn] if lost else []
 
 
-def _grouped_told(targets: Sequence[int], wanted: Sequence[str], model: str, how: str) -> list[str]:
+def _describe_groups(targets: Sequence[int], wanted: Sequence[str], model: str, how: str) -> list[str]:
     """What is done with a model's finer classes, and which groups of them it cannot name."""
     used = sum(target >= 0 for target in targets)
-    told = [f"{used} of the {len(targets)} classes of model '{model}' are read as {len(wanted)} {how}"]
+    notices = [f"{used} of the {len(targets)} classes of model '{model}' are read as {len(wanted)} {how}"]
     lost = [name for i, name in enumerate(wanted) if i not in targets]
     if lost:
         kind = how.partition(",")[0]
-        told.append(f"{len(lost)} {kind} are unknown to model '{model}' and can never be right: {', '.join(lost)}")
-    return told
+        notices.append(f"{len(lost)} {kind} are unknown to model '{model}' and can never be right: {', '.join(lost)}")
+    return notices
 
 
 def read_label_map(path: Path, known: Sequence[str] | None, wanted: Sequence[str]) -> LabelMap:
     """A map from a JSON file: `{"rule": "mean", "classes": {"dog": [151, "n02085620"], …}}` or `{"map": {"0": "dog"}}`."""
     try:
-        held = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except OSError:
         raise UserError(f"no label map '{path}'") from None
     except (ValueError, RecursionError) as error:
         raise UserError(f"label map '{path}' is not JSON: {error}") from None
-    rule = held.get("rule", "argmax") if isinstance(held, dict) else None
-    if rule not in ("argmax", "mean", "sum") or not ({"classes", "map"} & set(held)):
+    rule = content.get("rule", "argmax") if isinstance(content, dict) else None
+    if rule not in ("argmax", "mean", "sum") or not ({"classes", "map"} & set(content)):
         raise UserError(f'label map \'{path}\': expected {{"rule": "argmax|mean|sum", "classes": {{name: [outputs]}}}}')
-    pairs = _pairs(held)
+    pairs = _pairs(content)
     position = {name: i for i, name in enumerate(wanted)}
     outputs = len(known) if known is not None else 1 + max((int(o) for o, _ in pairs if _number(o)), default=-1)
     if outputs > MOST_CLASSES:
@@ -182,16 +182,16 @@ def read_label_map(path: Path, known: Sequence[str] | None, wanted: Sequence[str
     return LabelMap(len(wanted), rule, tuple(targets))
 
 
-def _pairs(held: Mapping[str, Any]) -> list[tuple[Any, str]]:
+def _pairs(content: Mapping[str, Any]) -> list[tuple[Any, str]]:
     """(model output, dataset class) pairs of either form of the file."""
-    if "classes" in held:
-        listed = held["classes"]
+    if "classes" in content:
+        listed = content["classes"]
         if not isinstance(listed, dict) or not all(isinstance(outputs, list) for outputs in listed.values()):
             raise UserError('label map: expected "classes" as {name: [outputs]}')
         return [(output, str(name)) for name, outputs in listed.items() for output in outputs]
-    if not isinstance(held["map"], dict):
+    if not isinstance(content["map"], dict):
         raise UserError('label map: expected "map" as {output: name}')
-    return [(output, str(name)) for output, name in held["map"].items() if name not in (-1, None)]
+    return [(output, str(name)) for output, name in content["map"].items() if name not in (-1, None)]
 
 
 def _number(output: Any) -> bool:

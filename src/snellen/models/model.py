@@ -15,6 +15,7 @@ from snellen.errors import UserError
 from snellen.hashing import checksum, key_of
 from snellen.lazy_torch import torch
 from snellen.models.card import Card, Task
+from snellen.models.device import Device, choose_device, precision_on
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +26,7 @@ PROBES = 16  # images shown to a callable, whose answers stand for its weights
 
 @dataclass(frozen=True)
 class Model:
-    """Somebody to ask. `predict` maps uint8 [B, 3, H, W] to probabilities [B, classes] on `device`.
+    """What is asked. `predict` maps uint8 [B, 3, H, W] to probabilities [B, classes] on `device`.
 
     `module` is the torch network where there is one (white-box methods need it). A model made of recorded answers has
     `recorded` instead of `predict`: one row per sample and distortion.
@@ -69,7 +70,7 @@ def from_torch(
     std: Sequence[float] | None = None,
     *,
     name: str | None = None,
-    device: str | torch.device | None = None,
+    device: Device = None,
     canvas: Canvas | None = None,
     outputs: Literal["logits", "probabilities"] = "logits",
     task: Task = "classification",
@@ -82,8 +83,6 @@ def from_torch(
     size. `mean` and `std` are of pixels in 0…1; without them the module gets plain 0…1 pixels. `stated` is
     the clean accuracy (0 to 1) that is known of it: an audit warns where it finds far less.
     """
-    from snellen.models.device import chosen_device, precision_on
-
     if (mean is None) != (std is None):
         raise ValueError("expected mean and std together, got only one of them")
     if stated is not None and not 0 <= stated <= 1:
@@ -91,7 +90,7 @@ def from_torch(
     if canvas is None and size is not None:
         height, width = (size, size) if isinstance(size, int) else size
         canvas = Canvas(height, width, "crop", min(height, width))
-    where = chosen_device(device)
+    where = choose_device(device)
     module = module.eval().to(where)
     if where.type == "cuda" or _convolutional(module):
         module = module.to(memory_format=torch.channels_last)
@@ -107,6 +106,7 @@ def from_torch(
         task=task,
         notices=tuple(notices),
         stated=stated,
+        gradients=True,
     )
     facts = [type(module).__name__, weights_hash(module), str(card.canvas), card.mean, card.std, outputs, task]
     predict = _torch_predict(module, card, where, precision_on(where), outputs)
@@ -157,7 +157,7 @@ def from_callable(
     return Model(card, predict, torch.device("cpu"))
 
 
-def as_model(thing: Any, name: str | None = None, device: Any = None) -> Model:
+def as_model(thing: Any, name: str | None = None, device: Device = None) -> Model:
     """A Model of what a factory or a caller gave: ours, a torch module, or any callable."""
     if isinstance(thing, Model):
         return thing if name is None else thing.named(name)

@@ -13,7 +13,8 @@ from snellen.exam.prepare import prepare
 from snellen.exam.run import Run
 from snellen.models.checkpoint import read_card
 from snellen.models.model import Model
-from snellen.models.subject import Subject, split, subjects_of
+from snellen.models.subject import Subject, subjects_of
+from snellen.models.text import parse_text
 
 
 @dataclass
@@ -50,7 +51,7 @@ def fingerprints(name: str, models: Sequence[str]) -> list[str]:
 
 def trained_here(subject: Subject) -> bool:
     """Whether our own training wrote a checkpoint, so that its card states the preprocessing it was trained with."""
-    kind, _, path = split(subject.card.text)
-    if kind != "zoo" or path is None:
+    text = parse_text(subject.card.text)
+    if text.kind != "zoo" or text.argument is None:
         return False
-    return {"snellen", "recipe", "mean", "std"} <= read_card(Path(path).expanduser()).keys()
+    return {"snellen", "recipe", "mean", "std"} <= read_card(Path(text.argument).expanduser()).keys()

@@ -10,7 +10,7 @@ from typing import Any
 
 from snellen.data import Dataset, load_data
 from snellen.errors import UserError, unknown
-from snellen.models.labels import matched
+from snellen.models.labels import match_classes
 from snellen.train.recipe import Recipe
 
 GAP = ("mixed_same", "mixed_rand")  # whose difference is the BG-gap of paper 004
@@ -83,7 +83,7 @@ class Plan:
 
 def _unknown_class(classes: Sequence[str], data: Dataset, model: str) -> str | None:
     """The first class that the data show and a model with these classes cannot answer."""
-    targets = matched(classes, data.classes, model)[0].targets
+    targets = match_classes(classes, data.classes, model)[0].targets
     shown = sorted({int(label) for label in data.samples.labels if label >= 0})
     return None if targets is None else next((data.classes[label] for label in shown if label not in targets), None)
 

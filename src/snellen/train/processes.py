@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from snellen.extras import import_package
 from snellen.lazy_torch import torch
-from snellen.models.device import chosen_device
+from snellen.models.device import choose_device
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -59,7 +59,7 @@ class Team:
 def assemble(device: str | None) -> Team:
     """The team this process was launched in."""
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
-        return Team(chosen_device(device))
+        return Team(choose_device(device))
     accelerate = import_package("accelerate", "training in several processes")
     on_cpu = device == "cpu" or not torch.cuda.is_available()
     accelerator = accelerate.Accelerator(cpu=on_cpu, mixed_precision="no")

@@ -132,7 +132,7 @@ def _unpacked(reference: Any) -> Any:
 
 def _check_machine(parcel: Parcel) -> None:
     """Refuse a machine with another snellen, or one that does not see the run folder."""
-    from snellen.models.device import chosen_device, precision_on
+    from snellen.models.device import choose_device, precision_on
 
     here = socket.gethostname()
     if parcel.version != __version__:
@@ -149,7 +149,7 @@ def _check_machine(parcel: Parcel) -> None:
     if parcel.place not in sys.path:
         sys.path.insert(0, parcel.place)
     settings = parcel.plan.settings
-    precision = precision_on(chosen_device(settings.device))
+    precision = precision_on(choose_device(settings.device))
     if precision != settings.precision:
         raise UserError(f"{here} computes in {precision}, the run in {settings.precision}; leave that machine out")
 

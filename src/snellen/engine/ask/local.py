@@ -14,7 +14,7 @@ from snellen.data.canvas import Canvas
 from snellen.data.dataset import Dataset, limited
 from snellen.data.occluders import Occluders
 from snellen.distort import Donors
-from snellen.engine.ask.maps import Drawn, drawn_in
+from snellen.engine.ask.maps import ShardMaps, shard_maps_in
 from snellen.engine.ask.pass_state import PassState, Pool, pool_needed
 from snellen.engine.ask.shard import THUMBNAILS, Answered, answer
 from snellen.engine.ask.slides import slides
@@ -105,9 +105,9 @@ def load_models(plan: Plan, progress: Progress) -> dict[str, Model]:
 def work_of(one: Pass, plan: Plan, models: Mapping[str, Model], pasted: Pasted, store: Store) -> PassState:
     """What one pass has to answer; maps that an earlier one made are looked up in the store."""
 
-    def held(key: str, positions: range) -> Drawn | None:
+    def held(key: str, positions: range) -> ShardMaps | None:
         table = store.maps(key, positions.start // plan.shard)
-        return None if table is None else drawn_in(table, device)
+        return None if table is None else shard_maps_in(table, device)
 
     donors, occluders = pasted
     data = plan.data[one.on]

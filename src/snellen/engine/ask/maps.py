@@ -17,6 +17,7 @@ from snellen.engine.keep.failures import Failure, describe_error, listed_in, wit
 from snellen.engine.keep.store import Store
 from snellen.engine.requests.map import BoundMap
 from snellen.errors import UserError
+from snellen.explain.methods import method_of
 from snellen.lazy_torch import torch
 from snellen.models.model import Model
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class ShardMaps:
     """One model's maps of a shard, uint8 [n, H, W], and the rows it failed on with what it said.
 
     `excluded` are the rows that their distortion could not be applied to; `new` says that the maps are not stored yet.
@@ -56,34 +57,34 @@ class Maps:
         return self.maps[[row[sample] for sample in ids]]
 
 
-def drawn(asked: BoundMap, model: Model, images: Tensor, view: View, batch: dict[Canvas, int]) -> Drawn:
+def make_maps(wanted: BoundMap, model: Model, images: Tensor, view: View, batch: dict[Canvas, int]) -> ShardMaps:
     """Maps of images uint8 [n, 3, H, W] as the request shows them, in batches of the size that memory allows.
 
     A model that fails on a batch is asked image by image, as for its answers.
     """
-    from snellen.explain.gradcam import gradcam
+    method, layer = method_of(wanted.request.method), wanted.request.layer
 
     def bytes_of(pixels: Tensor) -> Tensor:
-        return as_bytes(gradcam(model, pixels, layer=asked.request.layer)).to(pixels.device)
+        return as_bytes(method.maps(model, pixels, None, layer)).to(pixels.device)
 
     parts: list[Tensor] = []
     failed: dict[int, str] = {}
     excluded: list[int] = []
     stop = 0
     while stop < len(images):
-        start, stop = stop, min(stop + batch[asked.canvas], len(images))
+        start, stop = stop, min(stop + batch[wanted.canvas], len(images))
         part = view.rows(start, stop)
-        pixels, _ = show(asked.distortion, images[start:stop], part)
+        pixels, _ = show(wanted.distortion, images[start:stop], part)
         excluded += [start + int(row) for row in np.flatnonzero(part.notes.get("excluded", []))]
         try:
-            parts.append(within_memory(bytes_of, model, pixels, batch, asked.canvas))
+            parts.append(within_memory(bytes_of, model, pixels, batch, wanted.canvas))
         except UserError:
             raise
         except Exception:  # whatever somebody's model raises
             maps, wrong = _one_by_one(bytes_of, pixels)
             parts.append(maps)
             failed |= {start + row: error for row, error in wrong.items()}
-    return Drawn(torch.cat(parts), failed, excluded)
+    return ShardMaps(torch.cat(parts), failed, excluded)
 
 
 def _one_by_one(bytes_of: Callable[[Tensor], Tensor], pixels: Tensor) -> tuple[Tensor, dict[int, str]]:
@@ -99,35 +100,35 @@ def _one_by_one(bytes_of: Callable[[Tensor], Tensor], pixels: Tensor) -> tuple[T
     return maps, failed
 
 
-def table_of(maps: np.ndarray, ids: Sequence[str], given: np.ndarray, failures: Sequence[Failure] = ()) -> pa.Table:
-    """Maps uint8 [n, H, W] as a table: sample, height, width, map; null but for the `given` rows."""
+def table_of(maps: np.ndarray, ids: Sequence[str], present: np.ndarray, failures: Sequence[Failure] = ()) -> pa.Table:
+    """Maps uint8 [n, H, W] as a table: sample, height, width, map; null but for the `present` rows."""
     import pyarrow as pa
 
     count, height, width = maps.shape
     pixels = pa.py_buffer(np.ascontiguousarray(maps))
-    there = pa.py_buffer(np.packbits(given, bitorder="little"))
+    valid = pa.py_buffer(np.packbits(present, bitorder="little"))
     table = pa.table(
         {
             "sample": pa.array(ids, pa.string()),
             "height": pa.array(np.full(count, height, np.int32)),
             "width": pa.array(np.full(count, width, np.int32)),
-            "map": pa.FixedSizeBinaryArray.from_buffers(pa.binary(height * width), count, [there, pixels]),
+            "map": pa.FixedSizeBinaryArray.from_buffers(pa.binary(height * width), count, [valid, pixels]),
         }
     )
     return with_failures(table, failures)
 
 
-def drawn_in(table: pa.Table, device: torch.device | str = "cpu") -> Drawn:
+def shard_maps_in(table: pa.Table, device: torch.device | str = "cpu") -> ShardMaps:
     """The maps of such a table, 0 where there is none."""
     rows = {sample: row for row, sample in enumerate(table["sample"].to_pylist())}
     failed = {rows[one.sample]: one.error for one in listed_in(table.schema)}
-    return Drawn(torch.from_numpy(_pixels(table)).to(device), failed, new=False)
+    return ShardMaps(torch.from_numpy(_pixels(table)).to(device), failed, new=False)
 
 
 def maps_in(table: pa.Table) -> Maps:
     """The maps of such a table, without the rows that have none."""
-    given = table["map"].is_valid().to_numpy()
-    return Maps(np.array(table["sample"].to_pylist(), object)[given], _pixels(table)[given])
+    present = table["map"].is_valid().to_numpy()
+    return Maps(np.array(table["sample"].to_pylist(), object)[present], _pixels(table)[present])
 
 
 def stored_maps(store: Store, key: str) -> Iterator[Maps]:
@@ -140,12 +141,12 @@ def stored_maps(store: Store, key: str) -> Iterator[Maps]:
 
 def together(parts: Iterator[Maps]) -> Maps:
     """All maps of a request at once."""
-    held = list(parts)
-    return Maps(np.concatenate([one.ids for one in held]), np.concatenate([one.maps for one in held]))
+    shards = list(parts)
+    return Maps(np.concatenate([one.ids for one in shards]), np.concatenate([one.maps for one in shards]))
 
 
 def _pixels(table: pa.Table) -> np.ndarray:
     height, width = table["height"][0].as_py(), table["width"][0].as_py()
     blank = bytes(height * width)
-    held = bytearray().join(blank if one is None else one for one in table["map"].to_pylist())
-    return np.frombuffer(held, np.uint8).reshape(-1, height, width)
+    pixels = bytearray().join(blank if one is None else one for one in table["map"].to_pylist())
+    return np.frombuffer(pixels, np.uint8).reshape(-1, height, width)

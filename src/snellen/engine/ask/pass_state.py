@@ -12,7 +12,7 @@ from snellen.data.canvas import Canvas
 from snellen.data.dataset import Dataset
 from snellen.data.occluders import Occluders
 from snellen.distort import Donors, View
-from snellen.engine.ask.maps import Drawn
+from snellen.engine.ask.maps import ShardMaps
 from snellen.engine.ask.slides import Slides
 from snellen.engine.keep.failures import Failure
 from snellen.engine.requests.cell import BoundCell
@@ -57,7 +57,7 @@ class PassState:
     pictured: frozenset[int] = frozenset()
     keep: str | None = None
     maps: Sequence[BoundMap] = ()
-    held: Callable[[str, range], Drawn | None] = lambda key, positions: None
+    held: Callable[[str, range], ShardMaps | None] = lambda key, positions: None
     on_answers: Callable[[int], None] = lambda images: None
     unreadable: list[tuple[str, str]] = field(default_factory=list)
     failed: dict[str, list[Failure]] = field(default_factory=dict)  # by cell or map
@@ -69,10 +69,10 @@ def view_of(
     labels: np.ndarray,
     work: PassState,
     masks: Tensor | None,
-    drawn: Drawn | None = None,
+    maps: ShardMaps | None = None,
     empty: np.ndarray | None = None,
 ) -> View:
-    """What the distortion of a request may know of some slides; `drawn` are the maps it needs."""
+    """What the distortion of a request may know of some slides; `maps` are those that it needs."""
     return View(
         keys=slides.keys,
         seed=one.seed,
@@ -84,8 +84,8 @@ def view_of(
         mean=one.subject.card.fill,
         donors=work.donors.get(pool_needed(one)),
         occluders=work.occluders,
-        saliency=None if drawn is None else drawn.maps,
-        ranks=None if drawn is None else drawn.ranks,
+        saliency=None if maps is None else maps.maps,
+        ranks=None if maps is None else maps.ranks,
     )
 
 
@@ -95,6 +95,6 @@ def without_object(slides: Slides, canvas: Canvas) -> np.ndarray | None:
     return None if outlines is None else (~outlines.flatten(1).any(1)).numpy()
 
 
-def map_under(one: BoundCell | BoundMap, maps: Mapping[str, Drawn]) -> Drawn | None:
+def map_under(one: BoundCell | BoundMap, maps: Mapping[str, ShardMaps]) -> ShardMaps | None:
     """The maps that the distortion of a request needs, if any."""
     return maps[one.map.key] if one.map else None

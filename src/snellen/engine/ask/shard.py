@@ -14,7 +14,7 @@ import numpy as np
 from snellen.data.dataset import Dataset, Samples
 from snellen.distort import Distortion, View, moved, show
 from snellen.distort.draws import on_device
-from snellen.engine.ask.maps import Drawn, drawn
+from snellen.engine.ask.maps import ShardMaps, make_maps
 from snellen.engine.ask.memory import within_memory
 from snellen.engine.ask.pass_state import PassState, map_under, view_of, without_object
 from snellen.engine.ask.slides import Slides
@@ -23,6 +23,7 @@ from snellen.engine.requests.cell import BoundCell
 from snellen.engine.requests.map import BoundMap
 from snellen.errors import UserError
 from snellen.lazy_torch import torch
+from snellen.models.adapters.predictions import recorded_answers
 from snellen.models.labels import Reading
 from snellen.models.model import Model
 
@@ -58,7 +59,7 @@ class Answered:
     readable: np.ndarray
     pictured: Sequence[int]
     traces: Sequence[Trace]
-    maps: Mapping[str, Drawn]
+    maps: Mapping[str, ShardMaps]
     arrived: Callable[[], None]
 
 
@@ -70,7 +71,7 @@ def answer(slides: Slides, work: PassState) -> Answered:
     work.unreadable += [(sample, error) for sample, error in zip(samples.ids, slides.errors) if error]
     check_unreadable(work.unreadable, work.on, len(work.data))
     traces = []
-    maps: dict[str, Drawn] = {}
+    maps: dict[str, ShardMaps] = {}
     for canvas, pixels in slides.images.items():
         images = pixels.to(work.device, non_blocking=True)
         labels = on_device(samples.labels, work.device)
@@ -79,7 +80,7 @@ def answer(slides: Slides, work: PassState) -> Answered:
         for wanted in (one for one in work.maps if one.canvas == canvas):
             view = view_of(wanted, slides, samples.labels, work, masks, map_under(wanted, maps), empty)
             unmapped = maps[wanted.map.key].failed if wanted.map else {}
-            maps[wanted.key] = _drawn(wanted, images, view, work, slides, unmapped)
+            maps[wanted.key] = _maps_of(wanted, images, view, work, slides, unmapped)
         for group in _by_shown([one for one in work.asked if one.canvas == canvas]):
             lead = group[0]
             view = view_of(lead, slides, samples.labels, work, masks, map_under(lead, maps), empty)
@@ -89,27 +90,27 @@ def answer(slides: Slides, work: PassState) -> Answered:
     return Answered(replace(slides, images={}, masks={}), samples, readable, pictured, traces, maps, arrived)
 
 
-def _drawn(
+def _maps_of(
     wanted: BoundMap, images: Tensor, view: View, work: PassState, slides: Slides, unmapped: Mapping[int, str]
-) -> Drawn:
+) -> ShardMaps:
     """The maps of this shard: the stored ones, or made now; stop where a model fails on too many images.
 
     `unmapped` are the rows without the map that the request's own distortion needs.
     """
-    if (held := work.held(wanted.key, slides.positions)) is not None:
-        return held
+    if (stored := work.held(wanted.key, slides.positions)) is not None:
+        return stored
     model = work.models[wanted.subject.card.fingerprint]
-    made = drawn(wanted, model, images, view, work.batch)
-    readable = {row: error for row, error in {**made.failed, **unmapped}.items() if not slides.errors[row]}
+    maps = make_maps(wanted, model, images, view, work.batch)
+    readable = {row: error for row, error in {**maps.failed, **unmapped}.items() if not slides.errors[row]}
     ids = work.data.samples.ids
     failures = [Failure(wanted.key, ids[slides.positions[row]], error) for row, error in readable.items()]
     work.failed.setdefault(wanted.key, []).extend(failures)
     check_failed(work.failed[wanted.key], wanted, len(work.data))
     work.on_answers(len(images))
-    return replace(made, failed=readable)
+    return replace(maps, failed=readable)
 
 
-def _sent(traces: Sequence[Trace], maps: dict[str, Drawn], device: torch.device) -> Callable[[], None]:
+def _sent(traces: Sequence[Trace], maps: dict[str, ShardMaps], device: torch.device) -> Callable[[], None]:
     """Send all results to the host in the background, behind the shard's last kernel and in front of the next shard's."""
     if device.type != "cuda":
         return lambda: None
@@ -215,19 +216,10 @@ def _note_cover(distortion: Distortion, cover: Tensor | None, view: View, trace:
 
 def _recalled(one: BoundCell, model: Model, data: Dataset, positions: Sequence[int], labels: Tensor) -> Reading:
     """Answers looked up in a table of recorded ones."""
-    assert model.recorded is not None
-    index = [(str(one.cell.distortion), one.cell.seed, data.samples.ids[p]) for p in positions]
-    rows = model.recorded.reindex(index)
-    if rows["pred"].isna().any():
-        distortion, _, sample = index[int(np.flatnonzero(rows["pred"].isna())[0])]
-        raise UserError(
-            f"'{one.subject.card.text}' has no answer for sample '{sample}' under {distortion}, seed {one.cell.seed}; "
-            "add it, or ask only for audits whose distortions it answers"
-        )
-    names = {name: i for i, name in enumerate(data.classes)}
-    pred = [names[str(p)] if str(p) in names else int(float(p)) for p in rows["pred"]]
+    ids = [data.samples.ids[position] for position in positions]
+    rows = recorded_answers(model, str(one.cell.distortion), one.cell.seed, ids, data.classes)
     columns = (torch.from_numpy(rows[c].to_numpy(np.float32).copy()) for c in ("confidence", "label_prob"))
-    classes = torch.tensor(pred)
+    classes = torch.from_numpy(rows["pred"].to_numpy(np.int64).copy())
     return Reading(classes, classes, *columns)
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from snellen.data.canvas import Canvas
 from snellen.engine.plan import Plan
 from snellen.engine.requests.cell import canvas_for
 from snellen.lazy_torch import torch
+from snellen.models.model import Model
 
 
 def estimated_seconds(prepared: Any, plan: Plan) -> float:
@@ -26,7 +28,7 @@ def estimated_seconds(prepared: Any, plan: Plan) -> float:
     for subject in prepared.subjects:
         for on, data in prepared.data.items():
             count = left.get((subject.name, subject.run, on), 0)
-            if not count or subject.card.text.startswith("predictions:"):
+            if not count or not subject.card.live:
                 continue
             if subject.name not in speed:
                 speed[subject.name] = _seconds_per_image(
@@ -36,7 +38,7 @@ def estimated_seconds(prepared: Any, plan: Plan) -> float:
     return total
 
 
-def _seconds_per_image(model: Any, canvas: Any, plan: Any) -> float:
+def _seconds_per_image(model: Model, canvas: Canvas, plan: Plan) -> float:
     batch = plan.settings.batch_for(canvas)
     images = torch.zeros((batch, 3, canvas.height, canvas.width), dtype=torch.uint8)
     best = float("inf")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from snellen.data.dataset import Dataset, Samples
-from snellen.engine.ask.maps import Drawn, table_of
+from snellen.engine.ask.maps import ShardMaps, table_of
 from snellen.engine.ask.pass_state import PassState
 from snellen.engine.ask.shard import Answered, Trace
 from snellen.engine.ask.slides import Slides
@@ -54,18 +54,18 @@ def tables_of(answered: Answered, work: PassState) -> ShardTables:
     )
 
 
-def _map_table(key: str, drawn: Drawn, ids: Sequence[str], readable: np.ndarray) -> pa.Table:
-    given = readable.copy()
-    given[[*drawn.failed, *drawn.excluded]] = False
-    failures = [Failure(key, ids[row], error) for row, error in drawn.failed.items()]
-    return table_of(drawn.maps.cpu().numpy(), ids, given, failures)
+def _map_table(key: str, maps: ShardMaps, ids: Sequence[str], readable: np.ndarray) -> pa.Table:
+    present = readable.copy()
+    present[[*maps.failed, *maps.excluded]] = False
+    failures = [Failure(key, ids[row], error) for row, error in maps.failed.items()]
+    return table_of(maps.maps.cpu().numpy(), ids, present, failures)
 
 
 def _answer_columns(
     one: BoundCell, readings: list[Reading], samples: Samples, readable: np.ndarray
 ) -> dict[str, np.ndarray]:
     pred, raw, confidence, label_prob = (torch.cat(parts).cpu().numpy() for parts in zip(*readings))
-    if not np.isfinite(confidence[readable]).all() and one.subject.card.text.partition(":")[0] != "predictions":
+    if one.subject.card.live and not np.isfinite(confidence[readable]).all():
         sample = samples.ids[int(np.flatnonzero(readable & ~np.isfinite(confidence))[0])]
         raise answered_nan(one.subject.name, sample, one.cell.distortion)
     return {

@@ -9,12 +9,9 @@ from snellen.data.canvas import Canvas
 from snellen.data.dataset import Dataset
 from snellen.distort import Distortion, Nothing
 from snellen.engine.settings import Settings
-from snellen.errors import unknown
+from snellen.explain.methods import method_of
 from snellen.hashing import key_of
 from snellen.models.subject import Subject
-
-METHODS = ("gradcam",)
-VERSION = 1  # of the maps, bumped by hand when their pixels change
 
 
 @dataclass(frozen=True)
@@ -33,8 +30,7 @@ class MapRequest:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.method not in METHODS:
-            raise unknown("method of maps", self.method, METHODS)
+        method_of(self.method)  # a name that does not exist is refused here
         if self.clean:  # nothing is drawn, so that requests which differ in the seed alone are the same
             object.__setattr__(self, "seed", 0)
 
@@ -85,14 +81,14 @@ class BoundMap:
 
     def row(self) -> dict[str, Any]:
         """What is kept beside the maps, so that they are found again."""
-        asked = self.request
+        request = self.request
         return {
             "model_fingerprint": self.subject.card.fingerprint,
-            "on": asked.on,
-            "method": asked.method,
-            "layer": asked.layer,
-            "distortion": str(asked.distortion),
-            "seed": asked.seed,
+            "on": request.on,
+            "method": request.method,
+            "layer": request.layer,
+            "distortion": str(request.distortion),
+            "seed": request.seed,
             "canvas": str(self.canvas),
         }
 
@@ -100,4 +96,6 @@ class BoundMap:
 def bind_map(request: MapRequest, subject: Subject, data: Dataset, canvas: Canvas, settings: Settings) -> BoundMap:
     """The request for clean images as put to one run, keyed by everything its maps depend on."""
     facts = [data.fingerprint, str(canvas), subject.card.fingerprint, settings.precision]
-    return BoundMap(key_of([*facts, request.method, request.layer, VERSION]), request, subject, canvas)
+    return BoundMap(
+        key_of([*facts, request.method, request.layer, method_of(request.method).version]), request, subject, canvas
+    )

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from snellen.errors import UserError
+from snellen.models.device import Device
 from snellen.models.model import Model, as_model
 
 
-def load_python(name: str, argument: str | None, device: Any) -> Model:
+def load_python(name: str, argument: str | None, device: Device) -> Model:
     """The model that a factory returns: one of ours, a torch module, or a callable from uint8 arrays to probabilities."""
     place, colon, factory_name = name.rpartition(":")
     if not colon:
@@ -28,13 +29,13 @@ def load_python(name: str, argument: str | None, device: Any) -> Model:
             f"'{place}' has no factory '{factory_name}'; it has: {', '.join(offered[:8]) or 'no callables'}"
         )
     try:
-        made = factory() if argument is None else factory(argument)
+        thing = factory() if argument is None else factory(argument)
     except UserError:
         raise
     except Exception as error:
         raise UserError(f"the factory '{name}' failed: {type(error).__name__}: {error}") from error
     label = factory_name if argument is None else Path(argument).stem
-    return as_model(made, None if isinstance(made, Model) else label, device)
+    return as_model(thing, None if isinstance(thing, Model) else label, device)
 
 
 def user_module(place: str) -> Any:

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from snellen.data.canvas import Canvas
 from snellen.errors import UserError, unknown
+from snellen.models.device import Device
 from snellen.models.model import Model, from_torch
 
 if TYPE_CHECKING:
     from torch import nn
 
 
-def load_timm(name: str, argument: str | None, device: Any) -> Model:
+def load_timm(name: str, argument: str | None, device: Device) -> Model:
     """The model of a full timm name with its weight tag, such as `resnet18.a1_in1k`."""
     import timm
 
@@ -28,12 +29,12 @@ def load_timm(name: str, argument: str | None, device: Any) -> Model:
     except RuntimeError as error:
         raise UserError(f"timm has no weights '{name}': {str(error).splitlines()[0]}") from None
     except Exception as error:  # the hub client raises many kinds when it cannot reach its host
-        raise UserError(f"the weights of 'timm:{name}' could not be had ({type(error).__name__}); are you offline? "
+        raise UserError(f"the weights of 'timm:{name}' could not be downloaded ({type(error).__name__}); are you offline? "
                         "set HF_HOME to a cache that holds them") from None  # fmt: skip
     return from_timm_module(module, name, device)
 
 
-def from_timm_module(module: nn.Module, name: str, device: Any = None) -> Model:
+def from_timm_module(module: nn.Module, name: str, device: Device = None) -> Model:
     """A model of any module with a timm `pretrained_cfg`, preprocessed by it."""
     from timm.data import resolve_model_data_config
 

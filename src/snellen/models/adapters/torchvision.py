@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from snellen.data.canvas import Canvas
 from snellen.errors import UserError, unknown
+from snellen.models.device import Device
 from snellen.models.model import Model, from_torch
 
 
-def load_torchvision(name: str, weights: str | None, device: Any) -> Model:
+def load_torchvision(name: str, weights: str | None, device: Device) -> Model:
     """The model of a torchvision name with its weights, such as `resnet50@IMAGENET1K_V2`."""
     from torchvision import models
 
@@ -20,17 +19,17 @@ def load_torchvision(name: str, weights: str | None, device: Any) -> Model:
         raise UserError(f"'torchvision:{name}' names no weights; write torchvision:{name}@{choices.DEFAULT.name}")
     if weights not in choices.__members__:
         raise unknown(f"weights of {name}", weights, choices.__members__)
-    chosen = choices[weights]
+    entry = choices[weights]
     try:
-        module = models.get_model(name, weights=chosen)
+        module = models.get_model(name, weights=entry)
     except OSError as error:
-        raise UserError(f"the weights of 'torchvision:{name}' could not be had ({error}); are you offline? "
+        raise UserError(f"the weights of 'torchvision:{name}' could not be downloaded ({error}); are you offline? "
                         "set TORCH_HOME to a cache that holds them") from None  # fmt: skip
-    preset = chosen.transforms()
+    preset = entry.transforms()
     crop, scale = preset.crop_size[0], preset.resize_size[0]
     return from_torch(
         module,
-        classes=_classes(chosen.meta["categories"]),
+        classes=_classes(entry.meta["categories"]),
         canvas=Canvas(crop, crop, "crop", scale, preset.interpolation.value),
         mean=preset.mean,
         std=preset.std,

@@ -5,6 +5,7 @@ ARCH is a network of the zoo, or one of `timm:…` or `torchvision:…` with wei
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from snellen.errors import UserError
 from snellen.hashing import file_sha256, key_of
 from snellen.models.card import Card
 from snellen.models.checkpoint import load_into, load_state, read_card
+from snellen.models.device import Device
 from snellen.models.model import Model, from_torch
 from snellen.models.zoo import NETWORKS, SEGMENTATION, build, check_name
 
@@ -25,27 +27,28 @@ def zoo_card(architecture: str, path: str | None) -> Card:
     if path is None:
         raise UserError(f"'zoo:{architecture}' names no weights; write zoo:{architecture}@file.safetensors")
     file = Path(path).expanduser()
-    held = read_card(file)
-    architecture = architecture or held.get("arch", "")
+    header = read_card(file)
+    architecture = architecture or header.get("arch", "")
     if not architecture:
         raise UserError(f"'{path}' does not say its architecture; write zoo:ARCH@{path} (ARCH: {', '.join(NETWORKS)})")
     check_name(architecture)
-    size = held.get("size")
+    size = header.get("size")
     canvas = Canvas(size[0], size[1], "crop", min(size)) if size else None
-    mean, std = held.get("mean"), held.get("std")
-    notices = () if held else (f"'{path}' has no card: it gets float RGB in 0…1 at the data's own size",)
+    mean, std = header.get("mean"), header.get("std")
+    notices = () if header else (f"'{path}' has no card: it gets float RGB in 0…1 at the data's own size",)
     return Card(
         name=file.stem,
         text=f"zoo:{architecture}@{path}",
         fingerprint=key_of(["zoo", architecture, file_sha256(file), str(canvas), mean, std]),
-        classes=tuple(held["classes"]) if "classes" in held else None,
+        classes=tuple(header["classes"]) if "classes" in header else None,
         canvas=canvas,
         mean=(mean[0], mean[1], mean[2]) if mean else None,
         std=(std[0], std[1], std[2]) if std else None,
         task="segmentation" if architecture in SEGMENTATION else "classification",
         notices=notices,
-        stated=held.get("accuracy"),
-        losses=last_losses(held.get("history")),
+        stated=header.get("accuracy"),
+        losses=last_losses(header.get("history")),
+        gradients=True,
     )
 
 
@@ -63,7 +66,7 @@ def last_losses(history: Any) -> dict[str, float] | None:
     return {name: float(value) for name, value in known.items() if isinstance(value, int | float)} or None
 
 
-def load_zoo(architecture: str, path: str | None, device: Any) -> Model:
+def load_zoo(architecture: str, path: str | None, device: Device) -> Model:
     """A network with the weights of a checkpoint; without a card the class count is read from its last layer."""
     card = zoo_card(architecture, path)
     assert path is not None
@@ -71,7 +74,7 @@ def load_zoo(architecture: str, path: str | None, device: Any) -> Model:
     file = Path(path).expanduser()
     outputs = len(card.classes) if card.classes else _outputs(architecture, file)
     module = load_into(build(architecture, outputs), file)
-    made = from_torch(
+    model = from_torch(
         module,
         card.classes,
         mean=card.mean,
@@ -81,7 +84,7 @@ def load_zoo(architecture: str, path: str | None, device: Any) -> Model:
         device=device,
         task=card.task,
     )
-    return Model(card, made.predict, made.device, made.precision, made.module)
+    return replace(model, card=card)
 
 
 def _outputs(architecture: str, file: Path) -> int:

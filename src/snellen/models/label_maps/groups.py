@@ -20,14 +20,14 @@ def group_targets(groups: Groups, known: Sequence[str], position: Mapping[str, i
     A class is known by a WordNet id among its names (for ImageNet, Tiny ImageNet or any part of WordNet); 1,000 or 1,001
     classes without ids by their place, if they are in ImageNet's order.
     """
-    target = {wnid: position[name] for name, held in groups.items() if name in position for wnid in held}
+    target = {wnid: position[name] for name, members in groups.items() if name in position for wnid in members}
     ids = [re.search(r"\bn\d{8}\b", name) for name in known]
     if any(ids):
-        targets = [target.get(found[0], -1) if found else -1 for found in ids]
+        targets = [target.get(match[0], -1) if match else -1 for match in ids]
     elif len(known) in _PLACES and _SIGN in known[_SIGN_PLACE + _PLACES[len(known)]].lower():
         targets = [-1] * len(known)
-        for held in groups.values():
-            for wnid, place in held.items():
+        for members in groups.values():
+            for wnid, place in members.items():
                 targets[place + _PLACES[len(known)]] = target.get(wnid, -1)
     else:
         return None

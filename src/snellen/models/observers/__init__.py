@@ -7,14 +7,14 @@ what an audit should measure of them is known beforehand, exactly, under any dis
 from __future__ import annotations
 
 from snellen.models.model import Model
+from snellen.models.observers.album import Memory, Oracle
 from snellen.models.observers.black import Black
 from snellen.models.observers.chance import Guess, Mixture
 from snellen.models.observers.evidence import Observer
-from snellen.models.observers.language import OBSERVERS, load_observer, observer_card, parse
-from snellen.models.observers.marked import Background, Centre, Patches, Texture
-from snellen.models.observers.remembered import Memory, Oracle
+from snellen.models.observers.language import OBSERVERS, parse
+from snellen.models.observers.marks import Background, Centre, Patches, Texture
 from snellen.models.observers.silhouette import Shape
-from snellen.models.observers.straight import Edges
+from snellen.models.observers.straight_edges import Edges
 
 
 def background() -> Model:
@@ -72,12 +72,14 @@ def mixture(first: Observer | str, second: Observer | str, weight: float = 0.5) 
     return _model(Mixture(_observer(first), _observer(second), weight))
 
 
-def _observer(given: Observer | str) -> Observer:
-    return parse(given) if isinstance(given, str) else given
+def _observer(observer: Observer | str) -> Observer:
+    return parse(observer) if isinstance(observer, str) else observer
 
 
 def _model(observer: Observer) -> Model:
-    return load_observer(str(observer), None, None)
+    from snellen.models.adapters.observer import load_observer  # which imports this package
+
+    return load_observer(str(observer))
 
 
 __all__ = [
@@ -88,10 +90,8 @@ __all__ = [
     "centre",
     "edges",
     "guess",
-    "load_observer",
     "memory",
     "mixture",
-    "observer_card",
     "oracle",
     "parse",
     "patches",

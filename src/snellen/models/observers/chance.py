@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from snellen.models.observers.evidence import Observer, drawn, guessed
+from snellen.models.observers.evidence import Observer, draw, guess_class
 from snellen.notation import text_form
 
 
@@ -17,7 +17,7 @@ class Guess:
     __str__ = text_form
 
     def answer(self, images: np.ndarray) -> np.ndarray:
-        return guessed(images)
+        return guess_class(images)
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Mixture:
     def answer(self, images: np.ndarray) -> np.ndarray:
         # Named by its parts, so that mixtures of mixtures toss different coins; not by its weight, so that a larger
         # weight moves some images to the first and leaves the rest.
-        heads = drawn(images, f"{self.first} or {self.second}") < self.weight
+        heads = draw(images, f"{self.first} or {self.second}") < self.weight
         answers = np.empty(len(images), np.int64)
         for chosen, observer in ((heads, self.first), (~heads, self.second)):
             if chosen.any():  # nobody looks at what is not his: remembering is slow

@@ -50,25 +50,25 @@ def main_object(images: np.ndarray) -> np.ndarray:
 
 def plurality(votes: np.ndarray, images: np.ndarray) -> np.ndarray:
     """The class with most votes (ties: the lowest), int64 [B]; where there is none, a guess from the image."""
-    return np.where(votes.any(axis=1), votes.argmax(axis=1), guessed(images))
+    return np.where(votes.any(axis=1), votes.argmax(axis=1), guess_class(images))
 
 
-def guessed(images: np.ndarray) -> np.ndarray:
+def guess_class(images: np.ndarray) -> np.ndarray:
     """A class for each image, int64 [B], uniform by a hash of its pixels."""
-    return (drawn(images, "guess") * CLASSES).astype(np.int64)
+    return (draw(images, "guess") * CLASSES).astype(np.int64)
 
 
-def drawn(images: np.ndarray, name: str) -> np.ndarray:
+def draw(images: np.ndarray, name: str) -> np.ndarray:
     """A number in [0, 1) for each image, float64 [B], by a hash of its pixels; the name tells draws apart.
 
     The hash is a sum over the pixels, so moving pixels about, as shuffling does, changes no draw: an observer that
     shuffling does not touch stays untouched where it must guess.
     """
-    keys = mixed(packed(images).reshape(len(images), -1).astype(np.uint64)).sum(axis=1, dtype=np.uint64)
+    keys = mixed(pack_colours(images).reshape(len(images), -1).astype(np.uint64)).sum(axis=1, dtype=np.uint64)
     return (mixed(keys ^ word_key(name)) >> np.uint64(11)).astype(np.float64) / 2**53
 
 
-def packed(images: np.ndarray) -> np.ndarray:
+def pack_colours(images: np.ndarray) -> np.ndarray:
     """Each pixel's colour as one number, uint32 [B, H, W]."""
     red, green, blue = (images[..., channel].astype(np.uint32) for channel in range(3))
     return red | green << 8 | blue << 16

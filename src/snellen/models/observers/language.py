@@ -1,27 +1,17 @@
-"""The table of observers, their text form, and the model made of one."""
+"""The table of observers and their text form."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from snellen import notation
-from snellen.data.phantom.shapes import SHAPES
-from snellen.data.phantom.world import World
-from snellen.hashing import key_of
-from snellen.models.card import Card
-from snellen.models.model import Model
+from snellen.models.observers.album import Memory, Oracle
 from snellen.models.observers.black import Black
 from snellen.models.observers.chance import Guess, Mixture
-from snellen.models.observers.evidence import Observer, probabilities
-from snellen.models.observers.marked import Background, Centre, Patches, Texture
-from snellen.models.observers.remembered import Memory, Oracle
+from snellen.models.observers.evidence import Observer
+from snellen.models.observers.marks import Background, Centre, Patches, Texture
 from snellen.models.observers.silhouette import Shape
-from snellen.models.observers.straight import Edges
-
-if TYPE_CHECKING:
-    from torch import Tensor
-
-VERSION = 1  # bumped by hand when an observer answers otherwise
+from snellen.models.observers.straight_edges import Edges
 
 OBSERVERS: dict[str, type] = {
     "background": Background,
@@ -40,36 +30,13 @@ OBSERVERS: dict[str, type] = {
 
 def parse(source: str) -> Observer:
     """The observer that a text such as `background` or `mixture(oracle, guess, 0.3)` names."""
-    return _built(notation.read(source))
+    return _build(notation.read(source))
 
 
-def observer_card(name: str) -> Card:
-    """The card of `observer:name`, without torch; its text holds every argument, so it stands for what is answered."""
-    observer = parse(name)
-    return Card(
-        name=notation.name_of(type(observer)),
-        text=f"observer:{observer}",
-        fingerprint=key_of(["observer", VERSION, World.version, str(observer)]),
-        classes=tuple(SHAPES),
-    )
-
-
-def load_observer(name: str, argument: str | None, device: Any) -> Model:
-    """The observer that a text names, as a model of the phantom classes."""
-    from snellen.lazy_torch import torch
-
-    observer = parse(name)
-
-    def predict(images: Tensor) -> Tensor:
-        return torch.from_numpy(probabilities(observer.answer(images.permute(0, 2, 3, 1).contiguous().cpu().numpy())))
-
-    return Model(observer_card(name), predict, torch.device("cpu"))
-
-
-def _built(node: Any) -> Any:
+def _build(node: Any) -> Any:
     return notation.build(node, OBSERVERS, "observer", _argument)
 
 
 def _argument(node: Any) -> Any:
     """Arguments of observers: observers where they are calls or name one, plain values else."""
-    return _built(node) if isinstance(node, notation.Call) or node in OBSERVERS else node
+    return _build(node) if isinstance(node, notation.Call) or node in OBSERVERS else node

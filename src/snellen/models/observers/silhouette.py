@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from snellen.data.phantom.shapes import silhouettes
-from snellen.models.observers.evidence import guessed, main_object
+from snellen.models.observers.evidence import guess_class, main_object
 from snellen.notation import text_form
 
 FOLDS = (2, 3, 4, 5, 6, 8)  # turns of 1/fold of a circle under which some class looks the same
@@ -21,7 +21,7 @@ class Shape:
     __str__ = text_form
 
     def answer(self, images: np.ndarray) -> np.ndarray:
-        return shapes_of(main_object(images), guessed(images))
+        return shapes_of(main_object(images), guess_class(images))
 
 
 def shapes_of(masks: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
@@ -45,18 +45,18 @@ def moments(masks: np.ndarray) -> np.ndarray:
 
     centred = (column - (total(column) / count)[image]) + 1j * (row - (total(row) / count)[image])
     radius = np.abs(centred)
-    told = []
+    features = []
     for fold in FOLDS:
         power = centred**fold
-        told.append(np.hypot(total(power.real), total(power.imag)) / np.maximum(total(radius**fold), 1e-9))
+        features.append(np.hypot(total(power.real), total(power.imag)) / np.maximum(total(radius**fold), 1e-9))
     # A pixel is no point: it adds its own spread of 1/6, which matters for small masks.
-    told += [(total(radius**2) + count / 6) / count**2, total(radius**4) / count**3]
-    return np.stack(told, axis=1)
+    features += [(total(radius**2) + count / 6) / count**2, total(radius**4) / count**3]
+    return np.stack(features, axis=1)
 
 
 @lru_cache(maxsize=1)
 def templates() -> tuple[np.ndarray, np.ndarray]:
     """The moments of each class's silhouette, [classes, features], and their spread over the classes, [features]."""
-    drawn = silhouettes(0) != 0
-    own = moments(drawn[:, ::4, ::4])
+    outlines = silhouettes(0) != 0
+    own = moments(outlines[:, ::4, ::4])
     return own, own.std(axis=0)

@@ -75,8 +75,8 @@ class Bottleneck(nn.Module):
         change = F.relu(self.bn1(self.conv1(features)))
         change = F.relu(self.bn2(self.conv2(change)))
         change = self.bn3(self.conv3(change))
-        kept = features if self.downsample is None else self.downsample(features)
-        return F.relu(change + kept[:, :, : change.shape[2], : change.shape[3]])
+        shortcut = features if self.downsample is None else self.downsample(features)
+        return F.relu(change + shortcut[:, :, : change.shape[2], : change.shape[3]])
 
 
 def _stage(inputs: int, width: int, blocks: int, stride: int, kernel: int) -> nn.Sequential:

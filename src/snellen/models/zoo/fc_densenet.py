@@ -22,18 +22,18 @@ class FCDenseNet(nn.Module):
             raise ValueError(f"expected an odd number of dense blocks, got {len(layers)}")
         depth = len(layers) // 2
         self.conv1 = nn.Conv2d(3, _FIRST, 3, 1, 1)
-        channels, skipped = _FIRST, []
+        channels, skips = _FIRST, []
         self.down, self.pools = nn.ModuleList(), nn.ModuleList()
         for count in layers[:depth]:
             self.down.append(DenseBlock(channels, count, growth))
             channels += count * growth
-            skipped.append(channels)
+            skips.append(channels)
             self.pools.append(_transition_down(channels))
         self.bottom = DenseBlock(channels, layers[depth], growth)
         self.rises, self.up = nn.ModuleList(), nn.ModuleList()
         for before, count in zip(layers[depth:], layers[depth + 1 :]):
             self.rises.append(nn.ConvTranspose2d(before * growth, before * growth, 3, 2))
-            channels = skipped.pop() + before * growth
+            channels = skips.pop() + before * growth
             self.up.append(DenseBlock(channels, count, growth))
         self.classifier = nn.Conv2d(channels + layers[-1] * growth, classes, 1)
         for module in self.modules():
@@ -44,15 +44,15 @@ class FCDenseNet(nn.Module):
 
     def forward(self, images: Tensor) -> Tensor:
         features = self.conv1(images)
-        skipped = []
+        skips = []
         for block, pool in zip(self.down, self.pools):
             features = torch.cat((features, block(features)), 1)
-            skipped.append(features)
+            skips.append(features)
             features = pool(features)
         new = self.bottom(features)
         for rise, block in zip(self.rises, self.up):
-            kept = skipped.pop()
-            features = torch.cat((kept, _cut(rise(new), kept)), 1)
+            skip = skips.pop()
+            features = torch.cat((skip, _cut(rise(new), skip)), 1)
             new = block(features)  # only what a block adds is upsampled: the rest would grow without end
         return self.classifier(torch.cat((features, new), 1))
 
@@ -65,10 +65,10 @@ class DenseBlock(nn.Module):
         self.layers = nn.ModuleList(_layer(inputs + number * growth, growth, 3) for number in range(count))
 
     def forward(self, features: Tensor) -> Tensor:
-        made: list[Tensor] = []
+        new: list[Tensor] = []
         for layer in self.layers:
-            made.append(layer(torch.cat((features, *made), 1)))
-        return torch.cat(made, 1)
+            new.append(layer(torch.cat((features, *new), 1)))
+        return torch.cat(new, 1)
 
 
 def _layer(inputs: int, outputs: int, kernel: int) -> nn.Sequential:

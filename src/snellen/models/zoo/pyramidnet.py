@@ -27,14 +27,14 @@ class PyramidNet(nn.Module):
             raise ValueError(f"expected a depth of {9 if bottleneck else 6} n + 2, got {depth}")
         self.conv1 = nn.Conv2d(3, 16, 3, 1, 1, bias=False)
         self.bn1 = nn.BatchNorm2d(16)
-        made: list[nn.Module] = []
+        chain: list[nn.Module] = []
         channels = 16
         for number in range(3 * blocks):
             width = round(16 + alpha * (number + 1) / (3 * blocks))
             stride = 2 if number in (blocks, 2 * blocks) else 1
-            made.append(PyramidBlock(channels, width, stride, bottleneck))
+            chain.append(PyramidBlock(channels, width, stride, bottleneck))
             channels = 4 * width if bottleneck else width
-        self.blocks = nn.Sequential(*made)
+        self.blocks = nn.Sequential(*chain)
         self.bn2 = nn.BatchNorm2d(channels)
         self.linear = nn.Linear(channels, classes)
         he_normal(self)

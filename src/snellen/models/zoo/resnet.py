@@ -41,8 +41,8 @@ class Block(nn.Module):
     def forward(self, features: Tensor) -> Tensor:
         change = self.bn2(self.conv2(F.relu(self.bn1(self.conv1(features)))))
         if self.padding:
-            kept = features[:, :, :: self.stride, :: self.stride]
-            features = F.pad(kept, (0, 0, 0, 0, self.padding, self.padding))
+            shortcut = features[:, :, :: self.stride, :: self.stride]
+            features = F.pad(shortcut, (0, 0, 0, 0, self.padding, self.padding))
         return F.relu(change + features)
 
 

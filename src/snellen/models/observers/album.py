@@ -11,7 +11,7 @@ from snellen.data.phantom.draws import mixed
 from snellen.data.phantom.reading import read_world
 from snellen.errors import UserError
 from snellen.models.observers.chance import Guess
-from snellen.models.observers.evidence import Observer, guessed, packed
+from snellen.models.observers.evidence import Observer, guess_class, pack_colours
 from snellen.notation import text_form
 
 BLOCK = 256  # images rendered at once
@@ -60,7 +60,7 @@ class Oracle:
     def answer(self, images: np.ndarray) -> np.ndarray:
         album = album_of(self.world)
         place, equal = album.nearest(images)
-        return np.where(equal > 0, album.shown[place], guessed(images))
+        return np.where(equal > 0, album.shown[place], guess_class(images))
 
 
 @dataclass(frozen=True)
@@ -80,9 +80,9 @@ class Album:
                 f"expected images of {self.side}×{self.side} pixels as remembered, got {images.shape[2]}×"
                 f"{images.shape[1]}; give the world the data's size"
             )
-        colours = packed(images).reshape(len(images), -1)
-        found = [self._nearest(one, hashes) for one, hashes in zip(colours, _bytes(colours))]
-        place, equal = np.array(found, np.int64).reshape(-1, 2).T
+        colours = pack_colours(images).reshape(len(images), -1)
+        nearest = [self._nearest(one, hashes) for one, hashes in zip(colours, _bytes(colours))]
+        place, equal = np.array(nearest, np.int64).reshape(-1, 2).T
         return place, equal
 
     def _nearest(self, colours: np.ndarray, hashes: np.ndarray) -> tuple[int, int]:
@@ -100,7 +100,7 @@ def album_of(text: str) -> Album:
     world = read_world(text)
     made = world.recipe(np.arange(world.n))
     blocks = [np.arange(start, min(start + BLOCK, world.n)) for start in range(0, world.n, BLOCK)]
-    colours = np.concatenate([packed(world.render(block).images).reshape(len(block), -1) for block in blocks])
+    colours = np.concatenate([pack_colours(world.render(block).images).reshape(len(block), -1) for block in blocks])
     return Album(world.size, colours, _bytes(colours), made.label, made.true_class)
 
 

@@ -1,0 +1,67 @@
+"""What a plan allows: a request that the data or a model's card rules out is refused before anything is asked or written."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from snellen.data.dataset import Dataset
+from snellen.distort import Distortion, saliency_of
+from snellen.engine.requests.cell import BoundCell, Cell
+from snellen.errors import UserError
+from snellen.explain.methods import method_of
+from snellen.models.adapters.predictions import recorded_answers
+from snellen.models.subject import Subject
+
+
+def check_needs(cell: Cell, data: Dataset, pools: Collection[str], subjects: Sequence[Subject]) -> None:
+    """Refuse a distortion that needs what neither the data, the pools nor the models can give."""
+    for need in sorted(cell.distortion.needs):
+        if need == "donors" and need not in pools:
+            raise UserError(
+                f"{cell.distortion} needs a donor pool; pass --donors DATA, for example --donors phantom:train"
+            )
+        if need == "occluders" and need not in pools:
+            raise UserError(
+                f"{cell.distortion} needs cut-outs; pass --occluders DIR, a folder of PNGs with transparency"
+            )
+        if need == "boxes" and "masks" in data.facts:
+            continue  # a mask has a box around it
+        if need in ("masks", "boxes") and need not in data.facts:
+            raise UserError(
+                f"{cell.distortion} needs the objects' {need}, which {data.text} does not have; "
+                f"leave it out, or use data with {need}"
+            )
+    shown = cell.distortion
+    if isinstance(shown, Distortion) and (saliency := saliency_of(shown)) is not None:
+        advice = "maskings that need none are occlude, tiles and fourier"
+        check_maps(saliency.method, str(cell.distortion), subjects, advice)
+
+
+def check_maps(method: str, request: str, subjects: Sequence[Subject], advice: str) -> None:
+    """Refuse a request whose maps cannot be made of one of the models."""
+    gradients = method_of(method).gradients
+    for subject in subjects:
+        if gradients and not subject.card.gradients:
+            raise UserError(
+                f"{request} needs the gradients of a torch network, which '{subject.name}' is not; {advice}"
+            )
+        if not subject.card.live:
+            raise UserError(f"{request} needs maps, and '{subject.name}' holds only recorded answers; {advice}")
+
+
+def check_trials(trials: Iterable[BoundCell]) -> None:
+    """Refuse trials of models that cannot be shown new images."""
+    for one in trials:
+        if not one.subject.card.live:
+            raise UserError(
+                f"{one.cell.distortion} asks as it goes, which '{one.subject.name}', a file of recorded answers, cannot "
+                "follow; leave that audit out"
+            )
+
+
+def check_recorded(cells: Iterable[BoundCell], data: Mapping[str, Dataset]) -> None:
+    """Refuse cells that are still to be asked and that recorded answers do not answer for every sample."""
+    for one in cells:
+        if not one.subject.card.live:
+            dataset = data[one.on]
+            recorded_answers(one.subject.model(), str(one.distortion), one.seed, dataset.samples.ids, dataset.classes)

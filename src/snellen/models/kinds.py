@@ -1,0 +1,88 @@
+"""The table of model kinds: what may stand before the colon of a model text. A new kind is an adapter and an entry here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from snellen.models.adapters.observer import load_observer, observer_card
+from snellen.models.adapters.predictions import load_predictions, predictions_card
+from snellen.models.adapters.python import load_python
+from snellen.models.adapters.timm import load_timm
+from snellen.models.adapters.torchvision import load_torchvision
+from snellen.models.adapters.zoo import load_zoo, zoo_card
+from snellen.models.card import Card
+from snellen.models.device import Device
+from snellen.models.model import Model
+from snellen.models.observers import OBSERVERS
+from snellen.models.zoo import NETWORKS
+
+Lines = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How the models of one kind, written `kind:place@argument`, are found, planned and loaded.
+
+    `load` makes a model of place, argument and device. `card` reads its card without torch; without it the model is loaded
+    for the plan, or its card `remembered` from an earlier run, for the version of that package. `gradients` is what
+    remembered cards of before are taken to say. `glob` is the part of the text whose `*` makes runs. `prefix` stands for
+    `kind:`, and a bare path that ends in `suffix` is an argument without a place. `lines` are those of `snellen list
+    models`: how to write it, what it means.
+    """
+
+    load: Callable[[str, str | None, Device], Model]
+    lines: Lines
+    card: Callable[[str, str | None], Card] | None = None
+    takes_argument: bool = False
+    remembered: str | None = None
+    gradients: bool = False
+    glob: Literal["argument", "place"] | None = None
+    prefix: str | None = None
+    suffix: str | None = None
+
+
+def _zoo_lines() -> Lines:
+    networks = [(f"zoo:{name}@file.safetensors", (build.__doc__ or "").strip()) for name, build in NETWORKS.items()]
+    return (
+        ("zoo:ARCH@file.safetensors", "weights for a network named below, or for timm:NAME or torchvision:NAME"),
+        *networks,
+        ("file.safetensors", "a checkpoint that snellen trained; a * in its name makes runs of one model"),
+    )
+
+
+KINDS: dict[str, Kind] = {
+    "timm": Kind(
+        load_timm,
+        (("timm:resnet18.a1_in1k", "any timm model, always with its weight tag"),),
+        remembered="timm",
+        gradients=True,
+        prefix="timm/",
+    ),
+    "torchvision": Kind(
+        load_torchvision,
+        (("torchvision:resnet50@IMAGENET1K_V2", "any torchvision classifier with its weights"),),
+        takes_argument=True,
+        remembered="torchvision",
+        gradients=True,
+    ),
+    "zoo": Kind(load_zoo, _zoo_lines(), zoo_card, takes_argument=True, glob="argument", suffix=".safetensors"),
+    "python": Kind(
+        load_python,
+        (("python:package.module:factory", "your own code; also python:file.py:factory@argument"),),
+        takes_argument=True,
+        glob="argument",
+    ),
+    "predictions": Kind(
+        load_predictions,
+        (("predictions:file.csv", "answers made elsewhere: columns sample, pred and optionally distortion, seed"),),
+        predictions_card,
+        glob="place",
+    ),
+    "observer": Kind(
+        load_observer,
+        (("observer:NAME", f"one that answers as it is built to, on the phantom world: {', '.join(OBSERVERS)}"),),
+        observer_card,
+    ),
+}
