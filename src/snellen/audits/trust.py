@@ -54,7 +54,7 @@ def chance_in(exam: Exam, answers: Answers, cell: Cell, kind: Kind = "uniform", 
 
 
 def chances_in(exam: Exam, answers: Answers, cell: Cell) -> dict[str, Any]:
-    """The facts of chance: `p_uniform` and `p_one`, and under `nulls` each null in numbers (paper 000, B.2).
+    """The facts of chance: `p_uniform` and `p_one`, and under `nulls` each null in numbers (Marcu & Prügel-Bennett 2022, B.2).
 
     `uniform` and `one` keep the clean errors, the runs and the number of errors; `…_without_clean_errors` are the
     paper's own; `published` is what B.2 would state for these classes and errors, its repetitions pooled.
@@ -62,11 +62,11 @@ def chances_in(exam: Exam, answers: Answers, cell: Cell) -> dict[str, Any]:
     kinds: tuple[Kind, ...] = ("uniform", "one")
     nulls: dict[str, Any] = {}
     for kind in kinds:
-        for kept in (True, False):
-            found = chance_in(exam, answers, cell, kind, kept)
-            nulls[kind if kept else f"{kind}_without_clean_errors"] = {
-                name: getattr(found, name) for name in ("p", "mean", "std", "quantile95")
-            }
+        for with_clean in (True, False):
+            chance = chance_in(exam, answers, cell, kind, with_clean)
+            nulls[kind if with_clean else f"{kind}_without_clean_errors"] = {
+                "p": chance.p, "mean": chance.mean, "std": chance.std, "quantile95": chance.quantile95,
+            }  # fmt: skip
     if can_dominate(exam, cell):
         clean, distorted = paired(answers, exam.clean(exam.unmodified(cell)), cell)
         errors = (distorted.pred != clean.labels).sum(axis=1)
@@ -111,7 +111,7 @@ def _trust(exam: Exam, answers: Answers, cell: Cell) -> Trust:
         dominant=dominant,
         flagged=flagged,
         distortion=cell.on if cell.on in exam.variants else str(cell.distortion),
-        text=_said(measured, dominant, flagged, null95, noise)
+        text=_in_words(measured, dominant, flagged, null95, noise)
         if can_dominate(exam, cell)
         else _of_two(measured, noise),
     )
@@ -119,17 +119,17 @@ def _trust(exam: Exam, answers: Answers, cell: Cell) -> Trust:
 
 def with_trust(exam: Exam, answers: Answers, findings: Sequence[Finding]) -> list[Finding]:
     """The findings, each with the strongest interference among the distortions it rests on."""
-    told = []
+    trusted = []
     for one in findings:
         distorted = [cell for cell in one.cells if exam.modified(cell)]
         if distorted:
             trusts = [trust_in(exam, answers, cell) for cell in distorted]
             one = one.trusting(max(trusts, key=lambda trust: (trust.flagged, trust.index)))
-        told.append(one)
-    return told
+        trusted.append(one)
+    return trusted
 
 
-def _said(measured: Interference, dominant: str, flagged: bool, null95: float, noise: float) -> str:
+def _in_words(measured: Interference, dominant: str, flagged: bool, null95: float, noise: float) -> str:
     """One sentence a reader can act on."""
     if not np.isfinite(measured.index):
         return "no images: interference unknown"
