@@ -14,6 +14,7 @@ from snellen.audits.background import Background
 from snellen.audits.baseline import Baseline
 from snellen.audits.exam import Exam
 from snellen.audits.finding import Finding, Trust
+from snellen.audits.inside_mask import InsideMask
 from snellen.audits.interference import Interference
 from snellen.audits.model_differences import differences
 from snellen.audits.occlusion import Occlusion
@@ -30,6 +31,7 @@ AUDITS: dict[str, type[Audit]] = {
     "augmentation": Augmentation,
     "background": Background,
     "adversarial_backgrounds": AdversarialBackgrounds,
+    "inside_mask": InsideMask,
 }
 
 
@@ -85,6 +87,7 @@ __all__ = [
     "Baseline",
     "Exam",
     "Finding",
+    "InsideMask",
     "Interference",
     "Occlusion",
     "Shape",

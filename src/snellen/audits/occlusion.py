@@ -143,25 +143,25 @@ class Occlusion(Audit):
         by_name = {answers.model: answers for answers in everyone}
         odd = [name for name in by_name if exam.lost.get(name) and name not in self.random_labels]
         about = [one for name, one in by_name.items() if name not in (*self.judges, *self.random_labels, *odd)]
-        findings: list[Finding] = []
+        evidence: list[Finding] = []
         if first := self.cover_series(exam)[:1]:
-            findings += self._rare(exam, about, first[0], [by_name[name] for name in self.judges])
+            evidence += self._rare(exam, about, first[0], [by_name[name] for name in self.judges])
             memorisers = [by_name[name] for name in self.random_labels]
-            findings += random_labels(exam, memorisers, first[0], self.labels_seed) if memorisers else []
+            evidence += random_labels(exam, memorisers, first[0], self.labels_seed) if memorisers else []
             if not memorisers:
                 data = with_option(exam.texts.get("train", "DATA"), "random_labels=1")
                 text = NEEDS_RANDOM.format(data=data)
-                findings += [needed("iocclusion_random_labels", one.model, text) for one in about]
+                evidence += [needed("iocclusion_random_labels", one.model, text) for one in about]
         squares = [cell for fill in self.fills for cell in self._squares(exam, fill)]
-        findings += [class_removed(exam, by_name[name], about, squares, exam.lost[name]) for name in odd]
+        evidence += [class_removed(exam, by_name[name], about, squares, exam.lost[name]) for name in odd]
         if not odd:
             for one in about:
                 worst = max(squares, key=lambda cell: float(np.nan_to_num(interference_of(exam, one, cell).index)))
                 taken = dominant_in(exam, one, worst) or "CLASS"
                 data = with_option(exam.texts.get("train", "DATA"), f"without={taken}")
                 text = NEEDS_REMOVED.format(taken=taken, data=data) if can_dominate(exam, worst) else TOO_FEW
-                findings.append(needed("interference_without_class", one.model, text))
-        return findings
+                evidence.append(needed("interference_without_class", one.model, text))
+        return evidence
 
     def _rare(
         self, exam: Exam, about: Sequence[Answers], series: CoverSeries, judges: Sequence[Answers]

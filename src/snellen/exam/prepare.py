@@ -15,7 +15,8 @@ from snellen.data.variants import stored_variants
 from snellen.distort.chain import stages_of
 from snellen.engine import Plan, Settings, Store, make_plan
 from snellen.engine.keep.run_json import check_same, resumed
-from snellen.engine.requests.cell import canvas_for
+from snellen.engine.requests.cell import Cell, canvas_for
+from snellen.engine.requests.map import MapRequest
 from snellen.errors import UserError
 from snellen.models.labels import LabelMap, matched, read_label_map
 from snellen.models.subject import Subject, subjects_of
@@ -142,8 +143,10 @@ def _lists(
 
 def _stages(audits: Sequence[Audit], exam: Exam) -> list[Any]:
     """Every distortion and trial that is asked for, chains taken apart."""
-    asked = [want for one in audits for want in (*one.cells(exam), *one.maps(exam), *one.trials(exam))]
-    return list(dict.fromkeys(stage for want in asked for stage in stages_of(want.distortion)))
+    requests: list[Cell | MapRequest] = []
+    for one in audits:
+        requests += [*one.cells(exam), *one.maps(exam), *one.trials(exam)]
+    return list(dict.fromkeys(stage for request in requests for stage in stages_of(request.distortion)))
 
 
 def _mixes_own_data(audits: Sequence[Audit], exam: Exam) -> bool:
