@@ -76,10 +76,10 @@ def test_every_distortion_based_finding_carries_its_interference_and_clean_ones_
 
 def test_the_grid_follows_the_image_size_unless_given() -> None:
     (audit,) = parse_audits("interference")
-    assert str(audit.chosen(Exam(classes={"test": "ab"}, side=28))[0]) == "shuffle(grid=2)"
-    assert str(audit.chosen(Exam(classes={"test": "ab"}, side=32))[0]) == "shuffle(grid=4)"
+    assert str(audit.distortions_for(Exam(classes={"test": "ab"}, side=28))[0]) == "shuffle(grid=2)"
+    assert str(audit.distortions_for(Exam(classes={"test": "ab"}, side=32))[0]) == "shuffle(grid=4)"
     (audit,) = parse_audits("interference(grid=8)")
-    assert str(audit.chosen(Exam(classes={"test": "ab"}, side=32))[0]) == "shuffle(grid=8)"
+    assert str(audit.distortions_for(Exam(classes={"test": "ab"}, side=32))[0]) == "shuffle(grid=8)"
 
 
 def test_a_sweep_is_asked_beside_what_is_chosen_and_nothing_twice() -> None:

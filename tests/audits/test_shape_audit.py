@@ -77,14 +77,14 @@ def test_the_di_of_both_shuffles_tells_seams_from_lost_shape() -> None:
 
 def test_the_grid_follows_the_image_size() -> None:
     (audit,) = parse_audits("shape")
-    assert str(audit.shuffled(Exam(classes={"test": "ab"}, side=28)).distortion) == "shuffle(grid=2)"
-    assert str(audit.shuffled(Exam(classes={"test": "ab"}, side=32)).distortion) == "shuffle(grid=4)"
+    assert str(audit.shuffle_cell(Exam(classes={"test": "ab"}, side=28)).distortion) == "shuffle(grid=2)"
+    assert str(audit.shuffle_cell(Exam(classes={"test": "ab"}, side=32)).distortion) == "shuffle(grid=4)"
     assert (
-        str(audit.softly_shuffled(Exam(classes={"test": "ab"}, side=28)).distortion)
+        str(audit.soft_shuffle_cell(Exam(classes={"test": "ab"}, side=28)).distortion)
         == "soft_shuffle(grid=2, width=0.75)"
     )
     (audit,) = parse_audits("shape(8)")
-    assert str(audit.shuffled(Exam(classes={"test": "ab"}, side=32)).distortion) == "shuffle(grid=8)"
+    assert str(audit.shuffle_cell(Exam(classes={"test": "ab"}, side=32)).distortion) == "shuffle(grid=8)"
 
 
 def test_shape_suits_conflicts_alone(conflicts: str) -> None:

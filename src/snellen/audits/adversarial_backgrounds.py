@@ -63,7 +63,7 @@ class AdversarialBackgrounds(Audit):
             return self.foreground
         return "box" if "boxes" in known and "masks" not in known else "mask"
 
-    def mixed(self, exam: Exam) -> Cell:
+    def mixed_cell(self, exam: Exam) -> Cell:
         """The same pasting with one background of any class per object: what chance does, and its interference."""
         if "mixed_rand" in exam.variants and self.foreground != "box" and (self.bare or not exam.donors):
             return exam.clean("mixed_rand")
@@ -81,7 +81,9 @@ class AdversarialBackgrounds(Audit):
                 f"the audit {AUDIT} needs the objects' masks or boxes, which the test data do not have; use voc:, coco:, "
                 "boxes: or in9: data, or a manifest with boxes"
             )
-        return [exam.clean()] if self.bare and "mixed_rand" not in exam.variants else [exam.clean(), self.mixed(exam)]
+        return (
+            [exam.clean()] if self.bare and "mixed_rand" not in exam.variants else [exam.clean(), self.mixed_cell(exam)]
+        )
 
     def trials(self, exam: Exam) -> list[Cell]:
         return [self.trial(exam)]
@@ -133,17 +135,17 @@ class AdversarialBackgrounds(Audit):
         """The share of wrong answers with a single background of any class."""
         if self.bare and "mixed_rand" not in exam.variants:
             return float("nan")
-        score = answers[self.mixed(exam)].score
+        score = answers[self.mixed_cell(exam)].score
         return 1 - float(score.mean()) if score.size else float("nan")
 
     def _rates(self, exam: Exam, answers: Answers, runs: Sequence[TrialTable]) -> list[Finding]:
         """The attack rates, by the runs' mean: a background is bad if it is so for all of them."""
         labels, things = exam.samples["test"].labels, runs[0].things
         other = np.array(things["label"], int)
-        measured = [_matrix(run, labels, other) for run in runs]
+        measured = [_attack_success(run, labels, other) for run in runs]
         rates = np.mean([one.per_background for one in measured], axis=0)
         tried = measured[0].tried
-        turned = np.array([_turned(run, labels, other) for run in runs])
+        turned = np.array([_share_turned(run, labels, other) for run in runs])
         rate = accuracy(turned, answers.groups(exam.clean()))
         names = dict(zip(things["label"], things["class"]))
         totals = {names[k]: float(np.mean([one.class_totals[k] for one in measured])) for k in sorted(names)}
@@ -168,7 +170,7 @@ class AdversarialBackgrounds(Audit):
         if known:
             name = max(known, key=lambda word: known[word])
             label = next(k for k, word in names.items() if word == name)
-            hits = np.array([_turned_by(run, labels, other, label) for run in runs])
+            hits = np.array([_turned_into(run, labels, other, label) for run in runs])
             share = accuracy(hits, answers.groups(exam.clean()))
             text = "share of objects of other classes that at least one background of a class turns into it, for the worst class"
             findings.append(
@@ -186,7 +188,7 @@ def _least(run: TrialTable) -> int:
     return sum(1 if row["fooled"] else row["tried"] for row in run.rows if row and vulnerable(row) in (0, 1))
 
 
-def _answered(run: TrialTable, backgrounds: int) -> tuple[np.ndarray, np.ndarray]:
+def _answer_matrix(run: TrialTable, backgrounds: int) -> tuple[np.ndarray, np.ndarray]:
     """int [objects, backgrounds]: the answers; and bool [objects]: which objects have any."""
     there = np.zeros(len(run.rows), bool)
     pred = np.full((len(run.rows), backgrounds), -2, np.int16)
@@ -196,22 +198,22 @@ def _answered(run: TrialTable, backgrounds: int) -> tuple[np.ndarray, np.ndarray
     return pred, there
 
 
-def _matrix(run: TrialTable, labels: np.ndarray, other: np.ndarray) -> Any:
-    pred, there = _answered(run, len(other))
+def _attack_success(run: TrialTable, labels: np.ndarray, other: np.ndarray) -> Any:
+    pred, there = _answer_matrix(run, len(other))
     return attack_success(pred, labels, other, evaluated=np.broadcast_to(there[:, None], pred.shape))
 
 
-def _turned(run: TrialTable, labels: np.ndarray, other: np.ndarray) -> np.ndarray:
+def _share_turned(run: TrialTable, labels: np.ndarray, other: np.ndarray) -> np.ndarray:
     """float [objects]: of the backgrounds of other classes, the share whose class is answered; nan where there is none."""
-    pred, there = _answered(run, len(other))
+    pred, there = _answer_matrix(run, len(other))
     conflict = there[:, None] & (labels[:, None] != other)
     hits, of = ((pred == other) & conflict).sum(1), conflict.sum(1)
     return np.divide(hits, of, out=np.full(len(labels), np.nan), where=of > 0)
 
 
-def _turned_by(run: TrialTable, labels: np.ndarray, other: np.ndarray, label: int) -> np.ndarray:
+def _turned_into(run: TrialTable, labels: np.ndarray, other: np.ndarray, label: int) -> np.ndarray:
     """float [objects]: 1 where a background of this class turns an object of another into it, 0 where none does, else nan."""
-    pred, there = _answered(run, len(other))
+    pred, there = _answer_matrix(run, len(other))
     return np.where(there & (labels != label), (pred[:, other == label] == label).any(1).astype(float), np.nan)
 
 

@@ -34,12 +34,12 @@ class Augmentation(Audit):
     def __post_init__(self) -> None:
         object.__setattr__(self, "kinds", tuple(map(parse, self.kinds)))
 
-    def chosen(self) -> tuple[Any, ...]:
+    def augmentations(self) -> tuple[Any, ...]:
         """The augmentations that are asked for."""
         return self.kinds or (Mix("mixup"), Mix("cutmix"), Mix("fmix"))
 
     def cells(self, exam: Exam) -> list[Cell]:
-        return [exam.cell(kind) for kind in self.chosen()]
+        return [exam.cell(kind) for kind in self.augmentations()]
 
     def conclude(self, exam: Exam, answers: Answers) -> list[Finding]:
         findings = [one for cell in self.cells(exam) for one in _of_one(exam, answers, cell)]

@@ -12,7 +12,7 @@ from snellen.audits.audit import Audit
 from snellen.audits.background_progress import progress
 from snellen.audits.exam import Exam
 from snellen.audits.finding import Finding, accuracy_finding, finding
-from snellen.audits.pairing import paired
+from snellen.audits.pairing import pair_blocks
 from snellen.data.dataset import Dataset
 from snellen.data.variants import is_variant, refuse_variant
 from snellen.distort import Background as Variant
@@ -133,7 +133,7 @@ class Background(Audit):
     def blocks(self, exam: Exam, answers: Answers) -> dict[str, Block]:
         """The answers by variant, on the images that count in all of them: every number rests on the same ones."""
         kinds = ("original", *self.variants)
-        return dict(zip(kinds, paired(answers, *(self.cell(exam, kind) for kind in kinds))))
+        return dict(zip(kinds, pair_blocks(answers, *(self.cell(exam, kind) for kind in kinds))))
 
     def conclude(self, exam: Exam, answers: Answers) -> list[Finding]:
         blocks = self.blocks(exam, answers)

@@ -33,14 +33,14 @@ class Interference(Audit):
     names: ClassVar[tuple[str, ...]] = ("interference", "distorted_accuracy")
     by_default: ClassVar[bool] = True
 
-    def chosen(self, exam: Exam) -> list[Any]:
+    def distortions_for(self, exam: Exam) -> list[Any]:
         """The distortions that are asked for, each once."""
         grid = self.grid or (4 if exam.side >= 32 else 2)
         default = (Shuffle(grid), Occlude(Uniform(0.7, 1), "black", inside=False), Fourier(0.5))
         return list(dict.fromkeys([*(self.distortions or default), *self.sweep]))
 
     def cells(self, exam: Exam) -> list[Cell]:
-        return [exam.cell(distortion) for distortion in self.chosen(exam)]
+        return [exam.cell(distortion) for distortion in self.distortions_for(exam)]
 
     def conclude(self, exam: Exam, answers: Answers) -> list[Finding]:
         findings = []

@@ -49,15 +49,15 @@ class CoverSeries:
 
     @property
     def distortions(self) -> list[Any]:
-        return [masked(self.masking, share, self.fill) for share in self.shares]
+        return [at_share(self.masking, share, self.fill) for share in self.shares]
 
-    def measured(self, exam: Exam, answers: Answers) -> list[IOcclusion]:
+    def measure(self, exam: Exam, answers: Answers) -> list[IOcclusion]:
         """One measure per share; several findings may rest on it."""
-        return [_measured(exam, answers, distortion) for distortion in self.distortions]
+        return [_iocclusion_of(exam, answers, distortion) for distortion in self.distortions]
 
     def findings(self, exam: Exam, answers: Answers) -> list[Finding]:
         findings = []
-        for share, distortion, one in zip(self.shares, self.distortions, self.measured(exam, answers)):
+        for share, distortion, one in zip(self.shares, self.distortions, self.measure(exam, answers)):
             cells = tuple(exam.cell(distortion, on) for on in ("test", "train"))
             facts = {
                 "masking": name_of(type(self.masking)), "fill": self.fill, "area": share, "std": one.std,
@@ -76,9 +76,9 @@ class CoverSeries:
 
     def _mean(self, exam: Exam, answers: Answers) -> Finding:
         """The mean over all shares: one number per model, to set models beside each other."""
-        one = mean_iocclusion(covered(exam, answers, self))
+        one = mean_iocclusion(cover_scores(exam, answers, self))
         cells = tuple(exam.cell(distortion, on) for distortion in self.distortions for on in ("test", "train"))
-        doubts = _doubts(self.measured(exam, answers)[0])
+        doubts = _doubts(self.measure(exam, answers)[0])
         text = f"mean iOcclusion over {span(self.shares)} of the image, as {self.distortions[0]}{doubts}"
         masking = name_of(type(self.masking))
         facts = {"masking": masking, "fill": self.fill, "std": one.std}
@@ -89,7 +89,7 @@ class CoverSeries:
         )  # fmt: skip
 
 
-def masked(masking: Any, share: float, fill: str) -> Any:
+def at_share(masking: Any, share: float, fill: str) -> Any:
     """The covering distortion at another share, in another fill where it has one."""
     names = {field.name for field in dataclasses.fields(masking)}
     changed: dict[str, Any] = {"area" if "area" in names else "share": share}
@@ -106,7 +106,7 @@ def covers_a_share(masking: Any) -> bool:
     return dataclasses.is_dataclass(masking) and bool({"area", "share"} & {f.name for f in dataclasses.fields(masking)})
 
 
-def covered(
+def cover_scores(
     exam: Exam,
     answers: Answers,
     series: CoverSeries,
@@ -130,10 +130,10 @@ def covered(
 def fill_gap(exam: Exam, answers: Answers, first: CoverSeries, other: CoverSeries, cut: tuple[float, float]) -> Finding:
     """How much the fill alone changes iOcclusion, beside how much it changes CutOcclusion (`cut`: its two values)."""
     one, two = (
-        covered(exam, answers, side, also=beside.distortions) for side, beside in ((first, other), (other, first))
+        cover_scores(exam, answers, side, also=beside.distortions) for side, beside in ((first, other), (other, first))
     )
     gap = iocclusion_gap(one, two, shared=True)
-    text = f"mean iOcclusion with {first.fill} less with {other.fill}, covering the very same pixels: {moved(gap, cut)}"
+    text = f"mean iOcclusion with {first.fill} less with {other.fill}, covering the very same pixels: {describe_move(gap, cut)}"
     masking = name_of(type(first.masking))
     facts = {"fill": first.fill, "other": other.fill, "masking": masking, **side_by_side(gap, cut)}
     cells = tuple(exam.cell(d, on) for side in (first, other) for d in side.distortions for on in ("test", "train"))
@@ -144,7 +144,7 @@ def fill_gap(exam: Exam, answers: Answers, first: CoverSeries, other: CoverSerie
     )  # fmt: skip
 
 
-def moved(gap: IOcclusionGap, cut: tuple[float, float], gapless: str = "") -> str:
+def describe_move(gap: IOcclusionGap, cut: tuple[float, float], gapless: str = "") -> str:
     """How far the two measures move, in words; `gapless` names the images without a gap, where it is not of all."""
     if not math.isfinite(gap.value):
         of = f"of {gapless} images " if gapless else ""
@@ -166,12 +166,12 @@ def side_by_side(gap: IOcclusionGap, cut: tuple[float, float]) -> dict[str, floa
     }
 
 
-def missing(name: str, model: str) -> Finding:
+def no_training_images(name: str, model: str) -> Finding:
     """The finding in its place where there are no training images: nothing measured, and what to add."""
     return finding("occlusion", name, model, NO_DATA, MISSING, better="higher", unit="index", label=LABELS[name])
 
 
-def _measured(exam: Exam, answers: Answers, distortion: Any) -> IOcclusion:
+def _iocclusion_of(exam: Exam, answers: Answers, distortion: Any) -> IOcclusion:
     return answers.once(("iocclusion", str(distortion)), lambda: _compute(exam, answers, distortion))
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from snellen.audits.exam import Exam
 from snellen.audits.finding import Finding, finding
-from snellen.audits.iocclusion import LABELS, CoverSeries, covered, moved, side_by_side
+from snellen.audits.iocclusion import LABELS, CoverSeries, cover_scores, describe_move, side_by_side
 from snellen.data.subset import drawn_labels
 from snellen.engine.keep.read_back import Answers, Block
 from snellen.engine.requests.cell import Cell
@@ -38,7 +38,7 @@ class Typicality:
         return f"by a PROXY: the halves of images whose label {', '.join(self.judges)} find more and less probable"
 
 
-def judged(exam: Exam, judges: Sequence[Answers]) -> Typicality:
+def judge_typicality(exam: Exam, judges: Sequence[Answers]) -> Typicality:
     """A proxy: the halves of images whose label other models find more and less probable, mean over all their runs."""
     parts = {}
     for on in ("train", "test"):
@@ -64,7 +64,9 @@ def tail_gap(exam: Exam, answers: Answers, series: CoverSeries, typicality: Typi
         for part, name in enumerate(("typical", "tail"))
         for on in typicality.parts
     }
-    text = f"mean iOcclusion of typical less that of tail images, {typicality.source}: {moved(gap, cut, gapless)}"
+    text = (
+        f"mean iOcclusion of typical less that of tail images, {typicality.source}: {describe_move(gap, cut, gapless)}"
+    )
     unclear = [name for name, side in (("typical", typical), ("tail", tail)) if not _gap_is_clear(side)]
     if unclear and not gapless:
         text += f"; of {' and '.join(unclear)} images the gap without covering is not clearly there, so its ratio says little"
@@ -96,7 +98,7 @@ def random_labels(exam: Exam, everyone: Sequence[Answers], series: CoverSeries, 
         labels = random[[rows[sample] for sample in block.ids]]
         return replace(block, labels=labels, score=(block.pred == labels).astype(np.float32))
 
-    sides = [covered(exam, answers, series, with_random_labels) for answers in everyone]
+    sides = [cover_scores(exam, answers, series, with_random_labels) for answers in everyone]
     findings = []
     for answers, side in zip(everyone, sides):
         one, learnt = mean_iocclusion(side), float(np.asarray(side.train).mean())
@@ -119,7 +121,8 @@ def random_labels(exam: Exam, everyone: Sequence[Answers], series: CoverSeries, 
             np.shape(one) == np.shape(two) for one, two in ((side.train, sides[0].train), (side.test, sides[0].test))
         )
         gap, cut = iocclusion_gap(side, sides[0], shared=same), (_cut(side), _cut(sides[0]))
-        text = f"mean iOcclusion of {answers.model} less that of {everyone[0].model}, both of random labels: {moved(gap, cut)}"
+        names = f"{answers.model} less that of {everyone[0].model}"
+        text = f"mean iOcclusion of {names}, both of random labels: {describe_move(gap, cut)}"
         findings.append(
             finding(
                 "occlusion", "iocclusion_random_gap", answers.model, gap, text, unit="index",
@@ -130,7 +133,7 @@ def random_labels(exam: Exam, everyone: Sequence[Answers], series: CoverSeries, 
     return findings
 
 
-def needed(name: str, model: str, text: str) -> Finding:
+def no_evidence(name: str, model: str, text: str) -> Finding:
     """The finding in the place of evidence that the user has not given: nothing measured, and how to get it."""
     label = LABELS.get(name, "DI without the dominant class")
     return finding("occlusion", name, model, NO_DATA, text, unit="index", label=label)
@@ -145,7 +148,7 @@ def _part(exam: Exam, answers: Answers, series: CoverSeries, parts: Parts, part:
     def select(block: Block, on: str) -> Block:
         return block.at(np.flatnonzero([sample in parts[on][part] for sample in block.ids]))
 
-    return covered(exam, answers, series, select)
+    return cover_scores(exam, answers, series, select)
 
 
 def _gap_is_clear(side: Covered) -> bool:

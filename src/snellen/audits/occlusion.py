@@ -12,8 +12,15 @@ from snellen.audits.audit import Audit
 from snellen.audits.class_removed import class_removed
 from snellen.audits.exam import Exam
 from snellen.audits.finding import Finding, accuracy_finding, finding
-from snellen.audits.iocclusion import CoverSeries, covers_a_share, fill_gap, missing, span
-from snellen.audits.iocclusion_evidence import Typicality, judged, needed, random_labels, tail_gap, with_option
+from snellen.audits.iocclusion import CoverSeries, covers_a_share, fill_gap, no_training_images, span
+from snellen.audits.iocclusion_evidence import (
+    Typicality,
+    judge_typicality,
+    no_evidence,
+    random_labels,
+    tail_gap,
+    with_option,
+)
 from snellen.audits.trust import TOO_FEW, can_dominate, dominant_in, interference_of
 from snellen.distort import Cutouts, Occlude, parse
 from snellen.distort.fills import Fill
@@ -108,7 +115,9 @@ class Occlusion(Audit):
             )
         squares = [exam.cell(Occlude(area, fill)) for fill in self.fills for area in self.areas]
         return (
-            squares + list(self._pasted(exam)) + [cell for one in self.cover_series(exam) for cell in one.cells(exam)]
+            squares
+            + list(self._cutout_cells(exam))
+            + [cell for one in self.cover_series(exam) for cell in one.cells(exam)]
         )
 
     def cover_series(self, exam: Exam) -> list[CoverSeries]:
@@ -118,7 +127,7 @@ class Occlusion(Audit):
         fills = self.fills if self.validate else self.fills[:1]
         painted = [one for one in self.maskings or (Occlude(),) if not isinstance(one, Cutouts)]
         series = [CoverSeries(masking, self.areas, fill) for masking in painted for fill in fills]
-        if reached := self._reached(exam):
+        if reached := self._coverable(exam):
             series.append(CoverSeries(Cutouts(), reached, "cutout"))
         elif len(painted) < len(self.maskings):  # asked for by name: the plan says what is missing
             series.append(CoverSeries(Cutouts(), self.areas, "cutout"))
@@ -128,8 +137,8 @@ class Occlusion(Audit):
         findings = [
             one for fill in self.fills for one in self._curve(answers, fill, self.areas, self._squares(exam, fill))
         ]
-        if reached := self._reached(exam):
-            findings += self._curve(answers, "cutout", reached, self._pasted(exam))
+        if reached := self._coverable(exam):
+            findings += self._curve(answers, "cutout", reached, self._cutout_cells(exam))
         elif exam.cutouts:
             text = f"your cut-outs cover at most {exam.cutouts:.1%} of the image without leaving it; add a smaller area"
             more = {"facts": {"fill": "cutout"}, **_cut_words("cutout")}
@@ -151,7 +160,7 @@ class Occlusion(Audit):
             if not memorisers:
                 data = with_option(exam.texts.get("train", "DATA"), "random_labels=1")
                 text = NEEDS_RANDOM.format(data=data)
-                evidence += [needed("iocclusion_random_labels", one.model, text) for one in about]
+                evidence += [no_evidence("iocclusion_random_labels", one.model, text) for one in about]
         squares = [cell for fill in self.fills for cell in self._squares(exam, fill)]
         evidence += [class_removed(exam, by_name[name], about, squares, exam.lost[name]) for name in odd]
         if not odd:
@@ -160,7 +169,7 @@ class Occlusion(Audit):
                 taken = dominant_in(exam, one, worst) or "CLASS"
                 data = with_option(exam.texts.get("train", "DATA"), f"without={taken}")
                 text = NEEDS_REMOVED.format(taken=taken, data=data) if can_dominate(exam, worst) else TOO_FEW
-                evidence.append(needed("interference_without_class", one.model, text))
+                evidence.append(no_evidence("interference_without_class", one.model, text))
         return evidence
 
     def _rare(
@@ -172,9 +181,9 @@ class Occlusion(Audit):
             parts = {on: (exam.lists[on, self.typical[i]], exam.lists[on, self.tail[i]]) for i, on in roles}
             typicality = Typicality(parts)
         elif judges:
-            typicality = judged(exam, judges)
+            typicality = judge_typicality(exam, judges)
         else:
-            return [needed("iocclusion_tail_gap", one.model, NEEDS_PARTS) for one in about]
+            return [no_evidence("iocclusion_tail_gap", one.model, NEEDS_PARTS) for one in about]
         return [tail_gap(exam, one, series, typicality) for one in about]
 
     def _curve(self, answers: Answers, fill: str, areas: Sequence[float], cells: tuple[Cell, ...]) -> list[Finding]:
@@ -215,7 +224,7 @@ class Occlusion(Audit):
         """iOcclusion at every share and, to validate it, what each other fill than the first changes."""
         series = self.cover_series(exam)
         if not series:
-            return [missing(name, answers.model) for name in self.names if "iocclusion" in name]
+            return [no_training_images(name, answers.model) for name in self.names if "iocclusion" in name]
         findings = [one for each in series for one in each.findings(exam, answers)]
         if self.validate:
             cut: dict[str, float] = {
@@ -230,12 +239,12 @@ class Occlusion(Audit):
     def _squares(self, exam: Exam, fill: Fill) -> tuple[Cell, ...]:
         return tuple(exam.cell(Occlude(area, fill)) for area in self.areas)
 
-    def _reached(self, exam: Exam) -> tuple[float, ...]:
+    def _coverable(self, exam: Exam) -> tuple[float, ...]:
         """The shares that cut-outs can cover; none without a pool."""
         return tuple(area for area in self.areas if 0 < area <= exam.cutouts)
 
-    def _pasted(self, exam: Exam) -> tuple[Cell, ...]:
-        return tuple(exam.cell(Cutouts(area)) for area in self._reached(exam))
+    def _cutout_cells(self, exam: Exam) -> tuple[Cell, ...]:
+        return tuple(exam.cell(Cutouts(area)) for area in self._coverable(exam))
 
     def _gaps(self, exam: Exam, answers: Answers) -> list[Finding]:
         """How much the fill alone changes the mean accuracy, for each fill against the first."""

@@ -8,7 +8,7 @@ from snellen.engine.keep.read_back import Answers, Block
 from snellen.engine.requests.cell import Cell
 
 
-def paired(answers: Answers, *cells: Cell) -> list[Block]:
+def pair_blocks(answers: Answers, *cells: Cell) -> list[Block]:
     """The blocks of several cells, restricted to the samples that count in all of them, in the order of the first.
 
     Stored variants have listings of their own, in which a sample has the same id.

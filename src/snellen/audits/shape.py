@@ -43,21 +43,21 @@ class Shape(Audit):
         textures = positions_in(data.classes, data.samples.columns["texture"])
         return "cue conflicts" if ((textures >= 0) & (textures != data.samples.labels)).any() else ""
 
-    def shuffled(self, exam: Exam) -> Cell:
+    def shuffle_cell(self, exam: Exam) -> Cell:
         return exam.cell(Shuffle(self._grid(exam)))
 
-    def softly_shuffled(self, exam: Exam) -> Cell:
+    def soft_shuffle_cell(self, exam: Exam) -> Cell:
         return exam.cell(SoftShuffle(self._grid(exam)))
 
     def _grid(self, exam: Exam) -> int:
         return self.grid or (4 if exam.side >= 32 else 2)
 
     def cells(self, exam: Exam) -> list[Cell]:
-        return [exam.clean(), self.shuffled(exam), self.softly_shuffled(exam)]
+        return [exam.clean(), self.shuffle_cell(exam), self.soft_shuffle_cell(exam)]
 
     def conclude(self, exam: Exam, answers: Answers) -> list[Finding]:
         findings = []
-        for name, cell in zip(SHUFFLED, (self.shuffled(exam), self.softly_shuffled(exam))):
+        for name, cell in zip(SHUFFLED, (self.shuffle_cell(exam), self.soft_shuffle_cell(exam))):
             text = f"accuracy under {cell.distortion}: what is known without the outline, unless DI says otherwise"
             words = in_words(str(cell.distortion))
             more = {"better": "", "label": f"Accuracy: {words}", "topic": words}

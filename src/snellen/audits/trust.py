@@ -9,7 +9,7 @@ import numpy as np
 
 from snellen.audits.exam import Exam
 from snellen.audits.finding import Finding, Trust
-from snellen.audits.pairing import paired
+from snellen.audits.pairing import pair_blocks
 from snellen.engine.keep.read_back import Answers
 from snellen.engine.requests.cell import Cell
 from snellen.measure import (
@@ -30,18 +30,18 @@ TOO_FEW = "with two classes no dominant class can be shown: a wrong answer has o
 def interference_of(exam: Exam, answers: Answers, cell: Cell) -> Interference:
     """The DI of one cell's distortion for one model, over its runs."""
 
-    def measured() -> Interference:
-        clean, distorted = paired(answers, exam.clean(exam.unmodified(cell)), cell)
+    def measure() -> Interference:
+        clean, distorted = pair_blocks(answers, exam.clean(exam.unmodified(cell)), cell)
         return interference(clean.pred, distorted.pred, clean.labels, len(_classes(exam, cell)))
 
-    return answers.once(("interference", cell), measured)
+    return answers.once(("interference", cell), measure)
 
 
 def chance_in(exam: Exam, answers: Answers, cell: Cell, kind: Kind = "uniform", clean_errors: bool = True) -> Chance:
     """Where a cell's DI stands among those of errors thrown at random; nan where there are fewer than three classes."""
 
-    def measured() -> Chance:
-        clean, distorted = paired(answers, exam.clean(exam.unmodified(cell)), cell)
+    def measure() -> Chance:
+        clean, distorted = pair_blocks(answers, exam.clean(exam.unmodified(cell)), cell)
         classes = len(_classes(exam, cell))
         thrown = (
             interference_null(clean.pred, distorted.pred, clean.labels, classes, kind=kind, clean_errors=clean_errors)
@@ -50,7 +50,7 @@ def chance_in(exam: Exam, answers: Answers, cell: Cell, kind: Kind = "uniform", 
         )
         return chance_of(interference_of(exam, answers, cell).index, thrown)
 
-    return answers.once(("chance", cell, kind, clean_errors), measured)
+    return answers.once(("chance", cell, kind, clean_errors), measure)
 
 
 def chances_in(exam: Exam, answers: Answers, cell: Cell) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def chances_in(exam: Exam, answers: Answers, cell: Cell) -> dict[str, Any]:
                 "p": chance.p, "mean": chance.mean, "std": chance.std, "quantile95": chance.quantile95,
             }  # fmt: skip
     if can_dominate(exam, cell):
-        clean, distorted = paired(answers, exam.clean(exam.unmodified(cell)), cell)
+        clean, distorted = pair_blocks(answers, exam.clean(exam.unmodified(cell)), cell)
         errors = (distorted.pred != clean.labels).sum(axis=1)
         nulls["published"] = {kind: vars(published_chance(errors, len(_classes(exam, cell)), kind)) for kind in kinds}
     return {"p_uniform": nulls["uniform"]["p"], "p_one": nulls["one"]["p"], "nulls": nulls}
