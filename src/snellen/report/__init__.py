@@ -10,15 +10,15 @@ from typing import Any
 from snellen.atomic import write_atomic
 from snellen.audits.finding import Finding
 from snellen.checks.doubt import Doubt
+from snellen.engine.keep.run_folder import RunFolder
 from snellen.errors import UserError
-from snellen.exam.run import Run
 from snellen.report.findings import write_findings
 from snellen.report.html import html_of
 from snellen.report.markdown import markdown_of
 from snellen.report.page import page_of
 
 
-def write_results(run: Run, findings: Sequence[Finding], doubts: Sequence[Doubt] = ()) -> None:
+def write_results(run: RunFolder, findings: Sequence[Finding], doubts: Sequence[Doubt] = ()) -> None:
     """Write findings.json, findings.csv, report.html and report.md into the run folder."""
     write_findings(run, findings, doubts)
     page = page_of(run)
@@ -26,7 +26,7 @@ def write_results(run: Run, findings: Sequence[Finding], doubts: Sequence[Doubt]
         _write(page, run.path / name)
 
 
-def write_report(run: Run, path: Path) -> Path:
+def write_report(run: RunFolder, path: Path) -> Path:
     """Write the report of a stored run as HTML, Markdown or JSON, by the suffix of the name, and give its path."""
     if path.suffix not in _RENDERINGS:
         raise UserError(f"expected a report name ending in {', '.join(_RENDERINGS)}, got '{path}'")

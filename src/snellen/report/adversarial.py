@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from snellen.engine.keep.run_folder import RunFolder
 from snellen.engine.keep.store import read_rows
-from snellen.exam.run import Run
 from snellen.models.label_maps.imagenet9 import plain_name
 from snellen.report.gallery import picture
 from snellen.report.published import published, published_table
@@ -17,7 +17,7 @@ Finding = Mapping[str, Any]
 RULES = {"any": "any wrong answer counts", "background": "only the background's own class counts"}
 
 
-def adversarial_page(run: Run, results: Mapping[str, Any]) -> dict[str, Any] | None:
+def adversarial_page(run: RunFolder, results: Mapping[str, Any]) -> dict[str, Any] | None:
     """All that the page shows of adversarial backgrounds; None where they were not asked about."""
     found = [one for one in results["findings"] if one["audit"] == AUDIT]
     if not found:
@@ -85,7 +85,7 @@ def _share(one: Finding) -> dict[str, Any]:
     }
 
 
-def _rates(run: Run, one: Finding) -> dict[str, Any]:
+def _rates(run: RunFolder, one: Finding) -> dict[str, Any]:
     facts = one["facts"]
     (file,) = run.store.files("cells")
     rows = read_rows(file, ["distortion", "shown"]).to_pylist()
@@ -107,7 +107,7 @@ def _rates(run: Run, one: Finding) -> dict[str, Any]:
     }
 
 
-def _picture(run: Run, shown: set[str], place: int) -> str | None:
+def _picture(run: RunFolder, shown: set[str], place: int) -> str | None:
     """The thumbnail of a background, which models with one canvas share."""
     found = (picture(run.store.thumbnail(key, place)) for key in sorted(shown))
     return next((one for one in found if one), None)

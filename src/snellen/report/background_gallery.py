@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from snellen.engine.keep.run_folder import RunFolder
 from snellen.engine.keep.store import read_rows
-from snellen.exam.run import Run
 from snellen.report.gallery import picture
 from snellen.report.words import VARIANTS
 
 KINDS = ("original", "mixed_rand", "only_bg_t")
 
 
-def background_gallery(run: Run, results: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
+def background_gallery(run: RunFolder, results: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
     """Model → one entry a category: its name and rows of three pictures, each with the first run's answer."""
     needs = {
         one["model"]: one
@@ -67,7 +67,7 @@ def _asked(needs: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _cell(
-    run: Run,
+    run: RunFolder,
     cells: Sequence[Mapping[str, Any]],
     places: Mapping[tuple[str, str], int],
     answers: Mapping[tuple[str, str], int],
@@ -87,7 +87,7 @@ def _cell(
     return {"picture": pictures[0] if pictures else None, "answer": said, "right": said == label}
 
 
-def _cells(run: Run) -> list[dict[str, Any]]:
+def _cells(run: RunFolder) -> list[dict[str, Any]]:
     """The rows of the `cells` table with the run's seed; models and runs in the order they were asked in."""
     (file,) = run.store.files("cells")
     facts = run.facts
@@ -97,7 +97,7 @@ def _cells(run: Run) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: order[row["model"], row["run"]])
 
 
-def _places(run: Run, wanted: set[str]) -> dict[tuple[str, str], int]:
+def _places(run: RunFolder, wanted: set[str]) -> dict[tuple[str, str], int]:
     """(role, sample) → position in the listing; shards hold it in order."""
     places: dict[tuple[str, str], int] = {}
     for on in run.facts["data"]:
@@ -110,7 +110,7 @@ def _places(run: Run, wanted: set[str]) -> dict[tuple[str, str], int]:
     return places
 
 
-def _answers(run: Run, wanted: set[str]) -> dict[tuple[str, str], int]:
+def _answers(run: RunFolder, wanted: set[str]) -> dict[tuple[str, str], int]:
     """(cell, sample) → predicted class."""
     import pyarrow.compute as pc
 

@@ -11,8 +11,8 @@ from snellen.atomic import write_atomic
 from snellen.audits.finding import Finding
 from snellen.checks.doubt import Doubt
 from snellen.engine.keep.failures import Failure, stored_failures, unreadable
+from snellen.engine.keep.run_folder import RunFolder
 from snellen.engine.keep.store import read_rows
-from snellen.exam.run import Run
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +22,7 @@ COLUMNS = ("audit", "name", "model", "value", "low", "high", "n", "unit", "bette
 TRUST = ("index", "low", "high", "std", "worst_case", "null95", "noise", "dominant", "flagged")
 
 
-def write_findings(run: Run, findings: Sequence[Finding], doubts: Sequence[Doubt] = ()) -> dict[str, Any]:
+def write_findings(run: RunFolder, findings: Sequence[Finding], doubts: Sequence[Doubt] = ()) -> dict[str, Any]:
     """Write both files and give the content of findings.json."""
     facts = run.facts
     content = {
@@ -57,7 +57,7 @@ def findings_frame(findings: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def unreadable_notices(run: Run) -> list[str]:
+def unreadable_notices(run: RunFolder) -> list[str]:
     """A notice for each dataset with images that could not be decoded; they are listed, never silently dropped."""
     notices = []
     for on, held in run.facts["data"].items():
@@ -67,7 +67,7 @@ def unreadable_notices(run: Run) -> list[str]:
     return notices
 
 
-def failure_notices(run: Run) -> list[str]:
+def failure_notices(run: RunFolder) -> list[str]:
     """A notice for each model that failed on some images, with the first few."""
     failures = stored_failures(run.store)
     if not failures:
@@ -85,7 +85,7 @@ def failure_notices(run: Run) -> list[str]:
     return notices
 
 
-def map_notices(run: Run) -> list[str]:
+def map_notices(run: RunFolder) -> list[str]:
     """A notice for each set of maps of which some are missing, because a model failed on the images."""
     names = {card["fingerprint"]: name for name, runs in run.facts["models"].items() for card in runs.values()}
     missing: dict[str, list[Failure]] = {}

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from snellen.engine.keep.run_folder import RunFolder
 from snellen.engine.keep.store import read_rows, shard_file, shard_of
-from snellen.exam.run import Run
 from snellen.report.trust import SIGNS, mark_of
 from snellen.report.words import in_words
 
@@ -18,7 +18,7 @@ PICTURES = 8
 SMALL_PNG = 6_000  # bytes above which a thumbnail is packed as JPEG
 
 
-def gallery_of(run: Run, results: Mapping[str, Any], on: str = "test") -> dict[str, Any]:
+def gallery_of(run: RunFolder, results: Mapping[str, Any], on: str = "test") -> dict[str, Any]:
     """Columns (distortions, clean first) and rows (samples) of pictures with the answers of each model."""
     if on not in results["data"]:
         return {"columns": [], "rows": []}
@@ -62,7 +62,7 @@ def _column(text: str, results: Mapping[str, Any]) -> dict[str, Any]:
     return {"distortion": text, "words": in_words(text), "marks": {m: sign for m, sign in marks.items() if sign}}
 
 
-def _cells(run: Run, results: Mapping[str, Any], on: str) -> list[dict[str, Any]]:
+def _cells(run: RunFolder, results: Mapping[str, Any], on: str) -> list[dict[str, Any]]:
     """The rows of the `cells` table that the findings rest on, in the order of the models."""
     files = run.store.files("cells")
     rows = read_rows(files[0]).to_pylist() if files else []
@@ -78,13 +78,13 @@ def _cells(run: Run, results: Mapping[str, Any], on: str) -> list[dict[str, Any]
     return sorted(fitting.values(), key=lambda row: order[row["model"], row["run"]])
 
 
-def _pictured(run: Run, shown: Sequence[str]) -> list[int]:
+def _pictured(run: RunFolder, shown: Sequence[str]) -> list[int]:
     """The positions pictured in most of the columns: audits may have asked for single pictures of other samples."""
     counts = Counter(int(file.stem) for key in shown if key for file in (run.path / "thumbs" / key).glob("*.png"))
     return sorted(position for position, count in counts.items() if count == max(counts.values()))
 
 
-def _chosen(run: Run, positions: Sequence[int], on: str) -> dict[int, dict[str, Any]]:
+def _chosen(run: RunFolder, positions: Sequence[int], on: str) -> dict[int, dict[str, Any]]:
     """Position → sample of up to eight pictured samples: one of each class in turn, classes spread evenly."""
     held = {p: row for p, row in _samples(run, on, positions).items() if not row["error"]}
     by_class: dict[int, list[int]] = {}
@@ -97,7 +97,7 @@ def _chosen(run: Run, positions: Sequence[int], on: str) -> dict[int, dict[str, 
     return {p: held[p] for p in sorted(turns[:PICTURES], key=lambda p: (held[p]["label"], p))}
 
 
-def _samples(run: Run, on: str, positions: Sequence[int]) -> dict[int, dict[str, Any]]:
+def _samples(run: RunFolder, on: str, positions: Sequence[int]) -> dict[int, dict[str, Any]]:
     """Position in the listing → row of the `samples` table; shards hold the listing in order."""
     size = run.facts["settings"]["shard"]
     held: dict[int, dict[str, Any]] = {}
@@ -111,7 +111,7 @@ def _samples(run: Run, on: str, positions: Sequence[int]) -> dict[int, dict[str,
 
 
 def _answers(
-    run: Run, cells: set[str], samples: Mapping[int, Mapping[str, Any]]
+    run: RunFolder, cells: set[str], samples: Mapping[int, Mapping[str, Any]]
 ) -> dict[tuple[str, str], dict[str, Any]]:
     """(cell, sample) → its answer, read from the shards of these samples only."""
     import pyarrow.compute as pc

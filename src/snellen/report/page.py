@@ -9,7 +9,7 @@ from typing import Any
 
 from snellen.audits import AUDITS, Baseline, parse_audits
 from snellen.engine.keep.failures import unreadable
-from snellen.exam.run import Run
+from snellen.engine.keep.run_folder import RunFolder
 from snellen.report.adversarial import adversarial_page
 from snellen.report.background import background_page
 from snellen.report.background_gallery import background_gallery
@@ -25,7 +25,7 @@ MOST_CLASSES = 20  # up to which every class has its bar
 TOP_CLASSES = 15
 
 
-def page_of(run: Run) -> dict[str, Any]:
+def page_of(run: RunFolder) -> dict[str, Any]:
     """The page of a stored run; every number on it is a finding's."""
     results, facts = run.results(), run.facts
     table, background = table_of(results), background_page(results)
