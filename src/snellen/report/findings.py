@@ -60,10 +60,10 @@ def findings_frame(findings: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
 def unreadable_notices(run: RunFolder) -> list[str]:
     """A notice for each dataset with images that could not be decoded; they are listed, never silently dropped."""
     notices = []
-    for on, held in run.facts["data"].items():
+    for on, data in run.facts["data"].items():
         if bad := unreadable(run.store, on):
-            told = "; ".join(f"{sample}: {error}" for sample, error in bad[:5])
-            notices.append(f"{len(bad)} of {held['samples']} {on} images could not be shown and count nowhere ({told})")
+            few = "; ".join(f"{sample}: {error}" for sample, error in bad[:5])
+            notices.append(f"{len(bad)} of {data['samples']} {on} images could not be shown and count nowhere ({few})")
     return notices
 
 
@@ -93,8 +93,8 @@ def map_notices(run: RunFolder) -> list[str]:
         missing.setdefault(one.cell, []).append(one)
     notices = []
     for key, failed in missing.items():
-        told = run.store.told_of_map(key)
+        source = run.store.told_of_map(key)
         few = "; ".join(f"{one.sample}: {one.error}" for one in failed[:5])
-        name = names.get(told.get("model_fingerprint", ""), "?")
-        notices.append(f"{told.get('method', 'a map')} of model '{name}' failed on {len(failed)} images ({few})")
+        name = names.get(source.get("model_fingerprint", ""), "?")
+        notices.append(f"{source.get('method', 'a map')} of model '{name}' failed on {len(failed)} images ({few})")
     return notices
