@@ -15,6 +15,8 @@ snellen.errors.UserError: expected times as a whole number of at least 1, got 0
 from __future__ import annotations
 
 import dataclasses
+import functools
+import inspect
 import math
 import types
 import typing
@@ -42,18 +44,22 @@ def setting(
     at_least: float | None = None,
     above: float | None = None,
     flag: str = "",
+    short: str = "",
     metavar: str = "",
+    once: bool = False,
 ) -> Any:
-    """A field of a request. `flag` is its option where that is not its name (`--set` for `change`); `at_least` and `above`
-    bound numbers; `metavar` stands for the value in --help."""
-    facts = {"help": help, "at_least": at_least, "above": above, "flag": flag, "metavar": metavar}
-    return field(default=default, metadata=facts)
+    """A field of a request. `flag` is its option where that is not its name (`--set` for `change`) and `short` a second one;
+    `at_least` and `above` bound numbers; `metavar` stands for the value in --help; `once` keeps it out of settings files,
+    because repeating the command must not repeat it."""
+    facts = {"help": help, "at_least": at_least, "above": above, "flag": flag, "short": short}
+    return field(default=default, metadata={**facts, "metavar": metavar, "once": once})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Setting:
     """A field of a request as users meet it. `kind` is its type without None: bool, int, float, str, Path, or object where
-    Python may pass more than a text; `several` says that it is a list; `choices` are the only values, if they are fixed."""
+    Python may pass more than a text; `several` says that it is a list; `choices` are words with a meaning of their own, and
+    the only values where `kind` is str."""
 
     name: str
     kind: type
@@ -62,37 +68,46 @@ class Setting:
     default: Any
     help: str
     flag: str
+    short: str
     metavar: str
     at_least: float | None
     above: float | None
+    once: bool
 
     @property
     def wanted(self) -> str:
         """What a value must be, as an error says it."""
-        if self.choices:
-            return " or ".join(self.choices)
-        name = "a text" if self.kind is object else _PLAIN[self.kind][0]
-        if self.at_least is not None:
-            name += f" of at least {self.at_least:g}"
-        if self.above is not None:
-            name += f" above {self.above:g}"
-        return f"{name} or a list of them" if self.several else name
+        kinds = [] if self.choices and self.kind is str else [self._bounded_kind]
+        text = " or ".join([*self.choices, *kinds])
+        return f"{text} or a list of them" if self.several else text
 
     def fit(self, value: Any, where: str = "") -> Any:
-        """The value in this setting's type; numbers may be texts, as a shell and YAML give them. None stays None."""
+        """The value in this setting's type; numbers may be texts, as a shell and YAML give them. None is the default."""
         if value is None:
-            return self.default if self.kind is bool else None
+            return self.default
         if self.several:
             values = value if isinstance(value, list | tuple) else (value,)
             return tuple(self._fit_one(one, value, where) for one in values)
         return self._fit_one(value, value, where)
 
     def _fit_one(self, value: Any, whole: Any, where: str) -> Any:
-        fitted = _convert(value, str if where and self.kind is object else self.kind)  # a file holds no Python objects
-        if fitted is None or (self.choices and fitted not in self.choices) or not self._within(fitted):
-            place = f"{where}: " if where else ""  # the file, where it is one
+        place = f"{where}: " if where else ""  # the file, where it is one
+        if isinstance(value, str) and value in self.choices:
+            return value
+        if isinstance(value, str) and self.choices and self.kind is str:
+            raise UserError(f"{place}{unknown(self.name, value, self.choices)}")
+        kind = str if where and self.kind is object else self.kind  # a file holds no Python objects
+        fitted = None if self.choices and kind is str else _convert(value, kind)
+        if fitted is None or not self._within(fitted):
             raise UserError(f"{place}expected {self.name} as {self.wanted}, got {_quoted(whole)}")
         return fitted
+
+    @property
+    def _bounded_kind(self) -> str:
+        name = "a text" if self.kind is object else _PLAIN[self.kind][0]
+        if self.at_least is not None:
+            name += f" of at least {self.at_least:g}"
+        return name if self.above is None else f"{name} above {self.above:g}"
 
     def _within(self, value: Any) -> bool:
         high_enough = self.at_least is None or value >= self.at_least
@@ -123,21 +138,39 @@ class Request:
 
     def chosen(self) -> dict[str, Any]:
         """The settings that differ from their defaults, in the order they are declared."""
-        values = {one.name: getattr(self, one.name) for one in settings_of(type(self))}
-        return {
-            one.name: values[one.name] for one in settings_of(type(self)) if is_given(values[one.name], one.default)
-        }
+        values = {one: getattr(self, one.name) for one in settings_of(type(self))}
+        return {one.name: value for one, value in values.items() if is_given(value, one.default)}
 
 
 def is_given(value: Any, default: Any = None) -> bool:
-    """Whether a setting says more than its default."""
-    return not (value is None or (isinstance(value, tuple | list) and not value) or _same(value, default))
+    """Whether a setting says more than its default; None never does."""
+    return value is not None and not (type(value) is type(default) and bool(value == default))
 
 
+@functools.cache
 def settings_of(cls: type[Request]) -> tuple[Setting, ...]:
     """The settings of a request, in the order they are declared."""
     hints = typing.get_type_hints(cls)
     return tuple(_setting(one, hints[one.name]) for one in dataclasses.fields(cls))
+
+
+def signature_of(cls: type[Request], positional: Sequence[str] = ()) -> inspect.Signature:
+    """The signature of a Python function that takes a request's settings, the named ones also by position."""
+    settings = {one.name: one for one in settings_of(cls)}
+    by_place = [_parameter(settings[name], inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in positional]
+    by_name = [
+        _parameter(one, inspect.Parameter.KEYWORD_ONLY) for name, one in settings.items() if name not in positional
+    ]
+    return inspect.Signature([*by_place, *by_name])
+
+
+def described(cls: type[Request]) -> str:
+    """One line per setting, as a docstring lists them."""
+    return "\n".join(f"    {one.name}: {one.help}" for one in settings_of(cls))
+
+
+def _parameter(one: Setting, kind: Any) -> inspect.Parameter:
+    return inspect.Parameter(one.name, kind, default=one.default)
 
 
 def _setting(one: dataclasses.Field[Any], hint: Any) -> Setting:
@@ -145,16 +178,15 @@ def _setting(one: dataclasses.Field[Any], hint: Any) -> Setting:
     several = any(typing.get_origin(kind) is tuple for kind in options)
     if several:
         options = list(typing.get_args(next(kind for kind in options if typing.get_origin(kind) is tuple))[:1])
-    literal = typing.get_origin(options[0]) is Literal
-    choices = tuple(map(str, typing.get_args(options[0]))) if literal else ()
-    kind = str if literal else options[0] if len(options) == 1 and options[0] in _PLAIN else object
-    facts = one.metadata
-    metavar = facts["metavar"] or ("|".join(choices) if choices else _PLAIN.get(kind, ("", "TEXT"))[1])
-    return Setting(
-        name=one.name, kind=kind, several=several, choices=choices, default=one.default, help=facts["help"],
-        flag=facts["flag"] or "--" + one.name.replace("_", "-"), metavar=metavar, at_least=facts["at_least"],
-        above=facts["above"],
-    )  # fmt: skip
+    literals = [kind for kind in options if typing.get_origin(kind) is Literal]
+    choices = tuple(str(word) for kind in literals for word in typing.get_args(kind))
+    others = [kind for kind in options if kind not in literals]
+    kind = str if not others else others[0] if len(others) == 1 and others[0] in _PLAIN else object
+    facts = dict(one.metadata)
+    words = [*choices, *([_PLAIN[kind][1] if kind in _PLAIN else "TEXT"] if others else [])]
+    facts["metavar"] = facts["metavar"] or "|".join(words)
+    facts["flag"] = facts["flag"] or "--" + one.name.replace("_", "-")
+    return Setting(name=one.name, kind=kind, several=several, choices=choices, default=one.default, **facts)
 
 
 def _options(hint: Any) -> Sequence[Any]:
@@ -171,21 +203,23 @@ def _convert(value: Any, kind: type) -> Any:
         return str(value) if isinstance(value, str | Path) else None
     if kind is Path:
         return Path(value) if isinstance(value, str | Path) and str(value) else None
+    return _number(value, kind)
+
+
+def _number(value: Any, kind: type) -> int | float | None:
+    """The value as a finite whole number or as a number, or None; whole numbers keep every digit."""
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
         return None
-    if isinstance(value, bool) or math.isnan(number) or (kind is int and (math.isinf(number) or number != int(number))):
+    if isinstance(value, bool) or math.isnan(number):
         return None
-    return (
-        int(value)
-        if kind is int and not isinstance(value, float) and str(value).lstrip("+-").isdigit()
-        else kind(number)
-    )
-
-
-def _same(value: Any, default: Any) -> bool:
-    return type(value) is type(default) and bool(value == default)
+    if kind is float:
+        return number
+    if math.isinf(number) or number != int(number):
+        return None
+    exact = not isinstance(value, float) and str(value).strip().lstrip("+-").isdigit()
+    return int(value) if exact else int(number)
 
 
 def _quoted(value: Any) -> str:

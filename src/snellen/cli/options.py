@@ -25,10 +25,9 @@ def takes(
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         own = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
-        names = [one.name for one in chosen]
 
         def run(**values: Any) -> None:
-            settings = {name: values.pop(name) for name in names}
+            settings = {one.name: values.pop(one.name) for one in chosen}
             command({name: value for name, value in settings.items() if value is not None and value != []}, **values)
 
         parameters = [_parameter(one, one.name in arguments) for one in chosen]
@@ -44,11 +43,10 @@ def takes(
 def _parameter(one: Setting, is_argument: bool) -> inspect.Parameter:
     """A typer parameter. Values arrive as texts, so that a wrong one gets the same error as in a file or in Python."""
     kind: Any = bool | None if one.kind is bool else list[str] | None if one.several else str | None
-    metavar = (one.metavar or one.name.upper()) if one.kind is not bool else None
     if is_argument:
-        how = typer.Argument(help=one.help, metavar=one.name.upper().rstrip("S"))
-    elif one.kind is bool:
-        how = typer.Option(f"{one.flag}/--no-{one.flag.removeprefix('--')}", help=one.help)
+        how = typer.Argument(help=one.help, metavar=one.name.upper().rstrip("S") + ("..." if one.several else ""))
     else:
-        how = typer.Option(one.flag, help=one.help, metavar=metavar)
+        off = f"/--no-{one.flag.removeprefix('--')}" if one.kind is bool else ""
+        names = [f"{one.flag}{off}", *([one.short] if one.short else [])]
+        how = typer.Option(*names, help=one.help, metavar=None if one.kind is bool else one.metavar)
     return inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[kind, how])
