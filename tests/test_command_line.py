@@ -84,7 +84,7 @@ def test_a_dry_run_prints_the_plan_and_writes_nothing(at: Path, capsys: pytest.C
 
 
 def test_settings_from_a_file_yield_to_flags_and_are_written_back(at: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    settings = {"models": ["mine=python:nets.py:model"], "data": DATA, "audits": QUICK, "limit": 9, "out": "there"}
+    settings = {"models": ["mine=python:nets.py:model"], "data": DATA, "audits": [QUICK], "limit": 9, "out": "there"}
     (at / "settings.yaml").write_text(yaml.safe_dump(settings))
     assert run("audit", "--config", "settings.yaml", "--limit", "18") == 0
     facts = json.loads((at / "there" / "run.json").read_text())
@@ -113,9 +113,12 @@ def test_settings_from_a_file_yield_to_flags_and_are_written_back(at: Path, caps
         (["audit", "python:nets.py:model", "--data", DATA, "--device", "tpu9"], "device 'tpu9'"),
         (
             ["audit", "python:nets.py:model", "--data", DATA, "--batch-size", "many"],
-            "--batch-size auto or a whole number",
+            "expected batch_size as auto or a whole number of at least 1, got 'many'",
         ),
-        (["audit", "python:nets.py:model", "--data", DATA, "--limit", "0"], "limit of at least 1"),
+        (
+            ["audit", "python:nets.py:model", "--data", DATA, "--limit", "0"],
+            "expected limit as a whole number of at least 1, got '0'",
+        ),
         (["audit", "python:nets.py:model", "--data", DATA, "--engine", "rai"], "unknown engine 'rai'"),
         (["audit", "python:nets.py:model", "python:nets.py:model", "--data", DATA], "two models are called 'red'"),
         (["audit", "python:nets.py:model", "--data", DATA, "--out", "nets.py"], "'nets.py' is a file"),

@@ -226,7 +226,7 @@ def test_help_signature_and_docstring_follow_from_the_request() -> None:
     for one in settings_of(Press):
         assert one.help in shown
         assert one.name == "sheets" or one.flag in shown
-    for text in ("--size auto|N", "--paper plain|glossy", "-q, --quiet / --no-quiet", "[SHEET...]"):
+    for text in ("--size auto|N", "--paper plain|glossy", "-q, --quiet / --no-quiet", "[SHEET]..."):
         assert text in shown
     signature = signature_of(Press, ("sheets", "ink"))
     assert list(signature.parameters) == [one.name for one in settings_of(Press)]

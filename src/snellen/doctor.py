@@ -174,7 +174,7 @@ def extras() -> Found:
 
 def self_test() -> Found:
     """An audit of a model with known answers on the phantom world, into a temporary folder."""
-    advice = "run `python -m snellen.cli audit` by hand on your data to see more, and report it with this output"
+    advice = "run `snellen audit` by hand on your data to see more, and report it with this output"
     began = time.perf_counter()
     try:
         with tempfile.TemporaryDirectory(prefix="snellen-doctor-") as folder:
@@ -201,7 +201,7 @@ SECTIONS: dict[str, Callable[[], Found]] = {
 def _audited(folder: Path) -> str:
     """What differs from what must come out; empty where nothing does."""
     from snellen.data import load_data
-    from snellen.exam.carry_out import audit
+    from snellen.exam.audit import audit
     from snellen.models import from_callable
 
     data = load_data(DATA)

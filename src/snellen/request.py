@@ -15,7 +15,6 @@ snellen.errors.UserError: expected times as a whole number of at least 1, got 0
 from __future__ import annotations
 
 import dataclasses
-import functools
 import inspect
 import math
 import types
@@ -147,7 +146,6 @@ def is_given(value: Any, default: Any = None) -> bool:
     return value is not None and not (type(value) is type(default) and bool(value == default))
 
 
-@functools.cache
 def settings_of(cls: type[Request]) -> tuple[Setting, ...]:
     """The settings of a request, in the order they are declared."""
     hints = typing.get_type_hints(cls)

@@ -274,7 +274,7 @@ def test_top5_and_logits_are_kept_on_request(levels: str, corner: Model, tmp_pat
     rows = np.stack(logits["logits"].to_numpy()).astype(float)
     assert (rows.argmax(1) == logits["pred"]).all()
     assert np.exp(rows).sum(1) == pytest.approx(np.ones(len(rows)), abs=0.01)
-    with pytest.raises(UserError, match="unknown choice of --keep 'top3'; did you mean 'top5'"):
+    with pytest.raises(UserError, match="unknown keep 'top3'; did you mean 'top5'"):
         ask(corner, levels, SMALL, keep="top3")
 
 

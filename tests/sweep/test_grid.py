@@ -82,7 +82,7 @@ def test_the_files_hold_one_table_and_the_page_has_it_too(grid):
 
 def test_a_second_time_nothing_is_trained_and_the_table_is_the_same(grid, monkeypatch):
     monkeypatch.setattr("snellen.train.runs.fit", lambda *_: pytest.fail("trained again"))
-    monkeypatch.setattr("snellen.exam.carry_out._asked", lambda *_: pytest.fail("asked again"))
+    monkeypatch.setattr("snellen.exam.carry_out._run_passes", lambda *_: pytest.fail("asked again"))
     again = variants(RECIPE, {"scenes": SCENES, "shapes": SHAPES}, TESTS, grid.folder, runs=2)
     pd.testing.assert_frame_equal(again.table(), grid.table())
 

@@ -14,6 +14,17 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="print nothing but er
 AsJson = Annotated[bool, typer.Option("--json", help="print the result as JSON")]
 
 
+def epilog(*examples: str) -> str:
+    """The end of a command's --help: lines one can paste."""
+    return "\b\n" + "\n".join(f"Example: {example}" for example in examples)  # \b: a line to paste is not wrapped
+
+
+def finish(code: int) -> None:
+    """End a command with an exit code."""
+    if code:
+        raise typer.Exit(code)
+
+
 def takes(
     cls: type[Request], *, arguments: tuple[str, ...] = (), without: tuple[str, ...] = ()
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -44,7 +55,7 @@ def _parameter(one: Setting, is_argument: bool) -> inspect.Parameter:
     """A typer parameter. Values arrive as texts, so that a wrong one gets the same error as in a file or in Python."""
     kind: Any = bool | None if one.kind is bool else list[str] | None if one.several else str | None
     if is_argument:
-        how = typer.Argument(help=one.help, metavar=one.name.upper().rstrip("S") + ("..." if one.several else ""))
+        how = typer.Argument(help=one.help, metavar=one.name.upper().rstrip("S"))
     else:
         off = f"/--no-{one.flag.removeprefix('--')}" if one.kind is bool else ""
         names = [f"{one.flag}{off}", *([one.short] if one.short else [])]

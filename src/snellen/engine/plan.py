@@ -7,12 +7,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from snellen.data.dataset import Dataset
+from snellen.engine.inputs import Inputs
 from snellen.engine.keep.store import Present, Store
 from snellen.engine.requests.cell import BoundCell, Cell, asked, canvas_for
 from snellen.engine.requests.map import BoundMap, MapRequest, bind_map
 from snellen.engine.settings import Settings
 from snellen.errors import UserError
-from snellen.models.labels import LabelMap
 from snellen.models.subject import Subject
 
 
@@ -78,65 +78,58 @@ class Plan:
         return len(self.samples_of(one.on, shard)) * asked
 
 
-def make_plan(
-    subjects: Sequence[Subject],
-    data: Mapping[str, Dataset],
-    cells: Sequence[Cell],
-    labels: Mapping[tuple[str, str, str], LabelMap],
-    settings: Settings,
-    store: Store,
-    pools: Mapping[str, str] | None = None,
-    maps: Sequence[MapRequest] = (),
-    trials: Sequence[Cell] = (),
-) -> Plan:
-    """Merge equal cells and maps, look up what the store has, and group the rest into passes.
+@dataclass(frozen=True)
+class Requests:
+    """What audits ask for: cells, maps, and trials, which are cells with a trial in place of a distortion."""
 
-    `labels` maps (model, run, dataset) to a label map; `pools` are the fingerprints of what may be pasted (donors,
-    occluders), where given. `trials` are cells with a trial in place of a distortion.
-    """
-    pools = pools or {}
+    cells: Sequence[Cell] = ()
+    maps: Sequence[MapRequest] = ()
+    trials: Sequence[Cell] = ()
 
-    def put(cell: Cell) -> list[BoundCell]:
-        _check_needs(cell, data[cell.on], pools, subjects)
-        read = [labels[subject.name, subject.run, cell.on] for subject in subjects]
-        return [asked(cell, subject, data[cell.on], one, settings, pools) for subject, one in zip(subjects, read)]
 
-    needed = {(one.subject.name, one.subject.run, one.key): one for cell in dict.fromkeys(cells) for one in put(cell)}
-    tried = [one for cell in dict.fromkeys(trials) for one in put(cell)]
-    _check_trials(tried)
-    mapped = {one.key: one for request in maps for one in _mapped(request, subjects, data, labels, settings, pools)}
-    canvases = [canvas_for(subject, held) for subject in subjects for held in data.values()]
+def make_plan(inputs: Inputs, requests: Requests, store: Store) -> Plan:
+    """Merge equal cells and maps, look up what the store has, and group the rest into passes."""
+    data, settings = inputs.data, inputs.settings
+    bound = [one for cell in dict.fromkeys(requests.cells) for one in _bind(cell, inputs)]
+    needed = {(one.subject.name, one.subject.run, one.key): one for one in bound}
+    trials = [one for cell in dict.fromkeys(requests.trials) for one in _bind(cell, inputs)]
+    _check_trials(trials)
+    mapped = {one.key: one for request in requests.maps for one in _bind_map(request, inputs)}
+    canvases = [canvas_for(subject, one) for subject in inputs.subjects for one in data.values()]
     shard = settings.shard_for(canvases)
     passes = []
-    for on, held in data.items():
+    for on, dataset in data.items():
         wanted = [one for one in needed.values() if one.cell.on == on]
         drawn = [one for one in mapped.values() if one.request.on == on]
         if wanted or drawn:
-            passes += _passes(on, wanted, drawn, math.ceil(len(held) / shard), store)
-    left = tuple(one for one in tried if not _ended(one, len(data[one.cell.on]), store))
+            passes += _passes(on, wanted, drawn, math.ceil(len(dataset) / shard), store)
+    left = tuple(one for one in trials if not _ended(one, len(data[one.cell.on]), store))
     return Plan(
-        tuple(needed.values()), tuple(passes), data, settings, shard, tuple(mapped.values()), tuple(tried), left
+        tuple(needed.values()), tuple(passes), data, settings, shard, tuple(mapped.values()), tuple(trials), left
     )
 
 
-def _mapped(
-    request: MapRequest,
-    subjects: Sequence[Subject],
-    data: Mapping[str, Dataset],
-    labels: Mapping[tuple[str, str, str], LabelMap],
-    settings: Settings,
-    pools: Mapping[str, str],
-) -> Iterator[BoundMap]:
+def _bind(cell: Cell, inputs: Inputs) -> list[BoundCell]:
+    """A cell as put to every run."""
+    data, pools = inputs.data[cell.on], inputs.pools.fingerprints
+    _check_needs(cell, data, pools, inputs.subjects)
+    return [
+        asked(cell, subject, data, inputs.labels[subject.name, subject.run, cell.on], inputs.settings, pools)
+        for subject in inputs.subjects
+    ]
+
+
+def _bind_map(request: MapRequest, inputs: Inputs) -> Iterator[BoundMap]:
     """A map request as put to every run."""
-    held, cell = data[request.on], Cell(request.distortion, request.on, request.seed)
-    _check_needs(cell, held, pools, subjects)
-    _check_gradients(f"a map by {request.method}", subjects, "leave out the audit that asks for it, or the model")
-    for subject in subjects:
-        one = bind_map(request, subject, held, canvas_for(subject, held), settings)
-        if not request.clean:
-            seen = asked(cell, subject, held, labels[subject.name, subject.run, request.on], settings, pools)
-            one = one.of_shown(seen.shown, seen.map)
-        yield one
+    data, cell = inputs.data[request.on], Cell(request.distortion, request.on, request.seed)
+    _check_needs(cell, data, inputs.pools.fingerprints, inputs.subjects)
+    _check_gradients(
+        f"a map by {request.method}", inputs.subjects, "leave out the audit that asks for it, or the model"
+    )
+    shown = [None] * len(inputs.subjects) if request.clean else _bind(cell, inputs)
+    for subject, seen in zip(inputs.subjects, shown):
+        one = bind_map(request, subject, data, canvas_for(subject, data), inputs.settings)
+        yield one if seen is None else one.of_shown(seen.shown, seen.map)
 
 
 def _passes(on: str, wanted: Sequence[BoundCell], maps: Sequence[BoundMap], shards: int, store: Store) -> list[Pass]:

@@ -6,9 +6,12 @@ import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from snellen.errors import UserError, unknown
+
+if TYPE_CHECKING:
+    from snellen.exam.run import Run
 
 OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
@@ -19,6 +22,15 @@ OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "!=": operator.ne,
 }
 _CONDITION = re.compile(r"\s*(?P<name>\w+)\s*(?:\[(?P<filters>.*)\])?\s*(?P<sign><=|>=|==|!=|<|>)\s*(?P<bound>\S+)\s*")
+
+
+class RequirementFailed(Exception):
+    """Findings did not meet what `require` demands; `run` holds them, `failures` says of each what failed."""
+
+    def __init__(self, run: Run, failures: Sequence[str]) -> None:
+        super().__init__("; ".join(failures))
+        self.run = run
+        self.failures = tuple(failures)
 
 
 @dataclass(frozen=True)
@@ -66,6 +78,21 @@ def parse_condition(text: str) -> Condition:
         if part.strip():
             filters.append((key.strip(), value.strip()))
     return Condition(text, match["name"], tuple(filters), match["sign"], bound)
+
+
+def check_names(conditions: Sequence[Condition], audits: Any) -> None:
+    """Refuse a condition on a finding that none of the audits makes; those that do not list theirs may make any."""
+    if not conditions:
+        return
+    from snellen.audits import Baseline, parse_audits
+
+    chosen = [Baseline(), *parse_audits(audits)]
+    listed = [getattr(one, "names", None) for one in chosen]
+    known = {"difference", *(name for names in listed for name in names or ())}
+    known |= {name for one in chosen for name in getattr(one, "compared", ())}
+    for condition in conditions:
+        if None not in listed and condition.name not in known:
+            raise unknown("finding in --require", condition.name, known)
 
 
 def _fact(one: Mapping[str, Any], key: str) -> str:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
-from typing import Any
 
+from snellen.data.canvas import Canvas
+from snellen.engine.inputs import Inputs
 from snellen.engine.plan import Plan
 from snellen.engine.requests.cell import canvas_for
 from snellen.lazy_torch import torch
+from snellen.models.model import Model
 
 
-def estimated_seconds(prepared: Any, plan: Plan) -> float:
+def estimated_seconds(inputs: Inputs, plan: Plan) -> float:
     """Forward passes times the measured time per image of each model; decoding is taken to be hidden behind them.
 
     A map counts as one more: at the last stage it costs about a tenth more than an answer.
@@ -23,8 +25,8 @@ def estimated_seconds(prepared: Any, plan: Plan) -> float:
             left[where] = left.get(where, 0) + images
     speed: dict[str, float] = {}
     total = 0.0
-    for subject in prepared.subjects:
-        for on, data in prepared.data.items():
+    for subject in inputs.subjects:
+        for on, data in inputs.data.items():
             count = left.get((subject.name, subject.run, on), 0)
             if not count or subject.card.text.startswith("predictions:"):
                 continue
@@ -36,7 +38,7 @@ def estimated_seconds(prepared: Any, plan: Plan) -> float:
     return total
 
 
-def _seconds_per_image(model: Any, canvas: Any, plan: Any) -> float:
+def _seconds_per_image(model: Model, canvas: Canvas, plan: Plan) -> float:
     batch = plan.settings.batch_for(canvas)
     images = torch.zeros((batch, 3, canvas.height, canvas.width), dtype=torch.uint8)
     best = float("inf")
