@@ -42,16 +42,18 @@ def setting(
     *,
     at_least: float | None = None,
     above: float | None = None,
+    below: float | None = None,
     flag: str = "",
     short: str = "",
     metavar: str = "",
+    commas: bool = False,
     once: bool = False,
 ) -> Any:
     """A field of a request. `flag` is its option where that is not its name (`--set` for `change`) and `short` a second one;
-    `at_least` and `above` bound numbers; `metavar` stands for the value in --help; `once` keeps it out of settings files,
-    because repeating the command must not repeat it."""
-    facts = {"help": help, "at_least": at_least, "above": above, "flag": flag, "short": short}
-    return field(default=default, metadata={**facts, "metavar": metavar, "once": once})
+    `at_least`, `above` and `below` bound numbers; `metavar` stands for the value in --help; `commas` separate the values of a
+    list in one text; `once` keeps it out of settings files, because repeating the command must not repeat it."""
+    facts = {"help": help, "at_least": at_least, "above": above, "below": below, "flag": flag, "short": short}
+    return field(default=default, metadata={**facts, "metavar": metavar, "commas": commas, "once": once})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +73,8 @@ class Setting:
     metavar: str
     at_least: float | None
     above: float | None
+    below: float | None
+    commas: bool
     once: bool
 
     @property
@@ -78,6 +82,8 @@ class Setting:
         """What a value must be, as an error says it."""
         kinds = [] if self.choices and self.kind is str else [self._bounded_kind]
         text = " or ".join([*self.choices, *kinds])
+        if self.commas:
+            return f"{text}, or several separated by commas"
         return f"{text} or a list of them" if self.several else text
 
     def fit(self, value: Any, where: str = "") -> Any:
@@ -85,7 +91,8 @@ class Setting:
         if value is None:
             return self.default
         if self.several:
-            values = value if isinstance(value, list | tuple) else (value,)
+            values = value.split(",") if self.commas and isinstance(value, str) else value
+            values = values if isinstance(values, list | tuple) else (values,)
             return tuple(self._fit_one(one, value, where) for one in values)
         return self._fit_one(value, value, where)
 
@@ -104,13 +111,14 @@ class Setting:
     @property
     def _bounded_kind(self) -> str:
         name = "a text" if self.kind is object else _PLAIN[self.kind][0]
-        if self.at_least is not None:
-            name += f" of at least {self.at_least:g}"
-        return name if self.above is None else f"{name} above {self.above:g}"
+        bounds = [(self.at_least, "of at least"), (self.above, "above"), (self.below, "below")]
+        return " ".join(
+            [name, " and ".join(f"{words} {bound:g}" for bound, words in bounds if bound is not None)]
+        ).strip()
 
     def _within(self, value: Any) -> bool:
-        high_enough = self.at_least is None or value >= self.at_least
-        return high_enough and (self.above is None or value > self.above)
+        high_enough = (self.at_least is None or value >= self.at_least) and (self.above is None or value > self.above)
+        return high_enough and (self.below is None or value < self.below)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -41,12 +41,13 @@ def resolve(cls: type[R], values: Mapping[str, Any], file: Path | None = None) -
     return cls(**{**below, **above})
 
 
-def write_settings(path: Path, request: Request) -> None:
+def write_settings(path: Path, *requests: Request) -> None:
     """The settings that differ from their defaults, ready to be read again; a comment names those that YAML cannot hold."""
     import yaml
 
-    once = {one.name for one in settings_of(type(request)) if one.once}
-    plain = {name: _plain(value) for name, value in request.chosen().items() if name not in once}
+    once = {one.name for request in requests for one in settings_of(type(request)) if one.once}
+    chosen = {name: value for request in requests for name, value in request.chosen().items() if name not in once}
+    plain = {name: _plain(value) for name, value in chosen.items()}
     absent = [name for name, value in plain.items() if not _is_plain(value)]
     notes = [f"# {name} was made in Python and is not listed here: give it again\n" for name in absent]
     listed = {name: value for name, value in plain.items() if name not in absent}

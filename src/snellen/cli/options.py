@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -12,6 +13,10 @@ from snellen.request import Request, Setting, settings_of
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="print nothing but errors")]
 AsJson = Annotated[bool, typer.Option("--json", help="print the result as JSON")]
+Config = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="settings from a YAML file, such as an earlier settings.yaml; options win"),
+]
 
 
 def epilog(*examples: str) -> str:
@@ -26,13 +31,13 @@ def finish(code: int) -> None:
 
 
 def takes(
-    cls: type[Request], *, arguments: tuple[str, ...] = (), without: tuple[str, ...] = ()
+    *classes: type[Request], arguments: tuple[str, ...] = (), without: tuple[str, ...] = ()
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command the settings of a request as its options (the named ones as its arguments).
+    """Give a command the settings of a request, or of several, as its options (the named ones as its arguments).
 
     The command's first parameter receives those that were given, by name; its other parameters stay options of its own.
     """
-    chosen = [one for one in settings_of(cls) if one.name not in without]
+    chosen = [one for cls in classes for one in settings_of(cls) if one.name not in without]
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         own = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
@@ -53,7 +58,7 @@ def takes(
 
 def _parameter(one: Setting, is_argument: bool) -> inspect.Parameter:
     """A typer parameter. Values arrive as texts, so that a wrong one gets the same error as in a file or in Python."""
-    kind: Any = bool | None if one.kind is bool else list[str] | None if one.several else str | None
+    kind: Any = bool | None if one.kind is bool else list[str] | None if one.several and not one.commas else str | None
     if is_argument:
         how = typer.Argument(help=one.help, metavar=one.name.upper().rstrip("S"))
     else:

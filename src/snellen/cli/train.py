@@ -1,68 +1,93 @@
-"""`snellen train`: parse, call one function of the library, print."""
+"""`snellen train`: make a request of the options and the settings file, carry it out, print."""
 
 from __future__ import annotations
 
+import json as json_text
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Any
 
-import typer
+from snellen.cli.options import AsJson, Config, takes
+from snellen.train.recipe import Recipe
+from snellen.train.request import TrainRequest, resolve_training
 
-from snellen.cli.options import AsJson, Quiet, finish
+if TYPE_CHECKING:
+    from snellen.train.loop import Progress
+
+_RANK = "RANK"  # which process of several this is, as launchers say it
 
 
-def train(
-    arch: Annotated[str | None, typer.Argument(help="the network, such as smallnet or preact_resnet18")] = None,
-    data: Annotated[str | None, typer.Option(help="what is learnt from; see `snellen list data`")] = None,
-    test: Annotated[str | None, typer.Option(help="images whose accuracy is measured while training")] = None,
-    recipe: Annotated[
-        str | None, typer.Option(help="fast, 000, 001, 003, 003-cifar10, 003-camvid, 004, 004-small, or a YAML file")
-    ] = None,
-    mix: Annotated[str | None, typer.Option(help="none, cutmix, mixup …, with settings: 'cutmix(alpha=1)'")] = None,
-    robust: Annotated[
-        str | None, typer.Option(help="against an attack: 'pgd(radius=0.03)'; for the worst group: groupdro")
-    ] = None,
-    groups: Annotated[str | None, typer.Option(help="columns that make groupdro's groups: 'label*scene'")] = None,
-    partner: Annotated[str | None, typer.Option(help="mix in images of other data, whose labels do not count")] = None,
-    objective: Annotated[str | None, typer.Option(help="classic, or reformulated: only the first label counts")] = None,
-    runs: Annotated[int, typer.Option(help="how many runs that differ in seed")] = 1,
-    out: Annotated[Path | None, typer.Option(help="where checkpoints go; default models/ARCH-MIX")] = None,
-    init: Annotated[Path | None, typer.Option(help="fine-tune: begin with this checkpoint")] = None,
-    grid: Annotated[Path | None, typer.Option(help="YAML of setting: [values] to search on held-out images")] = None,
-    holdout: Annotated[float, typer.Option(help="share of the data to judge by; with --grid 0.1")] = 0.0,
-    every: Annotated[int, typer.Option(help="measure accuracy every so many epochs")] = 1,
-    epochs: Annotated[int | None, typer.Option(help="how often every image is seen")] = None,
-    updates: Annotated[int | None, typer.Option(help="length in steps instead")] = None,
-    batch_size: Annotated[int | None, typer.Option(help="images a step, over all processes")] = None,
-    optimiser: Annotated[str | None, typer.Option(help="sgd, adam or rmsprop")] = None,
-    lr: Annotated[float | None, typer.Option(help="the highest learning rate")] = None,
-    schedule: Annotated[
-        str | None, typer.Option(help="onecycle, 'steps(at=[0.5], factor=0.01)', 'every(50)', cosine, constant …")
-    ] = None,
-    weight_decay: Annotated[float | None, typer.Option(help="how fast weights shrink")] = None,
-    smoothing: Annotated[float | None, typer.Option(help="label smoothing, 0 to 1")] = None,
-    change: Annotated[list[str] | None, typer.Option("--set", help="any other setting: --set nesterov=true")] = None,
-    limit: Annotated[int | None, typer.Option(help="learn from at most N images")] = None,
-    device: Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps or auto")] = None,
-    seed: Annotated[int | None, typer.Option(help="seed of the first run; default 0")] = None,
-    compile: Annotated[
-        bool, typer.Option("--compile", help="torch.compile the network: slow to begin, then faster")
-    ] = False,
-    log: Annotated[str | None, typer.Option(help="tensorboard or mlflow")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="print the settings and stop")] = False,
-    json: AsJson = False,
-    quiet: Quiet = False,
-) -> None:
+@takes(TrainRequest, Recipe, arguments=("arch",))
+def train(settings: Mapping[str, Any], config: Config = None, json: AsJson = False) -> None:
     """Train a network, or several runs of it, and leave checkpoints that `snellen audit` takes as one model."""
-    from snellen.cli.train_output import chosen_recipe, run_train
-    from snellen.train.groupdro import with_groups
+    from snellen.settings_file import write_settings
+    from snellen.train.runs import Listener, train_runs
 
-    settings = dict(
-        arch=arch, mix=mix, robust=with_groups(robust, groups), objective=objective, epochs=epochs, updates=updates,
-        batch_size=batch_size, optimiser=optimiser, lr=lr, schedule=schedule, weight_decay=weight_decay,
-        smoothing=smoothing, seed=seed,
-    )  # fmt: skip
-    how = dict(
-        test=test, partner=partner, init=init, holdout=holdout, every=every, compile=compile, log=log, device=device
-    )
-    chosen = chosen_recipe(recipe, settings, change or [])
-    finish(run_train(chosen, data, out, runs, grid, how, limit=limit, dry_run=dry_run, as_json=json, quiet=quiet))
+    request = resolve_training(TrainRequest, settings, config)
+    leads = os.environ.get(_RANK, "0") == "0"
+    quiet = request.quiet or not leads
+    if request.dry_run:
+        print_plan(request)
+        return
+    paths = train_runs(request, Listener(None if quiet else show_epoch, None if quiet else note))
+    if leads:
+        write_settings(request.folder / "settings.yaml", request, request.how)
+        print_runs(paths, as_json=json, quiet=quiet)
+
+
+def print_runs(paths: Sequence[Path], *, as_json: bool, quiet: bool) -> None:
+    """What each run reached, and how to audit them."""
+    from snellen.cli.printing import print_table
+    from snellen.models.checkpoint import read_card
+
+    cards = {str(path): read_card(path) for path in paths}
+    if as_json:
+        print(json_text.dumps(cards, indent=1, ensure_ascii=False))
+    elif not quiet:
+        rows = [
+            (Path(path).stem, _share(card["accuracy"]), _share((card["best"] or {}).get("accuracy")), _clock(card["seconds"]))
+            for path, card in cards.items()
+        ]  # fmt: skip
+        print_table([("run", "accuracy", "best", "time"), *rows])
+        print(f"\nsnellen audit {paths[0].stem.rpartition('-')[0]}='{paths[0].parent}/*.safetensors' --data …")
+
+
+def print_plan(request: TrainRequest) -> None:
+    """The whole recipe, the data and where the checkpoints would go."""
+    from snellen.train.grid import read_grid
+    from snellen.train.sources import Sources
+
+    data = Sources.of(request).data
+    grid: Mapping[str, Sequence[Any]] = {} if request.grid is None else read_grid(Path(str(request.grid)))
+    print(f"data: {data.text} ({len(data):,} images, {len(data.classes)} classes)")
+    print(f"out: {request.folder}\nruns: {request.runs}")
+    for name, value in asdict(request.how).items():
+        print(f"{name}: {' | '.join(map(str, grid[name])) if name in grid else value}")
+
+
+def show_epoch(done: Progress) -> None:
+    """One line that rewrites itself, on a terminal only."""
+    if not sys.stderr.isatty():
+        return
+    reached = f", accuracy {done.accuracy:.4f}" if done.accuracy is not None else ""
+    left = f", {_clock(done.left)} left" if done.epoch < done.epochs else ""
+    end = "\n" if done.epoch == done.epochs else "\r"
+    line = f"  {done.run}: epoch {done.epoch} of {done.epochs}, loss {done.loss:.3f}{reached}{left}"
+    print(line.ljust(100), end=end, file=sys.stderr, flush=True)
+
+
+def note(text: str) -> None:
+    """A line that a user should read."""
+    print(f"note: {text}", file=sys.stderr)
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{value:.4f}"
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02d}:{rest:02d}" if minutes >= 60 else f"{minutes}:{rest:02d}"
