@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 import yaml
+from typer.testing import CliRunner
 
-from snellen.cli import main
+from snellen.cli import app, main
 
 NETS = """
 import numpy as np
@@ -179,6 +184,34 @@ def test_every_help_comes_without_torch_and_ends_in_an_example(command: list[str
     assert "heavy: []" in shown
     if command:
         assert "Example: snellen" in shown
+
+
+def every_help() -> Iterator[tuple[str, str]]:
+    """Each command, groups included, with the text of its --help."""
+    runner = CliRunner()
+
+    def walk(path: list[str], command: Any) -> Iterator[tuple[str, str]]:
+        yield " ".join(path), runner.invoke(app, [*path, "--help"]).output
+        for name, inner in getattr(command, "commands", {}).items():
+            yield from walk([*path, name], inner)
+
+    return walk([], typer.main.get_command(app))
+
+
+def test_every_help_ends_with_a_line_to_paste_that_names_only_what_exists() -> None:
+    known = typer.main.get_command(app)
+    for path, shown in every_help():
+        if path.startswith("sweep "):
+            assert "Example: snellen sweep" in shown
+            continue
+        line = shown.rstrip().splitlines()[-1].strip()
+        assert line.startswith("Example: snellen "), path
+        command: Any = known
+        words = shlex.split(line.removeprefix("Example: snellen "))
+        while words and words[0] in getattr(command, "commands", {}):
+            command = command.commands[words.pop(0)]
+        flags = {name for one in command.params for name in one.opts}
+        assert {word for word in words if word.startswith("--")} <= flags, line
 
 
 def test_a_warm_plan_needs_no_torch(at: Path) -> None:

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from snellen.cli.options import takes
 from snellen.errors import UserError
-from snellen.request import Request, described, setting, settings_of, signature_of
+from snellen.request import Request, describe, setting, settings_of, signature_of
 from snellen.settings_file import read_settings, resolve, write_settings
 
 
@@ -232,4 +232,4 @@ def test_help_signature_and_docstring_follow_from_the_request() -> None:
     assert list(signature.parameters) == [one.name for one in settings_of(Press)]
     assert signature.parameters["ink"].kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
     assert signature.parameters["duplex"].default is True
-    assert "    copies: number of copies\n" in described(Press)
+    assert "    copies: number of copies\n" in describe(Press)

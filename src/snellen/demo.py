@@ -20,7 +20,7 @@ def run_demo(out: Path, quiet: bool = False) -> Run:
     What is already there is not done again; where the world or the networks are others than those of the run, it is replaced.
     """
     from snellen.data import load_data
-    from snellen.exam.audit import examine
+    from snellen.exam.audit import run_audit
     from snellen.exam.request import AuditRequest
     from snellen.train import Recipe, train
 
@@ -33,9 +33,7 @@ def run_demo(out: Path, quiet: bool = False) -> Run:
     texts = [f"{name}={models / name}/*.safetensors" for name in MIXES]
     fresh = _outdated(out / "run", texts)
     request = AuditRequest(models=tuple(texts), data=TEST, out=out / "run", quiet=quiet, fresh=fresh)
-    run = examine(request, ["snellen", "demo", "--out", str(out)])
-    assert isinstance(run, Run)
-    return run
+    return run_audit(request, ["snellen", "demo", "--out", str(out)])
 
 
 def _outdated(folder: Path, models: list[str]) -> bool:

@@ -22,7 +22,7 @@ import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Self, Union
+from typing import Any, Literal, Self, TypedDict, Union, Unpack
 
 from snellen.errors import UserError, unknown
 
@@ -36,24 +36,27 @@ _PLAIN: dict[Any, tuple[str, str]] = {  # type → how an error names it, how --
 _YES_NO = {"true": True, "yes": True, "false": False, "no": False}
 
 
-def setting(
-    help: str,
-    default: Any = None,
-    *,
-    at_least: float | None = None,
-    above: float | None = None,
-    below: float | None = None,
-    flag: str = "",
-    short: str = "",
-    metavar: str = "",
-    commas: bool = False,
-    once: bool = False,
-) -> Any:
-    """A field of a request. `flag` is its option where that is not its name (`--set` for `change`) and `short` a second one;
-    `at_least`, `above` and `below` bound numbers; `metavar` stands for the value in --help; `commas` separate the values of a
-    list in one text; `once` keeps it out of settings files, because repeating the command must not repeat it."""
-    facts = {"help": help, "at_least": at_least, "above": above, "below": below, "flag": flag, "short": short}
-    return field(default=default, metadata={**facts, "metavar": metavar, "commas": commas, "once": once})
+class Facts(TypedDict, total=False):
+    """What else a setting may say: bounds of its number, its option where that is not its name (`--set` for `change`) and a
+    second one, what stands for the value in --help, that commas separate the values of a list in one text, and that settings
+    files leave it out, because repeating a command must not repeat it."""
+
+    at_least: float | None
+    above: float | None
+    below: float | None
+    flag: str
+    short: str
+    metavar: str
+    commas: bool
+    once: bool
+
+
+_NOTHING_ELSE = Facts(at_least=None, above=None, below=None, flag="", short="", metavar="", commas=False, once=False)
+
+
+def setting(help: str, default: Any = None, **facts: Unpack[Facts]) -> Any:
+    """A field of a request: its help, its default and what else there is to say."""
+    return field(default=default, metadata={"help": help, **_NOTHING_ELSE, **facts})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,10 +106,10 @@ class Setting:
         if isinstance(value, str) and self.choices and self.kind is str:
             raise UserError(f"{place}{unknown(self.name, value, self.choices)}")
         kind = str if where and self.kind is object else self.kind  # a file holds no Python objects
-        fitted = None if self.choices and kind is str else _convert(value, kind)
-        if fitted is None or not self._within(fitted):
+        result = None if self.choices and kind is str else _convert(value, kind)
+        if result is None or not self._within(result):
             raise UserError(f"{place}expected {self.name} as {self.wanted}, got {_quoted(whole)}")
-        return fitted
+        return result
 
     @property
     def _bounded_kind(self) -> str:
@@ -170,7 +173,7 @@ def signature_of(cls: type[Request], positional: Sequence[str] = ()) -> inspect.
     return inspect.Signature([*by_place, *by_name])
 
 
-def described(cls: type[Request]) -> str:
+def describe(cls: type[Request]) -> str:
     """One line per setting, as a docstring lists them."""
     return "\n".join(f"    {one.name}: {one.help}" for one in settings_of(cls))
 

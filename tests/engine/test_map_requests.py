@@ -137,7 +137,7 @@ def test_one_pass_serves_requests_and_salient_cells(data, tmp_path, monkeypatch)
     assert (later.maps("one").maps == run.maps("one").maps).all()  # maps that cells need are read back as well
 
 
-def test_the_plan_counts_maps(data, tmp_path, capsys) -> None:
+def test_the_plan_counts_maps(data, tmp_path) -> None:
     alone = planned(data, ["interference([shuffle(2)])"], tmp_path / "r")
     assert (alone["cells"], alone["maps"], alone["forward_passes"]) == (3, 0, 3 * 48)
     both = [Looked(), Looked(-2), "interference([salient(0.3)])"]

@@ -7,13 +7,13 @@ from typing import Annotated
 
 import typer
 
-from snellen.cli.options import AsJson, Quiet
+from snellen.cli.options import AsJson, Quiet, epilog
 
 build = typer.Typer(help="Make datasets and write them to files.", no_args_is_help=True, rich_markup_mode=None)
 
 
 @build.command(
-    epilog="Example: snellen build phantom --format coco --out phantom-coco --world 'phantom:test?occlusion=1'"
+    epilog=epilog("snellen build phantom --format coco --out phantom-coco --world 'phantom:test?occlusion=1'")
 )
 def phantom(
     format: Annotated[str, typer.Option(help="folder, voc, coco, ovis or cue-conflict")],
@@ -39,7 +39,7 @@ def phantom(
 
 
 @build.command(
-    "in9", epilog="Example: snellen build in9 --data voc:VOC2007 --classes all --out variants --size 224 --workers 8"
+    "in9", epilog=epilog("snellen build in9 --data voc:VOC2007 --classes all --out variants --size 224 --workers 8")
 )
 def in9_(
     data: Annotated[str, typer.Option(help="images with boxes: voc:…, coco:…, boxes:file.csv, …")],

@@ -90,23 +90,21 @@ class Requests:
 def make_plan(inputs: Inputs, requests: Requests, store: Store) -> Plan:
     """Merge equal cells and maps, look up what the store has, and group the rest into passes."""
     data, settings = inputs.data, inputs.settings
-    bound = [one for cell in dict.fromkeys(requests.cells) for one in _bind(cell, inputs)]
-    needed = {(one.subject.name, one.subject.run, one.key): one for one in bound}
+    every_cell = [one for cell in dict.fromkeys(requests.cells) for one in _bind(cell, inputs)]
+    cells = {(one.subject.name, one.subject.run, one.key): one for one in every_cell}
     trials = [one for cell in dict.fromkeys(requests.trials) for one in _bind(cell, inputs)]
     _check_trials(trials)
-    mapped = {one.key: one for request in requests.maps for one in _bind_map(request, inputs)}
+    maps = {one.key: one for request in requests.maps for one in _bind_map(request, inputs)}
     canvases = [canvas_for(subject, one) for subject in inputs.subjects for one in data.values()]
     shard = settings.shard_for(canvases)
     passes = []
     for on, dataset in data.items():
-        wanted = [one for one in needed.values() if one.cell.on == on]
-        drawn = [one for one in mapped.values() if one.request.on == on]
-        if wanted or drawn:
-            passes += _passes(on, wanted, drawn, math.ceil(len(dataset) / shard), store)
+        cells_on = [one for one in cells.values() if one.cell.on == on]
+        maps_on = [one for one in maps.values() if one.request.on == on]
+        if cells_on or maps_on:
+            passes += _passes(on, cells_on, maps_on, math.ceil(len(dataset) / shard), store)
     left = tuple(one for one in trials if not _ended(one, len(data[one.cell.on]), store))
-    return Plan(
-        tuple(needed.values()), tuple(passes), data, settings, shard, tuple(mapped.values()), tuple(trials), left
-    )
+    return Plan(tuple(cells.values()), tuple(passes), data, settings, shard, tuple(maps.values()), tuple(trials), left)
 
 
 def _bind(cell: Cell, inputs: Inputs) -> list[BoundCell]:

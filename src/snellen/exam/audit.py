@@ -19,7 +19,7 @@ from snellen.exam.prepare import prepare
 from snellen.exam.request import AuditRequest
 from snellen.exam.run import Run
 from snellen.exam.temporary_run import TemporaryRun
-from snellen.request import described, signature_of
+from snellen.request import describe, signature_of
 from snellen.settings_file import resolve, write_settings
 
 
@@ -32,7 +32,6 @@ def audit(
     engine: str | None = ...,
     *,
     dry_run: Literal[True],
-    config: Path | str | None = ...,
     **settings: Any,
 ) -> Outline: ...
 @overload
@@ -42,14 +41,13 @@ def audit(
     audits: Any = ...,
     out: Path | str | None = ...,
     engine: str | None = ...,
-    *,
-    config: Path | str | None = ...,
     **settings: Any,
 ) -> Run: ...
 def audit(
     models: Any = None, data: Any = None, audits: Any = None, out: Path | str | None = None, engine: str | None = None,
-    *, config: Path | str | None = None, **settings: Any,
+    **settings: Any,
 ) -> Run | Outline:  # fmt: skip
+    config = settings.pop("config", None)
     by_position = {"models": models, "data": data, "audits": audits, "out": out, "engine": engine}
     return examine(resolve(AuditRequest, {**by_position, **settings}, None if config is None else Path(config)))
 
@@ -74,26 +72,36 @@ is returned; `Run.keep(path)` keeps it. `dry_run` returns the outline of the pla
 that fails raises RequirementFailed, which holds the run. Settings that are not given come from `config`, a YAML file.
 
 Settings:
-{described(AuditRequest)}
+{describe(AuditRequest)}
     config: settings from a YAML file, such as the settings.yaml of a run; what is given here wins
 """
 
 
 def examine(request: AuditRequest, command: Sequence[str] = ()) -> Run | Outline:
     """Do what a request asks: the run with its findings, or for a dry run the outline of the plan."""
+    return outline(request) if request.dry_run else run_audit(request, command)
+
+
+def outline(request: AuditRequest) -> Outline:
+    """What an audit would do; nothing is written."""
+    check_names(request.conditions, request.audits)
+    with offline(request.offline), tempfile.TemporaryDirectory(prefix="snellen-") as nowhere:
+        return outline_of(prepare(replace(request, out=request.out or Path(nowhere))), request.out)
+
+
+def run_audit(request: AuditRequest, command: Sequence[str] = ()) -> Run:
+    """The run of an audit, with findings and report; RequirementFailed where a condition does not hold."""
     check_names(request.conditions, request.audits)
     with offline(request.offline):
-        if request.dry_run:
-            with tempfile.TemporaryDirectory(prefix="snellen-") as nowhere:
-                return outline_of(prepare(replace(request, out=request.out or Path(nowhere))), request.out)
         if request.out is not None:
             return _run(request, Run(request.out), command)
         run = TemporaryRun()
         try:
             return _run(request, run, command)
-        except BaseException as error:
-            if not isinstance(error, RequirementFailed):
-                run.remove()
+        except RequirementFailed:
+            raise  # it holds the run
+        except BaseException:
+            run.remove()
             raise
 
 

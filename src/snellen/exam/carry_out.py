@@ -16,7 +16,7 @@ from snellen.engine.keep.run_json import record
 from snellen.engine.settings import Cluster
 from snellen.errors import UserError
 from snellen.exam.conclude import add_report_pictures, check, conclude
-from snellen.exam.folder import empty, made
+from snellen.exam.folder import empty, run_folder
 from snellen.exam.look_first import FirstLook
 from snellen.exam.prepare import Prepared
 from snellen.exam.run import Run
@@ -41,7 +41,7 @@ def carry_out(prepared: Prepared, progress: Progress, execution: Execution) -> R
     from snellen.report import write_findings, write_results
 
     folder = prepared.folder
-    with made(folder), writer_lock(folder):
+    with run_folder(folder), writer_lock(folder):
         if prepared.fresh:
             empty(folder)
         for notice in repair(Store(folder)):
@@ -67,9 +67,9 @@ def carry_out(prepared: Prepared, progress: Progress, execution: Execution) -> R
         doubts = check(prepared, everyone, facts["preprocessing"])
         if doubts and execution.strict:
             raise UserError(f"nothing was concluded: {refusal(doubts)}")
-        warned = {(doubt.name, doubt.model) for doubt in early}
+        already = {(doubt.name, doubt.model) for doubt in early}
         for doubt in doubts:
-            if (doubt.name, doubt.model) not in warned:
+            if (doubt.name, doubt.model) not in already:
                 progress.warn(str(doubt))
         run = Run(folder)
         findings = conclude(prepared, everyone)

@@ -25,7 +25,7 @@ def check_folder(folder: Path) -> None:
 
 
 @contextmanager
-def made(folder: Path) -> Iterator[None]:
+def run_folder(folder: Path) -> Iterator[None]:
     """The run folder is there; one that was made for a run that is then refused is gone again."""
     new = not folder.exists()
     try:

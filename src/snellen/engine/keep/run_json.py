@@ -49,7 +49,7 @@ def record(
         "packages": {name: _version(name) for name in PACKAGES},
         "engine": before.get("engine", "local"),
         "hardware": hardware(plan.settings.device),
-        "settings": {**asdict(plan.settings), "shard": plan.shard},
+        "settings": {**asdict(plan.settings), "shard": plan.shard, "wanted_batch_size": _wanted_batch(plan, before)},
         "asked": inputs.runs,
         "models": models,
         "labels": {
@@ -74,6 +74,12 @@ def record(
         "preprocessing": dict(before.get("preprocessing", {})),
         "notices": list(notices),
     }
+
+
+def _wanted_batch(plan: Plan, before: Mapping[str, Any]) -> int | None:
+    """The batch size that the first command in this folder asked for, which the device's memory may have made smaller."""
+    first: int | None = before.get("settings", {}).get("wanted_batch_size", plan.settings.batch_size)
+    return first
 
 
 def check_same(inputs: Inputs, before: Mapping[str, Any], folder: Path) -> None:
@@ -134,11 +140,11 @@ def resumed(folder: Path, before: Mapping[str, Any], wanted: Mapping[str, Any]) 
     """Device, precision, batch and shard size of an earlier command in this folder, which a later one keeps."""
     kept = {name: before["settings"][name] for name in ("device", "precision", "batch_size", "shard")}
     for name in ("device", "batch_size"):
-        asked = wanted.get(name)
-        if asked not in (None, "auto", kept[name]):
+        value = wanted.get(name)
+        if value not in (None, "auto", kept[name], before["settings"].get(f"wanted_{name}")):
             flag = f"--{name.replace('_', '-')}"
-            said = f"{folder} was made with {flag} {kept[name] or 'auto'}"
-            raise UserError(f"{said}; leave {flag} out, choose another --out or pass --fresh")
+            made_with = f"{folder} was made with {flag} {kept[name] or 'auto'}"
+            raise UserError(f"{made_with}; leave {flag} out, choose another --out or pass --fresh")
     return kept
 
 
