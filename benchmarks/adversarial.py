@@ -38,12 +38,12 @@ from torchvision.transforms import PILToTensor
 from snellen.data import Canvas, load_data
 from snellen.data.dataset import Dataset
 from snellen.engine import Store
-from snellen.engine.ask.local import donor_pool
-from snellen.engine.ask.pass_state import Pool
+from snellen.engine.ask.canvas_pools import Pool, donor_pool
 from snellen.engine.ask.slides import slides
 from snellen.engine.ask.trials import run_trials
 from snellen.engine.progress import Progress
 from snellen.exam.prepare import prepare
+from snellen.exam.request import AuditRequest
 from snellen.models.model import Model
 from snellen.models.subject import load_text
 from snellen.train import Recipe, train
@@ -53,14 +53,15 @@ BATCH = 32  # of the public script
 
 def ours(text: str, world: str, folder: Path) -> tuple[np.ndarray, int, int, int, float]:
     """Who is fooled, images asked (in all, and of those who are), the fewest, and seconds."""
-    prepared = prepare(text, world, "adversarial_backgrounds", folder)
-    plan, store = prepared.plan(), Store(folder)
+    request = AuditRequest(models=(text,), data=world, audits=("adversarial_backgrounds",), out=folder)
+    prepared = prepare(request)
+    inputs, plan, store = prepared.inputs, prepared.plan(), Store(folder)
     plan.open_trials[0].subject.model(plan.settings.device)  # loaded for all sides before the clock starts
     began = time.perf_counter()
-    run_trials(plan, store, Progress(quiet=True), (prepared.donors, None))
+    run_trials(plan, store, Progress(quiet=True), inputs.pools)
     seconds = time.perf_counter() - began
     rows = {row["sample"]: row for row in store.trials(plan.open_trials[0].key)}
-    held = [rows[sample] for sample in prepared.data["test"].samples.ids]
+    held = [rows[sample] for sample in inputs.data["test"].samples.ids]
     fooled = np.array([row["fooled"] for row in held])
     least = sum(1 if row["fooled"] else row["tried"] for row in held)
     return fooled, sum(row["asked"] for row in held), sum(r["asked"] for r in held if r["fooled"]), least, seconds

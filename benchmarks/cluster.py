@@ -23,8 +23,10 @@ import torch
 from snellen.engine import Progress, Store
 from snellen.engine.ask.cluster import run_cluster
 from snellen.engine.ask.local import run_local
+from snellen.engine.pools import Pools
 from snellen.engine.settings import Cluster
 from snellen.exam.prepare import prepare
+from snellen.exam.request import AuditRequest
 from snellen.models.checkpoint import save_checkpoint
 from snellen.models.zoo import NETWORKS
 
@@ -35,11 +37,12 @@ def seconds(folder: Path, images: int, actors: int, how: dict[str, Any]) -> tupl
     """How long the answers take with so many actors (0: here), and how many images models were shown."""
     with tempfile.TemporaryDirectory(dir=folder) as out:
         data = f"arrays:{folder}/{images}.npz"
-        prepared = prepare(str(folder / "net.safetensors"), data, AUDITS, Path(out), **how)
+        net = str(folder / "net.safetensors")
+        prepared = prepare(AuditRequest(models=(net,), data=data, audits=(AUDITS,), out=Path(out), **how))
         plan, store, quiet = prepared.plan(), Store(Path(out)), Progress(quiet=True)
         began = time.perf_counter()
         if actors:
-            run_cluster(plan, store, quiet, None, prepared.texts, Cluster(actors=actors))
+            run_cluster(plan, store, quiet, Pools(), prepared.inputs.texts, Cluster(actors=actors))
         else:
             run_local(plan, store, quiet)
         return time.perf_counter() - began, plan.forward_passes

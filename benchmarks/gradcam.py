@@ -37,6 +37,7 @@ from snellen.engine import Progress
 from snellen.engine.ask.local import run_local
 from snellen.engine.keep.store import Store
 from snellen.exam.prepare import prepare
+from snellen.exam.request import AuditRequest
 from snellen.explain import gradcam
 from snellen.models import Model, from_torch
 from snellen.models.zoo import NETWORKS
@@ -172,7 +173,8 @@ def audit(name: str, count: int, rounds: int, device: torch.device) -> None:
     how: dict[str, Any] = {"device": str(device)}
     for turn in range(rounds + 1):
         with tempfile.TemporaryDirectory() as folder:
-            plan = prepare(model, data, SIX, Path(folder) / "run", **how).plan()
+            request = AuditRequest(models=(model,), data=data, audits=SIX, out=Path(folder) / "run", **how)
+            plan = prepare(request).plan()
             batches = [part.to(device) for part in held.split(plan.settings.batch_for(plan.asked[0].canvas))]
             forward = partial(bare, batches, len(plan.asked))
             before = seconds(forward, device)

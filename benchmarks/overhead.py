@@ -29,6 +29,7 @@ from snellen.engine import Progress
 from snellen.engine.ask.local import run_local
 from snellen.engine.keep.store import Store
 from snellen.exam.prepare import prepare
+from snellen.exam.request import AuditRequest
 from snellen.models import from_torch
 from snellen.models.zoo import NETWORKS
 
@@ -80,8 +81,8 @@ def measure(name: str, count: int, rounds: int, device: torch.device, decoders: 
     ratios, whole, rates = [], [], []
     for turn in range(rounds + 1):
         with tempfile.TemporaryDirectory() as folder:
-            prepared = prepare(model, data, AUDITS, Path(folder) / "run", **how)
-            plan = prepared.plan()
+            request = AuditRequest(models=(model,), data=data, audits=(AUDITS,), out=Path(folder) / "run", **how)
+            plan = prepare(request).plan()
             batch = plan.settings.batch_for(plan.asked[0].canvas)
             pixels = (
                 torch.from_numpy(np.stack([p.image for p in data.read(range(count))])).permute(0, 3, 1, 2).contiguous()

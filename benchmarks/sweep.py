@@ -3,7 +3,7 @@
 Some networks are trained for an epoch, which is not timed. Then each is asked about each test set, interleaved in one
 process: by a plain loop over the same uint8 batches (a sweep asks about every image twice: as it is, and with the noise
 that is the yardstick of interference), by one `snellen.audit` a pair on data that are listed once, and by
-`snellen.sweep.methods`. The median over the rounds is printed; the values of both ways must be the same.
+`snellen.sweep.by_method`. The median over the rounds is printed; the values of both ways must be the same.
 
     python benchmarks/sweep.py                              # generated images, and the same as PNG files
     python benchmarks/sweep.py --nets resnet20 --points 9 --tests 9 --images 200

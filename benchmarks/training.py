@@ -114,7 +114,8 @@ def measure(net: str, mix: str, shown: Memory, batch: int, rounds: int, compile:
         alone.append(bare.seconds(steps))
 
     bare.seconds(min(steps, 5))
-    fit(Job(recipe, shown, CLASSES, STATISTICS, compile=compile), Team(device), Callbacks(epoch))
+    job = Job(recipe=recipe, shown=shown, classes=CLASSES, normalise=STATISTICS, compile=compile)
+    fit(job, Team(device), Callbacks(epoch))
     shares = [1 - one / whole for one, whole in zip(alone[1:], ours[1:])]  # the first epoch warms up
     rate = steps * batch / statistics.median(ours[1:])
     line = (

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 import yaml
+from typer.testing import CliRunner
 
-from snellen.cli import main
+from snellen.cli import app, main
 
 NETS = """
 import numpy as np
@@ -85,7 +90,7 @@ def test_a_dry_run_prints_the_plan_and_writes_nothing(at: Path, capsys: pytest.C
 
 
 def test_settings_from_a_file_yield_to_flags_and_are_written_back(at: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    settings = {"models": ["mine=python:nets.py:model"], "data": DATA, "audits": QUICK, "limit": 9, "out": "there"}
+    settings = {"models": ["mine=python:nets.py:model"], "data": DATA, "audits": [QUICK], "limit": 9, "out": "there"}
     (at / "settings.yaml").write_text(yaml.safe_dump(settings))
     assert run("audit", "--config", "settings.yaml", "--limit", "18") == 0
     facts = json.loads((at / "there" / "run.json").read_text())
@@ -114,9 +119,12 @@ def test_settings_from_a_file_yield_to_flags_and_are_written_back(at: Path, caps
         (["audit", "python:nets.py:model", "--data", DATA, "--device", "tpu9"], "device 'tpu9'"),
         (
             ["audit", "python:nets.py:model", "--data", DATA, "--batch-size", "many"],
-            "--batch-size auto or a whole number",
+            "expected batch_size as auto or a whole number of at least 1, got 'many'",
         ),
-        (["audit", "python:nets.py:model", "--data", DATA, "--limit", "0"], "limit of at least 1"),
+        (
+            ["audit", "python:nets.py:model", "--data", DATA, "--limit", "0"],
+            "expected limit as a whole number of at least 1, got '0'",
+        ),
         (["audit", "python:nets.py:model", "--data", DATA, "--engine", "rai"], "unknown engine 'rai'"),
         (["audit", "python:nets.py:model", "python:nets.py:model", "--data", DATA], "two models are called 'red'"),
         (["audit", "python:nets.py:model", "--data", DATA, "--out", "nets.py"], "'nets.py' is a file"),
@@ -177,6 +185,34 @@ def test_every_help_comes_without_torch_and_ends_in_an_example(command: list[str
     assert "heavy: []" in shown
     if command:
         assert "Example: snellen" in shown
+
+
+def every_help() -> Iterator[tuple[str, str]]:
+    """Each command, groups included, with the text of its --help."""
+    runner = CliRunner()
+
+    def walk(path: list[str], command: Any) -> Iterator[tuple[str, str]]:
+        yield " ".join(path), runner.invoke(app, [*path, "--help"]).output
+        for name, inner in getattr(command, "commands", {}).items():
+            yield from walk([*path, name], inner)
+
+    return walk([], typer.main.get_command(app))
+
+
+def test_every_help_ends_with_a_line_to_paste_that_names_only_what_exists() -> None:
+    known = typer.main.get_command(app)
+    for path, shown in every_help():
+        if path.startswith("sweep "):
+            assert "Example: snellen sweep" in shown
+            continue
+        line = shown.rstrip().splitlines()[-1].strip()
+        assert line.startswith("Example: snellen "), path
+        command: Any = known
+        words = shlex.split(line.removeprefix("Example: snellen "))
+        while words and words[0] in getattr(command, "commands", {}):
+            command = command.commands[words.pop(0)]
+        flags = {name for one in command.params for name in one.opts}
+        assert {word for word in words if word.startswith("--")} <= flags, line
 
 
 def test_a_warm_plan_needs_no_torch(at: Path) -> None:

@@ -15,13 +15,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from snellen.audits import parse_audits
-from snellen.cli.printing import AuditCommand
 from snellen.data import load_data
 from snellen.distort import parse
 from snellen.errors import UserError
 from snellen.exam.conditions import parse_condition
+from snellen.exam.request import AuditRequest
 from snellen.models.labels import read_label_map
 from snellen.models.subject import subjects_of
+from snellen.request import settings_of
+from snellen.settings_file import resolve
 
 bounded = settings(
     max_examples=60,
@@ -152,8 +154,7 @@ def test_label_maps(tmp_path: Path, text: str) -> None:
     tried(lambda: read_label_map(tmp_path / "map.json", ("tabby, cat", "dog"), ("cat", "dog")))
 
 
-NAMES = ("models", "data", "audits", "train", "donors", "occluders", "labels", "out", "engine", "require", "keep", "limit",
-         "batch_size", "device", "seed", "offline")  # fmt: skip
+NAMES = tuple(one.name for one in settings_of(AuditRequest))
 settings_files = st.dictionaries(st.sampled_from(NAMES), plain, max_size=4).map(
     lambda held: yaml.safe_dump({"models": "a:b", "data": "c:d"} | held).encode()
 )
@@ -164,9 +165,9 @@ settings_files = st.dictionaries(st.sampled_from(NAMES), plain, max_size=4).map(
        | st.sampled_from([b"a: 2001-99-99", b"a: !!python/object:os.x", b"[" * 5000, b"limit: 1e5", b"? [a]\n: b"]))  # fmt: skip
 def test_yaml_settings(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "settings.yaml").write_bytes(content)
-    command = tried(lambda: AuditCommand.of(dict.fromkeys(NAMES), tmp_path / "settings.yaml"))
-    if command is not None:
-        tried(lambda: command.passed_on)
+    request = tried(lambda: resolve(AuditRequest, {}, tmp_path / "settings.yaml"))
+    if request is not None:
+        assert AuditRequest.read(request.chosen()) == request
     assert [p.name for p in tmp_path.iterdir()] == ["settings.yaml"]
 
 

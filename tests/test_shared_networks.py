@@ -30,7 +30,7 @@ def place(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def audit(place: Path, shared: Path, *arguments: str) -> snellen.Run:
     environment = os.environ | {"SNELLEN_SHARED": str(shared.parent)}
-    command = [sys.executable, "-m", "snellen.cli", "audit", *arguments, "--out", "run", "--quiet", "--fresh"]
+    command = [sys.executable, "-m", "snellen", "audit", *arguments, "--out", "run", "--quiet", "--fresh"]
     shown = subprocess.run(command, cwd=place, env=environment, capture_output=True, text=True, check=False)
     assert shown.returncode == 0, shown.stderr
     return snellen.load_run(place / "run")

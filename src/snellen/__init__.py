@@ -9,10 +9,11 @@ from snellen.version import __version__
 
 # Names come from their modules on first use, so that `import snellen` and `snellen --help` stay fast.
 _HOMES = {
-    "audit": "snellen.exam.carry_out",
+    "audit": "snellen.exam.audit",
     "load_data": "snellen.data",
     "load_model": "snellen.models",
     "load_run": "snellen.exam.run",
+    "RequirementFailed": "snellen.exam.conditions",
     "Run": "snellen.exam.run",
     "UserError": "snellen.errors",
 }
@@ -34,4 +35,14 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
-__all__ = ["Run", "UserError", "__version__", "audit", "load_data", "load_model", "load_run", *_ROOMS]
+__all__ = [
+    "RequirementFailed",
+    "Run",
+    "UserError",
+    "__version__",
+    "audit",
+    "load_data",
+    "load_model",
+    "load_run",
+    *_ROOMS,
+]

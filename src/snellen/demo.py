@@ -21,7 +21,8 @@ def run_demo(out: Path, quiet: bool = False) -> Run:
     What is already there is not done again; where the world or the networks are others than those of the run, it is replaced.
     """
     from snellen.data import load_data
-    from snellen.exam.carry_out import audit
+    from snellen.exam.audit import run_audit
+    from snellen.exam.request import AuditRequest
     from snellen.train import Recipe, train
 
     data = load_data(TRAIN)
@@ -31,8 +32,9 @@ def run_demo(out: Path, quiet: bool = False) -> Run:
             print(f"{name}: {RUNS} runs of a small network on {TRAIN}", file=sys.stderr)
         train(Recipe(mix=mix), data, models / name, runs=RUNS, progress=None if quiet else _said)
     texts = [f"{name}={models / name}/*.safetensors" for name in MIXES]
-    command = ["snellen", "demo", "--out", str(out)]
-    return audit(texts, TEST, AUDITS, out / "run", quiet=quiet, command=command, fresh=_outdated(out / "run", texts))
+    fresh = _outdated(out / "run", texts)
+    request = AuditRequest(models=tuple(texts), data=TEST, audits=(AUDITS,), out=out / "run", quiet=quiet, fresh=fresh)
+    return run_audit(request, ["snellen", "demo", "--out", str(out)])
 
 
 def _outdated(folder: Path, models: list[str]) -> bool:

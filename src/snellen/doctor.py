@@ -212,7 +212,7 @@ def requirements() -> dict[str, dict[str, str]]:
 def _audit_known_model(folder: Path) -> str:
     """What differs from what must come out; empty where nothing does."""
     from snellen.data import load_data
-    from snellen.exam.carry_out import audit
+    from snellen.exam.audit import audit
     from snellen.models import from_callable
 
     data = load_data(DATA)

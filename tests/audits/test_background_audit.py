@@ -15,6 +15,7 @@ from snellen.data.phantom import World
 from snellen.engine.keep.thumbnails import add_pictures
 from snellen.errors import UserError
 from snellen.exam.prepare import prepare
+from snellen.exam.request import AuditRequest
 from snellen.exam.run import Run
 from snellen.measure import bg_gap, scale_leakage
 from snellen.models import Model, from_callable
@@ -170,15 +171,16 @@ def test_the_examples_of_each_category_are_pictured_as_they_were_shown(mixed: Ru
             assert (right["original"] == 1) == category.endswith("Required") or category == "BG Irrelevant"
     models = {f"m{share}": f"observer:mixture(background, texture, {share / 10})" for share in (1, 4, 6, 9)}
     data = f"phantom:test?{SIZE}&background_bias=0.8&texture_bias=0.7"
-    again = prepare(models, data, "background(bins=5, sigma=3)", mixed.path)
+    request = AuditRequest(models=models, data=data, audits="background(bins=5, sigma=3)", out=mixed.path)
+    again = prepare(request)
     plan, audit = again.plan(), again.audits[1]
     cell = audit.cell(again.exam, "mixed_rand")
     place = next(one.shown for one in plan.asked if one.cell == cell)
     (first, *_) = sorted((mixed.path / "thumbs" / place).glob("*.png"))
     before = first.read_bytes()
     first.unlink()
-    sample = again.data["test"].samples.ids[int(first.stem)]
-    add_pictures([(cell, sample)], plan, mixed.store, (again.donors, None))
+    sample = again.inputs.data["test"].samples.ids[int(first.stem)]
+    add_pictures([(cell, sample)], plan, mixed.store, again.inputs.pools)
     assert first.read_bytes() == before
 
 

@@ -15,6 +15,7 @@ from snellen.cli import main
 from snellen.data.occluders import read_occluders
 from snellen.errors import UserError
 from snellen.exam.prepare import prepare
+from snellen.exam.request import AuditRequest
 
 from .test_iocclusion_audit import observer, splits  # noqa: F401
 
@@ -66,7 +67,11 @@ def test_a_later_command_asks_only_what_is_missing_and_other_cutouts_are_refused
     tmp_path: Path,
 ) -> None:
     model, out = observer(0.1, 0.25), tmp_path / "run"
-    left = lambda **known: prepare(model, splits[0], AUDIT, out, **known).plan().forward_passes  # noqa: E731
+
+    def left(**known: Path) -> int:
+        request = AuditRequest(models=model, data=splits[0], audits=AUDIT, out=out, **known)
+        return prepare(request).plan().forward_passes
+
     snellen.audit(model, splits[0], AUDIT, out=out, quiet=True, report=False)
     assert left() == 0
     assert left(occluders=things) == 2 * 400  # two shares of cut-outs
@@ -88,8 +93,9 @@ def test_answers_are_kept_under_the_fingerprint_of_the_pool(
     tmp_path: Path,
 ) -> None:
     def keys() -> dict[str, str]:
-        asked = prepare(observer(0.1, 0.2), splits[0], AUDIT, tmp_path / "none", occluders=things).plan().asked
-        return {str(one.cell.distortion): one.key for one in asked}
+        model, out = observer(0.1, 0.2), tmp_path / "none"
+        request = AuditRequest(models=model, data=splits[0], audits=AUDIT, out=out, occluders=things)
+        return {str(one.cell.distortion): one.key for one in prepare(request).plan().asked}
 
     before = keys()
     save(things / "stick.png", np.eye(30, dtype=bool))

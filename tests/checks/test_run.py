@@ -130,7 +130,7 @@ def model():
 def test_the_command_exits_with_2_under_strict_and_a_second_run_remembers_the_preprocessing(tmp_path: Path) -> None:
     (tmp_path / "nets.py").write_text(NETS)
     data = grey_levels(tmp_path)
-    command = [sys.executable, "-m", "snellen.cli", "audit", "python:nets.py:model", "--data", data, "--out", "r"]
+    command = [sys.executable, "-m", "snellen", "audit", "python:nets.py:model", "--data", data, "--out", "r"]
     command += ["--audits", QUICK]
     strict = subprocess.run([*command, "--strict"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert strict.returncode == 2

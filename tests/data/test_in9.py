@@ -23,8 +23,7 @@ from snellen.data.in9 import Built, build
 from snellen.data.in9.layout import VARIANTS, file_name, folders, foreground_of
 from snellen.distort import Background, View
 from snellen.distort.background import MIXED
-from snellen.engine.ask.local import donor_pool
-from snellen.engine.ask.pass_state import Pool
+from snellen.engine.ask.canvas_pools import Pool, donor_pool
 from snellen.errors import UserError
 
 cv2 = pytest.importorskip("cv2")

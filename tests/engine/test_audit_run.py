@@ -175,7 +175,7 @@ def test_a_callable_that_answers_differently_under_the_same_source_is_refused(le
         ask(always(2), levels, SMALL, out=tmp_path / "run")
 
 
-def test_out_of_memory_halves_the_batch_and_goes_on(levels: str) -> None:
+def test_out_of_memory_halves_the_batch_and_goes_on(levels: str, tmp_path: Path) -> None:
     seen: list[int] = []
 
     class Hungry(Threshold):
@@ -185,13 +185,18 @@ def test_out_of_memory_halves_the_batch_and_goes_on(levels: str) -> None:
                 raise torch.OutOfMemoryError("too much")
             return super().forward(pixels)
 
-    run = ask({"net": Hungry()}, levels, SMALL, batch_size=32)
+    run = ask({"net": Hungry()}, levels, SMALL, batch_size=32, out=tmp_path / "run")
     plain = ask({"net": Threshold()}, levels, SMALL, batch_size=32)
     pd.testing.assert_frame_equal(table(run)[["sample", "pred"]], table(plain)[["sample", "pred"]])
     assert seen[0] == 32  # the first look gives up
     assert seen[1:6] == [32, 16, 8, 8, 16]
     assert max(seen[6:]) <= 8
     assert run.facts["settings"]["batch_size"] == 8
+    seen.clear()
+    again = ask({"net": Hungry()}, config=tmp_path / "run" / "settings.yaml")  # which says 32
+    assert (seen, again.facts["settings"]["batch_size"]) == ([], 8)
+    with pytest.raises(UserError, match="was made with --batch-size 8; leave --batch-size out"):
+        ask({"net": Hungry()}, levels, SMALL, batch_size=16, out=tmp_path / "run")
 
 
 def test_models_of_several_canvases_see_their_own_size(levels: str) -> None:
@@ -273,7 +278,7 @@ def test_top5_and_logits_are_kept_on_request(levels: str, corner: Model, tmp_pat
     rows = np.stack(logits["logits"].to_numpy()).astype(float)
     assert (rows.argmax(1) == logits["pred"]).all()
     assert np.exp(rows).sum(1) == pytest.approx(np.ones(len(rows)), abs=0.01)
-    with pytest.raises(UserError, match="unknown choice of --keep 'top3'; did you mean 'top5'"):
+    with pytest.raises(UserError, match="unknown keep 'top3'; did you mean 'top5'"):
         ask(corner, levels, SMALL, keep="top3")
 
 

@@ -10,8 +10,7 @@ import torch
 
 import snellen
 from snellen.data import Canvas, from_arrays, load_data
-from snellen.engine.ask.local import donor_pool
-from snellen.engine.ask.pass_state import Pool
+from snellen.engine.ask.canvas_pools import Pool, donor_pool
 from snellen.errors import UserError
 from snellen.models.observers import background as background_observer
 

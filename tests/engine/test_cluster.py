@@ -287,9 +287,9 @@ def test_wrong_calls_are_refused_with_the_next_step(nets: str, monkeypatch: pyte
         ask(f"{nets}:plain", DATA, AUDIT, engine="rai")
     with pytest.raises(UserError, match="--actors needs --engine ray"):
         ask(f"{nets}:plain", DATA, AUDIT, actors=3)
-    with pytest.raises(UserError, match="expected shard-timeout of more than 0 seconds, got 0"):
+    with pytest.raises(UserError, match="expected shard_timeout as a number above 0, got 0"):
         ask(f"{nets}:plain", DATA, AUDIT, shard_timeout=0)
-    with pytest.raises(UserError, match="expected cpus-per-actor of at least 1, got 0"):
+    with pytest.raises(UserError, match="expected cpus_per_actor as a whole number of at least 1, got 0"):
         on_ray(f"{nets}:plain", DATA, AUDIT, cpus_per_actor=0)
     monkeypatch.setattr(ray, "is_initialized", lambda: False)
     with pytest.raises(UserError, match=r"no Ray cluster at '127.0.0.1:1' \(ConnectionRefusedError.*; start one"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,13 +16,13 @@ from torch import nn
 import snellen
 from snellen.audits import Audit, Exam
 from snellen.audits.finding import Finding, finding
-from snellen.cli.printing import print_plan
 from snellen.data import Dataset, from_arrays
 from snellen.distort import Nothing, apply, parse
 from snellen.engine import Answers, MapRequest
 from snellen.engine.keep.store import Store
 from snellen.errors import UserError
 from snellen.exam.prepare import prepare
+from snellen.exam.request import AuditRequest
 from snellen.explain import gradcam
 from snellen.measure import Estimate
 from snellen.models import Model, from_callable, from_torch
@@ -79,10 +78,9 @@ def pixels(data: Dataset) -> torch.Tensor:
     return torch.from_numpy(np.stack([photo.image for photo in data.read(range(len(data)))])).permute(0, 3, 1, 2)
 
 
-def planned(data: Dataset, audits: Sequence[Any], out: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
-    """What a dry run prints."""
-    print_plan(prepare(model(), data, audits, out, device="cpu", batch_size=8, shard=20), as_json=True)
-    return dict(json.loads(capsys.readouterr().out))
+def planned(data: Dataset, audits: Sequence[Any], out: Path) -> dict[str, Any]:
+    """What a dry run tells."""
+    return snellen.audit(model(), data, audits, out, device="cpu", batch_size=8, shard=20, dry_run=True).to_json()
 
 
 @pytest.mark.parametrize("layer", [None, -2, "0"])
@@ -135,26 +133,26 @@ def test_one_pass_serves_requests_and_salient_cells(data, tmp_path, monkeypatch)
     assert (later.maps("one").maps == run.maps("one").maps).all()  # maps that cells need are read back as well
 
 
-def test_the_plan_counts_maps(data, tmp_path, capsys) -> None:
-    alone = planned(data, ["interference([shuffle(2)])"], tmp_path / "r", capsys)
+def test_the_plan_counts_maps(data, tmp_path) -> None:
+    alone = planned(data, ["interference([shuffle(2)])"], tmp_path / "r")
     assert (alone["cells"], alone["maps"], alone["forward_passes"]) == (3, 0, 3 * 48)
     both = [Looked(), Looked(-2), "interference([salient(0.3)])"]
-    told = planned(data, both, tmp_path / "r", capsys)
+    told = planned(data, both, tmp_path / "r")
     assert (told["cells"], told["maps"], told["maps_left"]) == (3, 2, 2)
     assert told["forward_passes"] == 5 * 48  # clean, noise and salient; two layers
     assert told["estimated_seconds"] >= 0
     ask(model(), data, [Looked()], out=tmp_path / "r", device="cpu")
-    left = planned(data, both, tmp_path / "r", capsys)
+    left = planned(data, both, tmp_path / "r")
     assert (left["cells_left"], left["maps_left"], left["forward_passes"]) == (1, 1, 2 * 48)
 
 
 def test_progress_ends_where_the_plan_said(data, tmp_path) -> None:
     from snellen.engine import Progress
-    from snellen.exam.carry_out import carry_out
+    from snellen.exam.carry_out import Execution, carry_out
 
-    progress = Progress(quiet=True)
-    prepared = prepare(model(), data, [Looked(-2), "interference([salient(0.3)])"], tmp_path / "r", device="cpu")
-    carry_out(prepared, progress, report=False)
+    progress, audits = Progress(quiet=True), [Looked(-2), "interference([salient(0.3)])"]
+    request = AuditRequest(models=model(), data=data, audits=audits, out=tmp_path / "r", device="cpu")
+    carry_out(prepare(request), progress, Execution(report=False))
     assert progress.done == progress.total == 5 * 48
 
 

@@ -11,7 +11,7 @@ from snellen.data import load_data
 from snellen.data.arrays import from_arrays
 from snellen.errors import UserError
 from snellen.sweep import amount
-from snellen.sweep.amounts import balanced_subset
+from snellen.sweep.by_amount import balanced_subset
 from snellen.train import Recipe
 
 RECIPE = Recipe(epochs=4, batch_size=32)
@@ -48,7 +48,7 @@ def test_a_class_with_too_few_images_is_named():
     with pytest.raises(UserError) as caught:
         balanced_subset(labelled([0] * 9 + [1] * 3), 8)
     assert "class '1' has 3 images, 8 in all need 4 of it; up to 6 can be had of all classes alike" in str(caught.value)
-    with pytest.raises(UserError, match="expected an amount of at least 2, one image a class"):
+    with pytest.raises(UserError, match="expected an amount of at least 2, one image per class"):
         balanced_subset(labelled([0, 1, 1]), 1)
 
 

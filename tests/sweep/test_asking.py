@@ -19,8 +19,7 @@ from snellen.models.checkpoint import load_into, read_card, save_checkpoint
 from snellen.models.model import Model
 from snellen.models.zoo import build
 from snellen.sweep import methods
-from snellen.sweep.methods import methods_plan
-from snellen.sweep.run_sweep import left
+from snellen.sweep.run_sweep import Left
 from snellen.train import Recipe, train
 
 IMAGES = 90
@@ -120,19 +119,22 @@ def test_a_sweep_that_goes_on_asks_only_what_is_missing(models, tmp_path: Path, 
     biased = {"biased": models["biased"]}
     methods(biased, watched([first], seen), tmp_path)
     assert (seen.shown, seen.loaded) == (IMAGES * CELLS, 1)
-    plan = methods_plan(models, TEXTS, tmp_path)
-    assert (left(plan).audits, left(plan).audits_left) == (6, 5)
+
+    def left() -> Left:
+        return methods(models, TEXTS, tmp_path, dry_run=True)
+
+    assert (left().audits, left().audits_left) == (6, 5)
     whole = methods(models, watched(list(TEXTS), seen), tmp_path)
     assert seen.shown == 3 * len(TEXTS) * IMAGES * CELLS
     assert seen.loaded == 1 + 3
-    assert left(plan).audits_left == 0
+    assert left().audits_left == 0
     seen.decoded.clear()
     again = methods(models, watched(list(TEXTS), seen), tmp_path)
     pd.testing.assert_frame_equal(again.table(), whole.table())
     assert (seen.shown, seen.loaded, len(seen.decoded)) == (3 * len(TEXTS) * IMAGES * CELLS, 4, 0)
     (lost,) = (tmp_path / "runs").glob(f"biased-on-{others[0]}-*")
     shutil.rmtree(lost)
-    assert left(plan).audits_left == 1
+    assert left().audits_left == 1
     mended = methods(models, watched(list(TEXTS), seen), tmp_path)
     pd.testing.assert_frame_equal(mended.table(), whole.table())
     assert seen.shown == (3 * len(TEXTS) + 1) * IMAGES * CELLS

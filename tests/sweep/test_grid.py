@@ -16,9 +16,8 @@ from snellen.data.arrays import from_arrays
 from snellen.errors import UserError
 from snellen.exam.run import load_run
 from snellen.sweep import load_sweep, methods, variants
-from snellen.sweep.grid import variants_plan
 from snellen.sweep.points import Plan, Point
-from snellen.sweep.run_sweep import left
+from snellen.sweep.run_sweep import Left
 from snellen.sweep.scores import COLUMNS, Scores, gap_row
 from snellen.train import Recipe
 
@@ -82,7 +81,7 @@ def test_the_files_hold_one_table_and_the_page_has_it_too(grid):
 
 def test_a_second_time_nothing_is_trained_and_the_table_is_the_same(grid, monkeypatch):
     monkeypatch.setattr("snellen.train.runs.fit", lambda *_: pytest.fail("trained again"))
-    monkeypatch.setattr("snellen.exam.carry_out._asked", lambda *_: pytest.fail("asked again"))
+    monkeypatch.setattr("snellen.exam.carry_out._run_passes", lambda *_: pytest.fail("asked again"))
     again = variants(RECIPE, {"scenes": SCENES, "shapes": SHAPES}, TESTS, grid.folder, runs=2)
     pd.testing.assert_frame_equal(again.table(), grid.table())
 
@@ -104,18 +103,21 @@ def test_a_killed_sweep_goes_on_with_what_is_missing(grid, tmp_path, monkeypatch
 
     monkeypatch.setattr("snellen.train.runs.fit", second_dies)
     wanted = (RECIPE, {"scenes": SCENES, "shapes": SHAPES}, TESTS, tmp_path)
-    plan = variants_plan(*wanted, runs=2)
-    assert (left(plan).trainings, left(plan).trainings_left, left(plan).audits_left) == (4, 4, 4)
+
+    def left() -> Left:
+        return variants(*wanted, runs=2, dry_run=True)
+
+    assert (left().trainings, left().trainings_left, left().audits_left) == (4, 4, 4)
     with pytest.raises(Killed):
         variants(*wanted, runs=2)
-    assert (left(plan).trainings_left, left(plan).audits_left) == (1, 2)
+    assert (left().trainings_left, left().audits_left) == (1, 2)
     assert len(pd.read_csv(tmp_path / "sweep.csv")) == 3  # the first point is in the table already
     there = {path: os.stat(path).st_mtime_ns for path in tmp_path.rglob("*.safetensors")}
     assert len(there) == 3
     found = variants(*wanted, runs=2)
     assert len(trained) == 5
     assert {path: os.stat(path).st_mtime_ns for path in there} == there
-    assert (left(plan).trainings_left, left(plan).audits_left) == (0, 0)
+    assert (left().trainings_left, left().audits_left) == (0, 0)
     assert found.table()["value"].tolist() == grid.table()["value"].tolist()
 
 
@@ -169,7 +171,7 @@ def test_what_the_user_wrote_is_escaped(tmp_path):
     from snellen.report.pages import sweep as pages
     from snellen.sweep.result import page_of
 
-    plan = Plan("variants", "t", [Point("p", data)], {"q": data}, tmp_path)
+    plan = Plan(kind="variants", title="t", points=[Point("p", data)], tests={"q": data}, out=tmp_path)
     row = {"point": "p", "x": None, "trained_on": data.text, "images": 4, "classes": 2, "runs": 1, "test": "q",
            "test_data": data.text, "measure": "accuracy", "value": 0.5, "low": 0.1, "high": 0.9, "n": 4, "std": None,
            "per_run": "0.5", "warnings": ""}  # fmt: skip
@@ -187,7 +189,7 @@ def test_what_the_user_wrote_is_escaped(tmp_path):
         ([], TESTS, {}, "a sweep needs at least one point"),
         ({"a": SHAPES}, {}, {}, "no test data given"),
         ({"a": "phantom:trian"}, TESTS, {}, "expected phantom:train or phantom:test"),
-        ({"a": SHAPES}, TESTS, {"runs": 0}, "expected at least 1 run, got 0"),
+        ({"a": SHAPES}, TESTS, {"runs": 0}, "expected runs as a whole number of at least 1, got 0"),
         ({"a": SHAPES}, TESTS, {"gaps": [("mixed_same", "nxt")]}, "needs test data called 'nxt'"),
         (
             {"a": SHAPES + "&without=star"},

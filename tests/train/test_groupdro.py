@@ -221,7 +221,7 @@ def test_the_text_parses_back_and_flags_go_into_it():
 
 def test_the_command_takes_groups(capsys):
     with pytest.raises(SystemExit) as caught:
-        main(["train", "smallnet", "--data", "phantom:train?size=16&n=64", "--robust", "groupdro", "--groups", "label*scene",
+        main(["train", "smallnet", "--data", "phantom:train?size=16&n=900", "--robust", "groupdro", "--groups", "label*scene",
               "--dry-run"])  # fmt: skip
     assert not caught.value.code
     assert "robust: groupdro(groups='label*scene', step=0.01, adjust=0, balanced=true)" in capsys.readouterr().out

@@ -13,7 +13,7 @@ from torch import nn
 from snellen.errors import UserError
 from snellen.train import PRESETS, Recipe, parse_schedule, preset
 from snellen.train.optimiser import decay_groups, make_optimiser
-from snellen.train.recipe import differing, name_in, recipe_of
+from snellen.train.recipe import differing, name_in
 from snellen.train.schedule import SCHEDULES
 
 
@@ -64,7 +64,7 @@ def test_every_preset_is_a_recipe_and_can_be_changed(name):
     recipe = preset(name, arch="resnet20", mix="cutmix", epochs=3, lr=None)
     assert (recipe.arch, recipe.mix, recipe.epochs) == ("resnet20", "cutmix", 3)
     assert recipe.lr == PRESETS[name]["lr"]
-    assert recipe_of(asdict(recipe)) == recipe
+    assert Recipe.read(asdict(recipe)) == recipe
 
 
 def test_a_length_in_epochs_takes_the_place_of_one_in_updates():
@@ -85,24 +85,24 @@ def test_settings_come_from_a_file_and_as_texts(tmp_path):
     ("wrong", "said"),
     [
         ({"learning_rate": 1}, "unknown setting 'learning_rate'"),
-        ({"lr": "fast"}, "expected lr to be a number, got 'fast'"),
-        ({"epochs": 2.5}, "expected epochs to be a whole number, got '2.5'"),
-        ({"epochs": True}, "expected epochs to be a whole number, got 'True'"),
-        ({"flip": "maybe"}, "expected flip to be true or false, got 'maybe'"),
+        ({"lr": "fast"}, "expected lr as a number above 0, got 'fast'"),
+        ({"epochs": 2.5}, "expected epochs as a whole number of at least 1, got 2.5"),
+        ({"epochs": True}, "expected epochs as a whole number of at least 1, got True"),
+        ({"flip": "maybe"}, "expected flip as true or false, got 'maybe'"),
         ({"schedule": "onecicle"}, "unknown schedule 'onecicle'; did you mean 'onecycle'?"),
         ({"schedule": "steps(at=[])"}, "steps: expected points above 0 in 'at'"),
         ({"optimiser": "sdg"}, "unknown optimiser 'sdg'; did you mean 'sgd'?"),
         ({"objective": "reformulated"}, "the reformulated objective needs a mix"),
         ({"robust": "pdg"}, "did you mean 'pgd'?"),
-        ({"updates": 0}, "expected updates of at least 1, got 0"),
-        ({"smoothing": 1}, r"expected smoothing in \[0, 1\), got 1"),
+        ({"updates": 0}, "expected updates as a whole number of at least 1, got 0"),
+        ({"smoothing": 1}, "expected smoothing as a number of at least 0 and below 1, got 1"),
         ({"nesterov": True, "optimiser": "adam"}, "nesterov needs the optimiser sgd"),
         ({"arch": "preact_resnet81"}, "unknown network 'preact_resnet81'; did you mean 'preact_resnet18'?"),
     ],
 )
 def test_bad_settings_are_one_line(wrong, said):
     with pytest.raises(UserError, match=said):
-        recipe_of(wrong)
+        Recipe.read(wrong)
 
 
 def test_an_unknown_recipe_names_the_nearest_and_a_missing_file_is_named():

@@ -239,7 +239,7 @@ def test_a_bad_grid_is_one_line(tmp_path, text, said):
 
 
 def test_a_bad_value_stops_the_grid_before_anything_is_trained(tmp_path, bars):
-    with pytest.raises(UserError, match="expected epochs of at least 1, got 0"):
+    with pytest.raises(UserError, match="expected epochs as a whole number of at least 1, got 0"):
         search_grid(SHORT, bars(48), tmp_path, {"epochs": [1, 0]})
     assert not list(tmp_path.iterdir())
 

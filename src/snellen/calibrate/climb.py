@@ -77,7 +77,7 @@ def _climbed(name: str, ladder: Ladder, images: int, quick: bool, out: Path, qui
 
 def _step(name: str, ladder: Ladder, rung: Rung, out: Path) -> Step:
     from snellen.data import load_data
-    from snellen.exam.carry_out import audit
+    from snellen.exam.audit import audit
     from snellen.models import subjects_of
 
     model = f"{name}={_networks(_shown(ladder, rung), out) if rung.train else rung.model}"

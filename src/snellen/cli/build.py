@@ -1,4 +1,4 @@
-"""`snellen build`: data sets made and written to files."""
+"""`snellen build`: datasets made and written to files."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Annotated
 
 import typer
 
-from snellen.cli.options import AsJson, Quiet
+from snellen.cli.options import AsJson, Quiet, epilog
 
-build = typer.Typer(help="Make data sets and write them to files.", no_args_is_help=True, rich_markup_mode=None)
+build = typer.Typer(help="Make datasets and write them to files.", no_args_is_help=True, rich_markup_mode=None)
 
 
 @build.command(
-    epilog="Example: snellen build phantom --format coco --out phantom-coco --world 'phantom:test?occlusion=1'"
+    epilog=epilog("snellen build phantom --format coco --out phantom-coco --world 'phantom:test?occlusion=1'")
 )
 def phantom(
     format: Annotated[str, typer.Option(help="folder, voc, coco, ovis or cue-conflict")],
-    out: Annotated[Path, typer.Option(help="the folder to write; new, empty, or of the same export")],
+    out: Annotated[Path, typer.Option(help="folder to write; new, empty, or of the same export")],
     world: Annotated[
         str | None, typer.Option(help="the world and its dials; default one that suits the format")
     ] = None,
@@ -31,19 +31,19 @@ def phantom(
     """Write the phantom world, with its whole truth, in a format that other tools read."""
     from snellen.build.phantom.export import export
 
-    made = export(world, format, out, limit=limit, scene=scene, quiet=quiet)
+    exported = export(world, format, out, limit=limit, scene=scene, quiet=quiet)
     if json:
-        print(made.json)
+        print(exported.json)
     elif not quiet:
-        print(f"{made.images:,} images: {made.out}")
+        print(f"{exported.images:,} images: {exported.out}")
 
 
 @build.command(
-    "in9", epilog="Example: snellen build in9 --data voc:VOC2007 --classes all --out variants --size 224 --workers 8"
+    "in9", epilog=epilog("snellen build in9 --data voc:VOC2007 --classes all --out variants --size 224 --workers 8")
 )
 def in9_(
     data: Annotated[str, typer.Option(help="images with boxes: voc:…, coco:…, boxes:file.csv, …")],
-    out: Annotated[Path, typer.Option(help="the folder to write; new, empty, or of the same build")],
+    out: Annotated[Path, typer.Option(help="folder to write; new, empty, or of the same build")],
     classes: Annotated[
         str | None,
         typer.Option(help="nine, all, or a CSV file (class, group); default nine where the data have all of them"),
@@ -56,7 +56,7 @@ def in9_(
     segment_size: Annotated[
         int | None, typer.Option(help="segment with the shorter side scaled to this; 256 for small images")
     ] = None,
-    iterations: Annotated[int, typer.Option(help="of GrabCut")] = 5,
+    iterations: Annotated[int, typer.Option(help="iterations of GrabCut")] = 5,
     tries: Annotated[int, typer.Option(help="times that GrabCut is tried, each with another seed")] = 11,
     masks: Annotated[
         str | None, typer.Option(help="instead of GrabCut: data, a folder of masks, or python:file.py:factory")
@@ -68,15 +68,17 @@ def in9_(
     ] = True,
     balance: Annotated[bool, typer.Option("--balance/--no-balance", help="cut all classes to the smallest")] = True,
     all_images: Annotated[bool, typer.Option("--all-images", help="originals only, boxed or not, as IN-9L")] = False,
-    fine: Annotated[str | None, typer.Option(help="k:n, k sub-classes a class in groups of n, as IN-9LB 16:4")] = None,
+    fine: Annotated[
+        str | None, typer.Option(help="k:n, k sub-classes per class in groups of n, as IN-9LB 16:4")
+    ] = None,
     curation: Annotated[
         Path | None, typer.Option(help="a CSV file (id, decision, reason) of what to leave out")
     ] = None,
     format: Annotated[str, typer.Option(help="png or jpeg")] = "png",
-    quality: Annotated[int, typer.Option(help="of JPEG files")] = 95,
-    split: Annotated[str, typer.Option(help="the name of the split's folder")] = "val",
-    seed: Annotated[int, typer.Option(help="of GrabCut, of backgrounds and of balancing")] = 0,
-    workers: Annotated[int | None, typer.Option(help="processes; default one a core; changes no byte")] = None,
+    quality: Annotated[int, typer.Option(help="quality of JPEG files")] = 95,
+    split: Annotated[str, typer.Option(help="name of the split's folder")] = "val",
+    seed: Annotated[int, typer.Option(help="seed of GrabCut, of backgrounds and of balancing")] = 0,
+    workers: Annotated[int | None, typer.Option(help="processes; default one per core; changes no byte")] = None,
     limit: Annotated[int | None, typer.Option(help="judge at most N images")] = None,
     json: AsJson = False,
     quiet: Quiet = False,
@@ -85,15 +87,15 @@ def in9_(
     from snellen.build.in9 import build as build_in9
     from snellen.build.in9.settings import read_fine
 
-    made = build_in9(
+    built = build_in9(
         data, out, classes, size=size, scale=scale, interpolation=interpolation, segment_size=segment_size,
         iterations=iterations, tries=tries, masks=masks, inpaint=inpaint, sigma=sigma, own=own, balance=balance,
         all_images=all_images, fine=read_fine(fine), curation=curation, format=format, quality=quality, split=split,
         seed=seed, workers=workers, limit=limit, quiet=quiet,
     )  # fmt: skip
     if json:
-        print(made.json)
+        print(built.json)
     elif not quiet:
-        told = ", ".join(f"{count:,} {reason}" for reason, count in made.rejected.items())
-        print(f"{made.images:,} of {made.judged:,} images in {len(made.classes)} classes: {made.out}")
-        print(f"not taken: {told or 'none'}; see {made.out / 'rejections.md'}")
+        rejections = ", ".join(f"{count:,} {reason}" for reason, count in built.rejected.items())
+        print(f"{built.images:,} of {built.judged:,} images in {len(built.classes)} classes: {built.out}")
+        print(f"not taken: {rejections or 'none'}; see {built.out / 'rejections.md'}")

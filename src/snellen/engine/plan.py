@@ -7,13 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from snellen.data.dataset import Dataset
+from snellen.engine.inputs import Inputs
 from snellen.engine.keep.store import Present, Store
 from snellen.engine.plan_checks import check_maps, check_needs, check_recorded, check_trials
 from snellen.engine.requests.cell import BoundCell, Cell, asked, canvas_for
 from snellen.engine.requests.map import BoundMap, MapRequest, bind_map
 from snellen.engine.settings import Settings
-from snellen.models.labels import LabelMap
-from snellen.models.subject import Subject
 
 
 @dataclass(frozen=True)
@@ -77,68 +76,56 @@ class Plan:
         return len(self.samples_of(one.on, shard)) * sum(request.subject.card.live for request in one.left)
 
 
-def make_plan(
-    subjects: Sequence[Subject],
-    data: Mapping[str, Dataset],
-    cells: Sequence[Cell],
-    labels: Mapping[tuple[str, str, str], LabelMap],
-    settings: Settings,
-    store: Store,
-    pools: Mapping[str, str] | None = None,
-    maps: Sequence[MapRequest] = (),
-    trials: Sequence[Cell] = (),
-) -> Plan:
-    """Merge equal cells and maps, look up what the store has, and group the rest into passes.
+@dataclass(frozen=True)
+class Requests:
+    """What audits ask for: cells, maps, and trials, which are cells with a trial in place of a distortion."""
 
-    `labels` maps (model, run, dataset) to a label map; `pools` are the fingerprints of what may be pasted (donors,
-    occluders), where given. `trials` are cells with a trial in place of a distortion.
-    """
-    pools = pools or {}
+    cells: Sequence[Cell] = ()
+    maps: Sequence[MapRequest] = ()
+    trials: Sequence[Cell] = ()
 
-    def put(cell: Cell) -> list[BoundCell]:
-        check_needs(cell, data[cell.on], pools, subjects)
-        read = [labels[subject.name, subject.run, cell.on] for subject in subjects]
-        return [asked(cell, subject, data[cell.on], one, settings, pools) for subject, one in zip(subjects, read)]
 
-    needed = {(one.subject.name, one.subject.run, one.key): one for cell in dict.fromkeys(cells) for one in put(cell)}
-    tried = [one for cell in dict.fromkeys(trials) for one in put(cell)]
-    check_trials(tried)
-    mapped = {one.key: one for request in maps for one in _mapped(request, subjects, data, labels, settings, pools)}
-    canvases = [canvas_for(subject, held) for subject in subjects for held in data.values()]
+def make_plan(inputs: Inputs, requests: Requests, store: Store) -> Plan:
+    """Merge equal cells and maps, look up what the store has, and group the rest into passes."""
+    data, settings = inputs.data, inputs.settings
+    every_cell = [one for cell in dict.fromkeys(requests.cells) for one in _bind(cell, inputs)]
+    cells = {(one.subject.name, one.subject.run, one.key): one for one in every_cell}
+    trials = [one for cell in dict.fromkeys(requests.trials) for one in _bind(cell, inputs)]
+    check_trials(trials)
+    maps = {one.key: one for request in requests.maps for one in _bind_map(request, inputs)}
+    canvases = [canvas_for(subject, one) for subject in inputs.subjects for one in data.values()]
     shard = settings.shard_for(canvases)
     passes = []
-    for on, held in data.items():
-        wanted = [one for one in needed.values() if one.cell.on == on]
-        drawn = [one for one in mapped.values() if one.request.on == on]
-        if wanted or drawn:
-            passes += _passes(on, wanted, drawn, math.ceil(len(held) / shard), store)
+    for on, dataset in data.items():
+        cells_on = [one for one in cells.values() if one.cell.on == on]
+        maps_on = [one for one in maps.values() if one.request.on == on]
+        if cells_on or maps_on:
+            passes += _passes(on, cells_on, maps_on, math.ceil(len(dataset) / shard), store)
     check_recorded((one for part in passes for one in part.asked), data)
-    left = tuple(one for one in tried if not _ended(one, len(data[one.cell.on]), store))
-    return Plan(
-        tuple(needed.values()), tuple(passes), data, settings, shard, tuple(mapped.values()), tuple(tried), left
-    )
+    left = tuple(one for one in trials if not _ended(one, len(data[one.cell.on]), store))
+    return Plan(tuple(cells.values()), tuple(passes), data, settings, shard, tuple(maps.values()), tuple(trials), left)
 
 
-def _mapped(
-    request: MapRequest,
-    subjects: Sequence[Subject],
-    data: Mapping[str, Dataset],
-    labels: Mapping[tuple[str, str, str], LabelMap],
-    settings: Settings,
-    pools: Mapping[str, str],
-) -> Iterator[BoundMap]:
+def _bind(cell: Cell, inputs: Inputs) -> list[BoundCell]:
+    """A cell as put to every run."""
+    data, pools = inputs.data[cell.on], inputs.pools.fingerprints
+    check_needs(cell, data, pools, inputs.subjects)
+    return [
+        asked(cell, subject, data, inputs.labels[subject.name, subject.run, cell.on], inputs.settings, pools)
+        for subject in inputs.subjects
+    ]
+
+
+def _bind_map(request: MapRequest, inputs: Inputs) -> Iterator[BoundMap]:
     """A map request as put to every run."""
-    held, cell = data[request.on], Cell(request.distortion, request.on, request.seed)
-    check_needs(cell, held, pools, subjects)
-    check_maps(
-        request.method, f"a map by {request.method}", subjects, "leave out the audit that asks for it, or the model"
-    )
-    for subject in subjects:
-        one = bind_map(request, subject, held, canvas_for(subject, held), settings)
-        if not request.clean:
-            seen = asked(cell, subject, held, labels[subject.name, subject.run, request.on], settings, pools)
-            one = one.of_shown(seen.shown, seen.map)
-        yield one
+    data, cell = inputs.data[request.on], Cell(request.distortion, request.on, request.seed)
+    check_needs(cell, data, inputs.pools.fingerprints, inputs.subjects)
+    advice = "leave out the audit that asks for it, or the model"
+    check_maps(request.method, f"a map by {request.method}", inputs.subjects, advice)
+    shown = [None] * len(inputs.subjects) if request.clean else _bind(cell, inputs)
+    for subject, seen in zip(inputs.subjects, shown):
+        one = bind_map(request, subject, data, canvas_for(subject, data), inputs.settings)
+        yield one if seen is None else one.of_shown(seen.shown, seen.map)
 
 
 def _passes(on: str, wanted: Sequence[BoundCell], maps: Sequence[BoundMap], shards: int, store: Store) -> list[Pass]:

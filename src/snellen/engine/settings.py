@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from snellen.data.canvas import Canvas
-from snellen.errors import UserError, unknown
 
 SMALL = 64 * 64  # pixels up to which an image counts as small
 
@@ -25,14 +24,6 @@ class Settings:
     shard: int | None = None
     threads: int | None = None
     keep: Literal["top5", "logits"] | None = None
-
-    def __post_init__(self) -> None:
-        if self.keep not in (None, "top5", "logits"):
-            raise unknown("choice of --keep", str(self.keep), ("top5", "logits"))
-        for name in ("batch_size", "shard", "limit"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise UserError(f"expected {name.replace('_', '-')} of at least 1, got {value}")
 
     def batch_for(self, canvas: Canvas) -> int:
         """Images per forward pass: enough to fill the device, not more."""
@@ -69,9 +60,3 @@ class Cluster:
     actors: int | None = None
     cpus_per_actor: int = 1
     shard_timeout: float = 1800
-
-    def __post_init__(self) -> None:
-        for name in ("actors", "cpus_per_actor"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise UserError(f"expected {name.replace('_', '-')} of at least 1, got {value}")

@@ -6,9 +6,14 @@ import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from snellen.errors import UserError, unknown
+
+if TYPE_CHECKING:
+    from snellen.audits import Audit
+    from snellen.exam.request import AuditRequest
+    from snellen.exam.run import Run
 
 OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
@@ -19,6 +24,15 @@ OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "!=": operator.ne,
 }
 _CONDITION = re.compile(r"\s*(?P<name>\w+)\s*(?:\[(?P<filters>.*)\])?\s*(?P<sign><=|>=|==|!=|<|>)\s*(?P<bound>\S+)\s*")
+
+
+class RequirementFailed(Exception):
+    """Findings did not meet what `require` demands; `run` holds them, `failures` says of each what failed."""
+
+    def __init__(self, run: Run, failures: Sequence[str]) -> None:
+        super().__init__("; ".join(failures))
+        self.run = run
+        self.failures = tuple(failures)
 
 
 @dataclass(frozen=True)
@@ -66,6 +80,33 @@ def parse_condition(text: str) -> Condition:
         if part.strip():
             filters.append((key.strip(), value.strip()))
     return Condition(text, match["name"], tuple(filters), match["sign"], bound)
+
+
+def check_names(conditions: Sequence[Condition], request: AuditRequest) -> None:
+    """Refuse a condition on a finding that none of the audits makes; those that do not list theirs may make any."""
+    from snellen.audits import Baseline, default_audits, parse_audits
+
+    if not conditions:
+        return
+    names = _findings_of([Baseline(), *parse_audits(request.audits)])
+    if names is None or all(one.name in names for one in conditions):
+        return
+    if request.audits is None:  # the data decide on further audits
+        from snellen.data import load_data
+
+        assert request.data is not None
+        data = load_data(request.data) if isinstance(request.data, str) else request.data
+        names |= _findings_of([one for one, _ in default_audits(data)]) or set()
+    for condition in conditions:
+        if condition.name not in names:
+            raise unknown("finding in --require", condition.name, names)
+
+
+def _findings_of(audits: Sequence[Audit]) -> set[str] | None:
+    """The names of the findings that audits make; None where one of them does not list its own."""
+    listed = [one.names for one in audits]
+    compared = {name for one in audits for name in one.compared}
+    return None if None in listed else {"difference", *compared, *(name for names in listed for name in names or ())}
 
 
 def _fact(one: Mapping[str, Any], key: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from snellen.audits import Audit, Baseline, Exam, default_audits, parse_audits
 from snellen.data import Dataset, limited, load_data
@@ -13,125 +13,121 @@ from snellen.data.occluders import Occluders, read_occluders
 from snellen.data.subset import listed_ids
 from snellen.data.variants import stored_variants
 from snellen.distort import Distortion
-from snellen.engine import Plan, Settings, Store, make_plan
+from snellen.engine import Inputs, Plan, Pools, Requests, Settings, Store, make_plan
 from snellen.engine.keep.run_json import check_same, resumed
 from snellen.engine.requests.cell import Cell, canvas_for
 from snellen.engine.requests.map import MapRequest
 from snellen.engine.requests.trial import Trial
 from snellen.errors import UserError
+from snellen.exam.folder import check_folder
+from snellen.exam.request import AuditRequest, ModelLike, Named, OccludersLike
 from snellen.models.labels import LabelMap, match_classes, read_label_map
 from snellen.models.subject import Subject, subjects_of
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Prepared:
-    """All that is known before the first image is shown; `before` is the run.json that the folder already has, `texts` are
-    the data (test, train, donors, occluders) that were given as text, `reasons` say why an audit that was not named is asked
-    (by its text)."""
+    """All that is known before the first image is shown; `before` is the run.json that the folder already has. `reasons` say
+    why an audit that was not named is asked (by its text)."""
 
     folder: Path
-    subjects: Sequence[Subject]
-    data: Mapping[str, Dataset]
-    donors: Dataset | None
-    occluders: Occluders | None
+    inputs: Inputs
     audits: Sequence[Audit]
     exam: Exam
-    labels: Mapping[tuple[str, str, str], LabelMap]
-    settings: Settings
-    notices: Sequence[str]
     before: Mapping[str, Any]
-    fresh: bool
-    texts: Mapping[str, str]
+    notices: Sequence[str] = ()
+    fresh: bool = False
     reasons: Mapping[str, str] = field(default_factory=dict)
 
     def plan(self) -> Plan:
         """What is left to ask, as the store stands now."""
         cells = [cell for one in self.audits for cell in one.cells(self.exam)]
-        given = {"donors": self.donors, "occluders": self.occluders}
-        pools = {name: pool.fingerprint for name, pool in given.items() if pool is not None}
-        store = Store(self.folder, ignored=self.fresh)
         maps = [request for one in self.audits for request in one.maps(self.exam)]
         trials = [trial for one in self.audits for trial in one.trials(self.exam)]
-        return make_plan(self.subjects, self.data, cells, self.labels, self.settings, store, pools, maps, trials)
+        return make_plan(self.inputs, Requests(cells, maps, trials), Store(self.folder, ignored=self.fresh))
 
 
-def prepare(
-    models: Any,
-    data: Any,
-    audits: Any,
-    folder: Path,
-    *,
-    train: Any = None,
-    donors: Any = None,
-    occluders: Any = None,
-    labels: Path | str | None = None,
-    seed: int = 0,
-    limit: int | None = None,
-    device: str | None = None,
-    batch_size: int | None = None,
-    shard: int | None = None,
-    threads: int | None = None,
-    keep: Literal["top5", "logits"] | None = None,
-    fresh: bool = False,
-) -> Prepared:
+def prepare(request: AuditRequest) -> Prepared:
     """Everything up to the plan; nothing is written, and torch is not needed where nothing is left to ask."""
-    _check_folder(folder, fresh)
-    before = {} if fresh else Store(folder).facts()
-    held = {"test": _dataset(data, limit)} | ({"train": _dataset(train, limit)} if train is not None else {})
-    _check_train(held)
-    wanted = {"device": device, "batch_size": batch_size}
-    how = resumed(folder, before, wanted) if before else _fresh_settings(device, batch_size, shard)
-    settings = Settings(seed=seed, limit=limit, threads=threads, keep=keep, **how)
-    defaults = default_audits(held["test"], before.get("audits", ())) if audits is None else []
-    listed = [Baseline(), *(one for one, _ in defaults), *(parse_audits(audits) if audits is not None else ())]
-    asked = tuple(held)
-    variants = stored_variants(held["test"], [kind for one in listed for kind in one.variants])
-    held |= variants
-    subjects = _subjects(models, settings.device)
-    maps, warnings = _label_maps(subjects, held, labels)
-    canvases = [canvas_for(subject, one) for subject in subjects for one in held.values()]
-    side = min(min(canvas.height, canvas.width) for canvas in canvases)
-    cutouts = _cutouts(occluders)
+    if request.out is None:
+        raise ValueError("a request is prepared for a run folder; give it out")
+    check_folder(request.out)
+    before = {} if request.fresh else Store(request.out).facts()
+    data = {"test": _dataset(request.data, request.limit)}
+    if request.train is not None:
+        data["train"] = _dataset(request.train, request.limit)
+    _check_train(data)
+    settings = _settings(request, before)
+    defaults = default_audits(data["test"], before.get("audits", ())) if request.audits is None else []
+    audits = [Baseline(), *(one for one, _ in defaults), *(parse_audits(request.audits) if request.audits else ())]
+    roles = tuple(data)
+    variants = stored_variants(data["test"], [kind for one in audits for kind in one.variants])
+    data |= variants
+    subjects = _subjects(request.models, settings.device)
+    labels, warnings = _label_maps(subjects, data, request.labels)
+    canvases = [canvas_for(subject, one) for subject in subjects for one in data.values()]
+    occluders = _cutouts(request.occluders)
+    reaches = [] if occluders is None else [occluders.reach(one.height, one.width) for one in dict.fromkeys(canvases)]
     exam = Exam(
-        classes={on: held[on].classes for on in asked},
-        side=side,
-        seed=seed,
-        donors=donors is not None,
-        samples={on: one.samples for on, one in held.items()},
-        texts={on: one.text for on, one in held.items()},
-        facts={on: one.facts for on, one in held.items()},
-        variants=frozenset(variants),
-        cutouts=0.0
-        if cutouts is None
-        else min(cutouts.reach(one.height, one.width) for one in dict.fromkeys(canvases)),
+        classes={on: data[on].classes for on in roles},
+        side=min(min(canvas.height, canvas.width) for canvas in canvases),
+        seed=request.seed,
+        donors=request.donors is not None,
+        samples={on: one.samples for on, one in data.items()},
         losses=_losses(subjects),
-        lost={one.name: maps[one.name, one.run, "test"].lost(held["test"].classes) for one in subjects},
-        lists=_lists(listed, held, limit is not None),
+        cutouts=min(reaches, default=0.0),
+        facts={on: one.facts for on, one in data.items()},
+        variants=frozenset(variants),
+        texts={on: one.text for on, one in data.items()},
+        lists=_lists(audits, data, request.limit is not None),
+        lost={one.name: labels[one.name, one.run, "test"].lost(data["test"].classes) for one in subjects},
     )
-    if donors is None and _mixes_own_data(listed, exam):
-        donors = data
-    pool = None if donors is None else _dataset(donors, None)
-    _check_lenders(pool, listed, exam)
-    notices = list(dict.fromkeys([*(n for s in subjects for n in s.card.notices), *warnings]))
-    if cutouts is not None and cutouts.found > len(cutouts.ids):
-        notices.append(f"{cutouts.found:,} cut-outs in '{cutouts.text}', of which {len(cutouts.ids)} are used")
-    roles = {"test": data, "train": train, "donors": donors, "occluders": occluders}
-    texts = {role: str(given) for role, given in roles.items() if isinstance(given, str | Path)}
+    donors = request.data if request.donors is None and _mixes_own_data(audits, exam) else request.donors
+    pools = Pools(None if donors is None else _dataset(donors, None), occluders)
+    _check_lenders(pools.donors, audits, exam)
+    sources = {"test": request.data, "train": request.train, "donors": donors, "occluders": request.occluders}
+    texts = {role: str(source) for role, source in sources.items() if isinstance(source, str | Path)}
     texts |= {role: one.text for role, one in variants.items()}
-    reasons = {str(one): why for one, why in defaults}
-    prepared = Prepared(
-        folder, subjects, held, pool, cutouts, listed, exam, maps, settings, notices, before, fresh, texts, reasons
+    inputs = Inputs(subjects=subjects, data=data, labels=labels, settings=settings, pools=pools, texts=texts)
+    check_same(inputs, before, request.out)
+    notices = _notices(subjects, warnings, occluders)
+    return Prepared(
+        folder=request.out,
+        inputs=inputs,
+        audits=audits,
+        exam=exam,
+        before=before,
+        notices=notices,
+        fresh=request.fresh,
+        reasons={str(one): why for one, why in defaults},
     )
-    check_same(prepared)
-    return prepared
+
+
+def _settings(request: AuditRequest, before: Mapping[str, Any]) -> Settings:
+    """How to ask: as an earlier command in this folder did, else as the request and this machine say."""
+    assert request.out is not None
+    batch_size = None if request.batch_size == "auto" else request.batch_size
+    if before:
+        how = resumed(request.out, before, {"device": request.device, "batch_size": batch_size})
+    else:
+        how = _fresh_settings(request.device, batch_size, request.shard)
+    return Settings(seed=request.seed, limit=request.limit, threads=request.threads, keep=request.keep, **how)
+
+
+def _notices(subjects: Sequence[Subject], warnings: Sequence[str], occluders: Occluders | None) -> list[str]:
+    """What a user should read before the audit begins."""
+    notices = dict.fromkeys([*(notice for one in subjects for notice in one.card.notices), *warnings])
+    if occluders is not None and occluders.found > len(occluders.ids):
+        notices[f"{occluders.found:,} cut-outs in '{occluders.text}', of which {len(occluders.ids)} are used"] = None
+    return list(notices)
 
 
 def _losses(subjects: Sequence[Subject]) -> dict[str, list[Mapping[str, float]]]:
     """The last epoch's training losses of each model's runs."""
-    held: dict[str, list[Mapping[str, float]]] = {}
+    losses: dict[str, list[Mapping[str, float]]] = {}
     for subject in subjects:
-        held.setdefault(subject.name, []).append(subject.card.losses or {})
-    return held
+        losses.setdefault(subject.name, []).append(subject.card.losses or {})
+    return losses
 
 
 def _lists(
@@ -168,46 +164,47 @@ def _check_lenders(pool: Dataset | None, audits: Sequence[Audit], exam: Exam) ->
             )
 
 
-def _check_train(held: Mapping[str, Dataset]) -> None:
+def _check_train(data: Mapping[str, Dataset]) -> None:
     """Refuse training data that are the test data: equal questions merge, and there is nothing to compare."""
-    if "train" in held and held["train"].fingerprint == held["test"].fingerprint:
+    if "train" in data and data["train"].fingerprint == data["test"].fingerprint:
         raise UserError(
-            f"the training data {held['train'].text} are the test data, image for image, so there is no gap to look at; "
+            f"the training data {data['train'].text} are the test data, image for image, so there is no gap to look at; "
             "pass --train the images that the model was trained on"
         )
 
 
-def _dataset(data: Any, limit: int | None) -> Dataset:
-    held = load_data(data) if isinstance(data, str) else data
-    if not isinstance(held, Dataset):
+def _dataset(data: object, limit: int | None) -> Dataset:
+    dataset = load_data(data) if isinstance(data, str) else data
+    if not isinstance(dataset, Dataset):
         raise UserError(f"expected data as text or a Dataset, got {type(data).__name__}")
-    return limited(held, limit)
+    return limited(dataset, limit)
 
 
-def _cutouts(given: Any) -> Occluders | None:
+def _cutouts(source: OccludersLike | None) -> Occluders | None:
     """The pool of cut-outs: a folder's, one that was read already, or none."""
-    return given if given is None or isinstance(given, Occluders) else read_occluders(given)
+    return source if source is None or isinstance(source, Occluders) else read_occluders(source)
 
 
-def _subjects(models: Any, device: str) -> list[Subject]:
+def _subjects(models: Sequence[ModelLike], device: str) -> list[Subject]:
     """The runs to ask, of anything `audit` takes for models."""
-    named: list[tuple[str | None, Any]] = []
-    if isinstance(models, Mapping):
-        for name, given in models.items():
-            named += [(str(name), one) for one in (given if isinstance(given, list | tuple) else [given])]
-    else:
-        named = [(None, one) for one in (models if isinstance(models, list | tuple) else [models])]
     subjects: list[Subject] = []
-    for name, thing in named:
-        if isinstance(thing, str):
-            subjects += subjects_of(f"{name}={thing}" if name else thing, device)
+    for one in models:
+        if isinstance(one, str):
+            subjects += subjects_of(one, device)
             continue
         from snellen.models.model import as_model
 
-        model = as_model(thing, device=device)
-        label = name or model.name
-        run = f"{model.name}-{sum(s.name == label for s in subjects)}" if name else model.name
+        model = as_model(one.model if isinstance(one, Named) else one, device=device)
+        label = one.name if isinstance(one, Named) else model.name
+        number = sum(other.name == label for other in subjects)
+        run = f"{model.name}-{number}" if isinstance(one, Named) else model.name
         subjects.append(Subject(label, run, replace(model.card, name=label), model, by_text=False))
+    _check_distinct(subjects)
+    return subjects
+
+
+def _check_distinct(subjects: Sequence[Subject]) -> None:
+    """Refuse two models of one name, and one model under two names."""
     names: set[tuple[str, str]] = set()
     prints: dict[str, str] = {}
     for subject in subjects:
@@ -220,24 +217,21 @@ def _subjects(models: Any, device: str) -> list[Subject]:
             raise UserError(
                 f"'{other}' and '{called}' are the same model (same weights and preprocessing); ask it once"
             )
-    if not subjects:
-        raise UserError("no model given; for example timm:resnet18.a1_in1k")
-    return subjects
 
 
 def _label_maps(
-    subjects: Sequence[Subject], data: Mapping[str, Dataset], labels: Path | str | None
+    subjects: Sequence[Subject], data: Mapping[str, Dataset], labels: Path | None
 ) -> tuple[dict[tuple[str, str, str], LabelMap], list[str]]:
     """How each model's classes become the data's, and what to warn of."""
     maps: dict[tuple[str, str, str], LabelMap] = {}
     notices: list[str] = []
     for subject in subjects:
-        for on, held in data.items():
+        for on, dataset in data.items():
             where = subject.name, subject.run, on
             if labels is not None:
-                maps[where] = read_label_map(Path(labels), subject.card.classes, held.classes)
+                maps[where] = read_label_map(labels, subject.card.classes, dataset.classes)
             else:
-                maps[where], warnings = match_classes(subject.card.classes, held.classes, subject.name)
+                maps[where], warnings = match_classes(subject.card.classes, dataset.classes, subject.name)
                 notices += warnings
     return maps, notices
 
@@ -247,16 +241,3 @@ def _fresh_settings(device: str | None, batch_size: int | None, shard: int | Non
 
     where = choose_device(device)
     return {"device": str(where), "precision": precision_on(where), "batch_size": batch_size, "shard": shard}
-
-
-def _check_folder(folder: Path, fresh: bool) -> None:
-    """Refuse a folder that holds something else, before anything is written to it or removed from it."""
-    if folder.is_file():
-        raise UserError(f"'{folder}' is a file; choose another --out")
-    if folder.exists() and not (folder / "run.json").exists() and any(not _leftover(p) for p in folder.iterdir()):
-        raise UserError(f"'{folder}' is not empty and not a run folder (it has no run.json); choose another --out")
-
-
-def _leftover(path: Path) -> bool:
-    """What a run that was killed, or ran out of space, before its run.json may have left."""
-    return path.name == "run.lock" or (path.name.startswith("run.json.") and path.suffix == ".part")

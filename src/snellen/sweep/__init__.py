@@ -8,10 +8,24 @@ found.table()
 
 from __future__ import annotations
 
-from snellen.sweep.amounts import amount
-from snellen.sweep.grain import grain
-from snellen.sweep.grid import variants
-from snellen.sweep.methods import methods
-from snellen.sweep.result import Sweep, load_sweep
+import importlib
+from typing import Any
+
+# Names come from their modules on first use: the command line reads this package before it knows what is asked of it.
+_HOMES = {
+    "Sweep": "result",
+    "amount": "by_amount",
+    "grain": "by_grain",
+    "load_sweep": "result",
+    "methods": "by_method",
+    "variants": "by_variant",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(importlib.import_module(f"snellen.sweep.{_HOMES[name]}"), name)
+    raise AttributeError(f"module 'snellen.sweep' has no attribute '{name}'")
+
 
 __all__ = ["Sweep", "amount", "grain", "load_sweep", "methods", "variants"]

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from snellen.data.dataset import Dataset
 from snellen.engine import Progress
-from snellen.exam.carry_out import carry_out
+from snellen.exam.carry_out import Execution, carry_out
 from snellen.exam.prepare import prepare
+from snellen.exam.request import AuditRequest
 from snellen.exam.run import Run
 from snellen.models.checkpoint import read_card
 from snellen.models.model import Model
@@ -32,15 +33,18 @@ class Asking:
 
         Its warnings are kept, not said: that a network fails on other data than its own is what a sweep is to show.
         """
-        models = {self.name: list(self.models)}
-        prepared = prepare(models, data, [], folder, labels=self.labels, device=self.device)
-        device = prepared.settings.device  # a run that was begun elsewhere stays there
-        for subject in prepared.subjects:
+        models = tuple(f"{self.name}={model}" for model in self.models)
+        prepared = prepare(
+            AuditRequest(models=models, data=data, audits=(), out=folder, labels=self.labels, device=self.device)
+        )
+        device = prepared.inputs.settings.device  # a run that was begun elsewhere stays there
+        subjects = prepared.inputs.subjects
+        for subject in subjects:
             subject.loaded = subject.loaded or self.loaded.get((subject.card.fingerprint, device))
-        look = not all(trained_here(subject) for subject in prepared.subjects)
-        run = carry_out(prepared, Progress(quiet=True), report=False, look=look)
-        held = {(subject.card.fingerprint, device): subject.loaded for subject in prepared.subjects}
-        self.loaded |= {key: model for key, model in held.items() if model is not None}
+        look = not all(trained_here(subject) for subject in subjects)
+        run = carry_out(prepared, Progress(quiet=True), Execution(report=False, first_look=look))
+        networks = {(subject.card.fingerprint, device): subject.loaded for subject in subjects}
+        self.loaded |= {key: model for key, model in networks.items() if model is not None}
         return run
 
 

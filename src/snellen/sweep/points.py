@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from snellen.data import Dataset, load_data
-from snellen.errors import UserError, unknown
+from snellen.errors import UserError
 from snellen.models.labels import match_classes
 from snellen.train.recipe import Recipe
 
-GAP = ("mixed_same", "mixed_rand")  # whose difference is the BG-gap of paper 004
+GAP = ("mixed_same", "mixed_rand")  # whose difference is the BG-gap of Xiao et al. 2021
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Point:
         return self.model or (self.data.text if self.data is not None else "")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Plan:
     """A whole sweep before anything is trained.
 
@@ -59,14 +59,10 @@ class Plan:
     device: str | None = None
 
     def __post_init__(self) -> None:
-        if self.runs < 1:
-            raise UserError(f"expected at least 1 run, got {self.runs}")
         if not self.points:
             raise UserError("a sweep needs at least one point; give data to train on, or models")
         if not self.tests:
             raise UserError("no test data given; for example --test original=folder:photos")
-        if self.rule not in ("argmax", "mean", "sum"):
-            raise unknown("rule", self.rule, ("argmax", "mean", "sum"))
         for first, second in self.gaps:
             for name in (first, second):
                 if name not in self.tests:
@@ -88,18 +84,22 @@ def _unknown_class(classes: Sequence[str], data: Dataset, model: str) -> str | N
     return None if targets is None else next((data.classes[label] for label in shown if label not in targets), None)
 
 
-def named(given: Mapping[str, Dataset | str] | Sequence[str], flag: str) -> dict[str, Dataset]:
-    """Datasets by name, of a dictionary or of texts `NAME=DATA`; `flag` is what people are told of."""
-    pairs = given.items() if isinstance(given, Mapping) else [_pair(text, flag) for text in given]
-    held: dict[str, Dataset] = {}
-    for name, data in pairs:
+def loaded(data: Any) -> Dataset:
+    """A dataset, or that of a text."""
+    return load_data(data) if isinstance(data, str) else data
+
+
+def named(sources: Sequence[str | Mapping[str, Dataset | str]], flag: str) -> dict[str, Dataset]:
+    """Datasets by name, of dictionaries and texts `NAME=DATA`; `flag` is the option that errors name."""
+    datasets: dict[str, Dataset] = {}
+    for name, data in (pair for one in sources for pair in _pairs(one, flag)):
         check_name(name, flag)
-        if name in held:
+        if name in datasets:
             raise UserError(f"{flag} names '{name}' twice; names must differ")
-        held[name] = load_data(data) if isinstance(data, str) else data
-        if not len(held[name]):
-            raise UserError(f"{flag} {name}: {held[name].text} holds no images")
-    return held
+        datasets[name] = loaded(data)
+        if not len(datasets[name]):
+            raise UserError(f"{flag} {name}: {datasets[name].text} holds no images")
+    return datasets
 
 
 def check_name(name: str, flag: str) -> None:
@@ -120,8 +120,10 @@ def as_recipe(recipe: Recipe | str) -> Recipe:
     return Recipe(arch=recipe) if isinstance(recipe, str) else recipe
 
 
-def _pair(text: str, flag: str) -> tuple[str, str]:
-    found = re.match(r"([\w.+-]+)=(.+)", text)
-    if not found:
-        raise UserError(f"expected {flag} NAME=DATA, such as original=folder:photos, got '{text}'")
-    return found[1], found[2]
+def _pairs(source: str | Mapping[str, Dataset | str], flag: str) -> list[tuple[str, Dataset | str]]:
+    if isinstance(source, Mapping):
+        return list(source.items())
+    match = re.match(r"([\w.+-]+)=(.+)", source)
+    if not match:
+        raise UserError(f"expected {flag} NAME=DATA, such as original=folder:photos, got '{source}'")
+    return [(match[1], match[2])]

@@ -11,17 +11,23 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from snellen.atomic import write_atomic
 from snellen.errors import UserError
+from snellen.settings_file import write_settings
 from snellen.sweep.points import Plan
+from snellen.sweep.request import SweepRequest
+from snellen.train.request import RecipeChoice
 from snellen.version import __version__
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from snellen.sweep.run_sweep import Left
+
+
+R = TypeVar("R", bound=SweepRequest)
 
 
 @dataclass(frozen=True)
@@ -59,24 +65,35 @@ def load_sweep(folder: Path | str) -> Sweep:
         raise UserError(f"{path} is not JSON ({error}); the same `snellen sweep` writes it anew") from None
 
 
-def planned(plan: Plan) -> Left:
-    """What a sweep would do, and how much of it is left."""
-    from snellen.sweep.run_sweep import left
+def carry_out(
+    cls: type[R],
+    plan: Callable[[R], Plan],
+    resolve: Callable[[type[R], Mapping[str, Any], Path | None], R],
+    values: Mapping[str, Any],
+) -> Sweep | Left:
+    """The sweep of settings given in Python, where nothing is printed unless `quiet=False`; with `dry_run` what is left to do.
 
-    return left(plan)
+    `config` is a settings file, `command` the line that the page names as its origin.
+    """
+    settings = {"quiet": True, **values}
+    command, config = settings.pop("command", ""), settings.pop("config", None)
+    request = resolve(cls, settings, None if config is None else Path(config))
+    return run_request(plan(request), request, command)
 
 
-def swept(plan: Plan, command: str = "", quiet: bool = True, html: bool = True) -> Sweep:
-    """Carry a plan out and write its table and page; the result. Without `html` no renderer of charts is needed."""
-    from snellen.sweep.run_sweep import carry_out
+def run_request(plan: Plan, request: SweepRequest, command: str = "") -> Sweep | Left:
+    """Carry a plan out and write its table, page and settings; with `dry_run` only how much of it is left to do."""
+    from snellen.sweep.run_sweep import left, run_points
 
+    if request.dry_run:
+        return left(plan)
     if int(os.environ.get("WORLD_SIZE", "1")) > 1:
         raise UserError("a sweep runs in one process; train with accelerate first, then `snellen sweep methods`")
-    rows = carry_out(plan, _ears(plan, quiet))
-    page = page_of(plan, rows, command)
-    made = Sweep(plan.out, page)
-    write(made, html)
-    return made
+    rows = run_points(plan, _callbacks(plan, request.quiet))
+    sweep = Sweep(plan.out, page_of(plan, rows, command))
+    write(sweep, request.html)
+    write_settings(plan.out / "settings.yaml", request, *([request.how] if isinstance(request, RecipeChoice) else []))
+    return sweep
 
 
 def page_of(plan: Plan, rows: Sequence[Mapping[str, Any]], command: str) -> dict[str, Any]:
@@ -118,7 +135,7 @@ def write(sweep: Sweep, html: bool = True) -> None:
         pages.write(sweep.page, sweep.folder / "sweep.html")
 
 
-def _ears(plan: Plan, quiet: bool) -> Any:
+def _callbacks(plan: Plan, quiet: bool) -> Any:
     """Progress: lines on a terminal, notices anywhere, and the table so far after every point."""
     from snellen.sweep.run_sweep import Callbacks
 

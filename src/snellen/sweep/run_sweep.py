@@ -43,8 +43,8 @@ class Left:
     audits_left: int
 
 
-def carry_out(plan: Plan, ears: Callbacks) -> list[dict[str, Any]]:
-    """The rows of the table, one a point, test and measure; see scores.py for the columns."""
+def run_points(plan: Plan, ears: Callbacks) -> list[dict[str, Any]]:
+    """The rows of the table, one per point, test and measure; see scores.py for the columns."""
     tests = {name: limited(held, plan.limit) for name, held in plan.tests.items()}
     if len(plan.points) > 1:
         kept = CachedImages(room())

@@ -7,18 +7,37 @@
 
 from __future__ import annotations
 
-from snellen.train.augment import Augment
-from snellen.train.grid import search_grid
-from snellen.train.groupdro import Groupdro, parse_groupdro
-from snellen.train.loop import Progress
-from snellen.train.mixing import majority_loss, mixed_loss, parse_mix
-from snellen.train.pgd import Pgd, parse_pgd
-from snellen.train.presets import PRESETS, preset
-from snellen.train.recipe import Recipe
-from snellen.train.runs import train
-from snellen.train.schedule import parse_schedule
+import importlib
+from typing import Any
+
+# Names come from their modules on first use: the command line reads the recipe's settings before it knows what is asked.
+_HOMES = {
+    "Augment": "augment",
+    "Groupdro": "groupdro",
+    "PRESETS": "presets",
+    "Pgd": "pgd",
+    "Progress": "loop",
+    "Recipe": "recipe",
+    "TrainRequest": "request",
+    "majority_loss": "mixing",
+    "mixed_loss": "mixing",
+    "parse_groupdro": "groupdro",
+    "parse_mix": "mixing",
+    "parse_pgd": "pgd",
+    "parse_schedule": "schedule",
+    "preset": "presets",
+    "search_grid": "grid",
+    "train": "runs",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(importlib.import_module(f"snellen.train.{_HOMES[name]}"), name)
+    raise AttributeError(f"module 'snellen.train' has no attribute '{name}'")
+
 
 __all__ = [
-    "PRESETS", "Augment", "Groupdro", "Pgd", "Progress", "Recipe", "majority_loss", "mixed_loss", "parse_groupdro",
-    "parse_mix", "parse_pgd", "parse_schedule", "preset", "search_grid", "train",
+    "PRESETS", "Augment", "Groupdro", "Pgd", "Progress", "Recipe", "TrainRequest", "majority_loss", "mixed_loss",
+    "parse_groupdro", "parse_mix", "parse_pgd", "parse_schedule", "preset", "search_grid", "train",
 ]  # fmt: skip

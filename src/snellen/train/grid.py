@@ -6,7 +6,7 @@ import csv
 import io
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,11 @@ from snellen.data.dataset import Dataset
 from snellen.errors import UserError, unknown
 from snellen.hashing import key_of
 from snellen.models.checkpoint import read_card
-from snellen.train.presets import read_settings
-from snellen.train.recipe import Recipe, recipe_of
-from snellen.train.runs import train
+from snellen.request import settings_of
+from snellen.settings_file import read_settings
+from snellen.train.recipe import Recipe
+from snellen.train.request import TrainRequest
+from snellen.train.runs import Listener, train
 
 
 @dataclass(frozen=True)
@@ -34,14 +36,16 @@ class Trial:
 
 def read_grid(path: Path) -> dict[str, list[Any]]:
     """Setting → values from a YAML file such as `lr: [0.1, 0.2]`."""
-    held = read_settings(path)
-    known = asdict(Recipe())
-    for name, values in held.items():
+    grid = read_settings(path)
+    known = [one.name for one in settings_of(Recipe)]
+    for name, values in grid.items():
         if name not in known:
             raise unknown(f"setting in {path}", name, known)
         if not isinstance(values, list) or not values:
             raise UserError(f"{path}: expected {name} as a list of values, got '{values}'")
-    return held
+    if not grid:
+        raise UserError(f"{path}: expected settings as 'name: [values]' lines, got nothing")
+    return grid
 
 
 def search_grid(
@@ -50,24 +54,39 @@ def search_grid(
     out: Path | str,
     grid: Mapping[str, Sequence[Any]],
     holdout: float = 0.1,
-    **how: Any,
+    **settings: Any,
 ) -> list[Trial]:
     """The trials of all combinations of `grid`, best first; each is a row of `<out>/grid.csv`, written as it ends.
 
-    A trial trains in `<out>/grid/<key>/`, where a search that was stopped finds it again. `how` is passed on to `train`.
+    A trial trains in `<out>/grid/<key>/`, where a search that was stopped finds it again. `settings` are those of `train`.
     """
     data = load_data(data) if isinstance(data, str) else data
     out = Path(out)
-    chosen = [dict(zip(grid, values)) for values in itertools.product(*grid.values())]
-    wanted = [(settings, recipe_of({**asdict(recipe), **settings})) for settings in chosen]  # all are checked first
+    combinations = [dict(zip(grid, values)) for values in itertools.product(*grid.values())]
+    recipes = [replace(recipe, **Recipe.checked(values)) for values in combinations]  # all are checked first
     trials: list[Trial] = []
-    for settings, one in wanted:
+    for values, one in zip(combinations, recipes):
         folder = out / "grid" / key_of(asdict(one))[:8]
-        (path,) = train(one, data, folder, holdout=holdout, **how)
+        (path,) = train(one, data, folder, holdout=holdout, **settings)
         card = read_card(path)
-        trials.append(Trial(settings, one, card["best"]["accuracy"], card["best"]["epoch"], card["seconds"]))
+        trials.append(Trial(values, one, card["best"]["accuracy"], card["best"]["epoch"], card["seconds"]))
         write_atomic(out / "grid.csv", _table(sorted(trials, key=_rank)).encode())
     return sorted(trials, key=_rank)
+
+
+def best_of_grid(request: TrainRequest, data: Dataset, listener: Listener) -> Recipe:
+    """The recipe of a request with the settings of its grid that did best on held-out images."""
+    grid = request.grid if isinstance(request.grid, Mapping) else read_grid(Path(str(request.grid)))
+    settings = {name: getattr(request, name) for name in ("device", "partner", "init", "every", "compile", "log")}
+    trials = search_grid(
+        request.how, data, request.folder, grid, request.holdout or 0.1, progress=listener.progress,
+        notice=listener.notice, **settings,
+    )  # fmt: skip
+    if listener.notice is not None:
+        values = ", ".join(f"{name} {value}" for name, value in trials[0].settings.items())
+        text = f"best of {len(trials)}: {values} ({trials[0].accuracy:.4f} held out); training on all images with it"
+        listener.notice(text)
+    return replace(trials[0].recipe, seed=request.how.seed)
 
 
 def _rank(trial: Trial) -> float:

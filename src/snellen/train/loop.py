@@ -53,7 +53,7 @@ class Progress:
     left: float = 0.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Job:
     """What one run learns from: `judged` are the images its accuracy is measured on, after every `every` epochs.
 

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     from snellen.train.recipe import Recipe
 
-OPTIMISERS = ("sgd", "adam", "rmsprop")
-
 
 def make_optimiser(recipe: Recipe, network: nn.Module) -> torch.optim.Optimizer:
     """SGD with momentum, Adam or RMSprop over a network's weights, as a recipe says."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from snellen.errors import UserError, unknown
-from snellen.train.recipe import Recipe, recipe_of
+from snellen.settings_file import read_settings
+from snellen.train.recipe import Recipe
 
 PRESETS: dict[str, dict[str, Any]] = {
     # PreAct-ResNet18 on CIFAR-10 on one GPU: one cycle of 35 epochs instead of 200. Twice the rate makes it diverge.
@@ -57,31 +57,22 @@ def preset(name: str | None, **settings: Any) -> Recipe:
 
     A length in epochs takes the place of the preset's in updates.
     """
-    held = {} if name is None else dict(_held(name))
+    values, where = _settings(name)
     changes = {key: value for key, value in settings.items() if value is not None}
     if "epochs" in changes and "updates" not in changes:
-        held.pop("updates", None)
-    return recipe_of({**held, **changes})
+        values.pop("updates", None)
+    return Recipe(**{**Recipe.checked(values, where), **Recipe.checked(changes)})
 
 
-def _held(name: str) -> Mapping[str, Any]:
+def _settings(name: str | None) -> tuple[dict[str, Any], str]:
+    """The settings of a preset or file, and the file that errors name."""
+    if name is None:
+        return {}, ""
     if name in PRESETS:
-        return PRESETS[name]
+        return dict(PRESETS[name]), ""
     if not name.endswith((".yaml", ".yml")):
         raise unknown("recipe", name, PRESETS)
-    return read_settings(Path(name))
-
-
-def read_settings(path: Path) -> dict[str, Any]:
-    """The `name: value` lines of a YAML file; `batch-size` and `batch_size` are the same word."""
-    import yaml
-
-    try:
-        held = yaml.safe_load(path.read_text())
-    except OSError:
-        raise UserError(f"no settings file '{path}'") from None
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise UserError(f"{path} is not YAML: {' '.join(str(error).split())}") from None
-    if not isinstance(held, dict) or not held:
-        raise UserError(f"{path}: expected settings as 'name: value' lines, got {type(held).__name__}")
-    return {str(key).replace("-", "_"): value for key, value in held.items()}
+    values = read_settings(Path(name))
+    if not values:
+        raise UserError(f"{name}: expected settings as 'name: value' lines, got nothing")
+    return values, name

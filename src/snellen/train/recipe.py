@@ -3,83 +3,67 @@
 from __future__ import annotations
 
 import re
-import typing
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
-from snellen.errors import UserError, unknown
-from snellen.models.zoo import check_name
-from snellen.train.groupdro import Groupdro
-from snellen.train.mixing import parse_mix
-from snellen.train.optimiser import OPTIMISERS
-from snellen.train.robust import parse_robust
-from snellen.train.schedule import parse_schedule
-
-OBJECTIVES = ("classic", "reformulated")
-DECAYS = ("all", "weights")
+from snellen.errors import UserError
+from snellen.request import Request, setting, settings_of
 
 
 @dataclass(frozen=True)
-class Recipe:
+class Recipe(Request):
     """What decides a run besides its data. The defaults suit `smallnet` on the phantom world (see loop.py).
 
-    `mix` and `schedule` are texts (`cutmix(alpha=1)`, `steps(at=[0.5], factor=0.01)`); `lr` is the schedule's peak;
-    `updates`, where given, is the length in steps instead of `epochs`; `batch_size` is that of all processes together.
-    `decay` says which weights `weight_decay` shrinks: `all`, or `weights` alone (no biases, no normalisation).
-    `padding` is the largest shift of a crop in pixels, `resized` a random resized crop, `jitter` the strength of colour
-    jitter (0 for none); `flip` mirrors half the images. `objective` is `classic`, or `reformulated` (paper 000: the
-    partner comes from another shuffled loader and its label does not count); a smaller partner is padded with zeros unless
-    `resize_partner`. `robust` names an attack trained against, or `groupdro`;
-    `ignore` the value of label maps that does not count.
+    Add a setting here, and `snellen train`, every sweep, settings files and Python all take it.
     """
 
-    arch: str = "smallnet"
-    mix: str = "none"
-    objective: str = "classic"
-    resize_partner: bool = False
-    robust: str = "none"
-    epochs: int = 10
-    updates: int | None = None
-    batch_size: int = 64
-    optimiser: str = "sgd"
-    lr: float = 0.2
-    schedule: str = "onecycle(warmup=0.25)"
-    momentum: float = 0.9
-    nesterov: bool = False
-    weight_decay: float = 5e-4
-    decay: str = "all"
-    smoothing: float = 0.0
-    flip: bool = True
-    padding: int = 2
-    resized: bool = False
-    jitter: float = 0.0
-    ignore: int = -100
-    seed: int = 0
+    arch: str = setting("network to train, such as smallnet or preact_resnet18", "smallnet")
+    mix: str = setting("mixed-sample training: none, cutmix, mixup …, with settings: 'cutmix(alpha=1)'", "none")
+    objective: Literal["classic", "reformulated"] = setting(
+        "reformulated: the partner comes from another shuffled loader and only the first label counts", "classic"
+    )
+    resize_partner: bool = setting("resize a smaller partner instead of padding it with zeros", False)
+    robust: str = setting(
+        "train against an attack, 'pgd(radius=0.03)', or for the worst group, 'groupdro(groups=label*scene)'", "none"
+    )
+    epochs: int = setting("number of epochs", 10, at_least=1)
+    updates: int | None = setting("number of steps, instead of epochs", at_least=1)
+    batch_size: int = setting("images per step, over all processes", 64, at_least=2)
+    optimiser: Literal["sgd", "adam", "rmsprop"] = setting("optimiser", "sgd")
+    lr: float = setting("peak learning rate", 0.2, above=0)
+    schedule: str = setting(
+        "onecycle, 'steps(at=[0.5], factor=0.01)', 'every(50)', cosine, constant …", "onecycle(warmup=0.25)"
+    )
+    momentum: float = setting("momentum", 0.9, at_least=0, below=1)
+    nesterov: bool = setting("Nesterov momentum", False)
+    weight_decay: float = setting("weight decay", 5e-4, at_least=0, below=1)
+    decay: Literal["all", "weights"] = setting(
+        "what decays: all, or weights alone (no biases, no normalisation)", "all"
+    )
+    smoothing: float = setting("label smoothing", 0.0, at_least=0, below=1)
+    flip: bool = setting("mirror half of the images", True)
+    padding: int = setting("largest shift of a random crop, in pixels", 2, at_least=0)
+    resized: bool = setting("random resized crops", False)
+    jitter: float = setting("strength of colour jitter", 0.0, at_least=0)
+    ignore: int = setting("value of label maps that does not count", -100)
+    seed: int = setting("seed of the first run", 0, at_least=0)
 
     def __post_init__(self) -> None:
+        from snellen.models.zoo import check_name  # not above: --help lists these settings and should be fast
+        from snellen.train.groupdro import Groupdro
+        from snellen.train.mixing import parse_mix
+        from snellen.train.robust import parse_robust
+        from snellen.train.schedule import parse_schedule
+
+        super().__post_init__()
         check_name(self.arch)
         parse_mix(self.mix)
         parse_schedule(self.schedule)
-        parse_robust(self.robust)
-        for name, known in (("optimiser", OPTIMISERS), ("objective", OBJECTIVES), ("decay", DECAYS)):
-            if getattr(self, name) not in known:
-                raise unknown(name, str(getattr(self, name)), known)
-        for name, least in (("epochs", 1), ("batch_size", 2), ("padding", 0), ("seed", 0)):
-            if getattr(self, name) < least:
-                raise UserError(f"expected {name} of at least {least}, got {getattr(self, name)}")
-        if self.updates is not None and self.updates < 1:
-            raise UserError(f"expected updates of at least 1, got {self.updates}")
-        if not self.lr > 0:
-            raise UserError(f"expected lr above 0, got {self.lr}")
-        for name in ("momentum", "weight_decay", "smoothing"):
-            if not 0 <= getattr(self, name) < 1:
-                raise UserError(f"expected {name} in [0, 1), got {getattr(self, name)}")
-        if not self.jitter >= 0:
-            raise UserError(f"expected jitter of at least 0, got {self.jitter}")
+        way = parse_robust(self.robust)
         if self.objective == "reformulated" and name_in(self.mix) == "none":
             raise UserError("the reformulated objective needs a mix; for example --mix cutmix")
-        if isinstance(parse_robust(self.robust), Groupdro) and name_in(self.mix) != "none":
+        if isinstance(way, Groupdro) and name_in(self.mix) != "none":
             raise UserError(f"groupdro weighs groups, but images of '{self.mix}' belong to two; leave --mix out")
         if self.nesterov and not (self.optimiser == "sgd" and self.momentum > 0):
             raise UserError("nesterov needs the optimiser sgd and a momentum above 0")
@@ -92,51 +76,20 @@ class Recipe:
 
     def rate(self, step: int, steps: int, per_epoch: int = 1) -> float:
         """The learning rate of a step."""
+        from snellen.train.schedule import parse_schedule
+
         return self.lr * parse_schedule(self.schedule)(step, steps, per_epoch)
 
 
-def recipe_of(settings: Mapping[str, Any]) -> Recipe:
-    """A recipe of settings as people write them: numbers may be texts (`1e-3` is one in YAML)."""
-    kinds = typing.get_type_hints(Recipe)
-    made = {}
-    for name, value in settings.items():
-        if name not in kinds:
-            raise unknown("setting", name, kinds)
-        made[name] = _fit(name, value, kinds[name])
-    return Recipe(**made)
-
-
-def differing(made: Mapping[str, Any], wanted: Mapping[str, Any]) -> str | None:
-    """The first setting in which two recipes differ, as `lr 0.1 ≠ 0.2`; a setting not kept then had its default."""
-    defaults = {field.name: field.default for field in fields(Recipe)}
+def differing(before: Mapping[str, Any], wanted: Mapping[str, Any]) -> str | None:
+    """The first setting in which two recipes differ, as `lr 0.1 ≠ 0.2`; a setting not stored then had its default."""
+    defaults = {one.name: one.default for one in settings_of(Recipe)}
     for name, value in wanted.items():
-        if made.get(name, defaults.get(name)) != value:
-            return f"{name} {made.get(name, defaults.get(name))} ≠ {value}"
+        if before.get(name, defaults.get(name)) != value:
+            return f"{name} {before.get(name, defaults.get(name))} ≠ {value}"
     return None
 
 
 def name_in(text: str) -> str:
     """The bare name of a text such as `cutmix(alpha=1)`; names of a chain are joined."""
     return "-".join(re.findall(r"[A-Za-z_][\w.]*", re.sub(r"\([^()]*\)", "", text)))
-
-
-def _fit(name: str, value: Any, kind: Any) -> Any:
-    options = typing.get_args(kind) or (kind,)
-    if value is None and type(None) in options:
-        return None
-    if bool in options:
-        known = {"true": True, "false": False, "yes": True, "no": False}
-        found = value if isinstance(value, bool) else known.get(str(value).lower())
-        if found is not None:
-            return found
-        raise UserError(f"expected {name} to be true or false, got '{value}'")
-    if str in options:
-        return "none" if value is None else str(value)  # YAML reads a bare null as nothing
-    try:
-        number = float(value)
-        if isinstance(value, bool) or (int in options and number != int(number)):
-            raise ValueError
-    except (TypeError, ValueError, OverflowError):
-        wanted = "a whole number" if int in options else "a number"
-        raise UserError(f"expected {name} to be {wanted}, got '{value}'") from None
-    return int(number) if int in options else number

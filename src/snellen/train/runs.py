@@ -2,53 +2,47 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from snellen.data import load_data
 from snellen.data.dataset import Dataset
 from snellen.errors import UserError
 from snellen.lazy_torch import torch
 from snellen.models.checkpoint import read_card, save_checkpoint
-from snellen.train.device_dataset import Memory, channel_statistics, has_label_maps, remember
-from snellen.train.groupdro import Groupdro, groups_of, worst_group
-from snellen.train.holdout import hold_out
-from snellen.train.init_from import Start
+from snellen.request import signature_of
+from snellen.train.device_dataset import Memory, channel_statistics, remember
+from snellen.train.groupdro import worst_group
 from snellen.train.log import open_log
 from snellen.train.loop import Callbacks, Job, Progress, accuracy, fit
 from snellen.train.mixing import fitted
 from snellen.train.normalise import Normalise
 from snellen.train.processes import Team, assemble
 from snellen.train.recipe import Recipe
+from snellen.train.request import TrainRequest, resolve_training
 from snellen.train.resume import difference
-from snellen.train.robust import parse_robust
+from snellen.train.sources import Sources
 from snellen.train.state import Saver
 from snellen.version import __version__
 
 if TYPE_CHECKING:
     from torch import nn
 
+_BY_PLACE = ("recipe", "data", "out", "runs", "test", "device", "progress")
+
+
+@dataclass(frozen=True)
+class Listener:
+    """Who hears of a training: `progress` after every epoch, `notice` what a user should know, once each."""
+
+    progress: Callable[[Progress], None] | None = None
+    notice: Callable[[str], None] | None = None
+
 
 def train(
-    recipe: Recipe,
-    data: Dataset | str,
-    out: Path | str,
-    runs: int = 1,
-    test: Dataset | str | None = None,
-    device: str | None = None,
-    progress: Callable[[Progress], None] | None = None,
-    *,
-    partner: Dataset | str | None = None,
-    init: Path | str | None = None,
-    holdout: float = 0.0,
-    every: int = 1,
-    compile: bool = False,
-    log: str | None = None,
-    notice: Callable[[str], None] | None = None,
+    recipe: Recipe | str | None, data: Dataset | str, out: Path | str, *values: Any, **settings: Any
 ) -> list[Path]:
     """The checkpoints of `runs` runs that differ only in seed: `<out>/<arch>-<mix>-<seed>.safetensors`.
 
@@ -57,175 +51,207 @@ def train(
     of the data, which is then not learnt from) is measured after every `every` epochs, and the best network yet is in
     `<out>/best/`. `partner` holds the second images of the reformulated objective; `init` is a checkpoint to begin with.
     The same recipe, data, device and number of CPU threads give the same weights to the bit.
+
+    `recipe` is a Recipe, a preset's name or a YAML file. Further settings are those of `TrainRequest` and, to change the
+    recipe, those of `Recipe`; by place come runs, test, device and progress. `progress` and `notice` are called with the
+    epochs that end and with what a user should know; `config` is a settings file.
     """
-    data = load_data(data) if isinstance(data, str) else data
-    test = load_data(test) if isinstance(test, str) else test
-    partner = load_data(partner) if isinstance(partner, str) else partner
-    out = Path(out)
-    _check(recipe, data, test, partner, runs, every)
-    learnt, kept_back = hold_out(data, holdout) if holdout else (data, None)
-    start = Start.of(Path(init)) if init is not None else None
-    way = parse_robust(recipe.robust)
-    groups = groups_of(learnt, way) if isinstance(way, Groupdro) else None
-    identity = {
-        "data": data.text,
-        "fingerprint": data.fingerprint,
-        "holdout": holdout,
-        "partner": partner.fingerprint if partner is not None else None,
-        "init": start.fingerprint if start is not None else None,
-        "groups": groups.fingerprint if groups is not None else None,
+    named = {**dict(zip(_BY_PLACE[3:], values)), **settings, "recipe": recipe, "data": data, "out": out}
+    listener = Listener(named.pop("progress", None), named.pop("notice", None))
+    config = named.pop("config", None)
+    return train_runs(resolve_training(TrainRequest, named, config and Path(config)), listener)
+
+
+def _signature() -> inspect.Signature:
+    own = dict(signature_of(TrainRequest, _BY_PLACE[:6]).parameters)
+    call = inspect.Parameter("progress", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None)
+    words = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None) for name in ("notice", "config")]
+    by_place = [own.pop(name).replace(default=inspect.Parameter.empty) for name in _BY_PLACE[:3]]
+    by_place += [own.pop(name) for name in _BY_PLACE[3:6]]
+    return inspect.Signature([*by_place, call, *own.values(), *words])
+
+
+train.__signature__ = _signature()  # type: ignore[attr-defined]
+
+
+def train_runs(request: TrainRequest, listener: Listener | None = None) -> list[Path]:
+    """Carry a request out: search its grid first where it has one, then train the runs that are not there yet."""
+    listener = listener or Listener()
+    sources = Sources.of(request)
+    if request.dry_run:
+        return list(_checkpoints(request.how, request))
+    if request.grid is None:
+        return _train_missing(request, sources, listener)
+    from snellen.train.grid import best_of_grid
+
+    recipe = best_of_grid(request, sources.data, listener)
+    request = replace(request, recipe=recipe, grid=None, holdout=0.0)
+    return _train_missing(request, Sources.of(request, sources.data), listener)
+
+
+def _train_missing(request: TrainRequest, sources: Sources, listener: Listener) -> list[Path]:
+    recipe, out = request.how, request.folder
+    wanted = _checkpoints(recipe, request)
+    missing = {
+        path: run for path, run in wanted.items() if not _is_done(path, {**sources.identity, "recipe": asdict(run)})
     }
-    wanted = {out / f"{run.name}.safetensors": run for run in _seeds(recipe, runs)}
-    missing = {path: run for path, run in wanted.items() if not _done(path, {**identity, "recipe": asdict(run)})}
     for path in wanted.keys() - missing.keys():
         Saver(out / "state" / f"{path.stem}.pt", {}).remove()  # left by a kill just after the checkpoint
     if not missing:  # known without torch
         return list(wanted)
-    team = assemble(device)
+    team = assemble(request.device)
     if recipe.batch_size % team.size:
         raise UserError(f"a batch of {recipe.batch_size} cannot be shared by {team.size} processes evenly")
-    tell = _once(notice if team.leads else None)
-
-    shown = remember(learnt, team.device, ignore=recipe.ignore)
-    if groups is not None:
-        shown = replace(shown, groups=torch.from_numpy(groups.members).to(team.device))
-    judged = remember(kept_back, team.device, shown.size, recipe.ignore) if kept_back is not None else None
-    asked = remember(test, team.device, shown.size, recipe.ignore) if test is not None else None
-    normalise = Normalise(*((start and start.statistics) or channel_statistics(shown.images)))
-    second, theirs = _second(partner, shown, recipe, team, tell) if partner is not None else (None, None)
+    listener = Listener(listener.progress, _once(listener.notice if team.leads else None))
+    template, asked = _job(request, sources, team, listener)
     out.mkdir(parents=True, exist_ok=True)
     for path, run in missing.items():
-        facts = {**identity, "recipe": asdict(run)}
-        seen = judged if judged is not None else asked
-        job = Job(run, shown, data.classes, normalise, seen, second, start, every, compile, theirs, groups)
-        card = {
-            "arch": run.arch,
-            "classes": list(data.classes),
-            "size": list(shown.size),
-            "mean": normalise.mean,
-            "std": normalise.std,
-            "seed": run.seed,
-            "test": test.text if test is not None else None,
-            "device": team.device.type,
-            "torch": torch.__version__,
-            "snellen": __version__,
-            **facts,
-        }
-        _run(job, team, path, card, Saver(out / "state" / f"{run.name}.pt", facts), asked, progress, tell, log)
+        _run(replace(template, recipe=run), team, _Place(path, request, sources, asked), listener)
     return list(wanted)
 
 
-def _run(
-    job: Job,
-    team: Team,
-    path: Path,
-    card: dict[str, Any],
-    saver: Saver,
-    asked: Memory | None,
-    progress: Callable[[Progress], None] | None,
-    tell: Callable[[str], None],
-    log: str | None,
-) -> None:
+def _job(request: TrainRequest, sources: Sources, team: Team, listener: Listener) -> tuple[Job, Memory | None]:
+    """What every run learns from, and the test images, on the device."""
+    recipe, groups = request.how, sources.groups
+    shown = remember(sources.learnt, team.device, ignore=recipe.ignore)
+    if groups is not None:
+        shown = replace(shown, groups=torch.from_numpy(groups.members).to(team.device))
+
+    def judge(data: Dataset | None) -> Memory | None:
+        return remember(data, team.device, shown.size, recipe.ignore) if data is not None else None
+
+    held_out, asked = judge(sources.held_out), judge(sources.test)
+    start = sources.start
+    normalise = Normalise(*((start and start.statistics) or channel_statistics(shown.images)))
+    tell = listener.notice or (lambda text: None)
+    second, theirs = (
+        _second(sources.partner, shown, recipe, team, tell) if sources.partner is not None else (None, None)
+    )
+    job = Job(
+        recipe=recipe, shown=shown, classes=sources.data.classes, normalise=normalise,
+        judged=held_out if held_out is not None else asked, partner=second, start=start, every=request.every,
+        compile=request.compile, partner_normalise=theirs, groups=groups,
+    )  # fmt: skip
+    return job, asked
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a run's checkpoint goes, and what its card says beside its history."""
+
+    path: Path
+    request: TrainRequest
+    sources: Sources
+    asked: Memory | None
+
+    def facts(self, job: Job) -> dict[str, Any]:
+        """What decides the run, for its saved state and its card."""
+        return {**self.sources.identity, "recipe": asdict(job.recipe)}
+
+    def card(self, job: Job, team: Team) -> dict[str, Any]:
+        return {
+            "arch": job.recipe.arch,
+            "classes": list(job.classes),
+            "size": list(job.shown.size),
+            "mean": job.normalise.mean,
+            "std": job.normalise.std,
+            "seed": job.recipe.seed,
+            "test": self.sources.test.text if self.sources.test is not None else None,
+            "device": team.device.type,
+            "torch": torch.__version__,
+            "snellen": __version__,
+            **self.facts(job),
+        }
+
+
+def _run(job: Job, team: Team, place: _Place, listener: Listener) -> None:
     """Train one run and write its checkpoint."""
-    heard = open_log(log, path.parent, job.recipe.name, asdict(job.recipe)) if log and team.leads else None
+    path, name, card = place.path, job.recipe.name, place.card(job, team)
+    saver = Saver(path.parent / "state" / f"{name}.pt", place.facts(job))
+    tool = place.request.log if team.leads else None
+    log = open_log(tool, path.parent, name, asdict(job.recipe)) if tool else None
 
     def best(network: nn.Module, row: dict[str, Any]) -> None:
-        place = path.parent / "best" / path.name
-        place.parent.mkdir(exist_ok=True)
-        save_checkpoint(place, network, {**card, "accuracy": row["accuracy"], "epoch": row["epoch"]})
+        file = path.parent / "best" / path.name
+        file.parent.mkdir(exist_ok=True)
+        save_checkpoint(file, network, {**card, "accuracy": row["accuracy"], "epoch": row["epoch"]})
 
     def epoch(done: Progress, row: dict[str, Any]) -> None:
-        if heard is not None:
-            heard.epoch(row)
-        if progress is not None:
-            progress(done)
+        if log is not None:
+            log.epoch(row)
+        if listener.progress is not None:
+            listener.progress(done)
 
+    tell = listener.notice or (lambda text: None)
     try:
         network, history = fit(job, team, Callbacks(epoch, best, tell), saver)
     finally:
-        if heard is not None:
-            heard.close()
-    if not team.leads:
-        return
+        if log is not None:
+            log.close()
+    if team.leads:
+        save_checkpoint(path, network, {**card, **_results(job, network, history, place.asked, team)})
+        saver.remove()
+
+
+def _results(
+    job: Job, network: nn.Module, history: list[dict[str, Any]], asked: Memory | None, team: Team
+) -> dict[str, Any]:
+    """What a run reached, for its card."""
     weighed = history[-1].pop("groups", None)
-    reached = [row for row in history if row["accuracy"] is not None]
-    last = history[-1]["accuracy"]
-    if job.judged is not asked and asked is not None:
+    judged = [row for row in history if row["accuracy"] is not None]
+    top = max(judged, key=lambda row: row["accuracy"], default=None)
+    last = held_out = history[-1]["accuracy"]
+    by_held_out = job.judged is not asked
+    if by_held_out and asked is not None:
         last = accuracy(network, asked, job.normalise)  # judged by what was held out, stated on the test images
-    top = max(reached, key=lambda row: row["accuracy"], default=None)
-    made = {
+    results = {
         "accuracy": last,
         "best": {"accuracy": top["accuracy"], "epoch": top["epoch"]} if top else None,
-        "held_out_accuracy": history[-1]["accuracy"] if card["holdout"] else None,
+        "held_out_accuracy": held_out if by_held_out else None,
         "seconds": round(sum(row["seconds"] for row in history), 2),
         "processes": team.size,
         "history": history,
     }
-    if weighed is not None:
-        made |= {"weighed": weighed, "worst_group": worst_group(weighed)}
-    save_checkpoint(path, network, {**card, **made})
-    saver.remove()
+    return results if weighed is None else {**results, "weighed": weighed, "worst_group": worst_group(weighed)}
 
 
 def _second(
     partner: Dataset, shown: Memory, recipe: Recipe, team: Team, tell: Callable[[str], None]
 ) -> tuple[Memory, Normalise]:
     """The partner's images in the size of those learnt from, and their own statistics; their labels do not count."""
-    held = remember(partner, team.device, labelled=False)
-    statistics = Normalise(*channel_statistics(held.images))
-    if held.size == shown.size:
-        return held, statistics
-    (height, width), (tall, wide) = held.size, shown.size
+    images = remember(partner, team.device, labelled=False)
+    statistics = Normalise(*channel_statistics(images.images))
+    if images.size == shown.size:
+        return images, statistics
+    (height, width), (tall, wide) = images.size, shown.size
     resize = recipe.resize_partner or height > tall or width > wide
     tell(f"{partner.text} is {'resized' if resize else 'padded'} from {height}x{width} to {tall}x{wide} pixels")
-    return Memory(fitted(held.images, shown.size, resize), held.labels), statistics
+    return Memory(fitted(images.images, shown.size, resize), images.labels), statistics
 
 
-def _check(recipe: Recipe, data: Dataset, test: Dataset | None, partner: Dataset | None, runs: int, every: int) -> None:
-    for name, count in (("run", runs), ("epoch between measurements", every)):
-        if count < 1:
-            raise UserError(f"expected at least 1 {name}, got {count}")
-    for held in (data, test, partner):
-        if held is not None and not len(held):
-            raise UserError(f"{held.text} holds no images")
-    if partner is not None and recipe.objective != "reformulated":
-        raise UserError("a partner's labels do not count; add --objective reformulated")
-    if has_label_maps(data) and isinstance(parse_robust(recipe.robust), Groupdro):
-        raise UserError(f"groupdro weighs groups of images, but {data.text} is learnt pixel by pixel")
-    if not has_label_maps(data):
-        present = np.unique(data.samples.labels[data.samples.labels >= 0])
-        if len(present) < 2:
-            known = f"only the class '{data.classes[present[0]]}'" if len(present) else "no known class"
-            raise UserError(f"{data.text} shows {known}; training needs at least two")
-    if test is not None and test.classes != data.classes:
-        raise UserError(f"{test.text} has other classes than {data.text}: {_few(test.classes)} ≠ {_few(data.classes)}")
-
-
-def _done(path: Path, wanted: dict[str, Any]) -> bool:
+def _is_done(path: Path, wanted: dict[str, Any]) -> bool:
     """Whether a run's checkpoint is there; one of another recipe or other data in its place is an error."""
     if not path.exists():
         return False
-    told = difference(read_card(path), wanted)
-    if told:
-        raise UserError(f"'{path}' was trained otherwise ({told}); choose another folder or delete the file")
+    other = difference(read_card(path), wanted)
+    if other:
+        raise UserError(f"'{path}' was trained otherwise ({other}); choose another folder or delete the file")
     return True
 
 
-def _seeds(recipe: Recipe, runs: int) -> list[Recipe]:
-    return [replace(recipe, seed=recipe.seed + run) for run in range(runs)]
+def _checkpoints(recipe: Recipe, request: TrainRequest) -> dict[Path, Recipe]:
+    """Where each run's checkpoint is, or will be, and its recipe."""
+    runs = [replace(recipe, seed=recipe.seed + run) for run in range(request.runs)]
+    return {request.folder / f"{run.name}.safetensors": run for run in runs}
 
 
 def _once(notice: Callable[[str], None] | None) -> Callable[[str], None]:
     """Pass each text on once, though every run has it to say."""
-    said: set[str] = set()
+    seen: set[str] = set()
 
     def tell(text: str) -> None:
-        if notice is not None and text not in said:
-            said.add(text)
+        if notice is not None and text not in seen:
+            seen.add(text)
             notice(text)
 
     return tell
-
-
-def _few(classes: tuple[str, ...]) -> str:
-    return ", ".join(classes[:4]) + (f", … ({len(classes)})" if len(classes) > 4 else "")

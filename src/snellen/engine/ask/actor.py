@@ -19,6 +19,7 @@ from snellen.engine.ask.shard import answer
 from snellen.engine.ask.slides import Slides, slides
 from snellen.engine.keep.store import Store
 from snellen.engine.plan import Plan
+from snellen.engine.pools import Pools
 from snellen.engine.progress import Progress
 from snellen.errors import UserError
 from snellen.lazy_torch import torch
@@ -60,8 +61,7 @@ class Actor:
         os.environ.update(parcel.environment)
         torch.set_num_threads(parcel.cpus)
         data = {role: self._data(role, parcel) for role in parcel.prints if role != "occluders"}
-        self.donors = data.pop("donors", None)
-        self.occluders = self._occluders(parcel)
+        self.pools = Pools(data.pop("donors", None), self._occluders(parcel))
         self.plan = replace(parcel.plan, data=data)
         for one in self.plan.passes:
             for asked in one.requests:
@@ -92,8 +92,7 @@ class Actor:
 
     def _work(self, number: int) -> PassState:
         if number not in self.works:
-            pasted = self.donors, self.occluders
-            self.works[number] = work_of(self.plan.passes[number], self.plan, self.models, pasted, self.store)
+            self.works[number] = work_of(self.plan.passes[number], self.plan, self.models, self.pools, self.store)
         return self.works[number]
 
     def _data(self, role: str, parcel: Parcel) -> Dataset:

@@ -11,17 +11,17 @@ import os
 import socket
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from snellen.data import Dataset
+from snellen.data.dataset import Dataset
 from snellen.data.occluders import Occluders
 from snellen.engine.ask.actor import Actor, Parcel, Task, describe_ray_error
-from snellen.engine.ask.local import Pasted
 from snellen.engine.keep.store import Store
 from snellen.engine.plan import Pass, Plan
+from snellen.engine.pools import Pools
 from snellen.engine.progress import Progress
 from snellen.engine.settings import Cluster
 from snellen.errors import UserError
@@ -46,10 +46,9 @@ def run_cluster(
     plan: Plan,
     store: Store,
     progress: Progress,
-    donors: Dataset | None,
+    pools: Pools,
     texts: Mapping[str, str],
     cluster: Cluster,
-    occluders: Occluders | None = None,
 ) -> int | None:
     """Answer everything the plan found missing on a cluster; the batch size that a resumed run should use.
 
@@ -57,7 +56,11 @@ def run_cluster(
     """
     with connected(cluster) as ray:
         names = [store.begin_pass(one.on, {a.key: a.shown for a in one.asked}, one.new) for one in plan.passes]
-        seats = _Seats(ray, _parcel(ray, plan, names, store, (donors, occluders), texts, cluster), cluster)
+        objects = _objects(ray, plan, pools, texts)
+        prints = {role: one.fingerprint for role, one in _things(plan, pools).items()}
+        folder, cpus = store.folder.absolute(), cluster.cpus_per_actor
+        parcel = Parcel(_bare_plan(plan), names, folder, texts, prints, objects, cpus)
+        seats = _Seats(ray, parcel, cluster)
         waiting = [(number, shard) for number, one in enumerate(plan.passes) for shard in one.shards]
         wide = min(len(waiting), cluster.actors or _room(ray, plan, cluster))
         progress.start(plan.forward_passes)
@@ -211,29 +214,26 @@ def _room(ray: Any, plan: Plan, cluster: Cluster) -> int:
     return cpus // cluster.cpus_per_actor
 
 
-def _parcel(
-    ray: Any,
-    plan: Plan,
-    names: Sequence[str],
-    store: Store,
-    pasted: Pasted,
-    texts: Mapping[str, str],
-    cluster: Cluster,
-) -> Parcel:
-    """The plan without what actors load themselves, and references to what they cannot."""
-    pools = {name: pool for name, pool in zip(("donors", "occluders"), pasted) if pool is not None}
-    held: dict[str, Any] = {**plan.data, **pools}
-    objects = {role: _packed(ray, data, f"data '{data.text}'") for role, data in held.items() if role not in texts}
-    passes = []
-    for one in plan.passes:
-        for subject in (asked.subject for asked in one.requests):
-            if not subject.by_text and subject.card.fingerprint not in objects:
-                objects[subject.card.fingerprint] = _packed(ray, subject.loaded, f"model '{subject.name}'")
-        passes.append(_bare(one))
+def _things(plan: Plan, pools: Pools) -> dict[str, Dataset | Occluders]:
+    """By role, the data and pools that actors need."""
+    return {**plan.data, **pools.present}
+
+
+def _objects(ray: Any, plan: Plan, pools: Pools, texts: Mapping[str, str]) -> dict[str, Any]:
+    """References to what actors cannot load themselves: data by role and models by fingerprint."""
+    things = {role: one for role, one in _things(plan, pools).items() if role not in texts}
+    objects = {role: _packed(ray, one, f"data '{one.text}'") for role, one in things.items()}
+    for subject in (request.subject for one in plan.passes for request in one.requests):
+        if not subject.by_text and subject.card.fingerprint not in objects:
+            objects[subject.card.fingerprint] = _packed(ray, subject.loaded, f"model '{subject.name}'")
+    return objects
+
+
+def _bare_plan(plan: Plan) -> Plan:
+    """The plan without what actors load themselves."""
     device = "cuda" if plan.settings.device.startswith("cuda") else plan.settings.device  # an actor sees its GPU only
-    bare = replace(plan, asked=(), passes=tuple(passes), data={}, settings=replace(plan.settings, device=device))
-    prints = {role: data.fingerprint for role, data in held.items()}
-    return Parcel(bare, names, store.folder.absolute(), texts, prints, objects, cluster.cpus_per_actor)
+    passes = tuple(map(_bare, plan.passes))
+    return replace(plan, asked=(), passes=passes, data={}, settings=replace(plan.settings, device=device))
 
 
 def _bare(one: Pass) -> Pass:

@@ -3,61 +3,53 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
-from typing import Any
 
-import numpy as np
-
-from snellen.data.canvas import Canvas
-from snellen.data.dataset import Dataset, limited
-from snellen.data.occluders import Occluders
-from snellen.distort import Donors
+from snellen.data.dataset import limited
+from snellen.engine.ask.canvas_pools import pools_on_canvases
 from snellen.engine.ask.maps import ShardMaps, shard_maps_in
-from snellen.engine.ask.pass_state import PassState, Pool, pool_needed
+from snellen.engine.ask.pass_state import PassState
 from snellen.engine.ask.shard import THUMBNAILS, Answered, answer
 from snellen.engine.ask.slides import slides
 from snellen.engine.ask.watchdog import Watchdog
 from snellen.engine.keep.store import Store
 from snellen.engine.keep.tables import tables_of
 from snellen.engine.plan import Pass, Plan
+from snellen.engine.pools import NO_POOLS, Pools
 from snellen.engine.progress import Progress
 from snellen.lazy_torch import torch
 from snellen.models.model import Model
 
-Pasted = tuple[Dataset | None, Occluders | None]  # what may be pasted: donors and cut-outs
 WRITERS = 2  # a fast GPU makes the maps of large images in less time than one thread writes them
-DONOR_BYTES = 64 * 2**20  # what a donor pool may take of memory, per canvas
-WHOLE_POOL_BYTES = 640 * 2**20  # where all donors should be there: the 4,050 published backgrounds at 224 px
 
 
 def run_local(
     plan: Plan,
     store: Store,
     progress: Progress,
-    donors: Dataset | None = None,
+    pools: Pools = NO_POOLS,
     shard_timeout: float | None = None,
-    occluders: Occluders | None = None,
 ) -> int | None:
     """Answer everything the plan found missing; the batch size that a resumed run should use.
 
     A shard, or the loading of the models, that takes longer than `shard_timeout` seconds counts as hung and ends the run.
     """
     if shard_timeout is None:
-        return _run(plan, store, progress, (donors, occluders), lambda: None)
+        return _run(plan, store, progress, pools, lambda: None)
     watchdog = Watchdog(shard_timeout)
     with watchdog.watching():
-        return _run(plan, store, progress, (donors, occluders), watchdog.fed)
+        return _run(plan, store, progress, pools, watchdog.fed)
 
 
-def _run(plan: Plan, store: Store, progress: Progress, pasted: Pasted, shard_done: Callable[[], None]) -> int | None:
+def _run(plan: Plan, store: Store, progress: Progress, pools: Pools, shard_done: Callable[[], None]) -> int | None:
     models = load_models(plan, progress)
     shard_done()
     batch_size = plan.settings.batch_size
     progress.start(plan.forward_passes)
     for one in plan.passes:
-        work = work_of(one, plan, models, pasted, store)
+        work = work_of(one, plan, models, pools, store)
         work.on_answers = progress.advance
         name = store.begin_pass(one.on, {a.key: a.shown for a in one.asked}, one.new)
         shards = [plan.samples_of(one.on, shard) for shard in one.shards]
@@ -102,19 +94,16 @@ def load_models(plan: Plan, progress: Progress) -> dict[str, Model]:
     return models
 
 
-def work_of(one: Pass, plan: Plan, models: Mapping[str, Model], pasted: Pasted, store: Store) -> PassState:
+def work_of(one: Pass, plan: Plan, models: Mapping[str, Model], pools: Pools, store: Store) -> PassState:
     """What one pass has to answer; maps that an earlier one made are looked up in the store."""
 
     def held(key: str, positions: range) -> ShardMaps | None:
         table = store.maps(key, positions.start // plan.shard)
         return None if table is None else shard_maps_in(table, device)
 
-    donors, occluders = pasted
     data = plan.data[one.on]
     canvases = list(dict.fromkeys(a.canvas for a in one.requests))
     device = torch.device(plan.settings.device)
-    needed = {pool_needed(a): None for a in one.requests if "donors" in a.distortion.needs}
-    pools = {} if donors is None else {pool: donor_pool(donors, pool, device, data.classes) for pool in needed}
     chosen = {sample: position for position, sample in enumerate(data.samples.ids)}
     pictured = frozenset(chosen[sample] for sample in limited(data, THUMBNAILS).samples.ids)
     return PassState(
@@ -125,44 +114,9 @@ def work_of(one: Pass, plan: Plan, models: Mapping[str, Model], pasted: Pasted, 
         batch={canvas: plan.settings.batch_for(canvas) for canvas in canvases},
         device=device,
         new=one.new,
-        donors=pools,
-        occluders=occluders,
+        pools=pools_on_canvases(pools, one.requests, device, data.classes),
         pictured=pictured,
         keep=plan.settings.keep,
         maps=one.maps,
         held=held,
-    )
-
-
-def donor_pool(data: Dataset, pool: Pool, device: Any, classes: Sequence[str] = ()) -> Donors:
-    """Donor images on a canvas: as many as fit into 64 MiB (640 for a whole pool), chosen by a hash of their ids.
-
-    Labels are numbers in `classes`, those of the data that borrow; classes that only the donors have come behind them.
-    """
-    canvas = _fitted(pool.canvas)
-    chosen = limited(
-        data, max(1, (WHOLE_POOL_BYTES if pool.whole else DONOR_BYTES) // (3 * canvas.height * canvas.width))
-    )
-    (slide,) = slides(chosen, [range(len(chosen))], [canvas], threads=4)
-    readable = [row for row, error in enumerate(slide.errors) if not error]
-    names = (*classes, *(name for name in data.classes if name not in classes))
-    number = np.array([*(names.index(name) for name in data.classes), -1])  # a label of −1 stays unknown
-    return Donors(
-        slide.images[canvas][readable].to(device),
-        tuple(chosen.samples.ids[row] for row in readable),
-        chosen.fingerprint,
-        number[chosen.samples.labels[readable]],
-        [slide.boxes[canvas][row] for row in readable] if canvas in slide.boxes else None,
-        slide.masks[canvas][readable].to(device) if canvas in slide.masks else None,
-        names,
-        len(classes),
-    )
-
-
-def _fitted(canvas: Canvas) -> Canvas:
-    """Donors may be of any size, so a native canvas scales and crops them."""
-    return (
-        canvas
-        if canvas.fit != "native"
-        else Canvas(canvas.height, canvas.width, "crop", min(canvas.height, canvas.width))
     )

@@ -10,8 +10,8 @@ import numpy as np
 
 from snellen.data.canvas import Canvas
 from snellen.data.dataset import Dataset
-from snellen.data.occluders import Occluders
-from snellen.distort import Donors, View
+from snellen.distort import View
+from snellen.engine.ask.canvas_pools import CanvasPools
 from snellen.engine.ask.maps import ShardMaps
 from snellen.engine.ask.slides import Slides
 from snellen.engine.keep.failures import Failure
@@ -21,19 +21,6 @@ from snellen.models.model import Model
 
 if TYPE_CHECKING:
     from torch import Tensor
-
-
-@dataclass(frozen=True)
-class Pool:
-    """Which donors a distortion pastes from: the canvas they are on, and whether all should be there or a share is enough."""
-
-    canvas: Canvas
-    whole: bool = False
-
-
-def pool_needed(one: BoundCell | BoundMap) -> Pool:
-    """The pool of a request; it depends on nothing else, so that no other request changes what is pasted."""
-    return Pool(one.canvas, one.distortion.whole_pool)
 
 
 @dataclass
@@ -52,8 +39,7 @@ class PassState:
     batch: dict[Canvas, int]
     device: Any
     new: frozenset[str] = frozenset()
-    donors: Mapping[Pool, Donors] = field(default_factory=dict)
-    occluders: Occluders | None = None
+    pools: CanvasPools = field(default_factory=CanvasPools)
     pictured: frozenset[int] = frozenset()
     keep: str | None = None
     maps: Sequence[BoundMap] = ()
@@ -82,8 +68,8 @@ def view_of(
         empty=empty,
         boxes=slides.boxes.get(one.canvas),
         mean=one.subject.card.fill,
-        donors=work.donors.get(pool_needed(one)),
-        occluders=work.occluders,
+        donors=work.pools.donors_for(one),
+        occluders=work.pools.occluders,
         saliency=None if maps is None else maps.maps,
         ranks=None if maps is None else maps.ranks,
     )

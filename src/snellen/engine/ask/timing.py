@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import time
-from typing import Any
 
 from snellen.data.canvas import Canvas
+from snellen.engine.inputs import Inputs
 from snellen.engine.plan import Plan
 from snellen.engine.requests.cell import canvas_for
 from snellen.lazy_torch import torch
 from snellen.models.model import Model
 
 
-def estimated_seconds(prepared: Any, plan: Plan) -> float:
+def estimated_seconds(inputs: Inputs, plan: Plan) -> float:
     """Forward passes times the measured time per image of each model; decoding is taken to be hidden behind them.
 
     A map counts as one more: at the last stage it costs about a tenth more than an answer.
@@ -25,8 +25,8 @@ def estimated_seconds(prepared: Any, plan: Plan) -> float:
             left[where] = left.get(where, 0) + images
     speed: dict[str, float] = {}
     total = 0.0
-    for subject in prepared.subjects:
-        for on, data in prepared.data.items():
+    for subject in inputs.subjects:
+        for on, data in inputs.data.items():
             count = left.get((subject.name, subject.run, on), 0)
             if not count or not subject.card.live:
                 continue

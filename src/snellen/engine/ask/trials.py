@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from snellen.engine.ask.local import Pasted, work_of
-from snellen.engine.ask.pass_state import PassState, pool_needed, view_of
+from snellen.engine.ask.local import work_of
+from snellen.engine.ask.pass_state import PassState, view_of
 from snellen.engine.ask.shard import probabilities_of
 from snellen.engine.ask.slides import slides
 from snellen.engine.keep.failures import MOST, TooManyFailures, answered_nan
 from snellen.engine.keep.store import Store
 from snellen.engine.plan import Pass, Plan
+from snellen.engine.pools import Pools
 from snellen.engine.progress import Progress
 from snellen.engine.requests.cell import BoundCell
 from snellen.engine.requests.trial import FinishedTrial, Reply, Stage, played
@@ -30,7 +31,7 @@ KEEP_SECONDS = 5.0  # and how long
 
 
 def run_trials(
-    plan: Plan, store: Store, progress: Progress, pasted: Pasted, batch_done: Callable[[], None] = lambda: None
+    plan: Plan, store: Store, progress: Progress, pools: Pools, batch_done: Callable[[], None] = lambda: None
 ) -> int | None:
     """Carry out every trial that the plan found missing; the batch size that a resumed run should use.
 
@@ -39,7 +40,7 @@ def run_trials(
     batch_size = plan.settings.batch_size
     for on in dict.fromkeys(one.cell.on for one in plan.open_trials):
         asked = tuple(one for one in plan.open_trials if one.cell.on == on)
-        work = work_of(Pass(on, asked, (), frozenset()), plan, {}, pasted, store)
+        work = work_of(Pass(on, asked, (), frozenset()), plan, {}, pools, store)
         for one in asked:
             progress.say(f"{one.subject.name} ({one.subject.run}): {one.cell.distortion}")
             work = replace(work, models={one.subject.card.fingerprint: one.subject.model(plan.settings.device)})
@@ -60,7 +61,7 @@ def _carry_out(
     keeping = _Keeping(one.key, store)
     trial = one.cell.as_trial
     if trial.speaks_of_things and store.things(one.key) is None:
-        store.add_things(one.key, trial.things(work.donors.get(pool_needed(one))))
+        store.add_things(one.key, trial.things(work.pools.donors_for(one)))
 
     def ask(pixels: Tensor) -> tuple[Reply, Mapping[int, str]]:
         answered = _replied(one, pixels, work)

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from snellen.engine.inputs import Inputs
 from snellen.engine.plan import Plan
 from snellen.errors import UserError
 from snellen.version import __version__
@@ -23,13 +24,21 @@ PACKAGES = ("torch", "torchvision", "timm", "numpy", "scipy", "pyarrow", "pillow
 PROBE_TOLERANCE = 1e-3
 
 
-def record(prepared: Any, plan: Plan, command: Sequence[str]) -> dict[str, Any]:
-    """The content of run.json; models of earlier commands in the same folder stay listed."""
-    before, subjects, data = prepared.before, prepared.subjects, prepared.data
+def record(
+    inputs: Inputs,
+    plan: Plan,
+    before: Mapping[str, Any],
+    *,
+    audits: Mapping[str, str],
+    command: Sequence[str] = (),
+    notices: Sequence[str] = (),
+) -> dict[str, Any]:
+    """The content of run.json; models of earlier commands in the same folder (`before`) stay listed."""
     now = datetime.now(UTC).isoformat(timespec="seconds")
     models: dict[str, dict[str, Any]] = {name: dict(runs) for name, runs in before.get("models", {}).items()}
-    for subject in subjects:
+    for subject in inputs.subjects:
         models.setdefault(subject.name, {})[subject.run] = subject.card.to_json()
+    pools = inputs.pools.to_json()
     return {
         "schema": 1,
         "snellen": __version__,
@@ -40,17 +49,15 @@ def record(prepared: Any, plan: Plan, command: Sequence[str]) -> dict[str, Any]:
         "packages": {name: _version(name) for name in PACKAGES},
         "engine": before.get("engine", "local"),
         "hardware": hardware(plan.settings.device),
-        "settings": {**asdict(plan.settings), "shard": plan.shard},
-        "asked": {
-            name: [s.run for s in subjects if s.name == name] for name in dict.fromkeys(s.name for s in subjects)
-        },
+        "settings": {**asdict(plan.settings), "shard": plan.shard, "wanted_batch_size": _wanted_batch(plan, before)},
+        "asked": inputs.runs,
         "models": models,
         "labels": {
             **before.get("labels", {}),
-            **{"/".join(key): one.fingerprint for key, one in prepared.labels.items()},
+            **{"/".join(key): one.fingerprint for key, one in inputs.labels.items()},
         },
-        "donors": pool_facts(prepared.donors) or before.get("donors"),
-        "occluders": pool_facts(prepared.occluders) or before.get("occluders"),
+        "donors": pools.get("donors") or before.get("donors"),
+        "occluders": pools.get("occluders") or before.get("occluders"),
         "data": {
             **before.get("data", {}),
             **{
@@ -60,29 +67,34 @@ def record(prepared: Any, plan: Plan, command: Sequence[str]) -> dict[str, Any]:
                     "samples": len(held),
                     "classes": list(held.classes),
                 }
-                for on, held in data.items()
+                for on, held in inputs.data.items()
             },
         },
-        "audits": [str(one) for one in prepared.audits],
-        "audit_reasons": dict(prepared.reasons),
+        "audits": list(audits),
+        "audit_reasons": {text: reason for text, reason in audits.items() if reason},
         "preprocessing": dict(before.get("preprocessing", {})),
-        "notices": list(prepared.notices),
+        "notices": list(notices),
     }
 
 
-def check_same(prepared: Any) -> None:
+def _wanted_batch(plan: Plan, before: Mapping[str, Any]) -> int | None:
+    """The batch size that the first command in this folder asked for, which the device's memory may have made smaller."""
+    first: int | None = before.get("settings", {}).get("wanted_batch_size", plan.settings.batch_size)
+    return first
+
+
+def check_same(inputs: Inputs, before: Mapping[str, Any], folder: Path) -> None:
     """Refuse to mix other models, data or ways of asking into a run folder, and say what changed."""
-    before = prepared.before
     if not before:
         return
-    for change in (_model_change(prepared), _data_change(prepared), _question_change(prepared)):
+    for change in (_model_change(inputs, before), _data_change(inputs, before), _question_change(inputs, before)):
         if change:
-            raise UserError(f"{prepared.folder} was made with {change}; choose another --out or pass --fresh")
+            raise UserError(f"{folder} was made with {change}; choose another --out or pass --fresh")
 
 
-def _model_change(prepared: Any) -> str:
-    for subject in prepared.subjects:
-        known = prepared.before["models"].get(subject.name, {}).get(subject.run)
+def _model_change(inputs: Inputs, before: Mapping[str, Any]) -> str:
+    for subject in inputs.subjects:
+        known = before["models"].get(subject.name, {}).get(subject.run)
         if known is None:
             continue
         old, new = known["fingerprint"], subject.card.fingerprint
@@ -93,53 +105,47 @@ def _model_change(prepared: Any) -> str:
     return ""
 
 
-def _data_change(prepared: Any) -> str:
-    for on, held in prepared.data.items():
-        known = prepared.before["data"].get(on)
-        if known is None or known["fingerprint"] == held.fingerprint:
+def _data_change(inputs: Inputs, before: Mapping[str, Any]) -> str:
+    for on, dataset in inputs.data.items():
+        known = before["data"].get(on)
+        if known is None or known["fingerprint"] == dataset.fingerprint:
             continue
-        old, new = prepared.before["settings"]["limit"], prepared.settings.limit
+        old, new = before["settings"]["limit"], inputs.settings.limit
         if old != new:
             return f"--limit {old or 'none'}, not {new or 'none'}"
-        if known["text"] != held.text:
-            return f"{on} data {known['text']}, not {held.text}"
-        return f"other files in {held.text} ({known['samples']:,} images then, {len(held):,} now, or changed ones)"
+        if known["text"] != dataset.text:
+            return f"{on} data {known['text']}, not {dataset.text}"
+        return (
+            f"other files in {dataset.text} ({known['samples']:,} images then, {len(dataset):,} now, or changed ones)"
+        )
     return ""
 
 
-def _question_change(prepared: Any) -> str:
-    for key, label_map in prepared.labels.items():
-        if prepared.before["labels"].get("/".join(key), label_map.fingerprint) != label_map.fingerprint:
+def _question_change(inputs: Inputs, before: Mapping[str, Any]) -> str:
+    for key, label_map in inputs.labels.items():
+        if before["labels"].get("/".join(key), label_map.fingerprint) != label_map.fingerprint:
             return f"another label map for model '{key[0]}'"
-    old, new = prepared.before["settings"]["keep"], prepared.settings.keep
+    old, new = before["settings"]["keep"], inputs.settings.keep
     if old != new:
         return f"--keep {old or 'none'}, not {new or 'none'}"
-    for name in ("donors", "occluders"):
-        held, given = prepared.before.get(name), pool_facts(getattr(prepared, name))
-        if held and given and held["fingerprint"] != given["fingerprint"]:
-            said = (
-                f"{held['text']}, not {given['text']}"
-                if held["text"] != given["text"]
-                else f"changed in {held['text']}"
-            )
-            return f"other {name} ({said})"
+    for name, pool in inputs.pools.to_json().items():
+        known = before.get(name)
+        if known and known["fingerprint"] != pool["fingerprint"]:
+            same_text = known["text"] == pool["text"]
+            change = f"changed in {pool['text']}" if same_text else f"{known['text']}, not {pool['text']}"
+            return f"other {name} ({change})"
     return ""
 
 
-def pool_facts(pool: Any) -> dict[str, str] | None:
-    """The text and fingerprint of what may be pasted (donors, occluders), if there is any."""
-    return None if pool is None else {"text": pool.text, "fingerprint": pool.fingerprint}
-
-
-def resumed(folder: Any, before: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str, Any]:
+def resumed(folder: Path, before: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str, Any]:
     """Device, precision, batch and shard size of an earlier command in this folder, which a later one keeps."""
     kept = {name: before["settings"][name] for name in ("device", "precision", "batch_size", "shard")}
     for name in ("device", "batch_size"):
-        asked = wanted.get(name)
-        if asked not in (None, "auto", kept[name]):
+        value = wanted.get(name)
+        if value not in (None, "auto", kept[name], before["settings"].get(f"wanted_{name}")):
             flag = f"--{name.replace('_', '-')}"
-            said = f"{folder} was made with {flag} {kept[name] or 'auto'}"
-            raise UserError(f"{said}; leave {flag} out, choose another --out or pass --fresh")
+            made_with = f"{folder} was made with {flag} {kept[name] or 'auto'}"
+            raise UserError(f"{made_with}; leave {flag} out, choose another --out or pass --fresh")
     return kept
 
 

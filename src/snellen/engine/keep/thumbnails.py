@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from snellen.engine.keep.store import Store
 from snellen.engine.plan import Pass, Plan
+from snellen.engine.pools import Pools
 from snellen.engine.requests.cell import BoundCell, Cell
-
-if TYPE_CHECKING:
-    from snellen.engine.ask.local import Pasted
 
 Missing = list[tuple[BoundCell, list[int]]]
 
 
-def add_pictures(wanted: Iterable[tuple[Cell, str]], plan: Plan, store: Store, pasted: Pasted) -> None:
+def add_pictures(wanted: Iterable[tuple[Cell, str]], plan: Plan, store: Store, pools: Pools) -> None:
     """Keep a thumbnail of each wanted sample under each wanted cell, as its first model saw it; nobody is asked again.
 
     What is there already costs nothing, so a warm run needs neither torch nor the data.
     """
     missing = _missing(wanted, plan, store)
     for on in dict.fromkeys(one.cell.on for one, _ in missing):
-        _draw(on, [each for each in missing if each[0].cell.on == on], plan, store, pasted)
+        _draw(on, [each for each in missing if each[0].cell.on == on], plan, store, pools)
 
 
-def add_trial_pictures(wanted: Iterable[tuple[Cell, int]], plan: Plan, store: Store, pasted: Pasted) -> None:
+def add_trial_pictures(wanted: Iterable[tuple[Cell, int]], plan: Plan, store: Store, pools: Pools) -> None:
     """Keep a thumbnail of each wanted thing of a trial, by its place, as the first model with that canvas saw it."""
     first: dict[Cell, BoundCell] = {}
     for one in plan.trials:
@@ -38,11 +35,10 @@ def add_trial_pictures(wanted: Iterable[tuple[Cell, int]], plan: Plan, store: St
             missing.setdefault(cell, []).append(place)
     for cell, places in missing.items():
         from snellen.engine.ask.local import work_of
-        from snellen.engine.ask.pass_state import pool_needed
 
         one = first[cell]
-        work = work_of(Pass(cell.on, (one,), (), frozenset()), plan, {}, pasted, store)
-        pictures = cell.as_trial.pictures(work.donors.get(pool_needed(one)), places)
+        work = work_of(Pass(cell.on, (one,), (), frozenset()), plan, {}, pools, store)
+        pictures = cell.as_trial.pictures(work.pools.donors_for(one), places)
         for place, picture in zip(places, pictures.cpu().numpy()):
             store.add_thumbnail(one.shown, place, picture)
 
@@ -61,13 +57,13 @@ def _missing(wanted: Iterable[tuple[Cell, str]], plan: Plan, store: Store) -> Mi
     return [(first[cell], rows) for cell, rows in missing.items()]
 
 
-def _draw(on: str, missing: Missing, plan: Plan, store: Store, pasted: Pasted) -> None:
+def _draw(on: str, missing: Missing, plan: Plan, store: Store, pools: Pools) -> None:
     from snellen.distort import show
     from snellen.engine.ask.local import work_of
     from snellen.engine.ask.pass_state import view_of
     from snellen.engine.ask.slides import slides
 
-    work = work_of(Pass(on, tuple(one for one, _ in missing), (), frozenset()), plan, {}, pasted, store)
+    work = work_of(Pass(on, tuple(one for one, _ in missing), (), frozenset()), plan, {}, pools, store)
     for one, rows in missing:
         part = work.data.at(np.array(rows))
         (slide,) = slides(part, [range(len(rows))], [one.canvas], plan.settings.decoders)

@@ -1,4 +1,4 @@
-"""Accuracy and gaps against the amount of training data (paper 004, figures 3, 11 and 12)."""
+"""Accuracy and gaps against the amount of training data (Xiao et al. 2021, figures 3, 11 and 12)."""
 
 from __future__ import annotations
 
@@ -8,59 +8,42 @@ from typing import Any
 
 import numpy as np
 
-from snellen.data import Dataset, load_data
+from snellen.data import Dataset
 from snellen.errors import UserError
-from snellen.sweep.grid import Named
-from snellen.sweep.points import Plan, Point, as_recipe, chosen_gaps, named
-from snellen.sweep.result import Sweep, swept
+from snellen.sweep.by_variant import Named
+from snellen.sweep.points import Plan, Point, as_recipe, chosen_gaps, loaded, named
+from snellen.sweep.request import AmountRequest
+from snellen.sweep.result import Sweep, carry_out
+from snellen.sweep.run_sweep import Left
 from snellen.train.recipe import Recipe
+from snellen.train.request import resolve_training
 
 
 def amount(
-    recipe: Recipe | str,
-    data: Dataset | str,
-    amounts: Sequence[int],
-    test: Named,
-    out: Path | str,
-    runs: int = 1,
-    *,
-    gaps: Sequence[tuple[str, str]] | None = None,
-    command: str = "",
-    quiet: bool = True,
-    **how: Any,
-) -> Sweep:
+    recipe: Recipe | str, data: Dataset | str, amounts: Sequence[int], test: Named, out: Path | str, **settings: Any
+) -> Sweep | Left:
     """The accuracy of networks trained on so many images of `data`, asked about each of `test`.
 
     The images of a smaller amount are among those of a larger one, all classes alike often (see `balanced_subset`).
-    Otherwise as `variants`.
+    Further settings are those of `AmountRequest`, such as `runs`; otherwise as `variants`.
     """
-    return swept(amount_plan(recipe, data, amounts, test, out, runs, gaps=gaps, **how), command, quiet)
+    values = {"recipe": as_recipe(recipe), "data": data, "amounts": list(amounts), "test": test, "out": out, **settings}
+    return carry_out(AmountRequest, plan_amounts, resolve_training, values)
 
 
-def amount_plan(
-    recipe: Recipe | str,
-    data: Dataset | str,
-    amounts: Sequence[int],
-    test: Named,
-    out: Path | str,
-    runs: int = 1,
-    *,
-    gaps: Sequence[tuple[str, str]] | None = None,
-    **how: Any,
-) -> Plan:
-    """What `amount` will do."""
-    held = load_data(data) if isinstance(data, str) else data
-    if len(set(amounts)) < len(amounts):
-        raise UserError(f"--amounts names an amount twice: {','.join(map(str, amounts))}")
+def plan_amounts(request: AmountRequest) -> Plan:
+    """What a sweep over amounts will do."""
+    data = loaded(request.data)
     points = []
-    for count in sorted(amounts):
-        part = balanced_subset(held, count)
+    for count in sorted(request.amounts):
+        part = balanced_subset(data, count)
         points.append(Point(str(count), part, x=count, ids=part.samples.ids))
-    tests = named(test, "--test")
-    title, axis = "Accuracy against the amount of training data", "training images"
+    tests = named(request.test, "--test")
     return Plan(
-        "amount", title, points, tests, Path(out), as_recipe(recipe), runs, axis, chosen_gaps(gaps, tests), **how
-    )
+        kind="amount", title="Accuracy against the amount of training data", points=points, tests=tests,
+        out=request.folder, recipe=request.how, runs=request.runs, axis="training images",
+        gaps=chosen_gaps(request.pairs, tests), limit=request.limit, device=request.device,
+    )  # fmt: skip
 
 
 def balanced_subset(data: Dataset, count: int) -> Dataset:
@@ -71,7 +54,9 @@ def balanced_subset(data: Dataset, count: int) -> Dataset:
     labels = data.samples.labels
     present = np.unique(labels[labels >= 0])
     if not len(present) <= count:
-        raise UserError(f"expected an amount of at least {len(present)}, one image a class of {data.text}, got {count}")
+        raise UserError(
+            f"expected an amount of at least {len(present)}, one image per class of {data.text}, got {count}"
+        )
     taken = []
     for place, label in enumerate(present):
         rows = np.flatnonzero(labels == label)

@@ -1,0 +1,75 @@
+"""`snellen audit`: make a request of the options and the settings file, carry it out, print."""
+
+from __future__ import annotations
+
+import json as json_text
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from snellen.cli.options import AsJson, finish, takes
+from snellen.exam.request import AuditRequest
+from snellen.settings_file import resolve
+
+
+@takes(AuditRequest, arguments=("models",))
+def audit(
+    settings: Mapping[str, Any],
+    config: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="settings from a YAML file, such as a run's settings.yaml; options win"),
+    ] = None,
+    json: AsJson = False,
+) -> None:
+    """Show distorted images to models and write what the answers tell: findings and a report."""
+    request = resolve(AuditRequest, settings, config)
+    if request.out is None:
+        request = replace(request, out=default_folder([str(one) for one in request.models], str(request.data)))
+
+    from snellen.cli.printing import print_run
+    from snellen.exam.audit import examine
+    from snellen.exam.conditions import RequirementFailed
+    from snellen.exam.outline import Outline
+
+    failures: Sequence[str] = ()
+    try:
+        result = examine(request, ["snellen", *sys.argv[1:]])
+    except RequirementFailed as failed:
+        result, failures = failed.run, failed.failures
+    if isinstance(result, Outline):
+        print_plan(result.to_json(), as_json=json)
+        return
+    print_run(result, as_json=json, quiet=request.quiet)
+    for text in failures:
+        print(f"failed: {text}", file=sys.stderr)
+    finish(1 if failures else 0)
+
+
+def print_plan(outline: Mapping[str, Any], *, as_json: bool) -> None:
+    """What an audit would do: cells, maps, forward passes and an estimate of the time."""
+    if as_json:
+        print(json_text.dumps(outline, indent=1, ensure_ascii=False))
+        return
+    for name, value in outline.items():
+        if isinstance(value, list):
+            print(f"{name}:", *(f"\n  {item}" for item in value), sep="")
+        elif isinstance(value, dict):
+            lines = [f"\n  {key}: {', '.join(item) if isinstance(item, list) else item}" for key, item in value.items()]
+            print(f"{name}:", *lines, sep="")
+        else:
+            print(f"{name}: {value:,}" if isinstance(value, int) else f"{name}: {value}")
+
+
+def default_folder(models: Sequence[str], data: str) -> Path:
+    """runs/MODELS-on-DATA, the same for the same command."""
+    names = [
+        re.split(r"=", text)[0] if re.match(r"[\w.+-]+=", text) else re.split(r"[:/@]", text)[-1] for text in models
+    ]
+    slug = "+".join(Path(name).stem if name.endswith((".safetensors", ".csv")) else name for name in names[:3])
+    where = re.sub(r"[^\w.-]+", "-", data.partition(":")[2] or data).strip("-.")
+    return Path("runs") / (re.sub(r"[^\w.+-]+", "-", slug).strip("-.")[:60] + "-on-" + where[-40:])

@@ -1,0 +1,22 @@
+"""`snellen demo`: two small models of the phantom world, audited."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from snellen.cli.options import AsJson, Quiet
+
+
+def demo(
+    out: Annotated[Path, typer.Option(help="folder for models, answers and the report")] = Path("demo"),
+    json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Train two small models on the phantom world, audit them and write a report (some minutes on 2 cores)."""
+    from snellen.cli.printing import print_run
+    from snellen.demo import run_demo
+
+    print_run(run_demo(out, quiet=quiet), as_json=json, quiet=quiet)

@@ -1,0 +1,32 @@
+"""`snellen list`: what can be audited, shown and asked."""
+
+from __future__ import annotations
+
+import json as json_text
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from snellen.cli.options import AsJson
+
+
+def list_(
+    kind: Annotated[str, typer.Argument(help="models, data, distortions, audits or methods (of making maps)")],
+    json: AsJson = False,
+) -> None:
+    """List the available models, data, distortions, audits and attribution methods."""
+    from snellen.catalogue import catalogue
+
+    _print_pairs(catalogue(kind), as_json=json)
+
+
+def _print_pairs(pairs: Sequence[tuple[str, str]], *, as_json: bool) -> None:
+    """Name and meaning, side by side."""
+    if as_json:
+        rows = [{"text": text, "meaning": meaning} for text, meaning in pairs]
+        print(json_text.dumps(rows, indent=1, ensure_ascii=False))
+        return
+    wide = max(len(text) for text, _ in pairs)
+    for text, meaning in pairs:
+        print(f"{text}\n    {meaning}" if wide > 48 else f"{text.ljust(wide)}  {meaning}")

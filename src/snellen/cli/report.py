@@ -1,0 +1,23 @@
+"""`snellen report`: the report of finished runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from snellen.errors import UserError
+
+
+def report(
+    runs: Annotated[list[Path], typer.Argument(help="run folder", metavar="RUN...")],
+    out: Annotated[Path | None, typer.Option(help="write here instead (.html or .md); for one run only")] = None,
+) -> None:
+    """Write the report of finished runs again, from their stored answers."""
+    from snellen.exam.run import load_run
+
+    if out is not None and len(runs) > 1:
+        raise UserError(f"--out takes one run, got {len(runs)}")
+    for run in runs:
+        print(load_run(run).report(out))

@@ -1,0 +1,48 @@
+"""Concluding: from stored answers to doubts, findings, pictures and a report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from snellen.audits import Finding, differences, with_trust
+from snellen.checks import Doubt, copies, doubts_about, read_listed, told_once
+from snellen.engine import Answers, Plan, Store
+from snellen.engine.keep.thumbnails import add_pictures, add_trial_pictures
+from snellen.exam.prepare import Prepared
+
+
+def check(prepared: Prepared, everyone: Sequence[Answers], preprocessing: Mapping[str, Any]) -> list[Doubt]:
+    """Why the numbers should not be believed yet: each model's preprocessing and clean answers, then the data."""
+    doubts: list[Doubt] = []
+    for answers in everyone:
+        runs = [subject for subject in prepared.inputs.subjects if subject.name == answers.model]
+        early = [Doubt(**facts) for one in runs for facts in preprocessing.get(f"{one.name}/{one.run}", ())]
+        stated = {one.run: one.card.stated for one in runs}
+        doubts += told_once(early, len(runs)) + doubts_about(answers, prepared.exam.clean(), stated)
+    return doubts + copies({on: read_listed(prepared.folder, on) for on in prepared.inputs.data})
+
+
+def conclude(prepared: Prepared, everyone: Sequence[Answers]) -> list[Finding]:
+    """Every audit's findings for every model, each with its interference; what audits say of all models together, and the
+    differences between models."""
+    findings: list[Finding] = []
+    for answers in everyone:
+        for one in prepared.audits:
+            findings += with_trust(prepared.exam, answers, one.conclude(prepared.exam, answers))
+    for one in prepared.audits:
+        comparisons = one.compare(prepared.exam, everyone, findings)
+        for answers in everyone:
+            own = [finding for finding in comparisons if finding.model == answers.model]
+            findings += with_trust(prepared.exam, answers, own)
+        names = {answers.model for answers in everyone}
+        findings += [finding for finding in comparisons if finding.model not in names]
+    return findings + differences(prepared.exam, everyone, findings)
+
+
+def add_report_pictures(prepared: Prepared, plan: Plan, store: Store, findings: Sequence[Finding]) -> None:
+    """Keep the pictures that the report shows of findings; no model is asked."""
+    pictures = [picture for one in prepared.audits for picture in one.pictures(prepared.exam, findings)]
+    add_pictures(pictures, plan, store, prepared.inputs.pools)
+    things = [thing for one in prepared.audits for thing in one.trial_pictures(prepared.exam, findings)]
+    add_trial_pictures(things, plan, store, prepared.inputs.pools)

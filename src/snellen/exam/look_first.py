@@ -1,0 +1,56 @@
+"""The first look: a few images are shown to every model before the rest is asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from snellen.checks import Doubt, told_once
+from snellen.engine import Progress
+from snellen.engine.ask.watchdog import TookTooLong, watched
+from snellen.exam.prepare import Prepared
+from snellen.models.subject import Subject
+
+
+@dataclass(frozen=True)
+class FirstLook:
+    """How to look: at torch networks only where a cluster asks (a callable may live where the actors are), and for so many
+    seconds at most."""
+
+    networks_only: bool = False
+    timeout: float | None = None
+
+    def at_all(self, prepared: Prepared, known: dict[str, Any], progress: Progress) -> list[Doubt]:
+        """What a few images make doubtful; what is said of preprocessing becomes `known`, by model and run.
+
+        A run that is known already is not looked at again: torch is needed only once.
+        """
+        doubts: list[Doubt] = []
+        for name in prepared.inputs.runs:
+            runs = [subject for subject in prepared.inputs.subjects if subject.name == name]
+            of_runs: list[Doubt] = []
+            for subject in runs:
+                key = f"{subject.name}/{subject.run}"
+                if key in known:
+                    of_runs += [Doubt(**facts) for facts in known[key]]
+                    continue
+                progress.say(f"a first look at {subject.name} ({subject.run})")
+                try:
+                    with watched(self.timeout):
+                        seen = self._at(subject, prepared)
+                except TookTooLong:
+                    progress.note(
+                        f"the first look at {subject.name} took more than {self.timeout:g} s and was left out"
+                    )
+                    continue
+                known[key] = [doubt.to_json() for doubt in seen if doubt.name == "preprocessing"]
+                of_runs += seen
+            doubts += told_once(of_runs, len(runs))
+        return doubts
+
+    def _at(self, subject: Subject, prepared: Prepared) -> list[Doubt]:
+        from snellen.checks.first_look import first_look
+
+        inputs = prepared.inputs
+        labels = inputs.labels[subject.name, subject.run, "test"]
+        return first_look(subject, inputs.data["test"], labels, inputs.settings, networks_only=self.networks_only)

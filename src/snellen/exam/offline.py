@@ -1,0 +1,41 @@
+"""`--offline`: nothing is downloaded while it lasts."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+VARIABLE = "HF_HUB_OFFLINE"
+_YES = {"1", "ON", "YES", "TRUE"}  # as huggingface_hub reads it
+
+
+@contextmanager
+def offline(wanted: bool) -> Iterator[None]:
+    """Hugging Face's hub asks its servers nothing while the body runs, whether its library is imported yet or not."""
+    if not wanted:
+        yield
+        return
+    before = os.environ.get(VARIABLE)
+    os.environ[VARIABLE] = "1"
+    loaded = _set_constant(True)
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[VARIABLE]
+        else:
+            os.environ[VARIABLE] = before
+        _set_constant((before or "").upper() in _YES if loaded is None else loaded)
+
+
+def _set_constant(value: bool) -> bool | None:
+    """Set what huggingface_hub read from the environment when it was imported; what it was, None if it is not."""
+    constants: Any = sys.modules.get("huggingface_hub.constants")
+    if constants is None:
+        return None
+    before = bool(constants.HF_HUB_OFFLINE)
+    constants.HF_HUB_OFFLINE = value
+    return before

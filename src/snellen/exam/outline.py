@@ -1,0 +1,72 @@
+"""The outline of a plan: what an audit would do, before it does anything."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from snellen.engine import Plan
+from snellen.exam.prepare import Prepared
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outline:
+    """What an audit would do: models with their runs, datasets, audits (with the reason where the data chose them), how many
+    cells and maps there are and are left to ask, the images that models will be shown, and about how long that takes. Trials,
+    which ask as they go, have an upper bound."""
+
+    out: Path | None
+    models: Mapping[str, Sequence[str]]
+    data: Mapping[str, str]
+    audits: Sequence[str]
+    distortions: Sequence[str]
+    cells: int
+    cells_left: int
+    maps: int
+    maps_left: int
+    forward_passes: int
+    trials: Sequence[str]
+    trial_passes_at_most: int
+    estimated_seconds: float
+    notices: Sequence[str]
+
+    def to_json(self) -> dict[str, Any]:
+        """The outline as `snellen audit --dry-run --json` prints it; trials only where there are any."""
+        facts = {name: value for name, value in vars(self).items() if self.trials or not name.startswith("trial")}
+        return {**facts, "out": None if self.out is None else str(self.out)}
+
+
+def outline_of(prepared: Prepared, out: Path | None) -> Outline:
+    """What is left to do for a prepared audit; loads the models, to time them."""
+    from snellen.engine.ask.timing import estimated_seconds
+
+    plan = prepared.plan()
+    missing = {one.key for part in plan.passes for one in part.asked}
+    return Outline(
+        out=out,
+        models=prepared.inputs.runs,
+        data={on: f"{one.text} ({len(one):,} images)" for on, one in prepared.inputs.data.items()},
+        audits=[_with_reason(str(one), prepared.reasons) for one in prepared.audits],
+        distortions=list(dict.fromkeys(str(one.cell.distortion) for one in plan.asked)),
+        cells=len({one.key for one in plan.asked}),
+        cells_left=len(missing),
+        maps=len(plan.every_map),
+        maps_left=len(frozenset().union(*(part.drawn for part in plan.passes))),
+        forward_passes=plan.forward_passes,
+        trials=list(dict.fromkeys(str(one.cell.distortion) for one in plan.trials)),
+        trial_passes_at_most=_trial_passes(prepared, plan),
+        estimated_seconds=round(estimated_seconds(prepared.inputs, plan), 1),
+        notices=list(prepared.notices),
+    )
+
+
+def _trial_passes(prepared: Prepared, plan: Plan) -> int:
+    """How many images the trials that are left may ask at most."""
+    donors = 0 if prepared.inputs.pools.donors is None else len(prepared.inputs.pools.donors)
+    return sum(one.cell.as_trial.most(len(plan.data[one.cell.on]), donors) for one in plan.open_trials)
+
+
+def _with_reason(audit: str, reasons: Mapping[str, str]) -> str:
+    return f"{audit} ({reasons[audit]})" if audit in reasons else audit

@@ -1,0 +1,101 @@
+"""What an audit is asked to do: every setting once, for `snellen audit`, its settings files and `snellen.audit(...)`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from snellen.errors import UserError
+from snellen.exam.conditions import Condition, parse_condition
+from snellen.request import Request, setting
+
+if TYPE_CHECKING:
+    from snellen.audits import Audit
+    from snellen.data import Dataset
+    from snellen.data.occluders import Occluders
+
+    ModelLike = object  # a text, a Model, a torch module, any callable, or a Named one of these
+    DataLike = str | Dataset
+    AuditLike = str | Audit
+    OccludersLike = str | Path | Occluders
+else:  # what Python may pass beyond texts is not imported for --help
+    ModelLike = DataLike = AuditLike = OccludersLike = object
+
+
+@dataclass(frozen=True)
+class Named:
+    """A model made in Python with the name it goes by; several of one name are its runs."""
+
+    name: str
+    model: object
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditRequest(Request):
+    """The settings of one audit. Add one here, and the command line, settings files and Python all take it."""
+
+    models: tuple[ModelLike, ...] = setting("model to audit; see `snellen list models`", ())
+    data: DataLike | None = setting("dataset to show it; see `snellen list data`", metavar="DATA")
+    audits: tuple[AuditLike, ...] | None = setting(
+        "audits to run, such as 'occlusion,interference(grid=4)'; default: occlusion and interference, background where the "
+        "data have masks or boxes, shape where they are cue conflicts",
+        metavar="AUDITS",
+    )
+    train: DataLike | None = setting("training data, for audits that compare with them", metavar="DATA")
+    donors: DataLike | None = setting("dataset whose images may be pasted into others (fill=donor)", metavar="DATA")
+    occluders: OccludersLike | None = setting("folder of your own cut-outs: PNGs with transparency", metavar="DIR")
+    labels: Path | None = setting("label map (JSON) from the model's classes to the dataset's", metavar="FILE")
+    out: Path | None = setting("run folder; default runs/MODELS-on-DATA, in Python a temporary one", metavar="DIR")
+    engine: Literal["local", "ray"] = setting("local, or ray for many machines", "local")
+    address: str | None = setting("address of a running Ray cluster; default: start one here", metavar="HOST:PORT")
+    actors: int | None = setting("number of Ray actors; default one per GPU, or as many as fit", at_least=1)
+    cpus_per_actor: int | None = setting("CPUs per Ray actor; default 1", at_least=1)
+    shard_timeout: float | None = setting(
+        "give up on a shard after this many seconds (retried on Ray, ends a local run)", above=0, metavar="SECONDS"
+    )
+    require: tuple[str, ...] = setting("fail (exit 1) unless this holds, such as 'accuracy > 0.9'", ())
+    keep: Literal["top5", "logits"] | None = setting("store more of each answer: the best five classes, or all logits")
+    limit: int | None = setting("show at most N images", at_least=1)
+    batch_size: Literal["auto"] | int = setting("images per forward pass", "auto", at_least=1)
+    device: str | None = setting("cpu, cuda, cuda:1, mps or auto", metavar="DEVICE")
+    seed: int = setting("seed of all random draws; default 0", 0)
+    threads: int | None = setting("threads that decode images; default 4, up to 16 with a GPU", at_least=1)
+    shard: int | None = setting("images per shard, the unit that is stored; default some batches", at_least=1)
+    dry_run: bool = setting("print the plan and stop", False, once=True)
+    fresh: bool = setting("discard what the run folder holds", False, once=True)
+    strict: bool = setting("conclude nothing (exit 2) if a check warns", False)
+    offline: bool = setting("use only weights that are already downloaded", False)
+    report: bool = setting("write the report", True)
+    quiet: bool = setting("print nothing but errors", False, short="-q")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "models", tuple(_flatten(self.models)))
+        if not self.models:
+            raise UserError("no model given; for example: snellen audit timm:resnet18.a1_in1k --data folder:photos")
+        if self.data is None or self.data == "":
+            raise UserError("no data given; for example: --data folder:photos (see `snellen list data`)")
+        if self.engine != "ray":
+            for name in ("address", "actors", "cpus_per_actor"):
+                if getattr(self, name) is not None:
+                    raise UserError(f"--{name.replace('_', '-')} needs --engine ray")
+        for text in self.require:
+            parse_condition(text)
+
+    @property
+    def conditions(self) -> list[Condition]:
+        """What `require` demands of the findings."""
+        return [parse_condition(text) for text in self.require]
+
+
+def _flatten(models: tuple[ModelLike, ...]) -> Iterator[ModelLike]:
+    """One entry per run: a dictionary from names to one or several becomes `name=text`, or the named model."""
+    for one in models:
+        if not isinstance(one, Mapping):
+            yield one
+            continue
+        for name, runs in one.items():
+            for run in runs if isinstance(runs, list | tuple) else (runs,):
+                yield f"{name}={run}" if isinstance(run, str) else Named(str(name), run)

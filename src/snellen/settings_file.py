@@ -1,0 +1,73 @@
+"""Settings files: the settings of a request as YAML, the same words as the options of its command."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from snellen.atomic import write_atomic
+from snellen.errors import UserError
+from snellen.request import Request, is_given, settings_of
+
+R = TypeVar("R", bound=Request)
+
+
+def read_settings(path: Path) -> dict[str, Any]:
+    """The settings of a YAML file; `batch-size` and `batch_size` are the same word."""
+    import yaml
+
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise _unreadable(path, error) from None
+    except (UnicodeDecodeError, RecursionError) as error:
+        raise UserError(f"{path} is not YAML: {error}") from None
+    except (yaml.YAMLError, ValueError) as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f" line {mark.line + 1}" if mark else ""
+        raise UserError(f"{path}{where} is not YAML: {getattr(error, 'problem', error)}") from None
+    if content is None:
+        return {}
+    if not isinstance(content, dict):
+        raise UserError(f"{path}: expected settings as 'name: value' lines, got {type(content).__name__}")
+    return {str(key).replace("-", "_"): value for key, value in content.items()}
+
+
+def resolve(cls: type[R], values: Mapping[str, Any], file: Path | None = None) -> R:
+    """The request of some settings over those of a file: one that was not given (None) leaves the file's."""
+    below = cls.checked(read_settings(file), str(file)) if file is not None else {}
+    above = cls.checked({name: value for name, value in values.items() if is_given(value)})
+    return cls(**{**below, **above})
+
+
+def write_settings(path: Path, *requests: Request) -> None:
+    """The settings that differ from their defaults, ready to be read again; a comment names those that YAML cannot hold."""
+    import yaml
+
+    once = {one.name for request in requests for one in settings_of(type(request)) if one.once}
+    chosen = {name: value for request in requests for name, value in request.chosen().items() if name not in once}
+    plain = {name: _plain(value) for name, value in chosen.items()}
+    absent = [name for name, value in plain.items() if not _is_plain(value)]
+    notes = [f"# {name} was made in Python and is not listed here: give it again\n" for name in absent]
+    listed = {name: value for name, value in plain.items() if name not in absent}
+    text = yaml.safe_dump(listed, sort_keys=False, allow_unicode=True) if listed else ""
+    write_atomic(path, ("".join(notes) + text).encode())
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_plain(one) for one in value]
+    return str(value) if isinstance(value, str | Path) else value
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, list):
+        return all(map(_is_plain, value))
+    return isinstance(value, str | bool | int | float)
+
+
+def _unreadable(path: Path, error: OSError) -> UserError:
+    if isinstance(error, FileNotFoundError):
+        return UserError(f"no settings file '{path}'")
+    return UserError(f"settings file '{path}' cannot be read: {(error.strerror or str(error)).lower()}")

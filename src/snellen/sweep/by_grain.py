@@ -1,0 +1,48 @@
+"""Accuracy and gaps against how fine the classes are that a network is trained to tell apart (Xiao et al. 2021, figure 10)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from snellen.data import Dataset
+from snellen.sweep.by_variant import Named
+from snellen.sweep.points import Plan, Point, as_recipe, chosen_gaps, loaded, named
+from snellen.sweep.request import GrainRequest
+from snellen.sweep.result import Sweep, carry_out
+from snellen.sweep.run_sweep import Left
+from snellen.sweep.subclasses import coarsened, grained, subclasses
+from snellen.train.recipe import Recipe
+from snellen.train.request import resolve_training
+
+
+def grain(
+    recipe: Recipe | str, data: Dataset | str, grains: Sequence[int], test: Named, out: Path | str, **settings: Any
+) -> Sweep | Left:
+    """The accuracy of networks trained to tell k sub-classes of every class apart, for each k of `grains`.
+
+    Their answers are read as the coarse classes. What the sub-classes are: `groups`, a dictionary (or a file: JSON, or CSV
+    with the columns fine and coarse) from coarse classes to the data's own; `tree`, the topmost nodes of the data's own
+    tree; or `by`, a column whose values divide the data's classes. Sub-classes are put together into k in an order drawn
+    by `groups_seed`; those of one grain are parts of those of any grain that divides it. `rule` is that of the label map:
+    argmax, sum or mean. Further settings are those of `GrainRequest`; otherwise as `variants`.
+    """
+    values = {"recipe": as_recipe(recipe), "data": data, "grains": list(grains), "test": test, "out": out, **settings}
+    return carry_out(GrainRequest, plan_grains, resolve_training, values)
+
+
+def plan_grains(request: GrainRequest) -> Plan:
+    """What a sweep over grains will do."""
+    data = loaded(request.data)
+    parts = subclasses(data, groups=request.groups, tree=request.tree, by=request.by)
+    points = []
+    for count in sorted(request.grains):
+        fine, coarse = grained(data, parts, count, request.groups_seed)
+        points.append(Point(f"grain-{count}", fine, x=len(fine.classes), coarse=coarse))
+    tests = {name: coarsened(one, parts) for name, one in named(request.test, "--test").items()}
+    return Plan(
+        kind="grain", title="Accuracy against fine-grainedness", points=points, tests=tests, out=request.folder,
+        recipe=request.how, runs=request.runs, axis="training classes", gaps=chosen_gaps(request.pairs, tests),
+        rule=request.rule, limit=request.limit, device=request.device,
+    )  # fmt: skip

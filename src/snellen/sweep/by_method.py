@@ -1,0 +1,53 @@
+"""Any list of trained models asked about the same data: mixed_same against mixed_rand (Xiao et al. 2021, figure 13)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from snellen.errors import UserError
+from snellen.models.subject import subjects_of
+from snellen.settings_file import resolve
+from snellen.sweep.by_variant import Named
+from snellen.sweep.points import Plan, Point, check_name, chosen_gaps, named
+from snellen.sweep.request import MethodsRequest
+from snellen.sweep.result import Sweep, carry_out
+from snellen.sweep.run_sweep import Left
+
+
+def methods(models: Mapping[str, str] | Sequence[str], test: Named, out: Path | str, **settings: Any) -> Sweep | Left:
+    """The accuracies and gaps of models that are there: a dictionary from names to models, or texts `NAME=MODEL`.
+
+    A glob of checkpoints is one model with several runs. Nothing is trained. Further settings are those of
+    `MethodsRequest`; otherwise as `variants`.
+    """
+    values = {"models": models, "test": test, "out": out, **settings}
+    return carry_out(MethodsRequest, plan_methods, resolve, values)
+
+
+def plan_methods(request: MethodsRequest) -> Plan:
+    """What a sweep over trained models will do."""
+    pairs = [pair for one in request.models for pair in _pairs(one)]
+    for name, model in pairs:
+        check_name(name, "MODEL")
+        subjects_of(f"{name}={model}")  # a model that is not there is named before others are asked
+    names = [name for name, _ in pairs]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise UserError(f"two models are called '{twice}'; name them, as in mine=models/a/*.safetensors")
+    tests = named(request.test, "--test")
+    return Plan(
+        kind="methods", title="Methods of training, on the same data", tests=tests, out=request.folder,
+        points=[Point(name, model=model) for name, model in pairs], gaps=chosen_gaps(request.pairs, tests),
+        limit=request.limit, device=request.device,
+    )  # fmt: skip
+
+
+def _pairs(models: str | Mapping[str, str]) -> list[tuple[str, str]]:
+    if isinstance(models, Mapping):
+        return [(str(name), str(model)) for name, model in models.items()]
+    name, equals, model = models.partition("=")
+    if not equals or not model:
+        raise UserError(f"expected NAME=MODEL, such as cutmix=models/cutmix/*.safetensors, got '{models}'")
+    return [(name, model)]

@@ -1,0 +1,80 @@
+"""What goes into a training: its datasets, read and checked before anything is trained."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from snellen.data import load_data
+from snellen.data.dataset import Dataset, limited
+from snellen.errors import UserError
+from snellen.train.device_dataset import has_label_maps
+from snellen.train.groupdro import Groupdro, Groups, groups_of
+from snellen.train.holdout import hold_out
+from snellen.train.init_from import Start
+from snellen.train.recipe import Recipe
+from snellen.train.request import TrainRequest
+from snellen.train.robust import parse_robust
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sources:
+    """The datasets of a training, and what else goes into it."""
+
+    data: Dataset
+    learnt: Dataset
+    held_out: Dataset | None
+    test: Dataset | None
+    partner: Dataset | None
+    start: Start | None
+    groups: Groups | None
+    identity: dict[str, Any] = field(repr=False)
+
+    @classmethod
+    def of(cls, request: TrainRequest, data: Dataset | None = None) -> Sources:
+        """Read and check them; nothing is trained yet."""
+        data = data or limited(_load(request.data), request.limit)
+        test = None if request.test is None else _load(request.test)
+        partner = None if request.partner is None else _load(request.partner)
+        _check(request.how, data, test, partner)
+        learnt, held_out = hold_out(data, request.holdout) if request.holdout else (data, None)
+        start = Start.of(request.init) if request.init is not None else None
+        way = parse_robust(request.how.robust)
+        groups = groups_of(learnt, way) if isinstance(way, Groupdro) else None
+        identity = {
+            "data": data.text,
+            "fingerprint": data.fingerprint,
+            "holdout": request.holdout,
+            "partner": partner.fingerprint if partner is not None else None,
+            "init": start.fingerprint if start is not None else None,
+            "groups": groups.fingerprint if groups is not None else None,
+        }
+        return cls(
+            data=data, learnt=learnt, held_out=held_out, test=test, partner=partner, start=start, groups=groups,
+            identity=identity,
+        )  # fmt: skip
+
+
+def _load(data: Any) -> Dataset:
+    return load_data(data) if isinstance(data, str) else data
+
+
+def _check(recipe: Recipe, data: Dataset, test: Dataset | None, partner: Dataset | None) -> None:
+    for one in (data, test, partner):
+        if one is not None and not len(one):
+            raise UserError(f"{one.text} holds no images")
+    if has_label_maps(data) and isinstance(parse_robust(recipe.robust), Groupdro):
+        raise UserError(f"groupdro weighs groups of images, but {data.text} is learnt pixel by pixel")
+    if not has_label_maps(data):
+        present = np.unique(data.samples.labels[data.samples.labels >= 0])
+        if len(present) < 2:
+            known = f"only the class '{data.classes[present[0]]}'" if len(present) else "no known class"
+            raise UserError(f"{data.text} shows {known}; training needs at least two")
+    if test is not None and test.classes != data.classes:
+        raise UserError(f"{test.text} has other classes than {data.text}: {_few(test.classes)} ≠ {_few(data.classes)}")
+
+
+def _few(classes: tuple[str, ...]) -> str:
+    return ", ".join(classes[:4]) + (f", … ({len(classes)})" if len(classes) > 4 else "")
