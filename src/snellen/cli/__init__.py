@@ -78,7 +78,11 @@ def train(
     data: Annotated[str | None, typer.Option(help="what is learnt from; see `snellen list data`")] = None,
     test: Annotated[str | None, typer.Option(help="images whose accuracy is measured while training")] = None,
     recipe: Annotated[
-        str | None, typer.Option(help="fast, 000, 001, 003, 003-cifar10, 003-camvid, 004, 004-small, or a YAML file")
+        str | None,
+        typer.Option(
+            help="fast, marcu2022, won2023, volpi2019, volpi2019-cifar10, volpi2019-camvid, xiao2021, xiao2021-small,"
+            " or a YAML file"
+        ),
     ] = None,
     mix: Annotated[str | None, typer.Option(help="none, cutmix, mixup …, with settings: 'cutmix(alpha=1)'")] = None,
     robust: Annotated[

@@ -26,7 +26,8 @@ Gaps = Annotated[
     list[str] | None, typer.Option("--gap", help="FIRST,SECOND tests to subtract; default mixed_same,mixed_rand")
 ]
 RecipeName = Annotated[
-    str | None, typer.Option("--recipe", help="of snellen train: fast, 004, 004-small …, or a YAML file")
+    str | None,
+    typer.Option("--recipe", help="recipe of snellen train: fast, xiao2021, xiao2021-small …, or a YAML file"),
 ]
 Epochs = Annotated[int | None, typer.Option(help="how often every image is seen")]
 Mix = Annotated[str | None, typer.Option(help="none, cutmix, mixup …")]
@@ -63,7 +64,7 @@ def variants(
     json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Train on each of some data and test on each of others: the grid of paper 004, table 5."""
+    """Train on each of some data and test on each of others: the grid of Xiao et al. 2021, table 5."""
     from snellen.cli.sweep_output import run_sweep
     from snellen.sweep.grid import variants_plan
     from snellen.sweep.in9 import in9_variants
@@ -102,7 +103,7 @@ def amount(
     json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Train on more and more of some data: paper 004, figures 3, 11 and 12. Smaller sets are part of larger ones."""
+    """Train on more and more of some data: Xiao et al. 2021, figures 3, 11 and 12. Smaller sets are part of larger ones."""
     from snellen.cli.sweep_output import run_sweep
     from snellen.sweep.amounts import amount_plan
 
@@ -144,7 +145,7 @@ def grain(
     json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Train to tell finer and finer classes apart, and test on the coarse ones: paper 004, figure 10."""
+    """Train to tell finer and finer classes apart, and test on the coarse ones: Xiao et al. 2021, figure 10."""
     from snellen.cli.sweep_output import run_sweep
     from snellen.sweep.grain import grain_plan
 
@@ -173,7 +174,7 @@ def methods(
     json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Draw mixed_same against mixed_rand for models that are trained already: paper 004, figure 13."""
+    """Draw mixed_same against mixed_rand for models that are trained already: Xiao et al. 2021, figure 13."""
     from snellen.cli.sweep_output import run_sweep
     from snellen.sweep.methods import methods_plan
 
