@@ -31,7 +31,7 @@ sys.path.insert(0, str(DOCS))
 from commands_page import commands_page, wrapped  # noqa: E402
 
 README = DOCS.parent / "README.md"
-TERMINAL = re.compile(r"(?<=```console\n)\$ (snellen .+?)\n(.*?)(?=```)", re.S)
+TERMINAL = re.compile(r"(?<=```console\n)\$ (snellen (?:[^\n]*\\\n)*[^\n]*)\n(.*?)(?=```)", re.S)
 
 
 def reference() -> str:

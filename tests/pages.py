@@ -35,14 +35,19 @@ def blocks(text: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def commands(text: str) -> list[list[str]]:
-    """The words of each `snellen …` command in code blocks, without comments; backslashes at line ends join lines."""
+    """The words of each `snellen …` command in code blocks, without comments.
+
+    Lines are joined by a backslash at the end, or where a quotation is open.
+    """
     found = []
     for kind, lines in blocks(text):
         if kind != "code" or lines[0].strip() == "```python":
             continue
-        code = re.sub(r"\\\n\s*", " ", "\n".join(lines))
-        for line in re.split(r"\n", code):
-            line = line.strip().removeprefix("$ ").removeprefix(".venv/bin/")
-            if line.startswith("snellen "):
-                found.append(shlex.split(line, comments=True))
+        rest = iter(re.sub(r"\\\n\s*", " ", "\n".join(lines)).split("\n"))
+        for line in rest:
+            words = line.strip().removeprefix("$ ")
+            while words.startswith("snellen ") and (words.count("'") % 2 or words.count('"') % 2):
+                words += " " + next(rest).strip()
+            if words.startswith("snellen "):
+                found.append(shlex.split(words, comments=True))
     return found
