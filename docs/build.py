@@ -1,11 +1,21 @@
-"""`make docs`: write what is generated in the docs — reference.md; with --picture RUN the README's picture, with
---phantom the pictures of phantom.md."""
+"""Write what is generated in the docs: reference.md and commands.md.
+
+python docs/build.py                # after a change of a docstring, a help text, a command or an option
+python docs/build.py --terminal     # also the README's terminal output: runs its command
+python docs/build.py --picture RUN  # also the README's picture, from a run's report
+python docs/build.py --phantom      # also the pictures of phantom.md
+"""
 
 from __future__ import annotations
 
 import argparse
 import dataclasses
 import inspect
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 from snellen.audits import AUDITS
@@ -16,31 +26,50 @@ from snellen.distort.fills import PAINTS
 from snellen.distort.law import LAWS
 from snellen.notation import format_value
 
-DOCS = Path(__file__).parent
+DOCS = Path(__file__).resolve().parent
+sys.path.insert(0, str(DOCS))
+from commands_page import commands_page, wrapped  # noqa: E402
+
+README = DOCS.parent / "README.md"
+TERMINAL = re.compile(r"(?<=```console\n)\$ (snellen (?:[^\n]*\\\n)*[^\n]*)\n(.*?)(?=```)", re.S)
 
 
 def reference() -> str:
     """The text of reference.md."""
-    parts = ["# Reference\n", "Written by `make docs` from the code's own documentation; do not edit.\n"]
+    parts = ["# Reference\n", "Written by `python docs/build.py` from the code's own documentation; do not edit.",
+             "Commands and their options: [commands.md](commands.md).\n"]  # fmt: skip
     parts += ["## Models\n", _pairs("models"), "## Data\n", _pairs("data")]
-    parts.append("`?column=value` keeps only the rows with that value; several are joined with `&`. For `phantom:` the "
-                 "options are its dials.\n")  # fmt: skip
-    parts.append("Any data take these options too, in this order:\n")
-    parts.append("\n".join(f"- `?{name}=`: {meaning}" for name, meaning in OPTIONS.items()) + "\n")
+    parts.append("`?column=value` keeps only the rows with that value; join several with `&`. For `phantom:` the options are\n"
+                 "its dials ([phantom.md](phantom.md)). Any dataset also takes these options, in this order:\n")  # fmt: skip
+    parts.append("\n".join(_item(f"?{name}=", meaning) for name, meaning in OPTIONS.items()) + "\n")
     parts.append("## Distortions\n")
-    parts.append("Arguments may be given by position or by name; `a | b` chains. The text form prints all fields and is "
-                 "the distortion's identity.\n")  # fmt: skip
+    parts.append("Give arguments by position or by name; `a | b` chains. The text form prints all fields and is the\n"
+                 "distortion's identity.\n")  # fmt: skip
     parts += [_entry(name, cls) for name, cls in DISTORTIONS.items()]
-    parts += ["### Fills\n", "\n".join(f"- `{name}`: {_fill(name)}" for name in PAINTS) + "\n"]
-    parts += ["### Laws\n", "A parameter may be a law, drawn anew for each image.\n"]
+    parts += ["### Fills\n", "\n".join(_item(name, _fill(name)) for name in PAINTS) + "\n"]
+    parts += ["### Laws\n", "A parameter may be a law. It is then drawn again for each image.\n"]
     parts.append(
-        "\n".join(f"- `{name}({', '.join(_fields(cls))})`: {_first(cls)}" for name, cls in LAWS.items()) + "\n"
+        "\n".join(_item(f"{name}({', '.join(_fields(cls))})", _first(cls)) for name, cls in LAWS.items()) + "\n"
     )
     parts.append("## Audits\n")
-    parts.append("Clean images and mild noise (`noise(uniform(0, 0.025))`) are always asked.\n")
+    parts.append("Every audit also asks about clean images and mild noise (`noise(uniform(0, 0.025))`).\n")
     parts += [_entry(name, cls) for name, cls in AUDITS.items()]
     parts += ["## Methods of making maps\n", _pairs("methods")]
     return "\n".join(parts)
+
+
+def terminal(readme: str) -> str:
+    """The README's text with the output that its command prints now."""
+
+    def run(match: re.Match[str]) -> str:
+        command = shlex.split(match[1].replace("\\\n", " "))
+        with tempfile.TemporaryDirectory() as folder:
+            ended = subprocess.run(
+                [sys.executable, "-m", *command], cwd=folder, capture_output=True, text=True, check=True, timeout=600
+            )
+        return f"$ {match[1]}\n" + "\n".join(line.rstrip() for line in ended.stdout.splitlines()) + "\n"
+
+    return TERMINAL.sub(run, readme)
 
 
 def picture(run: Path, width: int = 1240) -> None:
@@ -77,13 +106,35 @@ def picture(run: Path, width: int = 1240) -> None:
 
 
 def _pairs(kind: str) -> str:
-    rows = "\n".join(f"| `{text}` | {meaning} |" for text, meaning in catalogue(kind))
-    return f"| write | it is |\n|---|---|\n{rows}\n"
+    return "\n".join(_item(text, meaning) for text, meaning in catalogue(kind)) + "\n"
+
+
+def _item(code: str, meaning: str) -> str:
+    return "\n".join(wrapped(f"- `{code}`: {meaning}", "  "))
 
 
 def _entry(name: str, cls: type) -> str:
-    shown = [f"{f.name}={format_value(f.default)}" for f in dataclasses.fields(cls)]
-    return f"### `{name}({', '.join(shown)})`\n\n{inspect.getdoc(cls)}\n"
+    fields = [f"{f.name}={format_value(f.default)}" for f in dataclasses.fields(cls)]
+    form = "\n".join(f"    {line}" for line in wrapped(f"{name}({', '.join(fields)})", "    "))
+    return f"### {name}\n\n{form}\n\n{_paragraphs(inspect.getdoc(cls) or '')}\n"
+
+
+def _paragraphs(text: str, lines: int = 6) -> str:
+    """A docstring whose long paragraphs are divided between sentences, so that none has more than six lines."""
+    parts: list[str] = []
+    for paragraph in text.split("\n\n"):
+        if paragraph.count("\n") < lines:
+            parts.append(paragraph)
+            continue
+        block = ""
+        for sentence in re.split(r"(?<=\.) (?=[A-Z`])", " ".join(paragraph.split())):
+            if block and len(wrapped(f"{block} {sentence}", "")) > lines - 1:
+                parts.append("\n".join(wrapped(block, "")))
+                block = sentence
+            else:
+                block = f"{block} {sentence}".strip()
+        parts.append("\n".join(wrapped(block, "")))
+    return "\n\n".join(parts)
 
 
 def _fields(cls: type) -> list[str]:
@@ -100,11 +151,15 @@ def _fill(name: str) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--terminal", action="store_true", help="run the README's command and paste what it prints")
     parser.add_argument("--picture", type=Path, metavar="RUN", help="take the README's picture from this run's report")
     parser.add_argument("--phantom", action="store_true", help="draw the pictures of phantom.md")
     chosen = parser.parse_args()
     (DOCS / "reference.md").write_text(reference())
+    (DOCS / "commands.md").write_text(commands_page())
+    if chosen.terminal:
+        README.write_text(terminal(README.read_text()))
     if chosen.picture:
         picture(chosen.picture)
     if chosen.phantom:

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Paper 004 on the phantom world, from a VOC export to the grid of table 5: examples/phantom_backgrounds.sh runs/phantom
+# Xiao et al. 2021 on the phantom world, from a VOC export to the grid of table 5: examples/phantom_backgrounds.sh runs/phantom
 # A command that ended is not repeated, one that was stopped goes on. docs/results/backgrounds.md says what comes out.
 set -euo pipefail
 out=${1:-runs/phantom-backgrounds}

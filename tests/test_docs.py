@@ -1,28 +1,40 @@
-"""The docs are true: generated parts are current, public names are there, links lead somewhere."""
+"""The docs are true: generated parts are current, commands parse, names are there, links lead somewhere."""
 
 from __future__ import annotations
 
 import dataclasses
 import importlib.util
 import re
+from functools import cache
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
 from PIL import Image
 
 import snellen
-from snellen.audits import AUDITS
+from snellen.audits import AUDITS, parse_audits
 from snellen.distort import DISTORTIONS
 from snellen.models import from_callable
 
+from .pages import commands
+
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCS = ROOT / "docs"
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted(DOCS.rglob("*.md")),
+    *sorted(ROOT.glob("examples/**/*.md")),
+]
+REFRESH = "run `python docs/build.py`"
 
 
+@cache
 def builder(name: str = "build") -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
+    spec = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -30,8 +42,20 @@ def builder(name: str = "build") -> ModuleType:
     return module
 
 
-def test_the_reference_is_current() -> None:
-    assert (ROOT / "docs" / "reference.md").read_text() == builder().reference(), "run `make docs`"
+def page_id(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def test_the_generated_pages_are_current() -> None:
+    assert (DOCS / "reference.md").read_text() == builder().reference(), REFRESH
+    assert (DOCS / "commands.md").read_text() == builder().commands_page(), REFRESH
+
+
+@pytest.mark.slow
+def test_the_terminal_output_of_the_readme_is_what_the_command_prints() -> None:
+    readme = (ROOT / "README.md").read_text()
+    assert builder().TERMINAL.search(readme)
+    assert builder().terminal(readme) == readme, "run `python docs/build.py --terminal`"
 
 
 def test_every_distortion_and_audit_is_documented() -> None:
@@ -40,11 +64,61 @@ def test_every_distortion_and_audit_is_documented() -> None:
         assert len(cls.__doc__) > 15
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_every_command_and_option_is_documented() -> None:
+    sections = dict(re.findall(r"^## `(.+?)`\n(.*?)(?=^## |\Z)", (DOCS / "commands.md").read_text(), re.M | re.S))
+    declared = dict(builder("commands_page").commands())
+    assert sections.keys() == declared.keys(), REFRESH
+    for words, command in declared.items():
+        assert command.help or words == "snellen", f"{words} has no help text"
+        for one in command.params:
+            name = one.opts[0] if one.param_type_name == "option" else one.name
+            assert getattr(one, "hidden", False) or name in sections[words], f"{words} {name}: {REFRESH}"
+            assert getattr(one, "help", None) or getattr(one, "hidden", False), f"{words} {name} has no help text"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_id)
 def test_links_lead_somewhere(page: Path) -> None:
-    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text()):
-        if not target.startswith("http"):
-            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+    for target, anchor in re.findall(r"\]\(([^)#]*)(?:#([^)]*))?\)", page.read_text()):
+        if target.startswith("http"):
+            continue
+        file = page.parent / target if target else page
+        assert file.exists(), f"{page.name} links to {target}"
+        assert not anchor or anchor in anchors(file), f"{page.name} links to {target}#{anchor}"
+
+
+def anchors(page: Path) -> set[str]:
+    headings = re.findall(r"^#+ (.+)$", page.read_text(), re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.name != "roadmap.md"], ids=page_id)
+def test_the_commands_of_a_page_parse(page: Path) -> None:
+    """Each `snellen …` line names a command and options that exist, with values of the right type."""
+    for words in commands(page.read_text()):
+        command, rest = command_of(words)
+        chosen = command.make_context(" ".join(words), rest).params
+        for name in ("data", "train", "test", "donors", "world"):
+            for text in texts(chosen.get(name)):
+                if text.partition("=")[2].startswith("phantom:"):
+                    text = text.partition("=")[2]
+                if text.startswith("phantom:") and "$" not in text:
+                    assert len(snellen.load_data(text)) > 0
+        if chosen.get("recipe") and not chosen["recipe"].endswith(".yaml"):
+            assert chosen["recipe"] in snellen.train.PRESETS
+        parse_audits(chosen.get("audits"))
+
+
+def command_of(words: list[str]) -> tuple[Any, list[str]]:
+    """The declared command that the words call, and the words after it."""
+    declared = dict(builder("commands_page").commands())
+    for length in (3, 2, 1):
+        if " ".join(words[:length]) in declared:
+            return declared[" ".join(words[:length])], words[length:]
+    raise AssertionError(f"no command {' '.join(words[:3])}")
+
+
+def texts(value: Any) -> list[str]:
+    return [str(one) for one in (value if isinstance(value, (list, tuple)) else [value]) if one is not None]
 
 
 @pytest.mark.parametrize(
@@ -52,6 +126,41 @@ def test_links_lead_somewhere(page: Path) -> None:
 )
 def test_public_names_are_there(name: str) -> None:
     assert getattr(snellen, name) is not None
+
+
+def test_the_design_names_the_rooms_that_exist_and_only_those() -> None:
+    design = (DOCS / "design.md").read_text()
+    rooms = set(re.findall(r"^\| `(\w+)/` \|", design, re.M))
+    assert rooms == {
+        path.name for path in (ROOT / "src" / "snellen").iterdir() if path.is_dir() and path.name[0] != "_"
+    }
+    top = design[design.index("Top level:") : design.index("- `measure/` imports")]
+    modules = {path.stem for path in (ROOT / "src" / "snellen").glob("*.py")} - {"__init__", "__main__"}
+    assert set(re.findall(r"`(\w+)`", top)) == modules
+
+
+def test_measures_of_the_design_exist_and_those_of_the_roadmap_do_not_yet() -> None:
+    def names(page: str, start: str) -> set[str]:
+        text = (DOCS / page).read_text()
+        section = text[text.index(start) :]
+        section = section[: section.index("\n## ")]
+        return set(re.findall(r"(?:^    |· )(\w+)\(", section, re.M))
+
+    now, planned = names("design.md", "`snellen.measure` (clean"), names("roadmap.md", "\n## Measures"[1:])
+    assert {"interference", "attack_success", "diversity"} <= now
+    assert {"friedman", "diffuseness"} <= planned
+    assert all(hasattr(snellen.measure, name) for name in now)
+    assert not any(hasattr(snellen.measure, name) for name in planned)
+
+
+def test_distortions_models_and_data_of_the_design_exist() -> None:
+    design = (DOCS / "design.md").read_text()
+    listed = design[design.index("### Distortions") : design.index("## Names others call")]
+    assert set(re.findall(r"^\| `(\w+)\(", listed, re.M)) == set(DISTORTIONS)
+    from snellen.data import SCHEMES
+
+    data = design[design.index("### DATA") : design.index("### Distortions")]
+    assert set(re.findall(r"[|,] `(\w+):", data)) == set(SCHEMES)
 
 
 def test_the_worked_examples_of_the_docs_run(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,7 +175,7 @@ def test_the_worked_examples_of_the_docs_run(monkeypatch: pytest.MonkeyPatch) ->
 
         module = ModuleType(held["__name__"])
         sys.modules[module.__name__] = module
-        blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / page).read_text(), re.S)
+        blocks = re.findall(r"```python\n(.*?)```", (DOCS / page).read_text(), re.S)
         exec(blocks[number], module.__dict__)
         return module.__dict__
 
@@ -90,7 +199,7 @@ def test_the_worked_examples_of_the_docs_run(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_the_examples_of_the_phantom_page_run() -> None:
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "phantom.md").read_text(), re.S)
+    blocks = re.findall(r"```python\n(.*?)```", (DOCS / "phantom.md").read_text(), re.S)
     assert len(blocks) == 2
     for block in blocks:
         exec(block, {"__name__": "docs_phantom"})
@@ -100,7 +209,7 @@ def test_the_phantom_page_names_every_dial_and_every_field_of_the_truth() -> Non
     from snellen.data.phantom import DIALS, FORMATS, Truth
     from snellen.data.phantom.shapes import NODES, SHAPES
 
-    page = (ROOT / "docs" / "phantom.md").read_text()
+    page = (DOCS / "phantom.md").read_text()
     for name in (*DIALS, *FORMATS, *(f.name for f in dataclasses.fields(Truth))):
         assert f"`{name}`" in page, name
     for name in (*SHAPES, *NODES):
@@ -108,8 +217,8 @@ def test_the_phantom_page_names_every_dial_and_every_field_of_the_truth() -> Non
 
 
 def test_the_pictures_of_the_phantom_page_are_current_and_small() -> None:
-    pictures, folder = builder("phantom_pictures").PICTURES, ROOT / "docs" / "images"
-    page, total = (ROOT / "docs" / "phantom.md").read_text(), 0
+    pictures, folder = builder("phantom_pictures").PICTURES, DOCS / "images"
+    page, total = (DOCS / "phantom.md").read_text(), 0
     for name, drawn in pictures.items():
         file = folder / f"phantom-{name.replace('_', '-')}.png"
         assert f"images/{file.name}" in page

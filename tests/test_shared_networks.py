@@ -1,4 +1,4 @@
-"""Real networks on real images, through the public command line and the factories in examples/."""
+"""Real networks on real images, through the public command line and the factories in examples/maintainers/."""
 
 from __future__ import annotations
 
@@ -16,15 +16,20 @@ import pytest
 import snellen
 
 ROOT = Path(__file__).resolve().parents[1]
-FACTORY = f"python:{ROOT}/examples/shared_networks.py"
+FACTORY = f"python:{ROOT}/examples/maintainers/shared_networks.py"
 
 
 @pytest.fixture(scope="module")
 def place(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A working folder with the data that examples/shared_data.py writes."""
+    """A working folder with the data that examples/maintainers/shared_data.py writes."""
     folder = tmp_path_factory.mktemp("shared")
     environment = os.environ | {"SNELLEN_SHARED": str(shared.parent)}
-    subprocess.run([sys.executable, str(ROOT / "examples" / "shared_data.py")], cwd=folder, env=environment, check=True)
+    subprocess.run(
+        [sys.executable, str(ROOT / "examples" / "maintainers" / "shared_data.py")],
+        cwd=folder,
+        env=environment,
+        check=True,
+    )
     return folder
 
 
@@ -50,7 +55,7 @@ def test_clean_accuracies_of_the_cifar10_networks_are_those_of_the_data_pack(pla
 
 @pytest.mark.slow
 def test_shuffling_interferes_with_basic_networks_far_more_than_with_cutmix_ones(place: Path, shared: Path) -> None:
-    """Paper 000, table 1: 2.82 against 0.31, the dominant class being truck (figure 2)."""
+    """Marcu & Prügel-Bennett 2022, table 1: 2.82 against 0.31, the dominant class being truck (figure 2)."""
     runs = shared / "models" / "cifar10_runs"
     run = audit(
         place, shared, *(f"{kind}={FACTORY}:cifar10_run@{runs}/{kind}-*.safetensors" for kind in ("basic", "cutmix")),
@@ -84,7 +89,7 @@ def test_mobilenet_knows_most_of_the_imagenet_photographs(place: Path, shared: P
 def test_shuffling_orders_the_methods_as_published_and_iocclusion_says_how_little_it_knows(
     place: Path, shared: Path, realdata: Any
 ) -> None:
-    """Paper 000, table 1: DI of shuffling 2.82 for basic, 2.40 for MixUp, 0.31 for CutMix.
+    """Marcu & Prügel-Bennett 2022, table 1: DI of shuffling 2.82 for basic, 2.40 for MixUp, 0.31 for CutMix.
 
     iOcclusion at 30 % is 0.194, 0.570 and 1.193 there (table 16). Here CutMix lies above basic as well, but the gaps of
     these small networks are 1 to 4 points: with 2,000 and 3,000 images other squares exchange basic and MixUp, and the
@@ -111,7 +116,7 @@ def test_shuffling_orders_the_methods_as_published_and_iocclusion_says_how_littl
 
 @pytest.mark.slow
 def test_mixing_moves_the_data_as_far_as_published_for_basic_networks(place: Path, shared: Path) -> None:
-    """Paper 000, table 6: affinity of −12.58 points for MixUp and −25.55 for FMix (there five PreAct-ResNet18)."""
+    """Marcu & Prügel-Bennett 2022, table 6: affinity of −12.58 points for MixUp and −25.55 for FMix."""
     run = audit(
         place, shared, f"basic={FACTORY}:cifar10_run@{shared}/models/cifar10_runs/basic-[01].safetensors",
         "--data", "arrays:runs/data/cifar10_test.npz", "--audits", "augmentation([mix(mixup), mix(fmix)])",

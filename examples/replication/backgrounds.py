@@ -1,4 +1,4 @@
-"""Paper 004, table 5: one network for each variant of the training images, each asked about every variant of the test images.
+"""Xiao et al. 2021, table 5: one network per variant of the training images, each asked about every variant of the test images.
 
     python examples/replication/backgrounds.py --in9 variants-train variants-test --arch torchvision:resnet50
     python examples/replication/backgrounds.py --boxes train.csv test.csv --masks masks --size 64 --arch preact_resnet18
@@ -59,7 +59,7 @@ def table_five(found: Sweep) -> str:
 
 
 def main() -> None:
-    parser = arguments(__doc__, arch="smallnet", recipe="004", name="004", runs=1)
+    parser = arguments(__doc__, arch="smallnet", recipe="xiao2021", name="xiao2021", runs=1)
     parser.add_argument("--in9", nargs=2, type=Path, metavar=("TRAIN", "TEST"), help="two built folders")
     parser.add_argument("--boxes", nargs=2, type=Path, metavar=("TRAIN", "TEST"), help="two tables to build them from")
     parser.add_argument("--masks", type=Path, help="with --boxes: the folder of masks")

@@ -1,5 +1,6 @@
-"""Paper 000: networks trained with and without mixing, and what occlusion and shuffling do to them.
+"""Marcu & Prügel-Bennett 2022: networks trained with and without mixing, and what occlusion and shuffling do to them.
 
+    python examples/download.py cifar10 cifar100 --out datasets
     python examples/replication/data_modification.py                                # as published: 200 epochs, 5 runs
     python examples/replication/data_modification.py --recipe fast --runs 3 --device cuda --compile
     python examples/replication/data_modification.py --part left_out --recipe fast --runs 3 --device cuda
@@ -18,8 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-from cifar import CLASSES, small_images
 from protocol import arguments, audit_groups, finish, train_group
+from small_images import NAMES, small_images
 
 from snellen.data import Dataset, limited, random_labels, without_classes
 from snellen.train import preset
@@ -44,7 +45,7 @@ class Group:
 
 
 def main() -> None:
-    parser = arguments(__doc__, arch="preact_resnet18", recipe="000", name="000")
+    parser = arguments(__doc__, arch="preact_resnet18", recipe="marcu2022", name="marcu2022")
     parser.add_argument("--part", default="mixes", choices=list(PARTS))
     parser.add_argument("--data", default="cifar10", choices=["cifar10", "fashion_mnist"])
     parser.add_argument(
@@ -54,14 +55,12 @@ def main() -> None:
         "--more-runs", nargs="*", default=[], metavar="GROUP=N", help="groups with another number of runs"
     )
     parser.add_argument("--archs", nargs="+", default=ARCHITECTURES, help="for --part architectures")
-    parser.add_argument(
-        "--partners", nargs="+", default=["cifar100"], choices=list(CLASSES), help="for --part partners"
-    )
+    parser.add_argument("--partners", nargs="+", default=["cifar100"], choices=NAMES, help="for --part partners")
     parser.add_argument("--seen", type=int, default=10_000, help="training images that iOcclusion asks about")
     chosen = parser.parse_args()
 
-    learnt, test = (small_images(chosen.data, split, chosen.limit) for split in ("train", "test"))
-    donors = small_images(DONORS[chosen.data], "test")
+    learnt, test = (small_images(chosen.data, split, chosen.root, chosen.limit) for split in ("train", "test"))
+    donors = small_images(DONORS[chosen.data], "test", chosen.root)
     if chosen.part == "left_out":
         learnt, test = (without_classes(one, [LEFT_OUT[chosen.data]]) for one in (learnt, test))
     elif chosen.part == "random_labels":
@@ -86,11 +85,16 @@ def _mixes(chosen: argparse.Namespace) -> list[Group]:
 
 def _partners(chosen: argparse.Namespace) -> list[Group]:
     """Each mix with the reformulated objective: partners of the same data (the baseline), then of others."""
-    held = {name: small_images(name, "test" if name == "cifar100" else "train") for name in chosen.partners}
+    partners = {
+        name: small_images(name, "test" if name == "cifar100" else "train", chosen.root) for name in chosen.partners
+    }
     mixed = [mix for mix in chosen.mixes if mix != "none"]
     return [
         Group(
-            mix if name is None else f"{mix}-with-{name}", mix, partner=held.get(name or ""), objective="reformulated"
+            mix if name is None else f"{mix}-with-{name}",
+            mix,
+            partner=partners.get(name or ""),
+            objective="reformulated",
         )
         for mix in mixed
         for name in (None, *chosen.partners)

@@ -33,6 +33,9 @@ def arguments(about: str | None, **defaults: Any) -> argparse.ArgumentParser:
     parser.add_argument("--audits", default=None, help="default: all")
     parser.add_argument("--device")
     parser.add_argument("--compile", action="store_true", help="by torch.compile: a quarter faster on a GPU")
+    parser.add_argument(
+        "--root", type=Path, default=Path("datasets"), help="folder of the files of examples/download.py"
+    )
     parser.add_argument("--out", type=Path, default=Path("runs") / "replication" / defaults["name"])
     parser.add_argument("--test-only", action="store_true", help="do not ask about the training images")
     parser.add_argument("--bring", type=Path, help="copy findings, predictions and the table here")

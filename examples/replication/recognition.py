@@ -1,4 +1,4 @@
-"""Paper 002: several architectures that learnt from unoccluded objects, asked to recognise occluded ones.
+"""Kassaw et al. 2024: several architectures that learnt from unoccluded objects, asked to recognise occluded ones.
 
     python examples/replication/recognition.py --device cuda                    # four architectures, 35 epochs, 3 runs
     python examples/replication/recognition.py --data folder:iruo/train --test folder:iruo/none --worlds folder:iruo/high
@@ -33,7 +33,7 @@ AUDITS = f"occlusion(areas={list(SHARES)}, fills=[black, noise]), interference(d
 
 
 def main() -> None:
-    parser = arguments(__doc__, arch=ARCHITECTURES, recipe="fast", name="002", runs=3)
+    parser = arguments(__doc__, arch=ARCHITECTURES, recipe="fast", name="kassaw2024", runs=3)
     parser.add_argument("--data", default="phantom:train?size=32&n=9000&occlusion=0", help="unoccluded training images")
     parser.add_argument("--test", default=f"{WORLD}0", help="unoccluded test images of the same classes")
     parser.add_argument("--worlds", nargs="*", default=[f"{WORLD}{often}" for often in (0.25, 0.5, 0.75, 1)],

@@ -146,7 +146,8 @@ def test_a_trained_network_gives_the_local_table_with_one_and_two_actors(
     monkeypatch.setenv("SNELLEN_SHARED", str(shared.parent))
     images, labels, index = realdata.load_small("cifar10", "test", shared)
     np.savez(tmp_path / "cifar.npz", images=images[:200], labels=labels[:200], ids=[str(i) for i in index[:200]])
-    network = f"python:{ROOT}/examples/shared_networks.py:cifar10_run@{shared}/models/cifar10_runs/basic-0.safetensors"
+    factory = f"python:{ROOT}/examples/maintainers/shared_networks.py:cifar10_run"
+    network = f"{factory}@{shared}/models/cifar10_runs/basic-0.safetensors"
     exam = functools.partial(ask, network, f"arrays:{tmp_path}/cifar.npz", AUDIT, shard=32, batch_size=16)
     local = exam().predictions()
     assert local["score"].mean() > 0.5

@@ -28,7 +28,9 @@ IMAGES = 200
 def networks(shared: Path) -> Iterator[ModuleType]:
     patch = pytest.MonkeyPatch()
     patch.setenv("SNELLEN_SHARED", str(shared.parent))
-    spec = importlib.util.spec_from_file_location("shared_networks", ROOT / "examples" / "shared_networks.py")
+    spec = importlib.util.spec_from_file_location(
+        "shared_networks", ROOT / "examples" / "maintainers" / "shared_networks.py"
+    )
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

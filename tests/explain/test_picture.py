@@ -111,7 +111,9 @@ def test_maps_of_real_photos_lie_on_the_thing(shared, monkeypatch) -> None:
 
     root = Path(__file__).resolve().parents[2]
     monkeypatch.setenv("SNELLEN_SHARED", str(shared.parent))
-    spec = importlib.util.spec_from_file_location("shared_networks", root / "examples" / "shared_networks.py")
+    spec = importlib.util.spec_from_file_location(
+        "shared_networks", root / "examples" / "maintainers" / "shared_networks.py"
+    )
     assert spec is not None
     assert spec.loader is not None
     networks = importlib.util.module_from_spec(spec)

@@ -13,6 +13,7 @@ from torch import nn
 from snellen.errors import UserError
 from snellen.train import PRESETS, Recipe, parse_schedule, preset
 from snellen.train.optimiser import decay_groups, make_optimiser
+from snellen.train.presets import OLD_NAMES
 from snellen.train.recipe import differing, name_in
 from snellen.train.schedule import SCHEDULES
 
@@ -24,16 +25,16 @@ def rates(name: str, epochs: list[int], total: int = 200, per_epoch: int = 390) 
 
 
 def test_the_papers_rates():
-    assert rates("000", [0, 99, 100, 199]) == pytest.approx([0.1, 0.1, 0.001, 0.001])
+    assert rates("marcu2022", [0, 99, 100, 199]) == pytest.approx([0.1, 0.1, 0.001, 0.001])
     steps = [0.1, 0.1, 0.01, 0.01, 0.001, 0.001, 1e-4, 1e-4]
-    assert rates("001", [0, 74, 75, 149, 150, 224, 225, 299], 300) == pytest.approx(steps)
-    assert rates("003-cifar10", [0, 59, 60, 119, 120, 159, 160]) == pytest.approx(
+    assert rates("won2023", [0, 74, 75, 149, 150, 224, 225, 299], 300) == pytest.approx(steps)
+    assert rates("volpi2019-cifar10", [0, 59, 60, 119, 120, 159, 160]) == pytest.approx(
         [0.1, 0.1, 0.02, 0.02, 0.004, 0.004, 8e-4]
     )
-    assert rates("004", [0, 49, 50, 99, 100, 150, 199]) == pytest.approx([0.1, 0.1, 0.01, 0.01, 1e-3, 1e-4, 1e-4])
-    assert rates("004-small", [0, 50]) == pytest.approx([0.01, 0.001])
-    assert rates("003", [0, 100]) == pytest.approx([3e-4, 3e-4])
-    assert (preset("003").updates, preset("003").optimiser) == (1_000_000, "adam")
+    assert rates("xiao2021", [0, 49, 50, 99, 100, 150, 199]) == pytest.approx([0.1, 0.1, 0.01, 0.01, 1e-3, 1e-4, 1e-4])
+    assert rates("xiao2021-small", [0, 50]) == pytest.approx([0.01, 0.001])
+    assert rates("volpi2019", [0, 100]) == pytest.approx([3e-4, 3e-4])
+    assert (preset("volpi2019").updates, preset("volpi2019").optimiser) == (1_000_000, "adam")
 
 
 def test_a_step_lies_exactly_where_it_is_said_in_shares_or_epochs():
@@ -67,9 +68,21 @@ def test_every_preset_is_a_recipe_and_can_be_changed(name):
     assert Recipe.read(asdict(recipe)) == recipe
 
 
+@pytest.mark.parametrize(("old", "name"), OLD_NAMES.items())
+def test_a_number_of_earlier_versions_gives_the_very_recipe_of_the_name(old, name):
+    assert preset(old, arch="resnet20") == preset(name, arch="resnet20")  # what cards and settings.yaml keep
+
+
+def test_numbers_of_earlier_versions_are_listed_nowhere():
+    with pytest.raises(UserError) as raised:
+        preset("005")
+    assert "marcu2022" in str(raised.value)
+    assert not any(f" {old}" in str(raised.value) for old in OLD_NAMES)
+
+
 def test_a_length_in_epochs_takes_the_place_of_one_in_updates():
-    assert (preset("003", epochs=3).epochs, preset("003", epochs=3).updates) == (3, None)
-    assert preset("003", epochs=3, updates=5).updates == 5
+    assert (preset("volpi2019", epochs=3).epochs, preset("volpi2019", epochs=3).updates) == (3, None)
+    assert preset("volpi2019", epochs=3, updates=5).updates == 5
 
 
 def test_settings_come_from_a_file_and_as_texts(tmp_path):

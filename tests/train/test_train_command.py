@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 
@@ -12,6 +13,7 @@ import yaml
 
 from snellen.cli import main
 from snellen.models.checkpoint import read_card
+from snellen.train.presets import OLD_NAMES
 
 
 @pytest.fixture
@@ -50,13 +52,24 @@ def test_runs_become_checkpoints_that_an_audit_takes_as_one_model(at, capsys):
 
 
 def test_json_is_the_cards_and_flags_win_over_the_recipe(at, capsys):
-    assert run(*QUICK, "--recipe", "000", "--lr", "0.05", "--set", "flip=false", "--limit", "50", "--json") == 0
+    assert run(*QUICK, "--recipe", "marcu2022", "--lr", "0.05", "--set", "flip=false", "--limit", "50", "--json") == 0
     told = json.loads(capsys.readouterr().out)
     (path,) = told
     recipe = told[path]["recipe"]
     assert path == "models/smallnet-none/smallnet-none-0.safetensors"
     assert (recipe["lr"], recipe["flip"], recipe["weight_decay"], recipe["epochs"]) == (0.05, False, 1e-4, 1)
     assert recipe["schedule"] == "steps(at=[0.5], factor=0.01)"
+
+
+def test_the_numbers_of_earlier_versions_train_as_the_names_do_and_are_not_in_the_help(at, capsys):
+    assert run(*QUICK, "--recipe", "000", "--dry-run", "--json") == 0
+    by_number = capsys.readouterr().out
+    assert run(*QUICK, "--recipe", "marcu2022", "--dry-run", "--json") == 0
+    assert by_number == capsys.readouterr().out
+    assert run("train", "--help") == 0
+    shown = capsys.readouterr().out
+    assert "marcu2022" in shown
+    assert not set(OLD_NAMES) & set(re.split(r"[\s,]+", shown))
 
 
 def test_a_dry_run_says_what_would_be_done_and_does_nothing(at, capsys):

@@ -22,7 +22,7 @@ class Occlude(Painting):
 
     `area` is the covered share, 0 to 1, or a law of it. With `inside` it lies wholly inside the image, else its centre
     is any pixel and what leaves the image is lost. `law=exact` takes the sides nearest to the area; `law=published` is
-    the rule of the public code of paper 000 (even sides, centre drawn), for parity.
+    the rule of the public code of Marcu & Prügel-Bennett 2022 (even sides, centre drawn), for parity.
     """
 
     area: float | Law = 0.3

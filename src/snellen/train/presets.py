@@ -15,40 +15,47 @@ PRESETS: dict[str, dict[str, Any]] = {
         epochs=35, batch_size=512, lr=0.2, nesterov=True, weight_decay=1e-3, smoothing=0.1, padding=4,
         schedule="onecycle(warmup=0.2)",
     ),
-    # Paper 000, appendix A: 0.1, and 0.001 from epoch 100 of 200 (the ÷100 of a scheduler bug is part of the results).
-    "000": dict(
+    # Marcu & Prügel-Bennett 2022, appendix A: 0.1, and 0.001 from epoch 100 of 200; the ÷100 of a scheduler bug is part of
+    # the results.
+    "marcu2022": dict(
         epochs=200, batch_size=128, lr=0.1, weight_decay=1e-4, padding=4, schedule="steps(at=[0.5], factor=0.01)",
     ),
-    # Paper 001, section 4: ÷10 at 75, 150 and 225 of 300 epochs; the weight decay is CutMix's own.
-    "001": dict(
+    # Won et al. 2023, section 4: ÷10 at 75, 150 and 225 of 300 epochs; the weight decay is CutMix's own.
+    "won2023": dict(
         epochs=300, batch_size=256, lr=0.1, weight_decay=1e-4, padding=0, resized=True,
         schedule="steps(at=[0.25, 0.5, 0.75], factor=0.1)",
     ),
-    # Paper 003, digits: Adam for a million updates; the batch is the code's.
-    "003": dict(
+    # Volpi & Murino 2019, digits: Adam for a million updates; the batch is the code's.
+    "volpi2019": dict(
         updates=1_000_000, batch_size=32, optimiser="adam", lr=3e-4, weight_decay=0.0, padding=0, flip=False,
         schedule="constant",
     ),
-    # Paper 003, CIFAR-10: as Wide ResNets (Zagoruyko and Komodakis 2016), ÷5 at 60, 120 and 160 of 200 epochs.
-    "003-cifar10": dict(
+    # Volpi & Murino 2019, CIFAR-10: as Wide ResNets (Zagoruyko and Komodakis 2016), ÷5 at 60, 120 and 160 of 200 epochs.
+    "volpi2019-cifar10": dict(
         epochs=200, batch_size=128, lr=0.1, nesterov=True, weight_decay=5e-4, padding=4,
         schedule="steps(at=[0.3, 0.6, 0.8], factor=0.2)",
     ),
-    # Paper 003, CamVid: RMSprop "with decay 0.001"; rate and batch are unstated there.
-    "003-camvid": dict(
+    # Volpi & Murino 2019, CamVid: RMSprop "with decay 0.001"; rate and batch are unstated there.
+    "volpi2019-camvid": dict(
         epochs=300, batch_size=4, optimiser="rmsprop", lr=1e-4, momentum=0.0, weight_decay=0.0, padding=0,
         schedule="inverse(decay=0.001)",
     ),
-    # Paper 004, appendix C.
-    "004": dict(
+    # Xiao et al. 2021, appendix C.
+    "xiao2021": dict(
         epochs=200, batch_size=256, lr=0.1, weight_decay=1e-4, padding=0, resized=True, jitter=0.1,
         schedule="every(epochs=50, factor=0.1)",
     ),
-    # Paper 004, figure 11: the sweep over data sizes, where 0.1 did not converge on the smallest sets.
-    "004-small": dict(
+    # Xiao et al. 2021, figure 11: the sweep over data sizes, where 0.1 did not converge on the smallest sets.
+    "xiao2021-small": dict(
         epochs=200, batch_size=256, lr=0.01, weight_decay=1e-4, padding=0, resized=True, jitter=0.1,
         schedule="every(epochs=50, factor=0.1)",
     ),
+}  # fmt: skip
+
+# Names of earlier versions: they still work, and no help, message or page lists them.
+OLD_NAMES = {
+    "000": "marcu2022", "001": "won2023", "003": "volpi2019", "003-cifar10": "volpi2019-cifar10",
+    "003-camvid": "volpi2019-camvid", "004": "xiao2021", "004-small": "xiao2021-small",
 }  # fmt: skip
 
 
@@ -68,6 +75,7 @@ def _settings(name: str | None) -> tuple[dict[str, Any], str]:
     """The settings of a preset or file, and the file that errors name."""
     if name is None:
         return {}, ""
+    name = OLD_NAMES.get(name, name)
     if name in PRESETS:
         return dict(PRESETS[name]), ""
     if not name.endswith((".yaml", ".yml")):

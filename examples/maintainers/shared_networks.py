@@ -1,11 +1,12 @@
-"""Models of one's own, as `python:` factories: the trained networks of the shared data pack.
+"""The trained networks of the data pack, as `python:` factories.
 
-    snellen audit python:examples/shared_networks.py:cifar10@cifar10_resnet20 --data arrays:runs/data/cifar10_test.npz
-    snellen audit 'basic=python:examples/shared_networks.py:cifar10_run@../shared/data/models/cifar10_runs/basic-*' …
-    snellen audit python:examples/shared_networks.py:mobilenet_v2 --data 'manifest:runs/data/imagenet.csv?root=…'
-    snellen audit python:examples/shared_networks.py:mobilenet_v2@whole --data in9:runs/backgrounds/tiny/set-test/original …
+    N=python:examples/maintainers/shared_networks.py
+    snellen audit $N:cifar10@cifar10_resnet20 --data arrays:runs/data/cifar10_test.npz
+    snellen audit "basic=$N:cifar10_run@$SNELLEN_SHARED/data/models/cifar10_runs/basic-*" --data arrays:runs/data/cifar10_test.npz
+    snellen audit $N:mobilenet_v2 --data 'manifest:runs/data/imagenet.csv?root=…'
+    snellen audit $N:mobilenet_v2@whole --data in9:runs/backgrounds/tiny/set-test/original
 
-`python examples/shared_data.py` writes the data; SNELLEN_SHARED names the pack where it is not in ../shared.
+`python examples/maintainers/shared_data.py` writes the data; SNELLEN_SHARED names the pack where it is not in ../shared.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ CIFAR10 = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "hors
 
 def shared() -> Path:
     """The folder of the data pack."""
-    return Path(os.environ.get("SNELLEN_SHARED") or Path(__file__).resolve().parents[2] / "shared") / "data"
+    return Path(os.environ.get("SNELLEN_SHARED") or Path(__file__).resolve().parents[3] / "shared") / "data"
 
 
 def cifar10(name: str) -> Model:

@@ -1,11 +1,16 @@
-"""Real photographs as images with boxes, and the variants of ImageNet-9 built from them.
+"""Photographs of the data pack as images with boxes, and the variants of ImageNet-9 built from them.
 
-    python examples/background_sets.py tiny --out runs/backgrounds      # Tiny-ImageNet: both packs pooled and split anew
-    python examples/background_sets.py voc --out runs/backgrounds       # Pascal VOC photographs of five classes
-    python examples/background_sets.py pets --out runs/backgrounds      # Oxford pets, boxes around their true masks
-    python examples/background_sets.py iou                              # how well GrabCut finds the pets, and phantoms
-    python examples/background_sets.py masks --out runs/backgrounds     # Tiny-ImageNet's masks alone, to build elsewhere
+    python examples/maintainers/background_sets.py WHAT --out runs/backgrounds
 
+| WHAT | what is written |
+|---|---|
+| tiny | Tiny-ImageNet: both packs pooled and split again |
+| voc | Pascal VOC photographs of five classes |
+| pets | Oxford pets, boxes around their true masks |
+| masks | Tiny-ImageNet's masks alone, to build the set elsewhere |
+| iou | printed: how well GrabCut finds the pets, and phantoms |
+
+Users build the same from the public datasets with examples/boxes.py.
 They are ImageNet training images (Tiny-ImageNet) or of unclear licence: build them for yourself, do not pass them on.
 """
 

@@ -1,0 +1,68 @@
+"""Write images of the data pack as snellen datasets.
+
+python examples/maintainers/shared_data.py                    # runs/data: 2,000 CIFAR-10 test images, ImageNet photographs
+python examples/maintainers/shared_data.py --whole datasets   # the files that examples/replication/ reads
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import sys
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(1, str(Path(__file__).resolve().parents[1]))
+from download import CLASSES, write_split
+from shared_networks import CIFAR10, _pack, shared
+
+OUT = Path("runs/data")
+WHOLE = {
+    "cifar10": ("train", "test"),
+    "fashion_mnist": ("train", "test"),
+    "mnist": ("train", "test"),
+    "cifar100": ("test",),
+}
+
+
+def cifar10_test(path: Path) -> None:
+    """The 2,000 test images with their official positions as ids."""
+    images, labels, index = _pack("realdata").load_small("cifar10", "test")
+    np.savez(path, images=images, labels=labels, ids=[f"test-{i:05d}" for i in index], classes=CIFAR10)
+
+
+def imagenet_photographs(path: Path) -> None:
+    """A manifest of the 84 photographs, labelled by WordNet id."""
+    with (shared() / "imagenet_samples" / "labels.csv").open() as source, path.open("w", newline="") as target:
+        writer = csv.writer(target)
+        writer.writerow(["path", "label", "name"])
+        writer.writerows([row["file"], row["wnid"], row["name"]] for row in csv.DictReader(source))
+
+
+def whole_splits(folder: Path) -> None:
+    """Whole splits, named as `examples/download.py` names the public ones; of CIFAR-100 the 2,500 test images of the pack."""
+    for name, splits in WHOLE.items():
+        for split in splits:
+            images, labels = _pack("realdata").load_full(name, split)
+            classes = CLASSES.get(name, tuple(map(str, range(100))))
+            print(f"arrays:{write_split(folder / f'{name}-{split}.npz', split, images, labels, classes)}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--whole", type=Path, metavar="FOLDER", help="write the whole splits here instead")
+    chosen = parser.parse_args()
+    if chosen.whole:
+        whole_splits(chosen.whole)
+        return
+    OUT.mkdir(parents=True, exist_ok=True)
+    cifar10_test(OUT / "cifar10_test.npz")
+    imagenet_photographs(OUT / "imagenet.csv")
+    print(f"--data arrays:{OUT}/cifar10_test.npz")
+    print(f"--data 'manifest:{OUT}/imagenet.csv?root={shared()}/imagenet_samples'")
+
+
+if __name__ == "__main__":
+    main()
