@@ -55,13 +55,13 @@ def test_every_imported_package_is_a_dependency() -> None:
     undeclared = {
         (name, str(file.relative_to(SOURCE)))
         for file in SOURCE.rglob("*.py")
-        for name in imported(file)
+        for name in import_names(file)
         if name not in sys.stdlib_module_names and name != "snellen" and not needed & providers.get(name, set())
     }
     assert undeclared == {("ray", str(INSIDE_RAY.relative_to(SOURCE)))}
 
 
-def imported(file: Path) -> set[str]:
+def import_names(file: Path) -> set[str]:
     """The first words of all that a file imports, at its top or later."""
     nodes = list(ast.walk(ast.parse(file.read_text())))
     plain = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
