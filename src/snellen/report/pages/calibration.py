@@ -130,9 +130,10 @@ def _truth(ladder: Result) -> str:
 
 def _overview(result: Result) -> Table:
     rows = []
-    for ladder, (name, *texts, verdict) in zip(result["ladders"], rows_of(result)):
+    for ladder, (name, planted, finding, *texts, verdict) in zip(result["ladders"], rows_of(result)):
+        values = (ladder["spearman"], ladder["slope"]["value"], ladder["truth_slope"], ladder["worst"])
         mark = Cell(f"✓ {verdict}", tone="good") if ladder["follows"] else Cell(f"✗ {verdict}", tone="bad")
-        rows.append(Row(Cell(name), (*map(Cell, texts), mark)))
+        rows.append(Row(Cell(name), (Cell(planted), Cell(finding), *map(Cell, texts, values), mark)))
     return Table(heads(*HEAD), tuple(rows), dense=True)
 
 

@@ -86,11 +86,11 @@ def charts_of(result: Result) -> list[Chart]:
     """Curves where there is an axis, and for each gap one test against the other."""
     charts = []
     if result["axis"]:
-        charts.append(Chart(f"Accuracy against {result['axis']}", curve_chart(result), wide=True))
+        charts.append(Chart(f"Accuracy against {result['axis']}", curve_chart(result)))
         if result["gaps"]:
-            charts.append(Chart(f"Gaps against {result['axis']}", gap_chart(result), wide=True))
+            charts.append(Chart(f"Gaps against {result['axis']}", gap_chart(result)))
     for first, second in result["gaps"]:
-        charts.append(Chart(f"{second} against {first}", against_chart(result, first, second), wide=True))
+        charts.append(Chart(f"{second} against {first}", against_chart(result, first, second)))
     return charts
 
 
