@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from snellen.build.in9.grouping import grouped, nine
+from snellen.build.in9.grouping import grouped
 from snellen.build.in9.settings import read_fine
 from snellen.data import load_data
 from snellen.data.in9 import build
 from snellen.data.in9.layout import file_name, folders, foreground_of
 from snellen.errors import UserError
+from snellen.models.label_maps.imagenet9 import nine
 
 from .test_boxed import write_image, write_voc
 

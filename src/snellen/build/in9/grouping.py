@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import functools
 import hashlib
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ import numpy as np
 
 from snellen.data.dataset import Dataset
 from snellen.errors import UserError
+from snellen.models.label_maps.imagenet9 import nine
 
 _ALSO = {
     "vehicle": "wheeled vehicle",
@@ -30,12 +30,6 @@ class Grouping:
     classes: tuple[str, ...]
     labels: np.ndarray
     coarse: tuple[str, ...]
-
-
-@functools.cache
-def nine() -> Mapping[str, Mapping[str, int]]:
-    """The nine classes in their order: name → WordNet id → place among ImageNet's 1,000 classes."""
-    return json.loads(Path(__file__).with_name("nine.json").read_text())
 
 
 def grouped(

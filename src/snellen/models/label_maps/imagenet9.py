@@ -1,6 +1,6 @@
-"""The nine classes of ImageNet-9 (Xiao et al. 2021, paper 004), read from the answers of a model with finer classes.
+"""The nine classes of ImageNet-9 (Xiao et al. 2021), read from the answers of a model with finer classes.
 
-Each has some of ImageNet's classes (370 in all; the table is the builder's), in the published order, in which the
+Each has some of ImageNet's classes (370 in all, in `imagenet9.json`), in the published order, in which the
 "next" class is counted. Whippet, Italian greyhound and the domestic cats belong to none, as
 published. The answer is the class of the model's own best class; one that belongs to none of the nine is wrong.
 """
@@ -8,19 +8,26 @@ published. The answer is the class of the model's own best class; one that belon
 from __future__ import annotations
 
 import functools
+import json
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
-from snellen.build.in9.grouping import nine
 from snellen.models.label_maps.groups import Groups, group_targets
 
 _LONG = {"wheeled vehicle": "vehicle", "musical instrument": "instrument"}  # as the published folders name them
 
 
 @functools.cache
+def nine() -> Groups:
+    """The nine classes in their order, as the published folders name them: name → WordNet id → place among the 1,000."""
+    return json.loads(Path(__file__).with_suffix(".json").read_text())
+
+
+@functools.cache
 def classes() -> Groups:
     """Class → WordNet id → place among ImageNet's 1,000 classes; the nine in their published order."""
-    return {_LONG.get(name, name): held for name, held in nine().items()}
+    return {_LONG.get(name, name): ids for name, ids in nine().items()}
 
 
 def plain_name(name: str) -> str | None:

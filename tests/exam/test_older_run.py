@@ -1,0 +1,90 @@
+"""A run folder of an earlier version resumes without a question, and says the same.
+
+`older_runs.tar.gz` holds two runs that version 0.1.0.dev0 made before findings carried their labels: `distortions` (two
+observers, five audits, trials) and `maps` (a network of formula weights, Grad-CAM maps), each with its working folder.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tarfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from snellen import load_run
+from snellen.cli import main
+
+ARCHIVE = Path(__file__).with_name("older_runs.tar.gz")
+ADDED = ("label", "topic")  # what findings carry since
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+
+
+@pytest.fixture(params=["distortions", "maps"])
+def older(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working folder of an older run; `run` in it is the run folder."""
+    with tarfile.open(ARCHIVE) as archive:
+        archive.extractall(tmp_path, filter="data")
+    monkeypatch.chdir(tmp_path / request.param)
+    return tmp_path / request.param / "run"
+
+
+@pytest.fixture
+def nothing_may_be_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    for place in ("local.run_local", "trials.run_trials", "maps.make_maps"):
+        monkeypatch.setattr(f"snellen.engine.ask.{place}", lambda *_, **__: pytest.fail("something was asked again"))
+
+
+def command_of(run: Path) -> list[str]:
+    return json.loads((run / "run.json").read_text())["command"][1:]
+
+
+def findings_of(run: Path) -> list[dict[str, Any]]:
+    return json.loads((run / "findings.json").read_text())["findings"]
+
+
+@pytest.mark.usefixtures("nothing_may_be_asked")
+def test_it_resumes_without_a_question_and_finds_the_same(older):
+    before = findings_of(older)
+    (older / "findings.json").unlink()
+    main_exits(command_of(older), 0)
+    after = [{name: value for name, value in one.items() if name not in ADDED} for one in findings_of(older)]
+    assert after == before
+    assert all(one["label"] and one["topic"] for one in findings_of(older))
+
+
+@pytest.mark.usefixtures("nothing_may_be_asked")
+def test_its_settings_file_repeats_it(older):
+    before = findings_of(older)
+    (older / "findings.json").unlink()
+    main_exits(["audit", "--config", str(older / "settings.yaml")], 0)
+    assert [one["value"] for one in findings_of(older)] == [one["value"] for one in before]
+
+
+def test_its_report_holds_the_same_numbers(older):
+    before = (older / "report.md").read_text()
+    main_exits(command_of(older), 0)
+    assert numbers_in((older / "report.md").read_text()) == numbers_in(before)
+
+
+def test_a_report_is_written_of_findings_that_have_no_labels(older):
+    page = load_run(older).report(older / "again.md").read_text()
+    assert numbers_in(page) >= numbers_in((older / "report.md").read_text())
+
+
+def numbers_in(page: str) -> Counter[str]:
+    """Every number that a report states, but for the footer's versions and times."""
+    text = page.partition("## Make it again")[0].replace("−", "-")
+    return Counter(NUMBER.findall(text))
+
+
+def main_exits(arguments: list[str], code: int) -> None:
+    try:
+        main(arguments)
+    except SystemExit as end:
+        assert (end.code or 0) == code
+    else:
+        assert code == 0
