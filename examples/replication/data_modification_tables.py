@@ -20,7 +20,7 @@ from typing import Any
 import vl_convert
 
 from snellen.report.charts import CONFIG, svg
-from snellen.report.published import Published, published_table
+from snellen.report.published import PublishedValue, published_table
 
 METHODS = {"basic": "basic", "mixup": "MixUp", "fmix": "FMix", "cutmix": "CutMix", "random_masks": "RM"}
 FOUR = ("basic", "mixup", "fmix", "cutmix")
@@ -73,7 +73,7 @@ def index(found: Findings, model: str, distortion: str, worst: bool = False) -> 
     return f"{one['value']:.2f} ± {one['facts']['std']:.2f} {one['facts']['dominant']}"
 
 
-def beside(ours: str, other: Published | None) -> str:
+def beside(ours: str, other: PublishedValue | None) -> str:
     if other is None:
         return ours
     deviation = f" ± {other.sd:g}" if other.sd is not None else ""

@@ -90,6 +90,16 @@ def test_the_curves_begin_at_the_clean_accuracy_and_hold_every_size(fooled: Run)
     ]
 
 
+def test_no_other_finding_of_clean_images_is_drawn_as_the_clean_accuracy(fooled: Run):
+    content = fooled.results()
+    clean = next(one for one in content["findings"] if one["name"] == "accuracy" and one["model"] == "wise")
+    leakage = {**clean, "audit": "background", "name": "scale_leakage", "value": 0.02, "unit": "difference"}
+    content["findings"] = [leakage, *content["findings"], leakage]
+    for panel in curves_of(Results(content, fooled.facts, fooled)):
+        (line,) = [line for line in panel["lines"] if line["model"] == "wise"]
+        assert [point["value"] for point in line["points"] if point["covered"] == 0] == [clean["value"]]
+
+
 def test_bars_are_mean_and_range_over_runs(fooled: Run):
     one = next(
         one for one in fooled.results()["findings"]

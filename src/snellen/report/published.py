@@ -11,7 +11,7 @@ FOLDER = Path(__file__).parents[1] / "published"
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedValue:
     """One value as printed, in its `unit`; `note` says whose weights it belongs to. `sd` is None where not given."""
 
     paper: str
@@ -25,20 +25,20 @@ class Published:
 
 
 @functools.cache
-def published(paper: str) -> tuple[Published, ...]:
+def published(paper: str) -> tuple[PublishedValue, ...]:
     """All values of a paper, such as `004`, in the order of its tables."""
     with (FOLDER / f"{paper}.csv").open(newline="", encoding="utf-8") as file:
         return tuple(
-            Published(
+            PublishedValue(
                 **{**row, "value": float(row["value"]), "sd": float(row["sd"]) if row["sd"] else None}  # type: ignore[arg-type]
             )
             for row in csv.DictReader(file)
         )
 
 
-def published_table(paper: str, table: str) -> dict[str, dict[str, Published]]:
+def published_table(paper: str, table: str) -> dict[str, dict[str, PublishedValue]]:
     """Row → column → value of one table."""
-    rows: dict[str, dict[str, Published]] = {}
+    rows: dict[str, dict[str, PublishedValue]] = {}
     for one in published(paper):
         if one.table == table:
             rows.setdefault(one.row, {})[one.column] = one

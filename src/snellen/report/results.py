@@ -63,7 +63,8 @@ class Results:
 
     def clean(self, model: str, on: str = "test") -> Finding | None:
         """The accuracy of a model on unmodified images."""
-        return next((one for one in self.of_model(model) if one["distortions"] == ["none()"] and one["on"] == on), None)
+        own = (one for one in self.of_audit("baseline") if one["model"] == model and one["on"] == on)
+        return next((one for one in own if one["distortions"] == ["none()"]), None)
 
     def chance(self, on: str = "test") -> float:
         """The accuracy of guessing among the classes."""

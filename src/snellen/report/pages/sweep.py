@@ -25,7 +25,7 @@ from snellen.report.blocks import (
     code,
     note,
 )
-from snellen.report.pages.sweep_charts import against_chart, curve_chart, gap_chart
+from snellen.report.pages.sweep_charts import accuracy_chart, against_chart, gap_chart
 from snellen.report.render import write_page
 from snellen.report.words import counted, interval, percent
 
@@ -86,7 +86,7 @@ def charts_of(result: Result) -> list[Chart]:
     """Curves where there is an axis, and for each gap one test against the other."""
     charts = []
     if result["axis"]:
-        charts.append(Chart(f"Accuracy against {result['axis']}", curve_chart(result)))
+        charts.append(Chart(f"Accuracy against {result['axis']}", accuracy_chart(result)))
         if result["gaps"]:
             charts.append(Chart(f"Gaps against {result['axis']}", gap_chart(result)))
     for first, second in result["gaps"]:

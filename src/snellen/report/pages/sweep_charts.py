@@ -11,7 +11,7 @@ MARKS = ("circle", "square", "diamond")
 LEGEND = {"labelColor": INK, "titleColor": INK, "title": None, "orient": "right", "labelLimit": 240}
 
 
-def curve_chart(result: Mapping[str, Any]) -> dict[str, Any]:
+def accuracy_chart(result: Mapping[str, Any]) -> dict[str, Any]:
     """The accuracy on each test against the axis (a log scale), with its 95% interval."""
     return _curves(result, [row for row in result["rows"] if row["measure"] == "accuracy"], "accuracy")
 

@@ -7,8 +7,7 @@ from typing import Any
 
 from snellen.models.label_maps.imagenet9 import plain_name
 from snellen.report.blocks import Block, Cell, Chart, Details, Heading, Panels, Published, Row, Table, heads, note
-from snellen.report.published import Published as Value
-from snellen.report.published import published_table
+from snellen.report.published import PublishedValue, published_table
 from snellen.report.results import Results
 from snellen.report.sections.background_charts import published_chart
 from snellen.report.words import UNKNOWN, interval, known, measured
@@ -114,14 +113,14 @@ def hole_rows(models: Sequence[Mapping[str, Any]], chance: float) -> list[dict[s
     return rows
 
 
-def _main(table: str) -> dict[str, dict[str, Value]]:
+def _main(table: str) -> dict[str, dict[str, PublishedValue]]:
     """The rows of a table that are not also in another."""
     rows = published_table("004", table)
     chosen = {"ResNet-50 trained on original", "ResNet-50 trained on mixed_rand"}
     return rows if table == "2" else {row: values for row, values in rows.items() if row in chosen}
 
 
-def _values(row: str, values: Mapping[str, Value], source: str) -> dict[str, Any]:
+def _values(row: str, values: Mapping[str, PublishedValue], source: str) -> dict[str, Any]:
     value = {column: one.value for column, one in values.items()}
     gap = value.get("bg_gap", value["mixed_same"] - value["mixed_rand"])
     weights = next(iter(values.values())).note
