@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -43,7 +44,7 @@ def run(*arguments: str) -> int:
 def test_an_audit_prints_its_findings_and_leaves_a_run(at: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("audit", "mine=python:nets.py:model", "--data", DATA, "--audits", QUICK) == 0
     out = capsys.readouterr().out
-    assert "mine   accuracy" in out
+    assert re.search(r"^mine\n  accuracy  .* Clean accuracy$", out, re.M)
     folder = at / "runs" / "mine-on-test-size-16-n-36"
     assert f"report: {folder.relative_to(at)}/report.html" in out
     names = {"run.json", "findings.json", "findings.csv", "report.html", "report.md", "settings.yaml", "cells.parquet"}

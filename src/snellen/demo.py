@@ -12,6 +12,7 @@ TRAIN = "phantom:train?size=32&n=3000&texture_bias=0.5"
 TEST = "phantom:test?size=32&n=900&texture_bias=0.5"
 MIXES = {"plain": "none", "cutmix": "cutmix"}
 RUNS = 3
+AUDITS = "occlusion,interference"
 
 
 def run_demo(out: Path, quiet: bool = False) -> Run:
@@ -31,7 +32,7 @@ def run_demo(out: Path, quiet: bool = False) -> Run:
         train(Recipe(mix=mix), data, models / name, runs=RUNS, progress=None if quiet else _said)
     texts = [f"{name}={models / name}/*.safetensors" for name in MIXES]
     command = ["snellen", "demo", "--out", str(out)]
-    return audit(texts, TEST, out=out / "run", quiet=quiet, command=command, fresh=_outdated(out / "run", texts))
+    return audit(texts, TEST, AUDITS, out / "run", quiet=quiet, command=command, fresh=_outdated(out / "run", texts))
 
 
 def _outdated(folder: Path, models: list[str]) -> bool:

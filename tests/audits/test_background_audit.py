@@ -282,7 +282,7 @@ def test_what_was_built_otherwise_than_asked_is_made_anew(built: Path) -> None:
     assert (shown["sample"] != shown["donor"]).all()
 
     kinds = frozenset(parse_audits("background(sigma=2)")[0].variants)
-    exam = Exam({"test": "ab"}, side=32, variants=kinds, facts={"test": frozenset({"masks", "boxes"})})
+    exam = Exam(classes={"test": "ab"}, side=32, variants=kinds, facts={"test": frozenset({"masks", "boxes"})})
     boxed, donated = parse_audits("background(foreground=box)")[0], replace(exam, donors=True)
     assert {kind for kind in kinds if boxed.is_stored(exam, kind)} == {"only_bg_b", "only_bg_t"}
     plain = parse_audits("background")[0]
@@ -310,7 +310,7 @@ def test_it_is_asked_for_by_name_and_says_its_fields() -> None:
     (audit,) = parse_audits("background(own=false)")
     assert str(audit) == "background(bins=10, sigma=0, own=false, foreground=auto, examples=4)"
     assert not audit.by_default
-    exam = Exam({"test": "ab"}, side=32)
+    exam = Exam(classes={"test": "ab"}, side=32)
     assert "own=false" in str(audit.cell(exam, "mixed_same").distortion)
     with pytest.raises(UserError, match="expected bins of at least 1"):
         parse_audits("background(bins=0)")

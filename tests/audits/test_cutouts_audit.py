@@ -126,8 +126,8 @@ def test_shares_that_no_cutout_can_cover_are_left_out_and_told(splits: tuple[str
 
 def test_cutouts_are_no_fill_to_validate_against() -> None:
     (audit,) = parse_audits("occlusion([0.3], [black, noise], [occlude, cutouts], validate=true)")
-    exam = Exam({"test": "ab", "train": "ab"}, 32, cutouts=1.0)
-    assert [(str(one.masking).partition("(")[0], one.fill) for one in audit.interplays(exam)] == [
+    exam = Exam(classes={"test": "ab", "train": "ab"}, side=32, cutouts=1.0)
+    assert [(str(one.masking).partition("(")[0], one.fill) for one in audit.cover_series(exam)] == [
         ("occlude", "black"),
         ("occlude", "noise"),
         ("cutouts", "cutout"),

@@ -37,7 +37,7 @@ def exam_of(models: list[str], text: str = "", lost: dict[str, tuple[str, ...]] 
         for file, part in zip(files, (slice(0, half), slice(half, None)))
     }
     return Exam(
-        {"test": CLASSES, "train": CLASSES}, 32, samples=samples, losses={name: [{}] for name in models},
+        classes={"test": CLASSES, "train": CLASSES}, side=32, samples=samples, losses={name: [{}] for name in models},
         texts={"test": "folder:test", "train": "folder:train"}, lists=lists, lost=lost or {},
     )  # fmt: skip
 

@@ -171,7 +171,7 @@ def test_audits_with_distortions_inside_parse_back(text: str) -> None:
 
 def test_train_cells_are_asked_only_with_training_images() -> None:
     (audit,) = parse_audits("occlusion([0.3, 0.5])")
-    alone, both = Exam({"test": "ab"}, 32), Exam({"test": "ab", "train": "ab"}, 32)
+    alone, both = Exam(classes={"test": "ab"}, side=32), Exam(classes={"test": "ab", "train": "ab"}, side=32)
     assert {cell.on for cell in audit.cells(alone)} == {"test"}
     assert sum(cell.on == "train" for cell in audit.cells(both)) == 3  # clean, and two shares in one fill
     assert len(audit.cells(alone)) == 4

@@ -77,15 +77,20 @@ def test_the_di_of_both_shuffles_tells_seams_from_lost_shape() -> None:
 
 def test_the_grid_follows_the_image_size() -> None:
     (audit,) = parse_audits("shape")
-    assert str(audit.shuffled(Exam({"test": "ab"}, side=28)).distortion) == "shuffle(grid=2)"
-    assert str(audit.shuffled(Exam({"test": "ab"}, side=32)).distortion) == "shuffle(grid=4)"
-    assert str(audit.softly_shuffled(Exam({"test": "ab"}, side=28)).distortion) == "soft_shuffle(grid=2, width=0.75)"
+    assert str(audit.shuffle_cell(Exam(classes={"test": "ab"}, side=28)).distortion) == "shuffle(grid=2)"
+    assert str(audit.shuffle_cell(Exam(classes={"test": "ab"}, side=32)).distortion) == "shuffle(grid=4)"
+    assert (
+        str(audit.soft_shuffle_cell(Exam(classes={"test": "ab"}, side=28)).distortion)
+        == "soft_shuffle(grid=2, width=0.75)"
+    )
     (audit,) = parse_audits("shape(8)")
-    assert str(audit.shuffled(Exam({"test": "ab"}, side=32)).distortion) == "shuffle(grid=8)"
+    assert str(audit.shuffle_cell(Exam(classes={"test": "ab"}, side=32)).distortion) == "shuffle(grid=8)"
 
 
-def test_shape_and_augmentation_are_asked_for_by_name() -> None:
-    assert {type(one).__name__ for one in parse_audits(None)} == {"Occlusion", "Interference"}
+def test_shape_suits_conflicts_alone(conflicts: str) -> None:
+    (audit,) = parse_audits("shape")
+    assert audit.suits(snellen.load_data(conflicts)) == "cue conflicts"
+    assert not audit.suits(snellen.load_data("phantom:test?size=16&n=36"))  # textures that are no classes
 
 
 def mobilenet(shared: Path, name: str, size: int) -> Model:

@@ -22,7 +22,15 @@ def test_a_gpu_answers_like_the_cpu_but_for_near_ties() -> None:
         module = NETWORKS["smallnet"](12)
         assert model.module is not None
         model.module.load_state_dict(module.state_dict())
-        run = snellen.audit(model, "phantom:test?size=32&n=600", quiet=True, report=False, device=device, shard=200)
+        run = snellen.audit(
+            model,
+            "phantom:test?size=32&n=600",
+            "occlusion,interference",
+            quiet=True,
+            report=False,
+            device=device,
+            shard=200,
+        )
         answers[device] = run.findings().set_index(["name", "distortion"])["value"]
         assert run.facts["settings"]["precision"] == {"cpu": "fp32", "cuda": "bf16"}[device]
     share = answers["cpu"].filter(like="accuracy", axis=0)

@@ -15,12 +15,12 @@ import torch
 from torch import nn
 
 import snellen
-from snellen.audits import Exam
+from snellen.audits import Audit, Exam
 from snellen.audits.finding import Finding, finding
 from snellen.cli.printing import print_plan
 from snellen.data import Dataset, from_arrays
 from snellen.distort import Nothing, apply, parse
-from snellen.engine import Answers, Cell, MapRequest
+from snellen.engine import Answers, MapRequest
 from snellen.engine.keep.store import Store
 from snellen.errors import UserError
 from snellen.exam.prepare import prepare
@@ -36,18 +36,14 @@ ask = functools.partial(snellen.audit, quiet=True, report=False, shard=20, batch
 
 
 @dataclass(frozen=True)
-class Looked:
+class Looked(Audit):
     """Asks for maps alone and concludes how bright they are on average."""
 
     layer: int | str | None = None
     distortion: str = "none()"
-    title = "Maps"
 
     def wanted(self, exam: Exam) -> MapRequest:
         return exam.map(self.layer, distortion=parse(self.distortion))
-
-    def cells(self, exam: Exam) -> list[Cell]:
-        return []
 
     def maps(self, exam: Exam) -> list[MapRequest]:
         return [self.wanted(exam)]

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import snellen
-from snellen.audits import Exam, Finding
+from snellen.audits import Audit, Exam, Finding
 from snellen.data import Dataset, from_arrays
 from snellen.engine import Answers, Cell
 from snellen.engine.keep.store import Store
@@ -139,12 +139,10 @@ class Brightening:
 
 
 @dataclass(frozen=True)
-class Brightness:
+class Brightness(Audit):
     """An audit of one trial and no cells of its own."""
 
-    title: ClassVar[str] = "Brightness"
     trial: Brighten = Brighten()
-    __str__ = text_form
 
     def cells(self, exam: Exam) -> list[Cell]:
         return [exam.clean()]

@@ -60,7 +60,7 @@ def make_run(folder: Path, toy: Toy) -> Run:
     """The run folder that such an audit would have left."""
     labels = np.arange(toy.samples) % len(toy.classes)
     ids = [f"{toy.prefix}-{i}" for i in range(toy.samples)]
-    exam = Exam({"test": toy.classes}, 32)
+    exam = Exam(classes={"test": toy.classes}, side=32)
     cells = list(dict.fromkeys(cell for audit in toy.audits for cell in audit.cells(exam)))
     readable = ~np.isin(np.arange(toy.samples), toy.unreadable)
     store = Store(folder)

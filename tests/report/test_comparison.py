@@ -53,6 +53,7 @@ def test_iocclusion_is_its_last_column_and_a_model_without_it_has_a_dash(fooled:
     added = {
         **named(fooled, "wise", "cut_occlusion"), "name": "mean_iocclusion", "value": 1.25, "unit": "index",
         "facts": {"masking": "occlude", "fill": "black"}, "per_run": [1.0, 1.25, 1.5],
+        "label": "iOcclusion, mean over sizes, black squares",
     }  # fmt: skip
     results["findings"].append(added)
     held = comparison_of(results)

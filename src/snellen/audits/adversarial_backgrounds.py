@@ -1,4 +1,4 @@
-"""Adversarial backgrounds: which objects some background fools the model on, and which backgrounds do it (paper 004, G)."""
+"""Adversarial backgrounds: the objects that some background fools a model on, and which ones do (Xiao et al. 2021, G)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from snellen.audits.audit import Audit
 from snellen.audits.exam import Exam
 from snellen.audits.finding import Finding, finding
 from snellen.data.variants import refuse_variant
@@ -16,7 +17,6 @@ from snellen.engine.keep.read_back import Answers, TrialTable
 from snellen.engine.requests.cell import Cell
 from snellen.errors import UserError
 from snellen.measure import accuracy, attack_success
-from snellen.notation import text_form
 from snellen.search.backgrounds import EveryBackground, vulnerable
 
 AUDIT = "adversarial_backgrounds"
@@ -27,7 +27,7 @@ RULES = {
 
 
 @dataclass(frozen=True)
-class AdversarialBackgrounds:
+class AdversarialBackgrounds(Audit):
     """Every object on every background: the share of objects that at least one background fools the model on.
 
     `rule=any` counts any wrong answer, as the published evaluation does; `background` only the background's own class.
@@ -45,16 +45,16 @@ class AdversarialBackgrounds:
     worst: int = 5
     title: ClassVar[str] = "Adversarial backgrounds"
     names: ClassVar[tuple[str, ...]] = ("vulnerable",)
-    by_default: ClassVar[bool] = False
-    variants: ClassVar[tuple[str, ...]] = ("mixed_rand",)
-
-    __str__ = text_form
 
     def __post_init__(self) -> None:
         if self.backgrounds < 0 or self.worst < 0:
             raise ValueError("expected backgrounds and worst of at least 0")
         if self.rates:
             object.__setattr__(self, "names", ("vulnerable", "attack_rate", "worst_class_total"))
+
+    @property
+    def variants(self) -> tuple[str, ...]:
+        return ("mixed_rand",)
 
     def object_is(self, exam: Exam) -> Literal["mask", "box"]:
         """What counts as the object: its mask, or its box where no masks are known."""
@@ -63,8 +63,8 @@ class AdversarialBackgrounds:
             return self.foreground
         return "box" if "boxes" in known and "masks" not in known else "mask"
 
-    def mixed(self, exam: Exam) -> Cell:
-        """The same pasting with one background of any class an object: what chance does, and its interference."""
+    def mixed_cell(self, exam: Exam) -> Cell:
+        """The same pasting with one background of any class per object: what chance does, and its interference."""
         if "mixed_rand" in exam.variants and self.foreground != "box" and (self.bare or not exam.donors):
             return exam.clean("mixed_rand")
         return exam.cell(Variant("mixed_rand", foreground=self.object_is(exam)))
@@ -81,70 +81,72 @@ class AdversarialBackgrounds:
                 f"the audit {AUDIT} needs the objects' masks or boxes, which the test data do not have; use voc:, coco:, "
                 "boxes: or in9: data, or a manifest with boxes"
             )
-        return [exam.clean()] if self.bare and "mixed_rand" not in exam.variants else [exam.clean(), self.mixed(exam)]
+        return (
+            [exam.clean()] if self.bare and "mixed_rand" not in exam.variants else [exam.clean(), self.mixed_cell(exam)]
+        )
 
     def trials(self, exam: Exam) -> list[Cell]:
         return [self.trial(exam)]
 
     def conclude(self, exam: Exam, answers: Answers) -> list[Finding]:
-        ended = answers.trials(self.trial(exam))
-        told = [self._vulnerable(exam, answers, ended)]
-        return told + (self._rates(exam, answers, ended) if self.rates else [])
+        runs = answers.trials(self.trial(exam))
+        return [self._vulnerable(exam, answers, runs), *(self._rates(exam, answers, runs) if self.rates else ())]
 
     def trial_pictures(self, exam: Exam, findings: Sequence[Finding]) -> list[tuple[Cell, int]]:
         """The backgrounds that a reader should see: the worst of each class."""
         return [
-            (self.trial(exam), shown["place"])
+            (self.trial(exam), background["place"])
             for one in findings
             if one.audit == AUDIT and one.name == "attack_rate"
-            for listed in one.facts["worst"].values()
-            for shown in listed
+            for backgrounds in one.facts["worst"].values()
+            for background in backgrounds
         ]
 
-    def _vulnerable(self, exam: Exam, answers: Answers, ended: Sequence[TrialTable]) -> Finding:
-        fooled = np.array([[vulnerable(row) for row in run.rows] for run in ended])
-        found = accuracy(fooled, answers.groups(exam.clean()))
-        count = len(ended[0].things.get("place", ()))
+    def _vulnerable(self, exam: Exam, answers: Answers, runs: Sequence[TrialTable]) -> Finding:
+        fooled = np.array([[vulnerable(row) for row in run.rows] for run in runs])
+        share = accuracy(fooled, answers.groups(exam.clean()))
+        count = len(runs[0].things.get("place", ()))
         labels = exam.samples["test"].labels
         classes = exam.classes["test"]
         by_class = {
-            name: float(np.nanmean(held))
+            name: float(np.nanmean(own))
             for label, name in enumerate(classes)
-            if not np.isnan(held := fooled[:, labels == label]).all()
+            if not np.isnan(own := fooled[:, labels == label]).all()
         }
-        asked = [sum(row["asked"] for row in run.rows if row) for run in ended]
+        images = [sum(row["asked"] for row in run.rows if row) for run in runs]
         facts = {
             "rule": self.rule,
             "backgrounds": count,
             "by_class": by_class,
             "wrong_on_one": self._wrong_on_one(exam, answers),
-            "asked": asked,
-            "least": [] if self.rates else [_least(run) for run in ended],
-            "failed": sum(bool(row and row["error"] and row["asked"]) for run in ended for row in run.rows),
+            "asked": images,
+            "least": [] if self.rates else [_least(run) for run in runs],
+            "failed": sum(bool(row and row["error"] and row["asked"]) for run in runs for row in run.rows),
             "trial": str(self.trial(exam).distortion),
         }
         text = f"share of objects for which at least one of {count:,} backgrounds {RULES[self.rule]}"
         return finding(
-            AUDIT, "vulnerable", answers.model, found, text, better="lower", cells=tuple(self.cells(exam)), facts=facts,
-            per_run=tuple(np.nanmean(run) for run in fooled) if found.n else (),
+            AUDIT, "vulnerable", answers.model, share, text, better="lower", cells=tuple(self.cells(exam)), facts=facts,
+            per_run=tuple(np.nanmean(run) for run in fooled) if share.n else (),
+            label="Objects that some background fools it on", topic="objects fooled by some background",
         )  # fmt: skip
 
     def _wrong_on_one(self, exam: Exam, answers: Answers) -> float:
         """The share of wrong answers with a single background of any class."""
         if self.bare and "mixed_rand" not in exam.variants:
             return float("nan")
-        score = answers[self.mixed(exam)].score
+        score = answers[self.mixed_cell(exam)].score
         return 1 - float(score.mean()) if score.size else float("nan")
 
-    def _rates(self, exam: Exam, answers: Answers, ended: Sequence[TrialTable]) -> list[Finding]:
+    def _rates(self, exam: Exam, answers: Answers, runs: Sequence[TrialTable]) -> list[Finding]:
         """The attack rates, by the runs' mean: a background is bad if it is so for all of them."""
-        labels, things = exam.samples["test"].labels, ended[0].things
+        labels, things = exam.samples["test"].labels, runs[0].things
         other = np.array(things["label"], int)
-        measured = [_matrix(run, labels, other) for run in ended]
+        measured = [_attack_success(run, labels, other) for run in runs]
         rates = np.mean([one.per_background for one in measured], axis=0)
         tried = measured[0].tried
-        turned = np.array([_turned(run, labels, other) for run in ended])
-        found = accuracy(turned, answers.groups(exam.clean()))
+        turned = np.array([_share_turned(run, labels, other) for run in runs])
+        rate = accuracy(turned, answers.groups(exam.clean()))
         names = dict(zip(things["label"], things["class"]))
         totals = {names[k]: float(np.mean([one.class_totals[k] for one in measured])) for k in sorted(names)}
         worst = {name: _worst(things, rates, tried, name, self.worst) for name in totals}
@@ -158,17 +160,27 @@ class AdversarialBackgrounds:
         }
         cells = tuple(self.cells(exam))
         text = "share of the pairs of an object and a background of another class that are answered as the background's"
-        told = [finding(AUDIT, "attack_rate", answers.model, found, text, better="lower", cells=cells, facts=facts)]
+        findings = [
+            finding(
+                AUDIT, "attack_rate", answers.model, rate, text, better="lower", cells=cells, facts=facts,
+                label="Pairs answered as the background's class", topic="the attack rate of backgrounds",
+            )
+        ]  # fmt: skip
         known = {name: total for name, total in totals.items() if np.isfinite(total)}
         if known:
-            name = max(known, key=lambda held: known[held])
+            name = max(known, key=lambda word: known[word])
             label = next(k for k, word in names.items() if word == name)
-            hits = np.array([_turned_by(run, labels, other, label) for run in ended])
+            hits = np.array([_turned_into(run, labels, other, label) for run in runs])
             share = accuracy(hits, answers.groups(exam.clean()))
-            said = "share of objects of other classes that at least one background of a class turns into it, for the worst class"
-            told.append(finding(AUDIT, "worst_class_total", answers.model, share, said, better="lower", cells=cells,
-                                facts={"class": name}))  # fmt: skip
-        return told
+            text = "share of objects of other classes that at least one background of a class turns into it, for the worst class"
+            findings.append(
+                finding(
+                    AUDIT, "worst_class_total", answers.model, share, text, better="lower", cells=cells,
+                    facts={"class": name}, label="Objects turned into the worst class by some background",
+                    topic="the worst class of backgrounds",
+                )
+            )  # fmt: skip
+        return findings
 
 
 def _least(run: TrialTable) -> int:
@@ -176,7 +188,7 @@ def _least(run: TrialTable) -> int:
     return sum(1 if row["fooled"] else row["tried"] for row in run.rows if row and vulnerable(row) in (0, 1))
 
 
-def _answered(run: TrialTable, backgrounds: int) -> tuple[np.ndarray, np.ndarray]:
+def _answer_matrix(run: TrialTable, backgrounds: int) -> tuple[np.ndarray, np.ndarray]:
     """int [objects, backgrounds]: the answers; and bool [objects]: which objects have any."""
     there = np.zeros(len(run.rows), bool)
     pred = np.full((len(run.rows), backgrounds), -2, np.int16)
@@ -186,22 +198,22 @@ def _answered(run: TrialTable, backgrounds: int) -> tuple[np.ndarray, np.ndarray
     return pred, there
 
 
-def _matrix(run: TrialTable, labels: np.ndarray, other: np.ndarray) -> Any:
-    pred, there = _answered(run, len(other))
+def _attack_success(run: TrialTable, labels: np.ndarray, other: np.ndarray) -> Any:
+    pred, there = _answer_matrix(run, len(other))
     return attack_success(pred, labels, other, evaluated=np.broadcast_to(there[:, None], pred.shape))
 
 
-def _turned(run: TrialTable, labels: np.ndarray, other: np.ndarray) -> np.ndarray:
+def _share_turned(run: TrialTable, labels: np.ndarray, other: np.ndarray) -> np.ndarray:
     """float [objects]: of the backgrounds of other classes, the share whose class is answered; nan where there is none."""
-    pred, there = _answered(run, len(other))
+    pred, there = _answer_matrix(run, len(other))
     conflict = there[:, None] & (labels[:, None] != other)
     hits, of = ((pred == other) & conflict).sum(1), conflict.sum(1)
     return np.divide(hits, of, out=np.full(len(labels), np.nan), where=of > 0)
 
 
-def _turned_by(run: TrialTable, labels: np.ndarray, other: np.ndarray, label: int) -> np.ndarray:
+def _turned_into(run: TrialTable, labels: np.ndarray, other: np.ndarray, label: int) -> np.ndarray:
     """float [objects]: 1 where a background of this class turns an object of another into it, 0 where none does, else nan."""
-    pred, there = _answered(run, len(other))
+    pred, there = _answer_matrix(run, len(other))
     return np.where(there & (labels != label), (pred[:, other == label] == label).any(1).astype(float), np.nan)
 
 
@@ -209,7 +221,7 @@ def _worst(
     things: Mapping[str, Sequence[Any]], rates: np.ndarray, tried: np.ndarray, name: str, count: int
 ) -> list[dict[str, Any]]:
     """The backgrounds of a class with the highest rates."""
-    rows = [row for row, held in enumerate(things["class"]) if held == name and np.isfinite(rates[row])]
+    rows = [row for row, word in enumerate(things["class"]) if word == name and np.isfinite(rates[row])]
     rows = sorted(rows, key=lambda row: (-rates[row], things["background"][row]))[:count]
     return [
         {"background": things["background"][row], "place": things["place"][row], "rate": float(rates[row]),

@@ -1,4 +1,4 @@
-"""Backgrounds: how much of a model's accuracy comes from them, and which images need theirs (paper 004)."""
+"""Backgrounds: how much of a model's accuracy comes from them, and which images need theirs (Xiao et al. 2021)."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from snellen.audits.audit import Audit
 from snellen.audits.background_progress import progress
 from snellen.audits.exam import Exam
 from snellen.audits.finding import Finding, accuracy_finding, finding
-from snellen.audits.pairing import paired
-from snellen.data.variants import refuse_variant
+from snellen.audits.pairing import pair_blocks
+from snellen.data.dataset import Dataset
+from snellen.data.variants import is_variant, refuse_variant
 from snellen.distort import Background as Variant
 from snellen.distort.background import MIXED
+from snellen.distort.words import VARIANTS
 from snellen.engine.keep.read_back import Answers, Block
 from snellen.engine.requests.cell import Cell
 from snellen.errors import UserError
@@ -27,7 +30,6 @@ from snellen.measure import (
     scale_leakage,
 )
 from snellen.measure.estimate import NO_DATA
-from snellen.notation import text_form
 
 WITH_OBJECT = ("only_fg", "mixed_same", "mixed_rand", "mixed_next")
 WITHOUT_OBJECT = ("no_fg", "only_bg_b", "only_bg_t")
@@ -41,11 +43,19 @@ MEANING = {
     "only_bg_b": "the background with the object's box blackened",
     "only_bg_t": "the background with the object's box filled by what lies beside it",
 }
+LABELS = {
+    "bg_gap": "BG-Gap: same class less any class",
+    "bg_gap_next": "Same class less next class",
+    "needs_background": "Images that need their background",
+    "outline_gain": "Outline: object blackened less box blackened",
+    "size_effect": "Background alone: small objects less large ones",
+    "scale_leakage": "Class guessed from box size, above chance",
+}
 Kinds = Mapping[str, Block]
 
 
 @dataclass(frozen=True)
-class Background:
+class Background(Audit):
     """Accuracy on the variants of ImageNet-9: objects on other backgrounds, and backgrounds without their objects.
 
     The BG-Gap is what is lost when backgrounds of the own class give way to those of any class. Each image falls into one
@@ -68,9 +78,6 @@ class Background:
         *("bg_gap", "bg_gap_next", "needs_background", "outline_gain", "size_effect", "scale_leakage"),
     )
     compared: ClassVar[tuple[str, ...]] = ("progress",)  # what several models together are found to have
-    by_default: ClassVar[bool] = False
-
-    __str__ = text_form
 
     def __post_init__(self) -> None:
         if self.bins < 1 or self.sigma < 0 or self.examples < 0:
@@ -82,6 +89,11 @@ class Background:
     def variants(self) -> tuple[str, ...]:
         """The variants that are asked for; those of them that lie beside the data are shown as they are."""
         return (*WITH_OBJECT, *(("bg_blurred",) if self.sigma else ()), *WITHOUT_OBJECT)
+
+    def suits(self, data: Dataset) -> str:
+        if is_variant(data.text):  # whose backgrounds are exchanged already
+            return ""
+        return next((known for known in ("masks", "boxes") if known in data.facts), "")
 
     def object_is(self, exam: Exam) -> Literal["mask", "box"]:
         """What counts as the object: its mask, or its box where no masks are known."""
@@ -100,7 +112,7 @@ class Background:
         return exam.cell(replace(variant, sigma=self.sigma) if kind == "bg_blurred" else variant)
 
     def is_stored(self, exam: Exam, kind: str) -> bool:
-        """Whether a variant is shown as it lies beside the data; where something else is asked for it is made anew."""
+        """Whether a variant is shown as it lies beside the data; else it is made again."""
         if kind not in exam.variants:
             return False
         if kind == "bg_blurred":  # of the sigma that it was built with
@@ -121,18 +133,20 @@ class Background:
     def blocks(self, exam: Exam, answers: Answers) -> dict[str, Block]:
         """The answers by variant, on the images that count in all of them: every number rests on the same ones."""
         kinds = ("original", *self.variants)
-        return dict(zip(kinds, paired(answers, *(self.cell(exam, kind) for kind in kinds))))
+        return dict(zip(kinds, pair_blocks(answers, *(self.cell(exam, kind) for kind in kinds))))
 
     def conclude(self, exam: Exam, answers: Answers) -> list[Finding]:
-        held = self.blocks(exam, answers)
+        blocks = self.blocks(exam, answers)
         return [
-            *(self._accuracy(exam, answers, kind, held) for kind in self.variants),
-            self._gap(exam, answers, held, "bg_gap", "mixed_rand", "when backgrounds of its class become those of any"),
-            self._gap(exam, answers, held, "bg_gap_next", "mixed_next", "when they become those of the next class"),
-            self._needs(exam, answers, held),
-            self._outline(exam, answers, held),
-            self._size(exam, answers, held),
-            self._leakage(exam, answers, held),
+            *(self._accuracy(exam, answers, kind, blocks) for kind in self.variants),
+            self._gap(
+                exam, answers, blocks, "bg_gap", "mixed_rand", "when backgrounds of its class become those of any"
+            ),
+            self._gap(exam, answers, blocks, "bg_gap_next", "mixed_next", "when they become those of the next class"),
+            self._needs(exam, answers, blocks),
+            self._outline(exam, answers, blocks),
+            self._size(exam, answers, blocks),
+            self._leakage(exam, answers, blocks),
         ]
 
     def compare(self, exam: Exam, everyone: Sequence[Answers], findings: Sequence[Finding]) -> list[Finding]:
@@ -145,41 +159,44 @@ class Background:
             (self.cell(exam, kind), sample)
             for one in findings
             if one.audit == "background" and one.name == "needs_background"
-            for shown in one.facts.get("examples", {}).values()
-            for example in shown
+            for examples in one.facts.get("examples", {}).values()
+            for example in examples
             for kind, sample in example["samples"].items()
         ]
 
-    def _accuracy(self, exam: Exam, answers: Answers, kind: str, held: Kinds) -> Finding:
-        facts = {"kind": kind, "original": _mean(held["original"]), "stored": self.is_stored(exam, kind)}
+    def _accuracy(self, exam: Exam, answers: Answers, kind: str, blocks: Kinds) -> Finding:
+        facts = {"kind": kind, "original": _mean(blocks["original"]), "stored": self.is_stored(exam, kind)}
         text = f"accuracy on {MEANING[kind]}"
         name, cell = f"{kind}_accuracy", self.cell(exam, kind)
-        told = accuracy_finding("background", name, answers.model, held[kind], text, cell, **facts)
         # To know an image by its background alone is neither good nor bad: backgrounds do tell something.
-        return told if kind in WITH_OBJECT or kind == "bg_blurred" else replace(told, better="")
+        more = {"better": "" if kind in WITHOUT_OBJECT else "higher", "facts": facts}
+        more |= {"label": f"Accuracy: {VARIANTS[kind]}", "topic": VARIANTS[kind]}
+        return accuracy_finding("background", name, answers.model, blocks[kind], cell, text, **more)
 
-    def _gap(self, exam: Exam, answers: Answers, held: Kinds, name: str, other: str, words: str) -> Finding:
-        same, rand = held["mixed_same"], held[other]
+    def _gap(self, exam: Exam, answers: Answers, blocks: Kinds, name: str, other: str, words: str) -> Finding:
+        same, rand = blocks["mixed_same"], blocks[other]
         return finding(
             "background", name, answers.model, bg_gap(same.score, rand.score, same.groups), f"accuracy lost {words}",
             better="lower", unit="difference", cells=(self.cell(exam, "mixed_same"), self.cell(exam, other)),
-            facts={"mixed_same": _mean(same), other: _mean(rand), "original": _mean(held["original"])},
-            per_run=_per_run(same, rand),
+            facts={"mixed_same": _mean(same), other: _mean(rand), "original": _mean(blocks["original"])},
+            per_run=_per_run(same, rand), label=LABELS[name],
         )  # fmt: skip
 
-    def _needs(self, exam: Exam, answers: Answers, held: Kinds) -> Finding:
+    def _needs(self, exam: Exam, answers: Answers, blocks: Kinds) -> Finding:
         kinds = ("original", "mixed_rand", "only_bg_t")
-        full, foreground, background = (held[kind] for kind in kinds)
-        found = background_categories(full.score, foreground.score, background.score, full.groups)
+        full, foreground, background = (blocks[kind] for kind in kinds)
+        categories = background_categories(full.score, foreground.score, background.score, full.groups)
         classes = exam.classes["test"]
         by_class = {
-            name: {category: int((found.labels[:, full.labels == label] == category).sum()) for category in CATEGORIES}
+            name: {
+                category: int((categories.labels[:, full.labels == label] == category).sum()) for category in CATEGORIES
+            }
             for label, name in enumerate(classes)
         }
         examples = {
             category: [
-                {"class": classes[full.labels[row]], "samples": {kind: str(held[kind].ids[row]) for kind in kinds}}
-                for row in _chosen(category, found.labels[0], full, background, self.examples)
+                {"class": classes[full.labels[row]], "samples": {kind: str(blocks[kind].ids[row]) for kind in kinds}}
+                for row in _examples(category, categories.labels[0], full, background, self.examples)
             ]
             for category in CATEGORIES
         }
@@ -187,64 +204,68 @@ class Background:
             "share of images answered rightly, but no longer once their background is one of any class: they need their own "
             "(BG Required and BG+FG Required)"
         )
-        per_run = tuple(np.isin(run, CATEGORIES[1:3]).mean() for run in found.labels) if found.labels.size else ()
+        per_run = (
+            tuple(np.isin(run, CATEGORIES[1:3]).mean() for run in categories.labels) if categories.labels.size else ()
+        )
         return finding(
-            "background", "needs_background", answers.model, found, text, better="lower",
+            "background", "needs_background", answers.model, categories, text, better="lower",
             cells=tuple(self.cell(exam, kind) for kind in kinds),
-            facts={"counts": found.counts, "by_class": by_class, "examples": examples,
+            facts={"counts": categories.counts, "by_class": by_class, "examples": examples,
                    "roles": [self.cell(exam, kind).on for kind in kinds]},
-            per_run=per_run,
+            per_run=per_run, label=LABELS["needs_background"],
         )  # fmt: skip
 
-    def _outline(self, exam: Exam, answers: Answers, held: Kinds) -> Finding:
+    def _outline(self, exam: Exam, answers: Answers, blocks: Kinds) -> Finding:
         cells = (self.cell(exam, "no_fg"), self.cell(exam, "only_bg_b"))
         text = "what a black object's outline adds to its background: accuracy with it less with a black box"
         if self.object_is(exam) == "box" and not self.is_stored(exam, "no_fg"):
-            said = "the data has no masks, so the object's outline is not known"
-            return finding("background", "outline_gain", answers.model, NO_DATA, said, unit="difference")
-        outlined, boxed = held["no_fg"], held["only_bg_b"]
+            text = "the data has no masks, so the object's outline is not known"
+            more = {"unit": "difference", "label": LABELS["outline_gain"]}
+            return finding("background", "outline_gain", answers.model, NO_DATA, text, **more)
+        outlined, boxed = blocks["no_fg"], blocks["only_bg_b"]
         gain = paired_difference(outlined.score, boxed.score, outlined.groups)
         facts = {"no_fg": _mean(outlined), "only_bg_b": _mean(boxed)}
         return finding(
             "background", "outline_gain", answers.model, gain, text, unit="difference", cells=cells, facts=facts,
-            per_run=_per_run(outlined, boxed),
+            per_run=_per_run(outlined, boxed), label=LABELS["outline_gain"],
         )  # fmt: skip
 
-    def _size(self, exam: Exam, answers: Answers, held: Kinds) -> Finding:
-        block = held["only_bg_t"]
-        found = accuracy_by_size(
-            block.score, areas(exam, held), np.linspace(0, 1, self.bins + 1).tolist(), block.groups
+    def _size(self, exam: Exam, answers: Answers, blocks: Kinds) -> Finding:
+        block = blocks["only_bg_t"]
+        by_size = accuracy_by_size(
+            block.score, areas(exam, blocks), np.linspace(0, 1, self.bins + 1).tolist(), block.groups
         )
         bins = [
             {"start": one.start, "stop": one.stop, **vars(one.estimate)}
-            for one in found.bins
+            for one in by_size.bins
         ]  # fmt: skip
         text = "accuracy on backgrounds alone, where the smaller half of the objects was less where the larger half was"
         return finding(
-            "background", "size_effect", answers.model, found, text, unit="difference",
+            "background", "size_effect", answers.model, by_size, text, unit="difference",
             cells=(self.cell(exam, "only_bg_t"),), facts={"bins": bins, "overall": _mean(block)},
+            label=LABELS["size_effect"],
         )  # fmt: skip
 
-    def _leakage(self, exam: Exam, answers: Answers, held: Kinds) -> Finding:
-        block = held["original"]
-        found = scale_leakage(areas(exam, held), block.labels, block.groups)
+    def _leakage(self, exam: Exam, answers: Answers, blocks: Kinds) -> Finding:
+        block = blocks["original"]
+        leakage = scale_leakage(areas(exam, blocks), block.labels, block.groups)
         text = (
-            f"of the data, not the model: the class guessed from the size of the box alone is right on {found.guessed:.1%}, "
-            f"always naming the most frequent class on {found.chance:.1%}"
+            f"of the data, not the model: the class guessed from the size of the box alone is right on {leakage.guessed:.1%}, "
+            f"always naming the most frequent class on {leakage.chance:.1%}"
         )
-        if not found.n:
+        if not leakage.n:
             text = "how far the size of its box gives an object's class away is not known: no boxes, or too few images"
-        facts = {"guessed": found.guessed, "chance": found.chance}
+        facts = {"guessed": leakage.guessed, "chance": leakage.chance}
         return finding(
-            "background", "scale_leakage", answers.model, found, text, unit="difference", facts=facts,
-            cells=(exam.clean(),),
+            "background", "scale_leakage", answers.model, leakage, text, unit="difference", facts=facts,
+            cells=(exam.clean(),), label=LABELS["scale_leakage"],
         )  # fmt: skip
 
 
-def areas(exam: Exam, held: Kinds) -> np.ndarray:
+def areas(exam: Exam, blocks: Kinds) -> np.ndarray:
     """float [samples]: the share of the image that each object's box covers, nan where nothing says so."""
-    covered = held["only_bg_b"].covered
-    listed = exam.column("box_share", held["original"].ids)
+    covered = blocks["only_bg_b"].covered
+    listed = exam.column("box_share", blocks["original"].ids)
     return covered if listed is None or not np.isnan(covered).all() else np.asarray(listed, float)
 
 
@@ -256,7 +277,7 @@ def _per_run(one: Block, two: Block) -> tuple[float, ...]:
     return tuple((one.score.mean(1) - two.score.mean(1)).tolist()) if one.score.size else ()
 
 
-def _chosen(category: str, labels: np.ndarray, full: Block, background: Block, count: int) -> list[Any]:
+def _examples(category: str, labels: np.ndarray, full: Block, background: Block, count: int) -> list[Any]:
     """Rows of a category's examples, by the first run: different classes first; of those that a background fools, first the
     ones that its own answer is given for (figure 33)."""
     rows = np.flatnonzero(labels == category)

@@ -1,4 +1,7 @@
-"""Networks that never saw a class: will another take the place of the one that squares are taken for (paper 000, C.5.1)."""
+"""Networks that never saw a class: does another take the place of the one that squares are taken for?
+
+Marcu & Prügel-Bennett 2022, C.5.1.
+"""
 
 from __future__ import annotations
 
@@ -33,25 +36,25 @@ def class_removed(
     """
     if others:
         cell = max(cells, key=lambda one: float(np.nan_to_num(interference_of(exam, others[0], one).index)))
-        held = remaining(exam, answers, cell, lost)
+        left = remaining(exam, answers, cell, lost)
     else:
-        cell, held = max(
+        cell, left = max(
             ((one, remaining(exam, answers, one, lost)) for one in cells),
             key=lambda pair: float(np.nan_to_num(pair[1].measured.index)),
         )
     whole = [(one.model, interference_of(exam, one, cell).index, dominant_in(exam, one, cell)) for one in others]
-    taken = bool(held.dominant) and held.chance.p < 0.05
-    said = f"'{held.dominant}' takes its place" if taken else "no other class clearly takes its place"
+    taken = bool(left.dominant) and left.chance.p < 0.05
+    outcome = f"'{left.dominant}' takes its place" if taken else "no other class clearly takes its place"
     before = "".join(f"; {name}, which knows it: DI {index:.2f}, {taker or 'none'}" for name, index, taker in whole)
     known = [name for name in exam.classes["test"] if name not in lost]
     return finding(
-        "occlusion", "interference_without_class", answers.model, held.measured,
+        "occlusion", "interference_without_class", answers.model, left.measured,
         f"DI of {cell.distortion} for networks that never saw {', '.join(lost)}, on images of the other {len(known)} "
-        f"classes: {said} (p = {held.chance.p:.3f} for errors at random{before}; {CAVEAT})",
-        unit="index", per_run=tuple(held.measured.per_run.tolist()),
+        f"classes: {outcome} (p = {left.chance.p:.3f} for errors at random{before}; {CAVEAT})",
+        unit="index", label=f"DI without {', '.join(lost)}", per_run=tuple(left.measured.per_run.tolist()),
         facts={
-            "distortion": str(cell.distortion), "removed": ", ".join(lost), "dominant": held.dominant or "none",
-            "p_uniform": held.chance.p, "null95": held.chance.quantile95, "taken": taken,
+            "distortion": str(cell.distortion), "removed": ", ".join(lost), "dominant": left.dominant or "none",
+            "p_uniform": left.chance.p, "null95": left.chance.quantile95, "taken": taken,
             "others": {name: {"index": index, "dominant": taker or "none"} for name, index, taker in whole},
         },
     )  # fmt: skip
@@ -65,8 +68,8 @@ def remaining(exam: Exam, answers: Answers, cell: Cell, lost: Sequence[str]) -> 
     clean, distorted = answers.together(exam.clean(cell.on), cell)
     rows = np.flatnonzero(number[clean.labels] >= 0)
     clean, distorted = clean.at(rows), distorted.at(rows)
-    given = number[clean.pred], number[distorted.pred], number[clean.labels], len(left)
-    measured = interference(*given)
-    thrown = interference_null(*given) if len(left) > 2 else np.empty(0)
+    numbers = number[clean.pred], number[distorted.pred], number[clean.labels], len(left)
+    measured = interference(*numbers)
+    thrown = interference_null(*numbers) if len(left) > 2 else np.empty(0)
     dominant = left[measured.dominant] if measured.dominant >= 0 and len(left) > 2 else ""
     return Remaining(measured, chance_of(measured.index, thrown), dominant)

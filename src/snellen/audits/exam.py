@@ -1,47 +1,52 @@
-"""The exam: what audits may know when they declare their cells, and the shape every audit has."""
+"""The exam: what audits may know when they declare their questions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import Any
 
 import numpy as np
 
-from snellen.audits.finding import Finding
 from snellen.data.dataset import Samples
 from snellen.distort import Noise, Nothing, Uniform
-from snellen.engine.keep.read_back import Answers
 from snellen.engine.requests.cell import Cell
 from snellen.engine.requests.map import MapRequest
 
-# Mild noise, the yardstick of paper 000 B.2. Its sigma of up to 0.1 is taken in normalised units, 0.025 of the pixel range:
-# CIFAR-10 networks then show the published DI of about 0.1, where 0.1 of the pixel range costs 30 points and gives over 4.
+# Mild noise, the yardstick of Marcu & Prügel-Bennett (2022), B.2. Its sigma of up to 0.1 is taken in normalised units, 0.025
+# of the pixel range: CIFAR-10 networks then show the published DI of about 0.1, where 0.1 of the pixel range costs 30 points
+# and gives over 4.
 YARDSTICK = Noise(Uniform(0, 0.025))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Exam:
-    """The datasets at hand by role (`test`, and `train` where given) with their classes, the smallest image side that a
-    model sees, the seed, and whether donors are there; each dataset's listing, and by model one entry a run of what its
-    card says of the last epoch's training losses (`diversity`, `mix_diversity`, `loss`; empty where it says nothing). `cutouts`
-    is the greatest share that one of the user's cut-outs can cover, 0 without a pool. `facts` says what is known of a
-    dataset's pixels (masks, boxes); `variants` are the roles of modified test images that lie on disk. `texts` are the
-    data as they are written, `lists` the sample ids in the files that audits name (by role and file), and `lost` by
-    model the test data's classes that it has no answer for."""
+    """The data, models and settings of one run, by role of the data: `test`, `train` where given, and stored variants.
+
+    - `classes`: class names of the test data, and of the train data where given
+    - `side`: the smallest image side that a model sees, in pixels
+    - `donors`: whether a donor pool was given
+    - `samples`: the listing of each dataset; `texts`: its data text; `facts`: what is known of its pixels (masks, boxes)
+    - `variants`: the roles of modified test images that are stored beside the data
+    - `cutouts`: the greatest share of the image that one of the user's cut-outs can cover; 0 without a pool
+    - `losses`: by model, for each run the training losses of the last epoch on its card (`diversity`, `mix_diversity`,
+      `loss`); empty where the card has none
+    - `lost`: by model, the classes of the test data that it has no answer for
+    - `lists`: the sample ids in the files that audits name, by role and file
+    """
 
     classes: Mapping[str, Sequence[str]]
     side: int
     seed: int = 0
     donors: bool = False
     samples: Mapping[str, Samples] = field(default_factory=dict)
-    losses: Mapping[str, Sequence[Mapping[str, float]]] = field(default_factory=dict)
-    cutouts: float = 0.0
+    texts: Mapping[str, str] = field(default_factory=dict)
     facts: Mapping[str, frozenset[str]] = field(default_factory=dict)
     variants: frozenset[str] = frozenset()
-    texts: Mapping[str, str] = field(default_factory=dict)
-    lists: Mapping[tuple[str, str], frozenset[str]] = field(default_factory=dict)
+    cutouts: float = 0.0
+    losses: Mapping[str, Sequence[Mapping[str, float]]] = field(default_factory=dict)
     lost: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    lists: Mapping[tuple[str, str], frozenset[str]] = field(default_factory=dict)
 
     @property
     def models(self) -> list[str]:
@@ -49,12 +54,12 @@ class Exam:
         return list(self.losses)
 
     def column(self, name: str, ids: Iterable[str], on: str = "test") -> np.ndarray | None:
-        """What the listing says of the samples with these ids, [samples]; None where it has no such column."""
-        held = self.samples.get(on)
-        if held is None or name not in held.columns:
+        """A column of the listing for the samples with these ids, [samples]; None where there is no such column."""
+        listing = self.samples.get(on)
+        if listing is None or name not in listing.columns:
             return None
-        row = {sample: i for i, sample in enumerate(held.ids)}
-        return np.asarray(held.columns[name])[[row[sample] for sample in ids]]
+        row = {sample: i for i, sample in enumerate(listing.ids)}
+        return np.asarray(listing.columns[name])[[row[sample] for sample in ids]]
 
     def cell(self, distortion: Any, on: str = "test") -> Cell:
         """The question of a distortion on one of the datasets."""
@@ -85,33 +90,3 @@ class Exam:
     def modified(self, cell: Cell) -> bool:
         """Whether a cell shows other pixels than the data's own."""
         return cell.on in self.variants or not isinstance(cell.distortion, Nothing)
-
-
-def maps_of(audit: Any, exam: Exam) -> list[MapRequest]:
-    """The maps that an audit asks for; most ask for none."""
-    return list(audit.maps(exam)) if hasattr(audit, "maps") else []
-
-
-def lists_of(audit: Any) -> list[tuple[str, str]]:
-    """The lists of sample ids that an audit reads, as role and file."""
-    return list(audit.lists()) if hasattr(audit, "lists") else []
-
-
-def trials_of(audit: Any, exam: Exam) -> list[Cell]:
-    """The trials that an audit asks for; most ask for none."""
-    return audit.trials(exam) if hasattr(audit, "trials") else []
-
-
-class Audit(Protocol):
-    """A protocol: the cells it asks for, then what it concludes about one model from the answers. No I/O, no batches.
-
-    One that compares models has a method `compare(exam, everyone, findings)`, which is given all answers and findings and
-    concludes last. An audit that asks for maps too has a method `maps(exam)`, which gives a list of map requests; it
-    reads them back by `answers.maps(request)`.
-    One whose questions depend on answers also has `trials(exam) → list[Cell]`.
-    """
-
-    title: ClassVar[str]
-
-    def cells(self, exam: Exam) -> list[Cell]: ...
-    def conclude(self, exam: Exam, answers: Answers) -> list[Finding]: ...

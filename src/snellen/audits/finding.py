@@ -1,4 +1,4 @@
-"""Findings: what an audit concludes, one number a piece, with all a reader needs to judge it."""
+"""Findings: what an audit concludes, one number each, with all a reader needs to judge it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from snellen.audits.label import in_sentence, plain_label
 from snellen.engine.keep.read_back import Block
 from snellen.engine.requests.cell import Cell
 from snellen.measure import Estimate, accuracy
@@ -15,7 +16,7 @@ from snellen.measure import Estimate, accuracy
 class Trust:
     """How far a distortion-based number may be an artefact of its distortion: the DI index beside its yardsticks.
 
-    `null95` is the 95 % quantile of the index when errors fall on classes at random; `noise` is the index of mild
+    `null95` is the 95% quantile of the index when errors fall on classes at random; `noise` is the index of mild
     Gaussian noise on the same model. `flagged` says that the index exceeds both; it is comparative, not absolute.
     """
 
@@ -36,8 +37,9 @@ class Trust:
 class Finding:
     """One conclusion about one model.
 
-    `name` is what conditions refer to; `better` says which way is good; `cells` are the questions it rests on (those
-    with a distortion give it its `trust`); `facts` are further values by name; `per_run` one value a run.
+    `name` is what conditions refer to; `label` names its row in tables, and `topic` names it inside a sentence (both made
+    of the name where they are not given). `better` says which way is good; `cells` are the questions it rests on (those
+    with a distortion give it its `trust`); `facts` are further values by name; `per_run` has one value per run.
     """
 
     audit: str
@@ -54,6 +56,23 @@ class Finding:
     facts: dict[str, Any] = field(default_factory=dict)
     per_run: tuple[float, ...] = ()
     trust: Trust | None = None
+    label: str = ""
+    topic: str = ""
+
+    def __post_init__(self) -> None:
+        label = self.label or plain_label(self.name, self.distortions, self.facts, self.on)
+        object.__setattr__(self, "label", label)
+        object.__setattr__(self, "topic", self.topic or in_sentence(label))
+
+    @property
+    def on(self) -> str:
+        """The role of the data it is about; empty where it rests on no cells."""
+        return self.cells[0].on if self.cells else ""
+
+    @property
+    def distortions(self) -> list[str]:
+        """The text forms of the distortions of its cells."""
+        return [str(cell.distortion) for cell in self.cells]
 
     def trusting(self, trust: Trust) -> Finding:
         """The same finding with its interference beside it."""
@@ -61,7 +80,7 @@ class Finding:
 
     def to_json(self) -> dict[str, Any]:
         """Plain values; nan becomes null."""
-        held = {
+        fields = {
             "audit": self.audit,
             "name": self.name,
             "model": self.model,
@@ -71,15 +90,17 @@ class Finding:
             "n": self.n,
             "better": self.better,
             "unit": self.unit,
-            "on": self.cells[0].on if self.cells else "",
+            "on": self.on,
             "seed": self.cells[0].seed if self.cells else 0,
-            "distortions": [str(cell.distortion) for cell in self.cells],
+            "distortions": self.distortions,
             "facts": self.facts,
             "per_run": list(self.per_run),
             "text": self.text,
             "interference": None if self.trust is None else vars(self.trust),
+            "label": self.label,
+            "topic": self.topic,
         }
-        return _without_nan(held)
+        return _without_nan(fields)
 
 
 def finding(audit: str, name: str, model: str, estimate: Estimate, text: str, **more: Any) -> Finding:
@@ -87,11 +108,12 @@ def finding(audit: str, name: str, model: str, estimate: Estimate, text: str, **
     return Finding(audit, name, model, estimate.value, estimate.low, estimate.high, estimate.n, text, **more)
 
 
-def accuracy_finding(audit: str, name: str, model: str, block: Block, text: str, cell: Cell, **facts: Any) -> Finding:
-    """The finding of one cell's accuracy, with one value a run."""
+def accuracy_finding(audit: str, name: str, model: str, block: Block, cell: Cell, text: str, **more: Any) -> Finding:
+    """The finding of one cell's accuracy, with one value per run; `more` are further fields of the finding."""
     measured = accuracy(block.score, block.groups)
     per_run = tuple(block.score.mean(1).tolist()) if block.score.size else ()
-    return finding(audit, name, model, measured, text, better="higher", cells=(cell,), facts=facts, per_run=per_run)
+    more = {"better": "higher", "cells": (cell,), "per_run": per_run, **more}
+    return finding(audit, name, model, measured, text, **more)
 
 
 def _without_nan(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Data interference of any distortions: which of them a model takes for a class (paper 000, section 2)."""
+"""Data interference of any distortions: which of them a model takes for a class (Marcu & Prügel-Bennett 2022, section 2)."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from snellen.audits.audit import Audit
 from snellen.audits.exam import Exam
 from snellen.audits.finding import Finding, accuracy_finding, finding
 from snellen.audits.trust import CAVEAT, ONE_RUN, TOO_FEW, can_dominate, chances_in, dominant_in, interference_of
 from snellen.distort import Fourier, Occlude, Shuffle, Uniform
+from snellen.distort.words import in_words
 from snellen.engine.keep.read_back import Answers
 from snellen.engine.requests.cell import Cell
-from snellen.notation import text_form
 
 
 @dataclass(frozen=True)
-class Interference:
+class Interference(Audit):
     """The DI index of each distortion, with the accuracy it would explain away.
 
     By default patch shuffling (`grid`; 2×2 below 32 pixels, 4×4 from there), the large square of table 3 and a Fourier
@@ -30,28 +31,30 @@ class Interference:
     sweep: tuple[Any, ...] = ()
     title: ClassVar[str] = "Data interference (DI)"
     names: ClassVar[tuple[str, ...]] = ("interference", "distorted_accuracy")
+    by_default: ClassVar[bool] = True
 
-    __str__ = text_form
-
-    def chosen(self, exam: Exam) -> list[Any]:
+    def distortions_for(self, exam: Exam) -> list[Any]:
         """The distortions that are asked for, each once."""
         grid = self.grid or (4 if exam.side >= 32 else 2)
         default = (Shuffle(grid), Occlude(Uniform(0.7, 1), "black", inside=False), Fourier(0.5))
         return list(dict.fromkeys([*(self.distortions or default), *self.sweep]))
 
     def cells(self, exam: Exam) -> list[Cell]:
-        return [exam.cell(distortion) for distortion in self.chosen(exam)]
+        return [exam.cell(distortion) for distortion in self.distortions_for(exam)]
 
     def conclude(self, exam: Exam, answers: Answers) -> list[Finding]:
-        told = []
+        findings = []
         for cell in dict.fromkeys([exam.yardstick(), *self.cells(exam)]):
-            told.append(_index_finding(exam, answers, cell))
+            findings.append(_index_finding(exam, answers, cell))
             if cell != exam.yardstick():
-                text = f"accuracy under {cell.distortion}"
-                told.append(
-                    accuracy_finding("interference", "distorted_accuracy", answers.model, answers[cell], text, cell)
-                )
-        return told
+                text, words = f"accuracy under {cell.distortion}", in_words(str(cell.distortion))
+                findings.append(
+                    accuracy_finding(
+                        "interference", "distorted_accuracy", answers.model, answers[cell], cell, text,
+                        label=f"Accuracy: {words}", topic=words,
+                    )
+                )  # fmt: skip
+        return findings
 
 
 def _index_finding(exam: Exam, answers: Answers, cell: Cell) -> Finding:
@@ -59,18 +62,21 @@ def _index_finding(exam: Exam, answers: Answers, cell: Cell) -> Finding:
     measured = interference_of(exam, answers, cell)
     dominant = dominant_in(exam, answers, cell) or "none"
     chances = chances_in(exam, answers, cell)
-    said = f"dominant class {dominant}{_by_chance(chances['p_uniform'])}" if can_dominate(exam, cell) else TOO_FEW
+    caution = f"dominant class {dominant}{_by_chance(chances['p_uniform'])}" if can_dominate(exam, cell) else TOO_FEW
     if len(measured.per_run) == 1:
-        said += f"; {ONE_RUN}"
+        caution += f"; {ONE_RUN}"
+    words = in_words(str(cell.distortion))
     return finding(
         "interference",
         "interference",
         answers.model,
         measured,
-        f"DI index of {cell.distortion}; {said} ({CAVEAT})",
+        f"DI index of {cell.distortion}; {caution} ({CAVEAT})",
         better="lower",
         unit="index",
         cells=(cell,),
+        label=f"DI: {words}",
+        topic=f"the DI of {words}",
         per_run=tuple(measured.per_run.tolist()),
         facts={
             "std": measured.std,

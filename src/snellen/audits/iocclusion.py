@@ -1,4 +1,4 @@
-"""iOcclusion: the gap between training and test images under any covering distortion (paper 000, section 3.2)."""
+"""iOcclusion: the gap between training and test images under any cover (Marcu & Prügel-Bennett 2022, section 3.2)."""
 
 from __future__ import annotations
 
@@ -12,13 +12,22 @@ from snellen.audits.exam import Exam
 from snellen.audits.finding import Finding, finding
 from snellen.audits.trust import ONE_RUN
 from snellen.distort.fills import Fill
+from snellen.distort.words import in_words, masked_by
 from snellen.engine.keep.read_back import Answers, Block
 from snellen.engine.requests.cell import Cell
 from snellen.measure import Covered, IOcclusion, IOcclusionGap, iocclusion, iocclusion_gap, mean_iocclusion
 from snellen.measure.estimate import NO_DATA
 from snellen.notation import name_of
 
-Chosen = Callable[[Block, str], Block]
+Select = Callable[[Block, str], Block]
+LABELS = {
+    "iocclusion": "iOcclusion",
+    "mean_iocclusion": "iOcclusion, mean over sizes",
+    "iocclusion_fill_gap": "iOcclusion fill gap",
+    "iocclusion_tail_gap": "iOcclusion, typical less tail images",
+    "iocclusion_random_labels": "iOcclusion after learning random labels",
+    "iocclusion_random_gap": "iOcclusion of random labels",
+}
 GAPLESS = "there is no gap between training and test accuracy, so there is nothing to divide by"
 MISSING = (
     "iOcclusion needs the training images too: add --train DATA (the images it was trained on, without augmentation)"
@@ -26,8 +35,8 @@ MISSING = (
 
 
 @dataclass(frozen=True)
-class Interplay:
-    """One way of covering, at several shares and in one fill, on training and on test images."""
+class CoverSeries:
+    """One way of covering at several shares, in one fill, on training and on test images: what one iOcclusion rests on."""
 
     masking: Any
     shares: Sequence[float]
@@ -40,15 +49,15 @@ class Interplay:
 
     @property
     def distortions(self) -> list[Any]:
-        return [masked(self.masking, share, self.fill) for share in self.shares]
+        return [at_share(self.masking, share, self.fill) for share in self.shares]
 
-    def measured(self, exam: Exam, answers: Answers) -> list[IOcclusion]:
+    def measure(self, exam: Exam, answers: Answers) -> list[IOcclusion]:
         """One measure per share; several findings may rest on it."""
-        return [_measured(exam, answers, distortion) for distortion in self.distortions]
+        return [_iocclusion_of(exam, answers, distortion) for distortion in self.distortions]
 
     def findings(self, exam: Exam, answers: Answers) -> list[Finding]:
-        told = []
-        for share, distortion, one in zip(self.shares, self.distortions, self.measured(exam, answers)):
+        findings = []
+        for share, distortion, one in zip(self.shares, self.distortions, self.measure(exam, answers)):
             cells = tuple(exam.cell(distortion, on) for on in ("test", "train"))
             facts = {
                 "masking": name_of(type(self.masking)), "fill": self.fill, "area": share, "std": one.std,
@@ -57,28 +66,30 @@ class Interplay:
             }  # fmt: skip
             text = f"gap between training and test accuracy under {distortion} by the gap without it{_doubts(one)}"
             per_run = tuple(one.per_run.tolist())
-            told.append(
+            findings.append(
                 finding(
                     "occlusion", "iocclusion", answers.model, one, text, better="higher", unit="index", cells=cells,
-                    facts=facts, per_run=per_run,
+                    facts=facts, per_run=per_run, label=f"{LABELS['iocclusion']} under {in_words(str(distortion))}",
                 )
             )  # fmt: skip
-        return [*told, self._mean(exam, answers)]
+        return [*findings, self._mean(exam, answers)]
 
     def _mean(self, exam: Exam, answers: Answers) -> Finding:
-        """The mean over all shares: one number a model, to set models beside each other."""
-        one = mean_iocclusion(covered(exam, answers, self))
+        """The mean over all shares: one number per model, to set models beside each other."""
+        one = mean_iocclusion(cover_scores(exam, answers, self))
         cells = tuple(exam.cell(distortion, on) for distortion in self.distortions for on in ("test", "train"))
-        doubts = _doubts(self.measured(exam, answers)[0])
+        doubts = _doubts(self.measure(exam, answers)[0])
         text = f"mean iOcclusion over {span(self.shares)} of the image, as {self.distortions[0]}{doubts}"
-        facts = {"masking": name_of(type(self.masking)), "fill": self.fill, "std": one.std}
+        masking = name_of(type(self.masking))
+        facts = {"masking": masking, "fill": self.fill, "std": one.std}
         return finding(
             "occlusion", "mean_iocclusion", answers.model, one, text, better="higher", unit="index", cells=cells,
             facts=facts, per_run=tuple(one.per_run.tolist()),
+            label=f"{LABELS['mean_iocclusion']}, {masked_by(masking, self.fill)}",
         )  # fmt: skip
 
 
-def masked(masking: Any, share: float, fill: str) -> Any:
+def at_share(masking: Any, share: float, fill: str) -> Any:
     """The covering distortion at another share, in another fill where it has one."""
     names = {field.name for field in dataclasses.fields(masking)}
     changed: dict[str, Any] = {"area" if "area" in names else "share": share}
@@ -95,41 +106,45 @@ def covers_a_share(masking: Any) -> bool:
     return dataclasses.is_dataclass(masking) and bool({"area", "share"} & {f.name for f in dataclasses.fields(masking)})
 
 
-def covered(
-    exam: Exam, answers: Answers, asked: Interplay, chosen: Chosen = lambda block, on: block, also: Sequence[Any] = ()
+def cover_scores(
+    exam: Exam,
+    answers: Answers,
+    series: CoverSeries,
+    select: Select = lambda block, on: block,
+    also: Sequence[Any] = (),
 ) -> Covered:
     """The scores behind iOcclusion at all shares, of the images that count in all of them and under the distortions `also`.
 
-    `chosen` gives the block of some of a dataset's samples, or with other scores.
+    `select` gives the block of some of a dataset's samples, or with other scores.
     """
     parts = []
     for on in ("train", "test"):
-        distortions = [*asked.distortions, *also]
+        distortions = [*series.distortions, *also]
         blocks = answers.together(exam.clean(on), *(exam.cell(distortion, on) for distortion in distortions))
-        parts.append([chosen(block, on) for block in blocks[: 1 + len(asked.distortions)]])
+        parts.append([select(block, on) for block in blocks[: 1 + len(series.distortions)]])
     (train, *train_occluded), (test, *test_occluded) = parts
-    seen, unseen = ([block.score for block in blocks] for blocks in (train_occluded, test_occluded))
-    return Covered(train.score, test.score, seen, unseen, (train.groups, test.groups))
+    on_train, on_test = ([block.score for block in blocks] for blocks in (train_occluded, test_occluded))
+    return Covered(train.score, test.score, on_train, on_test, (train.groups, test.groups))
 
 
-def fill_gap(exam: Exam, answers: Answers, first: Interplay, other: Interplay, cut: tuple[float, float]) -> Finding:
+def fill_gap(exam: Exam, answers: Answers, first: CoverSeries, other: CoverSeries, cut: tuple[float, float]) -> Finding:
     """How much the fill alone changes iOcclusion, beside how much it changes CutOcclusion (`cut`: its two values)."""
     one, two = (
-        covered(exam, answers, side, also=beside.distortions) for side, beside in ((first, other), (other, first))
+        cover_scores(exam, answers, side, also=beside.distortions) for side, beside in ((first, other), (other, first))
     )
     gap = iocclusion_gap(one, two, shared=True)
-    text = f"mean iOcclusion with {first.fill} less with {other.fill}, covering the very same pixels: {moved(gap, cut)}"
-    facts = {
-        "fill": first.fill, "other": other.fill, "masking": name_of(type(first.masking)), **side_by_side(gap, cut),
-    }  # fmt: skip
+    text = f"mean iOcclusion with {first.fill} less with {other.fill}, covering the very same pixels: {describe_move(gap, cut)}"
+    masking = name_of(type(first.masking))
+    facts = {"fill": first.fill, "other": other.fill, "masking": masking, **side_by_side(gap, cut)}
     cells = tuple(exam.cell(d, on) for side in (first, other) for d in side.distortions for on in ("test", "train"))
     return finding(
         "occlusion", "iocclusion_fill_gap", answers.model, gap, text, unit="index", cells=cells, facts=facts,
         per_run=tuple(gap.per_run.tolist()),
+        label=f"{LABELS['iocclusion_fill_gap']}, {masked_by(masking)}: {first.fill} less {other.fill}",
     )  # fmt: skip
 
 
-def moved(gap: IOcclusionGap, cut: tuple[float, float], gapless: str = "") -> str:
+def describe_move(gap: IOcclusionGap, cut: tuple[float, float], gapless: str = "") -> str:
     """How far the two measures move, in words; `gapless` names the images without a gap, where it is not of all."""
     if not math.isfinite(gap.value):
         of = f"of {gapless} images " if gapless else ""
@@ -151,12 +166,12 @@ def side_by_side(gap: IOcclusionGap, cut: tuple[float, float]) -> dict[str, floa
     }
 
 
-def missing(name: str, model: str) -> Finding:
+def no_training_images(name: str, model: str) -> Finding:
     """The finding in its place where there are no training images: nothing measured, and what to add."""
-    return finding("occlusion", name, model, NO_DATA, MISSING, better="higher", unit="index")
+    return finding("occlusion", name, model, NO_DATA, MISSING, better="higher", unit="index", label=LABELS[name])
 
 
-def _measured(exam: Exam, answers: Answers, distortion: Any) -> IOcclusion:
+def _iocclusion_of(exam: Exam, answers: Answers, distortion: Any) -> IOcclusion:
     return answers.once(("iocclusion", str(distortion)), lambda: _compute(exam, answers, distortion))
 
 
@@ -168,15 +183,15 @@ def _compute(exam: Exam, answers: Answers, distortion: Any) -> IOcclusion:
 
 
 def _doubts(one: IOcclusion) -> str:
-    said = []
+    doubts = []
     if one.gapless:
         some = f"in {one.gapless} of {len(one.per_run)} runs " if one.gapless < len(one.per_run) else ""
-        said.append(some + GAPLESS)
+        doubts.append(some + GAPLESS)
     elif one.gap_low <= 0 <= one.gap_high:
-        said.append("the gap itself is not clearly there, so the ratio says little")
+        doubts.append("the gap itself is not clearly there, so the ratio says little")
     if len(one.per_run) == 1:
-        said.append(ONE_RUN)
-    return f" ({'; '.join(said)})" if said else ""
+        doubts.append(ONE_RUN)
+    return f" ({'; '.join(doubts)})" if doubts else ""
 
 
 def _part(one: float, two: float) -> str:

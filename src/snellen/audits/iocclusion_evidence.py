@@ -1,7 +1,7 @@
-"""Evidence for iOcclusion: where CutOcclusion moves although robustness does not, it should stay (paper 000, section 3).
+"""Evidence for iOcclusion: where CutOcclusion moves although robustness does not, it should stay.
 
 Rare against typical images, by lists of ids or judged by other models; networks that learnt random labels; and networks
-that never saw the class that squares are taken for.
+that never saw the class that squares are taken for (Marcu & Prügel-Bennett 2022, section 3).
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ import numpy as np
 
 from snellen.audits.exam import Exam
 from snellen.audits.finding import Finding, finding
-from snellen.audits.iocclusion import Interplay, covered, moved, side_by_side
+from snellen.audits.iocclusion import LABELS, CoverSeries, cover_scores, describe_move, side_by_side
 from snellen.data.subset import drawn_labels
 from snellen.engine.keep.read_back import Answers, Block
 from snellen.engine.requests.cell import Cell
 from snellen.measure import Covered, iocclusion, iocclusion_gap, mean_iocclusion
 from snellen.measure.estimate import NO_DATA
 
-KNOWN = 0.9  # of its random labels that a network should know by heart
+KNOWN = 0.9  # of its random labels that a network should have memorised
 Parts = Mapping[str, tuple[frozenset[str], frozenset[str]]]  # by dataset the ids of typical and of tail images
 
 
@@ -32,13 +32,13 @@ class Typicality:
     judges: tuple[str, ...] = ()
 
     @property
-    def said(self) -> str:
+    def source(self) -> str:
         if not self.judges:
             return "by your lists"
         return f"by a PROXY: the halves of images whose label {', '.join(self.judges)} find more and less probable"
 
 
-def judged(exam: Exam, judges: Sequence[Answers]) -> Typicality:
+def judge_typicality(exam: Exam, judges: Sequence[Answers]) -> Typicality:
     """A proxy: the halves of images whose label other models find more and less probable, mean over all their runs."""
     parts = {}
     for on in ("train", "test"):
@@ -51,20 +51,22 @@ def judged(exam: Exam, judges: Sequence[Answers]) -> Typicality:
     return Typicality(parts, tuple(judge.model for judge in judges))
 
 
-def tail_gap(exam: Exam, answers: Answers, asked: Interplay, known: Typicality) -> Finding:
+def tail_gap(exam: Exam, answers: Answers, series: CoverSeries, typicality: Typicality) -> Finding:
     """iOcclusion of typical less that of tail images; CutOcclusion, the accuracy left, beside it."""
-    typical, tail = (_part(exam, answers, asked, known.parts, part) for part in (0, 1))
+    typical, tail = (_part(exam, answers, series, typicality.parts, part) for part in (0, 1))
     gap = iocclusion_gap(typical, tail, shared=False)
     cut = _cut(typical), _cut(tail)
     gapless = " and ".join(
         name for name, value in (("typical", gap.first), ("tail", gap.second)) if not np.isfinite(value)
     )
     count = {
-        f"{name}_{on}": len(known.parts[on][part])
+        f"{name}_{on}": len(typicality.parts[on][part])
         for part, name in enumerate(("typical", "tail"))
-        for on in known.parts
+        for on in typicality.parts
     }
-    text = f"mean iOcclusion of typical less that of tail images, {known.said}: {moved(gap, cut, gapless)}"
+    text = (
+        f"mean iOcclusion of typical less that of tail images, {typicality.source}: {describe_move(gap, cut, gapless)}"
+    )
     unclear = [name for name, side in (("typical", typical), ("tail", tail)) if not _gap_is_clear(side)]
     if unclear and not gapless:
         text += f"; of {' and '.join(unclear)} images the gap without covering is not clearly there, so its ratio says little"
@@ -72,42 +74,46 @@ def tail_gap(exam: Exam, answers: Answers, asked: Interplay, known: Typicality) 
         **side_by_side(gap, cut),
         **count,
         "unclear": ", ".join(unclear),
-        "proxy": bool(known.judges),
-        "judges": ", ".join(known.judges),
+        "proxy": bool(typicality.judges),
+        "judges": ", ".join(typicality.judges),
     }
     per_run = tuple(gap.per_run.tolist())
+    label = LABELS["iocclusion_tail_gap"]
+    if typicality.judges:
+        label += f" (proxy: rare by the doubt of {facts['judges']})"
     return finding(
-        "occlusion", "iocclusion_tail_gap", answers.model, gap, text, unit="index", cells=_cells(exam, asked),
-        facts=facts, per_run=per_run,
+        "occlusion", "iocclusion_tail_gap", answers.model, gap, text, unit="index", cells=_cells(exam, series),
+        facts=facts, per_run=per_run, label=label, topic="iOcclusion of typical less tail images",
     )  # fmt: skip
 
 
-def random_labels(exam: Exam, everyone: Sequence[Answers], asked: Interplay, seed: int) -> list[Finding]:
+def random_labels(exam: Exam, everyone: Sequence[Answers], series: CoverSeries, seed: int) -> list[Finding]:
     """iOcclusion of networks that learnt random labels, and how far the first two trainings are apart in both measures."""
     rows = {sample: i for i, sample in enumerate(exam.samples["train"].ids)}
-    learnt = drawn_labels(exam.samples["train"], len(exam.classes["train"]), 1, seed)
+    random = drawn_labels(exam.samples["train"], len(exam.classes["train"]), 1, seed)
 
-    def as_learnt(block: Block, on: str) -> Block:
+    def with_random_labels(block: Block, on: str) -> Block:
         if on == "test":
             return block
-        labels = learnt[[rows[sample] for sample in block.ids]]
+        labels = random[[rows[sample] for sample in block.ids]]
         return replace(block, labels=labels, score=(block.pred == labels).astype(np.float32))
 
-    sides = [covered(exam, answers, asked, as_learnt) for answers in everyone]
-    told = []
+    sides = [cover_scores(exam, answers, series, with_random_labels) for answers in everyone]
+    findings = []
     for answers, side in zip(everyone, sides):
-        one, known = mean_iocclusion(side), float(np.asarray(side.train).mean())
+        one, learnt = mean_iocclusion(side), float(np.asarray(side.train).mean())
         doubt = (
             ""
-            if known >= KNOWN
-            else f"; it knows only {known:.0%} of these labels: train longer, or another labels_seed"
+            if learnt >= KNOWN
+            else f"; it knows only {learnt:.0%} of these labels: train longer, or another labels_seed"
         )
         text = f"mean iOcclusion after learning random labels by heart, CutOcclusion {_cut(side):.1%}{doubt}"
-        facts = {"std": one.std, "cut_occlusion": _cut(side), "train_accuracy": known, "labels_seed": seed}
-        told.append(
+        facts = {"std": one.std, "cut_occlusion": _cut(side), "train_accuracy": learnt, "labels_seed": seed}
+        findings.append(
             finding(
                 "occlusion", "iocclusion_random_labels", answers.model, one, text, unit="index",
-                cells=_cells(exam, asked), facts=facts, per_run=tuple(one.per_run.tolist()),
+                cells=_cells(exam, series), facts=facts, per_run=tuple(one.per_run.tolist()),
+                label=LABELS["iocclusion_random_labels"],
             )
         )  # fmt: skip
     for answers, side in zip(everyone[1:], sides[1:]):
@@ -115,19 +121,22 @@ def random_labels(exam: Exam, everyone: Sequence[Answers], asked: Interplay, see
             np.shape(one) == np.shape(two) for one, two in ((side.train, sides[0].train), (side.test, sides[0].test))
         )
         gap, cut = iocclusion_gap(side, sides[0], shared=same), (_cut(side), _cut(sides[0]))
-        text = f"mean iOcclusion of {answers.model} less that of {everyone[0].model}, both of random labels: {moved(gap, cut)}"
-        told.append(
+        names = f"{answers.model} less that of {everyone[0].model}"
+        text = f"mean iOcclusion of {names}, both of random labels: {describe_move(gap, cut)}"
+        findings.append(
             finding(
                 "occlusion", "iocclusion_random_gap", answers.model, gap, text, unit="index",
-                cells=_cells(exam, asked), facts={**side_by_side(gap, cut), "other": everyone[0].model},
+                cells=_cells(exam, series), facts={**side_by_side(gap, cut), "other": everyone[0].model},
+                label=f"{LABELS['iocclusion_random_gap']}, less that of {everyone[0].model}",
             )
         )  # fmt: skip
-    return told
+    return findings
 
 
-def needed(name: str, model: str, text: str) -> Finding:
+def no_evidence(name: str, model: str, text: str) -> Finding:
     """The finding in the place of evidence that the user has not given: nothing measured, and how to get it."""
-    return finding("occlusion", name, model, NO_DATA, text, unit="index")
+    label = LABELS.get(name, "DI without the dominant class")
+    return finding("occlusion", name, model, NO_DATA, text, unit="index", label=label)
 
 
 def with_option(data: str, option: str) -> str:
@@ -135,11 +144,11 @@ def with_option(data: str, option: str) -> str:
     return f"{data}{'&' if '?' in data else '?'}{option}"
 
 
-def _part(exam: Exam, answers: Answers, asked: Interplay, parts: Parts, part: int) -> Covered:
-    def chosen(block: Block, on: str) -> Block:
+def _part(exam: Exam, answers: Answers, series: CoverSeries, parts: Parts, part: int) -> Covered:
+    def select(block: Block, on: str) -> Block:
         return block.at(np.flatnonzero([sample in parts[on][part] for sample in block.ids]))
 
-    return covered(exam, answers, asked, chosen)
+    return cover_scores(exam, answers, series, select)
 
 
 def _gap_is_clear(side: Covered) -> bool:
@@ -154,8 +163,8 @@ def _cut(side: Covered) -> float:
     return float(scores.mean()) if scores.size else float("nan")
 
 
-def _cells(exam: Exam, asked: Interplay) -> tuple[Cell, ...]:
-    return tuple(exam.cell(distortion, on) for distortion in asked.distortions for on in ("test", "train"))
+def _cells(exam: Exam, series: CoverSeries) -> tuple[Cell, ...]:
+    return tuple(exam.cell(distortion, on) for distortion in series.distortions for on in ("test", "train"))
 
 
 def _in_order(block: Block, ids: Sequence[str]) -> Block:

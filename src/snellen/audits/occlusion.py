@@ -1,4 +1,4 @@
-"""CutOcclusion and iOcclusion: what covering the image costs, and what it does to the train-test gap (paper 000)."""
+"""CutOcclusion and iOcclusion: what covering costs, and what it does to the train-test gap (Marcu & Prügel-Bennett 2022)."""
 
 from __future__ import annotations
 
@@ -8,20 +8,28 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from snellen.audits.audit import Audit
 from snellen.audits.class_removed import class_removed
 from snellen.audits.exam import Exam
 from snellen.audits.finding import Finding, accuracy_finding, finding
-from snellen.audits.iocclusion import Interplay, covers_a_share, fill_gap, missing, span
-from snellen.audits.iocclusion_evidence import Typicality, judged, needed, random_labels, tail_gap, with_option
+from snellen.audits.iocclusion import CoverSeries, covers_a_share, fill_gap, no_training_images, span
+from snellen.audits.iocclusion_evidence import (
+    Typicality,
+    judge_typicality,
+    no_evidence,
+    random_labels,
+    tail_gap,
+    with_option,
+)
 from snellen.audits.trust import TOO_FEW, can_dominate, dominant_in, interference_of
 from snellen.distort import Cutouts, Occlude, parse
 from snellen.distort.fills import Fill
+from snellen.distort.words import covering, in_words
 from snellen.engine.keep.read_back import Answers
 from snellen.engine.requests.cell import Cell
 from snellen.errors import UserError, unknown
 from snellen.measure import accuracy, paired_difference
 from snellen.measure.estimate import NO_DATA
-from snellen.notation import text_form
 
 EVIDENCE = ("iocclusion_fill_gap", "iocclusion_tail_gap", "iocclusion_random_labels", "interference_without_class")
 NEEDS_PARTS = (
@@ -39,7 +47,7 @@ NEEDS_REMOVED = (
 
 
 @dataclass(frozen=True)
-class Occlusion:
+class Occlusion(Audit):
     """Accuracy under a square wholly inside the image, at the given covered shares and for the given fills.
 
     The same square in another fill hides the same pixels: where accuracy differs between fills, the fill itself
@@ -50,7 +58,7 @@ class Occlusion:
     the two measures: a measure of robustness should not care what an occluder looks like. With cut-outs of your own
     (`--occluders`) both are asked under these too, at the shares that one of them can cover.
 
-    Further evidence of `validate` rests on what you give. `typical` and `tail`: files of sample ids, one a line, of test
+    Further evidence of `validate` rests on what you give. `typical` and `tail`: files of sample ids, one per line, of test
     and of train images; or `judges`: names of other models of the same command, whose doubt is a proxy for rarity.
     `random_labels`: names of models that learnt random labels (drawn with `labels_seed`). Models that have no answer for a
     class of the data are taken as those that never saw it.
@@ -69,8 +77,7 @@ class Occlusion:
     names: ClassVar[tuple[str, ...]] = (
         "cut_occlusion", "occluded_accuracy", "fill_gap", "iocclusion", "mean_iocclusion",
     )  # fmt: skip
-
-    __str__ = text_form
+    by_default: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not self.areas or not self.fills:
@@ -94,11 +101,11 @@ class Occlusion:
 
     def lists(self) -> list[tuple[str, str]]:
         """The files of sample ids, by dataset."""
-        return [pair for named in (self.typical, self.tail) for pair in zip(("test", "train"), named)]
+        return [pair for files in (self.typical, self.tail) for pair in zip(("test", "train"), files)]
 
     def cells(self, exam: Exam) -> list[Cell]:
-        for what, named in (("judges", self.judges), ("random_labels", self.random_labels)):
-            for name in named:
+        for what, models in (("judges", self.judges), ("random_labels", self.random_labels)):
+            for name in models:
                 if name not in exam.models:
                     raise unknown(f"model in {what}", name, exam.models)
         if self.judges and not set(exam.models) - {*self.judges, *self.random_labels}:
@@ -107,68 +114,77 @@ class Occlusion:
                 "add the one that the audit is about, as in mine=models/*.safetensors"
             )
         squares = [exam.cell(Occlude(area, fill)) for fill in self.fills for area in self.areas]
-        return squares + list(self._pasted(exam)) + [cell for one in self.interplays(exam) for cell in one.cells(exam)]
+        return (
+            squares
+            + list(self._cutout_cells(exam))
+            + [cell for one in self.cover_series(exam) for cell in one.cells(exam)]
+        )
 
-    def interplays(self, exam: Exam) -> list[Interplay]:
+    def cover_series(self, exam: Exam) -> list[CoverSeries]:
         """What iOcclusion is asked for: nothing without training images."""
         if "train" not in exam.classes:
             return []
         fills = self.fills if self.validate else self.fills[:1]
         painted = [one for one in self.maskings or (Occlude(),) if not isinstance(one, Cutouts)]
-        asked = [Interplay(masking, self.areas, fill) for masking in painted for fill in fills]
-        if reached := self._reached(exam):
-            asked.append(Interplay(Cutouts(), reached, "cutout"))
+        series = [CoverSeries(masking, self.areas, fill) for masking in painted for fill in fills]
+        if reached := self._coverable(exam):
+            series.append(CoverSeries(Cutouts(), reached, "cutout"))
         elif len(painted) < len(self.maskings):  # asked for by name: the plan says what is missing
-            asked.append(Interplay(Cutouts(), self.areas, "cutout"))
-        return asked
+            series.append(CoverSeries(Cutouts(), self.areas, "cutout"))
+        return series
 
     def conclude(self, exam: Exam, answers: Answers) -> list[Finding]:
-        told = [one for fill in self.fills for one in self._curve(answers, fill, self.areas, self._squares(exam, fill))]
-        if reached := self._reached(exam):
-            told += self._curve(answers, "cutout", reached, self._pasted(exam))
+        findings = [
+            one for fill in self.fills for one in self._curve(answers, fill, self.areas, self._squares(exam, fill))
+        ]
+        if reached := self._coverable(exam):
+            findings += self._curve(answers, "cutout", reached, self._cutout_cells(exam))
         elif exam.cutouts:
             text = f"your cut-outs cover at most {exam.cutouts:.1%} of the image without leaving it; add a smaller area"
-            told.append(finding("occlusion", "cut_occlusion", answers.model, NO_DATA, text, facts={"fill": "cutout"}))
-        return told + self._gaps(exam, answers) + self._interplay(exam, answers)
+            more = {"facts": {"fill": "cutout"}, **_cut_words("cutout")}
+            findings.append(finding("occlusion", "cut_occlusion", answers.model, NO_DATA, text, **more))
+        return findings + self._gaps(exam, answers) + self._iocclusion(exam, answers)
 
     def compare(self, exam: Exam, everyone: Sequence[Answers], findings: Sequence[Finding]) -> list[Finding]:
         """The evidence of `validate` that rests on lists, or on other models than the one it is about."""
         if not self.validate:
             return []
-        given = {answers.model: answers for answers in everyone}
-        odd = [name for name in given if exam.lost.get(name) and name not in self.random_labels]
-        about = [one for name, one in given.items() if name not in (*self.judges, *self.random_labels, *odd)]
-        told: list[Finding] = []
-        if asked := self.interplays(exam)[:1]:
-            told += self._rare(exam, about, asked[0], [given[name] for name in self.judges])
-            learnt = [given[name] for name in self.random_labels]
-            told += random_labels(exam, learnt, asked[0], self.labels_seed) if learnt else []
-            if not learnt:
+        by_name = {answers.model: answers for answers in everyone}
+        odd = [name for name in by_name if exam.lost.get(name) and name not in self.random_labels]
+        about = [one for name, one in by_name.items() if name not in (*self.judges, *self.random_labels, *odd)]
+        evidence: list[Finding] = []
+        if first := self.cover_series(exam)[:1]:
+            evidence += self._rare(exam, about, first[0], [by_name[name] for name in self.judges])
+            memorisers = [by_name[name] for name in self.random_labels]
+            evidence += random_labels(exam, memorisers, first[0], self.labels_seed) if memorisers else []
+            if not memorisers:
                 data = with_option(exam.texts.get("train", "DATA"), "random_labels=1")
                 text = NEEDS_RANDOM.format(data=data)
-                told += [needed("iocclusion_random_labels", one.model, text) for one in about]
+                evidence += [no_evidence("iocclusion_random_labels", one.model, text) for one in about]
         squares = [cell for fill in self.fills for cell in self._squares(exam, fill)]
-        told += [class_removed(exam, given[name], about, squares, exam.lost[name]) for name in odd]
+        evidence += [class_removed(exam, by_name[name], about, squares, exam.lost[name]) for name in odd]
         if not odd:
             for one in about:
                 worst = max(squares, key=lambda cell: float(np.nan_to_num(interference_of(exam, one, cell).index)))
                 taken = dominant_in(exam, one, worst) or "CLASS"
                 data = with_option(exam.texts.get("train", "DATA"), f"without={taken}")
                 text = NEEDS_REMOVED.format(taken=taken, data=data) if can_dominate(exam, worst) else TOO_FEW
-                told.append(needed("interference_without_class", one.model, text))
-        return told
+                evidence.append(no_evidence("interference_without_class", one.model, text))
+        return evidence
 
-    def _rare(self, exam: Exam, about: Sequence[Answers], asked: Interplay, judges: Sequence[Answers]) -> list[Finding]:
+    def _rare(
+        self, exam: Exam, about: Sequence[Answers], series: CoverSeries, judges: Sequence[Answers]
+    ) -> list[Finding]:
         """What typical and tail images say, each model; or what is needed to know which these are."""
         if self.tail:
             roles = list(enumerate(("test", "train")))
             parts = {on: (exam.lists[on, self.typical[i]], exam.lists[on, self.tail[i]]) for i, on in roles}
-            known = Typicality(parts)
+            typicality = Typicality(parts)
         elif judges:
-            known = judged(exam, judges)
+            typicality = judge_typicality(exam, judges)
         else:
-            return [needed("iocclusion_tail_gap", one.model, NEEDS_PARTS) for one in about]
-        return [tail_gap(exam, one, asked, known) for one in about]
+            return [no_evidence("iocclusion_tail_gap", one.model, NEEDS_PARTS) for one in about]
+        return [tail_gap(exam, one, series, typicality) for one in about]
 
     def _curve(self, answers: Answers, fill: str, areas: Sequence[float], cells: tuple[Cell, ...]) -> list[Finding]:
         """CutOcclusion: the mean accuracy over the covered shares, then each of them."""
@@ -176,7 +192,7 @@ class Occlusion:
         left_out = ", the most they can cover" if len(areas) < len(self.areas) else ""
         blocks = answers.together(*cells)
         curve = np.mean([block.score for block in blocks], axis=0)
-        told = [
+        findings = [
             finding(
                 "occlusion",
                 "cut_occlusion",
@@ -187,51 +203,59 @@ class Occlusion:
                 cells=cells,
                 facts={"fill": fill},
                 per_run=tuple(curve.mean(1).tolist()),
+                **_cut_words(fill),
             )
         ]
         for area, cell, block in zip(areas, cells, blocks):
             covered = float(np.nanmean(block.covered)) if len(block.covered) else float("nan")
             text = f"accuracy with {covered:.1%} of the image under {what}"
-            facts = {"fill": fill, "area": area, "covered": covered}
-            told.append(accuracy_finding("occlusion", "occluded_accuracy", answers.model, block, text, cell, **facts))
-        return told
+            words = in_words(str(cell.distortion))
+            more = {
+                "facts": {"fill": fill, "area": area, "covered": covered},
+                "label": f"Accuracy: {words}",
+                "topic": words,
+            }
+            findings.append(
+                accuracy_finding("occlusion", "occluded_accuracy", answers.model, block, cell, text, **more)
+            )
+        return findings
 
-    def _interplay(self, exam: Exam, answers: Answers) -> list[Finding]:
+    def _iocclusion(self, exam: Exam, answers: Answers) -> list[Finding]:
         """iOcclusion at every share and, to validate it, what each other fill than the first changes."""
-        asked = self.interplays(exam)
-        if not asked:
-            return [missing(name, answers.model) for name in self.names if "iocclusion" in name]
-        told = [found for one in asked for found in one.findings(exam, answers)]
+        series = self.cover_series(exam)
+        if not series:
+            return [no_training_images(name, answers.model) for name in self.names if "iocclusion" in name]
+        findings = [one for each in series for one in each.findings(exam, answers)]
         if self.validate:
             cut: dict[str, float] = {
                 fill: float(np.nanmean(answers.mean_score(self._squares(exam, fill)))) for fill in self.fills
             }
-            painted = [one for one in asked if not isinstance(one.masking, Cutouts)]  # cut-outs have no other fill
+            painted = [one for one in series if not isinstance(one.masking, Cutouts)]  # cut-outs have no other fill
             for one in range(0, len(painted), len(self.fills)):
                 first, *others = painted[one : one + len(self.fills)]
-                told += [fill_gap(exam, answers, first, two, (cut[first.fill], cut[two.fill])) for two in others]
-        return told
+                findings += [fill_gap(exam, answers, first, two, (cut[first.fill], cut[two.fill])) for two in others]
+        return findings
 
     def _squares(self, exam: Exam, fill: Fill) -> tuple[Cell, ...]:
         return tuple(exam.cell(Occlude(area, fill)) for area in self.areas)
 
-    def _reached(self, exam: Exam) -> tuple[float, ...]:
+    def _coverable(self, exam: Exam) -> tuple[float, ...]:
         """The shares that cut-outs can cover; none without a pool."""
         return tuple(area for area in self.areas if 0 < area <= exam.cutouts)
 
-    def _pasted(self, exam: Exam) -> tuple[Cell, ...]:
-        return tuple(exam.cell(Cutouts(area)) for area in self._reached(exam))
+    def _cutout_cells(self, exam: Exam) -> tuple[Cell, ...]:
+        return tuple(exam.cell(Cutouts(area)) for area in self._coverable(exam))
 
     def _gaps(self, exam: Exam, answers: Answers) -> list[Finding]:
         """How much the fill alone changes the mean accuracy, for each fill against the first."""
         first, *others = self.fills
-        told = []
+        findings = []
         for other in others:
             cells = tuple(exam.cell(Occlude(area, fill)) for fill in (first, other) for area in self.areas)
             blocks = answers.together(*cells)
             half = len(self.areas)
             one, two = (np.mean([b.score for b in part], axis=0) for part in (blocks[:half], blocks[half:]))
-            told.append(
+            findings.append(
                 finding(
                     "occlusion",
                     "fill_gap",
@@ -242,6 +266,13 @@ class Occlusion:
                     cells=cells,
                     facts={"fill": first, "other": other},
                     per_run=tuple((one.mean(1) - two.mean(1)).tolist()),
+                    label=f"Fill gap, {first} less {other}",
+                    topic="the fill gap",
                 )
             )
-        return told
+        return findings
+
+
+def _cut_words(fill: str) -> dict[str, str]:
+    """Label and topic of CutOcclusion under a fill, or under the user's cut-outs."""
+    return {"label": f"CutOcclusion, {covering(fill)}", "topic": f"{covering(fill)} of all sizes"}

@@ -1,24 +1,30 @@
-"""Shape or texture: what shuffled patches and cues in conflict say a model looks at (paper 000, section 2.1)."""
+"""Shape or texture: what shuffled patches and cue conflicts say a model looks at (Marcu & Prügel-Bennett 2022, section 2.1)."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
+from snellen.audits.audit import Audit
 from snellen.audits.exam import Exam
-from snellen.audits.finding import Finding, finding
+from snellen.audits.finding import Finding, accuracy_finding, finding
+from snellen.data.dataset import Dataset
 from snellen.distort import Shuffle, SoftShuffle
+from snellen.distort.words import in_words
 from snellen.engine.keep.read_back import Answers, Block
 from snellen.engine.requests.cell import Cell
 from snellen.measure import accuracy, shape_bias
 from snellen.measure.estimate import NO_DATA
-from snellen.notation import text_form
+
+SHUFFLED = ("shuffled_accuracy", "soft_shuffled_accuracy")
+CUES = ("shape_accuracy", "texture_accuracy", "shape_bias")
 
 
 @dataclass(frozen=True)
-class Shape:
+class Shape(Audit):
     """Accuracy on shuffled patches, and on cue conflicts whether answers name the shape or the texture.
 
     Patches of a `grid` × `grid` raster (2×2 below 32 pixels, 4×4 from there) keep their texture and lose the outline. They
@@ -29,37 +35,34 @@ class Shape:
 
     grid: int | None = None
     title: ClassVar[str] = "Shape or texture"
-    names: ClassVar[tuple[str, ...]] = (
-        "shuffled_accuracy", "soft_shuffled_accuracy", "shape_accuracy", "texture_accuracy", "shape_bias",
-    )  # fmt: skip
-    by_default: ClassVar[bool] = False
+    names: ClassVar[tuple[str, ...]] = (*SHUFFLED, *CUES)
 
-    __str__ = text_form
+    def suits(self, data: Dataset) -> str:
+        if "texture" not in data.samples.columns:
+            return ""
+        textures = positions_in(data.classes, data.samples.columns["texture"])
+        return "cue conflicts" if ((textures >= 0) & (textures != data.samples.labels)).any() else ""
 
-    def shuffled(self, exam: Exam) -> Cell:
+    def shuffle_cell(self, exam: Exam) -> Cell:
         return exam.cell(Shuffle(self._grid(exam)))
 
-    def softly_shuffled(self, exam: Exam) -> Cell:
+    def soft_shuffle_cell(self, exam: Exam) -> Cell:
         return exam.cell(SoftShuffle(self._grid(exam)))
 
     def _grid(self, exam: Exam) -> int:
         return self.grid or (4 if exam.side >= 32 else 2)
 
     def cells(self, exam: Exam) -> list[Cell]:
-        return [exam.clean(), self.shuffled(exam), self.softly_shuffled(exam)]
+        return [exam.clean(), self.shuffle_cell(exam), self.soft_shuffle_cell(exam)]
 
     def conclude(self, exam: Exam, answers: Answers) -> list[Finding]:
-        told = []
-        for name, cell in zip(self.names, (self.shuffled(exam), self.softly_shuffled(exam))):
+        findings = []
+        for name, cell in zip(SHUFFLED, (self.shuffle_cell(exam), self.soft_shuffle_cell(exam))):
             text = f"accuracy under {cell.distortion}: what is known without the outline, unless DI says otherwise"
-            block = answers[cell]
-            told.append(
-                finding(
-                    "shape", name, answers.model, accuracy(block.score, block.groups), text, cells=(cell,),
-                    per_run=tuple(block.score.mean(1).tolist()) if block.score.size else (),
-                )
-            )  # fmt: skip
-        return [*told, *self._cues(exam, answers)]
+            words = in_words(str(cell.distortion))
+            more = {"better": "", "label": f"Accuracy: {words}", "topic": words}
+            findings.append(accuracy_finding("shape", name, answers.model, answers[cell], cell, text, **more))
+        return [*findings, *self._cues(exam, answers)]
 
     def _cues(self, exam: Exam, answers: Answers) -> list[Finding]:
         block = answers[exam.clean()]
@@ -69,17 +72,17 @@ class Shape:
             has = exam.column("texture", block.ids) is not None
             why = "its column 'texture' names none of its classes" if has else "it has no column 'texture'"
             text = f"the data has no cues in conflict: {why}; use cue: data, for example"
-            return [finding("shape", name, answers.model, NO_DATA, text) for name in self.names[2:]]
+            return [finding("shape", name, answers.model, NO_DATA, text) for name in CUES]
         block, textures = block.at(known), textures[known]
         measured = shape_bias(block.pred, block.labels, textures, block.groups)
-        told = []
+        findings = []
         for cue, right in (("shape", block.pred == block.labels), ("texture", block.pred == textures)):
             estimate = accuracy(right.astype(float), block.groups)
             text = f"share of all {len(known)} images whose {cue} is answered"
-            told.append(
+            findings.append(
                 finding(
                     "shape", f"{cue}_accuracy", answers.model, estimate, text, cells=(exam.clean(),),
-                    per_run=tuple(right.mean(1).tolist()),
+                    per_run=tuple(right.mean(1).tolist()), label=f"{cue.capitalize()} accuracy",
                 )
             )  # fmt: skip
         biases = [shape_bias(run, block.labels, textures).value for run in block.pred]
@@ -88,19 +91,22 @@ class Shape:
             f"({measured.conflicts} conflicts; people: about 0.96)"
         )
         facts = {"conflicts": measured.conflicts, "decided": measured.decided}
-        told.append(
+        findings.append(
             finding(
                 "shape", "shape_bias", answers.model, measured, text, cells=(exam.clean(),), facts=facts,
-                per_run=tuple(biases),
+                per_run=tuple(biases), label="Shape bias",
             )
         )  # fmt: skip
-        return told
+        return findings
 
 
 def texture_classes(exam: Exam, block: Block) -> np.ndarray:
     """int64 [samples]: the class that each image's texture is of; −2 where none is named, or no class of the data."""
-    named = exam.column("texture", block.ids)
-    if named is None:
-        return np.full(len(block.ids), -2)
-    position = {name: i for i, name in enumerate(exam.classes["test"])}
-    return np.array([position.get(str(name), -2) for name in named], np.int64)
+    names = exam.column("texture", block.ids)
+    return np.full(len(block.ids), -2) if names is None else positions_in(exam.classes["test"], names)
+
+
+def positions_in(classes: Sequence[str], names: Iterable[str]) -> np.ndarray:
+    """int64 [names]: the position of each name among the classes, −2 where it is none of them."""
+    position = {name: i for i, name in enumerate(classes)}
+    return np.array([position.get(str(name), -2) for name in names], np.int64)

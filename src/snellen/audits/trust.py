@@ -9,7 +9,7 @@ import numpy as np
 
 from snellen.audits.exam import Exam
 from snellen.audits.finding import Finding, Trust
-from snellen.audits.pairing import paired
+from snellen.audits.pairing import pair_blocks
 from snellen.engine.keep.read_back import Answers
 from snellen.engine.requests.cell import Cell
 from snellen.measure import (
@@ -30,18 +30,18 @@ TOO_FEW = "with two classes no dominant class can be shown: a wrong answer has o
 def interference_of(exam: Exam, answers: Answers, cell: Cell) -> Interference:
     """The DI of one cell's distortion for one model, over its runs."""
 
-    def measured() -> Interference:
-        clean, distorted = paired(answers, exam.clean(exam.unmodified(cell)), cell)
+    def measure() -> Interference:
+        clean, distorted = pair_blocks(answers, exam.clean(exam.unmodified(cell)), cell)
         return interference(clean.pred, distorted.pred, clean.labels, len(_classes(exam, cell)))
 
-    return answers.once(("interference", cell), measured)
+    return answers.once(("interference", cell), measure)
 
 
 def chance_in(exam: Exam, answers: Answers, cell: Cell, kind: Kind = "uniform", clean_errors: bool = True) -> Chance:
     """Where a cell's DI stands among those of errors thrown at random; nan where there are fewer than three classes."""
 
-    def measured() -> Chance:
-        clean, distorted = paired(answers, exam.clean(exam.unmodified(cell)), cell)
+    def measure() -> Chance:
+        clean, distorted = pair_blocks(answers, exam.clean(exam.unmodified(cell)), cell)
         classes = len(_classes(exam, cell))
         thrown = (
             interference_null(clean.pred, distorted.pred, clean.labels, classes, kind=kind, clean_errors=clean_errors)
@@ -50,11 +50,11 @@ def chance_in(exam: Exam, answers: Answers, cell: Cell, kind: Kind = "uniform", 
         )
         return chance_of(interference_of(exam, answers, cell).index, thrown)
 
-    return answers.once(("chance", cell, kind, clean_errors), measured)
+    return answers.once(("chance", cell, kind, clean_errors), measure)
 
 
 def chances_in(exam: Exam, answers: Answers, cell: Cell) -> dict[str, Any]:
-    """The facts of chance: `p_uniform` and `p_one`, and under `nulls` each null in numbers (paper 000, B.2).
+    """The facts of chance: `p_uniform` and `p_one`, and under `nulls` each null in numbers (Marcu & Prügel-Bennett 2022, B.2).
 
     `uniform` and `one` keep the clean errors, the runs and the number of errors; `…_without_clean_errors` are the
     paper's own; `published` is what B.2 would state for these classes and errors, its repetitions pooled.
@@ -62,13 +62,13 @@ def chances_in(exam: Exam, answers: Answers, cell: Cell) -> dict[str, Any]:
     kinds: tuple[Kind, ...] = ("uniform", "one")
     nulls: dict[str, Any] = {}
     for kind in kinds:
-        for kept in (True, False):
-            found = chance_in(exam, answers, cell, kind, kept)
-            nulls[kind if kept else f"{kind}_without_clean_errors"] = {
-                name: getattr(found, name) for name in ("p", "mean", "std", "quantile95")
-            }
+        for with_clean in (True, False):
+            chance = chance_in(exam, answers, cell, kind, with_clean)
+            nulls[kind if with_clean else f"{kind}_without_clean_errors"] = {
+                "p": chance.p, "mean": chance.mean, "std": chance.std, "quantile95": chance.quantile95,
+            }  # fmt: skip
     if can_dominate(exam, cell):
-        clean, distorted = paired(answers, exam.clean(exam.unmodified(cell)), cell)
+        clean, distorted = pair_blocks(answers, exam.clean(exam.unmodified(cell)), cell)
         errors = (distorted.pred != clean.labels).sum(axis=1)
         nulls["published"] = {kind: vars(published_chance(errors, len(_classes(exam, cell)), kind)) for kind in kinds}
     return {"p_uniform": nulls["uniform"]["p"], "p_one": nulls["one"]["p"], "nulls": nulls}
@@ -111,7 +111,7 @@ def _trust(exam: Exam, answers: Answers, cell: Cell) -> Trust:
         dominant=dominant,
         flagged=flagged,
         distortion=cell.on if cell.on in exam.variants else str(cell.distortion),
-        text=_said(measured, dominant, flagged, null95, noise)
+        text=_in_words(measured, dominant, flagged, null95, noise)
         if can_dominate(exam, cell)
         else _of_two(measured, noise),
     )
@@ -119,17 +119,17 @@ def _trust(exam: Exam, answers: Answers, cell: Cell) -> Trust:
 
 def with_trust(exam: Exam, answers: Answers, findings: Sequence[Finding]) -> list[Finding]:
     """The findings, each with the strongest interference among the distortions it rests on."""
-    told = []
+    trusted = []
     for one in findings:
         distorted = [cell for cell in one.cells if exam.modified(cell)]
         if distorted:
             trusts = [trust_in(exam, answers, cell) for cell in distorted]
             one = one.trusting(max(trusts, key=lambda trust: (trust.flagged, trust.index)))
-        told.append(one)
-    return told
+        trusted.append(one)
+    return trusted
 
 
-def _said(measured: Interference, dominant: str, flagged: bool, null95: float, noise: float) -> str:
+def _in_words(measured: Interference, dominant: str, flagged: bool, null95: float, noise: float) -> str:
     """One sentence a reader can act on."""
     if not np.isfinite(measured.index):
         return "no images: interference unknown"

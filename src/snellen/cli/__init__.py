@@ -30,7 +30,11 @@ def audit(
     models: Annotated[list[str] | None, typer.Argument(help="who is asked; see `snellen list models`")] = None,
     data: Annotated[str | None, typer.Option(help="what is shown; see `snellen list data`")] = None,
     audits: Annotated[
-        str | None, typer.Option(help="for example 'occlusion,interference(grid=4)'; default all")
+        str | None,
+        typer.Option(
+            help="for example 'occlusion,interference(grid=4)'; default: occlusion and interference, background where the data "
+            "have masks or boxes, shape where they are cue conflicts"
+        ),
     ] = None,
     train: Annotated[str | None, typer.Option(help="the training data, for audits that compare with it")] = None,
     donors: Annotated[str | None, typer.Option(help="images that may be pasted (fill=donor)")] = None,

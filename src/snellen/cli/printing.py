@@ -61,7 +61,7 @@ def run_audit(command: AuditCommand, *, dry_run: bool, fresh: bool, as_json: boo
     if command.settings["offline"]:
         os.environ["HF_HUB_OFFLINE"] = "1"
     audits = command.settings["audits"]
-    _check_names(command.conditions, audits)
+    _check_names(command)
     if dry_run:
         prepared = prepare(command.models, command.data, audits, command.out, fresh=fresh, **command.passed_on)
         print_plan(prepared, as_json)
@@ -88,19 +88,29 @@ def run_audit(command: AuditCommand, *, dry_run: bool, fresh: bool, as_json: boo
     return 1 if failed else 0
 
 
-def _check_names(conditions: Sequence[Condition], audits: Any) -> None:
+def _check_names(command: AuditCommand) -> None:
     """Refuse a condition on a finding that none of the audits makes; those that do not list theirs may make any."""
-    if not conditions:
-        return
-    from snellen.audits import Baseline, parse_audits
+    from snellen.audits import Audit, Baseline, default_audits, parse_audits
 
-    chosen = [Baseline(), *parse_audits(audits)]
-    listed = [getattr(one, "names", None) for one in chosen]
-    known = {"difference", *(name for names in listed for name in names or ())}
-    known |= {name for one in chosen for name in getattr(one, "compared", ())}
-    for condition in conditions:
-        if None not in listed and condition.name not in known:
-            raise unknown("finding in --require", condition.name, known)
+    def makes(audits: Sequence[Audit]) -> set[str] | None:
+        """The names of their findings; None where one of them does not list its own."""
+        listed = [one.names for one in audits]
+        compared = {name for one in audits for name in one.compared}
+        return None if None in listed else {"difference", *compared, *(name for some in listed for name in some or ())}
+
+    if not command.conditions:
+        return
+    audits = command.settings["audits"]
+    names = makes([Baseline(), *parse_audits(audits)])
+    if names is None or all(one.name in names for one in command.conditions):
+        return
+    if audits is None:  # the data decide on further audits
+        from snellen.data import load_data
+
+        names |= makes([one for one, _ in default_audits(load_data(command.data))]) or set()
+    for condition in command.conditions:
+        if condition.name not in names:
+            raise unknown("finding in --require", condition.name, names)
 
 
 def print_run(run: Run, *, as_json: bool, quiet: bool) -> None:
@@ -109,8 +119,7 @@ def print_run(run: Run, *, as_json: bool, quiet: bool) -> None:
     if as_json:
         print(json.dumps(results, indent=1, ensure_ascii=False))
     elif not quiet:
-        rows = [_row(one) for one in results["findings"]]
-        print_table([("model", "finding", "value", "95 % interval", "DI", "looks like"), *rows])
+        print_table([("finding", "value", "95% interval", "DI", "looks like", ""), *_rows(results["findings"])])
         for text in dict.fromkeys(one["text"] for one in results["findings"] if one["value"] is None):
             print(f"– {text}")
         if any(one["audit"] == "between" for one in results["findings"]):
@@ -131,6 +140,7 @@ def print_plan(prepared: Any, as_json: bool) -> None:
         "out": str(prepared.folder),
         "models": {s.name: [r.run for r in prepared.subjects if r.name == s.name] for s in prepared.subjects},
         "data": {on: f"{held.text} ({len(held):,} images)" for on, held in prepared.data.items()},
+        "audits": [_with_reason(str(one), prepared.reasons) for one in prepared.audits],
         "distortions": list(dict.fromkeys(str(one.cell.distortion) for one in plan.asked)),
         "cells": len({one.key for one in plan.asked}),
         "cells_left": len(missing),
@@ -250,32 +260,31 @@ def default_folder(models: Sequence[str], data: str) -> Path:
     return Path("runs") / (re.sub(r"[^\w.+-]+", "-", slug).strip("-.")[:60] + "-on-" + where[-40:])
 
 
-_BY_DISTORTION = {"interference", "distorted_accuracy", "affinity", "direction"}  # of which a run may hold several
+def _rows(findings: Sequence[Mapping[str, Any]]) -> list[tuple[str, ...]]:
+    """The rows of the table in the terminal: each model's name (or that of a pair), and its findings below."""
+    by_model: dict[str, list[tuple[str, ...]]] = {}
+    for one in findings:
+        by_model.setdefault(one["model"], []).append(_row(one))
+    return [row for model, rows in by_model.items() for row in ((model, *[""] * (len(rows[0]) - 1)), *rows)]
 
 
 def _row(one: Mapping[str, Any]) -> tuple[str, ...]:
-    facts = [str(one["facts"][name]) for name in ("of", "masking", "fill", "other", "area") if name in one["facts"]]
-    if _BY_DISTORTION & {one["name"], one["facts"].get("of")}:
-        facts.append(_short(one["distortions"][0]))
-    p = one["facts"].get("p_corrected")
-    if p is not None and p < 0.05:
-        facts.append("*")
-    trust = one["interference"]
+    """A finding by the name that --require takes, its numbers and its label, which runs made before do not have."""
+    p, trust = one["facts"].get("p_corrected"), one["interference"]
     value, low, high = ("–" if one[k] is None else f"{one[k]:.3f}" for k in ("value", "low", "high"))
     di = "" if trust is None or trust["index"] is None else f"{trust['index']:.2f}{' ▲' if trust['flagged'] else ''}"
     return (
-        one["model"],
-        " ".join([one["name"], *(f"{fact}" for fact in facts)]),
+        f"  {one['name']}{' *' if p is not None and p < 0.05 else ''}",
         value,
         f"{low} … {high}",
         di,
         trust["dominant"] if trust else "",
+        one.get("label", ""),
     )
 
 
-def _short(distortion: str) -> str:
-    """A distortion's text without the names of its arguments."""
-    return re.sub(r"\w+=", "", distortion)
+def _with_reason(audit: str, reasons: Mapping[str, str]) -> str:
+    return f"{audit} ({reasons[audit]})" if audit in reasons else audit
 
 
 def _batch(value: Any) -> int | None:

@@ -36,11 +36,20 @@ def stored_variants(data: Dataset, kinds: Iterable[str]) -> dict[str, Dataset]:
     return held
 
 
+def is_variant(text: str) -> bool:
+    """Whether a data text names modified images, `in9:DIR/VARIANT` other than the originals."""
+    kind = _place(text).name
+    return text.startswith("in9:") and kind in VARIANTS and kind != "original"
+
+
 def refuse_variant(text: str, audit: str) -> None:
     """Refuse `in9:DIR/VARIANT` but for the originals: what is behind the objects there is not of their images' classes."""
-    place = Path(text.partition("?")[0].removeprefix("in9:"))
-    if text.startswith("in9:") and place.name in VARIANTS and place.name != "original":
+    if is_variant(text):
         raise UserError(
             f"the audit {audit} exchanges backgrounds itself, and in {text} they are exchanged already; "
-            f"use --data in9:{place.parent / 'original'}"
+            f"use --data in9:{_place(text).parent / 'original'}"
         )
+
+
+def _place(text: str) -> Path:
+    return Path(text.partition("?")[0].removeprefix("in9:"))

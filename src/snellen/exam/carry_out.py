@@ -48,10 +48,11 @@ def audit(
     """Ask the models, conclude, and leave a run folder with findings and (unless `report` is false) a report.
 
     `models`: a text, a model, a torch module, a callable, a list of these, or a dictionary from names to one or several
-    (several are runs of one model). `data`: a text or a Dataset. `audits`: a text, audits, or None for all. `engine`: local,
-    or ray with the `address` of a cluster, the number of `actors` and the CPUs of each. `shard_timeout`: the seconds after
-    which a shard counts as hung; it is asked again on ray (default 1800), and ends a local run (default: never). `strict`: a
-    warning of the checks is an error, and nothing is concluded. Further settings are those of `prepare`.
+    (several are runs of one model). `data`: a text or a Dataset. `audits`: a text, audits, or None for the default:
+    occlusion and interference, background where the data have masks or boxes, shape where they are cue conflicts. `engine`:
+    local, or ray with the `address` of a cluster, the number of `actors` and the CPUs of each. `shard_timeout`: the seconds
+    after which a shard counts as hung; it is asked again on ray (default 1800), and ends a local run (default: never).
+    `strict`: a warning of the checks is an error, and nothing is concluded. Further settings are those of `prepare`.
     """
     if shard_timeout is not None and not shard_timeout > 0:
         raise UserError(f"expected shard-timeout of more than 0 seconds, got {shard_timeout:g}")
@@ -127,11 +128,9 @@ def carry_out(
         run = Run(folder)
         findings = conclude(prepared, everyone)
         if report:
-            pictured = [one for one in prepared.audits if hasattr(one, "pictures")]
-            shown = [picture for one in pictured for picture in one.pictures(prepared.exam, findings)]
-            add_pictures(shown, plan, store, (prepared.donors, prepared.occluders))
-            tried = [one for one in prepared.audits if hasattr(one, "trial_pictures")]
-            things = [thing for one in tried for thing in one.trial_pictures(prepared.exam, findings)]
+            pictures = [picture for one in prepared.audits for picture in one.pictures(prepared.exam, findings)]
+            add_pictures(pictures, plan, store, (prepared.donors, prepared.occluders))
+            things = [thing for one in prepared.audits for thing in one.trial_pictures(prepared.exam, findings)]
             add_trial_pictures(things, plan, store, (prepared.donors, prepared.occluders))
         (write_results if report else write_findings)(run, findings, doubts)
     return run
@@ -195,13 +194,12 @@ def conclude(prepared: Prepared, everyone: Sequence[Answers]) -> list[Finding]:
         for one in prepared.audits:
             findings += with_trust(prepared.exam, answers, one.conclude(prepared.exam, answers))
     for one in prepared.audits:
-        if hasattr(one, "compare"):
-            told = one.compare(prepared.exam, everyone, findings)
-            for answers in everyone:
-                own = [found for found in told if found.model == answers.model]
-                findings += with_trust(prepared.exam, answers, own)
-            names = {answers.model for answers in everyone}
-            findings += [found for found in told if found.model not in names]
+        comparisons = one.compare(prepared.exam, everyone, findings)
+        for answers in everyone:
+            own = [each for each in comparisons if each.model == answers.model]
+            findings += with_trust(prepared.exam, answers, own)
+        names = {answers.model for answers in everyone}
+        findings += [each for each in comparisons if each.model not in names]
     return findings + differences(prepared.exam, everyone, findings)
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from snellen.audits import Baseline, Exam, parse_audits
-from snellen.audits.exam import lists_of, maps_of, trials_of
+from snellen.audits import Audit, Baseline, Exam, default_audits, parse_audits
 from snellen.data import Dataset, limited, load_data
 from snellen.data.occluders import Occluders, read_occluders
 from snellen.data.subset import listed_ids
@@ -16,7 +15,8 @@ from snellen.data.variants import stored_variants
 from snellen.distort.chain import stages_of
 from snellen.engine import Plan, Settings, Store, make_plan
 from snellen.engine.keep.run_json import check_same, resumed
-from snellen.engine.requests.cell import canvas_for
+from snellen.engine.requests.cell import Cell, canvas_for
+from snellen.engine.requests.map import MapRequest
 from snellen.errors import UserError
 from snellen.models.labels import LabelMap, match_classes, read_label_map
 from snellen.models.subject import Subject, subjects_of
@@ -25,14 +25,15 @@ from snellen.models.subject import Subject, subjects_of
 @dataclass(frozen=True)
 class Prepared:
     """All that is known before the first image is shown; `before` is the run.json that the folder already has, `texts` are
-    the data (test, train, donors, occluders) that were given as text."""
+    the data (test, train, donors, occluders) that were given as text, `reasons` say why an audit that was not named is asked
+    (by its text)."""
 
     folder: Path
     subjects: Sequence[Subject]
     data: Mapping[str, Dataset]
     donors: Dataset | None
     occluders: Occluders | None
-    audits: Sequence[Any]
+    audits: Sequence[Audit]
     exam: Exam
     labels: Mapping[tuple[str, str, str], LabelMap]
     settings: Settings
@@ -40,6 +41,7 @@ class Prepared:
     before: Mapping[str, Any]
     fresh: bool
     texts: Mapping[str, str]
+    reasons: Mapping[str, str] = field(default_factory=dict)
 
     def plan(self) -> Plan:
         """What is left to ask, as the store stands now."""
@@ -47,8 +49,8 @@ class Prepared:
         given = {"donors": self.donors, "occluders": self.occluders}
         pools = {name: pool.fingerprint for name, pool in given.items() if pool is not None}
         store = Store(self.folder, ignored=self.fresh)
-        maps = [request for one in self.audits for request in maps_of(one, self.exam)]
-        trials = [trial for one in self.audits for trial in trials_of(one, self.exam)]
+        maps = [request for one in self.audits for request in one.maps(self.exam)]
+        trials = [trial for one in self.audits for trial in one.trials(self.exam)]
         return make_plan(self.subjects, self.data, cells, self.labels, self.settings, store, pools, maps, trials)
 
 
@@ -79,9 +81,10 @@ def prepare(
     wanted = {"device": device, "batch_size": batch_size}
     how = resumed(folder, before, wanted) if before else _fresh_settings(device, batch_size, shard)
     settings = Settings(seed=seed, limit=limit, threads=threads, keep=keep, **how)
-    listed = [Baseline(), *parse_audits(audits)]
+    defaults = default_audits(held["test"], before.get("audits", ())) if audits is None else []
+    listed = [Baseline(), *(one for one, _ in defaults), *(parse_audits(audits) if audits is not None else ())]
     asked = tuple(held)
-    variants = stored_variants(held["test"], [kind for one in listed for kind in getattr(one, "variants", ())])
+    variants = stored_variants(held["test"], [kind for one in listed for kind in one.variants])
     held |= variants
     subjects = _subjects(models, settings.device)
     maps, warnings = _label_maps(subjects, held, labels)
@@ -89,20 +92,20 @@ def prepare(
     side = min(min(canvas.height, canvas.width) for canvas in canvases)
     cutouts = _cutouts(occluders)
     exam = Exam(
-        {on: held[on].classes for on in asked},
-        side,
-        seed,
-        donors is not None,
-        {on: one.samples for on, one in held.items()},
-        _losses(subjects),
-        0.0
+        classes={on: held[on].classes for on in asked},
+        side=side,
+        seed=seed,
+        donors=donors is not None,
+        samples={on: one.samples for on, one in held.items()},
+        texts={on: one.text for on, one in held.items()},
+        facts={on: one.facts for on, one in held.items()},
+        variants=frozenset(variants),
+        cutouts=0.0
         if cutouts is None
-        else min(cutouts.reach(canvas.height, canvas.width) for canvas in dict.fromkeys(canvases)),
-        {on: one.facts for on, one in held.items()},
-        frozenset(variants),
-        {on: one.text for on, one in held.items()},
-        _lists(listed, held, limit is not None),
-        {subject.name: maps[subject.name, subject.run, "test"].lost(held["test"].classes) for subject in subjects},
+        else min(cutouts.reach(one.height, one.width) for one in dict.fromkeys(canvases)),
+        losses=_losses(subjects),
+        lost={one.name: maps[one.name, one.run, "test"].lost(held["test"].classes) for one in subjects},
+        lists=_lists(listed, held, limit is not None),
     )
     if donors is None and _mixes_own_data(listed, exam):
         donors = data
@@ -114,8 +117,9 @@ def prepare(
     roles = {"test": data, "train": train, "donors": donors, "occluders": occluders}
     texts = {role: str(given) for role, given in roles.items() if isinstance(given, str | Path)}
     texts |= {role: one.text for role, one in variants.items()}
+    reasons = {str(one): why for one, why in defaults}
     prepared = Prepared(
-        folder, subjects, held, pool, cutouts, listed, exam, maps, settings, notices, before, fresh, texts
+        folder, subjects, held, pool, cutouts, listed, exam, maps, settings, notices, before, fresh, texts, reasons
     )
     check_same(prepared)
     return prepared
@@ -129,25 +133,29 @@ def _losses(subjects: Sequence[Subject]) -> dict[str, list[Mapping[str, float]]]
     return held
 
 
-def _lists(audits: Sequence[Any], data: Mapping[str, Dataset], limited: bool) -> dict[tuple[str, str], frozenset[str]]:
+def _lists(
+    audits: Sequence[Audit], data: Mapping[str, Dataset], limited: bool
+) -> dict[tuple[str, str], frozenset[str]]:
     """The sample ids that audits name by file; those of data that were not given are not needed."""
-    wanted = dict.fromkeys(pair for one in audits for pair in lists_of(one))
+    wanted = dict.fromkeys(pair for one in audits for pair in one.lists())
     return {(on, file): listed_ids(data[on], file, limited) for on, file in wanted if on in data}
 
 
-def _stages(audits: Sequence[Any], exam: Exam) -> list[Any]:
+def _stages(audits: Sequence[Audit], exam: Exam) -> list[Any]:
     """Every distortion and trial that is asked for, chains taken apart."""
-    asked = [want for one in audits for want in (*one.cells(exam), *maps_of(one, exam), *trials_of(one, exam))]
-    return list(dict.fromkeys(stage for want in asked for stage in stages_of(want.distortion)))
+    requests: list[Cell | MapRequest] = []
+    for one in audits:
+        requests += [*one.cells(exam), *one.maps(exam), *one.trials(exam)]
+    return list(dict.fromkeys(stage for request in requests for stage in stages_of(request.distortion)))
 
 
-def _mixes_own_data(audits: Sequence[Any], exam: Exam) -> bool:
+def _mixes_own_data(audits: Sequence[Audit], exam: Exam) -> bool:
     """Whether donors are needed, and only by distortions whose partners may come from the test data."""
     needing = [stage for stage in _stages(audits, exam) if "donors" in stage.needs]
     return bool(needing) and all(getattr(stage, "own_data", False) for stage in needing)
 
 
-def _check_lenders(pool: Dataset | None, audits: Sequence[Any], exam: Exam) -> None:
+def _check_lenders(pool: Dataset | None, audits: Sequence[Audit], exam: Exam) -> None:
     """Refuse donors of whose objects nothing is known, where they are to lend backgrounds."""
     if pool is None or pool.facts & {"masks", "boxes"}:
         return

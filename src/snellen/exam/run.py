@@ -83,7 +83,7 @@ class Run:
         if not keys:
             raise UserError(
                 f"{self.path} has no maps of '{model}' by {request}; they are there after an audit that asks for them, "
-                "such as interference([salient(0.3)])"
+                "such as inside_mask or interference([salient(0.3)])"
             )
         return together(stored_maps(self.store, keys[0]))
 

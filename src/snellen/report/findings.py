@@ -54,7 +54,10 @@ def findings_frame(findings: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
         row["text"] = one["text"]
         row["flag"] = trust.get("text", "")
         rows.append(row)
-    return pd.DataFrame(rows)
+    table = pd.DataFrame(rows)
+    for name in ("label", "topic"):  # last, so that the columns before keep their places
+        table[name] = [one.get(name, "") for one in findings]
+    return table
 
 
 def unreadable_notices(run: Run) -> list[str]:

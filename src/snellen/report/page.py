@@ -81,11 +81,11 @@ def command_of(facts: Mapping[str, Any]) -> str:
 
 
 def _audits_of(facts: Mapping[str, Any]) -> str:
-    """The audits as text, empty where they are those that nobody names; `…` for one that was made in Python."""
-    asked = [text for text in facts["audits"] if text != str(Baseline())]
-    if asked == [str(one) for one in parse_audits(None)]:
+    """The audits as text, empty where they are the default; `…` for one that was made in Python."""
+    texts = [text for text in facts["audits"] if text != str(Baseline())]
+    if facts.get("audit_reasons", texts == [str(one) for one in parse_audits(None)]):
         return ""
-    return ", ".join(text if text.partition("(")[0] in AUDITS else "…" for text in asked)
+    return ", ".join(text if text.partition("(")[0] in AUDITS else "…" for text in texts)
 
 
 def curves_of(results: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from snellen.audits import AUDITS, Baseline
+from snellen.audits.label import in_sentence, plain_label
 from snellen.report.trust import SIGNS, apart, mark_of
-from snellen.report.words import VARIANTS, covering, in_words, known, masked_by
+from snellen.report.words import in_words, known
 
 SURE = 0.05  # the corrected p-value under which a difference is called clear
-TITLES = {"baseline": Baseline.title, **{name: str(vars(audit)["title"]) for name, audit in AUDITS.items()}}
+TITLES = {"baseline": Baseline.title, **{name: audit.title for name, audit in AUDITS.items()}}
 
 
 def table_of(results: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -127,68 +128,8 @@ def trust_of(finding: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def named(finding: Mapping[str, Any]) -> tuple[str, str]:
-    """A row's label, and its topic as a sentence would name it; findings not known here go by their name."""
-    name, facts, on = finding["name"], finding["facts"], finding["on"]
-    where = "" if on in ("test", "", *VARIANTS) else f" ({on} images)"
-    different = set(finding["distortions"])
-    words = in_words(finding["distortions"][0]) if len(different) == 1 else ""
-    if name.startswith("noisy_"):
-        label, topic = "Accuracy under mild noise", "mild noise"
-    elif finding["audit"] == "baseline":
-        label, topic = "Clean accuracy", "clean images"
-    elif name == "cut_occlusion":
-        label, topic = f"CutOcclusion, {covering(facts['fill'])}", f"{covering(facts['fill'])} of all sizes"
-    elif name == "fill_gap":
-        label, topic = f"Fill gap, {facts['fill']} less {facts['other']}", "the fill gap"
-    elif name == "mean_iocclusion":
-        under = f", {masked_by(facts['masking'], facts['fill'])}" if "fill" in facts else ""
-        label = topic = f"iOcclusion, mean over sizes{under}"
-    elif name == "iocclusion_fill_gap":
-        under = f", {masked_by(facts['masking'])}: {facts['fill']} less {facts['other']}" if "other" in facts else ""
-        label = topic = f"iOcclusion fill gap{under}"
-    elif name == "iocclusion_tail_gap":
-        proxy = f" (proxy: rare by the doubt of {facts['judges']})" if facts.get("proxy") else ""
-        label, topic = f"iOcclusion, typical less tail images{proxy}", "iOcclusion of typical less tail images"
-    elif name == "iocclusion_random_labels":
-        label = topic = "iOcclusion after learning random labels"
-    elif name == "iocclusion_random_gap":
-        label = topic = f"iOcclusion of random labels, less that of {facts['other']}"
-    elif name == "interference_without_class":
-        label = topic = f"DI without {facts.get('removed', 'the dominant class')}"
-    elif name == "interference":
-        label, topic = f"DI: {words}", f"the DI of {words}"
-    elif name in _OF_ADVERSARIAL:
-        label, topic = _OF_ADVERSARIAL[name]
-    elif finding["audit"] == "background":
-        label, topic = _of_background(name)
-    elif name in ("distorted_accuracy", "occluded_accuracy", "shuffled_accuracy", "soft_shuffled_accuracy"):
-        label, topic = f"Accuracy: {words}", words
-    else:
-        topic = name.replace("_", " ").replace("iocclusion", "iOcclusion") + (f" under {words}" if words else "")
-        label = topic if topic.startswith("iO") else topic[:1].upper() + topic[1:]
-    return label + where, topic + where
-
-
-_OF_BACKGROUND = {
-    "bg_gap": "BG-Gap: same class less any class",
-    "bg_gap_next": "Same class less next class",
-    "needs_background": "Images that need their background",
-    "outline_gain": "Outline: object blackened less box blackened",
-    "size_effect": "Background alone: small objects less large ones",
-    "scale_leakage": "Class guessed from box size, above chance",
-}
-
-
-_OF_ADVERSARIAL = {
-    "vulnerable": ("Objects that some background fools it on", "objects fooled by some background"),
-    "attack_rate": ("Pairs answered as the background's class", "the attack rate of backgrounds"),
-    "worst_class_total": ("Objects turned into the worst class by some background", "the worst class of backgrounds"),
-}
-
-
-def _of_background(name: str) -> tuple[str, str]:
-    kind = name.removesuffix("_accuracy")
-    if kind in VARIANTS:
-        return f"Accuracy: {VARIANTS[kind]}", VARIANTS[kind]
-    label = _OF_BACKGROUND.get(name, name.replace("_", " "))
-    return label, label[:1].lower() + label[1:]
+    """A row's label, and its topic as a sentence would name it; of a run made before findings had them, by its name."""
+    if finding.get("label"):
+        return finding["label"], finding["topic"]
+    label = plain_label(finding["name"], finding["distortions"], finding["facts"], finding["on"])
+    return label, in_sentence(label)

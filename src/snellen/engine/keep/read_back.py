@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from snellen.data.dataset import Dataset
-from snellen.engine.ask.maps import Maps, stored_maps, together
+from snellen.engine.ask.maps import Maps, together
+from snellen.engine.keep.map_reader import MapReader, MaskedMaps, masked_maps
 from snellen.engine.keep.store import Store, read_rows
 from snellen.engine.requests.cell import BoundCell, Cell
 from snellen.engine.requests.map import BoundMap, MapRequest
@@ -62,11 +62,11 @@ class Answers:
         runs: Sequence[str],
         blocks: Mapping[Cell, Block],
         classes: Mapping[str, Sequence[str]],
-        maps: Mapping[MapRequest, Sequence[Callable[[], Iterator[Maps]]]] | None = None,
+        maps: Mapping[MapRequest, Sequence[MapReader]] | None = None,
         trials: Mapping[Cell, Sequence[TrialTable]] | None = None,
     ) -> None:
         self.model, self.runs, self._blocks, self.classes = model, list(runs), dict(blocks), classes
-        self._maps = maps or {}  # one reader a run
+        self._maps = maps or {}  # one reader per run
         self._trials = dict(trials or {})
         self._known: dict[Any, Any] = {}
 
@@ -105,7 +105,11 @@ class Answers:
 
     def maps_by_shard(self, request: MapRequest, run: int = 0) -> Iterator[Maps]:
         """The same, some hundred samples after the other, for data whose maps do not fit into memory."""
-        return self._maps[request][run]()
+        return self._maps[request][run].shards()
+
+    def masked_maps(self, request: MapRequest) -> Iterator[list[MaskedMaps]]:
+        """The maps of all runs beside the true masks of their objects, shard by shard, on the samples that all runs have."""
+        return masked_maps(self._maps[request])
 
     def groups(self, cell: Cell) -> np.ndarray | None:
         """The group of each sample of the listing, where the data has groups."""
@@ -133,9 +137,10 @@ def read_answers(
         for one in listed:
             by_cell.setdefault(one.cell, []).append(one)
         blocks = {cell: _block(ones, held, shown, data[cell.on]) for cell, ones in by_cell.items()}
-        readers: dict[MapRequest, list[Callable[[], Iterator[Maps]]]] = {}
+        readers: dict[MapRequest, list[MapReader]] = {}
         for wanted in (one for one in maps if one.subject.name == model):
-            readers.setdefault(wanted.request, []).append(functools.partial(stored_maps, store, wanted.key))
+            reader = MapReader(store, wanted.key, data[wanted.on], wanted.canvas, rows[wanted.on])
+            readers.setdefault(wanted.request, []).append(reader)
         tried = [one for one in trials if one.subject.name == model]
         ended = {cell: [_ended(store, one, data) for one in tried if one.cell == cell] for cell in _cells_of(tried)}
         answers.append(Answers(model, runs, blocks, {on: one.classes for on, one in data.items()}, readers, ended))

@@ -64,6 +64,7 @@ def record(prepared: Any, plan: Plan, command: Sequence[str]) -> dict[str, Any]:
             },
         },
         "audits": [str(one) for one in prepared.audits],
+        "audit_reasons": dict(prepared.reasons),
         "preprocessing": dict(before.get("preprocessing", {})),
         "notices": list(prepared.notices),
     }

@@ -1,0 +1,127 @@
+"""Maps inside the masks: how much of what speaks for an answer lies on the object (Xiao et al. 2021, figure 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from snellen.audits.audit import Audit
+from snellen.audits.exam import Exam
+from snellen.audits.finding import Finding, finding
+from snellen.engine.keep.map_reader import MaskedMaps
+from snellen.engine.keep.read_back import Answers
+from snellen.engine.requests.cell import Cell
+from snellen.engine.requests.map import MapRequest
+from snellen.errors import UserError
+from snellen.measure import accuracy, inside_mask, paired_difference
+
+LABEL = "Share of the map inside the true mask"
+EXAMPLES = 16  # images that a page shows
+AT_ONCE = 32  # maps that are summed together, in float64
+
+
+@dataclass(frozen=True)
+class Shares:
+    """The samples of a model that count, by id: the share of each run's map inside the true mask, float [runs, samples] (nan
+    where a map is 0 everywhere), and the share of the image that the mask covers, float [samples]."""
+
+    ids: Sequence[str]
+    inside: np.ndarray
+    mask: np.ndarray
+
+
+@dataclass(frozen=True)
+class InsideMask(Audit):
+    """The share of each model's map, of its own answer to the clean image, that lies inside the object's true mask.
+
+    An even map has the mask's share of the image (the fact `mask_share`), which is what a share is to be compared with.
+    `layer` is where the map is read: a name in the network, a stage from the end (-2) or stage3; none is the last stage.
+    `method` is the attribution method. Several models are compared with the first. Data must have masks, and models
+    gradients.
+    """
+
+    layer: int | str | None = None
+    method: str = "gradcam"
+    title: ClassVar[str] = "Maps inside the masks"
+    names: ClassVar[tuple[str, ...]] = ("inside_mask",)
+    compared: ClassVar[tuple[str, ...]] = ("inside_mask_difference",)
+
+    def cells(self, exam: Exam) -> list[Cell]:
+        if "masks" not in exam.facts.get("test", frozenset({"masks"})):
+            raise UserError(
+                f"{exam.texts.get('test', 'the test data')} has no masks to compare maps with; give data that have, such as "
+                "phantom:test"
+            )
+        return []
+
+    def request(self, exam: Exam) -> MapRequest:
+        return exam.map(self.layer, self.method)
+
+    def maps(self, exam: Exam) -> list[MapRequest]:
+        return [self.request(exam)]
+
+    def shares(self, exam: Exam, answers: Answers) -> Shares:
+        """What the findings rest on, computed once per model."""
+        return answers.once(self, lambda: _shares(answers, self.request(exam)))
+
+    def conclude(self, exam: Exam, answers: Answers) -> list[Finding]:
+        shares = self.shares(exam, answers)
+        facts = {
+            "mask_share": float(shares.mask.mean()) if len(shares.mask) else float("nan"),
+            "empty_maps": int(np.isnan(shares.inside).sum()),
+            "examples": [
+                {"sample": sample, "inside": inside.tolist()}
+                for sample, inside in zip(shares.ids[:EXAMPLES], shares.inside.T)
+            ],
+        }
+        per_run = tuple(float(np.nanmean(run)) if not np.isnan(run).all() else np.nan for run in shares.inside)
+        estimate = accuracy(shares.inside, exam.column("group", shares.ids))
+        text = "share of the map inside the true mask, mean over images"
+        more = {"facts": facts, "per_run": per_run, "label": LABEL}
+        return [finding("inside_mask", "inside_mask", answers.model, estimate, text, better="higher", **more)]
+
+    def compare(self, exam: Exam, everyone: Sequence[Answers], findings: Sequence[Finding]) -> list[Finding]:
+        """How much more of the maps is inside the masks than of the first model's, on the same images."""
+        first = everyone[0]
+        return [self._difference(exam, answers, first) for answers in everyone[1:]]
+
+    def pictures(self, exam: Exam, findings: Sequence[Finding]) -> list[tuple[Cell, str]]:
+        """The images beside which a page shows the maps."""
+        examples = (example for one in findings if one.name == "inside_mask" for example in one.facts["examples"])
+        return [(exam.clean(), sample) for sample in dict.fromkeys(example["sample"] for example in examples)]
+
+    def _difference(self, exam: Exam, answers: Answers, first: Answers) -> Finding:
+        own, other = self.shares(exam, answers), self.shares(exam, first)
+        place = {sample: column for column, sample in enumerate(other.ids)}
+        columns = [column for column, sample in enumerate(own.ids) if sample in place]
+        ids = [own.ids[column] for column in columns]
+        estimate = paired_difference(
+            own.inside[:, columns], other.inside[:, [place[sample] for sample in ids]], exam.column("group", ids)
+        )
+        text = f"share of the map inside the true mask, less that of {first.model} on the same images"
+        more: dict[str, Any] = {"unit": "difference", "facts": {"other": first.model}}
+        more["label"] = f"{LABEL}, less that of {first.model}"
+        return finding("inside_mask", "inside_mask_difference", answers.model, estimate, text, **more)
+
+
+def _shares(answers: Answers, request: MapRequest) -> Shares:
+    ids: list[str] = []
+    inside: list[np.ndarray] = []
+    mask: list[np.ndarray] = []
+    for runs in answers.masked_maps(request):
+        ids += runs[0].ids
+        inside.append(np.stack([_inside(run) for run in runs]))
+        mask.append(runs[0].masks.mean((1, 2)))
+    if not ids:
+        return Shares((), np.empty((len(answers.runs), 0)), np.empty(0))
+    return Shares(tuple(ids), np.concatenate(inside, axis=1), np.concatenate(mask))
+
+
+def _inside(part: MaskedMaps) -> np.ndarray:
+    starts = range(0, len(part.maps), AT_ONCE)
+    return np.concatenate(
+        [inside_mask(part.maps[one : one + AT_ONCE], part.masks[one : one + AT_ONCE]) for one in starts]
+    )

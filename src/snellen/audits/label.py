@@ -1,0 +1,32 @@
+"""Findings by name: the label of a row, and how a sentence names it, where an audit says neither."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from snellen.distort.words import VARIANTS, in_words
+
+SAID = ("of", "kind", "masking", "fill", "other", "area", "removed")  # facts that tell findings of one name apart
+
+
+def plain_label(name: str, distortions: Sequence[str], facts: Mapping[str, Any], on: str) -> str:
+    """A label made of a finding's name, its distortion in words (or its facts) and the dataset it is about."""
+    words = name.replace("_", " ").replace("iocclusion", "iOcclusion")
+    different = set(distortions) - {"none()"}
+    if len(different) == 1:
+        words += f" under {in_words(different.pop())}"
+    elif facts:
+        words = ", ".join([words, *(str(facts[fact]) for fact in SAID if fact in facts)])
+    label = words if words.startswith("iO") else words[:1].upper() + words[1:]
+    return label + images_of(on)
+
+
+def in_sentence(label: str) -> str:
+    """A label as it stands inside a sentence: its first letter small, unless an abbreviation or iOcclusion begins it."""
+    return label if label[1:2].isupper() else label[:1].lower() + label[1:]
+
+
+def images_of(on: str) -> str:
+    """Which images a finding is about, where these are not the test images: ` (train images)`."""
+    return "" if on in ("", "test", *VARIANTS) else f" ({on} images)"
