@@ -61,7 +61,7 @@ def picture(run: Path, width: int = 1240) -> None:
             assert box is not None
             return int(box["y"]) - 12
 
-        second = page.locator(".verdict > .card").nth(1).bounding_box()
+        second = page.locator(".card:not(.warning)").nth(1).bounding_box()
         assert second is not None
         curves, errors, examples = top("Accuracy under a square"), top("Where the errors go"), top("Examples")
         browser.close()

@@ -21,6 +21,9 @@ from snellen.measure import attack_success
 from snellen.models import Model, from_callable
 from snellen.models.observers import texture
 from snellen.report import page_of
+from snellen.report.blocks import Gallery, Published, Table
+from snellen.report.results import Results
+from snellen.report.sections.adversarial_backgrounds import AUDIT, adversarial_blocks, adversarial_sentence
 from snellen.search import EveryBackground
 from snellen.search.order import Record, best_first
 
@@ -242,18 +245,30 @@ def test_the_report_shows_the_worst_backgrounds_as_they_were_pasted(tmp_path: Pa
     run = snellen.audit(
         "observer:background", SMALL, "adversarial_backgrounds(rates=true, worst=2)", tmp_path / "run", quiet=True
     )
-    page = page_of(run)
-    (rates,) = page["adversarial"]["rates"]
+    results = Results.of(run)
+    blocks = adversarial_blocks(results)
+    assert all(block in page_of(run).blocks for block in blocks)
+    (worst_of_class,) = [one["facts"]["worst"] for one in results.of_audit(AUDIT) if one["name"] == "attack_rate"]
+    (gallery,) = [
+        block for one in blocks if hasattr(one, "blocks") for block in one.blocks if isinstance(block, Gallery)
+    ]
     classes = load_data(SMALL).classes
-    assert {row["class"] for row in rates["worst"]} == set(classes)
-    assert all(len(row["cells"]) == 2 and all(cell["picture"] for cell in row["cells"]) for row in rates["worst"])
-    assert all(row["cells"][0]["rate"] >= row["cells"][1]["rate"] for row in rates["worst"])
-    assert "objects (95 % interval" in page["verdict"]["models"][0]["background"]
-    assert {row["value"] for row in page["adversarial"]["published"]} >= {88.0, 77.7}
+    assert {row.head.text for row in gallery.rows} == set(classes)
+    for row in gallery.rows:
+        _, *pictures = row.cells
+        assert len(pictures) == 2
+        assert all(picture.source for picture in pictures)
+        rates = [one["rate"] for one in worst_of_class[row.head.text]]
+        assert rates == sorted(rates, reverse=True)
+        assert [picture.answers[0].text for picture in pictures] == [f"{100 * rate:.1f}%" for rate in rates]
+    assert "objects (95% interval" in adversarial_sentence(results, "background")[0][1]
+    (published,) = [block for block in blocks[-1].blocks if isinstance(block, Published)]
+    tables = [block for block in published.blocks if isinstance(block, Table)]
+    assert {row.cells[0].value for row in tables[0].rows} >= {88.0, 77.7}
     html = (run.path / "report.html").read_text()
     assert "The worst backgrounds of each class" in html
     assert html.count('alt="background of class') == 2 * len(classes)
-    worst = rates["worst"][0]["cells"][0]
+    worst = next(iter(worst_of_class.values()))[0]
     data = load_data(SMALL)
     at = data.samples.ids.index(worst["background"])
     (photo,) = data.read([at])

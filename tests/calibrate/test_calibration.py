@@ -13,9 +13,11 @@ from scipy import stats
 
 import snellen
 from snellen.calibrate import LADDERS, Ladder, Point, calibrate, score
-from snellen.calibrate.page import chart_of, follows, html_of, markdown_of, number
+from snellen.calibrate.result import follows
 from snellen.calibrate.score import ranks, spearman
 from snellen.cli import main
+from snellen.report import html_of, markdown_of
+from snellen.report.pages.calibration import brief_page_of, chart_of, number, page_of
 
 numbers = st.lists(st.integers(-20, 20), min_size=3, max_size=12)
 
@@ -160,15 +162,15 @@ def test_html_markdown_and_json_say_the_same(climbed):
     out, first = climbed
     page = json.loads((out / "calibration.json").read_text())  # of the second climb, if that came before
     assert page["ladders"] == first["ladders"]
-    assert (out / "calibration.md").read_text() == markdown_of(page)
+    assert (out / "calibration.md").read_text() == markdown_of(brief_page_of(page))
     html = (out / "calibration.html").read_text()
-    assert html == html_of(page)
+    assert html == html_of(page_of(page))
     assert "http" not in html.replace("http://www.w3.org", "")  # one file that needs nothing else
     for ladder in page["ladders"]:
         for point in ladder["points"]:
             assert (out / point["run"] / "findings.json").exists()
             assert number(point["value"]) in html
-            assert number(point["value"]) in markdown_of(page)
+            assert number(point["value"]) in markdown_of(brief_page_of(page))
 
 
 def test_the_truth_is_drawn_only_where_it_is_known(climbed):

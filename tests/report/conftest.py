@@ -53,6 +53,7 @@ class Toy:
     side: int = 8
     prefix: str = "pet"
     shard: int = 50
+    others: Sequence[str] = ()  # classes of the models that are none of the data's; answers −1, −2, … name them
     audits: Sequence[Any] = field(default_factory=lambda: (Baseline(), Occlusion(), Interference()))
 
 
@@ -70,7 +71,7 @@ def make_run(folder: Path, toy: Toy) -> Run:
         blocks = {}
         for number, cell in enumerate(cells):
             pred = np.stack([run(str(cell.distortion), labels, len(toy.classes)) for run in runs])
-            blocks[cell] = _block(pred, labels, readable, ids, cell)
+            blocks[cell] = _block(np.maximum(pred, -1), labels, readable, ids, cell)
             for run, given in zip(_runs(model, runs), pred):
                 key = f"{model}/{run}/{number}"
                 rows.append(_cell_row(key, f"shown{number:02d}", model, run, cell))
@@ -126,7 +127,8 @@ def _tables(
         {
             "cell": [key for key, _ in answers for _ in part],
             "sample": names * len(answers),
-            "pred": np.concatenate([given[part] for _, given in answers]).astype(np.int32),
+            "pred": np.concatenate([np.maximum(given[part], -1) for _, given in answers]).astype(np.int32),
+            "raw": np.concatenate([_raw(given[part], toy) for _, given in answers]).astype(np.int32),
             "score": np.concatenate(score).astype(np.float32),
         }
     )
@@ -136,8 +138,13 @@ def _tables(
     return ShardTables(table, pa.table({"shown": pa.array([], pa.string())}), samples, thumbs)
 
 
+def _raw(given: np.ndarray, toy: Toy) -> np.ndarray:
+    """The answers as places among the model's own classes: those of the data, then the others."""
+    return np.where(given < 0, len(toy.classes) - 1 - given, given)
+
+
 def _facts(toy: Toy) -> dict[str, Any]:
-    card = {"text": "zoo:toy", "fingerprint": "abc123", "classes": list(toy.classes), "notices": []}
+    card = {"text": "zoo:toy", "fingerprint": "abc123", "classes": [*toy.classes, *toy.others], "notices": []}
     return {
         "schema": 1,
         "snellen": "0.0.test",

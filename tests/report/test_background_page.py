@@ -10,16 +10,22 @@ import pytest
 
 import snellen
 from snellen.exam.run import Run
-from snellen.report import html_of, markdown_of, page_of
-from snellen.report.background import background_page
-from snellen.report.background_charts import (
+from snellen.report import brief_page_of, html_of, markdown_of, page_of
+from snellen.report.blocks import Chart, Gallery, Group, Page, Published
+from snellen.report.charts import svg
+from snellen.report.results import Results
+from snellen.report.sections.background import background_blocks, background_sentences
+from snellen.report.sections.background_charts import (
     categories_chart,
     progress_chart,
     published_chart,
     size_chart,
     variants_chart,
 )
-from snellen.report.charts import svg
+from snellen.report.sections.background_published import hole_rows, of_nine_classes, published_rows
+from snellen.report.sections.background_values import background_values
+
+from .reading import every, titles, under
 
 MODELS = {f"m{share}": f"observer:mixture(background, texture, {share / 10})" for share in (0, 5, 10)}
 NINE = ["bird", "carnivore", "dog", "fish", "insect", "instrument", "primate", "reptile", "vehicle"]
@@ -33,8 +39,15 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 @pytest.fixture(scope="module")
-def page(run: Run) -> dict[str, Any]:
+def page(run: Run) -> Page:
     return page_of(run)
+
+
+@pytest.fixture(scope="module")
+def values(run: Run) -> dict[str, Any]:
+    values = background_values(Results.of(run))
+    assert values is not None
+    return values
 
 
 def found(run: Run, model: str, name: str) -> dict[str, Any]:
@@ -42,21 +55,21 @@ def found(run: Run, model: str, name: str) -> dict[str, Any]:
     return one
 
 
-def test_bars_categories_and_gaps_are_the_findings(run: Run, page: dict[str, Any]) -> None:
-    for model in page["background"]["models"]:
+def test_bars_categories_and_gaps_are_the_findings(run: Run, values: dict[str, Any]) -> None:
+    for model in values["models"]:
         for variant in model["variants"]:
             assert variant["value"] == found(run, model["model"], f"{variant['kind']}_accuracy")["value"]
         counts = found(run, model["model"], "needs_background")["facts"]["counts"]
         assert {one["name"]: one["count"] for one in model["categories"]} == counts
         assert sum(one["share"] for one in model["categories"]) == pytest.approx(1)
-    bars = variants_chart(page["background"])["data"]["values"]
+    bars = variants_chart(values["models"], values["chance"])["data"]["values"]
     assert [row["value"] for row in bars if row["words"] == "clean"] == [
         found(run, model, "accuracy")["value"] for model in MODELS
     ]
 
 
-def test_a_model_stands_among_the_published_ones_by_its_gap(run: Run, page: dict[str, Any]) -> None:
-    rows = page["background"]["published"]["rows"]
+def test_a_model_stands_among_the_published_ones_by_its_gap(run: Run, values: dict[str, Any]) -> None:
+    rows = published_rows(values["models"])
     assert [row["bg_gap"] for row in rows] == sorted(row["bg_gap"] for row in rows)
     own = {row["name"]: row for row in rows if row["own"]}
     assert own["m5"]["bg_gap"] == pytest.approx(100 * found(run, "m5", "bg_gap")["value"])
@@ -68,15 +81,17 @@ def test_a_model_stands_among_the_published_ones_by_its_gap(run: Run, page: dict
     assert len([row for row in rows if not row["own"]]) == 10 + 2 + 3
 
 
-def test_backgrounds_alone_are_set_against_guessing_and_the_published_leakage(run: Run, page: dict[str, Any]) -> None:
+def test_backgrounds_alone_are_set_against_guessing_and_the_published_leakage(
+    run: Run, page: Page, values: dict[str, Any]
+) -> None:
     """Table 5: 23.58 and 22.59 % of a network that saw no background, 15.33 and 14.62 % of one that saw any, chance 1 in 9."""
-    rows = {row["name"]: row for row in page["background"]["hole"]}
+    rows = {row["name"]: row for row in hole_rows(values["models"], values["chance"])}
     for model in MODELS:
         for kind in ("only_bg_b", "only_bg_t"):
             one = found(run, model, f"{kind}_accuracy")
-            held = rows[model]["cells"][kind]
-            assert held["value"] == pytest.approx(one["value"] - 1 / 12)
-            assert (held["low"], held["high"]) == pytest.approx((one["low"] - 1 / 12, one["high"] - 1 / 12))
+            cell = rows[model]["cells"][kind]
+            assert cell["value"] == pytest.approx(one["value"] - 1 / 12)
+            assert (cell["low"], cell["high"]) == pytest.approx((one["low"] - 1 / 12, one["high"] - 1 / 12))
     told = {
         name: [round(100 * row["cells"][kind]["value"], 2) for kind in ("only_bg_b", "only_bg_t")]
         for name, row in rows.items()
@@ -89,51 +104,63 @@ def test_backgrounds_alone_are_set_against_guessing_and_the_published_leakage(ru
     assert "+12.5 points" in html_of(page)
 
 
-def test_other_data_than_the_nine_classes_are_said_not_to_be_comparable(run: Run, page: dict[str, Any]) -> None:
-    assert not page["background"]["published"]["comparable"]
+def test_other_data_than_the_nine_classes_are_said_not_to_be_comparable(run: Run, page: Page) -> None:
+    (published,) = every(Published, page)
+    assert not published.comparable
     assert "Not the same data" in html_of(page)
-    results = run.results()
-    results["data"]["test"]["classes"] = NINE
-    held = background_page(results)
-    assert held is not None
-    assert held["published"]["comparable"]
+    content = run.results()
+    content["data"]["test"]["classes"] = NINE
+    (published,) = every(Published, background_blocks(Results(content, run.facts, run)))
+    assert published.comparable
+    assert "Not the same data" not in html_of(Page("t", (published,)))
+    assert of_nine_classes(NINE)
+    assert not of_nine_classes(NINE[1:])
 
 
-def test_the_verdict_says_the_gap_in_words(run: Run, page: dict[str, Any]) -> None:
-    said = {one["model"]: one["background"] for one in page["verdict"]["models"]}
+def test_the_verdict_says_the_gap_in_words(run: Run) -> None:
     gap = found(run, "m10", "bg_gap")
-    assert f"a BG-Gap of {100 * gap['value']:.1f} points" in said["m10"]
-    assert "BG-Gap" in markdown_of(page)
+    said = background_sentences(Results.of(run), "m10")
+    assert {term for term, _ in said} == {"Backgrounds"}
+    assert f"a BG-Gap of {100 * gap['value']:.1f} points" in said[0][1]
+    assert said[0][1] in markdown_of(brief_page_of(run)).replace("\\", "")
 
 
-def test_every_chart_is_drawn(page: dict[str, Any]) -> None:
-    held = page["background"]
-    for chart in (
-        variants_chart(held),
-        size_chart(held),
-        published_chart(held),
-        progress_chart(held["progress"], "gap"),
-    ):
-        assert svg(chart).startswith("<svg")
-    rows = held["models"][0]["by_class"]
+def test_every_chart_is_drawn(page: Page, values: dict[str, Any]) -> None:
+    models = values["models"]
+    charts = {chart.title: chart.spec for chart in every(Chart, under(page, "Backgrounds"))}
+    assert charts["Accuracy on every variant"] == variants_chart(models, values["chance"])
+    assert charts["Background alone, by the size of the removed object"] == size_chart(models)
+    assert charts["BG-Gap"] == published_chart(published_rows(models), list(MODELS))
+    assert charts["Gaps between mixed variants"] == progress_chart(values["progress"], "gap")
+    assert all(svg(spec).startswith("<svg") for spec in charts.values())
+    rows = models[0]["by_class"]
     drawn = svg(categories_chart(rows, "class"))
     assert all(name in drawn for name in {row["class"] for row in rows})
-    lines = progress_chart(held["progress"], "accuracy")
+    lines = progress_chart(values["progress"], "accuracy")
     assert len({row["words"] for row in lines["layer"][0]["data"]["values"]}) == 7
 
 
-def test_each_category_shows_its_examples_with_the_answers_given(run: Run, page: dict[str, Any]) -> None:
-    for model, categories in page["background"]["gallery"].items():
+def test_each_category_shows_its_examples_with_the_answers_given(run: Run, page: Page) -> None:
+    galleries = every(Gallery, under(page, "Backgrounds"))
+    assert len(galleries) == len(MODELS)
+    for model, gallery in zip(MODELS, galleries):
         examples = found(run, model, "needs_background")["facts"]["examples"]
-        for one in categories:
-            assert len(one["rows"]) == len(examples[one["category"]])
-            for row in one["rows"]:
-                full, rand, alone = row["cells"]
-                assert all(cell["picture"].startswith("data:image/png") for cell in row["cells"])
-                right = (full["right"], rand["right"], alone["right"])
+        categories: dict[str, list[Any]] = {}
+        for row in gallery.rows:
+            if isinstance(row, Group):
+                category = row.text.partition(":")[0]
+            elif row.head.text != "no image":
+                categories.setdefault(category, []).append(row)
+        assert {name: len(rows) for name, rows in categories.items()} == {
+            name: len(listed) for name, listed in examples.items() if listed
+        }
+        for category, rows in categories.items():
+            for row in rows:
+                assert all(picture.source.startswith("data:image/png") for picture in row.cells)
+                right = tuple(picture.answers[0].right for picture in row.cells)
                 expected = {"BG Required": (True, False, True), "BG Fools": (False, True, False)}
-                assert right == expected.get(one["category"], right)
-                assert full["right"] == (full["answer"] == row["class"])
+                assert right == expected.get(category, right)
+                assert right[0] == (row.cells[0].answers[0].text == row.head.text)
 
 
 def test_the_report_is_written_again_without_the_data(run: Run, tmp_path: Path) -> None:
@@ -143,18 +170,21 @@ def test_the_report_is_written_again_without_the_data(run: Run, tmp_path: Path) 
 
 
 def test_of_very_many_classes_those_that_need_it_most_have_a_bar(run: Run) -> None:
-    results = run.results()
-    for one in results["findings"]:
+    content = run.results()
+    for one in content["findings"]:
         if one["name"] == "needs_background":
             empty = dict.fromkeys(one["facts"]["counts"], 0)
             one["facts"]["by_class"] = {
                 f"c{i}": {**empty, "BG Irrelevant": 100 - i, "BG Required": i} for i in range(100)
             }
-    held = background_page(results)
-    assert held is not None
-    names = list(dict.fromkeys(row["class"] for row in held["models"][0]["by_class"]))
+    results = Results(content, run.facts, run)
+    values = background_values(results)
+    assert values is not None
+    names = list(dict.fromkeys(row["class"] for row in values["models"][0]["by_class"]))
     assert names == [f"c{i}" for i in range(99, 84, -1)]
-    assert held["models"][0]["classes"] == 100
+    assert values["models"][0]["classes"] == 100
+    captions = [chart.caption for chart in every(Chart, background_blocks(results)) if chart.title == "m0, by class"]
+    assert captions == [(("the 15 of 100 classes that need it most",),)]
 
 
 def test_the_findings_keep_their_schema(run: Run) -> None:
@@ -167,6 +197,7 @@ def test_the_findings_keep_their_schema(run: Run) -> None:
     jsonschema.validate(run.results(), json.loads(SCHEMA.read_text()))
 
 
-def test_runs_without_the_audit_have_no_such_part(tmp_path: Path) -> None:
-    held = {"findings": [], "models": {"m": ["m"]}, "data": {"test": {"classes": ["a"]}}}
-    assert background_page(held) is None
+def test_runs_without_the_audit_have_no_such_part(run: Run, calm: Run) -> None:
+    content = {"findings": [], "models": {"m": ["m"]}, "data": {"test": {"classes": ["a"]}}}
+    assert background_blocks(Results(content, run.facts, run)) == []
+    assert "Backgrounds" not in titles(page_of(calm))

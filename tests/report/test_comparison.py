@@ -5,11 +5,15 @@ from __future__ import annotations
 import copy
 import statistics
 
-import pytest
-
 from snellen.exam.run import Run
-from snellen.report import html_of, markdown_of, page_of
-from snellen.report.comparison import comparison_of
+from snellen.report import brief_page_of, html_of, markdown_of, page_of
+from snellen.report.blocks import Cell, Table
+from snellen.report.comparison import comparison
+from snellen.report.results import Results
+from snellen.report.table import di_badge
+from snellen.report.words import UNKNOWN, measured
+
+from .reading import every, rows
 
 
 def named(run: Run, model: str, name: str, distortion: str = "") -> dict:
@@ -19,33 +23,41 @@ def named(run: Run, model: str, name: str, distortion: str = "") -> dict:
     )  # fmt: skip
 
 
+def compared(results: Results) -> Table:
+    (table,) = every(Table, comparison(results))
+    return table
+
+
 def test_every_cell_is_the_finding_with_its_spread_over_runs(fooled: Run) -> None:
-    held = comparison_of(fooled.results())
-    assert held is not None
-    assert held["columns"] == ["Clean accuracy", "Accuracy: 4×4 patches shuffled", "CutOcclusion, black squares"]
-    assert [(row["model"], row["runs"]) for row in held["rows"]] == [("naive", 3), ("wise", 3)]
-    for row in held["rows"]:
-        clean, shuffled, covered = row["cells"]
-        expected = named(fooled, row["model"], "accuracy")
-        assert clean["value"] == expected["value"]
-        assert clean["std"] == pytest.approx(statistics.stdev(expected["per_run"]))
-        assert shuffled["value"] == named(fooled, row["model"], "distorted_accuracy", "shuffle")["value"]
-        assert covered["value"] == named(fooled, row["model"], "cut_occlusion", "occlude")["value"]
-    naive, wise = (row["cells"][2] for row in held["rows"])
-    assert naive["trust"]["dominant"] == "eel"
-    assert naive["trust"]["index"] > wise["trust"]["index"]
+    table = compared(Results.of(fooled))
+    assert [cell.text for cell in table.head] == [
+        "model", "Clean accuracy", "Accuracy: 4×4 patches shuffled", "CutOcclusion, black squares"
+    ]  # fmt: skip
+    assert [(row.head.text, row.head.note) for row in rows(table)] == [("naive", "3 runs"), ("wise", "3 runs")]
+    for row in rows(table):
+        clean, shuffled, covered = row.cells
+        expected = named(fooled, row.head.text, "accuracy")
+        assert clean.value == expected["value"]
+        std = statistics.stdev(expected["per_run"])
+        assert clean.text == f"{measured(expected['value'], 'share')} ± {100 * std:.1f}"
+        assert shuffled.value == named(fooled, row.head.text, "distorted_accuracy", "shuffle")["value"]
+        assert covered.value == named(fooled, row.head.text, "cut_occlusion", "occlude")["value"]
+        assert covered.badge == di_badge(named(fooled, row.head.text, "cut_occlusion", "occlude"), with_spread=True)
+    naive, wise = (named(fooled, model, "cut_occlusion")["interference"] for model in ("naive", "wise"))
+    assert naive["dominant"] == "eel"
+    assert "eel ▲" in rows(table)[0].cells[2].badge.text
+    assert naive["index"] > wise["index"]
 
 
 def test_it_is_drawn_in_html_and_markdown(fooled: Run) -> None:
-    page = page_of(fooled)
-    told = markdown_of(page)
-    section = told.partition("## The models side by side")[2].partition("## Findings")[0]
+    brief = markdown_of(brief_page_of(fooled))
+    section = brief.partition("## The models side by side")[2].partition("## Findings")[0]
     lines = [line for line in section.splitlines() if line.startswith("|")]
     assert len(lines) == 4
     clean = named(fooled, "naive", "accuracy")
-    assert f"{100 * clean['value']:.1f} % ± {100 * statistics.stdev(clean['per_run']):.1f}" in lines[2]
+    assert f"{100 * clean['value']:.1f}% ± {100 * statistics.stdev(clean['per_run']):.1f}" in lines[2]
     assert "eel ▲" in lines[2]
-    assert "The models side by side" in html_of(page)
+    assert "The models side by side" in html_of(page_of(fooled))
 
 
 def test_iocclusion_is_its_last_column_and_a_model_without_it_has_a_dash(fooled: Run) -> None:
@@ -56,13 +68,12 @@ def test_iocclusion_is_its_last_column_and_a_model_without_it_has_a_dash(fooled:
         "label": "iOcclusion, mean over sizes, black squares",
     }  # fmt: skip
     results["findings"].append(added)
-    held = comparison_of(results)
-    assert held is not None
-    assert held["columns"][-1] == "iOcclusion, mean over sizes, black squares"
-    assert held["rows"][0]["cells"][-1] is None
-    assert held["rows"][1]["cells"][-1]["std"] == pytest.approx(0.25)
+    table = compared(Results(results, fooled.facts, fooled))
+    assert table.head[-1].text == "iOcclusion, mean over sizes, black squares"
+    assert rows(table)[0].cells[-1] == Cell(UNKNOWN)
+    assert rows(table)[1].cells[-1].text == "1.25 ± 0.25"
 
 
 def test_a_single_model_is_not_compared(calm: Run) -> None:
-    assert comparison_of(calm.results()) is None
+    assert comparison(Results.of(calm)) == []
     assert "side by side" not in html_of(page_of(calm))

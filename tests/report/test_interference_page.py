@@ -11,12 +11,15 @@ import pytest
 from snellen.audits import Baseline, Interference, parse_audits
 from snellen.audits.trust import TOO_FEW
 from snellen.exam.run import Run
-from snellen.report import markdown_of, page_of
-from snellen.report.charts import bar_chart, bar_ends, svg
-from snellen.report.interference import sweeps_of
-from snellen.report.interference_charts import highest, index_chart, sweep_chart
+from snellen.report import brief_page_of, markdown_of, page_of
+from snellen.report.blocks import Chart
+from snellen.report.charts import svg
+from snellen.report.results import Results
+from snellen.report.sections.interference_charts import bar_chart, bar_ends, highest, index_chart, sweep_chart
+from snellen.report.sections.interference_values import bars_of, indices_of, sweeps_of
 
 from .conftest import Answerer, Toy, falls_for, steady
+from .reading import every, titles, under
 
 NOISE = "noise(sigma=uniform(low=0, high=0.025))"
 SWEEP = "interference(sweep=[shuffle(8), shuffle(2), shuffle(4)])"
@@ -48,23 +51,25 @@ def found(run: Run, model: str, distortion: str):
 
 
 def test_mild_noise_is_a_rule_in_the_chart_of_every_model_and_no_bar(swept: Run):
-    page = page_of(swept)
-    assert [held["model"] for held in page["interference"]["models"]] == ["wild", "calm"]
-    for held in page["interference"]["models"]:
-        chart = index_chart(held, highest(page["interference"]["models"]))
+    models = indices_of(Results.of(swept))
+    charts = {one.title: one.spec for one in every(Chart, under(page_of(swept), "Where the errors go"))[:2]}
+    assert [model["model"] for model in models] == list(charts) == ["wild", "calm"]
+    for model in models:
+        chart = index_chart(model, highest(models))
+        assert chart == charts[model["model"]]
         rules = [layer["data"]["values"] for layer in chart["layer"] if "data" in layer]
-        assert rules == [[{"noise": found(swept, held["model"], NOISE)["value"]}]]
+        assert rules == [[{"noise": found(swept, model["model"], NOISE)["value"]}]]
         assert NOISE not in {row["distortion"] for row in chart["data"]["values"]}
         assert len(chart["data"]["values"]) == 5  # three by default, and two grids that are not among them
 
 
 def test_bars_are_the_findings_and_name_the_dominant_class(swept: Run):
-    (held, _) = page_of(swept)["interference"]["models"]
-    rows = index_chart(held, 4)["data"]["values"]
+    wild, _ = indices_of(Results.of(swept))
+    rows = index_chart(wild, 4)["data"]["values"]
     for row in rows:
         assert row["value"] == found(swept, "wild", row["distortion"])["value"]
     assert {row["said"] for row in rows if "shuffle" in row["distortion"]} == {"eel"}
-    drawn = svg(index_chart(held, 4))
+    drawn = svg(index_chart(wild, 4))
     assert drawn.count(">eel<") == 3
     assert re.search("stroke-dasharray", drawn)
 
@@ -72,7 +77,7 @@ def test_bars_are_the_findings_and_name_the_dominant_class(swept: Run):
 def test_the_rule_of_the_class_bars_is_the_largest_rise_under_mild_noise(swept: Run):
     rise = np.mean(found(swept, "wild", NOISE)["facts"]["increase"], axis=0).max()
     assert rise > 0
-    for group in page_of(swept)["bars"]:
+    for group in bars_of(Results.of(swept)):
         wild, calm = group["charts"]
         assert wild["noise"] == pytest.approx(rise)
         assert calm["noise"] == 0
@@ -83,7 +88,7 @@ def test_the_rule_of_the_class_bars_is_the_largest_rise_under_mild_noise(swept: 
 
 
 def test_settings_of_one_distortion_are_one_curve_in_order(swept: Run):
-    (sweep,) = page_of(swept)["interference"]["sweeps"]
+    (sweep,) = sweeps_of(swept.results()["findings"])
     assert (sweep["family"], sweep["setting"], sweep["fixed"]) == ("shuffle", "grid", "")
     wild, calm = sweep["lines"]
     assert [point["at"] for point in wild["points"]] == [2, 4, 8]
@@ -95,15 +100,14 @@ def test_settings_of_one_distortion_are_one_curve_in_order(swept: Run):
     assert [row["said"] for row in chart["data"]["values"]] == ["", "", "eel", "", "", ""]
     assert chart["layer"][0]["data"]["values"][0] == {"model": "wild", "noise": wild["noise"]}
     assert "<svg" in svg(chart)
-    assert "DI along <code>grid</code> of shuffle" in (swept.path / "report.html").read_text()
+    assert "DI along grid of shuffle" in titles(page_of(swept))
+    assert "DI along grid of shuffle" in (swept.path / "report.html").read_text()
 
 
 def listed(*distortions: str):
     facts = {"increase": [[0.0]], "classes": ["a", "b", "c"]}
-    return [
-        {"model": "m", "distortions": [text], "value": 0.1, "low": None, "high": None, "facts": facts, "interference": None}
-        for text in distortions
-    ]  # fmt: skip
+    like = {"name": "interference", "model": "m", "value": 0.1, "low": None, "high": None, "interference": None}
+    return [{**like, "facts": facts, "distortions": [text]} for text in distortions]
 
 
 def test_only_what_differs_in_one_number_is_a_sweep():
@@ -117,9 +121,9 @@ def test_only_what_differs_in_one_number_is_a_sweep():
 
 def test_distortions_of_the_same_words_have_bars_of_their_own(toy_run: Callable[[Toy], Run]):
     audits = (Baseline(), *parse_audits("interference([occlude(0.3), occlude(0.3, law=published)])"))
-    (held,) = page_of(toy_run(Toy({"m": [steady(0.1)]}, audits=audits)))["interference"]["models"]
-    assert len({row["words"] for row in held["rows"]}) == 1
-    assert len({row["words"] for row in index_chart(held, 1)["data"]["values"]}) == 2
+    (model,) = indices_of(Results.of(toy_run(Toy({"m": [steady(0.1)]}, audits=audits))))
+    assert len({row["words"] for row in model["rows"]}) == 1
+    assert len({row["words"] for row in index_chart(model, 1)["data"]["values"]}) == 2
 
 
 def test_two_classes_are_said_to_show_no_dominant_one(toy_run: Callable[[Toy], Run]):
@@ -136,7 +140,7 @@ def test_two_classes_are_said_to_show_no_dominant_one(toy_run: Callable[[Toy], R
     html = (run.path / "report.html").read_text()
     assert "two classes: no dominant class can be shown" in html
     assert "dominant class dog" not in html
-    assert "With two classes no dominant class can be shown" in markdown_of(page_of(run))
+    assert "With two classes no dominant class can be shown" in markdown_of(brief_page_of(run))
     three = toy_run(Toy({"m": fooled}, classes=("cat", "dog", "eel"), audits=(Baseline(), Interference())))
     assert "two classes: no" not in (three.path / "report.html").read_text()
     assert found(three, "m", "shuffle(grid=4)")["facts"]["dominant"] == "dog"
@@ -146,7 +150,9 @@ def test_the_table_of_chance_shows_the_findings_numbers(swept: Run):
     facts = found(swept, "wild", "shuffle(grid=8)")["facts"]
     html = " ".join((swept.path / "report.html").read_text().split())
     for kind in ("uniform", "one"):
-        kept, alone = facts["nulls"][kind], facts["nulls"][f"{kind}_without_clean_errors"]
-        assert f"p {kept['p']:.3f}" in html
-        told = f"{kept['mean']:.2f} ± {kept['std']:.2f}; without clean errors {alone['mean']:.2f} ± {alone['std']:.2f}"
+        whole, alone = facts["nulls"][kind], facts["nulls"][f"{kind}_without_clean_errors"]
+        assert f"p {whole['p']:.3f}" in html
+        told = (
+            f"{whole['mean']:.2f} ± {whole['std']:.2f}; without clean errors {alone['mean']:.2f} ± {alone['std']:.2f}"
+        )
         assert told in html

@@ -9,10 +9,14 @@ from typing import Any
 import pytest
 
 from snellen.exam.run import Run
-from snellen.report.html import html_of
-from snellen.report.iocclusion import highest_ratio, ratio_chart, ratios_of
-from snellen.report.page import page_of
-from snellen.report.table import parted, table_of
+from snellen.report import html_of, page_of
+from snellen.report.blocks import Chart, Page
+from snellen.report.findings_table import finding_rows, findings_table
+from snellen.report.results import Results
+from snellen.report.sections.iocclusion import highest_ratio, iocclusion_blocks, ratio_chart, ratios_of
+from snellen.report.table import parted
+
+from .reading import every, titles
 
 
 def ratio(fooled: Run, model: str, distortion: str, value: float, high: float | None, **facts: Any) -> dict[str, Any]:
@@ -25,7 +29,7 @@ def ratio(fooled: Run, model: str, distortion: str, value: float, high: float | 
 
 
 @pytest.fixture
-def results(fooled: Run) -> dict[str, Any]:
+def results(fooled: Run) -> Results:
     """The toy run with iOcclusion at two shares under two grids of tiles, in one fill, and in another fill for one."""
     held = copy.deepcopy(fooled.results())
     for model, high in (("naive", 0.9), ("wise", None)):
@@ -37,10 +41,10 @@ def results(fooled: Run) -> dict[str, Any]:
     text = "occlude(area=0.5, fill=noise, inside=true, law=exact)"
     held["findings"].append(ratio(fooled, "wise", text, 1.4, 30.0, masking="occlude", fill="noise", area=0.5))
     held["findings"].append(ratio(fooled, "naive", text, nan, None, masking="occlude", fill="noise", area=0.5))
-    return held
+    return Results(held, fooled.facts, fooled)
 
 
-def test_every_way_of_covering_has_its_panel_and_begins_at_the_whole_gap(results: dict[str, Any]) -> None:
+def test_every_way_of_covering_has_its_panel_and_begins_at_the_whole_gap(results: Results) -> None:
     panels = ratios_of(results)
     assert [panel["under"] for panel in panels] == ["black tiles", "black tiles", "noise squares"]
     for panel in panels[:2]:
@@ -50,7 +54,7 @@ def test_every_way_of_covering_has_its_panel_and_begins_at_the_whole_gap(results
     assert [line["model"] for line in panels[2]["lines"]] == ["wise"]  # what is not known is not drawn
 
 
-def test_the_axis_holds_every_value_and_cuts_endless_intervals(results: dict[str, Any]) -> None:
+def test_the_axis_holds_every_value_and_cuts_endless_intervals(results: Results) -> None:
     panels = ratios_of(results)
     top = highest_ratio(panels)
     assert top == pytest.approx(1.05 * 2 * 1.4)
@@ -62,13 +66,13 @@ def test_the_axis_holds_every_value_and_cuts_endless_intervals(results: dict[str
     assert spec["layer"][2]["encoding"]["y"]["scale"]["domain"] == [0, top]
 
 
-def test_what_is_said_of_one_model_stands_in_its_own_column(results: dict[str, Any]) -> None:
-    rows = [row for section in table_of(results) for row in section["rows"] if row["name"] == "iocclusion"]
+def test_what_is_said_of_one_model_stands_in_its_own_column(results: Results) -> None:
+    rows = [row for row in finding_rows(results)["occlusion"] if row.first["name"] == "iocclusion"]
     unmeasured, covered = rows[:2]  # the toy run itself has no training images
-    assert "add --train" in unmeasured["detail"]
-    assert [cell["note"] for cell in unmeasured["cells"]] == ["", ""]
-    assert covered["detail"] == "gap under tiles(grid=4, share=0.1, fill=black)"
-    assert [cell["note"] for cell in covered["cells"]] == ["(naive alone)", "(wise alone)"]
+    assert "add --train" in unmeasured.detail
+    assert list(unmeasured.notes.values()) == ["", ""]
+    assert covered.detail == "gap under tiles(grid=4, share=0.1, fill=black)"
+    assert list(covered.notes.values()) == ["(naive alone)", "(wise alone)"]
 
 
 @pytest.mark.parametrize(
@@ -86,10 +90,11 @@ def test_texts_are_parted_where_they_begin_to_differ(texts: list[str], head: str
     assert parted(dict(zip(models, texts))) == (head, dict(zip(models, own)))
 
 
-def test_the_report_draws_it_only_where_it_was_asked(fooled: Run, results: dict[str, Any]) -> None:
-    page = page_of(fooled)
-    assert "<h2>iOcclusion</h2>" not in html_of(page)
-    shown = html_of({**page, "ratios": ratios_of(results), "table": table_of(results)})
+def test_the_report_draws_it_only_where_it_was_asked(fooled: Run, results: Results) -> None:
+    assert "iOcclusion" not in titles(page_of(fooled))
+    blocks = iocclusion_blocks(results)
+    assert [chart.title for chart in every(Chart, blocks)] == ["black tiles", "black tiles", "noise squares"]
+    shown = html_of(Page("t", (*blocks, findings_table(results, finding_rows(results)))))
     assert "<h2>iOcclusion</h2>" in shown
     assert shown.count("black tiles</figcaption>") == 2
     assert "(wise alone)" in shown

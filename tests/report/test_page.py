@@ -7,7 +7,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -16,34 +15,29 @@ from snellen.audits import Baseline, Interference, Occlusion, parse_audits
 from snellen.distort import Shuffle
 from snellen.errors import UserError
 from snellen.exam.run import Run
-from snellen.report import html_of, markdown_of, page_of, write_report
-from snellen.report.charts import bar_chart, curve_chart
-from snellen.report.page import command_of
-from snellen.report.words import measured
+from snellen.report import brief_page_of, html_of, markdown_of, page_of, write_report
+from snellen.report.answers import answered_class
+from snellen.report.blocks import Chart, Command, Gallery, Page, Table
+from snellen.report.charts import curve_chart
+from snellen.report.pages.origin import command_of
+from snellen.report.results import Results
+from snellen.report.sections.interference_charts import bar_chart
+from snellen.report.sections.interference_values import bars_of
+from snellen.report.sections.occlusion import curves_of
+from snellen.report.words import in_words, interval, measured
 
 from .conftest import Toy, falls_for, steady
+from .reading import Reader, every, parts, rows, titles, under
 
 
-class Reader(HTMLParser):
-    """The tags, the addresses they point to and the text of a page."""
+def tables(page: Page) -> list[Table]:
+    """The table of findings, and that of the numbers behind the curves."""
+    return [every(Table, under(page, name))[0] for name in ("Findings", "Accuracy under a square")]
 
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.tags: set[str] = set()
-        self.addresses: list[str] = []
-        self.words: list[str] = []
-        self.feed(html)
 
-    def handle_starttag(self, tag, attrs):
-        self.tags.add(tag)
-        self.addresses += [value or "" for name, value in attrs if name in ("src", "href", "xlink:href", "srcset")]
-
-    def handle_data(self, data):
-        self.words.append(data)
-
-    @property
-    def text(self) -> str:
-        return " ".join(" ".join(self.words).split())
+def gallery_of(run: Run) -> Gallery:
+    (gallery,) = every(Gallery, under(page_of(run), "Examples"))
+    return gallery
 
 
 @pytest.fixture(scope="module")
@@ -54,28 +48,33 @@ def html(fooled: Run) -> str:
 def test_every_number_of_the_table_is_the_finding(fooled: Run, html: str):
     findings = [one for one in fooled.results()["findings"] if one["audit"] != "between"]
     shown = Reader(html).text
-    page = page_of(fooled)
-    rows = [row for section in page["table"] for row in section["rows"]] + page["sizes"]
-    cells = [(row, cell) for row in rows for cell in row["cells"]]
+    cells = []
+    for table in tables(page_of(fooled)):
+        models = [cell.text for cell in table.head[1:]]
+        assert models == ["naive", "wise"]
+        cells += [(row.head.text, model, cell) for row in rows(table) for model, cell in zip(models, row.cells)]
     assert len(cells) == len(findings)
-    for row, cell in cells:
-        fitting = [one for one in findings if one["name"] == row["name"] and one["model"] == cell["model"]]
-        same = [one for one in fitting if all(one[name] == cell[name] for name in ("value", "low", "high", "n"))]
-        assert same
-        assert measured(cell["value"], cell["unit"]) in shown
+    for _, model, cell in cells:
+        fitting = [one for one in findings if one["model"] == model and one["value"] == cell.value]
+        same = [one for one in fitting if interval(one["low"], one["high"], one["unit"]) == cell.interval]
+        assert {measured(one["value"], one["unit"]) for one in same} >= {cell.text}
+        assert cell.text in shown
+    labels = [label for label, _, _ in cells]
+    assert labels.count("Clean accuracy") == labels.count("CutOcclusion, black squares") == 2
 
 
 def test_every_distorted_number_has_its_interference_beside_it(fooled: Run):
-    page = page_of(fooled)
-    for row in [row for section in page["table"] for row in section["rows"]] + page["sizes"]:
-        for cell in row["cells"]:
-            unmeasured = cell["value"] is None  # such as iOcclusion without training images
-            assert (cell["trust"] is None) == (row["label"] == "Clean accuracy" or unmeasured)
+    for table in tables(page_of(fooled)):
+        for row in rows(table):
+            for cell in row.cells:
+                unmeasured = cell.value is None  # such as iOcclusion without training images
+                assert (cell.badge is None) == (row.head.text == "Clean accuracy" or unmeasured)
 
 
 def test_the_curves_begin_at_the_clean_accuracy_and_hold_every_size(fooled: Run):
     findings = fooled.results()["findings"]
-    for panel in page_of(fooled)["curves"]:
+    panels = curves_of(Results.of(fooled))
+    for panel in panels:
         for line in panel["lines"]:
             own = [one for one in findings if one["model"] == line["model"]]
             clean = next(one for one in own if one["name"] == "accuracy")
@@ -85,6 +84,10 @@ def test_the_curves_begin_at_the_clean_accuracy_and_hold_every_size(fooled: Run)
         spec = curve_chart(panel, ["naive", "wise"])
         drawn = {(one["model"], round(one["covered"], 3)): one["mark"] for one in spec["data"]["values"]}
         assert (drawn["naive", 0.5] == "flagged") == (panel["fill"] == "black")
+    charts = every(Chart, under(page_of(fooled), "Accuracy under a square"))
+    assert [(one.title, one.spec) for one in charts] == [
+        (panel["under"], curve_chart(panel, ["naive", "wise"])) for panel in panels
+    ]
 
 
 def test_bars_are_mean_and_range_over_runs(fooled: Run):
@@ -92,7 +95,7 @@ def test_bars_are_mean_and_range_over_runs(fooled: Run):
         one for one in fooled.results()["findings"]
         if one["name"] == "interference" and one["model"] == "naive" and "fourier" in one["distortions"][0]
     )  # fmt: skip
-    group = next(group for group in page_of(fooled)["bars"] if "fourier" in group["distortion"])
+    group = next(group for group in bars_of(Results.of(fooled)) if "fourier" in group["distortion"])
     bar = group["charts"][0]["bars"][2]
     values = [run[2] for run in one["facts"]["increase"]]
     assert bar["class"] == "eel"
@@ -103,7 +106,7 @@ def test_bars_are_mean_and_range_over_runs(fooled: Run):
 def test_of_many_classes_the_largest_bars_are_shown(toy_run: Callable[[Toy], Run]):
     classes = [f"class {i} with a name that is much too long for an axis" for i in range(100)]
     run = toy_run(Toy({"many": [falls_for(7, "shuffle")]}, classes=classes, samples=300))
-    group = next(group for group in page_of(run)["bars"] if "shuffle" in group["distortion"])
+    group = next(group for group in bars_of(Results.of(run)) if "shuffle" in group["distortion"])
     bars = group["charts"][0]["bars"]
     assert len(bars) == 15
     assert bars[0]["class"] == classes[7]
@@ -125,19 +128,21 @@ def test_a_page_is_made_of_very_little(toy_run: Callable[[Toy], Run], samples: i
 )
 def test_a_page_is_made_of_any_audits(toy_run: Callable[[Toy], Run], audits):
     page = page_of(toy_run(Toy({"m": [steady(0.1)], "n": [steady(0.1)]}, audits=audits)))
-    assert len(page["table"]) == len(audits)
-    assert bool(page["curves"]) == any(isinstance(one, Occlusion) for one in audits)
-    assert bool(page["bars"]) == any(isinstance(one, Interference) for one in audits)
+    (table,) = every(Table, under(page, "Findings"))
+    assert len(table.rows) - len(rows(table)) == len(audits)  # a group for each
+    assert ("Accuracy under a square" in titles(page)) == any(isinstance(one, Occlusion) for one in audits)
+    assert ("Where the errors go" in titles(page)) == any(isinstance(one, Interference) for one in audits)
 
 
 @pytest.mark.filterwarnings("ignore:Mean of empty slice", "ignore:invalid value")
 def test_what_is_not_known_is_shown_as_a_dash(toy_run: Callable[[Toy], Run]):
     run = toy_run(Toy({"m": [steady(0.0)]}, samples=3, unreadable=(0, 1, 2)))
     page = page_of(run)
-    assert page["table"][0]["rows"][0]["cells"][0]["value"] is None
-    assert "No unmodified test image could be scored" in page["verdict"]["models"][0]["clean"]
-    assert "| Clean accuracy | – (–) |" in markdown_of(page)
+    (table,) = every(Table, under(page, "Findings"))
+    assert rows(table)[0].cells[0].value is None
+    assert "| Clean accuracy | – (–) |" in markdown_of(brief_page_of(run))
     text = Reader(html_of(page)).text
+    assert "No unmodified test image could be scored" in text
     assert "Clean accuracy share of test images answered rightly, unmodified – [–]" in text
     assert "3 images that could not be shown" in text
     assert "pet-1 (test): not an image" in text
@@ -183,32 +188,65 @@ def test_photos_keep_the_page_small(toy_run: Callable[[Toy], Run]):
 
 def test_the_gallery_shows_eight_samples_of_spread_classes_with_their_answers(toy_run: Callable[[Toy], Run]):
     run = toy_run(Toy({"m": [steady(0), steady(0), falls_for(2, "shuffle", 0)]}, shard=10))
-    gallery = page_of(run)["gallery"]
-    assert [column["words"] for column in gallery["columns"]] == [
-        "clean", "Gaussian noise of σ 0–0.025",
-        *(f"{fill} square of {area} %" for fill in ("black", "noise") for area in (10, 30, 50, 70, 90)),
-        "4×4 patches shuffled", "black square of 70–100 % (partly outside)", "black Fourier mask of 50 %",
-    ]  # fmt: skip
-    assert [row["class"] for row in gallery["rows"]] == ["cat", "cat", "dog", "dog", "eel", "eel", "fox", "fox"]
-    shuffled = [row["cells"][12] for row in gallery["rows"]]
-    assert [cell["answers"][0]["answer"] for cell in shuffled] == [row["class"] for row in gallery["rows"]]
-    assert [cell["answers"][0]["runs_right"] for cell in shuffled] == [2, 2, 2, 2, 3, 3, 2, 2]
-    assert all(cell["picture"].startswith("data:image/png;base64,") for row in gallery["rows"] for cell in row["cells"])
+    gallery = gallery_of(run)
+    assert [cell.text for cell in gallery.head[1:]] == [in_words(cell.note or "none()") for cell in gallery.head[1:]]
+    names = ["none", "noise", *["occlude"] * 10, "shuffle", "occlude", "fourier"]
+    assert [(cell.note or "none()").partition("(")[0] for cell in gallery.head[1:]] == names
+    squares = [
+        f"occlude(area={area}, fill={fill}, " for fill in ("black", "noise") for area in (0.1, 0.3, 0.5, 0.7, 0.9)
+    ]
+    assert [cell.note.partition("inside")[0] for cell in gallery.head[3:13]] == squares
+    classes = ["cat", "cat", "dog", "dog", "eel", "eel", "fox", "fox"]
+    assert [row.head.text for row in rows(gallery)] == classes
+    shuffled = [row.cells[12].answers[0] for row in rows(gallery)]
+    assert [answer.text for answer in shuffled] == classes
+    assert [answer.note for answer in shuffled] == [f"{right}/3" for right in (2, 2, 2, 2, 3, 3, 2, 2)]
+    assert all(answer.right for answer in shuffled)
+    assert all(cell.source.startswith("data:image/png;base64,") for row in rows(gallery) for cell in row.cells)
 
 
 def test_an_unreadable_image_is_not_in_the_gallery(toy_run: Callable[[Toy], Run]):
     run = toy_run(Toy({"m": [steady(0)]}, unreadable=range(0, 24, 2)))
-    assert {row["class"] for row in page_of(run)["gallery"]["rows"]} == {"dog", "fox"}
+    assert {row.head.text for row in rows(gallery_of(run))} == {"dog", "fox"}
 
 
-def test_the_page_is_plain_data_and_the_same_each_time(fooled: Run):
-    assert json.loads(json.dumps(page_of(fooled), allow_nan=False)) == page_of(fooled)
+def test_an_answer_outside_the_data_goes_by_the_models_own_class(toy_run: Callable[[Toy], Run]):
+    def fish(distortion, labels, classes):
+        return labels * 0 - (2 if distortion.startswith("shuffle") else 1)
+
+    run = toy_run(Toy({"m": [fish]}, others=("goldfish, Carassius auratus", "tench, Tinca tinca")))
+    gallery = gallery_of(run)
+    clean, shuffled = (gallery.rows[0].cells[place].answers[0] for place in (0, 12))
+    assert (clean.text, clean.right) == ("another class: goldfish", False)
+    assert (shuffled.text, shuffled.right) == ("another class: tench", False)
+    assert "✗ another class: tench" in Reader((run.path / "report.html").read_text()).text
+
+
+def test_an_answer_outside_the_data_has_no_name_where_the_model_gives_none():
+    assert answered_class({"pred": -1, "raw": 7}, ["cat"], None) == "another class"
+    assert answered_class({"pred": -1, "raw": 7}, ["cat"], ["a", "b"]) == "another class"
+    assert answered_class({"pred": -1, "raw": 1}, ["cat"], ["a", "b"]) == "another class: b"
+    assert answered_class({"pred": 0, "raw": 1}, ["cat"], ["a", "b"]) == "cat"
+
+
+def test_the_page_is_json_and_the_same_each_time(fooled: Run, tmp_path: Path):
+    content = json.loads(write_report(fooled, tmp_path / "r.json").read_text())
+    assert content.keys() == {"title", "blocks"}
+    assert Page.from_json(content) == page_of(fooled)
+    assert content["title"] == "Eye exam of naive, wise"
+
+
+def test_no_block_holds_html(fooled: Run):
+    texts = [one.text for one in parts(page_of(fooled)) if hasattr(one, "text")]
+    assert texts
+    assert not any(re.search(r"</?\w+>", text) for text in texts)
 
 
 def test_the_command_can_be_pasted(calm: Run, toy_run: Callable[[Toy], Run]):
-    assert page_of(calm)["command"] == "snellen audit zoo:toy --data 'folder:my pets'"
+    commands = [one.text for one in every(Command, page_of(calm))]
+    assert commands == 2 * ["snellen audit zoo:toy --data 'folder:my pets'"]  # on top, and under "Make it again"
     run = toy_run(Toy({"m": [steady(0)]}, command=()))
-    assert page_of(run)["command"] == "snellen.audit({'m': 'zoo:toy'}, 'folder:my pets')"
+    assert every(Command, page_of(run))[0].text == "snellen.audit({'m': 'zoo:toy'}, 'folder:my pets')"
     facts = {**run.facts, "donors": {"text": "folder:don"}, "occluders": {"text": "things"}}
     facts["data"] = {**facts["data"], "train": {"text": "folder:t r"}}
     facts["settings"] = {**facts["settings"], "seed": 3, "keep": "top5"}
@@ -232,10 +270,10 @@ def test_the_suffix_chooses_the_rendering(calm: Run, tmp_path: Path):
 
 def test_markdown_says_the_same(fooled: Run):
     markdown = (fooled.path / "report.md").read_text()
-    page = page_of(fooled)
-    for row in (row for section in page["table"] for row in section["rows"]):
-        for cell in row["cells"]:
-            assert measured(cell["value"], cell["unit"]) in markdown
+    for row in rows(tables(page_of(fooled))[0]):
+        for cell in row.cells:
+            assert cell.text in markdown
+        assert row.head.text in markdown
     assert "## Make it again" in markdown
 
 

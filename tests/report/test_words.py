@@ -47,7 +47,8 @@ def test_what_is_not_known_is_a_dash():
 
 
 def test_values_are_written_in_their_unit():
-    assert measured(0.927, "share") == "92.7 %"
+    assert measured(0.927, "share") == "92.7%"
+    assert percent(-0.0744) == "−7.4%"
     assert measured(-0.0744, "difference") == "−7.4 points"
     assert measured(8.8897, "index") == "8.89"
     assert interval(0.9148, 0.9376, "share") == "91.5–93.8"

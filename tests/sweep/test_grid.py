@@ -76,7 +76,7 @@ def test_the_files_hold_one_table_and_the_page_has_it_too(grid):
     html = (grid.folder / "sweep.html").read_text()
     assert html.count("<svg") == 1  # mixed_rand against mixed_same
     for row in table.itertuples():
-        assert f"{100 * row.value:.1f} %".replace("-", "−") in html
+        assert f"{100 * row.value:.1f}%".replace("-", "−") in html
     assert "snellen train smallnet --data &#39;phantom:train?size=24&amp;n=480&#39; --runs 2" in html
 
 
@@ -165,14 +165,15 @@ def test_what_the_user_wrote_is_escaped(tmp_path):
     data = from_arrays(
         {"images": np.zeros((4, 8, 8, 3), np.uint8), "labels": np.arange(4) % 2}, "arrays:<b>x</b>.npz", "h"
     )
-    from snellen.sweep.page import html_of
+    from snellen.report import html_of
+    from snellen.report.pages import sweep as pages
     from snellen.sweep.result import page_of
 
     plan = Plan("variants", "t", [Point("p", data)], {"q": data}, tmp_path)
     row = {"point": "p", "x": None, "trained_on": data.text, "images": 4, "classes": 2, "runs": 1, "test": "q",
            "test_data": data.text, "measure": "accuracy", "value": 0.5, "low": 0.1, "high": 0.9, "n": 4, "std": None,
            "per_run": "0.5", "warnings": ""}  # fmt: skip
-    html = html_of(page_of(plan, [row], "snellen <i>"))
+    html = html_of(pages.page_of(page_of(plan, [row], "snellen <i>")))
     assert "<b>x</b>" not in html
     assert "<i>" not in html
 

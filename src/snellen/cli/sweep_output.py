@@ -9,7 +9,8 @@ from dataclasses import asdict
 
 from snellen.cli.printing import print_table
 from snellen.cli.settings_file import write_config
-from snellen.sweep.page import percent, points, table_of
+from snellen.report.pages.sweep import heat_map_of
+from snellen.report.words import interval, percent
 from snellen.sweep.points import Plan
 from snellen.sweep.result import Sweep, planned, swept
 
@@ -30,12 +31,13 @@ def run_sweep(plan: Plan, command: Sequence[str], *, dry_run: bool, as_json: boo
 
 def print_sweep(found: Sweep) -> None:
     """The heat map as text, and where the page is."""
-    table = table_of(found.page)
+    heat_map = heat_map_of(found.page)
     first = "model" if found.page["kind"] == "methods" else "trained on"
     rows = [
-        (row["name"], *(f"{percent(cell['value'])} [{points(cell)}]" for cell in row["cells"])) for row in table["rows"]
+        (name, *(f"{percent(cell['value'])} [{interval(cell['low'], cell['high'], 'share')}]" for cell in cells))
+        for name, cells in heat_map.points.items()
     ]
-    print_table([(first, *table["head"]), *rows])
+    print_table([(first, *heat_map.head), *rows])
     print(f"\npage: {found.folder / 'sweep.html'}")
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from snellen.engine.keep.store import Store
+from snellen.engine.keep.run_folder import RunFolder
 from snellen.errors import UserError, unknown
 
 if TYPE_CHECKING:
@@ -17,30 +16,8 @@ if TYPE_CHECKING:
 TABLES = ("cells", "samples", "shown", "answers")
 
 
-class Run:
+class Run(RunFolder):
     """What an audit left: its findings, every single answer, and the report."""
-
-    def __init__(self, path: Path | str) -> None:
-        self.path = Path(path)
-        self.store = Store(self.path)
-
-    @property
-    def facts(self) -> dict[str, Any]:
-        """run.json: versions, fingerprints, seeds, hardware, settings, command line."""
-        return self.store.facts()
-
-    def results(self) -> dict[str, Any]:
-        """The content of findings.json."""
-        path = self.path / "findings.json"
-        if not path.exists():
-            raise UserError(
-                f"{self.path} has no findings yet; run the same `snellen audit … --out {self.path}` again to finish it"
-            )
-        try:
-            held = json.loads(path.read_text())
-        except (OSError, ValueError) as error:
-            raise UserError(f"{path} is not JSON ({error}); the `snellen audit` that made it writes it anew") from None
-        return held
 
     def findings(self) -> pd.DataFrame:
         """One row per finding, its interference in columns that begin with `di`."""

@@ -190,7 +190,7 @@ def _page(
 
     folder = Path(__file__).parent
     templates = jinja2.Environment(
-        loader=jinja2.FileSystemLoader([folder, folder.parent / "report"]),
+        loader=jinja2.FileSystemLoader([folder, folder.parent / "report" / "render"]),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

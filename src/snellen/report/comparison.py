@@ -1,60 +1,69 @@
-"""The models side by side: a row per model, as papers compare architectures (paper 000, B.8)."""
+"""The models side by side: a row per model, as papers compare architectures (Marcu & Prügel-Bennett 2022, B.8)."""
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
-from snellen.report.table import cell_of, named
-from snellen.report.words import known
+from snellen.report.blocks import Block, Cell, Heading, Row, Table, note
+from snellen.report.results import Finding, Results
+from snellen.report.sections import SECTIONS
+from snellen.report.table import di_badge, named
+from snellen.report.words import UNKNOWN, known, measured, spread
 
-Finding = Mapping[str, Any]
 
+def comparison(results: Results) -> list[Block]:
+    """A column per question of the sections that was asked, each model's number with its spread over runs.
 
-def comparison_of(results: Mapping[str, Any]) -> dict[str, Any] | None:
-    """`columns` and per model its `runs` and `cells`: clean, shuffled and covered accuracy and iOcclusion, what was asked.
-
-    None for a single model, or where nothing but clean accuracy is known.
+    Nothing for a single model, or where nothing but clean accuracy is known.
     """
-    models = results["models"]
-    kinds = [found for wanted in COLUMNS if (found := _column(results["findings"], wanted))]
-    if len(models) < 2 or len(kinds) < 2:
-        return None
-    return {
-        "columns": [named(next(iter(column.values())))[0] for column in kinds],
-        "rows": [
-            {"model": model, "runs": len(runs), "cells": [_cell(column.get(model)) for column in kinds]}
-            for model, runs in models.items()
-        ],
-    }
+    columns = comparison_columns(results)
+    if not results.several or len(columns) < 2:
+        return []
+    labels = [named(next(iter(column.values())))[0] for column in columns]
+    rows = [
+        Row(Cell(model, note=results.runs(model), hue=results.hue(model)), tuple(_cell(c.get(model)) for c in columns))
+        for model in results.models
+    ]
+    return [
+        Heading("The models side by side"),
+        Table((Cell("model"), *map(Cell, labels)), tuple(rows)),
+        note(
+            "± is the deviation over runs; one run has none. DI beside an accuracy is that of its distortion for this "
+            "model, with the class that takes the new errors (of several squares the most suspicious). Where DI differs "
+            "between models, the distortion is not the same test for all of them."
+        ),
+    ]
 
 
-def _column(findings: Sequence[Finding], wanted: Callable[[Finding], bool]) -> dict[str, Finding]:
-    """Of the first question that fits and was answered, each model's finding."""
-    fitting = [one for one in findings if wanted(one) and one["on"] in ("test", "") and known(one["value"])]
+def comparison_columns(results: Results) -> list[dict[str, Finding]]:
+    """Of each column that was asked for, each model's finding."""
+    questions: dict[str, list[tuple[str, Callable[[Finding], bool]]]] = {}
+    for audit, section in SECTIONS.items():
+        for name, wanted in section.columns.items():
+            questions.setdefault(name, []).append((audit, wanted))
+    return [column for question in questions.values() if (column := _column(results.findings, question))]
+
+
+def _column(
+    findings: Sequence[Finding], question: Sequence[tuple[str, Callable[[Finding], bool]]]
+) -> dict[str, Finding]:
+    """Of the first question that fits and was answered, each model's finding: a run may hold several fills or grids."""
+    fitting = [
+        one
+        for one in findings
+        if one["on"] in ("test", "")
+        and known(one["value"])
+        and any(one["audit"] == audit and wanted(one) for audit, wanted in question)
+    ]
     same = [one for one in fitting if one["distortions"] == fitting[0]["distortions"]]
     return {one["model"]: one for one in reversed(same) if one["name"] == fitting[0]["name"]}
 
 
-def _cell(one: Finding | None) -> dict[str, Any] | None:
-    if one is None:
-        return None
-    told = [value for value in one["per_run"] if known(value)]
-    return {**cell_of(one), "std": statistics.stdev(told) if len(told) > 1 else None}
-
-
-def _shuffled(one: Finding) -> bool:
-    accuracies = ("shuffled_accuracy", "distorted_accuracy")
-    return (
-        one["name"] in accuracies and one["distortions"][0].startswith("shuffle(") and "|" not in one["distortions"][0]
-    )
-
-
-# What each column takes, the first that was asked for: a run may hold several grids, fills or maskings.
-COLUMNS: tuple[Callable[[Finding], bool], ...] = (
-    lambda one: one["name"] == "accuracy",
-    _shuffled,
-    lambda one: one["name"] == "cut_occlusion",
-    lambda one: one["name"] == "mean_iocclusion",
-)
+def _cell(finding: Finding | None) -> Cell:
+    if finding is None:
+        return Cell(UNKNOWN)
+    value, unit = finding["value"], finding["unit"]
+    per_run = [one for one in finding["per_run"] if known(one)]
+    std = statistics.stdev(per_run) if len(per_run) > 1 else None
+    return Cell(f"{measured(value, unit)}{spread(std, unit)}", value, badge=di_badge(finding, with_spread=True))

@@ -11,8 +11,8 @@ from snellen.atomic import write_atomic
 from snellen.audits.finding import Finding
 from snellen.checks.doubt import Doubt
 from snellen.engine.keep.failures import Failure, stored_failures, unreadable
+from snellen.engine.keep.run_folder import RunFolder
 from snellen.engine.keep.store import read_rows
-from snellen.exam.run import Run
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +22,7 @@ COLUMNS = ("audit", "name", "model", "value", "low", "high", "n", "unit", "bette
 TRUST = ("index", "low", "high", "std", "worst_case", "null95", "noise", "dominant", "flagged")
 
 
-def write_findings(run: Run, findings: Sequence[Finding], doubts: Sequence[Doubt] = ()) -> dict[str, Any]:
+def write_findings(run: RunFolder, findings: Sequence[Finding], doubts: Sequence[Doubt] = ()) -> dict[str, Any]:
     """Write both files and give the content of findings.json."""
     facts = run.facts
     content = {
@@ -60,17 +60,17 @@ def findings_frame(findings: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     return table
 
 
-def unreadable_notices(run: Run) -> list[str]:
+def unreadable_notices(run: RunFolder) -> list[str]:
     """A notice for each dataset with images that could not be decoded; they are listed, never silently dropped."""
     notices = []
-    for on, held in run.facts["data"].items():
+    for on, data in run.facts["data"].items():
         if bad := unreadable(run.store, on):
-            told = "; ".join(f"{sample}: {error}" for sample, error in bad[:5])
-            notices.append(f"{len(bad)} of {held['samples']} {on} images could not be shown and count nowhere ({told})")
+            few = "; ".join(f"{sample}: {error}" for sample, error in bad[:5])
+            notices.append(f"{len(bad)} of {data['samples']} {on} images could not be shown and count nowhere ({few})")
     return notices
 
 
-def failure_notices(run: Run) -> list[str]:
+def failure_notices(run: RunFolder) -> list[str]:
     """A notice for each model that failed on some images, with the first few."""
     failures = stored_failures(run.store)
     if not failures:
@@ -88,7 +88,7 @@ def failure_notices(run: Run) -> list[str]:
     return notices
 
 
-def map_notices(run: Run) -> list[str]:
+def map_notices(run: RunFolder) -> list[str]:
     """A notice for each set of maps of which some are missing, because a model failed on the images."""
     names = {card["fingerprint"]: name for name, runs in run.facts["models"].items() for card in runs.values()}
     missing: dict[str, list[Failure]] = {}
@@ -96,8 +96,8 @@ def map_notices(run: Run) -> list[str]:
         missing.setdefault(one.cell, []).append(one)
     notices = []
     for key, failed in missing.items():
-        told = run.store.told_of_map(key)
+        source = run.store.told_of_map(key)
         few = "; ".join(f"{one.sample}: {one.error}" for one in failed[:5])
-        name = names.get(told.get("model_fingerprint", ""), "?")
-        notices.append(f"{told.get('method', 'a map')} of model '{name}' failed on {len(failed)} images ({few})")
+        name = names.get(source.get("model_fingerprint", ""), "?")
+        notices.append(f"{source.get('method', 'a map')} of model '{name}' failed on {len(failed)} images ({few})")
     return notices

@@ -38,8 +38,8 @@ def published(paper: str) -> tuple[Published, ...]:
 
 def published_table(paper: str, table: str) -> dict[str, dict[str, Published]]:
     """Row → column → value of one table."""
-    held: dict[str, dict[str, Published]] = {}
+    rows: dict[str, dict[str, Published]] = {}
     for one in published(paper):
         if one.table == table:
-            held.setdefault(one.row, {})[one.column] = one
-    return held
+            rows.setdefault(one.row, {})[one.column] = one
+    return rows

@@ -1,130 +1,164 @@
-"""The table of the report: a row per finding, a column per model, and who leads where."""
+"""Rows of findings: the same question asked of each model, who leads in it, and the row of a table that shows it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from snellen.audits import AUDITS, Baseline
 from snellen.audits.label import in_sentence, plain_label
+from snellen.report.blocks import Badge, Cell, Row
+from snellen.report.results import Finding, Results
 from snellen.report.trust import SIGNS, apart, mark_of
-from snellen.report.words import in_words, known
+from snellen.report.words import (
+    UNKNOWN,
+    in_words,
+    index,
+    interval,
+    known,
+    measured,
+    spread,
+)
 
 SURE = 0.05  # the corrected p-value under which a difference is called clear
-TITLES = {"baseline": Baseline.title, **{name: audit.title for name, audit in AUDITS.items()}}
+CLEAN = "none()"
 
 
-def table_of(results: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The sections of the table, one per audit: each a title and rows, each row one cell per model (None: not asked)."""
-    rows: dict[tuple[Any, ...], dict[str, Mapping[str, Any]]] = {}
-    for one in results["findings"]:
-        # Those between or over several models are told elsewhere, and single squares are the points of the curves.
-        if one["model"] in results["models"] and one["name"] != "occluded_accuracy":
-            key = (one["audit"], one["name"], one["on"], *one["distortions"])
-            rows.setdefault(key, {})[one["model"]] = one
-    sections: dict[str, list[dict[str, Any]]] = {}
-    for held in rows.values():
-        row = _row(held, results)
-        sections.setdefault(row["audit"], []).append(row)
-    for listed in sections.values():
-        listed.sort(key=lambda row: row["name"] == "interference")  # accuracies first, then their DI
-    return [{"audit": name, "title": TITLES.get(name, name), "rows": listed} for name, listed in sections.items()]
+@dataclass(frozen=True)
+class Pair:
+    """The paired difference of two models: its corrected p, and the smallest difference that could have been shown."""
+
+    first: str
+    second: str
+    p: float
+    detectable: float | None
 
 
-def numbers_behind(results: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The rows of single square sizes, which the curves draw."""
-    rows: dict[tuple[Any, ...], dict[str, Mapping[str, Any]]] = {}
-    for one in results["findings"]:
-        if one["name"] == "occluded_accuracy":
-            rows.setdefault((one["on"], *one["distortions"]), {})[one["model"]] = one
-    return [_row(held, results) for held in rows.values()]
+@dataclass(frozen=True)
+class FindingRow:
+    """One question: each model's finding, what its text says of that model alone, and the paired differences."""
+
+    label: str
+    topic: str
+    detail: str
+    findings: Mapping[str, Finding]
+    notes: Mapping[str, str]
+    pairs: tuple[Pair, ...] = ()
+
+    @property
+    def first(self) -> Finding:
+        """The first model's finding; audit, name, unit and the better side are the same for all."""
+        return next(iter(self.findings.values()))
+
+    @property
+    def leader(self) -> str | None:
+        """The model that is clearly better than every other, if there is one.
+
+        Clearly: by the paired difference on the same images, corrected for many tests, where there is one (accuracies);
+        else by intervals that do not overlap.
+        """
+        findings = {model: one for model, one in self.findings.items() if known(one["value"])}
+        if len(findings) < 2 or not self.first["better"]:
+            return None
+        choose = max if self.first["better"] == "higher" else min
+        best = choose(findings, key=lambda model: findings[model]["value"])
+        pairs = {frozenset((one.first, one.second)): one.p for one in self.pairs}
+
+        def beaten(model: str) -> bool:
+            p = pairs.get(frozenset((best, model)))
+            return apart(findings[best], findings[model]) if p is None else p < SURE
+
+        return best if all(model == best or beaten(model) for model in findings) else None
 
 
-def leader(row: Mapping[str, Any]) -> str | None:
-    """The model that is clearly better than every other in a row, if there is one.
-
-    Clearly: by the paired difference on the same images, corrected for many tests, where there is one (accuracies);
-    else by intervals that do not overlap.
-    """
-    cells = {cell["model"]: cell for cell in row["cells"] if cell and known(cell["value"])}
-    if len(cells) < 2 or not row["better"]:
-        return None
-    best = (max if row["better"] == "higher" else min)(cells.values(), key=lambda cell: cell["value"])
-    pairs = {frozenset((one["first"], one["second"])): one["p"] for one in row["pairs"]}
-
-    def beaten(cell: Mapping[str, Any]) -> bool:
-        p = pairs.get(frozenset((best["model"], cell["model"])))
-        return apart(best, cell) if p is None else p < SURE
-
-    return best["model"] if all(cell is best or beaten(cell) for cell in cells.values()) else None
-
-
-def _row(held: Mapping[str, Mapping[str, Any]], results: Mapping[str, Any]) -> dict[str, Any]:
-    first = next(iter(held.values()))
-    distorted = [text for text in first["distortions"] if text != "none()"]
+def row_of(findings: Mapping[str, Finding], results: Results) -> FindingRow:
+    """The row of one question, from the finding of each model that was asked."""
+    first = next(iter(findings.values()))
+    distorted = [text for text in first["distortions"] if text != CLEAN]
     label, topic = named(first)
-    head, own = parted({model: one["text"] for model, one in held.items()})
+    head, own = parted({model: one["text"] for model, one in findings.items()})
     plain = len(first["distortions"]) == len(distorted) == 1
-    row: dict[str, Any] = {
-        "audit": first["audit"],
-        "name": first["name"],
-        "label": label,
-        "topic": topic,
-        "detail": distorted[0] if plain else head,
-        "unit": first["unit"],
-        "better": first["better"],
-        "cells": [
-            {**cell_of(held[model]), "note": "" if plain else own[model]} if model in held else None
-            for model in results["models"]
-        ],
-        "pairs": _pairs(first, results),
-    }
-    best = leader(row)
-    for cell in row["cells"]:
-        if cell:
-            cell["best"] = cell["model"] == best
-    return row
+    return FindingRow(
+        label=label,
+        topic=topic,
+        detail=distorted[0] if plain else head,
+        findings=findings,
+        notes=dict.fromkeys(findings, "") if plain else own,
+        pairs=_pairs(first, results),
+    )
 
 
 def parted(texts: Mapping[str, str]) -> tuple[str, dict[str, str]]:
     """What the findings of several models say alike, and what each says of its own model; cut at `: `, `; ` or ` (`."""
-    heads = [{text, *(text[: found.start()] for found in re.finditer(r": |; | \(", text))} for text in texts.values()]
+    heads = [{text, *(text[: cut.start()] for cut in re.finditer(r": |; | \(", text))} for text in texts.values()]
     head = max(set.intersection(*heads), key=len, default="")
     return head, {model: text[len(head) :].lstrip(":; ") for model, text in texts.items()}
 
 
-def _pairs(of: Mapping[str, Any], results: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The paired differences between models for one finding: who, how much, corrected p, what could have been shown."""
-    return [
-        {
-            "first": one["facts"]["first"],
-            "second": one["facts"]["second"],
-            "value": one["value"],
-            "p": one["facts"]["p_corrected"],
-            "detectable": one["facts"]["detectable"],
-        }
-        for one in results["findings"]
-        if one["audit"] == "between" and one["facts"]["of"] == of["name"] and one["distortions"] == of["distortions"]
+def _pairs(of: Finding, results: Results) -> tuple[Pair, ...]:
+    """The paired differences between models for one finding."""
+    return tuple(
+        Pair(facts["first"], facts["second"], facts["p_corrected"], facts["detectable"])
+        for one in results.of_audit("between")
+        if (facts := one["facts"])["of"] == of["name"] and one["distortions"] == of["distortions"]
         and one["on"] == of["on"]
-    ]  # fmt: skip
+    )  # fmt: skip
 
 
-def cell_of(finding: Mapping[str, Any]) -> dict[str, Any]:
-    """A finding as one cell of a table."""
-    return {
-        **{name: finding[name] for name in ("model", "value", "low", "high", "n", "unit")},
-        "trust": trust_of(finding),
-    }
+# Blocks
 
 
-def trust_of(finding: Mapping[str, Any]) -> dict[str, Any] | None:
-    """A finding's interference with its mark; None where no distortion is involved."""
-    held = finding["interference"]
-    if held is None:
+def model_heads(results: Results) -> tuple[Cell, ...]:
+    """The head of a table with a column for each model."""
+    models = (Cell(model, note=results.runs(model), hue=results.hue(model)) for model in results.models)
+    return (Cell(""), *models)
+
+
+def table_row(row: FindingRow, results: Results, badge: Callable[[Finding], Badge | None]) -> Row:
+    """A row with a cell for each model; a dash for one that was not asked."""
+    best = row.leader
+    cells = [
+        finding_cell(row.findings[model], badge, row.notes[model], model == best)
+        if model in row.findings
+        else Cell(UNKNOWN)
+        for model in results.models
+    ]
+    return Row(Cell(row.label, note=row.detail), tuple(cells))
+
+
+def finding_cell(
+    finding: Finding, badge: Callable[[Finding], Badge | None], note: str = "", best: bool = False
+) -> Cell:
+    """A finding as one cell: its value, interval and badge."""
+    value, unit = finding["value"], finding["unit"]
+    return Cell(
+        measured(value, unit),
+        value,
+        interval(finding["low"], finding["high"], unit),
+        badge(finding),
+        note,
+        best,
+    )
+
+
+def di_badge(finding: Finding, with_spread: bool = False) -> Badge | None:
+    """The DI of a finding's distortion with the class that takes the new errors; None where no distortion is involved."""
+    trust = trust_of(finding)
+    if trust is None:
         return None
-    mark = mark_of(held)
-    return {**held, "mark": mark, "sign": SIGNS[mark], "words": in_words(held["distortion"])}
+    over_runs = spread(trust["std"], "index") if with_spread else ""
+    text = f"DI {index(trust['index'])}{over_runs} {trust['dominant'] or UNKNOWN} {trust['sign']}"
+    return Badge(text.rstrip(), trust["mark"] == "flagged", trust["text"])
+
+
+def trust_of(finding: Finding) -> dict[str, Any] | None:
+    """A finding's interference with its mark; None where no distortion is involved."""
+    interference = finding["interference"]
+    if interference is None:
+        return None
+    mark = mark_of(interference)
+    return {**interference, "mark": mark, "sign": SIGNS[mark], "words": in_words(interference["distortion"])}
 
 
 def named(finding: Mapping[str, Any]) -> tuple[str, str]:

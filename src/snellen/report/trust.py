@@ -24,6 +24,6 @@ def mark_of(trust: Mapping[str, Any] | None) -> Mark:
 
 
 def apart(one: Mapping[str, Any], two: Mapping[str, Any]) -> bool:
-    """Whether two 95 % intervals are there and do not overlap."""
+    """Whether two 95% intervals are there and do not overlap."""
     ends = [one["low"], one["high"], two["low"], two["high"]]
     return None not in ends and (ends[0] > ends[3] or ends[2] > ends[1])

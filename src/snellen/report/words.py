@@ -21,8 +21,8 @@ def known(value: float | None) -> bool:
 
 
 def percent(value: float | None, digits: int = 1) -> str:
-    """A share as per cent: 0.927 is `92.7 %`."""
-    return f"{100 * value:.{digits}f} %" if value is not None and math.isfinite(value) else UNKNOWN
+    """A share in percent: 0.927 is `92.7%`."""
+    return f"{_with_minus(f'{100 * value:.{digits}f}')}%" if value is not None and math.isfinite(value) else UNKNOWN
 
 
 def points(value: float | None) -> str:
@@ -32,7 +32,7 @@ def points(value: float | None) -> str:
 
 def index(value: float | None) -> str:
     """An index such as DI, to two decimals."""
-    return f"{value:.2f}".replace("-", "−") if value is not None and math.isfinite(value) else UNKNOWN
+    return _with_minus(f"{value:.2f}") if value is not None and math.isfinite(value) else UNKNOWN
 
 
 def measured(value: float | None, unit: str) -> str:
@@ -48,7 +48,7 @@ def spread(std: float | None, unit: str) -> str:
 
 
 def interval(low: float | None, high: float | None, unit: str) -> str:
-    """A 95 % interval without its unit: `91.5–93.8`, `0.43–∞` where it has no upper end; a dash where there is none."""
+    """A 95% interval without its unit: `91.5–93.8`, `0.43–∞` where it has no upper end; a dash where there is none."""
     if low is None or not known(low):
         return UNKNOWN
     scale, digits = (100, 1) if unit == "share" else (1, 2)
@@ -57,7 +57,12 @@ def interval(low: float | None, high: float | None, unit: str) -> str:
     if unit == "difference":
         return f"{_signed(low)} to {_signed(high)}"
     between = "–" if low >= 0 else " to "  # a dash beside a minus reads as one
-    return f"{scale * low:.{digits}f}{between}{scale * high:.{digits}f}".replace("-", "−")
+    return _with_minus(f"{scale * low:.{digits}f}{between}{scale * high:.{digits}f}")
+
+
+def counted(count: int, thing: str, things: str = "") -> str:
+    """`1 run`, `1,200 images`, `2 classes`."""
+    return f"{count:,} {thing if count == 1 else things or thing + 's'}"
 
 
 def listed(things: Sequence[str]) -> str:
@@ -66,4 +71,9 @@ def listed(things: Sequence[str]) -> str:
 
 
 def _signed(value: float) -> str:
-    return f"{100 * value:+.1f}".replace("-", "−")
+    return _with_minus(f"{100 * value:+.1f}")
+
+
+def _with_minus(number: str) -> str:
+    """A number with a real minus sign."""
+    return number.replace("-", "−")

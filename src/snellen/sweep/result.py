@@ -32,7 +32,7 @@ class Sweep:
     page: Mapping[str, Any]
 
     def table(self) -> pd.DataFrame:
-        """One row a point, test and measure: value, low, high (95 %, over images), n, std and per_run (over runs)."""
+        """One row per point, test and measure: value, low, high (95%, over images), n, std and per_run (over runs)."""
         import pandas as pd
 
         from snellen.sweep.scores import COLUMNS
@@ -99,23 +99,23 @@ def page_of(plan: Plan, rows: Sequence[Mapping[str, Any]], command: str) -> dict
     }
 
 
-def write(made: Sweep, html: bool = True) -> None:
+def write(sweep: Sweep, html: bool = True) -> None:
     """sweep.csv, sweep.parquet, sweep.json and, where asked, sweep.html."""
     import io
 
-    table, held = made.table(), io.BytesIO()
-    table.to_parquet(held, index=False)
+    table, parquet = sweep.table(), io.BytesIO()
+    table.to_parquet(parquet, index=False)
     renderings = {
         "csv": table.to_csv(index=False).encode(),
-        "parquet": held.getvalue(),
-        "json": (json.dumps(made.page, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode(),
+        "parquet": parquet.getvalue(),
+        "json": (json.dumps(sweep.page, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode(),
     }
-    if html:
-        from snellen.sweep.page import html_of
-
-        renderings["html"] = html_of(made.page).encode()
     for suffix, content in renderings.items():
-        write_atomic(made.folder / f"sweep.{suffix}", content)
+        write_atomic(sweep.folder / f"sweep.{suffix}", content)
+    if html:
+        from snellen.report.pages import sweep as pages
+
+        pages.write(sweep.page, sweep.folder / "sweep.html")
 
 
 def _ears(plan: Plan, quiet: bool) -> Any:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from snellen.report.charts import CONFIG, INK, colour
-
-PERCENT = {"format": "%", "tickCount": 5}
+from snellen.report.charts import CONFIG, INK, PERCENT, by_name
 
 
 def shares_chart(rows: Sequence[Mapping[str, Any]], models: Sequence[str], title: str) -> dict[str, Any]:
-    """A bar a model for each class; rows with `published` are rings beside them."""
+    """A bar per model for each class; rows with `published` are rings beside them."""
     names = list(dict.fromkeys(row["class"] for row in rows))
     y = {"field": "class", "type": "nominal", "title": None, "sort": names, "axis": {"ticks": False, "labelLimit": 180}}
     x = {"field": "share", "type": "quantitative", "title": title, "scale": {"domain": [0, 1]}, "axis": PERCENT,
@@ -25,7 +23,7 @@ def shares_chart(rows: Sequence[Mapping[str, Any]], models: Sequence[str], title
             {
                 "transform": [{"filter": "isValid(datum.model)"}],
                 "mark": {"type": "bar", "opacity": 0.85},
-                "encoding": {"y": y, "x": x, **offset, "color": _by_model(models)},
+                "encoding": {"y": y, "x": x, **offset, "color": by_name("model", models)},
             },
             {
                 "transform": [{"filter": "datum.published === true"}],
@@ -39,7 +37,8 @@ def shares_chart(rows: Sequence[Mapping[str, Any]], models: Sequence[str], title
 
 def histogram_chart(rates: Sequence[Mapping[str, Any]], models: Sequence[str]) -> dict[str, Any]:
     """How many backgrounds have which attack rate (figure 24), on a logarithmic scale: most are harmless, few are not."""
-    rows = [{**held, "middle": (held["start"] + held["stop"]) / 2} for one in rates for held in one["histogram"]]
+    bins = [one for rate in rates for one in rate["histogram"]]
+    rows = [{**one, "middle": (one["start"] + one["stop"]) / 2} for one in bins]
     x = {"field": "start", "bin": {"binned": True, "step": 0.05}, "type": "quantitative", "title": "attack rate of a background",
          "axis": PERCENT}  # fmt: skip
     y = {"field": "count", "type": "quantitative", "title": "backgrounds", "scale": {"type": "symlog"},
@@ -47,15 +46,10 @@ def histogram_chart(rates: Sequence[Mapping[str, Any]], models: Sequence[str]) -
     offset = {"xOffset": {"field": "model", "sort": list(models)}} if len(models) > 1 else {}
     bars: dict[str, Any] = {
         "mark": {"type": "bar", "opacity": 0.85},
-        "encoding": {"x": x, "x2": {"field": "stop"}, "y": y, "color": _by_model(models)},
+        "encoding": {"x": x, "x2": {"field": "stop"}, "y": y, "color": by_name("model", models)},
     }
     if offset:
         shown = {"field": "middle", "type": "ordinal", "title": "attack rate of a background (middle of 5 points)",
                  "axis": {"format": ".0%", "labelOverlap": True, "labelAngle": 0}}  # fmt: skip
-        bars = {"mark": bars["mark"], "encoding": {"x": shown, "y": y, **offset, "color": _by_model(models)}}
+        bars = {"mark": bars["mark"], "encoding": {"x": shown, "y": y, **offset, "color": by_name("model", models)}}
     return {"width": 420, "height": 220, "data": {"values": rows}, **bars, "config": CONFIG}
-
-
-def _by_model(models: Sequence[str]) -> dict[str, Any]:
-    scale = {"domain": list(models), "range": [colour(place) for place in range(len(models))]}
-    return {"field": "model", "type": "nominal", "scale": scale, "legend": None}

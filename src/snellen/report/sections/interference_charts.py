@@ -1,4 +1,4 @@
-"""Charts of interference: the DI of every distortion, and along a setting, each beside the DI of mild noise."""
+"""Charts of interference: the DI of every distortion, and along a setting, beside that of mild noise; errors by class."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from textwrap import fill
 from typing import Any
 
-from snellen.report.charts import CONFIG, INK, WARN, colour, dash
+from snellen.report.charts import BAR, CONFIG, INK, WARN, by_name, dashes_by_name
 from snellen.report.words import known
 
-BAR = "var(--bar, #8aa0b8)"
+LONGEST_NAME = 24
 LONGEST_LINE = 24  # of an axis label, in characters
 
 
@@ -78,9 +78,7 @@ def sweep_chart(sweep: Mapping[str, Any], models: Sequence[str]) -> dict[str, An
         for line in sweep["lines"]
         for point, following in zip(line["points"], [*(each["dominant"] for each in line["points"][1:]), None])
     ]
-    hue = {"scale": {"domain": list(models), "range": [colour(i) for i in range(len(models))]}, "legend": None}
-    by_model = {"color": {"field": "model", "type": "nominal", **hue}}
-    dashes = {"scale": {"domain": list(models), "range": [dash(i) for i in range(len(models))]}, "legend": None}
+    by_model = {"color": by_name("model", models)}
     places = sorted({point["at"] for point in points})
     x = {"field": "at", "type": "ordinal", "title": sweep["setting"], "sort": places,
          "axis": {"labelAngle": 0, "format": "~g"}}  # fmt: skip
@@ -100,7 +98,7 @@ def sweep_chart(sweep: Mapping[str, Any], models: Sequence[str]) -> dict[str, An
             },
             {
                 "mark": {"type": "line", "strokeWidth": 2},
-                "encoding": {"x": x, "y": y, **by_model, "strokeDash": {"field": "model", "type": "nominal", **dashes}},
+                "encoding": {"x": x, "y": y, **by_model, "strokeDash": dashes_by_name("model", models)},
             },
             {
                 "mark": {"type": "point", "filled": True, "opacity": 1, "size": 44},
@@ -113,6 +111,58 @@ def sweep_chart(sweep: Mapping[str, Any], models: Sequence[str]) -> dict[str, An
         ],
         "config": CONFIG,
     }
+
+
+def bar_ends(charts: Sequence[Mapping[str, Any]]) -> tuple[float, float]:
+    """The least and the largest change in points over charts that are to be compared; 0 is always among them."""
+    values = [100 * bar[end] for chart in charts for bar in chart["bars"] for end in ("low", "high")]
+    values += [100 * chart["noise"] for chart in charts if chart["noise"] is not None]
+    return min([0.0, *values]), max([0.0, *values])
+
+
+def bar_chart(chart: Mapping[str, Any], ends: tuple[float, float]) -> dict[str, Any]:
+    """Change in the share of wrong answers per predicted class, in points, the dominant class in another colour;
+    a rule at the most that a class gains under mild noise."""
+    names = _short_names([bar["class"] for bar in chart["bars"]])
+    rows = [
+        {
+            "class": name,
+            "mean": 100 * bar["mean"],
+            "low": 100 * bar["low"],
+            "high": 100 * bar["high"],
+            "dominant": bool(chart["trust"]) and bar["class"] == chart["trust"]["dominant"],
+        }
+        for name, bar in zip(names, chart["bars"])
+    ]
+    y = {"field": "class", "type": "nominal", "title": None, "sort": None, "axis": {"ticks": False}}
+    x = {"field": "mean", "type": "quantitative", "title": "change, points",
+         "scale": {"domain": list(ends), "nice": True}, "axis": {"tickCount": 4}}  # fmt: skip
+    layers: list[dict[str, Any]] = [
+        {
+            "mark": {"type": "bar", "height": {"band": 0.72}},
+            "encoding": {
+                "y": y,
+                "x": x,
+                "color": {"condition": {"test": "datum.dominant", "value": WARN}, "value": BAR},
+            },
+        }
+    ]
+    if chart["runs"] > 1:
+        layers.append(
+            {
+                "mark": {"type": "rule", "color": INK, "strokeWidth": 1.2},
+                "encoding": {"y": y, "x": {**x, "field": "low"}, "x2": {"field": "high"}},
+            }
+        )
+    if chart["noise"] is not None:
+        layers.append(
+            {
+                "data": {"values": [{"noise": 100 * chart["noise"]}]},
+                "mark": {"type": "rule", "strokeDash": [4, 3], "color": INK, "opacity": 0.7},
+                "encoding": {"x": {**x, "field": "noise"}},
+            }
+        )
+    return {"width": 180, "height": {"step": 17}, "data": {"values": rows}, "layer": layers, "config": CONFIG}
 
 
 def _rule(axis: str, noises: Sequence[Mapping[str, Any]], more: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -133,3 +183,14 @@ def _labels(words: Sequence[str]) -> list[str]:
 
 def _short(name: str, longest: int = 18) -> str:
     return name if len(name) <= longest else name[: longest - 1] + "…"
+
+
+def _short_names(names: Sequence[str]) -> list[str]:
+    """Names short enough for an axis; those that coincide once cut stay apart by characters without width."""
+    seen: dict[str, int] = {}
+    labels = []
+    for name in names:
+        short = name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"
+        labels.append(short + "\u200b" * seen.setdefault(short, 0))
+        seen[short] += 1
+    return labels

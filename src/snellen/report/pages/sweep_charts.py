@@ -5,34 +5,34 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from snellen.report.charts import COLOURS, CONFIG, INK, colour, dash
+from snellen.report.charts import COLOURS, CONFIG, INK, PERCENT, by_name, dashes_by_name
 
 MARKS = ("circle", "square", "diamond")
 LEGEND = {"labelColor": INK, "titleColor": INK, "title": None, "orient": "right", "labelLimit": 240}
 
 
-def curve_chart(page: Mapping[str, Any]) -> dict[str, Any]:
-    """The accuracy on each test against the axis (a log scale), with its 95 % interval."""
-    return _curves(page, [row for row in page["rows"] if row["measure"] == "accuracy"], "accuracy")
+def curve_chart(result: Mapping[str, Any]) -> dict[str, Any]:
+    """The accuracy on each test against the axis (a log scale), with its 95% interval."""
+    return _curves(result, [row for row in result["rows"] if row["measure"] == "accuracy"], "accuracy")
 
 
-def gap_chart(page: Mapping[str, Any]) -> dict[str, Any]:
-    """Each gap against the axis, with its 95 % interval; 0 is always there."""
-    return _curves(page, [row for row in page["rows"] if row["measure"] != "accuracy"], "gap")
+def gap_chart(result: Mapping[str, Any]) -> dict[str, Any]:
+    """Each gap against the axis, with its 95% interval; 0 is always there."""
+    return _curves(result, [row for row in result["rows"] if row["measure"] != "accuracy"], "gap")
 
 
-def against_chart(page: Mapping[str, Any], first: str, second: str) -> dict[str, Any]:
-    """The accuracy on the second test against that on the first, a point a model; on the diagonal there is no gap."""
-    held = {(row["point"], row["test"]): row for row in page["rows"] if row["measure"] == "accuracy"}
-    names = list(dict.fromkeys(point for point, _ in held))
+def against_chart(result: Mapping[str, Any], first: str, second: str) -> dict[str, Any]:
+    """The accuracy on the second test against that on the first, a point per model; on the diagonal there is no gap."""
+    accuracies = {(row["point"], row["test"]): row for row in result["rows"] if row["measure"] == "accuracy"}
+    names = list(dict.fromkeys(point for point, _ in accuracies))
     values = [
-        {"point": name, **{f"{axis}{end}": held[name, test][end] for axis, test in (("x", first), ("y", second))
+        {"point": name, **{f"{axis}{end}": accuracies[name, test][end] for axis, test in (("x", first), ("y", second))
                            for end in ("value", "low", "high")}}
         for name in names
     ]  # fmt: skip
     x = _share("xvalue", f"accuracy on {first}")
     y = _share("yvalue", f"accuracy on {second}")
-    hue = _hue("point", names)
+    hue = by_name("point", names, LEGEND)
     shapes = [MARKS[i // len(COLOURS) % len(MARKS)] for i in range(len(names))]  # colours come again after eight
     shape = {**hue, "scale": {"domain": names, "range": shapes}}
     rule = {"type": "rule", "strokeWidth": 1.4}
@@ -57,19 +57,18 @@ def against_chart(page: Mapping[str, Any], first: str, second: str) -> dict[str,
     }
 
 
-def _curves(page: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], called: str) -> dict[str, Any]:
+def _curves(result: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], called: str) -> dict[str, Any]:
     names = list(dict.fromkeys(row["test"] for row in rows))
     values = [{name: row[name] for name in ("x", "test", "value", "low", "high")} for row in rows]
     ticks = sorted({row["x"] for row in rows})
     scale: dict[str, Any] = {"type": "log", "nice": False} if min(ticks) > 0 else {"type": "linear"}
     axis = {"values": ticks, "format": ",", "labelOverlap": "greedy"}
-    x = {"field": "x", "type": "quantitative", "title": f"{page['axis']} (log scale)", "scale": scale, "axis": axis}
+    x = {"field": "x", "type": "quantitative", "title": f"{result['axis']} (log scale)", "scale": scale, "axis": axis}
     y = _share("value", called) if called == "accuracy" else {
         "field": "value", "type": "quantitative", "title": called, "scale": {"zero": True, "nice": True},
-        "axis": {"format": "%", "tickCount": 5},
+        "axis": PERCENT,
     }  # fmt: skip
-    hue = _hue("test", names)
-    dashes = {"scale": {"domain": names, "range": [dash(i) for i in range(len(names))]}, "legend": None}
+    hue = by_name("test", names, LEGEND)
     return {
         "width": 340,
         "height": 260,
@@ -85,7 +84,7 @@ def _curves(page: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], called: 
                     "x": x,
                     "y": y,
                     "color": hue,
-                    "strokeDash": {"field": "test", "type": "nominal", **dashes},
+                    "strokeDash": dashes_by_name("test", names),
                 },
             },
             {
@@ -99,9 +98,4 @@ def _curves(page: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], called: 
 
 def _share(field: str, title: str) -> dict[str, Any]:
     return {"field": field, "type": "quantitative", "title": title, "scale": {"domain": [0, 1]},
-            "axis": {"format": "%", "tickCount": 5}}  # fmt: skip
-
-
-def _hue(field: str, names: Sequence[str]) -> dict[str, Any]:
-    scale = {"domain": list(names), "range": [colour(i) for i in range(len(names))]}
-    return {"field": field, "type": "nominal", "scale": scale, "legend": LEGEND}
+            "axis": PERCENT}  # fmt: skip

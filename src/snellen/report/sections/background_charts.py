@@ -6,18 +6,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from snellen.measure import CATEGORIES
-from snellen.report.charts import CONFIG, GRID, INK, colour, dash
+from snellen.report.charts import BAR, CONFIG, GRID, INK, PERCENT, by_name, colour, dashes_by_name
 from snellen.report.words import known
 
-HUES = ("var(--bar, #8aa0b8)", colour(1), colour(4), colour(0), colour(5))  # of the categories, in their order
-PERCENT = {"format": "%", "tickCount": 5}
+HUES = ("bar", "1", "4", "0", "5")  # of the categories, in their order
+Model = Mapping[str, Any]
 
 
-def variants_chart(page: Mapping[str, Any]) -> dict[str, Any]:
-    """Accuracy on every variant: a bar a model with its interval, clean images first, a rule at chance."""
-    models = [one["model"] for one in page["models"]]
+def variants_chart(values: Sequence[Model], chance: float) -> dict[str, Any]:
+    """Accuracy on every variant: a bar per model with its interval, clean images first, a rule at chance."""
+    models = [one["model"] for one in values]
     rows = []
-    for one in page["models"]:
+    for one in values:
         rows.append({"model": one["model"], "words": "clean", "value": one["original"], "low": None, "high": None})
         rows += [
             {"model": one["model"], **{key: row[key] for key in ("words", "value", "low", "high")}}
@@ -34,7 +34,7 @@ def variants_chart(page: Mapping[str, Any]) -> dict[str, Any]:
         "layer": [
             {
                 "mark": {"type": "bar", "opacity": 0.85},
-                "encoding": {"y": y, "x": x, **offset, "color": _by_model(models)},
+                "encoding": {"y": y, "x": x, **offset, "color": by_name("model", models)},
             },
             {
                 "transform": [{"filter": "isValid(datum.low)"}],
@@ -42,7 +42,7 @@ def variants_chart(page: Mapping[str, Any]) -> dict[str, Any]:
                 "encoding": {"y": y, "x": {**x, "field": "low"}, "x2": {"field": "high"}, **offset},
             },
             {
-                "data": {"values": [{"chance": page["chance"]}]},
+                "data": {"values": [{"chance": chance}]},
                 "mark": {"type": "rule", "strokeDash": [3, 3], "color": INK, "opacity": 0.6},
                 "encoding": {"x": {"field": "chance", "type": "quantitative"}},
             },
@@ -55,6 +55,7 @@ def categories_chart(rows: Sequence[Mapping[str, Any]], by: str) -> dict[str, An
     """Shares of the five categories, stacked (figure 7): a bar for each `by` (model or class) of the rows."""
     names = list(dict.fromkeys(row[by] for row in rows))
     order = {category: place for place, category in enumerate(CATEGORIES)}
+    colours = [BAR if hue == "bar" else colour(int(hue)) for hue in HUES]
     return {
         "width": 420 if by == "model" else 300,
         "height": {"step": 30 if by == "model" else 19},
@@ -65,31 +66,31 @@ def categories_chart(rows: Sequence[Mapping[str, Any]], by: str) -> dict[str, An
             "x": {"field": "share", "type": "quantitative", "title": "share of the images", "stack": "zero",
                   "scale": {"domain": [0, 1]}, "axis": PERCENT},
             "color": {"field": "category", "type": "nominal", "legend": None,
-                      "scale": {"domain": list(CATEGORIES), "range": list(HUES)}},
+                      "scale": {"domain": list(CATEGORIES), "range": colours}},
             "order": {"field": "order"},
         },
         "config": CONFIG,
     }  # fmt: skip
 
 
-def size_chart(page: Mapping[str, Any]) -> dict[str, Any]:
+def size_chart(values: Sequence[Model]) -> dict[str, Any]:
     """Accuracy on backgrounds alone against the size of the removed object (figure 14), a dotted line at the mean."""
-    models = [one["model"] for one in page["models"]]
+    models = [one["model"] for one in values]
     rows = [
         {
             "model": one["model"],
             "size": (row["start"] + row["stop"]) / 2,
             **{k: row[k] for k in ("value", "low", "high")},
         }
-        for one in page["models"]
+        for one in values
         for row in one["bins"]
     ]
     x = {"field": "size", "type": "quantitative", "title": "share of the image that the object's box covered",
          "scale": {"domain": [0, 1]}, "axis": PERCENT}  # fmt: skip
     y = {"field": "value", "type": "quantitative", "title": "accuracy on background alone", "scale": {"domain": [0, 1]},
          "axis": PERCENT}  # fmt: skip
-    by_model = {"color": _by_model(models)}
-    means = [{"model": one["model"], "mean": one["overall"]} for one in page["models"] if known(one["overall"])]
+    by_model = {"color": by_name("model", models)}
+    means = [{"model": one["model"], "mean": one["overall"]} for one in values if known(one["overall"])]
     return {
         "width": 340,
         "height": 220,
@@ -112,21 +113,18 @@ def size_chart(page: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def progress_chart(lines: Sequence[Mapping[str, Any]], what: str) -> dict[str, Any]:
-    """Each variant's accuracy, or each gap, against clean accuracy: a point a model and the fitted line (figure 8)."""
-    held = [line for line in lines if line["what"] == what]
-    names = [line["words"] for line in held]
-    points = [{"words": line["words"], **point} for line in held for point in line["points"]]
+    """Each variant's accuracy, or each gap, against clean accuracy: a point per model and the fitted line (figure 8)."""
+    chosen = [line for line in lines if line["what"] == what]
+    names = [line["words"] for line in chosen]
+    points = [{"words": line["words"], **point} for line in chosen for point in line["points"]]
     clean = [point["clean"] for point in points]
     ends = [
         {"words": line["words"], "clean": at, "value": line["intercept"] + line["value"] * at}
-        for line in held
+        for line in chosen
         for at in (min(clean), max(clean))
     ]
-    scale = {"domain": names, "range": [colour(place) for place in range(len(names))]}
     legend = {"title": None, "orient": "bottom", "columns": 2, "labelColor": INK, "labelLimit": 260}
-    hue = {"color": {"field": "words", "type": "nominal", "scale": scale, "legend": legend}}
-    dashes = {"field": "words", "type": "nominal", "legend": None,
-              "scale": {"domain": names, "range": [dash(place) for place in range(len(names))]}}  # fmt: skip
+    hue = {"color": by_name("words", names, legend)}
     x = {"field": "clean", "type": "quantitative", "title": "clean accuracy", "axis": {**PERCENT, "format": ".0%"},
          "scale": {"zero": False, "nice": True}}  # fmt: skip
     title = "accuracy" if what == "accuracy" else "gap in accuracy"
@@ -139,7 +137,7 @@ def progress_chart(lines: Sequence[Mapping[str, Any]], what: str) -> dict[str, A
             {
                 "data": {"values": ends},
                 "mark": {"type": "line", "strokeWidth": 1.6, "opacity": 0.8},
-                "encoding": {"x": x, "y": y, **hue, "strokeDash": dashes},
+                "encoding": {"x": x, "y": y, **hue, "strokeDash": dashes_by_name("words", names)},
             },
             {
                 "data": {"values": points},
@@ -151,13 +149,12 @@ def progress_chart(lines: Sequence[Mapping[str, Any]], what: str) -> dict[str, A
     }
 
 
-def published_chart(page: Mapping[str, Any]) -> dict[str, Any]:
+def published_chart(values: Sequence[Mapping[str, Any]], models: Sequence[str]) -> dict[str, Any]:
     """BG-Gaps in points, published ones as rings, those of this run as filled points in their models' colours."""
-    models = [one["model"] for one in page["models"]]
-    names = [f"{row['name'].replace(' trained on', ',')} ({row['source']})" for row in page["published"]["rows"]]
+    names = [f"{row['name'].replace(' trained on', ',')} ({row['source']})" for row in values]
     rows = [
         {"label": name, "gap": row["bg_gap"], "model": row["name"] if row["own"] else ""}
-        for name, row in zip(names, page["published"]["rows"])
+        for name, row in zip(names, values)
     ]
     y = {"field": "label", "type": "nominal", "title": None, "sort": names,
          "axis": {"ticks": False, "grid": True, "gridColor": GRID, "labelLimit": 330}}  # fmt: skip
@@ -176,13 +173,8 @@ def published_chart(page: Mapping[str, Any]) -> dict[str, Any]:
             {
                 "transform": [{"filter": "datum.model !== ''"}],
                 "mark": {"type": "point", "filled": True, "size": 130, "opacity": 1},
-                "encoding": {"x": x, "y": y, "color": _by_model(models)},
+                "encoding": {"x": x, "y": y, "color": by_name("model", models)},
             },
         ],
         "config": CONFIG,
     }
-
-
-def _by_model(models: Sequence[str]) -> dict[str, Any]:
-    scale = {"domain": list(models), "range": [colour(place) for place in range(len(models))]}
-    return {"field": "model", "type": "nominal", "scale": scale, "legend": None}

@@ -1,0 +1,208 @@
+"""The page of a run: verdict, findings and the sections of its audits, and how to make it again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from snellen.engine.keep.failures import unreadable
+from snellen.engine.keep.run_folder import RunFolder
+from snellen.report.blocks import (
+    Block,
+    Bullets,
+    Card,
+    Cell,
+    Command,
+    Definitions,
+    Details,
+    Entry,
+    Facts,
+    Group,
+    Heading,
+    Line,
+    Page,
+    Prose,
+    Row,
+    Span,
+    Table,
+    bold,
+    code,
+    note,
+    prose,
+)
+from snellen.report.comparison import comparison
+from snellen.report.findings_table import finding_rows, findings_table
+from snellen.report.gallery import gallery_blocks
+from snellen.report.pages.origin import command_of, origin_of
+from snellen.report.results import Results
+from snellen.report.sections import SECTIONS
+from snellen.report.verdict import verdict_blocks
+from snellen.report.words import VARIANTS, counted
+
+MOST_UNREADABLE = 200  # listed on the page; all are in the samples table
+
+
+def page_of(folder: RunFolder) -> Page:
+    """The whole page of a stored run; every number on it is a finding's."""
+    results = Results.of(folder)
+    command = Command(command_of(results.facts))
+    return Page(
+        _title(results),
+        (
+            Facts((*_data(results, "{on} data "), *_variants(results), *_models(results), *_made(results))),
+            command,
+            *_opening(results),
+            *comparison(results),
+            *_findings(results, findings_table(results, finding_rows(results))),
+            *(block for section in SECTIONS.values() for block in section.blocks(results)),
+            *gallery_blocks(results),
+            Heading("What the numbers mean"),
+            _meanings(results),
+            Heading("Make it again"),
+            command,
+            Details(
+                "Versions, fingerprints, seeds and hardware", tuple(map(_pairs, origin_of(results.facts).values()))
+            ),
+            *_unreadable(results),
+            Prose(
+                (
+                    f"Made by snellen {results.content['snellen']}. The same findings for machines: findings.json and "
+                    "findings.csv in the run folder.",
+                ),
+                "foot",
+            ),
+        ),
+    )
+
+
+def brief_page_of(folder: RunFolder) -> Page:
+    """The page in brief, for Markdown: verdict, notices, comparison, the bare table and how to make it again."""
+    results = Results.of(folder)
+    versions = origin_of(results.facts)["versions"]
+    return Page(
+        _title(results),
+        (
+            Facts((*_data(results, ""), *_models(results), *_made(results))),
+            *_opening(results),
+            *comparison(results),
+            *_findings(results, _bare(findings_table(results, finding_rows(results)))),
+            Heading("Make it again"),
+            Command(command_of(results.facts)),
+            prose(", ".join(f"{name} {version}" for name, version in versions.items())),
+        ),
+    )
+
+
+def _title(results: Results) -> str:
+    return "Eye exam of " + ", ".join(results.models)
+
+
+def _data(results: Results, before: str) -> list[Line]:
+    return [
+        (
+            before.format(on=on),
+            bold(data["text"]),
+            f" ({counted(data['samples'], 'image')}, {counted(len(data['classes']), 'class', 'classes')})",
+        )
+        for on, data in results.data.items()
+        if on not in VARIANTS
+    ]
+
+
+def _variants(results: Results) -> list[Line]:
+    names = [on for on in results.data if on in VARIANTS]
+    return [(f"beside it {', '.join(names)}",)] if names else []
+
+
+def _models(results: Results) -> list[Line]:
+    return [(bold(model), f" {results.runs(model)}") for model in results.models]
+
+
+def _made(results: Results) -> list[Line]:
+    return [(results.content["created"][:10],), (f"snellen {results.content['snellen']}",)]
+
+
+def _opening(results: Results) -> list[Block]:
+    """Warnings, the verdict and notices."""
+    blocks: list[Block] = []
+    if warnings := results.content.get("warnings", []):  # a run of before there were checks has none
+        items = tuple((f"{one['text']} — ", bold(one["advice"])) for one in warnings)
+        blocks.append(Card("Check before you believe", (Bullets(items),), "warning", level=2))
+    blocks += verdict_blocks(results, [row for rows in finding_rows(results).values() for row in rows])
+    if notices := results.content["notices"]:
+        blocks.append(Card("Notices", (Bullets(tuple((text,) for text in notices)),), "warning", level=2))
+    return blocks
+
+
+def _findings(results: Results, table: Table) -> list[Block]:
+    """The table of all findings with its legend."""
+    clearly: Line = (
+        bold("Bold"),
+        ": clearly better than every other model (accuracies: paired on the same images, corrected for many tests; others: "
+        "intervals that do not overlap). ",
+    )
+    return [
+        Heading("Findings"),
+        table,
+        note(
+            "Value and its 95% interval in brackets; – where there is none. ",
+            *(clearly if results.several else ()),
+            "DI: data interference of the distortion, with the class that takes the new errors; ",
+            Span("▲", "flag"),
+            " above chance and above mild noise, △ clearly above chance but not above mild noise. Of several distortions "
+            "behind one number the most suspicious is named. DI is comparative, not absolute.",
+        ),
+    ]
+
+
+def _bare(table: Table) -> Table:
+    """The table of findings without what explains each row."""
+    return replace(table, head=tuple(map(_short, table.head)), rows=tuple(map(_short_row, table.rows)))
+
+
+def _short_row(row: Row | Group) -> Row | Group:
+    if isinstance(row, Group):
+        return row
+    cells = tuple(_short(cell) if isinstance(cell, Cell) else cell for cell in row.cells)
+    return replace(row, head=_short(row.head), cells=cells)
+
+
+def _short(cell: Cell) -> Cell:
+    return replace(cell, note="", badge=replace(cell.badge, note="") if cell.badge else None)
+
+
+def _pairs(values: dict[str, Any]) -> Table:
+    rows = (Row(Cell(name, tone="soft"), (Cell(str(value), tone="code"),)) for name, value in values.items())
+    return Table((), tuple(rows), dense=True)
+
+
+def _unreadable(results: Results) -> list[Block]:
+    """The images that could not be shown."""
+    store = results.folder.store
+    images = [(on, sample, error) for on in results.data for sample, error in unreadable(store, on)]
+    if not images:
+        return []
+    items: list[Line] = [(code(sample), f" ({on}): {error}") for on, sample, error in images[:MOST_UNREADABLE]]
+    if len(images) > MOST_UNREADABLE:
+        items.append(("… all of them are in the samples table",))
+    return [Details(f"{len(images)} images that could not be shown", (Bullets(tuple(items)),))]
+
+
+def _meanings(results: Results) -> Definitions:
+    """The terms of the audits that were asked for, and those that every report uses."""
+    audits = {one["audit"] for one in results.findings}
+    terms = [term for audit, section in SECTIONS.items() if audit in audits for term in section.meanings.items()]
+    return Definitions(tuple(Entry(term, (meaning,)) for term, meaning in (*terms, *MEANINGS.items())))
+
+
+MEANINGS = {
+    "DI index": "Data interference: do the new errors under a distortion fall on one class, in every run? 0 is not at all; the "
+    "number of classes is the most. A high DI means that the distortion adds something which the model takes for that class, so "
+    "a loss of accuracy is not simply a lack of robustness. Comparative, not absolute: compare models on the same data. With "
+    "two classes no dominant class can be shown, because a wrong answer has only the other one to fall on.",
+    "By chance": "The DI that 95% of draws stay below when every error goes to a random class.",
+    "Mild noise": "The yardstick: the DI of the same model under Gaussian noise with σ up to 0.025 of the pixel range. If noise "
+    "itself looks like a class to a model, the yardstick is lenient and fewer numbers are marked than deserve it.",
+    "When not to trust": "A number marked ▲; a ranking in which the loser is marked and the winner is not; clean accuracy near "
+    "chance; anything in the box at the top or under notices.",
+}

@@ -1,0 +1,140 @@
+"""The page of a sweep: its heat map or curves, its gaps, one test against another, and the commands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from snellen.report.blocks import (
+    Block,
+    Bullets,
+    Cell,
+    Chart,
+    Command,
+    Details,
+    Facts,
+    Heading,
+    Line,
+    Page,
+    Panels,
+    Row,
+    Table,
+    bold,
+    code,
+    note,
+)
+from snellen.report.pages.sweep_charts import against_chart, curve_chart, gap_chart
+from snellen.report.render import write_page
+from snellen.report.words import counted, interval, percent
+
+Result = Mapping[str, Any]  # what sweep.json holds
+
+
+@dataclass(frozen=True)
+class HeatMap:
+    """Tests and gaps as columns, points as rows: for each point one row of the sweep's table per column."""
+
+    head: tuple[str, ...]
+    points: Mapping[str, Sequence[Result]]
+
+
+def write(result: Result, path: Path) -> None:
+    """Write the page of a sweep."""
+    write_page(page_of(result), path)
+
+
+def page_of(result: Result) -> Page:
+    """The page of what a sweep left."""
+    heat_map = heat_map_of(result)
+    charts = charts_of(result)
+    blocks: list[Block] = [
+        Facts(tuple(_facts(result, len(heat_map.points)))),
+        *([Command(result["command"])] if result["command"] else []),
+        Heading("Accuracies"),
+        _table(heat_map, "model" if _of_methods(result) else "trained on"),
+        note(
+            "Mean over runs; small numbers in the table, and bars in the charts, are 95% intervals over images, for gaps paired "
+            "by foreground. The same table, tidy and with one value per run, is in sweep.csv, sweep.parquet and sweep.json "
+            "beside this page; all answers are in the run folders."
+        ),
+    ]
+    if charts:
+        blocks += [Heading("Charts"), Panels(tuple(charts))]
+    blocks += [
+        Heading("Models and data" if _of_methods(result) else "Data"),
+        Bullets(tuple(_sources(result, heat_map))),
+    ]
+    if result["commands"]:
+        blocks.append(Details("Each part by itself", (Command("\n".join(result["commands"])),)))
+    return Page(result["title"], tuple(blocks))
+
+
+def heat_map_of(result: Result) -> HeatMap:
+    """The rows of a sweep by point and column."""
+    rows = result["rows"]
+    columns = list(dict.fromkeys((row["test"], row["measure"]) for row in rows))
+    names = list(dict.fromkeys(row["point"] for row in rows))
+    place = {(row["point"], row["test"]): row for row in rows}
+    heads = {"bg_gap": lambda test: "BG-gap", "gap": lambda test: test.replace("-", " − ")}
+    head = tuple(heads.get(measure, str)(test) for test, measure in columns)
+    return HeatMap(head, {name: [place[name, test] for test, _ in columns] for name in names})
+
+
+def charts_of(result: Result) -> list[Chart]:
+    """Curves where there is an axis, and for each gap one test against the other."""
+    charts = []
+    if result["axis"]:
+        charts.append(Chart(f"Accuracy against {result['axis']}", curve_chart(result)))
+        if result["gaps"]:
+            charts.append(Chart(f"Gaps against {result['axis']}", gap_chart(result)))
+    for first, second in result["gaps"]:
+        charts.append(Chart(f"{second} against {first}", against_chart(result, first, second)))
+    return charts
+
+
+def _of_methods(result: Result) -> bool:
+    return bool(result["kind"] == "methods")
+
+
+def _facts(result: Result, points: int) -> list[Line]:
+    thing = "model" if _of_methods(result) else "training"
+    facts: list[Line] = [
+        (counted(points, thing), "" if _of_methods(result) else f" of {counted(result['runs'], 'run')}"),
+        (counted(len(result["tests"]), "test set"),),
+    ]
+    if recipe := result["recipe"]:
+        facts.append(
+            (", ".join([recipe["arch"], *(recipe[name] for name in ("robust", "mix") if recipe[name] != "none")]),)
+        )
+    return [*facts, (result["created"][:10],), (f"snellen {result['snellen']}",)]
+
+
+def _table(heat_map: HeatMap, first: str) -> Table:
+    rows = []
+    for name, cells in heat_map.points.items():
+        about = cells[0]
+        extent = f"{about['images']:,} images, {about['classes']} classes" if about["images"] else ""
+        rows.append(Row(Cell(name, note=extent), tuple(map(_cell, cells))))
+    return Table((Cell(first), *map(Cell, heat_map.head)), tuple(rows), dense=True)
+
+
+def _cell(row: Result) -> Cell:
+    """Accuracies are coloured by their value, gaps by their size in another colour."""
+    return Cell(
+        percent(row["value"]),
+        row["value"],
+        interval(row["low"], row["high"], "share"),
+        title=f"checks: {row['warnings']}" if row["warnings"] else "",
+        tone="" if row["measure"] == "accuracy" else "warn",
+        shade=0.0 if row["value"] is None else min(1.0, abs(row["value"])),
+    )
+
+
+def _sources(result: Result, heat_map: HeatMap) -> list[Line]:
+    before = "" if _of_methods(result) else "trained: "
+    points: list[Line] = [
+        (before, bold(name), " ", code(cells[0]["trained_on"])) for name, cells in heat_map.points.items()
+    ]
+    return [*points, *(("asked about: ", bold(name), " ", code(text)) for name, text in result["tests"].items())]

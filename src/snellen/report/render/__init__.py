@@ -1,0 +1,36 @@
+"""Renderers: any page of blocks as HTML, Markdown or JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from snellen.atomic import write_atomic
+from snellen.errors import UserError
+from snellen.report.blocks import Page
+from snellen.report.render.html import html_of
+from snellen.report.render.markdown import markdown_of
+
+
+def json_of(page: Page) -> str:
+    """The page as JSON: its title and blocks."""
+    return json.dumps(page.to_json(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+RENDERINGS: dict[str, Callable[[Page], str]] = {".html": html_of, ".md": markdown_of, ".json": json_of}
+
+
+def check_suffix(path: Path) -> None:
+    """Refuse a name whose suffix no renderer writes."""
+    if path.suffix not in RENDERINGS:
+        raise UserError(f"expected a report name ending in {', '.join(RENDERINGS)}, got '{path}'")
+
+
+def write_page(page: Page, path: Path) -> None:
+    """Write the page in the form that the name's suffix asks for."""
+    check_suffix(path)
+    write_atomic(path, RENDERINGS[path.suffix](page).encode())
+
+
+__all__ = ["RENDERINGS", "check_suffix", "html_of", "json_of", "markdown_of", "write_page"]

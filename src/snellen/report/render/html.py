@@ -1,0 +1,63 @@
+"""A page as HTML: one file that needs nothing else."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from snellen.report.blocks import NAMES, Block, Group, Page, Row
+from snellen.report.charts import svg
+from snellen.version import __version__
+
+if TYPE_CHECKING:
+    import jinja2
+    from markupsafe import Markup
+
+FOLDER = Path(__file__).parent
+
+
+def html_of(page: Page) -> str:
+    """The page through the templates; every value is escaped, only our own charts go in as they are."""
+    return _environment().get_template("page.html").render(page=page, snellen=__version__)
+
+
+@functools.cache
+def _environment() -> jinja2.Environment:
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(FOLDER),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals |= {"show": _show, "drawn": _drawn, "beside": _beside}
+    return environment
+
+
+def _show(block: Block) -> Markup:
+    """A block by the macro of its kind."""
+    return getattr(_environment().get_template("blocks.html").module, NAMES[type(block)])(block)
+
+
+def _drawn(spec: Mapping[str, Any]) -> Markup:
+    from markupsafe import Markup
+
+    return Markup(svg(spec))
+
+
+def _beside(rows: Sequence[Row | Group], across: int) -> list[Group | list[Row]]:
+    """The rows of a gallery, `across` of them side by side; a group begins on a new line."""
+    lines: list[Group | list[Row]] = []
+    for row in rows:
+        last = lines[-1] if lines else None
+        if isinstance(row, Group):
+            lines.append(row)
+        elif isinstance(last, list) and len(last) < across:
+            last.append(row)
+        else:
+            lines.append([row])
+    return lines

@@ -1,0 +1,24 @@
+"""Sections: what a report shows of each audit, one file each.
+
+A section is a `Section` of functions from `Results` to blocks or words; the table below lists them in the order of the
+page. An audit that is not listed has its rows in the table of findings and nothing else.
+"""
+
+from __future__ import annotations
+
+from snellen.report.sections.adversarial_backgrounds import ADVERSARIAL_BACKGROUNDS
+from snellen.report.sections.background import BACKGROUND
+from snellen.report.sections.baseline import BASELINE
+from snellen.report.sections.interference import INTERFERENCE
+from snellen.report.sections.occlusion import OCCLUSION
+from snellen.report.sections.section import Section
+from snellen.report.sections.shape import SHAPE
+
+SECTIONS: dict[str, Section] = {
+    "baseline": BASELINE,
+    "shape": SHAPE,
+    "occlusion": OCCLUSION,
+    "background": BACKGROUND,
+    "adversarial_backgrounds": ADVERSARIAL_BACKGROUNDS,
+    "interference": INTERFERENCE,
+}

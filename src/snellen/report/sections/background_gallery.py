@@ -1,0 +1,111 @@
+"""The examples of each background category: the image, its object on another background, its background alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from snellen.engine.keep.store import read_rows
+from snellen.measure import CATEGORIES
+from snellen.report.answers import answered_class, cell_rows, model_classes, stored_answers
+from snellen.report.blocks import Answer, Block, Cell, Details, Gallery, Group, Picture, Row, heads
+from snellen.report.results import Finding, Results
+from snellen.report.sections.background_charts import HUES
+from snellen.report.sections.background_values import AUDIT, CATEGORY_MEANING
+from snellen.report.words import VARIANTS
+
+KINDS = ("original", "mixed_rand", "only_bg_t")
+HEADS = ("the image", *(VARIANTS[kind] for kind in KINDS[1:]))
+
+
+def example_details(results: Results) -> list[Block]:
+    """A gallery per model, the first one open; nothing where no examples were stored."""
+    needs = {
+        one["model"]: one
+        for one in results.of_audit(AUDIT)
+        if one["name"] == "needs_background" and one["facts"].get("examples")
+    }
+    if not needs:
+        return []
+    stored = _Stored.of(results, needs)
+    return [
+        Details(
+            f"Examples of each category: {model}" if results.several else "Examples of each category",
+            (_gallery(model, one, stored),),
+            open=place == 0,
+        )
+        for place, (model, one) in enumerate(needs.items())
+    ]
+
+
+@dataclass(frozen=True)
+class _Stored:
+    """What is stored of the examples: rows of cells, places in the listing by (role, sample), answers by (cell, sample)."""
+
+    results: Results
+    cells: list[dict[str, Any]]
+    places: Mapping[tuple[str, str], int]
+    answers: Mapping[tuple[str, str], Mapping[str, Any]]
+
+    @classmethod
+    def of(cls, results: Results, needs: Mapping[str, Finding]) -> _Stored:
+        samples = {
+            sample
+            for one in needs.values()
+            for examples in one["facts"]["examples"].values()
+            for example in examples
+            for sample in example["samples"].values()
+        }
+        answers = stored_answers(results.folder.store.files("answers"), samples)
+        return cls(results, cell_rows(results), _places(results, samples), answers)
+
+    def picture(self, model: str, question: tuple[str, str], sample: str, label: str, alt: str) -> Picture:
+        """The picture of one sample as a cell (role, distortion) showed it, and what the model's first run said to it."""
+        fitting = [row for row in self.cells if (row["on"], row["distortion"]) == question]
+        place = self.places.get((question[0], sample))
+        source = self.results.thumbnail(fitting[0]["shown"], place) if fitting and place is not None else None
+        own = next((row["cell"] for row in fitting if row["model"] == model), "")
+        answer = self.answers.get((own, sample))
+        if answer is None:
+            return Picture(source, alt)
+        classes = self.results.data["test"]["classes"]
+        name = answered_class(answer, classes, model_classes(self.results, model))
+        return Picture(source, alt, (Answer(name, name == label),))
+
+
+def _gallery(model: str, needs: Finding, stored: _Stored) -> Gallery:
+    # Stored variants have a role of their own, and no distortion.
+    roles = needs["facts"].get("roles", ["test"] * len(KINDS))
+    questions = dict(zip(KINDS, zip(roles, needs["distortions"])))
+    hues = dict(zip(CATEGORIES, HUES))
+    rows: list[Row | Group] = []
+    for category, examples in needs["facts"]["examples"].items():
+        rows.append(Group(f"{category}: {CATEGORY_MEANING[category]}", hues[category]))
+        rows += [_row(model, example, questions, stored) for example in examples] or [
+            Row(Cell("no image", tone="soft"), ())
+        ]
+    most = max(map(len, needs["facts"]["examples"].values()))
+    return Gallery(heads("is", *HEADS), tuple(rows), across=min(2, max(1, most)))
+
+
+def _row(model: str, example: Mapping[str, Any], questions: Mapping[str, tuple[str, str]], stored: _Stored) -> Row:
+    label = example["class"]
+    pictures = (
+        stored.picture(model, questions[kind], sample, label, f"{label}: {head}")
+        for head, (kind, sample) in zip(HEADS, example["samples"].items())
+    )
+    return Row(Cell(label), tuple(pictures))
+
+
+def _places(results: Results, samples: set[str]) -> dict[tuple[str, str], int]:
+    """(role, sample) → position in the listing; shards hold it in order."""
+    places: dict[tuple[str, str], int] = {}
+    for on in results.facts["data"]:
+        folder = results.folder.path / "samples" / on
+        start = 0
+        for file in sorted(folder.glob("*.parquet"), key=lambda file: int(file.stem.partition("-")[0])):
+            listing: Sequence[str] = read_rows(file, ["sample"])["sample"].to_pylist()
+            places |= {(on, sample): start + row for row, sample in enumerate(listing) if sample in samples}
+            start += len(listing)
+    return places

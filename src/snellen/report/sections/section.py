@@ -1,0 +1,30 @@
+"""What a report shows of one audit. Every part is optional; an audit without a section has its rows in the table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from snellen.report.blocks import Badge, Block
+from snellen.report.results import Finding, Results
+from snellen.report.table import di_badge
+
+
+@dataclass(frozen=True)
+class Section:
+    """`blocks` are shown below the table of findings; nothing where the audit was not asked for.
+
+    `verdict` gives (term, sentence) pairs about one model; sentences of one term, of whichever audits, stand together.
+    `columns` says which findings are columns of the table that sets models side by side: name of the column → whether a
+    finding belongs there. Audits that give the same name share a column, and the first finding that fits is shown.
+    `elsewhere` names the findings that the blocks show, so that the table of findings need not; `last` those that end
+    their group in it. `badge` is what stands at the number of a finding, `meanings` explain the terms it uses.
+    """
+
+    blocks: Callable[[Results], list[Block]] = lambda results: []
+    verdict: Callable[[Results, str], list[tuple[str, str]]] = lambda results, model: []
+    columns: Mapping[str, Callable[[Finding], bool]] = field(default_factory=dict)
+    elsewhere: frozenset[str] = frozenset()
+    last: frozenset[str] = frozenset()
+    badge: Callable[[Finding], Badge | None] = di_badge
+    meanings: Mapping[str, str] = field(default_factory=dict)

@@ -1,0 +1,77 @@
+"""Reading pages: all blocks of a page whatever they are inside of, and the text of its HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields
+from html.parser import HTMLParser
+from typing import Any, TypeVar
+
+from snellen.report.blocks import NAMES, Page, Row, Table
+
+Kind = TypeVar("Kind")
+
+
+class Reader(HTMLParser):
+    """The tags, the addresses they point to and the text of a page."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.addresses: list[str] = []
+        self.words: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        self.addresses += [value or "" for name, value in attrs if name in ("src", "href", "xlink:href", "srcset")]
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.words).split())
+
+
+def parts(value: Any) -> Iterator[Any]:
+    """Blocks and all that is inside them, in order."""
+    if isinstance(value, Page):
+        yield from parts(value.blocks)
+    elif isinstance(value, tuple | list):
+        for one in value:
+            yield from parts(one)
+    elif type(value) in NAMES:
+        yield value
+        for one in fields(value):
+            if not one.metadata.get("plain"):
+                yield from parts(getattr(value, one.name))
+
+
+def every(kind: type[Kind], value: Any) -> list[Kind]:
+    """All blocks of a kind."""
+    return [one for one in parts(value) if isinstance(one, kind)]
+
+
+def titles(value: Any) -> list[str]:
+    """The texts of headings and the titles of charts."""
+    return [
+        getattr(one, "title", getattr(one, "text", ""))
+        for one in parts(value)
+        if NAMES[type(one)] in ("heading", "chart")
+    ]
+
+
+def rows(table: Table) -> list[Row]:
+    """The rows of a table without its groups."""
+    return [row for row in table.rows if isinstance(row, Row)]
+
+
+def under(page: Page, heading: str) -> list[Any]:
+    """The blocks from one heading to the next of its level."""
+    blocks = list(page.blocks)
+    places = [(place, one) for place, one in enumerate(blocks) if NAMES[type(one)] == "heading" and one.level == 2]
+    for (start, one), (stop, _) in zip(places, [*places[1:], (len(blocks), None)]):
+        if one.text == heading:
+            return blocks[start + 1 : stop]
+    return []

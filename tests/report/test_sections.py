@@ -1,0 +1,110 @@
+"""Sections: an audit with one shows it on the page, one without has its rows in the table and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from snellen.audits import Baseline
+from snellen.audits.finding import accuracy_finding
+from snellen.distort import Shuffle
+from snellen.exam.run import Run
+from snellen.report import brief_page_of, html_of, markdown_of, page_of
+from snellen.report.blocks import Block, Card, Cell, Gallery, Heading, Picture, Row, Table, heads, lead
+from snellen.report.results import Results
+from snellen.report.sections import SECTIONS
+from snellen.report.sections.section import Section
+
+from .conftest import Toy, steady
+from .reading import Reader, every, titles, under
+
+
+class Blink:
+    """Accuracy with the patches shuffled, under a name that no report knows."""
+
+    def cells(self, exam):
+        return [exam.cell(Shuffle(2))]
+
+    def conclude(self, exam, answers):
+        (cell,) = self.cells(exam)
+        return [
+            accuracy_finding("blink", "blinked_accuracy", answers.model, answers[cell], "right while blinking", cell)
+        ]
+
+
+def blink_blocks(results: Results) -> list[Block]:
+    own = results.of_audit("blink")
+    rows = [Row(Cell(one["model"], hue=results.hue(one["model"])), (Cell("all", one["value"]),)) for one in own]
+    picture = Picture(results.thumbnail("shown02", 0), "an eye")
+    gallery = Gallery(heads("is", "seen"), (Row(Cell("eye"), (picture,)),))
+    return [Heading("While blinking"), lead("Nothing is seen."), Table(heads("", "seen"), tuple(rows)), gallery]
+
+
+def blink_sentence(results: Results, model: str) -> list[tuple[str, str]]:
+    return [("While blinking", f"{model} sees nothing."), ("Unmodified images", "It does not blink there.")]
+
+
+BLINK = Section(
+    blocks=blink_blocks,
+    verdict=blink_sentence,
+    columns={"blinked": lambda one: one["name"] == "blinked_accuracy"},
+    meanings={"Blinking": "Closing both eyes."},
+)
+
+
+@pytest.fixture(scope="module")
+def run(toy_run: Callable[[Toy], Run]) -> Run:
+    return toy_run(Toy({"one": [steady(0.1)], "<b>two": [steady(0.2)]}, audits=(Baseline(), Blink())))
+
+
+def test_an_audit_without_a_section_has_its_rows_and_nothing_else(run: Run) -> None:
+    page = page_of(run)
+    (table,) = every(Table, under(page, "Findings"))
+    assert [one.text for one in table.rows if not isinstance(one, Row)][-1] == "blink"
+    assert "linked accuracy" in table.rows[-1].head.text
+    assert "While blinking" not in titles(page)
+    assert "blinking" not in markdown_of(brief_page_of(run))
+
+
+def test_an_audit_with_a_section_shows_it_in_html_and_markdown(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(SECTIONS, "blink", BLINK)
+    page = page_of(run)
+    html, markdown = html_of(page), markdown_of(page)
+    assert "<h2>While blinking</h2>" in html
+    assert "Nothing is seen." in Reader(html).text
+    assert 'alt="an eye"' in html
+    assert "data:image/png" in html.partition('alt="an eye"')[0].rpartition("<td>")[2]
+    assert "## While blinking\n\nNothing is seen.\n\n|  | seen |\n| --- | --- |\n| one | all |" in markdown
+    assert "| &lt;b&gt;two | all |" in markdown
+    assert "<b>two" not in html
+
+
+def test_its_sentences_stand_with_those_of_other_audits(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(SECTIONS, "blink", BLINK)
+    brief = markdown_of(brief_page_of(run))
+    assert "- **While blinking**: one sees nothing." in brief
+    assert "no spread over runs). It does not blink there." in brief
+    cards = {card.title: card for card in every(Card, page_of(run))}
+    assert {"one", "<b>two"} <= cards.keys()
+
+
+def test_it_may_give_a_column_and_the_meaning_of_its_terms(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert under(page_of(run), "The models side by side") == []  # clean accuracy alone
+    monkeypatch.setitem(SECTIONS, "blink", BLINK)
+    (table,) = every(Table, under(page_of(run), "The models side by side"))
+    assert len(table.head) == 3
+    assert "Blinking Closing both eyes." in Reader(html_of(page_of(run))).text
+
+
+def test_numbers_that_a_section_shows_itself_may_be_left_out_of_the_table(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(SECTIONS, "blink", Section(elsewhere=frozenset({"blinked_accuracy"})))
+    assert "blinking" not in Reader(html_of(page_of(run))).text
+    assert "linked accuracy" not in Reader(html_of(page_of(run))).text
+
+
+def test_terms_of_audits_that_were_not_asked_for_are_not_explained(run: Run, calm: Run) -> None:
+    assert "CutOcclusion" not in Reader(html_of(page_of(run))).text
+    assert "CutOcclusion Mean accuracy while one square" in Reader(html_of(page_of(calm))).text
