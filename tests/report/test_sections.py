@@ -29,7 +29,7 @@ class Blink:
     def conclude(self, exam, answers):
         (cell,) = self.cells(exam)
         return [
-            accuracy_finding("blink", "blinked_accuracy", answers.model, answers[cell], "right while blinking", cell)
+            accuracy_finding("blink", "blinked_accuracy", answers.model, answers[cell], cell, "right while blinking")
         ]
 
 

@@ -203,12 +203,13 @@ def explain(
 ) -> None:
     """Show where in each image torch models look for their answer (Grad-CAM): pictures, or a page of several models."""
     from snellen.cli.printing import print_beside, print_explained
-    from snellen.explain import explain_beside, explain_images
+    from snellen.exam.side_by_side import explain_beside
+    from snellen.explain import explain_images
     from snellen.models import load_model
 
     if data is not None:
-        found = explain_beside([model, *(images or [])], data, out or "explained", limit, layer, device)
-        print_beside(found, as_json=json)
+        beside = explain_beside([model, *(images or [])], data, out or "explained", limit, layer, device)
+        print_beside(beside, as_json=json)
         return
     if not images:
         raise UserError("no image given; name image files, or --data with masks")

@@ -18,7 +18,8 @@ from snellen.exam.run import Run
 
 if TYPE_CHECKING:
     from snellen.doctor import Health
-    from snellen.explain import Beside, Explanation
+    from snellen.exam.side_by_side import Beside
+    from snellen.explain import Explanation
 
 
 @dataclass(frozen=True)
@@ -217,18 +218,18 @@ def print_explained(told: Sequence[Explanation], *, as_json: bool) -> None:
         print(f"{one.picture}: {one.said} ({one.confidence:.0%})")
 
 
-def print_beside(told: Beside, *, as_json: bool) -> None:
+def print_beside(beside: Beside, *, as_json: bool) -> None:
     """How much of each model's maps lies inside the masks, and where the page is."""
-    findings = [one.to_json() for one in told.findings]
+    findings = [one.to_json() for one in beside.findings]
     if as_json:
-        print(json.dumps({"page": str(told.page), "findings": findings}, indent=1, ensure_ascii=False))
+        print(json.dumps({"page": str(beside.page), "findings": findings}, indent=1, ensure_ascii=False))
         return
     rows = []
     for one in findings:
         value, low, high = ("–" if one[key] is None else f"{one[key]:.3f}" for key in ("value", "low", "high"))
         rows.append((one["model"], one["name"], value, f"{low} … {high}", str(one["n"])))
     print_table([("model", "finding", "value", "95 % interval", "images"), *rows])
-    print(f"\npage: {told.page}")
+    print(f"\npage: {beside.page}")
 
 
 def print_pairs(pairs: Sequence[tuple[str, str]], as_json: bool) -> None:
