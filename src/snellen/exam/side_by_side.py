@@ -51,7 +51,7 @@ def explain_beside(
     texts. `limit` images are asked about, chosen by a hash of their ids, and the first 16 are on the page, with the map
     of each model's first run. `layer` is as for `gradcam`. What an earlier call asked is not asked again.
     """
-    from snellen import audit
+    from snellen.exam.audit import audit
 
     inside = InsideMask(as_layer(layer))
     run: Run = audit(models, data, [inside], out, limit=limit, device=device)
