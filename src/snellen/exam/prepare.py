@@ -14,7 +14,7 @@ from snellen.data.subset import listed_ids
 from snellen.data.variants import stored_variants
 from snellen.distort import Distortion
 from snellen.engine import Inputs, Plan, Pools, Requests, Settings, Store, make_plan
-from snellen.engine.keep.run_json import check_same, resumed
+from snellen.engine.keep.run_json import check_same, resume_settings
 from snellen.engine.requests.cell import Cell, canvas_for
 from snellen.engine.requests.map import MapRequest
 from snellen.engine.requests.trial import Trial
@@ -108,7 +108,7 @@ def _settings(request: AuditRequest, before: Mapping[str, Any]) -> Settings:
     assert request.out is not None
     batch_size = None if request.batch_size == "auto" else request.batch_size
     if before:
-        how = resumed(request.out, before, {"device": request.device, "batch_size": batch_size})
+        how = resume_settings(request.out, before, {"device": request.device, "batch_size": batch_size})
     else:
         how = _fresh_settings(request.device, batch_size, request.shard)
     return Settings(seed=request.seed, limit=request.limit, threads=request.threads, keep=request.keep, **how)
