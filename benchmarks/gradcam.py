@@ -175,14 +175,14 @@ def audit(name: str, count: int, rounds: int, device: torch.device) -> None:
         with tempfile.TemporaryDirectory() as folder:
             request = AuditRequest(models=(model,), data=data, audits=SIX, out=Path(folder) / "run", **how)
             plan = prepare(request).plan()
-            batches = [part.to(device) for part in held.split(plan.settings.batch_for(plan.asked[0].canvas))]
-            forward = partial(bare, batches, len(plan.asked))
+            batches = [part.to(device) for part in held.split(plan.settings.batch_for(plan.cells[0].canvas))]
+            forward = partial(bare, batches, len(plan.cells))
             before = seconds(forward, device)
             took = seconds(lambda: run_local(plan, Store(Path(folder) / "e"), Progress(quiet=True)), device)  # noqa: B023
             if turn:  # the first round warms up
                 found.append(2 * took / (before + seconds(forward, device)))
     print(
-        f"audit of {name} {side} px, {count} images × {len(plan.asked)} cells, {device}, {torch.get_num_threads()} threads: "
+        f"audit of {name} {side} px, {count} images × {len(plan.cells)} cells, {device}, {torch.get_num_threads()} threads: "
         f"{statistics.median(found):.3f} × the forward passes",
         flush=True,
     )

@@ -83,12 +83,12 @@ def measure(name: str, count: int, rounds: int, device: torch.device, decoders: 
         with tempfile.TemporaryDirectory() as folder:
             request = AuditRequest(models=(model,), data=data, audits=(AUDITS,), out=Path(folder) / "run", **how)
             plan = prepare(request).plan()
-            batch = plan.settings.batch_for(plan.asked[0].canvas)
+            batch = plan.settings.batch_for(plan.cells[0].canvas)
             pixels = (
                 torch.from_numpy(np.stack([p.image for p in data.read(range(count))])).permute(0, 3, 1, 2).contiguous()
             )
             batches = [part.to(device) for part in pixels.split(batch)]
-            cells = len(plan.asked)
+            cells = len(plan.cells)
             bare = bare_seconds(model.module, batches, cells, device, model.precision == "bf16")
             began = time.perf_counter()
             run_local(plan, Store(Path(folder) / "engine"), Progress(quiet=True))

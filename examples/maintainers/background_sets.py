@@ -32,7 +32,7 @@ from PIL import Image
 sys.path.insert(0, str(Path(__file__).parent))
 from shared_networks import shared
 
-from snellen.build.in9.segment import segmented
+from snellen.build.in9.segment import segment_object
 from snellen.data import Photo, load_data
 from snellen.data.in9 import Built, Settings, build
 from snellen.data.in9.layout import file_name
@@ -124,7 +124,7 @@ def overlap(images: Iterator[tuple[str, Photo, np.ndarray, np.ndarray]], what: s
     for name, photo, truth, known in images:
         assert photo.boxes is not None
         began = time.process_time()
-        made = segmented(photo.image, photo.boxes[0], name, Settings(**settings))
+        made = segment_object(photo.image, photo.boxes[0], name, Settings(**settings))
         took += time.process_time() - began
         x0, y0, x1, y1 = photo.boxes[0].astype(int)
         inside = np.zeros_like(truth)

@@ -11,8 +11,8 @@ from pathlib import Path
 from snellen.errors import UserError
 
 _ADVICE = {
-    errno.ENOSPC: "free some space, and the same command continues",
-    errno.EDQUOT: "free some space, and the same command continues",
+    errno.ENOSPC: "free some space and run the same command again; it resumes",
+    errno.EDQUOT: "free some space and run the same command again; it resumes",
     errno.EROFS: "choose another --out",
     errno.EACCES: "choose another --out or change its permissions",
     errno.EPERM: "choose another --out or change its permissions",
@@ -33,6 +33,6 @@ def write_atomic(path: Path, content: bytes | memoryview) -> None:
 
 
 def cannot_write(path: Path, error: OSError) -> UserError:
-    """What to tell of a failure to write: the file, the reason and the next step."""
-    advice = _ADVICE.get(error.errno or 0, "the same command continues once that is mended")
+    """The error for a failure to write: the file, the reason and the next step."""
+    advice = _ADVICE.get(error.errno or 0, "fix that and run the same command again; it resumes")
     return UserError(f"cannot write {path}: {(error.strerror or str(error)).lower()}; {advice}")

@@ -50,8 +50,8 @@ def _methods() -> list[tuple[str, str]]:
 
 def _signature(name: str, cls: type) -> str:
     """`name(field=default, …)`."""
-    shown = [f"{f.name}={format_value(f.default)}" for f in dataclasses.fields(cls)]
-    return f"{name}({', '.join(shown)})"
+    fields = [f"{f.name}={format_value(f.default)}" for f in dataclasses.fields(cls)]
+    return f"{name}({', '.join(fields)})"
 
 
 def _first_line(thing: Any) -> str:

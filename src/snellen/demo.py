@@ -30,14 +30,14 @@ def run_demo(out: Path, quiet: bool = False) -> Run:
     for name, mix in MIXES.items():
         if not quiet and sys.stderr.isatty():
             print(f"{name}: {RUNS} runs of a small network on {TRAIN}", file=sys.stderr)
-        train(Recipe(mix=mix), data, models / name, runs=RUNS, progress=None if quiet else _said)
+        train(Recipe(mix=mix), data, models / name, runs=RUNS, progress=None if quiet else _print_epoch)
     texts = [f"{name}={models / name}/*.safetensors" for name in MIXES]
-    fresh = _outdated(out / "run", texts)
+    fresh = _is_outdated(out / "run", texts)
     request = AuditRequest(models=tuple(texts), data=TEST, audits=(AUDITS,), out=out / "run", quiet=quiet, fresh=fresh)
     return run_audit(request, ["snellen", "demo", "--out", str(out)])
 
 
-def _outdated(folder: Path, models: list[str]) -> bool:
+def _is_outdated(folder: Path, models: list[str]) -> bool:
     """Whether a run is of another world or of other networks."""
     from snellen.data import load_data
     from snellen.engine import Store
@@ -51,7 +51,7 @@ def _outdated(folder: Path, models: list[str]) -> bool:
     return now != then or facts["data"]["test"]["fingerprint"] != load_data(TEST).fingerprint
 
 
-def _said(epoch: Any) -> None:
+def _print_epoch(epoch: Any) -> None:
     """One line that rewrites itself, on a terminal only."""
     if sys.stderr.isatty():
         end = "\n" if epoch.epoch == epoch.epochs else "\r"

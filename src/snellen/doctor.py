@@ -24,7 +24,7 @@ from snellen.errors import UserError
 from snellen.extras import PACKAGES
 from snellen.version import __version__
 
-WRITTEN = 32 * 2**20  # bytes, to measure the speed of writing
+WRITE_BYTES = 32 * 2**20  # bytes, to measure the speed of writing
 LEAST_DISK = 2**30  # bytes free, below which a run may not fit
 LONGEST_WALK = 2.0  # seconds spent on the size of a cache
 DATA = "phantom:test?size=32&n=90"
@@ -125,11 +125,11 @@ def disk() -> Section:
     try:
         with tempfile.TemporaryFile(dir=folder) as file:
             block, began = os.urandom(2**20), time.perf_counter()
-            for _ in range(WRITTEN // len(block)):
+            for _ in range(WRITE_BYTES // len(block)):
                 file.write(block)
             file.flush()
             os.fsync(file.fileno())
-            lines["writing"] = f"{_size(WRITTEN / (time.perf_counter() - began))}/s"
+            lines["writing"] = f"{_size(WRITE_BYTES / (time.perf_counter() - began))}/s"
     except OSError as error:
         problems.append(Problem(f"{folder} cannot be written ({_line(error)})", "go to another folder or pass --out"))
     return lines, problems
@@ -254,7 +254,7 @@ def _folder_size(folder: Path) -> str:
     total, began = 0, time.perf_counter()
     for place, _, files in os.walk(folder):
         for name in files:
-            with contextlib.suppress(OSError):  # a file that somebody removed meanwhile
+            with contextlib.suppress(OSError):  # a file that was removed meanwhile
                 total += os.lstat(os.path.join(place, name)).st_size
         if time.perf_counter() - began > LONGEST_WALK:
             return f"more than {_size(total)}"

@@ -16,7 +16,7 @@ class UserError(Exception):
     """
 
     def __init__(self, text: str) -> None:
-        super().__init__(_BREAKS.sub(lambda found: repr(found[0])[1:-1], text))
+        super().__init__(_BREAKS.sub(lambda match: repr(match[0])[1:-1], text))
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> UserError:

@@ -69,8 +69,8 @@ class _Reader:
         got = self.peek()
         if got != wanted:
             where = f"at position {self.tokens[self.at][2] + 1}" if self.at < len(self.tokens) else "at the end"
-            found = f"'{self.tokens[self.at][1]}'" if self.at < len(self.tokens) else "nothing"
-            raise UserError(f"cannot read {self.text!r}: expected '{wanted}' {where}, got {found}")
+            token = f"'{self.tokens[self.at][1]}'" if self.at < len(self.tokens) else "nothing"
+            raise UserError(f"cannot read {self.text!r}: expected '{wanted}' {where}, got {token}")
         self.at += 1
         return self.tokens[self.at - 1][1]
 
@@ -162,27 +162,27 @@ def build(node: Any, table: Mapping[str, type], kind: str, value: Callable[[Any]
         raise UserError(
             f"{node.name} takes at most {len(fields)} arguments ({', '.join(fields)}), got {len(node.positional)}"
         )
-    given = dict(zip(fields, node.positional))
+    arguments = dict(zip(fields, node.positional))
     for key, item in node.named:
         if key not in fields:
             raise unknown(f"argument of {node.name}", key, fields)
-        if key in given:
+        if key in arguments:
             raise UserError(f"{node.name} got '{key}' twice")
-        given[key] = item
-    made = {key: _fit(node.name, key, value(item), fields[key]) for key, item in given.items()}
-    missing = [f.name for f in dataclasses.fields(cls) if f.name not in made and _required(f)]
+        arguments[key] = item
+    values = {key: _fit(node.name, key, value(item), fields[key]) for key, item in arguments.items()}
+    missing = [f.name for f in dataclasses.fields(cls) if f.name not in values and _required(f)]
     if missing:
         raise UserError(f"{node.name} needs '{missing[0]}'; for example {node.name}({missing[0]}=…)")
     try:
-        return cls(**made)
+        return cls(**values)
     except ValueError as error:
         raise UserError(f"{node.name}: {error}") from None
 
 
 def text_form(thing: Any) -> str:
     """The text of a dataclass in the language: all its fields, by name, parsing back to the same object."""
-    shown = ", ".join(f"{f.name}={format_value(getattr(thing, f.name))}" for f in dataclasses.fields(thing))
-    return f"{name_of(type(thing))}({shown})"
+    fields = ", ".join(f"{f.name}={format_value(getattr(thing, f.name))}" for f in dataclasses.fields(thing))
+    return f"{name_of(type(thing))}({fields})"
 
 
 def name_of(cls: type) -> str:
@@ -236,17 +236,17 @@ def _fit(call: str, key: str, value: Any, wanted: Any) -> Any:
     words = [w for option in options if typing.get_origin(option) is typing.Literal for w in typing.get_args(option)]
     if words and isinstance(value, str):
         raise unknown(f"{key} of {call}", value, words)
-    raise UserError(f"{call}: expected {key} to be {_described(options)}, got {format_value(value)!r}")
+    raise UserError(f"{call}: expected {key} to be {_describe(options)}, got {format_value(value)!r}")
 
 
-def _described(options: tuple[Any, ...]) -> str:
+def _describe(options: tuple[Any, ...]) -> str:
     names = {float: "a number", int: "a whole number", bool: "true or false", str: "a word", type(None): "none"}
-    said = []
+    words = []
     for option in options:
         if typing.get_origin(option) is typing.Literal:
-            said.append("one of " + ", ".join(map(str, typing.get_args(option))))
+            words.append("one of " + ", ".join(map(str, typing.get_args(option))))
         elif typing.get_origin(option) is tuple:
-            said.append("a list [a, b, …]")
+            words.append("a list [a, b, …]")
         else:
-            said.append(names.get(option) or f"a {name_of(option)}" if isinstance(option, type) else str(option))
-    return " or ".join(dict.fromkeys(said))
+            words.append(names.get(option) or f"a {name_of(option)}" if isinstance(option, type) else str(option))
+    return " or ".join(dict.fromkeys(words))

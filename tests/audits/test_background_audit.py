@@ -175,7 +175,7 @@ def test_the_examples_of_each_category_are_pictured_as_they_were_shown(mixed: Ru
     again = prepare(request)
     plan, audit = again.plan(), again.audits[1]
     cell = audit.cell(again.exam, "mixed_rand")
-    place = next(one.shown for one in plan.asked if one.cell == cell)
+    place = next(one.shown for one in plan.cells if one.cell == cell)
     (first, *_) = sorted((mixed.path / "thumbs" / place).glob("*.png"))
     before = first.read_bytes()
     first.unlink()

@@ -95,7 +95,7 @@ def test_answers_are_kept_under_the_fingerprint_of_the_pool(
     def keys() -> dict[str, str]:
         model, out = observer(0.1, 0.2), tmp_path / "none"
         request = AuditRequest(models=model, data=splits[0], audits=AUDIT, out=out, occluders=things)
-        return {str(one.cell.distortion): one.key for one in prepare(request).plan().asked}
+        return {str(one.cell.distortion): one.key for one in prepare(request).plan().cells}
 
     before = keys()
     save(things / "stick.png", np.eye(30, dtype=bool))

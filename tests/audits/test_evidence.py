@@ -13,7 +13,7 @@ from snellen.audits import Exam, parse_audits
 from snellen.audits.finding import Finding
 from snellen.audits.iocclusion_evidence import with_option
 from snellen.data.dataset import Samples
-from snellen.data.subset import drawn_labels
+from snellen.data.subset import draw_labels
 from snellen.distort import Nothing
 from snellen.engine import Answers, Block
 from snellen.errors import UserError
@@ -67,7 +67,7 @@ def answers_of(
     blocks = {}
     for on in ("test", "train"):
         labels = np.arange(COUNT) % 4
-        target = drawn_labels(exam.samples["train"], 4) if learnt and on == "train" else labels
+        target = draw_labels(exam.samples["train"], 4) if learnt and on == "train" else labels
         for cell in {exam.clean(on), exam.yardstick(on), *(c for c in audit.cells(exam) if c.on == on)}:
             clean = isinstance(cell.distortion, Nothing)
             share = shares[on if clean or cell == exam.yardstick(on) else f"{on} covered"]

@@ -91,7 +91,7 @@ def test_a_ladder_asks_somebody_or_trains_somebody():
 def test_two_findings_of_one_name_are_not_guessed_between():
     one = {"name": "accuracy", "on": "test", "facts": {}, "distortions": ["none()"]}
     with pytest.raises(ValueError, match="expected one finding 'accuracy' with {}, got 2"):
-        LADDERS["knowing"].picked([one, one])
+        LADDERS["knowing"].pick([one, one])
 
 
 def test_the_rise_of_the_planted_class_is_read_from_its_place():
@@ -207,8 +207,8 @@ def test_a_bad_flag_is_an_error_in_words(tmp_path, capsys, flags, said):
 
 
 def test_networks_are_trained_only_when_asked_for():
-    from snellen.calibrate.climb import chosen
+    from snellen.calibrate.climb import choose_ladders
 
-    assert not any(LADDERS[name].trained for name in chosen((), trained=False))
-    assert chosen((), trained=True) == list(LADDERS)
-    assert chosen(("trained_edges", "memory"), trained=False) == ["memory", "trained_edges"]
+    assert not any(LADDERS[name].trained for name in choose_ladders((), trained=False))
+    assert choose_ladders((), trained=True) == list(LADDERS)
+    assert choose_ladders(("trained_edges", "memory"), trained=False) == ["memory", "trained_edges"]

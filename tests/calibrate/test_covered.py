@@ -94,7 +94,16 @@ def test_a_wrong_call_is_told(world):
     with pytest.raises(ValueError, match="expected at least 60 images, got 40"):
         under_cover(world, 20, 3, 0.5, BLACK, strangers=40)
     with pytest.raises(ValueError, match="expected a world to train on"):
-        Ladder("t", "p", "s", "phantom:test", "accuracy", "up", model="observer:guess", taught=lambda data, x: data)
+        Ladder(
+            "t",
+            "p",
+            "s",
+            "phantom:test",
+            "accuracy",
+            "up",
+            model="observer:guess",
+            make_training_data=lambda data, x: data,
+        )
 
 
 @pytest.mark.slow
@@ -102,7 +111,7 @@ def test_the_networks_of_a_rung_learn_from_what_they_are_taught(world, tmp_path)
     ladder = Ladder(
         "t", "p", "s", "phantom:test?size=32&n={images}", "iocclusion", "up", train="phantom:train?size={size}&n=40",
         learnt="phantom:train?size={size}&n=20", audits="occlusion([0.3], [black])", values=(0.5,),
-        taught=lambda data, x: under_cover(data, LEARNT, COPIES, x, BLACK),
+        make_training_data=lambda data, x: under_cover(data, LEARNT, COPIES, x, BLACK),
     )  # fmt: skip
     step = _step("taught", ladder, ladder.rungs(12)[0], tmp_path)
     assert step.n == 12

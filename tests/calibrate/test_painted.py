@@ -7,7 +7,7 @@ import pytest
 
 from snellen.calibrate import LADDERS, calibrate
 from snellen.calibrate.ladder import CHANCE
-from snellen.calibrate.paint_ladders import AREA, KEPT, PAINTED, TEST, fooled
+from snellen.calibrate.paint_ladders import AREA, KEPT_SHARE, PAINT_LADDERS, TEST, paint_truth
 from snellen.data.phantom import read_world
 from snellen.distort import apply
 from snellen.models.observers import parse
@@ -47,11 +47,11 @@ def test_paint_that_blots_out_memory_too_fools_iocclusion(climbed):
 
 def test_the_truths_are_those_worked_by_hand():
     # Test images under black: memory guesses (1/12 of a half), texture is right but where black decides (1/12 there).
-    assert fooled(0) == pytest.approx(13 / 24)
-    assert fooled(1) == pytest.approx(CHANCE)
+    assert paint_truth(0) == pytest.approx(13 / 24)
+    assert paint_truth(1) == pytest.approx(CHANCE)
     # Recalled 1, new images: half known, half guessed. Clean gap 1 − 13/24 = 11/24; all fooled 1 − 1/12 = 22/24.
     assert LADDERS["recalling_iocclusion"].truth(1) == pytest.approx((22 / 24) / (11 / 24))
-    assert LADDERS["blinded_iocclusion"].truth(0) == KEPT
+    assert LADDERS["blinded_iocclusion"].truth(0) == KEPT_SHARE
 
 
 def test_no_square_hides_a_whole_object_so_texture_is_always_right():
@@ -62,5 +62,5 @@ def test_no_square_hides_a_whole_object_so_texture_is_always_right():
 
 
 def test_every_painted_ladder_is_climbed_by_the_command():
-    assert set(PAINTED) <= set(LADDERS)
-    assert not any(one.trained for one in PAINTED.values())
+    assert set(PAINT_LADDERS) <= set(LADDERS)
+    assert not any(one.trained for one in PAINT_LADDERS.values())

@@ -7,7 +7,17 @@ import pytest
 
 from snellen.calibrate import LADDERS
 from snellen.calibrate.climb import _step
-from snellen.calibrate.trained_ladders import COPIES, HELD, LEARNT, MOST, SEEN, TAUGHT, TRAIN, kept, painted
+from snellen.calibrate.trained_ladders import (
+    AUDIT_TRAIN,
+    COPIES,
+    COVERED_SHARE,
+    IMAGES,
+    MOST,
+    TRAIN,
+    TRAINED_LADDERS,
+    cover_with_black,
+    cover_with_noise,
+)
 from snellen.data import load_data
 
 
@@ -21,37 +31,37 @@ def images_of(data) -> np.ndarray:
 
 
 def test_the_training_images_that_are_shown_are_those_learnt(world):
-    seen = load_data(SEEN.format(size=32))
-    assert seen.samples.ids == world.samples.ids[:LEARNT]
-    np.testing.assert_array_equal(seen.samples.labels, world.samples.labels[:LEARNT])
-    np.testing.assert_array_equal(images_of(seen), images_of(world.at(np.arange(LEARNT))))
+    seen = load_data(AUDIT_TRAIN.format(size=32))
+    assert seen.samples.ids == world.samples.ids[:IMAGES]
+    np.testing.assert_array_equal(seen.samples.labels, world.samples.labels[:IMAGES])
+    np.testing.assert_array_equal(images_of(seen), images_of(world.at(np.arange(IMAGES))))
 
 
 def test_each_rung_covers_its_share_of_the_showings(world):
-    own = np.concatenate([images_of(world.at(np.arange(LEARNT)))] * COPIES)
-    for share in TAUGHT["trained_keeping_iocclusion"].values:
-        changed = (images_of(kept(world, share)) != own).any(axis=3)
+    own = np.concatenate([images_of(world.at(np.arange(IMAGES)))] * COPIES)
+    for share in TRAINED_LADDERS["trained_keeping_iocclusion"].values:
+        changed = (images_of(cover_with_noise(world, share)) != own).any(axis=3)
         covered = changed.mean(axis=(1, 2)) > 0.4  # noise may by chance leave a pixel as it is
         assert covered.mean() == pytest.approx(share, abs=0.05)
         assert covered.sum() == changed.any(axis=(1, 2)).sum()
 
 
 def test_each_rung_of_the_paint_adds_strangers_and_leaves_the_lessons(world):
-    first = painted(world, 0)
-    showings = LEARNT * COPIES
+    first = cover_with_black(world, 0)
+    showings = IMAGES * COPIES
     assert len(first) == showings
-    for ratio in TAUGHT["trained_paint_cut"].values:
-        shown = painted(world, ratio)
+    for ratio in TRAINED_LADDERS["trained_paint_cut"].values:
+        shown = cover_with_black(world, ratio)
         assert len(shown) == showings + round(ratio * showings)
         np.testing.assert_array_equal(images_of(shown)[:showings], images_of(first))
     assert len(shown) == showings + MOST
     black = (images_of(first) == 0).all(axis=3).sum(axis=(1, 2)) >= 18 * 18
-    assert black.mean() == pytest.approx(HELD, abs=0.05)
+    assert black.mean() == pytest.approx(COVERED_SHARE, abs=0.05)
 
 
 def test_the_ladders_that_teach_are_trained_ones_of_the_command():
-    assert set(TAUGHT) <= set(LADDERS)
-    assert all(one.trained and one.taught for one in TAUGHT.values())
+    assert set(TRAINED_LADDERS) <= set(LADDERS)
+    assert all(one.trained and one.make_training_data for one in TRAINED_LADDERS.values())
 
 
 @pytest.mark.slow

@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from snellen.checks import CHECKS, Clean, Listed, copies, refusal
+from snellen.checks import CHECKS, Clean, ListedImage, copies, refusal
 from snellen.checks.accuracy import below_stated, chance_level
-from snellen.checks.classes import class_order, informative, relabelled, unmapped, unrelated
+from snellen.checks.classes import class_order, informative, relabel, unmapped, unrelated
 
 ANIMALS = ("ant", "bee", "cat", "dog", "eel", "fox", "gnu", "hen", "ibis", "jay")
 
@@ -44,7 +44,7 @@ def test_guessing_is_doubted_and_says_what_guessing_would_give() -> None:
     assert names(guesses) == ["chance_level"]
     doubt = chance_level(guesses)
     assert doubt is not None
-    assert "not clearly above the 10.0 % of guessing among 10 classes" in doubt.text
+    assert "not clearly above the 10.0% of guessing among 10 classes" in doubt.text
     assert "check weights" in doubt.advice
 
 
@@ -58,7 +58,7 @@ def test_far_below_the_stated_accuracy_is_doubted_a_little_below_is_not() -> Non
     assert below_stated(replace(clean, stated=0.78)) is None
     doubt = below_stated(replace(clean, stated=0.93))
     assert doubt is not None
-    assert "its card states 93.0 %" in doubt.text
+    assert "its card states 93.0%" in doubt.text
 
 
 def test_three_images_cannot_contradict_a_stated_accuracy() -> None:
@@ -72,7 +72,7 @@ def test_answers_outside_the_data_are_doubted_above_a_fifth(share: float, doubte
     outside = np.arange(1000) < 1000 * share
     doubt = unmapped(replace(clean, pred=np.where(outside, -1, clean.pred)))
     assert (doubt is not None) == doubted
-    assert doubt is None or "30 % of the answers" in doubt.text
+    assert doubt is None or "30% of the answers" in doubt.text
 
 
 def test_permuted_classes_are_recognised_with_an_example() -> None:
@@ -100,7 +100,7 @@ def test_a_renaming_cannot_be_fitted_to_chance(seed: int) -> None:
     labels, pred = random.integers(0, 1000, (2, 84))
     clean = Clean("'net'", "net", pred, labels, np.full(84, 0.9), tuple(map(str, range(1000))))
     assert class_order(clean) is None
-    assert relabelled(pred, labels, 1000)[0].mean() < 0.1
+    assert relabel(pred, labels, 1000)[0].mean() < 0.1
 
 
 def test_shuffled_labels_are_told_from_an_untrained_model() -> None:
@@ -122,11 +122,11 @@ def test_information_is_seen_where_accuracy_sees_none() -> None:
 def test_a_doubt_that_shuffled_labels_inform_is_rare() -> None:
     labels = np.arange(200) % 10
     flagged = [informative(np.random.default_rng(seed).permutation(labels), labels) for seed in range(60)]
-    assert sum(flagged) <= 3  # 1 % each: more than 3 of 60 happens once in 500
+    assert sum(flagged) <= 3  # 1% each: more than 3 of 60 happens once in 500
 
 
-def images(name: str, count: int, label: str = "cat") -> list[Listed]:
-    return [Listed(f"{name}-{i}", label, f"{name}{i:04d}") for i in range(count)]
+def images(name: str, count: int, label: str = "cat") -> list[ListedImage]:
+    return [ListedImage(f"{name}-{i}", label, f"{name}{i:04d}") for i in range(count)]
 
 
 def test_copies_between_training_and_test_are_counted_and_one_is_named() -> None:
@@ -141,13 +141,13 @@ def test_copies_between_training_and_test_are_counted_and_one_is_named() -> None
 def test_the_same_image_under_two_labels_is_doubted_under_one_it_is_not() -> None:
     test = images("a", 50)
     assert copies({"test": test + test[:3]}) == []
-    (doubt,) = copies({"test": [*test, Listed("again", "dog", "a0007")]})
+    (doubt,) = copies({"test": [*test, ListedImage("again", "dog", "a0007")]})
     assert doubt.name == "two_labels"
     assert "'again', dog, and 'a-7', cat" in doubt.text
 
 
 def test_a_refusal_names_the_first_doubt_and_counts_the_others() -> None:
-    (doubt,) = copies({"test": [*images("a", 3), Listed("again", "dog", "a0001")]})
+    (doubt,) = copies({"test": [*images("a", 3), ListedImage("again", "dog", "a0001")]})
     assert refusal([doubt]).endswith("no model can be right on both")
     assert refusal([doubt, doubt]).endswith("(and 1 other warning)")
     assert refusal([doubt, doubt, doubt]).endswith("(and 2 other warnings)")

@@ -134,7 +134,7 @@ def test_the_command_exits_with_2_under_strict_and_a_second_run_remembers_the_pr
     command += ["--audits", QUICK]
     strict = subprocess.run([*command, "--strict"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert strict.returncode == 2
-    assert strict.stderr.splitlines()[-1].startswith("error: nothing was asked: 'bytes' is right on 100.0 %")
+    assert strict.stderr.splitlines()[-1].startswith("error: nothing was asked: 'bytes' is right on 100.0%")
     first = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert first.returncode == 0
     stored = json.loads((tmp_path / "r" / "run.json").read_text())["preprocessing"]

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from snellen.build.phantom.instances import CLASSES, instances
-from snellen.build.phantom.rle import packed, run_lengths
+from snellen.build.phantom.rle import pack, run_lengths
 from snellen.data import Dataset, Photo, Unreadable, load_data
 from snellen.data.coco import filled_runs, unpacked
 from snellen.data.phantom import export
@@ -79,7 +79,7 @@ def test_coco_finds_its_images_and_reads_polygons_and_plain_runs(tmp_path: Path)
 @pytest.mark.parametrize("seed", range(5))
 def test_run_lengths_are_read_as_they_are_written(seed: int) -> None:
     mask = np.random.default_rng(seed).random((17, 23)) < 0.3
-    assert np.array_equal(filled_runs(unpacked(packed(run_lengths(mask))), 17, 23), mask)
+    assert np.array_equal(filled_runs(unpacked(pack(run_lengths(mask))), 17, 23), mask)
 
 
 def write_voc(

@@ -13,7 +13,7 @@ from PIL import Image
 from snellen.data import load_data
 from snellen.errors import UserError
 from snellen.models.label_maps.geirhos16 import categories, sixteen_targets
-from snellen.models.labels import LabelMap, matched
+from snellen.models.labels import LabelMap, match_classes
 
 
 def place(root: Path, *names: str) -> str:
@@ -92,7 +92,7 @@ def test_a_thousand_classes_are_known_by_place_and_a_thousand_and_one_shifted() 
 def test_wordnet_ids_are_intersected_whatever_the_model() -> None:
     """As for Tiny ImageNet: persian cat and sports car among classes that are none of the sixteen."""
     known = ["n02123394", "sports car, n04285008", "n01443537"]
-    label_map, told = matched(known, ["car", "cat", "oven"], "m")
+    label_map, told = match_classes(known, ["car", "cat", "oven"], "m")
     assert label_map == LabelMap(3, "mean", (1, 0, -1))
     assert told == [
         "2 of the 3 classes of model 'm' are read as 3 categories, by their mean",
@@ -101,7 +101,7 @@ def test_wordnet_ids_are_intersected_whatever_the_model() -> None:
 
 
 def test_models_with_these_very_classes_and_other_data_are_left_alone() -> None:
-    assert matched(["cat", "dog"], ["cat", "dog"], "m") == (LabelMap(2), [])
+    assert match_classes(["cat", "dog"], ["cat", "dog"], "m") == (LabelMap(2), [])
     assert sixteen_targets(THOUSAND, ["cat", "unicorn"]) is None
 
 

@@ -16,7 +16,7 @@ import torch
 from PIL import Image
 
 from snellen.build.in9 import building as building_module
-from snellen.build.in9.variants import written as write_variants
+from snellen.build.in9.variants import write_files as write_variants
 from snellen.cli import main
 from snellen.data import Photo, load_data
 from snellen.data.in9 import Built, build
@@ -67,12 +67,12 @@ def test_a_build_that_was_stopped_goes_on_to_the_same_bytes(
             raise KeyboardInterrupt
         return write_variants(*arguments)
 
-    monkeypatch.setattr(building_module, "written", failing)
+    monkeypatch.setattr(building_module, "write_files", failing)
     with pytest.raises(KeyboardInterrupt):
         build(photographs, tmp_path / "set", size=56, workers=1)
     assert not (tmp_path / "set" / "build.json").exists()
     monkeypatch.undo()
-    monkeypatch.setattr(building_module, "judged", lambda *_: pytest.fail("judged twice"))
+    monkeypatch.setattr(building_module, "judge", lambda *_: pytest.fail("judged twice"))
     again = build(photographs, tmp_path / "set", size=56, workers=1)
     assert digest(again.out) == digest(made.out)
     before = digest(made.out)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from snellen.build.in9.grouping import grouped
+from snellen.build.in9.grouping import group_classes
 from snellen.build.in9.settings import read_fine
 from snellen.data import load_data
 from snellen.data.in9 import build
@@ -34,28 +34,28 @@ def test_classes_by_wordnet_id_by_table_and_finer(tmp_path: Path) -> None:
         write_voc(tmp_path, f"{word}/a", [(word, 1, 1, 4, 3)], (8, 6))
     data = load_data(f"voc:{tmp_path}")
     by_word = {data.classes[k]: row for row, k in enumerate(data.samples.labels)}
-    coarse = grouped(data, "nine")
+    coarse = group_classes(data, "nine")
     assert coarse.classes[0] == "dog"
     assert [int(coarse.labels[by_word[word]]) for word in words] == [0, 0, 0, 0, 8, 8, 8, 8, -1]
     table = tmp_path / "groups.csv"
     table.write_text("class,group\n" + "".join(f"{w},{'pet' if n < 4 else 'food'}\n" for n, w in enumerate(words[:8])))
-    named = grouped(data, table)
+    named = group_classes(data, table)
     assert named.classes == ("pet", "food")
     assert [int(named.labels[by_word[word]]) for word in words] == [0] * 4 + [1] * 4 + [-1]
-    finer = grouped(data, table, (4, 2), seed=1)
+    finer = group_classes(data, table, (4, 2), seed=1)
     assert finer.classes == ("pet 1", "pet 2", "food 1", "food 2")
     assert finer.coarse == ("pet", "pet", "food", "food")
     assert np.bincount(finer.labels[finer.labels >= 0]).tolist() == [2, 2, 2, 2]
-    fewer = grouped(data, table, (2, 2), seed=1)
+    fewer = group_classes(data, table, (2, 2), seed=1)
     assert fewer.classes == ("pet", "food")
     assert (fewer.labels == -1).sum() == 5
-    assert len(grouped(data, "all").classes) == 9
-    assert grouped(data).classes == data.classes  # not all nine are there
+    assert len(group_classes(data, "all").classes) == 9
+    assert group_classes(data).classes == data.classes  # not all nine are there
     with pytest.raises(UserError, match="class 'pet' has 4 sub-classes in the data, --fine wants 8"):
-        grouped(data, table, (8, 2))
+        group_classes(data, table, (8, 2))
     table.write_text("class,group\na,\n")
     with pytest.raises(UserError, match="line 2: class or group is empty"):
-        grouped(data, table)
+        group_classes(data, table)
     with pytest.raises(UserError, match="expected --fine as k:n with k a multiple of n"):
         read_fine("5:2")
 

@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from snellen.build.in9 import Settings, build, segment
-from snellen.build.in9.judging import Candidate, judged
+from snellen.build.in9.judging import Candidate, judge
 from snellen.cli import main
 from snellen.data import Photo, load_data
 from snellen.data.phantom import export
@@ -82,7 +82,7 @@ def test_the_published_limits_of_boxes(width: int, box: tuple[int, ...], reason:
     """A box of 90 % and one of which half is kept are the last that pass (paper 004, appendix A)."""
     mask = np.ones((100, width), bool)
     photo = Photo(np.zeros((100, width, 3), np.uint8), "", np.array([box], float), {"mask": mask})
-    verdict = judged(Candidate("a", "a", photo), Settings(size=100, scale=100, masks="data"), tmp_path)
+    verdict = judge(Candidate("a", "a", photo), Settings(size=100, scale=100, masks="data"), tmp_path)
     assert verdict.reason == reason, verdict.detail
 
 
@@ -91,7 +91,7 @@ def test_a_mask_of_a_tenth_of_the_box_is_the_smallest(pixels: int, reason: str, 
     mask = np.zeros((100, 100), bool)
     mask[30:70, 30:70] = (np.arange(1600) < pixels).reshape(40, 40)
     photo = Photo(np.zeros((100, 100, 3), np.uint8), "", np.array([[30.0, 30, 70, 70]]), {"mask": mask})
-    verdict = judged(Candidate("a", "a", photo), Settings(size=100, scale=100, masks="data"), tmp_path)
+    verdict = judge(Candidate("a", "a", photo), Settings(size=100, scale=100, masks="data"), tmp_path)
     assert verdict.reason == reason, verdict.detail
 
 
@@ -107,7 +107,7 @@ def test_grabcut_is_tried_eleven_times_each_with_another_seed(succeeds: int, mon
 
     monkeypatch.setattr(segment, "grabcut", found)
     photo, box = np.zeros((80, 80, 3), np.uint8), np.array([20.0, 20, 60, 60])
-    made = segment.segmented(photo, box, "a", Settings())
+    made = segment.segment_object(photo, box, "a", Settings())
     assert len(set(seeds)) == len(seeds) == 11
     assert (made.mask is not None) == (succeeds == 11)
     assert (made.tries, made.seed) == (11, seeds[-1])

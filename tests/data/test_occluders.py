@@ -8,7 +8,16 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from snellen.data.occluders import LONGEST, MOST, covering, fitted, from_images, nearest, read_occluders, scaled_sides
+from snellen.data.occluders import (
+    LONGEST,
+    MOST,
+    covering,
+    fit_cutouts,
+    from_images,
+    nearest,
+    read_occluders,
+    scaled_sides,
+)
 from snellen.errors import UserError
 
 
@@ -80,7 +89,7 @@ def test_of_too_many_a_hash_of_their_names_chooses_and_large_ones_are_kept_small
     for number in range(MOST + 4):
         save(tmp_path / f"{number}.png", block())
     pool = read_occluders(tmp_path)
-    assert (len(pool.ids), pool.found) == (MOST, MOST + 4)
+    assert (len(pool.ids), pool.total) == (MOST, MOST + 4)
     large = np.zeros((2 * LONGEST + 2, 60, 4), np.uint8)
     large[1:-1, 10:50] = 255
     assert from_images([large]).cutouts[0].shape == (LONGEST, 20, 4)
@@ -115,7 +124,7 @@ def test_a_large_cutout_is_averaged_without_the_colour_under_its_transparency() 
     rows, columns = np.mgrid[:64, :64]
     image[(2 * rows - 63) ** 2 + (2 * columns - 63) ** 2 <= 48**2] = (10, 200, 30, 255)
     pool = from_images([image])
-    (small,) = fitted(pool, 16, 16)
+    (small,) = fit_cutouts(pool, 16, 16)
     assert small.shape == (16, 16, 4)
     assert np.abs(small[small[:, :, 3] > 0].astype(int) - (10, 200, 30, 255)).max() <= 1
     assert covering(pool, 16, 16)[0][-1] == pytest.approx(np.pi * 64, rel=0.05)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from pycocotools import mask as oracle
 
-from snellen.build.phantom.rle import packed, rle, run_lengths
+from snellen.build.phantom.rle import pack, rle, run_lengths
 
 
 @given(arrays(bool, st.tuples(st.integers(1, 40), st.integers(1, 40)), elements=st.booleans(), fill=st.booleans()))
@@ -28,4 +28,4 @@ def test_run_lengths_of_large_areas_need_several_groups_and_signs():
 def test_runs_go_down_the_columns_and_start_outside():
     assert run_lengths(np.array([[1, 0, 0], [1, 1, 0]], bool)) == [0, 2, 1, 1, 2]
     # 0 → '0', 2 → '2', 1 → '1', then 1 − 2 = −1 → 31 → 'O', and 2 − 1 = 1 → '1'
-    assert packed([0, 2, 1, 1, 2]) == "021O1"
+    assert pack([0, 2, 1, 1, 2]) == "021O1"

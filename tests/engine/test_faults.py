@@ -115,7 +115,7 @@ def test_reading_commands_name_a_damaged_file(levels: str, corner: Model, tmp_pa
     empty(run.store.files("samples")[0])
     with pytest.raises(UserError, match="the query failed"):
         run.predictions()
-    with pytest.raises(UserError, match="is damaged or missing; the `snellen audit` command that made it mends it"):
+    with pytest.raises(UserError, match="is damaged or missing; run the `snellen audit` command that made it again"):
         run.report()
     (tmp_path / "run" / "findings.json").write_text('{"schema"')
     with pytest.raises(UserError, match="findings.json is not JSON"):
@@ -146,7 +146,7 @@ def test_a_full_disk_is_one_line_and_the_same_command_continues(tiny_disk: Path,
     out = tiny_disk / "run"
     out.mkdir()
     ballast.write_bytes(bytes(4 * 2**20 - 200 * 1024))
-    with pytest.raises(UserError, match="cannot write .*: no space left on device; free some space, and the same"):
+    with pytest.raises(UserError, match="cannot write .*: no space left on device; free some space and run the same"):
         ask(corner, levels, out=out)
     assert not list(out.rglob("*.part"))
     ballast.unlink()

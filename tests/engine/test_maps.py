@@ -216,7 +216,7 @@ def test_maps_survive_their_table(maps: np.ndarray, there: np.ndarray) -> None:
     assert (kept.maps == maps[there]).all()
     shard = shard_maps_in(table)
     assert (shard.maps.numpy() == maps * there[:, None, None]).all()
-    assert shard.failed == {int(row): "no" for row in np.flatnonzero(~there)}
+    assert shard.errors == {int(row): "no" for row in np.flatnonzero(~there)}
 
 
 @pytest.mark.slow

@@ -57,7 +57,7 @@ def test_a_run_that_fails_closes_its_slides_itself(
         raise UserError("cannot write: no space left on device")
 
     monkeypatch.setattr(local, "slides", open_slides)
-    monkeypatch.setattr(local, "keep", full)
+    monkeypatch.setattr(local, "store_shard", full)
     with pytest.raises(UserError, match="no space left"):
         snellen.audit(corner, levels, [], tmp_path / "run", quiet=True, report=False, shard=20)
     assert opened

@@ -19,7 +19,7 @@ from snellen.audits import Audit, Exam, Finding
 from snellen.data import Dataset, from_arrays
 from snellen.engine import Answers, Cell
 from snellen.engine.keep.store import Store
-from snellen.engine.requests.trial import Reply, Stage, Steps, Trial, played
+from snellen.engine.requests.trial import Reply, Stage, Steps, Trial, play_round
 from snellen.errors import UserError
 from snellen.models import Model, from_callable
 from snellen.notation import text_form
@@ -67,17 +67,17 @@ def asking(sizes: list[int], broken: int = -1) -> Any:
 def test_what_comes_out_does_not_depend_on_the_batch_and_no_batch_is_larger(held: list, batch: int) -> None:
     sizes: list[int] = []
     sitting = Halving([secret for secret, _ in held], [wide for _, wide in held])
-    ended = list(played(sitting, range(len(held)), asking(sizes), lambda: batch))
+    ended = list(play_round(sitting, range(len(held)), asking(sizes), lambda: batch))
     assert sorted(end.row for end in ended) == list(range(len(held)))
     assert {end.row: end.columns["found"] for end in ended} == dict(enumerate(secret for secret, _ in held))
-    assert sum(end.asked for end in ended) == sum(sizes)
+    assert sum(end.images for end in ended) == sum(sizes)
     assert all(size <= batch for size in sizes)
 
 
 def test_batches_are_full_while_there_are_enough_trials_and_the_oldest_end_first() -> None:
     sizes: list[int] = []
     ended, when = [], []
-    for end in played(Halving(list(range(0, 200, 2))), range(100), asking(sizes), lambda: 16):
+    for end in play_round(Halving(list(range(0, 200, 2))), range(100), asking(sizes), lambda: 16):
         ended.append(end.row)
         when.append(len(sizes))
     assert when[0] == 8  # after its own eight questions, not after everybody's
@@ -88,13 +88,13 @@ def test_batches_are_full_while_there_are_enough_trials_and_the_oldest_end_first
 
 def test_a_trial_that_takes_all_the_room_runs_alone_and_one_batch_after_the_other_is_full() -> None:
     sizes: list[int] = []
-    ended = [end.row for end in played(Halving([3, 77, 200], [True] * 3), range(3), asking(sizes), lambda: 10)]
+    ended = [end.row for end in play_round(Halving([3, 77, 200], [True] * 3), range(3), asking(sizes), lambda: 10)]
     assert ended == [0, 1, 2]
     assert set(sizes) == {10}
 
 
 def test_a_failure_ends_its_own_trial_alone() -> None:
-    ended = {end.row: end for end in played(Halving([5, 6, 7]), range(3), asking([], broken=6), lambda: 2)}
+    ended = {end.row: end for end in play_round(Halving([5, 6, 7]), range(3), asking([], broken=6), lambda: 2)}
     assert ended[1].error == "ValueError: no"
     assert not ended[1].columns
     assert [ended[row].columns["found"] for row in (0, 2)] == [5, 7]
@@ -176,13 +176,13 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     from snellen.engine.ask import trials
 
     sizes: list[int] = []
-    before = trials._replied
+    before = trials._reply_to
 
     def replied(one: Any, pixels: torch.Tensor, work: Any) -> Any:
         sizes.append(len(pixels))
         return before(one, pixels, work)
 
-    monkeypatch.setattr(trials, "_replied", replied)
+    monkeypatch.setattr(trials, "_reply_to", replied)
     return sizes
 
 

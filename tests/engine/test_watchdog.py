@@ -46,7 +46,7 @@ def watchdogs(monkeypatch: pytest.MonkeyPatch) -> list[Watchdog]:
 def hang(watchdog: Watchdog) -> None:
     """Never return: the watchdog's time, however long, is over in a moment, and only its signal ends the wait."""
     watchdog.seconds = 0.01
-    watchdog.fed()
+    watchdog.feed()
     for _ in range(2):
         with contextlib.suppress(Exception):  # like a model that retries whatever happens
             threading.Event().wait(PATIENCE)
@@ -66,7 +66,9 @@ def test_a_model_that_hangs_ends_the_run_and_a_mended_one_finishes_it(
 
     model = from_callable(hangs_later, size=8, version="1")
     how = dict(quiet=True, report=False, shard=10, batch_size=10, shard_timeout=PATIENCE)
-    with pytest.raises(UserError, match=r"a shard took more than .* s \(--shard-timeout\).*the same command continues"):
+    with pytest.raises(
+        UserError, match=r"a shard took more than .* s \(--shard-timeout\).*run the same command again; it resumes"
+    ):
         snellen.audit(model, levels(tmp_path), [], tmp_path / "run", **how)
     answered = len(list((tmp_path / "run").glob("answers/*/*.parquet")))
     assert 0 < answered < 4
@@ -107,11 +109,11 @@ class WaitCounter(threading.Event):
 
 def test_each_feeding_begins_the_whole_time_again() -> None:
     watchdog = Watchdog(PATIENCE)
-    watchdog._fed = meals = WaitCounter()
+    watchdog._done = meals = WaitCounter()
     with watchdog.watching():
         for number in (1, 2, 3):
             wait_until(lambda: len(meals.waits) == number, f"the watchdog to wait for the {number}. time")  # noqa: B023
-            watchdog.fed()
+            watchdog.feed()
         wait_until(lambda: len(meals.waits) == 4, "the watchdog to wait once more")
     assert meals.waits == [PATIENCE] * 4
 

@@ -14,7 +14,7 @@ import numpy as np
 from snellen.audits.exam import Exam
 from snellen.audits.finding import Finding, finding
 from snellen.audits.iocclusion import LABELS, CoverSeries, cover_scores, describe_move, side_by_side
-from snellen.data.subset import drawn_labels
+from snellen.data.subset import draw_labels
 from snellen.engine.keep.read_back import Answers, Block
 from snellen.engine.requests.cell import Cell
 from snellen.measure import Covered, iocclusion, iocclusion_gap, mean_iocclusion
@@ -90,7 +90,7 @@ def tail_gap(exam: Exam, answers: Answers, series: CoverSeries, typicality: Typi
 def random_labels(exam: Exam, everyone: Sequence[Answers], series: CoverSeries, seed: int) -> list[Finding]:
     """iOcclusion of networks that learnt random labels, and how far the first two trainings are apart in both measures."""
     rows = {sample: i for i, sample in enumerate(exam.samples["train"].ids)}
-    random = drawn_labels(exam.samples["train"], len(exam.classes["train"]), 1, seed)
+    random = draw_labels(exam.samples["train"], len(exam.classes["train"]), 1, seed)
 
     def with_random_labels(block: Block, on: str) -> Block:
         if on == "test":

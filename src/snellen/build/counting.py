@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def counted(total: int, quiet: bool) -> Iterator[Callable[[int], None]]:
+def show_progress(total: int, quiet: bool) -> Iterator[Callable[[int], None]]:
     """A function that is told how many more of `total` images are written; it shows a bar unless it is to be quiet."""
     if quiet or not sys.stderr.isatty():
         yield lambda images: None

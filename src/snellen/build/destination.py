@@ -23,14 +23,14 @@ PART = ".part"
 class Destination:
     """The folder `out` of the export that `facts` describe; they end up in its phantom.json, or another file's `name`.
 
-    `whole` says what such a folder is, and `told` which two of the facts tell one from another.
+    `whole` says what such a folder is, and `identity` which two of the facts tell one from another.
     """
 
     out: Path
     facts: dict[str, Any]
     name: str = FACTS
     whole: str = "export of the phantom world"
-    told: tuple[str, str] = ("format", "world")
+    identity: tuple[str, str] = ("format", "world")
 
     @property
     def part(self) -> Path:
@@ -42,24 +42,24 @@ class Destination:
         try:
             if self.out.exists() and not self.out.is_dir():
                 raise UserError(f"--out '{self.out}' is a file; give a folder")
-            held = sorted(path.name for path in self.out.iterdir()) if self.out.exists() else []
-            if self.name in held:
+            names = sorted(path.name for path in self.out.iterdir()) if self.out.exists() else []
+            if self.name in names:
                 self._same(self.out / self.name, "choose another --out")
                 return False
-            if PART in held:
+            if PART in names:
                 if (self.part / self.name).exists():  # else it was stopped before its first image
                     self._same(self.part / self.name, f"remove {self.part} or choose another --out")
-                    for name in held:  # moved up just before it was stopped
+                    for name in names:  # moved up just before it was stopped
                         if name != PART and not (self.part / name).exists():
                             os.replace(self.out / name, self.part / name)
                 for half in list(self.part.rglob("*.part")):  # being written when it was killed; see write_atomic
                     half.unlink()
-            elif held:
-                raise UserError(f"--out '{self.out}' holds '{held[0]}' and is no {self.whole}; choose another --out")
+            elif names:
+                raise UserError(f"--out '{self.out}' holds '{names[0]}' and is no {self.whole}; choose another --out")
             self.part.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise cannot_write(self.out, error) from None
-        write_atomic(self.part / self.name, encoded(self.facts, indent=1))
+        write_atomic(self.part / self.name, encode_json(self.facts, indent=1))
         return True
 
     def has(self, name: str) -> bool:
@@ -83,19 +83,19 @@ class Destination:
     def _same(self, file: Path, advice: str) -> None:
         """Refuse a folder whose facts are not these."""
         try:
-            held = json.loads(file.read_bytes())
-            told = " of ".join(str(held[name]) for name in self.told)
+            facts = json.loads(file.read_bytes())
+            description = " of ".join(str(facts[name]) for name in self.identity)
         except (ValueError, KeyError, TypeError):
             raise UserError(f"{file} is not the {self.name} of an export; {advice}") from None
-        if held != self.facts:
-            differing = next(name for name in (*held, *self.facts) if held.get(name) != self.facts.get(name))
+        if facts != self.facts:
+            differing = next(name for name in (*facts, *self.facts) if facts.get(name) != self.facts.get(name))
             raise UserError(
-                f"{self.out} holds another export, {told} ({differing}: {held.get(differing)!r}, not "
+                f"{self.out} holds another export, {description} ({differing}: {facts.get(differing)!r}, not "
                 f"{self.facts.get(differing)!r}); {advice}"
             )
 
 
-def encoded(value: Any, indent: int | None = None) -> bytes:
+def encode_json(value: Any, indent: int | None = None) -> bytes:
     """JSON in UTF-8, the same bytes for the same value."""
     separators = (",", ":") if indent is None else None
     return (json.dumps(value, indent=indent, separators=separators, ensure_ascii=False) + "\n").encode()

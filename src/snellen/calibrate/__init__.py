@@ -31,10 +31,10 @@ def calibrate(
     (default 600); `quick` climbs three rungs with 120 images. A second call with the same words asks nothing again.
     """
     folder = Path(out)
-    climbed = climb(folder, only, images, trained, quick, quiet)
+    ladders = climb(folder, only, images, trained, quick, quiet)
     flags = [*(f"--only {name}" for name in only), *(["--images", str(images)] if images is not None else [])]
     flags += [f"--{name}" for name, on in (("trained", trained), ("quick", quick)) if on]
-    result = result_of(climbed, folder, " ".join(["snellen calibrate", *flags]))
+    result = result_of(ladders, folder, " ".join(["snellen calibrate", *flags]))
     content = json.dumps(result, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     write_atomic(folder / "calibration.json", content.encode())
     pages.write(result, folder)

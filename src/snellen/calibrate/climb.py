@@ -1,4 +1,4 @@
-"""Climbing ladders: one audit a rung, each in its own run folder, so that a second climb asks nothing."""
+"""Climbing ladders: one audit per rung, each in its own run folder, so that a second climb asks nothing."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Climbed:
+class ClimbedLadder:
     """A ladder with its steps and how it did."""
 
     name: str
@@ -46,19 +46,19 @@ def climb(
     trained: bool = False,
     quick: bool = False,
     quiet: bool = False,
-) -> list[Climbed]:
+) -> list[ClimbedLadder]:
     """The chosen ladders, climbed: every one that trains nothing, those that train too if `trained`, or `only` some.
 
-    `images` are shown on each rung; `quick` climbs three rungs a ladder, with fewer images. Runs and networks lie
+    `images` are shown on each rung; `quick` climbs three rungs per ladder, with fewer images. Runs and networks lie
     under `out` by what they ask, so what is there already is only read.
     """
-    shown = images if images is not None else QUICK_IMAGES if quick else IMAGES
-    if shown < 2:
-        raise UserError(f"expected at least 2 images, got {shown}")
-    return [_climbed(name, LADDERS[name], shown, quick, out, quiet) for name in chosen(only, trained)]
+    count = images if images is not None else QUICK_IMAGES if quick else IMAGES
+    if count < 2:
+        raise UserError(f"expected at least 2 images, got {count}")
+    return [_climb_ladder(name, LADDERS[name], count, quick, out, quiet) for name in choose_ladders(only, trained)]
 
 
-def chosen(only: Sequence[str], trained: bool) -> list[str]:
+def choose_ladders(only: Sequence[str], trained: bool) -> list[str]:
     """The names of the ladders to climb, in the order of the table."""
     for name in only:
         if name not in LADDERS:
@@ -66,13 +66,13 @@ def chosen(only: Sequence[str], trained: bool) -> list[str]:
     return [name for name, one in LADDERS.items() if (name in only if only else trained or not one.trained)]
 
 
-def _climbed(name: str, ladder: Ladder, images: int, quick: bool, out: Path, quiet: bool) -> Climbed:
+def _climb_ladder(name: str, ladder: Ladder, images: int, quick: bool, out: Path, quiet: bool) -> ClimbedLadder:
     steps = []
     for rung in ladder.rungs(images, quick):
         if not quiet and sys.stderr.isatty():
             print(f"{name}: {ladder.planted} {rung.x:g}", file=sys.stderr)
         steps.append(_step(name, ladder, rung, out))
-    return Climbed(name, ladder, tuple(steps), score([step.point for step in steps]))
+    return ClimbedLadder(name, ladder, tuple(steps), score([step.point for step in steps]))
 
 
 def _step(name: str, ladder: Ladder, rung: Rung, out: Path) -> Step:
@@ -80,23 +80,23 @@ def _step(name: str, ladder: Ladder, rung: Rung, out: Path) -> Step:
     from snellen.exam.audit import audit
     from snellen.models import subjects_of
 
-    model = f"{name}={_networks(_shown(ladder, rung), out) if rung.train else rung.model}"
-    asked = [*(subject.card.fingerprint for subject in subjects_of(model)), load_data(rung.data).fingerprint]
-    folder = out / "runs" / f"{name}-{rung.x:g}-{key_of([*asked, rung.learnt, ladder.audits])[:8]}"
-    run = audit(model, rung.data, ladder.audits, folder, quiet=True, report=False, train=rung.learnt or None)
-    found = ladder.picked(run.results()["findings"])
-    own = tuple(nan if found[key] is None else found[key] for key in ("value", "low", "high"))
-    value, low, high = own if ladder.reads is None else ladder.reads(found)
+    model = f"{name}={_networks(_training_data(ladder, rung), out) if rung.train else rung.model}"
+    fingerprints = [*(subject.card.fingerprint for subject in subjects_of(model)), load_data(rung.data).fingerprint]
+    folder = out / "runs" / f"{name}-{rung.x:g}-{key_of([*fingerprints, rung.audit_train, ladder.audits])[:8]}"
+    run = audit(model, rung.data, ladder.audits, folder, quiet=True, report=False, train=rung.audit_train or None)
+    finding = ladder.pick(run.results()["findings"])
+    own = tuple(nan if finding[key] is None else finding[key] for key in ("value", "low", "high"))
+    value, low, high = own if ladder.reads is None else ladder.reads(finding)
     truth = nan if ladder.truth is None else float(ladder.truth(rung.x))
-    return Step(rung, folder, found["n"], Point(rung.x, value, low, high, truth))
+    return Step(rung, folder, finding["n"], Point(rung.x, value, low, high, truth))
 
 
-def _shown(ladder: Ladder, rung: Rung) -> Any:
+def _training_data(ladder: Ladder, rung: Rung) -> Any:
     """The data that the networks of a rung learn from."""
     from snellen.data import load_data
 
     data = load_data(rung.train)
-    return data if ladder.taught is None else ladder.taught(data, rung.x)
+    return data if ladder.make_training_data is None else ladder.make_training_data(data, rung.x)
 
 
 def _networks(data: Any, out: Path) -> str:

@@ -9,33 +9,33 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from snellen.data import Dataset
 
-SIZE = 32  # pixels a side of the images shown
+SIZE = 32  # pixels per side of the images shown
 CHANCE = 1 / 12  # what a guess is right, over the classes of the phantom world
 
 
 @dataclass(frozen=True)
 class Rung:
-    """One step: the planted value, who is asked about what, for networks the world to train on first, and the training
+    """One step: the planted value, the model and the data, for networks the world to train on first, and the training
     images that an audit of the train-test gap is shown."""
 
     x: float
     model: str
     data: str
     train: str
-    learnt: str = ""
+    audit_train: str = ""
 
 
 @dataclass(frozen=True)
 class Ladder:
-    """What is planted, who is asked about what, and what should be found.
+    """What is planted, in which model and data, and which finding should show it.
 
     `model`, `data` and `train` are texts in which {x} stands for the planted value, {images} for how many images are
-    shown and {size} for their side; without `model` small networks are trained on `train`; `learnt` are training images for
-    audits that compare both. `finding` is the name of the finding that is read, from the audits in `audits`; `where` picks
+    shown and {size} for their side; without `model` small networks are trained on `train`; `audit_train` are training images
+    for audits that compare both. `finding` is the name of the finding that is read, from the audits in `audits`; `where` picks
     one of several of that name by its facts, or by its `distortion`. `moves` says which way it should go, or that it should
     stay (`flat`), `truth` its exact expected value where that is known. `reads` takes value, low and high from the finding
-    where they are not its own, and `called` names them then. `taught` makes of `train` and the planted value what the
-    networks are shown instead of `train` itself.
+    where they are not its own, and `value_name` names them then. `make_training_data` makes of `train` and
+    the planted value what the networks are shown instead of `train` itself.
     """
 
     title: str
@@ -46,20 +46,20 @@ class Ladder:
     moves: Literal["up", "down", "flat"]
     model: str = ""
     train: str = ""
-    learnt: str = ""
+    audit_train: str = ""
     audits: str = "occlusion([0.5], [black])"
     where: Mapping[str, Any] = field(default_factory=dict)
     values: tuple[float, ...] = (0, 0.2, 0.4, 0.6, 0.8, 1)
     truth: Callable[[float], float] | None = None
     reads: Callable[[Mapping[str, Any]], tuple[float, float, float]] | None = None
-    called: str = ""
-    taught: Callable[[Dataset, float], Dataset] | None = None
+    value_name: str = ""
+    make_training_data: Callable[[Dataset, float], Dataset] | None = None
 
     def __post_init__(self) -> None:
         if bool(self.model) == bool(self.train):
             raise ValueError("expected either a model that is asked or a world to train on")
-        if self.taught is not None and not self.train:
-            raise ValueError("expected a world to train on, of which `taught` makes what is shown")
+        if self.make_training_data is not None and not self.train:
+            raise ValueError("expected a world to train on, of which `make_training_data` makes what is shown")
 
     @property
     def trained(self) -> bool:
@@ -68,21 +68,21 @@ class Ladder:
 
     def rungs(self, images: int, quick: bool = False) -> list[Rung]:
         """Its rungs; `quick` leaves the first, the middle and the last."""
-        chosen = (self.values[0], self.values[len(self.values) // 2], self.values[-1]) if quick else self.values
+        values = (self.values[0], self.values[len(self.values) // 2], self.values[-1]) if quick else self.values
 
-        def filled(text: str, x: float) -> str:
+        def fill(text: str, x: float) -> str:
             return text.format(x=f"{x:g}", images=images, size=SIZE)
 
-        texts = (self.model, self.data, self.train, self.learnt)
-        return [Rung(x, *(filled(text, x) for text in texts)) for x in chosen]
+        texts = (self.model, self.data, self.train, self.audit_train)
+        return [Rung(x, *(fill(text, x) for text in texts)) for x in values]
 
-    def picked(self, findings: list[dict[str, Any]]) -> dict[str, Any]:
+    def pick(self, findings: list[dict[str, Any]]) -> dict[str, Any]:
         """The one finding that is read."""
-        found = [one for one in findings if one["name"] == self.finding and one["on"] == "test" and self._fits(one)]
-        if len(found) != 1:
-            raise ValueError(f"expected one finding '{self.finding}' with {dict(self.where)}, got {len(found)}")
-        return found[0]
+        matches = [one for one in findings if one["name"] == self.finding and one["on"] == "test" and self._fits(one)]
+        if len(matches) != 1:
+            raise ValueError(f"expected one finding '{self.finding}' with {dict(self.where)}, got {len(matches)}")
+        return matches[0]
 
     def _fits(self, finding: dict[str, Any]) -> bool:
-        held = {**finding["facts"], "distortion": finding["distortions"][0]}
-        return all(held.get(name) == value for name, value in self.where.items())
+        facts = {**finding["facts"], "distortion": finding["distortions"][0]}
+        return all(facts.get(name) == value for name, value in self.where.items())

@@ -7,14 +7,14 @@ from statistics import fmean, stdev
 from typing import Any
 
 from snellen.calibrate.ladder import CHANCE, Ladder
-from snellen.calibrate.paint_ladders import PAINTED
-from snellen.calibrate.trained_ladders import TAUGHT
+from snellen.calibrate.paint_ladders import PAINT_LADDERS
+from snellen.calibrate.trained_ladders import TRAINED_LADDERS
 from snellen.data.phantom import EDGE_CLASS
 
 AREAS = (0.1, 0.3, 0.5, 0.7, 0.9)  # the squares of the memory ladder
 TEST = "phantom:test?size={size}&n={images}"
 SQUARE = "occlude(area=0.3, fill=black, inside=true, law=exact)"
-EDGED = "observer:mixture(mixture(edges(texture), texture, {x}), guess, 0.7)"
+EDGE_OBSERVER = "observer:mixture(mixture(edges(texture), texture, {x}), guess, 0.7)"
 # Without the classes that have straight edges of their own, for which any network takes a square. Tiles of noise were
 # chosen on the world of seed 0, so the ladder stands on another.
 EDGE_TRAIN = "phantom:train?size={size}&n=2400&seed=1&edge_class={x}&without=square,cross"
@@ -24,7 +24,7 @@ SOFT = "soft_shuffle(grid=4, width=0.75)"
 
 
 def planted_rise(finding: Mapping[str, Any]) -> tuple[float, float, float]:
-    """The rise in EDGE_CLASS's share of the errors, mean over the runs with Student's 95 % interval."""
+    """The rise in EDGE_CLASS's share of the errors, mean over the runs with Student's 95% interval."""
     from scipy.special import stdtrit
 
     place = finding["facts"]["classes"].index(EDGE_CLASS)
@@ -91,18 +91,18 @@ LADDERS: dict[str, Ladder] = {
     "forgetting": Ladder(
         title="iOcclusion and memory",
         planted="share of images forgotten under half a cover",
-        says="It recalls training images by 60 % of their pixels on a share x of the images, by 30 % on the rest, and guesses "
+        says="It recalls training images by 60% of their pixels on a share x of the images, by 30% on the rest, and guesses "
         "otherwise. Half covered, the gap between training and test images stays on that rest alone: 1 − x.",
         model="observer:mixture(memory(0.6, 'phantom:train?size={size}&n={images}'), "
         "memory(0.3, 'phantom:train?size={size}&n={images}'), {x})",
         data=TEST,
-        learnt="phantom:train?size={size}&n={images}",
+        audit_train="phantom:train?size={size}&n={images}",
         audits="occlusion([0.5], [black])",
         finding="iocclusion",
         moves="down",
         truth=lambda x: 1 - x,
     ),
-    **PAINTED,
+    **PAINT_LADDERS,
     "patches": Ladder(
         title="Shuffling and large patches",
         planted="share of answers that need whole patches",
@@ -131,8 +131,8 @@ LADDERS: dict[str, Ladder] = {
         title="Interference of a black square",
         planted="share of answers that straight edges decide",
         says="An observer that takes straight edges for one class takes a black square for it. Mixed with one of texture, "
-        "and 30 % guesses as errors of every class: DI should rise from about 0.",
-        model=EDGED,
+        "and 30% guesses as errors of every class: DI should rise from about 0.",
+        model=EDGE_OBSERVER,
         data=TEST + "&texture_bias=1",
         audits="interference([occlude(0.3, black)])",
         finding="interference",
@@ -143,7 +143,7 @@ LADDERS: dict[str, Ladder] = {
         title="Interference of shuffling",
         planted="share of answers that straight edges decide",
         says="The same observers: the seams between 4 × 4 shuffled tiles are straight edges too.",
-        model=EDGED,
+        model=EDGE_OBSERVER,
         data=TEST + "&texture_bias=1",
         audits="interference([shuffle(4)])",
         finding="interference",
@@ -154,8 +154,8 @@ LADDERS: dict[str, Ladder] = {
         title="Interference of a soft shuffle",
         planted="share of answers that straight edges decide",
         says="The same observers again: tiles that fade into each other have no straight seams, so DI should stay where it "
-        "is. It does not begin at 0: blended pixels are new pixels, so the 30 % of guesses are drawn anew.",
-        model=EDGED,
+        "is. It does not begin at 0: blended pixels are new pixels, so the 30% of guesses are drawn again.",
+        model=EDGE_OBSERVER,
         data=TEST + "&texture_bias=1",
         audits="interference([soft_shuffle(4)])",
         finding="interference",
@@ -257,7 +257,7 @@ LADDERS: dict[str, Ladder] = {
         where={"distortion": TILES},
         values=(0, 0.25, 0.5, 0.75, 1),
         reads=planted_rise,
-        called="rise of the planted class",
+        value_name="rise of the planted class",
     ),
     "trained_seams": Ladder(
         title="A network that learnt edges: shuffling",
@@ -285,5 +285,5 @@ LADDERS: dict[str, Ladder] = {
         where={"distortion": SOFT},
         values=(0, 0.25, 0.5, 0.75, 1),
     ),
-    **TAUGHT,
+    **TRAINED_LADDERS,
 }

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from snellen.calibrate.climb import Climbed, Step
+from snellen.calibrate.climb import ClimbedLadder, Step
 from snellen.calibrate.ladder import Ladder
 from snellen.calibrate.score import Point, Score
 from snellen.version import __version__
@@ -16,18 +16,18 @@ from snellen.version import __version__
 MONOTONE = 0.9 - 1e-9  # the least rank correlation (0.9), in the right direction, that counts as following
 
 
-def result_of(climbed: Sequence[Climbed], out: Path, command: str) -> dict[str, Any]:
+def result_of(ladders: Sequence[ClimbedLadder], out: Path, command: str) -> dict[str, Any]:
     """The result of some climbed ladders; nan becomes None."""
     return {
         "title": "Calibration: planted against measured",
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "snellen": __version__,
         "command": command,
-        "ladders": [_ladder(one, out) for one in climbed],
+        "ladders": [_ladder(one, out) for one in ladders],
     }
 
 
-def _ladder(one: Climbed, out: Path) -> dict[str, Any]:
+def _ladder(one: ClimbedLadder, out: Path) -> dict[str, Any]:
     score = one.score
     return {
         "name": one.name,
@@ -35,7 +35,7 @@ def _ladder(one: Climbed, out: Path) -> dict[str, Any]:
         "planted": one.ladder.planted,
         "says": one.ladder.says,
         "finding": one.ladder.finding,
-        "measured": one.ladder.called or one.ladder.finding.replace("_", " "),
+        "measured": one.ladder.value_name or one.ladder.finding.replace("_", " "),
         "audits": one.ladder.audits,
         "moves": one.ladder.moves,
         "follows": follows(score, [step.point for step in one.steps], one.ladder.moves),
@@ -56,12 +56,14 @@ def follows(score: Score, points: Sequence[Point], moves: str) -> bool:
 
 
 def _point(step: Step, ladder: Ladder, out: Path) -> dict[str, Any]:
-    measured = {name: _plain(getattr(step.point, name)) for name in ("x", "value", "low", "high", "truth")}
+    values = {name: _plain(getattr(step.point, name)) for name in ("x", "value", "low", "high", "truth")}
     rung = step.rung
-    learnt = (
-        f"trained on {rung.train}" if ladder.taught is None else f"trained on what the ladder makes of {rung.train}"
+    training = (
+        f"trained on {rung.train}"
+        if ladder.make_training_data is None
+        else f"trained on what the ladder makes of {rung.train}"
     )
-    return {**measured, "n": step.n, "model": rung.model or learnt, "data": rung.data,
+    return {**values, "n": step.n, "model": rung.model or training, "data": rung.data,
             "run": step.run.relative_to(out).as_posix()}  # fmt: skip
 
 

@@ -11,12 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from snellen.measure.estimate import Estimate
 
-WIDTH = 2 * 1.959964  # of a 95 % interval, in standard errors
+WIDTH = 2 * 1.959964  # of a 95% interval, in standard errors
 
 
 @dataclass(frozen=True)
 class Point:
-    """One rung: the planted value, what was measured with its 95 % interval, and the known truth (nan: not known)."""
+    """One rung: the planted value, what was measured with its 95% interval, and the known truth (nan: not known)."""
 
     x: float
     value: float
@@ -29,7 +29,7 @@ class Point:
 class Score:
     """How a ladder did.
 
-    `spearman` is the rank correlation of planted and measured, −1 to 1; `slope` the least-squares slope with its 95 %
+    `spearman` is the rank correlation of planted and measured, −1 to 1; `slope` the least-squares slope with its 95%
     interval; `truth_slope` that of the known truth at the same rungs; `worst` the largest distance from the truth and
     `inside` the number of rungs whose interval holds it. nan, and None for `inside`, where the truth is not known.
     """
@@ -45,13 +45,13 @@ def score(points: Sequence[Point]) -> Score:
     """The score of a ladder's points, in any order."""
     x, y, truth = (np.array([getattr(point, name) for point in points], float) for name in ("x", "value", "truth"))
     known = bool(len(points)) and bool(np.isfinite(truth).all())
-    held = [point.low - 1e-9 <= point.truth <= point.high + 1e-9 for point in points]
+    inside = [point.low - 1e-9 <= point.truth <= point.high + 1e-9 for point in points]
     return Score(
         spearman=spearman(x, y),
         slope=slope(points),
         truth_slope=fitted_slope(x, truth) if known else nan,
         worst=float(np.abs(y - truth).max()) if known else nan,
-        inside=sum(held) if known else None,
+        inside=sum(inside) if known else None,
     )
 
 

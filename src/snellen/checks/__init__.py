@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from snellen.checks.clean_answers import CHECKS, doubts_about, told_once
-from snellen.checks.copies import Listed, copies, read_listed
+from snellen.checks.clean_answers import CHECKS, doubts_about, merge_runs
+from snellen.checks.copies import ListedImage, copies, read_images
 from snellen.checks.doubt import Clean, Doubt
 
 
 def refusal(doubts: Sequence[Doubt]) -> str:
-    """What --strict says of doubts: the first, and how many more there are."""
+    """The error of --strict: the first doubt, and how many more there are."""
     more = len(doubts) - 1
     others = f" (and {more} other warning{'s' if more > 1 else ''})" if more else ""
     return f"{doubts[0]}{others}"
@@ -25,11 +25,11 @@ __all__ = [
     "CHECKS",
     "Clean",
     "Doubt",
-    "Listed",
+    "ListedImage",
     "certain",
     "copies",
     "doubts_about",
-    "read_listed",
+    "merge_runs",
+    "read_images",
     "refusal",
-    "told_once",
 ]

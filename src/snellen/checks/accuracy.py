@@ -9,14 +9,14 @@ FAR = 0.10  # below the stated accuracy, as a share
 
 
 def chance_level(clean: Clean) -> Doubt | None:
-    """Accuracy whose 95 % interval reaches down to 1 / classes."""
-    seen, classes = accuracy(clean.correct), len(clean.classes)
-    if not seen.n or classes < 2 or seen.low > 1 / classes:
+    """Accuracy whose 95% interval reaches down to 1 / classes."""
+    estimate, classes = accuracy(clean.correct), len(clean.classes)
+    if not estimate.n or classes < 2 or estimate.low > 1 / classes:
         return None
     return Doubt(
         "chance_level",
-        f"{clean.who} is right on {100 * seen.value:.1f} % of {seen.n:,} unmodified images, not clearly above the "
-        f"{100 / classes:.1f} % of guessing among {classes} classes",
+        f"{clean.who} is right on {100 * estimate.value:.1f}% of {estimate.n:,} unmodified images, not clearly above the "
+        f"{100 / classes:.1f}% of guessing among {classes} classes",
         "check weights, preprocessing and class order, or show more images; drops from guessing mean nothing",
         clean.model,
     )
@@ -24,14 +24,14 @@ def chance_level(clean: Clean) -> Doubt | None:
 
 def below_stated(clean: Clean) -> Doubt | None:
     """Accuracy that is clearly, and by more than ten points, below what the model's card states."""
-    seen = accuracy(clean.correct)
-    if clean.stated is None or not seen.n or seen.high >= clean.stated or seen.value > clean.stated - FAR:
+    estimate = accuracy(clean.correct)
+    if clean.stated is None or not estimate.n or estimate.high >= clean.stated or estimate.value > clean.stated - FAR:
         return None
     return Doubt(
         "below_stated",
-        f"{clean.who} is right on {100 * seen.value:.1f} % of the unmodified images, its card states "
-        f"{100 * clean.stated:.1f} %",
-        "check weights, preprocessing and label map; if these images are of another kind than the stated ones, say so "
+        f"{clean.who} is right on {100 * estimate.value:.1f}% of the unmodified images, its card states "
+        f"{100 * clean.stated:.1f}%",
+        "check weights, preprocessing and label map; if these images are of another kind than the stated ones, state it "
         "beside the numbers",
         clean.model,
     )

@@ -22,7 +22,7 @@ def unmapped(clean: Clean) -> Doubt | None:
         return None
     return Doubt(
         "unmapped",
-        f"{100 * share:.0f} % of the answers of {clean.who} to unmodified images are none of the data's "
+        f"{100 * share:.0f}% of the answers of {clean.who} to unmodified images are none of the data's "
         f"{len(clean.classes)} classes and count as wrong",
         'check the class names, or pass --labels map.json; its rule "mean" or "sum" lets the model choose among the '
         "data's classes only",
@@ -34,16 +34,16 @@ def class_order(clean: Clean) -> Doubt | None:
     """Answers that become far more often right when classes are renamed one to one."""
     if len(clean.labels) < FEWEST:
         return None
-    right, renamed = relabelled(clean.pred, clean.labels, len(clean.classes))
+    right, renaming = relabel(clean.pred, clean.labels, len(clean.classes))
     own = clean.correct
     if right.mean() - own.mean() < GAIN or not compare(right, own).p < 0.001:
         return None
-    moved = [(np.sum((clean.pred == a) & (clean.labels == b)), a, b) for a, b in enumerate(renamed) if a != b]
-    _, answer, truth = max(moved)
+    confusions = [(np.sum((clean.pred == a) & (clean.labels == b)), a, b) for a, b in enumerate(renaming) if a != b]
+    _, answer, truth = max(confusions)
     return Doubt(
         "class_order",
         f"the answers of {clean.who} look like the data's classes in another order: renamed one to one they are right on "
-        f"{100 * right.mean():.1f} %, as they stand on {100 * own.mean():.1f} % (what it calls '{clean.classes[answer]}' is "
+        f"{100 * right.mean():.1f}%, as they stand on {100 * own.mean():.1f}% (what it calls '{clean.classes[answer]}' is "
         f"mostly '{clean.classes[truth]}')",
         "check the order of the model's classes and pass them: from_torch(module, classes=[…]) or --labels map.json",
         clean.model,
@@ -56,8 +56,8 @@ def unrelated(clean: Clean) -> Doubt | None:
     if guessing is None or len(clean.labels) < FEWEST or not clean.confidence.mean() >= SURE:
         return guessing
     shares = np.bincount(clean.pred[clean.pred >= 0]) / len(clean.pred)
-    varied = np.exp(-np.sum(shares[shares > 0] * np.log(shares[shares > 0])))
-    if varied < len(clean.classes) / 2 or informative(clean.pred, clean.labels):
+    classes_used = np.exp(-np.sum(shares[shares > 0] * np.log(shares[shares > 0])))
+    if classes_used < len(clean.classes) / 2 or informative(clean.pred, clean.labels):
         return guessing
     return Doubt(
         "unrelated_labels",
@@ -70,7 +70,7 @@ def unrelated(clean: Clean) -> Doubt | None:
     )
 
 
-def relabelled(pred: np.ndarray, labels: np.ndarray, classes: int) -> tuple[np.ndarray, np.ndarray]:
+def relabel(pred: np.ndarray, labels: np.ndarray, classes: int) -> tuple[np.ndarray, np.ndarray]:
     """Whether each answer is right under the best one-to-one renaming, and that renaming int [classes].
 
     The renaming that judges an answer comes from the other half of the images, so that it cannot be fitted to chance.
@@ -80,22 +80,22 @@ def relabelled(pred: np.ndarray, labels: np.ndarray, classes: int) -> tuple[np.n
         return right, np.arange(classes)
     order = np.argsort(labels, kind="stable")
     halves = order[::2], order[1::2]
-    for fitted, judged in (halves, halves[::-1]):
-        renamed = _best_renaming(pred[fitted], labels[fitted], classes)
-        answers = pred[judged]
-        right[judged] = (answers >= 0) & (renamed[answers] == labels[judged])
+    for fit, rest in (halves, halves[::-1]):
+        renaming = _best_renaming(pred[fit], labels[fit], classes)
+        answers = pred[rest]
+        right[rest] = (answers >= 0) & (renaming[answers] == labels[rest])
     return right, _best_renaming(pred, labels, classes)
 
 
 def informative(pred: np.ndarray, labels: np.ndarray) -> bool:
-    """Whether answers and labels share more information than 99 % of shuffled labels would.
+    """Whether answers and labels share more information than 99% of shuffled labels would.
 
     The margins stay as they are, so the mutual information orders as Σ c·log c over the pairs' counts c.
     """
-    random = np.random.default_rng(7919)  # not 0: somebody may have shuffled with that
-    own = _shared(pred, labels)
-    shuffled = [_shared(pred, random.permutation(labels)) for _ in range(SHUFFLES)]
-    return bool(own > np.quantile(shuffled, 0.99))
+    random = np.random.default_rng(7919)  # not 0: users may have shuffled with that
+    own = _shared_information(pred, labels)
+    chance = [_shared_information(pred, random.permutation(labels)) for _ in range(SHUFFLES)]
+    return bool(own > np.quantile(chance, 0.99))
 
 
 def _best_renaming(pred: np.ndarray, labels: np.ndarray, classes: int) -> np.ndarray:
@@ -105,15 +105,15 @@ def _best_renaming(pred: np.ndarray, labels: np.ndarray, classes: int) -> np.nda
     present = np.union1d(pred[pred >= 0], labels)
     place = np.zeros(classes, np.int64)
     place[present] = np.arange(len(present))
-    told = pred >= 0
+    mapped = pred >= 0
     counts = np.eye(len(present)) / 2
-    np.add.at(counts, (place[pred[told]], place[labels[told]]), 1)
+    np.add.at(counts, (place[pred[mapped]], place[labels[mapped]]), 1)
     rows, columns = linear_sum_assignment(counts, maximize=True)
-    renamed = np.arange(classes)
-    renamed[present[rows]] = present[columns]
-    return renamed
+    renaming = np.arange(classes)
+    renaming[present[rows]] = present[columns]
+    return renaming
 
 
-def _shared(pred: np.ndarray, labels: np.ndarray) -> float:
+def _shared_information(pred: np.ndarray, labels: np.ndarray) -> float:
     _, counts = np.unique((pred + 1) * (labels.max() + 1) + labels, return_counts=True)
     return float(np.sum(counts * np.log(counts)))

@@ -19,18 +19,18 @@ CHECKS: tuple[Callable[[Clean], Doubt | None], ...] = (class_order, unmapped, un
 
 def doubts_about(answers: Answers, cell: Cell, stated: Mapping[str, float | None]) -> list[Doubt]:
     """What the clean answers (`cell`) of one model make doubtful; `stated` is the stated accuracy by run."""
-    found = [doubt for check in CHECKS for clean in _by_run(answers, cell, stated) if (doubt := check(clean))]
-    return told_once(found, len(answers.runs))
+    doubts = [doubt for check in CHECKS for clean in _by_run(answers, cell, stated) if (doubt := check(clean))]
+    return merge_runs(doubts, len(answers.runs))
 
 
-def told_once(doubts: Sequence[Doubt], runs: int) -> list[Doubt]:
-    """The doubts about one model's runs, those of one name told for the first run that raises it."""
-    told: dict[str, list[Doubt]] = {}
+def merge_runs(doubts: Sequence[Doubt], runs: int) -> list[Doubt]:
+    """The doubts about one model's runs, one per name: that of the first run that raises it."""
+    by_name: dict[str, list[Doubt]] = {}
     for doubt in doubts:
-        told.setdefault(doubt.name, []).append(doubt)
+        by_name.setdefault(doubt.name, []).append(doubt)
     return [
         replace(same[0], text=f"{same[0].text} (the like in {len(same)} of {runs} runs)") if runs > 1 else same[0]
-        for same in told.values()
+        for same in by_name.values()
     ]
 
 

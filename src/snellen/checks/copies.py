@@ -12,7 +12,7 @@ SHARE = 0.001  # of the test images; fewer copies move no number that is printed
 
 
 @dataclass(frozen=True)
-class Listed:
+class ListedImage:
     """One image of a dataset: its id, its class's name and the checksum of its content."""
 
     sample: str
@@ -20,12 +20,12 @@ class Listed:
     checksum: str
 
 
-def copies(listed: Mapping[str, Sequence[Listed]]) -> list[Doubt]:
+def copies(images: Mapping[str, Sequence[ListedImage]]) -> list[Doubt]:
     """Doubts about copies, from the images of each dataset by role (test, and train where given)."""
-    test, train = listed.get("test", ()), {one.checksum: one for one in listed.get("train", ())}
-    first: dict[str, Listed] = {}
+    test, train = images.get("test", ()), {one.checksum: one for one in images.get("train", ())}
+    first: dict[str, ListedImage] = {}
     both = [(one, train[one.checksum]) for one in test if one.checksum in train]
-    split = [(one, seen) for one in test if (seen := first.setdefault(one.checksum, one)).label != one.label]
+    split = [(one, other) for one in test if (other := first.setdefault(one.checksum, one)).label != one.label]
     doubts = []
     if both and len(both) >= SHARE * len(test):
         doubts.append(Doubt(
@@ -42,18 +42,18 @@ def copies(listed: Mapping[str, Sequence[Listed]]) -> list[Doubt]:
     return doubts
 
 
-def read_listed(folder: Path, on: str) -> list[Listed]:
+def read_images(folder: Path, on: str) -> list[ListedImage]:
     """The readable images of one dataset of a run folder."""
     import pyarrow.parquet as pq
 
-    held: list[Listed] = []
+    images: list[ListedImage] = []
     for file in sorted((folder / "samples" / on).glob("*.parquet")):
         table = pq.read_table(file, columns=["sample", "class", "checksum"])
         rows = zip(*(table[name].to_pylist() for name in ("sample", "class", "checksum")))
-        held += [Listed(*row) for row in rows if row[2]]
-    return held
+        images += [ListedImage(*row) for row in rows if row[2]]
+    return images
 
 
-def _pair(pair: tuple[Listed, Listed]) -> str:
+def _pair(pair: tuple[ListedImage, ListedImage]) -> str:
     one, other = pair
     return f"'{one.sample}', {one.label}, and '{other.sample}', {other.label}"

@@ -1,4 +1,4 @@
-"""What a check says when a number should not be believed yet, and what a check may look at."""
+"""The warning of a check that a number should not be believed yet, and the answers a check may look at."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-FEWEST = 30  # images below which chance alone could make the finer checks speak
+FEWEST = 30  # images below which chance alone could trigger the finer checks
 
 
 @dataclass(frozen=True)

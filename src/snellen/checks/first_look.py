@@ -14,7 +14,7 @@ from snellen.checks.preprocessing import preprocessing
 from snellen.data.dataset import Dataset, limited
 from snellen.distort import Nothing
 from snellen.engine.ask.slides import slides
-from snellen.engine.keep.failures import answered_nan
+from snellen.engine.keep.failures import nan_error
 from snellen.engine.requests.cell import canvas_for
 from snellen.engine.settings import Settings
 from snellen.errors import UserError
@@ -53,9 +53,9 @@ def first_look(
 ) -> list[Doubt]:
     """What up to 64 clean answers, and for a torch network other ways of preprocessing, make doubtful.
 
-    Nothing is said of recorded answers, which are checked whole, nor where there are fewer than 30 labelled images, nor of
-    models that are no torch networks if `networks_only`. A model that fails here fails in the run, where its failures are
-    listed.
+    There are none about recorded answers, which are checked whole, nor where there are fewer than 30 labelled images, nor
+    about models that are no torch networks if `networks_only`. A model that fails here fails in the run, where its failures
+    are listed.
     """
     model = subject.model(settings.device)
     if not model.card.live or (networks_only and not model.card.gradients):
@@ -67,7 +67,7 @@ def first_look(
         first = look.ask(look.images[:FIRST], look.labels[:FIRST])
         if not first.confidence.isfinite().all():
             sample = look.ids[int((~first.confidence.isfinite()).nonzero()[0])]
-            raise answered_nan(subject.name, sample, Nothing())
+            raise nan_error(subject.name, sample, Nothing())
         clean = Clean(
             who=f"'{subject.name}'" if subject.run == subject.name else f"'{subject.name}' ({subject.run})",
             model=subject.name,
@@ -77,23 +77,23 @@ def first_look(
             classes=data.classes,
             stated=subject.card.stated,
         )
-        doubt = preprocessing(subject.name, model, look, clean.correct) if model.module is not None else None
+        misfit = preprocessing(subject.name, model, look, clean.correct) if model.module is not None else None
     except UserError:
         raise
-    except Exception:  # whatever somebody's model raises
+    except Exception:  # whatever a user's model raises
         return []
-    return ([doubt] if doubt else []) + [found for check in CHECKS if (found := check(clean))]
+    return ([misfit] if misfit else []) + [doubt for check in CHECKS if (doubt := check(clean))]
 
 
 def _look(subject: Subject, data: Dataset, labels: LabelMap, settings: Settings) -> Look | None:
     model, canvas = subject.model(settings.device), canvas_for(subject, data)
-    known = data.at(np.flatnonzero(data.samples.labels >= 0)) if (data.samples.labels < 0).any() else data
-    if len(known) < FEWEST:
+    labelled = data.at(np.flatnonzero(data.samples.labels >= 0)) if (data.samples.labels < 0).any() else data
+    if len(labelled) < FEWEST:
         return None
-    chosen = limited(known, MOST if model.module is not None else FIRST)
-    (slide,) = slides(chosen, [range(len(chosen))], [canvas], settings.decoders)
+    dataset = limited(labelled, MOST if model.module is not None else FIRST)
+    (slide,) = slides(dataset, [range(len(dataset))], [canvas], settings.decoders)
     # A listing is often sorted by class: the first 64 of these images must not be of one class only.
-    rows = np.argsort(chosen.samples.keys, kind="stable")
+    rows = np.argsort(dataset.samples.keys, kind="stable")
     rows = rows[[not slide.errors[row] for row in rows]]
     if len(rows) < FEWEST:
         return None
@@ -102,5 +102,5 @@ def _look(subject: Subject, data: Dataset, labels: LabelMap, settings: Settings)
         answers = [model(some).cpu() for some in pixels.split(min(BATCH, settings.batch_for(canvas)))]
         return labels.read(torch.cat(answers), truth)
 
-    shown = chosen.samples.take(rows)
-    return Look(shown.ids, slide.images[canvas][rows], torch.from_numpy(shown.labels), ask)
+    samples = dataset.samples.take(rows)
+    return Look(samples.ids, slide.images[canvas][rows], torch.from_numpy(samples.labels), ask)

@@ -58,8 +58,8 @@ def preprocessing(name: str, model: Model, look: Look, own: np.ndarray) -> Doubt
             others[way] = np.concatenate([scores, look.right(way.pixels(look.images[start:stop]), start)])
         level = own[:stop].sum()
         # On the first images one that is right as often stays, unless neither is ever right.
-        needed = level if start == 0 and level > 0 else level + 1
-        others = {way: scores for way, scores in others.items() if scores.sum() >= needed}
+        threshold = level if start == 0 and level > 0 else level + 1
+        others = {way: scores for way, scores in others.items() if scores.sum() >= threshold}
         if not others:
             return None
     return fits_better(name, own[: len(look)], others)
@@ -72,8 +72,8 @@ def fits_better(model: str, own: np.ndarray, others: Mapping[Way, np.ndarray]) -
         return None
     return Doubt(
         "preprocessing",
-        f"'{model}' is right on {100 * others[best].mean():.1f} % of {len(own)} images given {best.name}, as it is asked on "
-        f"{100 * own.mean():.1f} %",
+        f"'{model}' is right on {100 * others[best].mean():.1f}% of {len(own)} images given {best.name}, as it is asked on "
+        f"{100 * own.mean():.1f}%",
         best.advice,
         model,
     )
@@ -83,12 +83,12 @@ def ways(model: Model) -> list[Way]:
     """The common normalisations that are not the model's own, and its own with red and blue exchanged."""
     mean, std = model.card.mean or (0.0, 0.0, 0.0), model.card.std or (1.0, 1.0, 1.0)
     others = [
-        Way(name, _advice(*wanted), _through((mean, std), wanted))
-        for name, wanted in NORMALISATIONS.items()
-        if not np.allclose(wanted, (mean, std), rtol=1e-3, atol=1e-4)
+        Way(name, _advice(*other), _through((mean, std), other))
+        for name, other in NORMALISATIONS.items()
+        if not np.allclose(other, (mean, std), rtol=1e-3, atol=1e-4)
     ]
-    turned = "it seems to expect blue first; give it such: wrap the module so that it calls network(x[:, [2, 1, 0]])"
-    return [*others, Way("red and blue exchanged (BGR)", turned, lambda images: images.flip(1))]
+    advice = "it seems to expect blue first; give it such: wrap the module so that it calls network(x[:, [2, 1, 0]])"
+    return [*others, Way("red and blue exchanged (BGR)", advice, lambda images: images.flip(1))]
 
 
 def _advice(mean: Triple, std: Triple) -> str:
@@ -98,10 +98,10 @@ def _advice(mean: Triple, std: Triple) -> str:
     return f"it seems trained on these; pass them: from_torch(module, mean={numbers[0]}, std={numbers[1]})"
 
 
-def _through(own: tuple[Triple, Triple], wanted: tuple[Triple, Triple]) -> Callable[[Tensor], Tensor]:
-    """uint8 images → float pixels that the own normalisation makes what the wanted one would make of the images."""
+def _through(own: tuple[Triple, Triple], other: tuple[Triple, Triple]) -> Callable[[Tensor], Tensor]:
+    """uint8 images → float pixels that the own normalisation makes what the other one would make of the images."""
     (mean, std), (other_mean, other_std) = (
-        tuple(torch.tensor(triple).view(1, 3, 1, 1) for triple in pair) for pair in (own, wanted)
+        tuple(torch.tensor(triple).view(1, 3, 1, 1) for triple in pair) for pair in (own, other)
     )
     scale = std / other_std
     return lambda images: images.float() * scale + 255 * (mean - other_mean * scale)

@@ -17,7 +17,7 @@ from snellen.data.in9.reading import in9 as variants
 from snellen.data.manifest import manifest
 from snellen.data.phantom import DIALS
 from snellen.data.phantom import phantom as generated  # under its own name it would hide the package
-from snellen.data.subset import OPTIONS, chosen, only_ids, random_labels, without_classes
+from snellen.data.subset import OPTIONS, apply_options, only_ids, random_labels, without_classes
 from snellen.data.voc import voc
 from snellen.errors import UserError, unknown
 
@@ -99,7 +99,7 @@ def load_data(text: str) -> Dataset:
     if query and not options:
         raise UserError(f"cannot read '?{query}' in '{text}'; write it as ?column=value&other=value")
     data = SCHEMES[scheme].read(path, {name: value for name, value in options.items() if name not in OPTIONS})
-    data = chosen(data, {name: value for name, value in options.items() if name in OPTIONS})
+    data = apply_options(data, {name: value for name, value in options.items() if name in OPTIONS})
     return data if data.text == text else replace(data, text=text)
 
 

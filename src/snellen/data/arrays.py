@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from snellen.data.dataset import Dataset, Photos, Samples, filtered
+from snellen.data.dataset import Dataset, Photos, Samples, filter_rows
 from snellen.errors import UserError
 from snellen.hashing import file_sha256, key_of, pixel_checksums
 
@@ -22,7 +22,7 @@ def arrays(path: str, options: Mapping[str, str]) -> Dataset:
     for name in ("images", "labels"):
         if name not in content:
             raise UserError(f"{path} has no array '{name}'; it has: {', '.join(content)}")
-    return filtered(from_arrays(content, f"arrays:{path}", key_of(["arrays", file_sha256(file)])), options)
+    return filter_rows(from_arrays(content, f"arrays:{path}", key_of(["arrays", file_sha256(file)])), options)
 
 
 def from_arrays(content: Mapping[str, np.ndarray], text: str, fingerprint: str) -> Dataset:

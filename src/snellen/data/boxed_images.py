@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from snellen.data.dataset import Dataset, Photo, Samples, Unreadable, filtered
+from snellen.data.dataset import Dataset, Photo, Samples, Unreadable, filter_rows
 from snellen.data.decode import decode_file
 from snellen.errors import UserError
 from snellen.hashing import checksum, key_of
@@ -17,8 +17,8 @@ NO_BOXES = np.zeros((0, 4))
 
 
 @dataclass(frozen=True)
-class Boxed:
-    """One image of a listing: its id and file, and what was said of the objects in it.
+class BoxedImage:
+    """One image of a listing: its id and file, and the annotations of its objects.
 
     `boxes` are float [n, 4] as x0, y0, x1, y1 in pixels of the file, maximum exclusive, as they were given (an object may
     reach out of the image); `names` are their classes; `place` is the class where there is no box. `size` is the (width,
@@ -75,9 +75,9 @@ class Boxed:
         return replace(photo, maps={"mask": mask})
 
 
-def boxed(
+def boxed_dataset(
     text: str,
-    images: Sequence[Boxed],
+    images: Sequence[BoxedImage],
     classes: Sequence[str] | None = None,
     columns: Mapping[str, np.ndarray] | None = None,
     conditions: Mapping[str, str] | None = None,
@@ -104,7 +104,7 @@ def boxed(
     def read(positions: Sequence[int]) -> list[Photo | Unreadable]:
         return [_with_mask(images[p].read()) if masked else images[p].read() for p in positions]
 
-    return filtered(Dataset(text, known, samples, fingerprint, read, facts=facts), conditions or {})
+    return filter_rows(Dataset(text, known, samples, fingerprint, read, facts=facts), conditions or {})
 
 
 def switch(options: dict[str, str], name: str, allowed: Sequence[str], text: str) -> str:

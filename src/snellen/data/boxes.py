@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from snellen.data.boxed_images import NO_BOXES, Boxed, boxed, switch
-from snellen.data.dataset import Dataset, labelled
+from snellen.data.boxed_images import NO_BOXES, BoxedImage, boxed_dataset, switch
+from snellen.data.dataset import Dataset, number_labels
 from snellen.data.manifest import BOX, below, box_corners, read_table
 from snellen.errors import UserError
 
@@ -38,7 +38,7 @@ def boxes(path: str, options: Mapping[str, str]) -> Dataset:
         )
     corners[:, 2:] += beyond
     words = [str(word) for word in table["label"]]
-    _, classes = labelled(words)
+    _, classes = number_labels(words)
     rows: dict[str, list[int]] = {}
     for row, name in enumerate(table["path"]):
         rows.setdefault(str(name), []).append(row)
@@ -46,7 +46,7 @@ def boxes(path: str, options: Mapping[str, str]) -> Dataset:
     for name, own in rows.items():
         with_box = [row for row in own if not some[row]]
         images.append(
-            Boxed(
+            BoxedImage(
                 name,
                 below(root, name, f"{path} line {own[0] + 2}"),
                 tuple(words[row].strip() for row in with_box),
@@ -57,7 +57,7 @@ def boxes(path: str, options: Mapping[str, str]) -> Dataset:
         )
     first = [own[0] for own in rows.values()]
     more = {str(c): table[c].to_numpy()[first] for c in table.columns if c not in ("path", "label", *BOX)}
-    return boxed(text, images, classes, more, conditions)
+    return boxed_dataset(text, images, classes, more, conditions)
 
 
 def _table(table: pd.DataFrame, path: str) -> pd.DataFrame:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageDraw
 
-from snellen.data.boxed_images import NO_BOXES, Boxed, boxed
+from snellen.data.boxed_images import NO_BOXES, BoxedImage, boxed_dataset
 from snellen.data.dataset import Dataset
 from snellen.data.manifest import below
 from snellen.errors import UserError
@@ -51,13 +51,13 @@ def coco(path: str, options: Mapping[str, str]) -> Dataset:
         for name in (listing["images"][0] if listing["images"] else {})
         if name not in own and all(isinstance(entry.get(name), str | int | float) for entry in listing["images"])
     }
-    return boxed(text, images, tuple(names.values()), more, conditions)
+    return boxed_dataset(text, images, tuple(names.values()), more, conditions)
 
 
-def _image(entry: Entry, things: list[Entry], names: Mapping[object, str], root: Path, outlined: bool) -> Boxed:
+def _image(entry: Entry, things: list[Entry], names: Mapping[object, str], root: Path, outlined: bool) -> BoxedImage:
     boxes = [[x, y, x + w, y + h] for x, y, w, h in (thing["bbox"] for thing in things)]
     size = (int(entry["width"]), int(entry["height"])) if {"width", "height"} <= set(entry) else None
-    return Boxed(
+    return BoxedImage(
         str(entry["file_name"]),
         below(root, str(entry["file_name"]), f"image {entry['id']}"),
         tuple(names[thing["category_id"]] for thing in things),

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 import numpy as np
 
-from snellen.data.dataset import Dataset, Samples, filtered
+from snellen.data.dataset import Dataset, Samples, filter_rows
 from snellen.data.folder import folder
 from snellen.errors import UserError
 from snellen.hashing import key_of
@@ -40,4 +40,4 @@ def cue(path: str, options: Mapping[str, str]) -> Dataset:
     columns = {"texture": np.array(textures), "conflict": np.array(textures) != shapes}
     samples = Samples(data.samples.ids, data.samples.labels, {**data.samples.columns, **columns})
     cued = replace(data, text=f"cue:{path}", samples=samples, fingerprint=key_of(["cue", data.fingerprint]))
-    return filtered(cued, options)
+    return filter_rows(cued, options)

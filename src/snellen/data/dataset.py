@@ -127,7 +127,7 @@ def limited(data: Dataset, limit: int | None) -> Dataset:
     return data.at(np.sort(order[:limit]))
 
 
-def filtered(data: Dataset, conditions: Mapping[str, str]) -> Dataset:
+def filter_rows(data: Dataset, conditions: Mapping[str, str]) -> Dataset:
     """The rows whose columns equal the given values, as in `?level=0&split=val`; `label` filters by class name."""
     keep = np.ones(len(data), bool)
     for column, wanted in conditions.items():
@@ -145,7 +145,7 @@ def filtered(data: Dataset, conditions: Mapping[str, str]) -> Dataset:
     return data.at(np.flatnonzero(keep)) if conditions else data
 
 
-def labelled(names: Sequence[object]) -> tuple[np.ndarray, tuple[str, ...]]:
+def number_labels(names: Sequence[object]) -> tuple[np.ndarray, tuple[str, ...]]:
     """Label indices and class names of a label column: whole numbers (of up to six digits) keep their order, words are sorted."""
     words = [str(n).strip() for n in names]
     numbers = all(re.fullmatch(r"-?[0-9]{1,6}", w) for w in words)

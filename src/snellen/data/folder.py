@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from snellen.data.dataset import Dataset, Photo, Samples, Unreadable, filtered
+from snellen.data.dataset import Dataset, Photo, Samples, Unreadable, filter_rows
 from snellen.data.decode import decode_file
 from snellen.errors import UserError
 from snellen.hashing import key_of
@@ -51,7 +51,7 @@ def folder(path: str, options: Mapping[str, str]) -> Dataset:
         return [decode_file(root / ids[p]) for p in positions]
 
     fingerprint = key_of(["folder", ids, labels, stats])
-    return filtered(Dataset(f"folder:{path}", tuple(classes), samples, fingerprint, read), options)
+    return filter_rows(Dataset(f"folder:{path}", tuple(classes), samples, fingerprint, read), options)
 
 
 def _refuse(error: OSError) -> None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PIL import Image
 
-from snellen.data.dataset import Dataset, Photo, Samples, Unreadable, filtered, labelled
+from snellen.data.dataset import Dataset, Photo, Samples, Unreadable, filter_rows, number_labels
 from snellen.data.decode import decode_file
 from snellen.errors import UserError
 from snellen.hashing import key_of
@@ -52,7 +52,7 @@ def manifest(path: str, options: Mapping[str, str]) -> Dataset:
     if len(set(ids)) < len(ids):
         twice = next(i for i, count in Counter(ids).items() if count > 1)
         raise UserError(f"{path} lists '{twice}' twice; give each row its own 'id'")
-    labels, classes = labelled(list(table["label"]))
+    labels, classes = number_labels(list(table["label"]))
     extra = {str(c): table[c].to_numpy() for c in table.columns if c not in ("id", "label")}
 
     def read(positions: Sequence[int]) -> list[Photo | Unreadable]:
@@ -64,7 +64,7 @@ def manifest(path: str, options: Mapping[str, str]) -> Dataset:
     facts = frozenset({"masks"} if masks else ()) | frozenset({"boxes"} if boxes is not None else ())
     stats = [(p.stat().st_size, p.stat().st_mtime_ns) if p.exists() else (0, 0) for p in paths]
     fingerprint = key_of(["manifest", ids, labels.tolist(), stats, table.to_csv(index=False)])
-    return filtered(
+    return filter_rows(
         Dataset(f"manifest:{path}", classes, Samples(ids, labels, extra), fingerprint, read, facts=facts), conditions
     )
 

@@ -30,7 +30,7 @@ class Occluders:
     ids: tuple[str, ...]
     cutouts: tuple[np.ndarray, ...]
     fingerprint: str
-    found: int  # how many there were to choose from
+    total: int  # how many there were to choose from
 
     def reach(self, height: int, width: int) -> float:
         """The greatest share of an image of this size that one of the cut-outs can cover without leaving it."""
@@ -54,7 +54,7 @@ def read_occluders(folder: str | Path) -> Occluders:
             content = files[name].read_bytes()
         except OSError as error:
             raise UserError(f"cut-out '{files[name]}' cannot be read: {error.strerror or error}") from None
-        cutouts.append(_cutout(_decoded(content, str(files[name])), str(files[name])))
+        cutouts.append(_cutout(_decode(content, str(files[name])), str(files[name])))
         sums.append(checksum(content))
     return Occluders(str(folder), tuple(names), tuple(cutouts), key_of(["occluders", names, sums]), len(files))
 
@@ -91,7 +91,7 @@ def nearest(side: int, length: int) -> np.ndarray:
 def covering(pool: Occluders, height: int, width: int) -> tuple[np.ndarray, ...]:
     """For each cut-out, int64 [n]: how many pixels it covers in each of its `scaled_sides`."""
     counts = []
-    for cutout in fitted(pool, height, width):
+    for cutout in fit_cutouts(pool, height, width):
         mask = cutout[:, :, 3] > COVERS
         sides = scaled_sides(mask.shape, height, width)
         counts.append(
@@ -101,7 +101,7 @@ def covering(pool: Occluders, height: int, width: int) -> tuple[np.ndarray, ...]
 
 
 @functools.lru_cache(maxsize=8)
-def fitted(pool: Occluders, height: int, width: int) -> tuple[np.ndarray, ...]:
+def fit_cutouts(pool: Occluders, height: int, width: int) -> tuple[np.ndarray, ...]:
     """The cut-outs, those that are larger than the image made smaller: picking pixels of a large one would alias."""
     return tuple(_smaller(one, max(height, width)) for one in pool.cutouts)
 
@@ -113,8 +113,8 @@ def _smaller(cutout: np.ndarray, longest: int) -> np.ndarray:
     size = int(columns), int(rows)
     # Pillow weights colours by alpha, so that what lies under the transparency does not bleed in.
     small = np.asarray(Image.fromarray(cutout).resize(size, Image.Resampling.BOX))
-    hard = _hardened(small)
-    return hard if hard[:, :, 3].any() else _hardened(np.asarray(Image.fromarray(cutout).resize(size, 0)))
+    hard = _harden(small)
+    return hard if hard[:, :, 3].any() else _harden(np.asarray(Image.fromarray(cutout).resize(size, 0)))
 
 
 def _is_image(file: Path, root: Path) -> bool:
@@ -122,7 +122,7 @@ def _is_image(file: Path, root: Path) -> bool:
     return not hidden and file.suffix.lower() in EXTENSIONS and file.is_file()
 
 
-def _decoded(content: bytes, name: str) -> Image.Image:
+def _decode(content: bytes, name: str) -> Image.Image:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", Image.DecompressionBombWarning)
@@ -141,12 +141,12 @@ def _cutout(image: Image.Image, name: str) -> np.ndarray:
         raise UserError(f"cut-out '{name}' has no transparency; save the object alone, on a transparent ground")
     if not (rgba[:, :, 3] > COVERS).any():
         raise UserError(f"cut-out '{name}' is wholly transparent; it would cover nothing, leave it out")
-    hard = _hardened(rgba)
+    hard = _harden(rgba)
     rows, columns = (np.flatnonzero(hard[:, :, 3].any(axis)) for axis in (1, 0))
     return _smaller(hard[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1], LONGEST)
 
 
-def _hardened(rgba: np.ndarray) -> np.ndarray:
+def _harden(rgba: np.ndarray) -> np.ndarray:
     """The same with alpha 255 where it covers and 0 elsewhere."""
     alpha = np.where(rgba[:, :, 3:] > COVERS, np.uint8(255), np.uint8(0))
     return np.ascontiguousarray(np.concatenate([rgba[:, :, :3], alpha], 2))

@@ -26,7 +26,7 @@ OPTIONS = {
 }
 
 
-def chosen(data: Dataset, options: Mapping[str, str]) -> Dataset:
+def apply_options(data: Dataset, options: Mapping[str, str]) -> Dataset:
     """The data under the options named in OPTIONS, in that order: labels are drawn from the classes that are left."""
     if "labels_seed" in options and "random_labels" not in options:
         raise UserError("labels_seed says how random labels are drawn; add random_labels=SHARE or leave it out")
@@ -51,15 +51,15 @@ def random_labels(data: Dataset, share: float, seed: int = 0) -> Dataset:
         raise UserError(f"expected random_labels in [0, 1], got {share:g}")
     if seed < 0:
         raise UserError(f"expected labels_seed of at least 0, got {seed}")
-    samples = replace(data.samples, labels=drawn_labels(data.samples, len(data.classes), share, seed))
+    samples = replace(data.samples, labels=draw_labels(data.samples, len(data.classes), share, seed))
     return replace(data, samples=samples, fingerprint=key_of([data.fingerprint, "random_labels", float(share), seed]))
 
 
-def drawn_labels(samples: Samples, classes: int, share: float = 1, seed: int = 0) -> np.ndarray:
+def draw_labels(samples: Samples, classes: int, share: float = 1, seed: int = 0) -> np.ndarray:
     """int64 [samples]: the labels that `random_labels` gives a listing."""
-    drawn = (uniform(samples.ids, f"{seed}/label") * classes).astype(np.int64)
-    redrawn = (uniform(samples.ids, f"{seed}/whether") < share) & (samples.labels >= 0)
-    return np.where(redrawn, drawn, samples.labels)
+    random = (uniform(samples.ids, f"{seed}/label") * classes).astype(np.int64)
+    replaced = (uniform(samples.ids, f"{seed}/whether") < share) & (samples.labels >= 0)
+    return np.where(replaced, random, samples.labels)
 
 
 def without_classes(data: Dataset, names: Sequence[str]) -> Dataset:
@@ -73,32 +73,32 @@ def without_classes(data: Dataset, names: Sequence[str]) -> Dataset:
     for name in names:
         if name not in data.classes:
             raise unknown(f"class of {data.text}", name, data.classes)
-    gone = np.array([name in names for name in data.classes])
-    if gone.all():
+    removed = np.array([name in names for name in data.classes])
+    if removed.all():
         raise UserError(f"without={','.join(names)} leaves no class of {data.text}")
-    numbers = np.append(np.cumsum(~gone) - 1, -1)  # the last one is for label −1
+    numbers = np.append(np.cumsum(~removed) - 1, -1)  # the last one is for label −1
     labels = data.samples.labels
-    rows = np.flatnonzero((labels < 0) | ~gone[labels])
+    rows = np.flatnonzero((labels < 0) | ~removed[labels])
     if not len(rows):
         raise UserError(f"without={','.join(names)} leaves no sample of {data.text}")
     rest = data.at(rows)
-    left_out = sorted(set(names))
+    names_removed = sorted(set(names))
     return replace(
         rest,
         classes=tuple(name for name in data.classes if name not in names),
         samples=replace(rest.samples, labels=numbers[rest.samples.labels]),
         tree=None if data.tree is None else {name: up for name, up in data.tree.items() if name not in names},
-        fingerprint=key_of([rest.fingerprint, "without", left_out]),
+        fingerprint=key_of([rest.fingerprint, "without", names_removed]),
     )
 
 
 def only_ids(data: Dataset, file: str | Path) -> Dataset:
-    """The samples that a text file lists, one id a line, in the data's own order; all classes stay."""
-    listed = listed_ids(data, file)
-    return data.at(np.flatnonzero([name in listed for name in data.samples.ids]))
+    """The samples that a text file lists, one id per line, in the data's own order; all classes stay."""
+    wanted = read_ids(data, file)
+    return data.at(np.flatnonzero([name in wanted for name in data.samples.ids]))
 
 
-def listed_ids(data: Dataset, file: str | Path, limited: bool = False) -> frozenset[str]:
+def read_ids(data: Dataset, file: str | Path, limited: bool = False) -> frozenset[str]:
     """The ids that a text file lists, one per line; each must be the data's, unless it is known to be only a part (`limited`)."""
     path = Path(file).expanduser()
     if not path.is_file():

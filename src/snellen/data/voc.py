@@ -19,7 +19,7 @@ from xml.etree import ElementTree
 import numpy as np
 from PIL import Image
 
-from snellen.data.boxed_images import NO_BOXES, Boxed, boxed, switch
+from snellen.data.boxed_images import NO_BOXES, BoxedImage, boxed_dataset, switch
 from snellen.data.dataset import Dataset
 from snellen.data.folder import EXTENSIONS
 from snellen.errors import UserError
@@ -46,7 +46,7 @@ def voc(path: str, options: Mapping[str, str]) -> Dataset:
     for file in files:
         inside = file.relative_to(images)
         xml, outline = inside.with_suffix(".xml"), root / "SegmentationObject" / inside.with_suffix(".png")
-        image = Boxed(
+        image = BoxedImage(
             inside.as_posix(),
             file,
             place=inside.parts[0] if len(inside.parts) > 1 else None,
@@ -54,7 +54,7 @@ def voc(path: str, options: Mapping[str, str]) -> Dataset:
             mask=partial(_object, outline) if masked else None,
         )
         listing.append(_annotated(image, annotations / xml, first))
-    return boxed(text, listing, conditions=conditions)
+    return boxed_dataset(text, listing, conditions=conditions)
 
 
 def _split(root: Path, split: str, files: list[Path], task: str) -> list[Path]:
@@ -68,7 +68,7 @@ def _split(root: Path, split: str, files: list[Path], task: str) -> list[Path]:
     return [file for file in files if file.stem in wanted]
 
 
-def _annotated(image: Boxed, file: Path, first: int) -> Boxed:
+def _annotated(image: BoxedImage, file: Path, first: int) -> BoxedImage:
     """The image with what its XML file says: names, boxes and size; or that it is missing, or what is wrong with it."""
     try:
         root = ElementTree.fromstring(file.read_bytes())

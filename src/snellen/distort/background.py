@@ -1,4 +1,4 @@
-"""Backgrounds taken away, kept alone or exchanged: the variants of ImageNet-9 (paper 004), made on the canvas."""
+"""Backgrounds taken away, kept alone or exchanged: the variants of ImageNet-9 (Xiao et al. 2021), made on the canvas."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Background(Covering):
     fills boxes by OpenCV's Telea or Navier-Stokes method instead (slow). Without `own`, an image never lends to itself.
     The object is its mask, or with `foreground=box` its whole box; an image with several boxes has the one around them all.
     Donors come from `--donors`, else from the test data. Images whose box leaves no strip, whose object is empty, or for
-    whom there is no donor, count nowhere. In a chain it goes before anything that moves pixels.
+    which there is no donor, count nowhere. In a chain it goes before anything that moves pixels.
     """
 
     kind: Kind = "mixed_rand"
@@ -94,8 +94,8 @@ class Background(Covering):
             else:
                 view.exclude(empty(boxes))
             return inside(boxes, images.shape[2], images.shape[3], images.device)
-        shown = self.object_of(images, view)
-        return shown if self.kind == "no_fg" else ~shown
+        object_mask = self.object_of(images, view)
+        return object_mask if self.kind == "no_fg" else ~object_mask
 
     def paste(self, images: Tensor, view: View) -> tuple[Tensor, Tensor]:
         """The images with the covered pixels replaced, and the cover."""
@@ -122,7 +122,7 @@ class Background(Covering):
         return view.masks
 
     def backgrounds(self, images: Tensor, view: View) -> Tensor:
-        """uint8 [B, 3, H, W]: the background that each image borrows; notes whose it is, and excludes who finds none."""
+        """uint8 [B, 3, H, W]: the background that each image borrows; notes whose it is, and excludes images that find none."""
         assert view.donors is not None
         pool = view.donors
         if not len(pool.ids):
@@ -133,7 +133,7 @@ class Background(Covering):
         view.exclude(chosen < 0)
         view.notes["donor"], view.notes["donor_class"] = (words[chosen] for words in pool.named)
         lent = pool.backgrounds(self.inpaint)[view.tensor(np.maximum(chosen, 0))]
-        if (alone := np.flatnonzero(chosen < 0)).size:  # they keep their own, whoever else is in the pool
+        if (alone := np.flatnonzero(chosen < 0)).size:  # they keep their own, whatever else is in the pool
             rows = view.tensor(alone)
             lent[rows] = images[rows]
         return lent

@@ -1,4 +1,4 @@
-"""Cut-outs of real things pasted over the image: where the occluders are known, the safer test (paper 000)."""
+"""Cut-outs of real things pasted over the image: where the occluders are known, the safer test (Marcu & Prügel-Bennett 2022)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from snellen.data.occluders import Occluders, covering, fitted, scaled_sides
+from snellen.data.occluders import Occluders, covering, fit_cutouts, scaled_sides
 from snellen.distort.distortion import Covering
 from snellen.distort.law import Law, expect_within, percent_in_words
 from snellen.distort.view import View
@@ -101,7 +101,7 @@ class _Sheet:
 
 @functools.lru_cache(maxsize=8)
 def _sheet(pool: Occluders, height: int, width: int, device: torch.device) -> _Sheet:
-    cutouts, pixel_counts = fitted(pool, height, width), covering(pool, height, width)
+    cutouts, pixel_counts = fit_cutouts(pool, height, width), covering(pool, height, width)
     longest = max(max(one.shape[:2]) for one in cutouts)
     sizes = max(map(len, pixel_counts))
     pixels = np.zeros((len(cutouts), longest, longest, 4), np.uint8)

@@ -75,7 +75,7 @@ class Draws:
 
 
 def on_device(values: np.ndarray, device: torch.device) -> Tensor:
-    """An array as a tensor on a device; by way of pinned memory to a GPU, so that nobody waits for it to be idle."""
+    """An array as a tensor on a device; by way of pinned memory to a GPU, so that nothing waits for it to be idle."""
     tensor = torch.from_numpy(np.ascontiguousarray(values))
     return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor.to(device)
 

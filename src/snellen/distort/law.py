@@ -65,8 +65,8 @@ def expect_within(name: str, value: float | Law, low: float, high: float) -> Non
 
 
 def percent_in_words(value: float | Law) -> str:
-    """A share as a report says it: `30 %`, `70–100 %`, `a drawn share`."""
-    return f"{numbers} %" if (numbers := in_numbers(value, 100)) else "a drawn share"
+    """A share as a report says it: `30%`, `70–100%`, `a drawn share`."""
+    return f"{numbers}%" if (numbers := in_numbers(value, 100)) else "a drawn share"
 
 
 def in_numbers(value: float | Law, scale: float = 1) -> str:

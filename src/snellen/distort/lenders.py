@@ -1,4 +1,4 @@
-"""Who lends a background to whom: a donor's class first, then one of its images (paper 004, section 2)."""
+"""Which image lends its background to which: a donor's class first, then one of its images (Xiao et al. 2021, section 2)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Lenders:
         return np.searchsorted(self.labels[self._order], np.arange(last + 1))
 
     def choose(self, draw: Draws, labels: np.ndarray | None, kind: str, own: bool = True) -> np.ndarray:
-        """int64 [B]: the lender of each borrower, −1 where nobody of the class can lend.
+        """int64 [B]: the lender of each borrower, −1 where no image of the class can lend.
 
         `kind` is mixed_same (the borrower's class), mixed_next (the one after it) or mixed_rand (uniform over the classes
         that can lend, the borrower's own among them). The image is uniform in its class, with replacement; without
@@ -56,8 +56,8 @@ class Lenders:
         else:
             rank = self._ranks(draw.keys, lending)
             count = count - (rank >= 0)
-            drawn = draw.integer("background", np.maximum(count, 1))
-            place = drawn + ((rank >= 0) & (drawn >= rank))
+            among_others = draw.integer("background", np.maximum(count, 1))
+            place = among_others + ((rank >= 0) & (among_others >= rank))
         there = np.flatnonzero(count > 0)
         chosen = np.full(len(classes), -1, np.int64)
         chosen[there] = self._order[self._starts[lending[there]] + place[there]]

@@ -82,8 +82,8 @@ def partners(view: View) -> np.ndarray:
     place = np.minimum(np.searchsorted(pool.keys[order], view.keys), len(order) - 1)
     own = np.where(pool.keys[order][place] == view.keys, order[place], len(order))  # behind the last: not a donor
     others = len(order) - (own < len(order))
-    drawn = view.draw.integer("partner", np.maximum(others, 1))
-    chosen = np.where(others > 0, drawn + (drawn >= own), 0)
+    among_others = view.draw.integer("partner", np.maximum(others, 1))
+    chosen = np.where(others > 0, among_others + (among_others >= own), 0)
     if not others.all():
         view.exclude(others == 0)
     view.notes["donor"] = np.array(pool.ids, dtype=object)[chosen]

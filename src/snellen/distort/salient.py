@@ -1,4 +1,4 @@
-"""Covering what a model looks at, or what it does not: the masks of iOcclusion (paper 000, section 4)."""
+"""Covering what a model looks at, or what it does not: the masks of iOcclusion (Marcu & Prügel-Bennett 2022, section 4)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Patch shuffling without straight seams: tiles overlap and fade into each other along borders that wander.
 
-A candidate for the fairer test that paper 000, appendix B.5, asks for: the seams of a hard shuffle are long level and
+A candidate for the fairer test that Marcu & Prügel-Bennett 2022, B.5, ask for: the seams of a hard shuffle are long level and
 upright edges, and a network may take those for a class. Whole numbers throughout, so every device gives the same pixels.
 """
 
@@ -51,7 +51,7 @@ class SoftShuffle(Moving):
 
     def _blended(self, images: Tensor, view: View) -> Tensor:
         down, across = (weight[:, None] for weight in self.weights(images.shape[-2], images.shape[-1], view))
-        (above_left, above_right), (below_left, below_right) = self._shown(images, view)
+        (above_left, above_right), (below_left, below_right) = self._tile_pixels(images, view)
         above = (above_left << 8) + (above_right - above_left) * across
         below = (below_left << 8) + (below_right - below_left) * across
         return (((above << 8) + (below - above) * down + ONE * ONE // 2) >> 16).to(torch.uint8)
@@ -62,7 +62,7 @@ class SoftShuffle(Moving):
             return maps
         stack = maps[:, None] if maps.ndim == 3 else maps
         down, across = (weight[:, None] >= ONE // 2 for weight in self.weights(maps.shape[-2], maps.shape[-1], view))
-        upper, lower = (torch.where(across, right, left) for left, right in self._shown(stack, view, maps.dtype))
+        upper, lower = (torch.where(across, right, left) for left, right in self._tile_pixels(stack, view, maps.dtype))
         return torch.where(down, lower, upper).view_as(maps)
 
     def words(self) -> str:
@@ -103,7 +103,7 @@ class SoftShuffle(Moving):
         """Pixels between the knots of a border: half a tile."""
         return max(self._tile(along) // 2, 1)
 
-    def _shown(self, images: Tensor, view: View, kind: torch.dtype | None = None) -> list[list[Tensor]]:
+    def _tile_pixels(self, images: Tensor, view: View, kind: torch.dtype | None = None) -> list[list[Tensor]]:
         """What the tiles show at each pixel: [above, below] its nearest level seam, of each [left, right] of its upright
         one; tensors like images [B, C, H, W], of type `kind` (int32 if None)."""
         g, device = self.grid, images.device

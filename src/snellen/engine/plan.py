@@ -10,7 +10,7 @@ from snellen.data.dataset import Dataset
 from snellen.engine.inputs import Inputs
 from snellen.engine.keep.store import Present, Store
 from snellen.engine.plan_checks import check_maps, check_needs, check_recorded, check_trials
-from snellen.engine.requests.cell import BoundCell, Cell, asked, canvas_for
+from snellen.engine.requests.cell import BoundCell, Cell, bind_cell, canvas_for
 from snellen.engine.requests.map import BoundMap, MapRequest, bind_map
 from snellen.engine.settings import Settings
 
@@ -19,25 +19,25 @@ from snellen.engine.settings import Settings
 class Pass:
     """The same missing cells and maps for some shards of one dataset; `new` are the shown keys not yet stored there.
 
-    `maps` are those that are missing and those that missing cells need; `drawn` are the keys of the missing ones.
+    `maps` are those that are missing and those that missing cells need; `missing_maps` are the keys of the missing ones.
     """
 
     on: str
-    asked: tuple[BoundCell, ...]
+    cells: tuple[BoundCell, ...]
     shards: tuple[int, ...]
     new: frozenset[str]
     maps: tuple[BoundMap, ...] = ()
-    drawn: frozenset[str] = frozenset()
+    missing_maps: frozenset[str] = frozenset()
 
     @property
-    def left(self) -> tuple[BoundCell | BoundMap, ...]:
+    def remaining(self) -> tuple[BoundCell | BoundMap, ...]:
         """What models are yet to be shown images for: cells and missing maps."""
-        return (*self.asked, *(one for one in self.maps if one.key in self.drawn))
+        return (*self.cells, *(one for one in self.maps if one.key in self.missing_maps))
 
     @property
     def requests(self) -> tuple[BoundCell | BoundMap, ...]:
         """All that is put to models."""
-        return (*self.asked, *self.maps)
+        return (*self.cells, *self.maps)
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Plan:
     `maps` are those that were asked for; those that only a distortion needs are known to its cells.
     """
 
-    asked: tuple[BoundCell, ...]
+    cells: tuple[BoundCell, ...]
     passes: tuple[Pass, ...]
     data: Mapping[str, Dataset]
     settings: Settings
@@ -60,7 +60,7 @@ class Plan:
     @property
     def every_map(self) -> dict[str, BoundMap]:
         """By key, the maps that were asked for and those that cells need."""
-        return _needed(self.asked, self.maps)
+        return _maps_by_key(self.cells, self.maps)
 
     def samples_of(self, on: str, shard: int) -> range:
         """The positions of a shard's samples in its dataset."""
@@ -73,7 +73,7 @@ class Plan:
 
     def images_of(self, one: Pass, shard: int) -> int:
         """Images that models will be shown for one shard, for answers or for maps."""
-        return len(self.samples_of(one.on, shard)) * sum(request.subject.card.live for request in one.left)
+        return len(self.samples_of(one.on, shard)) * sum(request.subject.card.live for request in one.remaining)
 
 
 @dataclass(frozen=True)
@@ -100,10 +100,12 @@ def make_plan(inputs: Inputs, requests: Requests, store: Store) -> Plan:
         cells_on = [one for one in cells.values() if one.cell.on == on]
         maps_on = [one for one in maps.values() if one.request.on == on]
         if cells_on or maps_on:
-            passes += _passes(on, cells_on, maps_on, math.ceil(len(dataset) / shard), store)
-    check_recorded((one for part in passes for one in part.asked), data)
-    left = tuple(one for one in trials if not _ended(one, len(data[one.cell.on]), store))
-    return Plan(tuple(cells.values()), tuple(passes), data, settings, shard, tuple(maps.values()), tuple(trials), left)
+            passes += _group_passes(on, cells_on, maps_on, math.ceil(len(dataset) / shard), store)
+    check_recorded((one for part in passes for one in part.cells), data)
+    open_trials = tuple(one for one in trials if not _is_finished(one, len(data[one.cell.on]), store))
+    return Plan(
+        tuple(cells.values()), tuple(passes), data, settings, shard, tuple(maps.values()), tuple(trials), open_trials
+    )
 
 
 def _bind(cell: Cell, inputs: Inputs) -> list[BoundCell]:
@@ -111,7 +113,7 @@ def _bind(cell: Cell, inputs: Inputs) -> list[BoundCell]:
     data, pools = inputs.data[cell.on], inputs.pools.fingerprints
     check_needs(cell, data, pools, inputs.subjects)
     return [
-        asked(cell, subject, data, inputs.labels[subject.name, subject.run, cell.on], inputs.settings, pools)
+        bind_cell(cell, subject, data, inputs.labels[subject.name, subject.run, cell.on], inputs.settings, pools)
         for subject in inputs.subjects
     ]
 
@@ -122,42 +124,44 @@ def _bind_map(request: MapRequest, inputs: Inputs) -> Iterator[BoundMap]:
     check_needs(cell, data, inputs.pools.fingerprints, inputs.subjects)
     advice = "leave out the audit that asks for it, or the model"
     check_maps(request.method, f"a map by {request.method}", inputs.subjects, advice)
-    shown = [None] * len(inputs.subjects) if request.clean else _bind(cell, inputs)
-    for subject, seen in zip(inputs.subjects, shown):
+    bound_cells = [None] * len(inputs.subjects) if request.clean else _bind(cell, inputs)
+    for subject, bound_cell in zip(inputs.subjects, bound_cells):
         one = bind_map(request, subject, data, canvas_for(subject, data), inputs.settings)
-        yield one if seen is None else one.of_shown(seen.shown, seen.map)
+        yield one if bound_cell is None else one.of_shown(bound_cell.shown, bound_cell.map)
 
 
-def _passes(on: str, wanted: Sequence[BoundCell], maps: Sequence[BoundMap], shards: int, store: Store) -> list[Pass]:
+def _group_passes(
+    on: str, cells: Sequence[BoundCell], maps: Sequence[BoundMap], shards: int, store: Store
+) -> list[Pass]:
     """Shards that lack the same cells and maps, together."""
-    keys = frozenset(one.key for one in wanted)
-    known = _needed(wanted, maps)
-    present, stored = store.present(on), {key: store.map_shards(key) for key in known}
+    keys = frozenset(one.key for one in cells)
+    by_key = _maps_by_key(cells, maps)
+    present, map_shards = store.present(on), {key: store.map_shards(key) for key in by_key}
     groups: dict[tuple[frozenset[str], frozenset[str], frozenset[str], frozenset[str]], list[int]] = {}
     for shard in range(shards):
-        held = present.get(shard, Present())
-        missing = keys.difference(held.cells)
-        left = [one for one in wanted if one.key in missing]
-        needed = _needed(left, [one for one in maps if shard not in stored[one.key]])
-        if left or needed:
-            shown = frozenset({one.shown for one in left} - held.shown)
-            drawn = frozenset(key for key in needed if shard not in stored[key])
-            groups.setdefault((missing, shown, frozenset(needed), drawn), []).append(shard)
+        stored = present.get(shard, Present())
+        missing = keys.difference(stored.cells)
+        missing_cells = [one for one in cells if one.key in missing]
+        needed = _maps_by_key(missing_cells, [one for one in maps if shard not in map_shards[one.key]])
+        if missing_cells or needed:
+            shown = frozenset({one.shown for one in missing_cells} - stored.shown)
+            missing_maps = frozenset(key for key in needed if shard not in map_shards[key])
+            groups.setdefault((missing, shown, frozenset(needed), missing_maps), []).append(shard)
     passes = []
-    for (missing, new, needed_keys, drawn), numbers in groups.items():
-        once = {one.key: one for one in wanted if one.key in missing}
-        listed = tuple(one for key, one in known.items() if key in needed_keys)
-        passes.append(Pass(on, tuple(once.values()), tuple(numbers), new, listed, drawn))
+    for (missing, shown, keys_of_maps, missing_maps), numbers in groups.items():
+        once = {one.key: one for one in cells if one.key in missing}
+        maps_of_pass = tuple(one for key, one in by_key.items() if key in keys_of_maps)
+        passes.append(Pass(on, tuple(once.values()), tuple(numbers), shown, maps_of_pass, missing_maps))
     return passes
 
 
-def _needed(cells: Sequence[BoundCell], maps: Sequence[BoundMap]) -> dict[str, BoundMap]:
+def _maps_by_key(cells: Sequence[BoundCell], maps: Sequence[BoundMap]) -> dict[str, BoundMap]:
     """By key, the maps that distortions need, then those that were asked for: what others rest on comes first."""
-    wanted: list[BoundCell | BoundMap] = [*cells, *maps]
-    return {one.key: one for one in (*(one.map for one in wanted if one.map is not None), *maps)}
+    requests: list[BoundCell | BoundMap] = [*cells, *maps]
+    return {one.key: one for one in (*(one.map for one in requests if one.map is not None), *maps)}
 
 
-def _ended(one: BoundCell, samples: int, store: Store) -> bool:
+def _is_finished(one: BoundCell, samples: int, store: Store) -> bool:
     """Whether all trials of a run are kept, and what they speak of."""
     complete = not one.cell.as_trial.speaks_of_things or store.things(one.key) is not None
     return complete and store.ended_trials(one.key) == samples

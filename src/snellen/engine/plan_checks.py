@@ -31,8 +31,8 @@ def check_needs(cell: Cell, data: Dataset, pools: Collection[str], subjects: Seq
                 f"{cell.distortion} needs the objects' {need}, which {data.text} does not have; "
                 f"leave it out, or use data with {need}"
             )
-    shown = cell.distortion
-    if isinstance(shown, Distortion) and (saliency := saliency_of(shown)) is not None:
+    distortion = cell.distortion
+    if isinstance(distortion, Distortion) and (saliency := saliency_of(distortion)) is not None:
         advice = "maskings that need none are occlude, tiles and fourier"
         check_maps(saliency.method, str(cell.distortion), subjects, advice)
 

@@ -25,7 +25,7 @@ class Progress:
             print(text, file=sys.stderr)
 
     def note(self, text: str) -> None:
-        """One line that people should read, terminal or not."""
+        """One line that users should read, terminal or not."""
         if not self.quiet:
             print(f"note: {text}", file=sys.stderr)
 

@@ -65,7 +65,7 @@ def carry_out(prepared: Prepared, progress: Progress, execution: Execution) -> R
         for doubt in early:
             progress.warn(str(doubt))
         ask_missing(prepared, plan, facts, progress, execution)
-        everyone = read_answers(store, plan.asked, prepared.inputs.data, plan.maps, plan.trials)
+        everyone = read_answers(store, plan.cells, prepared.inputs.data, plan.maps, plan.trials)
         doubts = check(prepared, everyone, facts["preprocessing"])
         if doubts and execution.strict:
             raise UserError(f"nothing was concluded: {refusal(doubts)}")
@@ -89,7 +89,7 @@ def ask_missing(
     if plan.passes or plan.open_trials or not store.files("cells"):
         facts["engine"] = "local" if execution.cluster is None else "ray"
         store.write_facts(facts)
-        everything = (*plan.asked, *plan.trials)
+        everything = (*plan.cells, *plan.trials)
         store.add_cells(one.row(data[one.cell.on], plan.settings.precision) for one in everything)
     for key, request in plan.every_map.items():
         store.begin_map(key, request.row())
@@ -100,7 +100,7 @@ def ask_missing(
             if execution.cluster is not None:
                 progress.note("trials, whose questions depend on answers, run on this machine, not on the cluster")
             facts["settings"]["batch_size"] = _run_trials(prepared, plan, store, progress, execution)
-        check_failures(store, (*plan.asked, *plan.maps), {on: len(one) for on, one in data.items()})
+        check_failures(store, (*plan.cells, *plan.maps), {on: len(one) for on, one in data.items()})
     except TooManyFailures:
         discard_failures(store)
         raise
@@ -128,4 +128,4 @@ def _run_trials(prepared: Prepared, plan: Plan, store: Store, progress: Progress
         return run_trials(plan, store, progress, pools)
     watchdog = Watchdog(execution.shard_timeout)
     with watchdog.watching():
-        return run_trials(plan, store, progress, pools, watchdog.fed)
+        return run_trials(plan, store, progress, pools, watchdog.feed)

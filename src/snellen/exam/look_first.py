@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from snellen.checks import Doubt, told_once
+from snellen.checks import Doubt, merge_runs
 from snellen.engine import Progress
-from snellen.engine.ask.watchdog import TookTooLong, watched
+from snellen.engine.ask.watchdog import TookTooLong, watch
 from snellen.exam.prepare import Prepared
 from snellen.models.subject import Subject
 
@@ -36,7 +36,7 @@ class FirstLook:
                     continue
                 progress.say(f"a first look at {subject.name} ({subject.run})")
                 try:
-                    with watched(self.timeout):
+                    with watch(self.timeout):
                         seen = self._at(subject, prepared)
                 except TookTooLong:
                     progress.note(
@@ -45,7 +45,7 @@ class FirstLook:
                     continue
                 known[key] = [doubt.to_json() for doubt in seen if doubt.name == "preprocessing"]
                 of_runs += seen
-            doubts += told_once(of_runs, len(runs))
+            doubts += merge_runs(of_runs, len(runs))
         return doubts
 
     def _at(self, subject: Subject, prepared: Prepared) -> list[Doubt]:

@@ -43,17 +43,17 @@ def outline_of(prepared: Prepared, out: Path | None) -> Outline:
     from snellen.engine.ask.timing import estimated_seconds
 
     plan = prepared.plan()
-    missing = {one.key for part in plan.passes for one in part.asked}
+    missing = {one.key for part in plan.passes for one in part.cells}
     return Outline(
         out=out,
         models=prepared.inputs.runs,
         data={on: f"{one.text} ({len(one):,} images)" for on, one in prepared.inputs.data.items()},
         audits=[_with_reason(str(one), prepared.reasons) for one in prepared.audits],
-        distortions=list(dict.fromkeys(str(one.cell.distortion) for one in plan.asked)),
-        cells=len({one.key for one in plan.asked}),
+        distortions=list(dict.fromkeys(str(one.cell.distortion) for one in plan.cells)),
+        cells=len({one.key for one in plan.cells}),
         cells_left=len(missing),
         maps=len(plan.every_map),
-        maps_left=len(frozenset().union(*(part.drawn for part in plan.passes))),
+        maps_left=len(frozenset().union(*(part.missing_maps for part in plan.passes))),
         forward_passes=plan.forward_passes,
         trials=list(dict.fromkeys(str(one.cell.distortion) for one in plan.trials)),
         trial_passes_at_most=_trial_passes(prepared, plan),

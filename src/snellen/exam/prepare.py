@@ -10,11 +10,11 @@ from typing import Any
 from snellen.audits import Audit, Baseline, Exam, default_audits, parse_audits
 from snellen.data import Dataset, limited, load_data
 from snellen.data.occluders import Occluders, read_occluders
-from snellen.data.subset import listed_ids
+from snellen.data.subset import read_ids
 from snellen.data.variants import stored_variants
 from snellen.distort import Distortion
 from snellen.engine import Inputs, Plan, Pools, Requests, Settings, Store, make_plan
-from snellen.engine.keep.run_json import check_same, resumed
+from snellen.engine.keep.run_json import check_same, resume_settings
 from snellen.engine.requests.cell import Cell, canvas_for
 from snellen.engine.requests.map import MapRequest
 from snellen.engine.requests.trial import Trial
@@ -108,7 +108,7 @@ def _settings(request: AuditRequest, before: Mapping[str, Any]) -> Settings:
     assert request.out is not None
     batch_size = None if request.batch_size == "auto" else request.batch_size
     if before:
-        how = resumed(request.out, before, {"device": request.device, "batch_size": batch_size})
+        how = resume_settings(request.out, before, {"device": request.device, "batch_size": batch_size})
     else:
         how = _fresh_settings(request.device, batch_size, request.shard)
     return Settings(seed=request.seed, limit=request.limit, threads=request.threads, keep=request.keep, **how)
@@ -117,8 +117,8 @@ def _settings(request: AuditRequest, before: Mapping[str, Any]) -> Settings:
 def _notices(subjects: Sequence[Subject], warnings: Sequence[str], occluders: Occluders | None) -> list[str]:
     """What a user should read before the audit begins."""
     notices = dict.fromkeys([*(notice for one in subjects for notice in one.card.notices), *warnings])
-    if occluders is not None and occluders.found > len(occluders.ids):
-        notices[f"{occluders.found:,} cut-outs in '{occluders.text}', of which {len(occluders.ids)} are used"] = None
+    if occluders is not None and occluders.total > len(occluders.ids):
+        notices[f"{occluders.total:,} cut-outs in '{occluders.text}', of which {len(occluders.ids)} are used"] = None
     return list(notices)
 
 
@@ -135,7 +135,7 @@ def _lists(
 ) -> dict[tuple[str, str], frozenset[str]]:
     """The sample ids that audits name by file; those of data that were not given are not needed."""
     wanted = dict.fromkeys(pair for one in audits for pair in one.lists())
-    return {(on, file): listed_ids(data[on], file, limited) for on, file in wanted if on in data}
+    return {(on, file): read_ids(data[on], file, limited) for on, file in wanted if on in data}
 
 
 def _distortions(audits: Sequence[Audit], exam: Exam) -> list[Distortion | Trial]:

@@ -96,7 +96,7 @@ def map_notices(run: RunFolder) -> list[str]:
         missing.setdefault(one.cell, []).append(one)
     notices = []
     for key, failed in missing.items():
-        source = run.store.told_of_map(key)
+        source = run.store.map_facts(key)
         few = "; ".join(f"{one.sample}: {one.error}" for one in failed[:5])
         name = names.get(source.get("model_fingerprint", ""), "?")
         notices.append(f"{source.get('method', 'a map')} of model '{name}' failed on {len(failed)} images ({few})")

@@ -1,4 +1,4 @@
-"""Every object on every background: a trial an object, which ends at the first background that fools the model."""
+"""Every object on every background: one trial per object, which ends at the first background that fools the model."""
 
 from __future__ import annotations
 
@@ -62,19 +62,19 @@ class EveryBackground(Trial):
 
     def rounds(self, samples: int) -> list[range]:
         """Small ones first, growing by half, so that the order is learnt early; each learns from all before it."""
-        size, start, held = MATRIX_ROUND if self.rates else FIRST_ROUND, 0, []
+        size, start, rounds = MATRIX_ROUND if self.rates else FIRST_ROUND, 0, []
         while start < samples:
-            held.append(range(start, min(start + size, samples)))
+            rounds.append(range(start, min(start + size, samples)))
             start += size
             size = size if self.rates else min(size + size // 2, LARGEST_ROUND)
-        return held
+        return rounds
 
     def most(self, samples: int, donors: int) -> int:
         """How many images are asked at most."""
         return samples * (min(self.backgrounds, donors) if self.backgrounds else donors)
 
-    def begin(self, stage: Stage) -> Pasting:
-        return Pasting(self, stage)
+    def begin(self, stage: Stage) -> PastingRound:
+        return PastingRound(self, stage)
 
     def places(self, donors: Donors) -> np.ndarray:
         """int64 [B]: which donors lend their backgrounds, in the order they are first tried in: by a hash of their ids."""
@@ -95,15 +95,15 @@ class EveryBackground(Trial):
     def pictures(self, donors: Donors | None, places: Sequence[int]) -> Tensor:
         """uint8 [n, 3, H, W]: the backgrounds of some donors, for a report."""
         assert donors is not None
-        return self.lent(donors)[torch.tensor(places, device=donors.images.device)]
+        return self.lend(donors)[torch.tensor(places, device=donors.images.device)]
 
-    def lent(self, donors: Donors) -> Tensor:
+    def lend(self, donors: Donors) -> Tensor:
         """uint8 [N, 3, H, W]: what each donor lends."""
         return donors.images if self.bare else donors.backgrounds()
 
 
 @dataclass(frozen=True)
-class Pasted:
+class PastedObject:
     """A question: the object of one row on some backgrounds."""
 
     row: int
@@ -113,7 +113,7 @@ class Pasted:
         return len(self.places)
 
 
-class Pasting:
+class PastingRound:
     """One round of `EveryBackground`."""
 
     def __init__(self, trial: EveryBackground, stage: Stage) -> None:
@@ -124,7 +124,7 @@ class Pasting:
         self.trial, self.images, self.labels = trial, stage.images, stage.view.labels
         self.around = ~Background("only_fg", foreground=trial.foreground).object_of(stage.images, stage.view)
         self.usable = ~stage.view.notes.get("excluded", np.zeros(len(self.labels), bool)) & (self.labels >= 0)
-        self.lent, self.ids, self.classes = trial.lent(donors), donors.ids, donors.labels
+        self.backgrounds, self.ids, self.classes = trial.lend(donors), donors.ids, donors.labels
         self.places = trial.places(donors)
         self.orders = {} if trial.rates else self._orders(stage)
 
@@ -133,11 +133,11 @@ class Pasting:
             return _nothing()
         return self._all(row, room) if self.trial.rates else self._until_fooled(row, room)
 
-    def show(self, questions: Sequence[Pasted]) -> Tensor:
+    def show(self, questions: Sequence[PastedObject]) -> Tensor:
         rows = np.repeat([one.row for one in questions], [len(one) for one in questions])
-        row, place = (torch.from_numpy(held).to(self.images.device, non_blocking=True)
-                      for held in (rows, np.concatenate([one.places for one in questions])))  # fmt: skip
-        return replaced(self.images[row], self.around[row], self.lent[place])
+        row, place = (torch.from_numpy(values).to(self.images.device, non_blocking=True)
+                      for values in (rows, np.concatenate([one.places for one in questions])))  # fmt: skip
+        return replaced(self.images[row], self.around[row], self.backgrounds[place])
 
     def _until_fooled(self, row: int, room: int) -> Steps:
         """Backgrounds in their order, until one succeeds. The longer none does, the more are tried at once: an eighth of what
@@ -146,8 +146,8 @@ class Pasting:
         order, tried, worth = self.orders[label], 0, np.zeros(0, np.uint8)
         while tried < len(order):
             some = order[tried : tried + min(room, 1 + tried // 8)]
-            reply = yield Pasted(row, some)
-            fooled = self._fooled(reply.pred, some, label)
+            reply = yield PastedObject(row, some)
+            fooled = self._is_fooled(reply.pred, some, label)
             worth = np.concatenate([worth, _worth(fooled, reply.confidence)])
             if fooled.any():
                 first = int(np.argmax(fooled))
@@ -164,23 +164,26 @@ class Pasting:
 
     def _all(self, row: int, room: int) -> Steps:
         """Every background."""
-        label, tried, said = int(self.labels[row]), 0, []
+        label, tried, answers = int(self.labels[row]), 0, []
         while tried < len(self.places):
             some = self.places[tried : tried + room]
-            reply = yield Pasted(row, some)
-            said.append(reply.pred.astype(np.int16))
+            reply = yield PastedObject(row, some)
+            answers.append(reply.pred.astype(np.int16))
             tried, room = tried + len(some), reply.room
-        pred = np.concatenate(said)
-        asked = self._tested(self.places, label)
-        return {"fooled": bool((self._fooled(pred, self.places, label)).any()) if asked.any() else None, "pred": pred}
+        pred = np.concatenate(answers)
+        eligible = self._is_eligible(self.places, label)
+        return {
+            "fooled": bool((self._is_fooled(pred, self.places, label)).any()) if eligible.any() else None,
+            "pred": pred,
+        }
 
-    def _fooled(self, pred: np.ndarray, places: np.ndarray, label: int) -> np.ndarray:
+    def _is_fooled(self, pred: np.ndarray, places: np.ndarray, label: int) -> np.ndarray:
         """bool: whether these answers on these backgrounds count as fooled."""
         if self.trial.rule == "any":
             return pred != label
-        return self._tested(places, label) & (pred == self.classes[places])
+        return self._is_eligible(places, label) & (pred == self.classes[places])
 
-    def _tested(self, places: np.ndarray, label: int) -> np.ndarray:
+    def _is_eligible(self, places: np.ndarray, label: int) -> np.ndarray:
         """bool: the backgrounds that may fool an object of this class."""
         return np.full(len(places), self.trial.rule == "any") | (self.classes[places] != label)
 
@@ -188,7 +191,7 @@ class Pasting:
         """Class of objects → the order in which its trials try the backgrounds, by what all earlier rounds found."""
         classes = int(stage.labels.max(initial=0)) + 1
         record = Record(classes, len(self.places))
-        orders = self._ranked(record)
+        orders = self._rank(record)
         for positions in self.trial.rounds(len(stage.labels)):
             if stage.positions[0] in positions:
                 break
@@ -196,13 +199,13 @@ class Pasting:
                 label, row = int(stage.labels[at]), stage.earlier.get(at, {})
                 if row.get("fooled") is not None:
                     record.add(label, orders[label], np.asarray(row["worth"]) / SUCCESS)
-            orders = self._ranked(record)
+            orders = self._rank(record)
         return {label: self.places[order] for label, order in orders.items()}
 
-    def _ranked(self, record: Record) -> dict[int, np.ndarray]:
+    def _rank(self, record: Record) -> dict[int, np.ndarray]:
         """Class → numbers of the backgrounds that may fool its objects, the most promising first."""
         ranked = best_first(record)
-        return {label: order[self._tested(self.places[order], label)] for label, order in enumerate(ranked)}
+        return {label: order[self._is_eligible(self.places[order], label)] for label, order in enumerate(ranked)}
 
 
 def _worth(fooled: np.ndarray, confidence: np.ndarray) -> np.ndarray:
@@ -218,5 +221,5 @@ def _nothing() -> Steps:
 
 def vulnerable(row: Mapping[str, Any] | None) -> float:
     """1 for an object that was fooled, 0 for one that was not, nan where nothing is known."""
-    held = None if row is None or row["error"] else row.get("fooled")
-    return float("nan") if held is None else float(held)
+    fooled = None if row is None or row["error"] else row.get("fooled")
+    return float("nan") if fooled is None else float(fooled)

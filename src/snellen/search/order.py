@@ -23,9 +23,9 @@ class Record:
 
     def add(self, label: int, order: np.ndarray, worth: np.ndarray) -> None:
         """One object of a class, on which the first of the order were tried: what each was worth, 1 for a success."""
-        tried = order[: len(worth)]
-        self.tries[label, tried] += 1
-        self.worth[label, tried] += worth
+        things = order[: len(worth)]
+        self.tries[label, things] += 1
+        self.worth[label, things] += worth
 
 
 def best_first(record: Record) -> np.ndarray:

@@ -14,17 +14,17 @@ from typing import Any
 
 import numpy as np
 
-from snellen.build.counting import counted
-from snellen.build.destination import Destination, encoded
+from snellen.build.counting import show_progress
+from snellen.build.destination import Destination, encode_json
 from snellen.build.in9.crew import crew
 from snellen.build.in9.curation import read_curation
-from snellen.build.in9.grouping import Grouping, grouped, rank
-from snellen.build.in9.judging import Candidate, Verdict, judged, mask_model, remembered
-from snellen.build.in9.manifests import write_manifests
+from snellen.build.in9.grouping import Grouping, group_classes, rank
+from snellen.build.in9.judging import Candidate, Verdict, judge, mask_model, read_verdict
+from snellen.build.in9.manifests import Outcome, write_manifests
 from snellen.build.in9.masks import with_masks
 from snellen.build.in9.rejections import write_rejections
 from snellen.build.in9.settings import Settings
-from snellen.build.in9.variants import Order, written
+from snellen.build.in9.variants import Order, write_files
 from snellen.data import load_data
 from snellen.data.dataset import Dataset, limited
 from snellen.data.in9.layout import FACTS, file_name, folders
@@ -57,7 +57,7 @@ class Built:
     @property
     def json(self) -> str:
         """The same as JSON."""
-        return encoded({**asdict(self), "out": str(self.out), "images": self.images}, indent=1).decode().rstrip()
+        return encode_json({**asdict(self), "out": str(self.out), "images": self.images}, indent=1).decode().rstrip()
 
 
 def build(
@@ -73,28 +73,28 @@ def build(
 ) -> Built:
     """Build every variant of the images of `data` that pass the filters into the folder `out`.
 
-    `classes` is nine, all or a CSV file (see `grouped`); `settings` are those of `Settings`, such as size=224. Any number of
-    `workers` (processes; default one a core) gives the same bytes. `curation` names a list of images to leave out. A
-    stopped build goes on where it was; a finished one is left as it is.
+    `classes` is nine, all or a CSV file (see `group_classes`); `settings` are those of `Settings`, such as size=224. Any
+    number of `workers` (processes; default one per core) gives the same bytes. `curation` names a list of images to leave
+    out. A stopped build resumes; a finished one is left as it is.
     """
     chosen = Settings(**settings)
-    held = limited(load_data(data) if isinstance(data, str) else data, limit)
-    if "boxes" not in held.facts and not chosen.all_images:
+    dataset = limited(load_data(data) if isinstance(data, str) else data, limit)
+    if "boxes" not in dataset.facts and not chosen.all_images:
         raise UserError(
-            f"{held.text} has no boxes; use voc:, coco: or boxes: data, or --all-images for the originals alone"
+            f"{dataset.text} has no boxes; use voc:, coco: or boxes: data, or --all-images for the originals alone"
         )
     if chosen.masks is not None:
-        held = with_masks(held, chosen.masks)
+        dataset = with_masks(dataset, chosen.masks)
         if chosen.masks.startswith("python:"):
-            mask_model(chosen.masks)  # a wrong name is told before the first image
-    groups = grouped(held, classes, chosen.fine, chosen.seed)
+            mask_model(chosen.masks)  # a wrong name is refused before the first image
+    groups = group_classes(dataset, classes, chosen.fine, chosen.seed)
     rejects = read_curation(curation)
     if limit is None:
-        _known(rejects, held, curation)
+        _check_rejects(rejects, dataset, curation)
     facts = {
         "schema": "snellen/in9/1",
-        "data": held.text,
-        "data_fingerprint": held.fingerprint,
+        "data": dataset.text,
+        "data_fingerprint": dataset.fingerprint,
         "limit": limit,
         "classes": list(groups.classes),
         "coarse_classes": list(groups.coarse),
@@ -107,7 +107,8 @@ def build(
     if not (to.out / FACTS).exists():  # a finished set needs nothing
         _check_opencv(chosen)
     if to.begin():
-        _build(held, groups, chosen, rejects, to, (os.cpu_count() or 1) if workers is None else workers, quiet)
+        job = _Job(dataset, groups, chosen, rejects, to)
+        _build(job, (os.cpu_count() or 1) if workers is None else workers, quiet)
     return Built(to.out, **json.loads((to.out / COUNTS).read_bytes()))
 
 
@@ -121,36 +122,40 @@ def _check_opencv(settings: Settings) -> None:
         import_package("cv2", f"build in9 --inpaint {settings.inpaint}")
 
 
-def _build(
-    data: Dataset,
-    groups: Grouping,
-    settings: Settings,
-    rejects: Mapping[str, str],
-    to: Destination,
-    workers: int,
-    quiet: bool,
-) -> None:
+@dataclass(frozen=True)
+class _Job:
+    """What is built: the images, their classes, how, which of them people have rejected (name → reason), and where to."""
+
+    data: Dataset
+    groups: Grouping
+    settings: Settings
+    rejects: Mapping[str, str]
+    to: Destination
+
+
+def _build(job: _Job, workers: int, quiet: bool) -> None:
+    data, groups, settings, to = job.data, job.groups, job.settings, job.to
     rows = np.flatnonzero((groups.labels >= 0) | _classless(data))
     names = _names([data.samples.ids[row] for row in rows])
     label = dict(zip(names, groups.labels[rows].tolist()))
     pool = to.part / POOL
     verdicts: list[Verdict] = []
     with crew(workers) as spread:
-        with counted(len(rows), quiet) as advance:
-            known = {name: remembered(pool, name) for name in names}
-            new = [(row, name) for row, name in zip(rows.tolist(), names) if known[name] is None]
+        with show_progress(len(rows), quiet) as advance:
+            by_name = {name: read_verdict(pool, name) for name in names}
+            new = [(row, name) for row, name in zip(rows.tolist(), names) if by_name[name] is None]
             for verdict in spread(partial(_judge, settings, pool), _candidates(data, new)):
-                known[verdict.name] = verdict
+                by_name[verdict.name] = verdict
                 advance(1)
-            verdicts = [verdict for name in names if (verdict := known[name]) is not None]
-        verdicts = [_curated(verdict, rejects) for verdict in verdicts]
-        verdicts = _balanced(verdicts, label, groups, settings)
+            verdicts = [verdict for name in names if (verdict := by_name[name]) is not None]
+        verdicts = [_apply_curation(verdict, job.rejects) for verdict in verdicts]
+        verdicts = _balance(verdicts, label, groups, settings)
         accepted = sorted((v for v in verdicts if not v.reason), key=lambda verdict: verdict.name)
         orders = _orders(accepted, label, groups, settings)
-        with counted(len(orders), quiet) as advance:
+        with show_progress(len(orders), quiet) as advance:
             for _ in spread(partial(_write, settings, pool, to.part), orders):
                 advance(1)
-    write_manifests(to, orders, accepted, verdicts, label, groups, settings, rejects)
+    write_manifests(to, Outcome(orders, accepted, verdicts, label, job.rejects), groups, settings)
     rejected = Counter(verdict.reason for verdict in verdicts if verdict.reason)
     write_rejections(to, data, verdicts, rejected, len(rows), len(data) - len(rows))
     own = Counter(groups.classes[label[verdict.name]] for verdict in accepted)
@@ -159,17 +164,17 @@ def _build(
         "judged": len(rows),
         "rejected": dict(sorted(rejected.items())),
     }
-    to.write(COUNTS, encoded(counts, indent=1))
+    to.write(COUNTS, encode_json(counts, indent=1))
     shutil.rmtree(pool)
     to.finish()
 
 
 def _judge(settings: Settings, pool: Path, candidate: Candidate) -> Verdict:
-    return judged(candidate, settings, pool)
+    return judge(candidate, settings, pool)
 
 
 def _write(settings: Settings, pool: Path, out: Path, order: Order) -> str:
-    return written(order, settings, pool, out)
+    return write_files(order, settings, pool, out)
 
 
 def _candidates(data: Dataset, rows: Sequence[tuple[int, str]]) -> Iterator[Candidate]:
@@ -195,7 +200,7 @@ def _names(ids: Sequence[str]) -> list[str]:
     return [n if often[n.lower()] == 1 else f"{n}-{key_of(sample)[:8]}" for n, sample in zip(names, ids)]
 
 
-def _known(rejects: Mapping[str, str], data: Dataset, file: str | Path | None) -> None:
+def _check_rejects(rejects: Mapping[str, str], data: Dataset, file: str | Path | None) -> None:
     """Refuse a list of which not one image is in the data: it belongs to another set."""
     if rejects and not rejects.keys() & set(_names(data.samples.ids)):
         raise UserError(
@@ -203,14 +208,14 @@ def _known(rejects: Mapping[str, str], data: Dataset, file: str | Path | None) -
         )
 
 
-def _curated(verdict: Verdict, rejects: Mapping[str, str]) -> Verdict:
-    """An image that somebody has rejected is not taken."""
+def _apply_curation(verdict: Verdict, rejects: Mapping[str, str]) -> Verdict:
+    """An image that people have rejected is not taken."""
     if verdict.reason or verdict.name not in rejects:
         return verdict
     return replace(verdict, reason="curation", detail=rejects[verdict.name])
 
 
-def _balanced(verdicts: list[Verdict], label: Mapping[str, int], groups: Grouping, settings: Settings) -> list[Verdict]:
+def _balance(verdicts: list[Verdict], label: Mapping[str, int], groups: Grouping, settings: Settings) -> list[Verdict]:
     """The verdicts after each class is cut to the smallest, at random by the seed; no class may be empty."""
     own: list[list[Verdict]] = [[] for _ in groups.classes]
     for verdict in verdicts:
@@ -218,39 +223,41 @@ def _balanced(verdicts: list[Verdict], label: Mapping[str, int], groups: Groupin
             own[label[verdict.name]].append(verdict)
     empty = [number for number, members in enumerate(own) if not members]
     if empty:
-        raise UserError(_emptied(empty, verdicts, label, groups))
+        raise UserError(_describe_empty(empty, verdicts, label, groups))
     if not settings.balance:
         return verdicts
     least = min(map(len, own))
     spare: set[str] = set()
     for members in own:
         spare |= {v.name for v in sorted(members, key=lambda v: rank(settings.seed, "balance", v.name))[least:]}
-    told = f"the smallest class has {least}"
-    return [replace(v, reason=CROWDED_OUT, detail=told) if v.name in spare else v for v in verdicts]
+    detail = f"the smallest class has {least}"
+    return [replace(v, reason=CROWDED_OUT, detail=detail) if v.name in spare else v for v in verdicts]
 
 
-def _emptied(empty: Sequence[int], verdicts: Sequence[Verdict], label: Mapping[str, int], groups: Grouping) -> str:
+def _describe_empty(
+    empty: Sequence[int], verdicts: Sequence[Verdict], label: Mapping[str, int], groups: Grouping
+) -> str:
     parts = []
     for number in empty:
         why = Counter(verdict.reason for verdict in verdicts if label[verdict.name] == number)
-        told = ", ".join(f"{count} {reason}" for reason, count in why.most_common())
-        parts.append(f"'{groups.classes[number]}' ({told or 'none in the data'})")
+        reasons = ", ".join(f"{count} {reason}" for reason, count in why.most_common())
+        parts.append(f"'{groups.classes[number]}' ({reasons or 'none in the data'})")
     which = "class" if len(empty) == 1 else f"{len(empty)} classes:"
     return f"no images are left of {which} {'; '.join(parts)}; leave it out (--classes, ?without=), or add images of it"
 
 
 def _orders(accepted: Sequence[Verdict], label: Mapping[str, int], groups: Grouping, settings: Settings) -> list[Order]:
-    """What to write of each image; who lends to whom is drawn as the distortion draws it on the fly."""
+    """What to write of each image; lenders are drawn as the distortion draws them on the fly."""
     names = [verdict.name for verdict in accepted]
     labels = np.array([label[name] for name in names], np.int64)
     folder, box = folders(groups.classes), {verdict.name: verdict.box for verdict in accepted}
-    drawn = {}
+    lenders_by_kind = {}
     if not settings.all_images:
         lenders, view = Lenders(names, labels, len(groups.classes)), View.of(names, settings.seed)
-        drawn = {kind: lenders.choose(view.draw, labels, kind, settings.own) for kind in MIXED}
+        lenders_by_kind = {kind: lenders.choose(view.draw, labels, kind, settings.own) for kind in MIXED}
     orders = []
     for row, verdict in enumerate(accepted):
-        given = {kind: names[chosen[row]] for kind, chosen in drawn.items() if chosen[row] >= 0}
-        lent = {kind: (name, box[name]) for kind, name in given.items()}
-        orders.append(Order(verdict.name, folder[label[verdict.name]], verdict.box, lent))
+        lender_names = {kind: names[rows[row]] for kind, rows in lenders_by_kind.items() if rows[row] >= 0}
+        lenders_of_image = {kind: (name, box[name]) for kind, name in lender_names.items()}
+        orders.append(Order(verdict.name, folder[label[verdict.name]], verdict.box, lenders_of_image))
     return orders

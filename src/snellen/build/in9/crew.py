@@ -47,7 +47,8 @@ def crew(workers: int) -> Iterator[Callable[[Callable[[Any], Any], Iterable[Any]
             yield spread
         except BrokenProcessPool:
             raise UserError(
-                "a process that builds died, perhaps for want of memory; the same command continues, with fewer --workers"
+                "a process that builds died, perhaps for want of memory; "
+                "run the same command again with fewer --workers; it resumes"
             ) from None
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
@@ -55,14 +56,14 @@ def crew(workers: int) -> Iterator[Callable[[Callable[[Any], Any], Iterable[Any]
 
 
 def _alone() -> None:
-    """One thread a process: the processes are what runs side by side. And none outlives the one that it works for."""
+    """One thread per process: the processes are what runs side by side. And none outlives the one that it works for."""
     os.environ["OMP_NUM_THREADS"] = "1"
     _opencv_threads(1)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
 def _end_with_parent() -> None:
-    """End this process when its parent does: one that was killed tells nobody, and its workers would wait for ever."""
+    """End this process when its parent does: one that was killed cannot tell them, and its workers would wait for ever."""
     parent = parent_process()
     if parent is not None:
         parent.join()

@@ -19,8 +19,8 @@ def read_curation(file: str | Path | None) -> dict[str, str]:
     if not path.is_file():
         raise UserError(f"no file '{file}'; --curation takes a CSV file with columns id, decision and reason")
     rejects: dict[str, str] = {}
-    with path.open(newline="", encoding="utf-8") as opened:
-        rows = csv.DictReader(opened, skipinitialspace=True)
+    with path.open(newline="", encoding="utf-8") as stream:
+        rows = csv.DictReader(stream, skipinitialspace=True)
         missing = [column for column in COLUMNS if column not in (rows.fieldnames or ())]
         if missing:
             raise UserError(f"{file} has no column '{missing[0]}'; expected {', '.join(COLUMNS)}")

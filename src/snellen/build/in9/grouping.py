@@ -32,7 +32,7 @@ class Grouping:
     coarse: tuple[str, ...]
 
 
-def grouped(
+def group_classes(
     data: Dataset, classes: str | Path | None = None, fine: tuple[int, int] | None = None, seed: int = 0
 ) -> Grouping:
     """How the data's classes become the set's.
@@ -49,14 +49,16 @@ def grouped(
         coarse = np.array([number.get(name, -1) for name in _names(data)], np.int64)
     elif str(classes) == "nine":
         order = tuple(nine())
-        found = {word: _nine(word) for word in set(words)}
-        coarse = np.array([-1 if found[word] is None else order.index(str(found[word])) for word in words], np.int64)
+        nine_of_word = {word: _nine(word) for word in set(words)}
+        coarse = np.array(
+            [-1 if nine_of_word[word] is None else order.index(str(nine_of_word[word])) for word in words], np.int64
+        )
     else:
         groups = _read(Path(classes).expanduser())
         order = tuple(dict.fromkeys(groups.values()))
         names = _names(data)
-        held = [groups.get(name) or groups.get(word) for name, word in zip(names, words)]
-        coarse = np.array([-1 if group is None else order.index(group) for group in held], np.int64)
+        group_names = [groups.get(name) or groups.get(word) for name, word in zip(names, words)]
+        coarse = np.array([-1 if group is None else order.index(group) for group in group_names], np.int64)
     if not (coarse >= 0).any():
         some = ", ".join(data.classes[:4])
         raise UserError(
@@ -71,7 +73,7 @@ def words_of(data: Dataset) -> list[str]:
     names = _names(data)
     if ids is not None:
         return [str(word) if _WNID.fullmatch(str(word)) else name for word, name in zip(ids, names)]
-    short = {name: (found[0] if (found := _WNID.search(name)) else name) for name in set(names)}
+    short = {name: (match[0] if (match := _WNID.search(name)) else name) for name in set(names)}
     return [short[name] for name in names]
 
 
@@ -86,13 +88,13 @@ def _names(data: Dataset) -> list[str]:
 
 def _nine(word: str) -> str | None:
     """The one of the nine that a WordNet id or a name is of."""
-    named = _ALSO.get(word, word)
-    return named if named in nine() else _parents().get(word)
+    name = _ALSO.get(word, word)
+    return name if name in nine() else _parents().get(word)
 
 
 @functools.cache
 def _parents() -> Mapping[str, str]:
-    return {wnid: name for name, held in nine().items() for wnid in held}
+    return {wnid: name for name, wnids in nine().items() for wnid in wnids}
 
 
 def _finer(order: tuple[str, ...], coarse: np.ndarray, words: list[str], fine: tuple[int, int], seed: int) -> Grouping:
@@ -117,17 +119,17 @@ def _read(file: Path) -> dict[str, str]:
     """Class → group of a CSV file."""
     if not file.is_file():
         raise UserError(f"no file '{file}'; --classes takes nine, all or a CSV file with columns class and group")
-    with file.open(newline="", encoding="utf-8") as opened:
-        rows = csv.DictReader(opened, skipinitialspace=True)
+    with file.open(newline="", encoding="utf-8") as stream:
+        rows = csv.DictReader(stream, skipinitialspace=True)
         if not {"class", "group"} <= set(rows.fieldnames or ()):
             raise UserError(
                 f"{file} has columns {', '.join(rows.fieldnames or ()) or 'none'}; expected class and group"
             )
-        held: dict[str, str] = {}
+        groups: dict[str, str] = {}
         for row in rows:
             name, group = (row["class"] or "").strip(), (row["group"] or "").strip()
             if not name or not group:
                 raise UserError(f"{file} line {rows.line_num}: class or group is empty")
-            if held.setdefault(name, group) != group:
-                raise UserError(f"{file} line {rows.line_num}: class '{name}' is in '{held[name]}' already")
-    return held
+            if groups.setdefault(name, group) != group:
+                raise UserError(f"{file} line {rows.line_num}: class '{name}' is in '{groups[name]}' already")
+    return groups

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from snellen.atomic import write_atomic
-from snellen.build.in9.segment import segmented
+from snellen.build.in9.segment import segment_object
 from snellen.build.in9.settings import Settings
 from snellen.data.canvas import placement, render
 from snellen.data.dataset import Photo, Unreadable
@@ -56,23 +56,23 @@ class Verdict:
     checksum: str = ""
 
 
-class _Refused(Exception):
+class _Refusal(Exception):
     """Why an image may not be in the set: a reason and its details."""
 
 
-def judged(candidate: Candidate, settings: Settings, pool: Path) -> Verdict:
+def judge(candidate: Candidate, settings: Settings, pool: Path) -> Verdict:
     """Judge an image and keep the outcome in the folder `pool`: NAME.npz where it is accepted, NAME.json where not."""
     source, name, photo = candidate.source, candidate.name, candidate.photo
     try:
         if isinstance(photo, Unreadable):
-            raise _Refused(photo.sort, photo.reason)
+            raise _Refusal(photo.sort, photo.reason)
         if settings.all_images and candidate.classed:
             verdict = Verdict(source, name, checksum=photo.checksum)
             image, mask = render(Photo(photo.image, ""), settings.canvas).image, np.zeros((0, 0), bool)
         else:
-            verdict, image, mask = _accepted(candidate, photo, settings)
-    except _Refused as refused:
-        reason, detail = refused.args
+            verdict, image, mask = _accept(candidate, photo, settings)
+    except _Refusal as refusal:
+        reason, detail = refusal.args
         checksum = "" if isinstance(photo, Unreadable) else photo.checksum
         verdict = Verdict(source, name, reason, detail, checksum=checksum)
         write_atomic(pool / f"{name}.json", json.dumps(asdict(verdict)).encode())
@@ -83,11 +83,11 @@ def judged(candidate: Candidate, settings: Settings, pool: Path) -> Verdict:
     return verdict
 
 
-def remembered(pool: Path, name: str) -> Verdict | None:
+def read_verdict(pool: Path, name: str) -> Verdict | None:
     """The verdict of an earlier run."""
     if (pool / f"{name}.npz").exists():
-        with np.load(pool / f"{name}.npz", allow_pickle=False) as held:
-            facts = json.loads(str(held["facts"]))
+        with np.load(pool / f"{name}.npz", allow_pickle=False) as archive:
+            facts = json.loads(str(archive["facts"]))
     elif (pool / f"{name}.json").exists():
         facts = json.loads((pool / f"{name}.json").read_bytes())
     else:
@@ -95,19 +95,19 @@ def remembered(pool: Path, name: str) -> Verdict | None:
     return Verdict(**{**facts, "box": tuple(facts["box"])})
 
 
-def _accepted(candidate: Candidate, photo: Photo, settings: Settings) -> tuple[Verdict, np.ndarray, np.ndarray]:
+def _accept(candidate: Candidate, photo: Photo, settings: Settings) -> tuple[Verdict, np.ndarray, np.ndarray]:
     """The verdict, the image uint8 [3, S, S] and the mask bool [S, S] on the canvas."""
     box = _only_box(photo, candidate.annotated)
     corners = _on_canvas(box, photo, settings)
     mask, seed = _mask(box, candidate, photo, settings)
-    shown = render(Photo(photo.image, "", box[None], {"mask": mask}), settings.canvas)
-    object_ = shown.maps["mask"]
+    rendering = render(Photo(photo.image, "", box[None], {"mask": mask}), settings.canvas)
+    object_ = rendering.maps["mask"]
     if not object_.any():
-        raise _Refused("cropped away", "no pixel of the object is in the crop")
+        raise _Refusal("cropped away", "no pixel of the object is in the crop")
     share = float(object_.mean())
     return (
         Verdict(candidate.source, candidate.name, "", "", corners, share, seed, photo.checksum),
-        shown.image,
+        rendering.image,
         object_,
     )
 
@@ -118,21 +118,21 @@ def _only_box(photo: Photo, annotated: bool) -> np.ndarray:
     height, width = photo.image.shape[:2]
     if not len(boxes):
         raise (
-            _Refused("no box", "its annotation has no object")
+            _Refusal("no box", "its annotation has no object")
             if annotated
-            else _Refused("no annotation", "there is no annotation of it")
+            else _Refusal("no annotation", "there is no annotation of it")
         )
     if len(boxes) > 1:
-        raise _Refused("several boxes", f"{len(boxes)} boxes")
+        raise _Refusal("several boxes", f"{len(boxes)} boxes")
     x0, y0, x1, y1 = boxes[0]
-    told = f"{x0:g}, {y0:g} to {x1:g}, {y1:g} in {width}x{height}"
+    where = f"{x0:g}, {y0:g} to {x1:g}, {y1:g} in {width}x{height}"
     if not (x1 > x0 and y1 > y0):
-        raise _Refused("box without area", told)
+        raise _Refusal("box without area", where)
     if min(x0, y0) < -_OUTSIDE or x1 > width + _OUTSIDE or y1 > height + _OUTSIDE:
-        raise _Refused("box outside the image", told)
+        raise _Refusal("box outside the image", where)
     inside = np.clip(boxes[0], 0, [width, height, width, height])
     if not (inside[2:] > inside[:2]).all():
-        raise _Refused("box outside the image", told)
+        raise _Refusal("box outside the image", where)
     return inside
 
 
@@ -142,36 +142,36 @@ def _on_canvas(box: np.ndarray, photo: Photo, settings: Settings) -> tuple[int, 
     target, offset = placement(height, width, canvas)
     scaled = box * ([target[1] / width, target[0] / height] * 2) - [offset[1], offset[0]] * 2
     inside = np.clip(scaled, 0, [canvas.width, canvas.height] * 2)
-    kept = (inside[2:] - inside[:2]).prod() / (scaled[2:] - scaled[:2]).prod()
-    if kept < settings.kept:
-        raise _Refused("cropped away", f"{kept:.0%} of the box is in the crop")
+    share_inside = (inside[2:] - inside[:2]).prod() / (scaled[2:] - scaled[:2]).prod()
+    if share_inside < settings.kept:
+        raise _Refusal("cropped away", f"{share_inside:.0%} of the box is in the crop")
     share = (inside[2:] - inside[:2]).prod() / (canvas.width * canvas.height)
     corners = rectangles([inside[None]], canvas.height, canvas.width)[0]
     if share > settings.largest or (corners == [0, 0, canvas.width, canvas.height]).all():
-        raise _Refused("box too large", f"{share:.0%} of the image")
+        raise _Refusal("box too large", f"{share:.0%} of the image")
     return tuple(int(corner) for corner in corners)
 
 
 def _mask(box: np.ndarray, candidate: Candidate, photo: Photo, settings: Settings) -> tuple[np.ndarray, int]:
     """The object's mask, bool [H, W] of the photo, and the seed that it took (−1: none)."""
     if settings.masks is None:
-        found = segmented(photo.image, box, candidate.name, settings)
-        if found.mask is None:
-            raise _Refused("segmentation failed", f"{found.why} in {found.tries} tries")
-        return found.mask, found.seed
+        segmentation = segment_object(photo.image, box, candidate.name, settings)
+        if segmentation.mask is None:
+            raise _Refusal("segmentation failed", f"{segmentation.why} in {segmentation.tries} tries")
+        return segmentation.mask, segmentation.seed
     if settings.masks.startswith("python:"):
         model = mask_model(settings.masks)
         try:
             mask = np.asarray(model(photo.image, box)) > 0
-        except Exception as error:  # whatever somebody's model raises
-            raise _Refused("segmentation failed", f"the mask model: {type(error).__name__}: {error}") from None
+        except Exception as error:  # whatever a user's model raises
+            raise _Refusal("segmentation failed", f"the mask model: {type(error).__name__}: {error}") from None
         if mask.shape != photo.image.shape[:2]:
-            raise _Refused("segmentation failed", f"the mask model gave {mask.shape}, not {photo.image.shape[:2]}")
+            raise _Refusal("segmentation failed", f"the mask model gave {mask.shape}, not {photo.image.shape[:2]}")
     else:
         mask = np.asarray(photo.maps.get("mask", np.zeros(photo.image.shape[:2])), bool)
     share = mask.sum() / (box[2:] - box[:2]).prod()
     if share < settings.smallest:
-        raise _Refused("segmentation failed", f"the mask is {share:.1%} of the box")
+        raise _Refusal("segmentation failed", f"the mask is {share:.1%} of the box")
     return mask, -1
 
 
@@ -182,10 +182,10 @@ def mask_model(text: str) -> Callable[[np.ndarray, np.ndarray], Any]:
     from snellen.models.adapters.python import user_module
 
     place, colon, factory = text.removeprefix("python:").rpartition(":")
-    made = getattr(user_module(place), factory, None) if colon else None
-    if not callable(made):
+    make = getattr(user_module(place), factory, None) if colon else None
+    if not callable(make):
         raise UserError(f"'{text}' names no callable; expected python:file.py:factory, which returns a mask model")
-    model = made()
+    model = make()
     if not callable(model):
         raise UserError(f"'{text}' returned {type(model).__name__}; expected a callable from image and box to a mask")
     return model

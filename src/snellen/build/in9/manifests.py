@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from snellen.build.destination import Destination
@@ -16,25 +17,36 @@ from snellen.build.in9.variants import Order, files_of
 from snellen.data.in9.layout import COLUMNS, CURATION, PROVENANCE, REJECTED
 
 
+@dataclass(frozen=True)
+class Outcome:
+    """What became of the images: all verdicts, those of the accepted ones with what to write of each, their classes by name
+    (`label`), and those that people have rejected (`rejects`: name → reason)."""
+
+    orders: Sequence[Order]
+    accepted: Sequence[Verdict]
+    verdicts: Sequence[Verdict]
+    label: Mapping[str, int]
+    rejects: Mapping[str, str]
+
+
 def write_manifests(
     to: Destination,
-    orders: Sequence[Order],
-    accepted: Sequence[Verdict],
-    verdicts: Sequence[Verdict],
-    label: Mapping[str, int],
+    outcome: Outcome,
     groups: Grouping,
     settings: Settings,
-    rejects: Mapping[str, str],
 ) -> None:
     """Write provenance.csv, rejected.csv and curation.csv."""
-    rows = [row for o, v in zip(orders, accepted) for row in _files(o, v, label, groups, settings)]
+    accepted, label = outcome.accepted, outcome.label
+    rows = [row for o, v in zip(outcome.orders, accepted) for row in _files(o, v, label, groups, settings)]
     rows.sort(key=lambda row: (row["variant"], row["file"]))
     to.write(PROVENANCE, table(COLUMNS, rows))
-    refused = [{"id": v.name, "source": v.source, "reason": v.reason, "detail": v.detail} for v in verdicts if v.reason]
-    to.write(REJECTED, table(("id", "source", "reason", "detail"), refused))
-    decided = {v.name: ("accept", "") for v in accepted} | {name: ("reject", why) for name, why in rejects.items()}
-    decisions = [{"id": name, "decision": d, "reason": why} for name, (d, why) in sorted(decided.items())]
-    to.write(CURATION, table(curation.COLUMNS, decisions))
+    rejected = [v for v in outcome.verdicts if v.reason]
+    reasons = [{"id": v.name, "source": v.source, "reason": v.reason, "detail": v.detail} for v in rejected]
+    to.write(REJECTED, table(("id", "source", "reason", "detail"), reasons))
+    decisions = {v.name: ("accept", "") for v in accepted}
+    decisions |= {name: ("reject", reason) for name, reason in outcome.rejects.items()}
+    rows = [{"id": name, "decision": decision, "reason": why} for name, (decision, why) in sorted(decisions.items())]
+    to.write(CURATION, table(curation.COLUMNS, rows))
 
 
 def table(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> bytes:
@@ -49,7 +61,7 @@ def table(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> bytes:
 def _files(
     order: Order, verdict: Verdict, label: Mapping[str, int], groups: Grouping, settings: Settings
 ) -> list[dict[str, Any]]:
-    """One row a file of an image. Where the background is the image's own, it is named so; only_fg has none."""
+    """One row per file of an image. Where the background is the image's own, it is named so; only_fg has none."""
     own = groups.classes[label[order.name]]
     corners = dict(zip(("x0", "y0", "x1", "y1"), order.box))
     rows = []

@@ -34,11 +34,11 @@ def with_masks(data: Dataset, masks: str) -> Dataset:
         raise UserError(f"no folder '{masks}'; --masks takes data, a folder of masks or python:file.py:factory")
     files = [_file(root, sample) for sample in data.samples.ids]
     if not any(files):
-        tried = f"{Path(data.samples.ids[0]).with_suffix('').as_posix()}.png"
-        raise UserError(f"no mask of any image in '{masks}'; looked for '{tried}' and its like")
+        example = f"{Path(data.samples.ids[0]).with_suffix('').as_posix()}.png"
+        raise UserError(f"no mask of any image in '{masks}'; looked for '{example}' and its like")
 
     def read(positions: Sequence[int]) -> list[Photo | Unreadable]:
-        return [_masked(photo, files[p]) for p, photo in zip(positions, data.read(positions))]
+        return [_add_mask(photo, files[p]) for p, photo in zip(positions, data.read(positions))]
 
     stats = [(file.stat().st_size, file.stat().st_mtime_ns) if file else (0, 0) for file in files]
     return replace(
@@ -59,7 +59,7 @@ def _file(root: Path, sample: str) -> Path | None:
     return None
 
 
-def _masked(photo: Photo | Unreadable, file: Path | None) -> Photo | Unreadable:
+def _add_mask(photo: Photo | Unreadable, file: Path | None) -> Photo | Unreadable:
     if isinstance(photo, Unreadable):
         return photo
     if file is None:

@@ -47,13 +47,13 @@ def write_rejections(
 
 def contact_sheet(photos: Sequence[Photo | Unreadable]) -> bytes | None:
     """A PNG of small pictures with their boxes; None where not one can be shown."""
-    shown = [_small(photo) for photo in photos if isinstance(photo, Photo)]
-    if not shown:
+    pictures = [_small(photo) for photo in photos if isinstance(photo, Photo)]
+    if not pictures:
         return None
-    rows = -(-len(shown) // ACROSS)
-    across = min(len(shown), ACROSS)
+    rows = -(-len(pictures) // ACROSS)
+    across = min(len(pictures), ACROSS)
     sheet = Image.new("RGB", (across * (SIDE + GAP) - GAP, rows * (SIDE + GAP) - GAP), "white")
-    for number, picture in enumerate(shown):
+    for number, picture in enumerate(pictures):
         left, top = number % ACROSS * (SIDE + GAP), number // ACROSS * (SIDE + GAP)
         sheet.paste(picture, (left + (SIDE - picture.width) // 2, top + (SIDE - picture.height) // 2))
     content = io.BytesIO()

@@ -13,7 +13,7 @@ from snellen.extras import import_package
 
 
 @dataclass(frozen=True)
-class Segmented:
+class Segmentation:
     """A mask bool [H, W] of the photo, the share of the box that it fills, and the seed and tries it took.
 
     The mask is None where no try found enough; `why` says what the last one did.
@@ -45,30 +45,30 @@ def grabcut(image: np.ndarray, box: tuple[int, int, int, int], seed: int, iterat
     return (mask == cv2.GC_FGD) | (mask == cv2.GC_PR_FGD)
 
 
-def segmented(image: np.ndarray, box: np.ndarray, sample: str, settings: Settings) -> Segmented:
+def segment_object(image: np.ndarray, box: np.ndarray, sample: str, settings: Settings) -> Segmentation:
     """The mask of the object in a box (float x0, y0, x1, y1, inside the image), by as many tries as are allowed."""
     cv2 = import_package("cv2", "GrabCut")
-    scaled, factors = _scaled(image, settings.segment_size)
-    height, width = scaled.shape[:2]
+    small, factors = _scale(image, settings.segment_size)
+    height, width = small.shape[:2]
     low, high = np.floor(box[:2] * factors + 1e-6), np.ceil(box[2:] * factors - 1e-6)
     x0, y0 = (int(v) for v in np.clip(low, 0, [width - 1, height - 1]))
     x1, y1 = (int(v) for v in np.clip(high, [x0 + 1, y0 + 1], [width, height]))
-    why, share, used = "", 0.0, 0
+    why, share, used_seed = "", 0.0, 0
     for attempt in range(settings.tries):
-        used = grabcut_seed(settings.seed, sample, attempt)
+        used_seed = grabcut_seed(settings.seed, sample, attempt)
         try:
-            mask = grabcut(scaled, (x0, y0, x1, y1), used, settings.iterations)
+            mask = grabcut(small, (x0, y0, x1, y1), used_seed, settings.iterations)
         except cv2.error as error:
             why = f"OpenCV: {str(error.err or error).splitlines()[0]}"
             continue
         share = float(mask.sum() / ((x1 - x0) * (y1 - y0)))
         if share >= settings.smallest:
-            return Segmented(resized(mask, image.shape[0], image.shape[1]), share, used, attempt + 1)
+            return Segmentation(resize_mask(mask, image.shape[0], image.shape[1]), share, used_seed, attempt + 1)
         why = f"{share:.1%} of the box found"
-    return Segmented(None, share, used, settings.tries, why)
+    return Segmentation(None, share, used_seed, settings.tries, why)
 
 
-def resized(mask: np.ndarray, height: int, width: int) -> np.ndarray:
+def resize_mask(mask: np.ndarray, height: int, width: int) -> np.ndarray:
     """A mask bool at another size: the pixels that are at least half inside."""
     if mask.shape == (height, width):
         return mask
@@ -76,12 +76,12 @@ def resized(mask: np.ndarray, height: int, width: int) -> np.ndarray:
     return np.asarray(soft) >= 0.5
 
 
-def _scaled(image: np.ndarray, shorter: int | None) -> tuple[np.ndarray, np.ndarray]:
+def _scale(image: np.ndarray, shorter: int | None) -> tuple[np.ndarray, np.ndarray]:
     """The image with its shorter side scaled, bicubically, and how much wider and higher it is."""
     height, width = image.shape[:2]
     if shorter is None or shorter == min(height, width):
         return np.ascontiguousarray(image), np.ones(2)
     ratio = shorter / min(height, width)
     wide, high = max(1, round(width * ratio)), max(1, round(height * ratio))
-    scaled = np.asarray(Image.fromarray(image).resize((wide, high), Image.Resampling.BICUBIC))
-    return np.ascontiguousarray(scaled), np.array([wide / width, high / height])
+    pixels = np.asarray(Image.fromarray(image).resize((wide, high), Image.Resampling.BICUBIC))
+    return np.ascontiguousarray(pixels), np.array([wide / width, high / height])

@@ -20,7 +20,7 @@ class Settings:
     the filter `interpolation`, and the centre is cut out. Boxes may take up `largest` of the image and must keep `kept` of
     their area in the crop. GrabCut runs on the photo as it is, or with its shorter side scaled to `segment_size`, for
     `iterations`, and again with another seed up to `tries` times, until it finds `smallest` of the box. `sigma` (pixels) is
-    the blur of bg_blurred. `fine` is (k, n): k sub-classes a class, in groups of n.
+    the blur of bg_blurred. `fine` is (k, n): k sub-classes per class, in groups of n.
     """
 
     size: int = 224
@@ -74,7 +74,7 @@ class Settings:
 
 
 def read_fine(text: str | None) -> tuple[int, int] | None:
-    """`16:4`: 16 sub-classes a class, in groups of 4."""
+    """`16:4`: 16 sub-classes per class, in groups of 4."""
     if text is None:
         return None
     parts = text.split(":")

@@ -35,7 +35,7 @@ class Portrait:
 
 @dataclass(frozen=True)
 class Order:
-    """What to write of one image: its name, its class folder and who lends the background of each mixed variant."""
+    """What to write of one image: its name, its class folder and which image lends the background of each mixed variant."""
 
     name: str
     folder: str
@@ -54,7 +54,7 @@ def files_of(order: Order, settings: Settings) -> dict[str, str]:
     }
 
 
-def written(order: Order, settings: Settings, pool: Path, out: Path) -> str:
+def write_files(order: Order, settings: Settings, pool: Path, out: Path) -> str:
     """Write the files of an image that are not there yet; its name."""
     missing = {kind: file for kind, file in files_of(order, settings).items() if not (out / file).exists()}
     mask = out / MASKS / settings.split / order.folder / f"{order.name}.npy"
@@ -62,7 +62,7 @@ def written(order: Order, settings: Settings, pool: Path, out: Path) -> str:
         return order.name
     own = portrait(pool, order.name, order.box)
     for kind, file in missing.items():
-        write_atomic(out / file, _encoded(variant(kind, own, order, settings, pool), settings))
+        write_atomic(out / file, _encode(variant(kind, own, order, settings, pool), settings))
     if not settings.all_images:
         content = io.BytesIO()
         np.save(content, own.mask[0].numpy().astype(np.uint8))
@@ -72,8 +72,8 @@ def written(order: Order, settings: Settings, pool: Path, out: Path) -> str:
 
 def portrait(pool: Path, name: str, box: tuple[int, ...]) -> Portrait:
     """An accepted image as it was kept when it was judged."""
-    with np.load(pool / f"{name}.npz", allow_pickle=False) as held:
-        image, mask = torch.from_numpy(held["image"])[None], torch.from_numpy(held["mask"])[None]
+    with np.load(pool / f"{name}.npz", allow_pickle=False) as archive:
+        image, mask = torch.from_numpy(archive["image"])[None], torch.from_numpy(archive["mask"])[None]
     return Portrait(image, mask, np.array([box], np.int64))
 
 
@@ -86,17 +86,17 @@ def variant(kind: str, own: Portrait, order: Order, settings: Settings, pool: Pa
         "boxes": list(own.box[:, None].astype(float)),
         "labels": np.zeros(1, int),
     }
-    drawn = kind
+    kind_drawn = kind
     if kind in MIXED:
         name, box = order.lenders[kind]
         lender = portrait(pool, name, box)
         known["donors"] = Donors(lender.image, (name,), "lender", np.zeros(1, int), [lender.box.astype(float)])
-        drawn = "mixed_rand"  # of a pool of one
-    distortion = Background(drawn, settings.sigma, settings.inpaint)  # type: ignore[arg-type]
+        kind_drawn = "mixed_rand"  # of a pool of one
+    distortion = Background(kind_drawn, settings.sigma, settings.inpaint)  # type: ignore[arg-type]
     return distortion(own.image, View.of([order.name], settings.seed, **known))[0]
 
 
-def _encoded(image: Tensor, settings: Settings) -> bytes:
+def _encode(image: Tensor, settings: Settings) -> bytes:
     content = io.BytesIO()
     picture = Image.fromarray(image.permute(1, 2, 0).contiguous().numpy())
     if settings.format == "png":

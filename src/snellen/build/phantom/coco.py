@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from snellen.build.destination import Destination, encoded
+from snellen.build.destination import Destination, encode_json
 from snellen.build.phantom.chosen import portions, stem
 from snellen.build.phantom.instances import CLASSES, categories, instances
 from snellen.build.phantom.pixels import png
@@ -50,9 +50,9 @@ def write(world: World, images: np.ndarray, to: Destination) -> Iterator[int]:
                 }
             )
             for each in instances(truth, row):
-                known = {"id": len(annotations) + 1, "image_id": number + 1, "category_id": each.category + 1}
-                annotations.append({**known, "iscrowd": 0, **each.outlines, **each.facts})
+                ids = {"id": len(annotations) + 1, "image_id": number + 1, "category_id": each.category + 1}
+                annotations.append({**ids, "iscrowd": 0, **each.outlines, **each.facts})
         yield len(some)
-    told = {"description": f"the phantom world, {world.text}", "version": str(world.version)}
-    whole = {"info": told, "licenses": [], "images": pictures, "annotations": annotations, "categories": categories()}
-    to.write(f"annotations/instances_{world.split}.json", encoded(whole))
+    info = {"description": f"the phantom world, {world.text}", "version": str(world.version)}
+    whole = {"info": info, "licenses": [], "images": pictures, "annotations": annotations, "categories": categories()}
+    to.write(f"annotations/instances_{world.split}.json", encode_json(whole))

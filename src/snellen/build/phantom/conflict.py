@@ -54,27 +54,27 @@ def write(world: World, images: np.ndarray, to: Destination) -> Iterator[int]:
     rows = []
     for some in portions(images):
         numbers, textures = np.divmod(some, len(CLASSES))
-        known = conflicting(world, numbers, textures, to.facts["scene"])
+        truths = conflicting(world, numbers, textures, to.facts["scene"])
         for row, pair in enumerate(some.tolist()):
             name = file_name(pair)
             if not to.has(name):
-                to.write(name, png(known.images[row]))
-            shape, texture = int(known.true_class[row]), int(known.texture[row])
+                to.write(name, png(truths.images[row]))
+            shape, texture = int(truths.true_class[row]), int(truths.texture[row])
             classes = {"label": CLASSES[shape], "shape": CLASSES[shape], "texture": CLASSES[texture]}
-            told = {"pattern": tuple(TEXTURES)[texture], "sample": ids[numbers[row]]}
-            rows.append({"path": name, "id": name, **classes, **told})
+            facts = {"pattern": tuple(TEXTURES)[texture], "sample": ids[numbers[row]]}
+            rows.append({"path": name, "id": name, **classes, **facts})
         yield len(some)
     to.write(LISTING, table(rows))
 
 
 def conflicting(world: World, numbers: np.ndarray, textures: np.ndarray, scene: str = PLAIN) -> Truth:
     """The truth of some images of a world with other textures, int64 [B], on one scene; the plain one is in `images` only."""
-    made = world.recipe(numbers)
-    made = replace(made, objects=replace(made.objects, texture=np.asarray(textures, np.int64)))
+    recipe = world.recipe(numbers)
+    recipe = replace(recipe, objects=replace(recipe.objects, texture=np.asarray(textures, np.int64)))
     if scene != PLAIN:
-        made = replace(made, scene=np.full_like(made.scene, tuple(SCENES).index(scene)))
-    known = truth(made, world, world.prefix)
+        recipe = replace(recipe, scene=np.full_like(recipe.scene, tuple(SCENES).index(scene)))
+    truths = truth(recipe, world, world.prefix)
     if scene == PLAIN:
         grey = marked(np.array([GREY], np.uint32), np.array([len(SCENES)])).astype("<u4").view(np.uint8)[:3]
-        known.images[known.instance == 0] = grey
-    return known
+        truths.images[truths.instance == 0] = grey
+    return truths

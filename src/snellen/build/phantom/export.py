@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from snellen.build.counting import counted
-from snellen.build.destination import Destination, encoded
+from snellen.build.counting import show_progress
+from snellen.build.destination import Destination, encode_json
 from snellen.build.phantom import coco, conflict, folder, ovis, voc
 from snellen.build.phantom.chosen import some_clips, some_images
 from snellen.data.phantom.reading import read_world
@@ -56,7 +56,7 @@ class Exported:
     @property
     def json(self) -> str:
         """The same as JSON."""
-        return encoded({**asdict(self), "out": str(self.out)}, indent=1).decode().rstrip()
+        return encode_json({**asdict(self), "out": str(self.out)}, indent=1).decode().rstrip()
 
 
 def export(
@@ -71,18 +71,18 @@ def export(
     """Write a world, or the format's own default, into the folder `out` in one of FORMATS.
 
     `limit` writes at most so many images, chosen as `--limit` does everywhere (of clips, whole ones); `scene` names the
-    background of cue conflicts, plain by default. The folder is there whole or not at all: a stopped export goes on
-    where it was, a finished one is left as it is, and any other folder that is not empty is refused.
+    background of cue conflicts, plain by default. The folder is there whole or not at all: a stopped export resumes,
+    a finished one is left as it is, and any other folder that is not empty is refused.
     """
     if format not in FORMATS:
         raise unknown("format", format, FORMATS)
-    chosen = FORMATS[format]
-    known = world if isinstance(world, World) else read_world(world or chosen.world)
-    images = chosen.choose(known, limit)
+    way = FORMATS[format]
+    source = world if isinstance(world, World) else read_world(world or way.world)
+    images = way.choose(source, limit)
     facts = {
         "schema": "snellen/phantom-export/1",
         "format": format,
-        "world": known.text,
+        "world": source.text,
         "world_version": World.version,
         "limit": limit,
         "images": len(images),
@@ -91,15 +91,15 @@ def export(
         "textures": list(TEXTURES),
         "scenes": list(SCENES),
         "tree": class_tree(),
-        "truth": chosen.truth,
+        "truth": way.truth,
     }
     to = Destination(Path(out).expanduser(), facts)
     if to.begin():
-        with counted(len(images), quiet) as advance:
-            for written in chosen.write(known, images, to):
-                advance(written)
+        with show_progress(len(images), quiet) as advance:
+            for count in way.write(source, images, to):
+                advance(count)
         to.finish()
-    return Exported(to.out, format, known.text, len(images))
+    return Exported(to.out, format, source.text, len(images))
 
 
 def _background(format: str, scene: str | None) -> dict[str, str]:

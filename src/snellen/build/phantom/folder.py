@@ -28,8 +28,8 @@ def write(world: World, images: np.ndarray, to: Destination) -> Iterator[int]:
     samples = world.samples()
     rows = []
     for some in portions(images):
-        made = world.render(some)
-        for image, number, box in zip(made.images, some.tolist(), made.boxes.tolist()):
+        rendering = world.render(some)
+        for image, number, box in zip(rendering.images, some.tolist(), rendering.boxes.tolist()):
             label = CLASSES[samples.labels[number]]
             name = f"{label}/{stem(samples.ids[number])}.png"
             if not to.has(name):
@@ -44,8 +44,8 @@ def write(world: World, images: np.ndarray, to: Destination) -> Iterator[int]:
 def table(rows: Iterable[dict[str, Any]]) -> bytes:
     """Rows of the same columns as CSV."""
     rows = list(rows)
-    held = io.StringIO()
-    writer = csv.DictWriter(held, list(rows[0]), lineterminator="\n")
+    buffer = io.StringIO()
+    writer = csv.DictWriter(buffer, list(rows[0]), lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
-    return held.getvalue().encode()
+    return buffer.getvalue().encode()

@@ -66,13 +66,13 @@ class Instance:
 
 def instances(truth: Truth, row: int) -> list[Instance]:
     """The things of an image that are at least partly visible, the object first."""
-    found = []
+    visible = []
     for thing in truth.things[row]:
         if thing.visible.any():
             box, full_box = tight_boxes(np.stack([thing.visible, thing.full])).tolist()
-            given = int(truth.label[row]) if thing.role == "object" else thing.shape
-            found.append(Instance(thing, given, box, full_box))
-    return found
+            category = int(truth.label[row]) if thing.role == "object" else thing.shape
+            visible.append(Instance(thing, category, box, full_box))
+    return visible
 
 
 def corner_and_sides(box: list[int]) -> list[int]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from snellen.build.destination import Destination, encoded
+from snellen.build.destination import Destination, encode_json
 from snellen.build.phantom.chosen import portions
 from snellen.build.phantom.instances import Instance, categories, corner_and_sides, instances
 from snellen.build.phantom.pixels import png
@@ -41,24 +41,24 @@ def write(world: World, images: np.ndarray, to: Destination) -> Iterator[int]:
             size = {"width": world.size, "height": world.size, "length": len(rows)}
             videos.append({"id": clip + 1, **size, "file_names": files})
             for track in tracks(truth, rows):
-                known = {"id": len(annotations) + 1, "video_id": clip + 1, "iscrowd": 0}
-                annotations.append({**known, **size, **over_time(track)})
+                ids = {"id": len(annotations) + 1, "video_id": clip + 1, "iscrowd": 0}
+                annotations.append({**ids, **size, **over_time(track)})
         yield len(some)
-    told = {"description": f"the phantom world, {world.text}", "version": str(world.version)}
-    whole = {"info": told, "licenses": [], "videos": videos, "categories": categories(), "annotations": annotations}
-    to.write(f"annotations_{world.split}.json", encoded(whole))
+    info = {"description": f"the phantom world, {world.text}", "version": str(world.version)}
+    whole = {"info": info, "licenses": [], "videos": videos, "categories": categories(), "annotations": annotations}
+    to.write(f"annotations_{world.split}.json", encode_json(whole))
 
 
 def tracks(truth: Truth, rows: list[int]) -> list[list[Instance | None]]:
     """Each thing of a clip, the object first: what is visible of it in each frame, None where nothing is."""
-    seen = [{each.thing.instance_id: each for each in instances(truth, row)} for row in rows]
-    names = dict.fromkeys(name for frame in seen for name in frame)
+    frames = [{each.thing.instance_id: each for each in instances(truth, row)} for row in rows]
+    names = dict.fromkeys(name for frame in frames for name in frame)
     first = truth.instance_id[rows[0]]
-    return [[frame.get(name) for frame in seen] for name in sorted(names, key=lambda name: (name != first, name))]
+    return [[frame.get(name) for frame in frames] for name in sorted(names, key=lambda name: (name != first, name))]
 
 
 def over_time(track: list[Instance | None]) -> dict[str, Any]:
-    """A thing's annotation, with one entry a frame."""
+    """A thing's annotation, with one entry per frame."""
     some = next(each for each in track if each is not None)
     return {
         "category_id": some.category + 1,

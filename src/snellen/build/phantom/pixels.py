@@ -10,14 +10,14 @@ from PIL import Image
 
 def png(image: np.ndarray) -> bytes:
     """An image uint8 [H, W, 3] as PNG."""
-    return _saved(Image.fromarray(image))
+    return _encode(Image.fromarray(image))
 
 
 def palette_png(labels: np.ndarray) -> bytes:
     """A label map uint8 [H, W] as a PNG whose values are the labels and whose palette is Pascal VOC's."""
     image = Image.fromarray(labels.astype(np.uint8), mode="P")
     image.putpalette(voc_palette().tobytes())
-    return _saved(image)
+    return _encode(image)
 
 
 def voc_palette() -> np.ndarray:
@@ -33,7 +33,7 @@ def voc_palette() -> np.ndarray:
     return colours
 
 
-def _saved(image: Image.Image) -> bytes:
-    held = io.BytesIO()
-    image.save(held, "PNG", compress_level=6)
-    return held.getvalue()
+def _encode(image: Image.Image) -> bytes:
+    buffer = io.BytesIO()
+    image.save(buffer, "PNG", compress_level=6)
+    return buffer.getvalue()

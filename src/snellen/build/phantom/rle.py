@@ -15,7 +15,7 @@ def run_lengths(mask: np.ndarray) -> list[int]:
     return [0, *lengths] if len(pixels) and pixels[0] else lengths
 
 
-def packed(lengths: list[int]) -> str:
+def pack(lengths: list[int]) -> str:
     """COCO's text of run lengths.
 
     From the fourth on, a length is written as its difference to the one two before it. Numbers come in groups of five
@@ -36,4 +36,4 @@ def packed(lengths: list[int]) -> str:
 
 def rle(mask: np.ndarray) -> dict[str, Any]:
     """A mask [H, W] as COCO's compressed run lengths: `size` [H, W] and `counts`, a text."""
-    return {"size": [int(side) for side in mask.shape], "counts": packed(run_lengths(mask))}
+    return {"size": [int(side) for side in mask.shape], "counts": pack(run_lengths(mask))}

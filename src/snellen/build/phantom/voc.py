@@ -49,7 +49,7 @@ def write(world: World, images: np.ndarray, to: Destination) -> Iterator[int]:
     to.write(f"ImageSets/Main/{world.split}.txt", everything)
     to.write(f"ImageSets/Segmentation/{world.split}.txt", everything)
     for category, label in enumerate(CLASSES):
-        lines = (f"{name} {1 if category in held else -1:2d}\n" for name, held in zip(stems, present))
+        lines = (f"{name} {1 if category in categories_in else -1:2d}\n" for name, categories_in in zip(stems, present))
         to.write(f"ImageSets/Main/{label}_{world.split}.txt", "".join(lines).encode())
 
 
@@ -72,7 +72,7 @@ def annotation(name: str, things: list[Instance], world: World) -> bytes:
     for each in things:
         x0, y0, x1, y1 = each.box
         thing = ElementTree.SubElement(root, "object")
-        _put(thing, name=CLASSES[each.category], pose="Unspecified", truncated=int(truncated(each, world.size)))
+        _put(thing, name=CLASSES[each.category], pose="Unspecified", truncated=int(is_truncated(each, world.size)))
         _put(thing, occluded=int(each.hidden > 0), difficult=0)
         _put(ElementTree.SubElement(thing, "bndbox"), xmin=x0 + 1, ymin=y0 + 1, xmax=x1, ymax=y1)
         _put(thing, role=each.thing.role, true_class=CLASSES[each.thing.shape])
@@ -82,7 +82,7 @@ def annotation(name: str, things: list[Instance], world: World) -> bytes:
     return ElementTree.tostring(root) + b"\n"
 
 
-def truncated(each: Instance, size: int) -> bool:
+def is_truncated(each: Instance, size: int) -> bool:
     """Whether the box does not hold the whole thing; only main objects are known to lie inside the image."""
     meets_border = min(each.full_box[:2]) == 0 or max(each.full_box[2:]) == size
     return each.box != each.full_box or (each.thing.role != "object" and meets_border)

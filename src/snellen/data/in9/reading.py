@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from snellen.data.dataset import Dataset, Photo, Samples, Unreadable, filtered
+from snellen.data.dataset import Dataset, Photo, Samples, Unreadable, filter_rows
 from snellen.data.folder import folder
 from snellen.data.in9.layout import FACTS, MASKS, PROVENANCE, VARIANTS, class_of, foreground_of
 from snellen.data.manifest import BOX
@@ -73,7 +73,7 @@ def in9(path: str, options: Mapping[str, str]) -> Dataset:
         ]
 
     outlines = [(m.stat().st_size, m.stat().st_mtime_ns) for m in masks] if masked else []
-    return filtered(
+    return filter_rows(
         replace(
             plain,
             text=f"in9:{path}",
@@ -105,7 +105,7 @@ def _number(text: str | None) -> float:
 
 
 def _size(file: Path) -> tuple[int, int] | None:
-    """The size that all images of a built set have, where it says so."""
+    """The size that all images of a built set have, where its facts state it."""
     try:
         side = int(json.loads(file.read_bytes())["size"])
     except (OSError, ValueError, KeyError, TypeError):

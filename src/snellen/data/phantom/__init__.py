@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from snellen.data.dataset import Dataset, filtered
+from snellen.data.dataset import Dataset, filter_rows
 from snellen.data.phantom import presence
 from snellen.data.phantom.colour_terms import COLOURS
 from snellen.data.phantom.dials import DIALS
 from snellen.data.phantom.draw_list import EDGE_CLASS
 from snellen.data.phantom.listing import COLUMNS
-from snellen.data.phantom.paint import Rendered
-from snellen.data.phantom.reading import dialled, read_world
+from snellen.data.phantom.paint import PaintedImages
+from snellen.data.phantom.reading import build_world, read_world
 from snellen.data.phantom.truth import Thing, Truth
 from snellen.data.phantom.world import World
 from snellen.errors import unknown
@@ -31,7 +31,7 @@ def phantom(path: str, options: Mapping[str, str]) -> Dataset:
         raise unknown("phantom task", task, TASKS)
     wanted = {name: value for name, value in options.items() if name in (*COLUMNS, "label") and name not in DIALS}
     dials = {name: value for name, value in options.items() if name not in (*wanted, "task")}
-    return filtered(TASKS[task](dialled(path, dials)), wanted)
+    return filter_rows(TASKS[task](build_world(path, dials)), wanted)
 
 
 def __getattr__(name: str) -> Any:
@@ -49,7 +49,7 @@ __all__ = [
     "EDGE_CLASS",
     "FORMATS",
     "Exported",
-    "Rendered",
+    "PaintedImages",
     "Thing",
     "Truth",
     "World",

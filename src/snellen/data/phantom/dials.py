@@ -72,7 +72,7 @@ class Dials:
                 if not dial.low <= value <= dial.high:
                     raise UserError(f"expected {name} in [{dial.low}, {dial.high}], got {value}")
         if self.smallest > self.largest:
-            raise UserError(f"expected object_size as least..most, got {shown('object_size', self.object_size)}")
+            raise UserError(f"expected object_size as least..most, got {format_dial('object_size', self.object_size)}")
         if self.smallest * self.size < LEAST_PIXELS:
             raise UserError(
                 f"expected objects of at least {LEAST_PIXELS} pixels, got object_size {self.smallest} of {self.size} "
@@ -92,10 +92,10 @@ class Dials:
     @property
     def written(self) -> str:
         """Every dial as in a data text: `n=4000&size=64&…`, the same however the values were given."""
-        return "&".join(f"{name}={shown(name, getattr(self, name))}" for name in DIALS)
+        return "&".join(f"{name}={format_dial(name, getattr(self, name))}" for name in DIALS)
 
 
-def shown(name: str, value: Value) -> str:
+def format_dial(name: str, value: Value) -> str:
     """A dial's value as text."""
     if DIALS[name].kind == "range":
         low, high = value if isinstance(value, tuple) else (value, value)

@@ -26,7 +26,7 @@ class Recipe:
     """The facts of some images, int64 [B] each.
 
     `clip` and `frame` say which image it is; `label` is the class given, `true_class` the class shown; `scene` is a
-    position in SCENES; `edges`, bool, says whether bars mark the scene; `objects` are the main objects, one an image.
+    position in SCENES; `edges`, bool, says whether bars mark the scene; `objects` are the main objects, one per image.
     """
 
     draws: Draws

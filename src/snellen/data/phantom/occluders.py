@@ -1,7 +1,7 @@
 """Occluders: another object in front of the main one, which hides some of it but never all.
 
-Where it stands is drawn until it fits: in a still image it hides 10 % to 90 % of the object's pixels; in a clip it hides
-at least 10 % in some frame and at most 98 % in every frame. Both are counted on the pixels of the images themselves, and
+Where it stands is drawn until it fits: in a still image it hides 10% to 90% of the object's pixels; in a clip it hides
+at least 10% in some frame and at most 98% in every frame. Both are counted on the pixels of the images themselves, and
 a little more strictly at TRIAL pixels, so that images of any size nearly always settle for the same place.
 """
 

@@ -23,7 +23,7 @@ from snellen.data.phantom.scenes import UNIT, panoramas
 
 
 @dataclass(frozen=True)
-class Rendered:
+class PaintedImages:
     """A batch: images uint8 [B, S, S, 3], masks bool [B, S, S] of what is visible of each object, and their boxes.
 
     A box is x0, y0, x1, y1 in pixels, maximum exclusive, int64 [B, 4].
@@ -34,7 +34,7 @@ class Rendered:
     boxes: np.ndarray
 
 
-def paint(recipe: Recipe, dials: Dials, roles: Sequence[Role] = ROLES) -> Rendered:
+def paint(recipe: Recipe, dials: Dials, roles: Sequence[Role] = ROLES) -> PaintedImages:
     """The images of a recipe, with what is visible of each object; of the things only those of some roles."""
     drawing = picture(recipe, dials)
     size = dials.size
@@ -43,7 +43,7 @@ def paint(recipe: Recipe, dials: Dials, roles: Sequence[Role] = ROLES) -> Render
         canvas = compose(drawing, part, roles)
         np.logical_and(canvas.ramps > 0, canvas.ramps < 3, out=masks[part])
         fill(images[part], cells(drawing, part, canvas), drawing.colours)
-    return Rendered(images, masks, tight_boxes(masks))
+    return PaintedImages(images, masks, tight_boxes(masks))
 
 
 class Canvas(NamedTuple):

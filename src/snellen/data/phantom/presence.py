@@ -1,7 +1,7 @@
 """Presence: the images of a world as a task of two classes, is there an object or only its scene?
 
-`phantom:test?task=presence&object_size=0.2..0.3`. It stands for the hard hats of paper 000, appendix C.6: a subject that may
-be small and anywhere in the image.
+`phantom:test?task=presence&object_size=0.2..0.3`. It stands for the hard hats of Marcu & Prügel-Bennett 2022, C.6: a
+subject that may be small and anywhere in the image.
 """
 
 from __future__ import annotations
@@ -71,5 +71,5 @@ def read(world: World, positions: Sequence[int]) -> Photos:
     whole, scenes = paint(recipe, world), paint(recipe, world, tuple(role for role in ROLES if role != "object"))
     there = present(recipe)
     images = np.where(there[:, None, None, None], whole.images, scenes.images)
-    boxes = [whole.boxes[row : row + int(shown)].astype(float) for row, shown in enumerate(there)]
+    boxes = [whole.boxes[row : row + int(count)].astype(float) for row, count in enumerate(there)]
     return Photos(images, pixel_checksums(images), boxes, {"mask": whole.masks & there[:, None, None]})

@@ -12,7 +12,7 @@ from snellen.errors import UserError
 IMAGES = {"train": 4000, "test": 1000}  # where `n` does not say how many
 
 
-def dialled(split: str, options: Mapping[str, str]) -> World:
+def build_world(split: str, options: Mapping[str, str]) -> World:
     """The split `train` (4000 images) or `test` (1000) of the world that the options dial; see Dials and World."""
     return World(split, **{"n": IMAGES.get(split, 1), **read_dials(options)})
 
@@ -26,4 +26,4 @@ def read_world(text: str) -> World:
     options = dict(parse_qsl(query, keep_blank_values=True))
     if query and not options:
         raise UserError(f"cannot read '?{query}' in '{text}'; write it as ?dial=value&other=value")
-    return dialled(split, options)
+    return build_world(split, options)

@@ -160,5 +160,5 @@ SCENES: dict[str, Scene] = {
 def panoramas(blur: int) -> np.ndarray:
     """Every scene as tones, uint8 [scenes, HEIGHT, WIDTH], edges softened over `blur` cells."""
     x, y = np.arange(WIDTH, dtype=np.int64)[None, :], np.arange(HEIGHT, dtype=np.int64)[:, None]
-    drawn = [np.broadcast_to(scene.panorama(x, y), (HEIGHT, WIDTH)) for scene in SCENES.values()]
-    return np.stack([blurred(np.clip(tones, 0, 255), blur) for tones in drawn]).astype(np.uint8)
+    tones_of_scenes = [np.broadcast_to(scene.panorama(x, y), (HEIGHT, WIDTH)) for scene in SCENES.values()]
+    return np.stack([blurred(np.clip(tones, 0, 255), blur) for tones in tones_of_scenes]).astype(np.uint8)

@@ -155,23 +155,23 @@ def _axes() -> tuple[np.ndarray, np.ndarray]:
 @lru_cache(maxsize=4)
 def silhouettes(rim: int) -> np.ndarray:
     """Every class on the grid, uint8 [classes, GRID, GRID]: 0 outside, INSIDE, RIM up to `rim` cells from the edge."""
-    drawn = np.stack([shape.silhouette(*_axes()) for shape in SHAPES.values()])
-    core = drawn.copy()
+    inside = np.stack([shape.silhouette(*_axes()) for shape in SHAPES.values()])
+    core = inside.copy()
     diagonal = rim * 181 // 256
     for down, right in ((0, rim), (rim, 0), (diagonal, diagonal), (diagonal, -diagonal)):
-        core &= np.roll(drawn, (down, right), (1, 2)) & np.roll(drawn, (-down, -right), (1, 2))
-    return np.where(core, INSIDE, np.where(drawn, RIM, 0)).astype(np.uint8)
+        core &= np.roll(inside, (down, right), (1, 2)) & np.roll(inside, (-down, -right), (1, 2))
+    return np.where(core, INSIDE, np.where(inside, RIM, 0)).astype(np.uint8)
 
 
 @lru_cache(maxsize=1)
 def parts() -> np.ndarray:
     """The part of each cell, uint8 [classes, GRID, GRID]: 0 outside, k inside the part PARTS[k − 1]."""
-    drawn = np.zeros((len(SHAPES), GRID, GRID), np.uint8)
+    sheets = np.zeros((len(SHAPES), GRID, GRID), np.uint8)
     number = 0
-    for sheet, shape in zip(drawn, SHAPES.values()):
+    for sheet, shape in zip(sheets, SHAPES.values()):
         free = shape.silhouette(*_axes())
         for region in shape.parts.values():
             number += 1
             sheet[free & region(*_axes())] = number
             free &= sheet == 0
-    return drawn
+    return sheets

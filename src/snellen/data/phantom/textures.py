@@ -100,5 +100,5 @@ TEXTURES: dict[str, Pattern] = {
 def tiles(blur: int) -> np.ndarray:
     """Every texture as tones 0 to TOP, uint8 [textures, TILE, TILE], edges softened over `blur` cells."""
     cells = np.arange(TILE, dtype=np.int64)
-    drawn = [pattern(cells[None, :], cells[:, None]) for pattern in TEXTURES.values()]
-    return np.stack([blurred(tones, blur) for tones in drawn]).astype(np.uint8)
+    patterns = [pattern(cells[None, :], cells[:, None]) for pattern in TEXTURES.values()]
+    return np.stack([blurred(tones, blur) for tones in patterns]).astype(np.uint8)

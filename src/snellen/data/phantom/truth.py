@@ -75,11 +75,11 @@ def truth(recipe: Recipe, dials: Dials, prefix: str) -> Truth:
     instance, colour = np.empty((2, count, size, size), np.uint8)
     terms = colour_terms(drawing.colours.astype("<u4").view(np.uint8).reshape(-1, 4)[:, :3])
     for part in drawing.blocks():
-        shown = compose(drawing, part)
-        address = cells(drawing, part, shown)
+        composition = compose(drawing, part)
+        address = cells(drawing, part, composition)
         fill(images[part], address, drawing.colours)
         colour[part] = terms.take(address)
-        instance[part] = (shown.ramps + 1) // 2
+        instance[part] = (composition.ramps + 1) // 2
         fill(scene[part], cells(drawing, part, compose(drawing, part, ("clutter", "occluder"))), drawing.colours)
         only = compose(drawing, part, ("object",))
         fill(alone[part], cells(drawing, part, only), drawing.colours)

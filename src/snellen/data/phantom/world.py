@@ -12,7 +12,7 @@ from snellen.data.dataset import Dataset, Photos, Samples
 from snellen.data.phantom.dials import Dials
 from snellen.data.phantom.draw_list import Recipe, recipe
 from snellen.data.phantom.listing import columns
-from snellen.data.phantom.paint import Rendered, paint
+from snellen.data.phantom.paint import PaintedImages, paint
 from snellen.data.phantom.shapes import SHAPES, class_tree
 from snellen.data.phantom.truth import Truth, truth
 from snellen.errors import UserError
@@ -53,7 +53,7 @@ class World(Dials):
             raise ValueError(f"expected indices in [0, {self.n - 1}], got {indices.min()} to {indices.max()}")
         return recipe(indices, self.split, self)
 
-    def render(self, indices: Sequence[int] | np.ndarray) -> Rendered:
+    def render(self, indices: Sequence[int] | np.ndarray) -> PaintedImages:
         """The images at `indices`, with masks and boxes of what is visible; each is the same in any batch."""
         return paint(self.recipe(indices), self)
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from snellen.data import Dataset, limited, load_data
 from snellen.data.occluders import Occluders, read_occluders
-from snellen.engine.ask.local import keep, load_models, shrunk, work_of
+from snellen.engine.ask.local import load_models, prepare_pass, reduced_batch_size, store_shard
 from snellen.engine.ask.pass_state import PassState
 from snellen.engine.ask.shard import answer
 from snellen.engine.ask.slides import Slides, slides
@@ -64,9 +64,9 @@ class Actor:
         self.pools = Pools(data.pop("donors", None), self._occluders(parcel))
         self.plan = replace(parcel.plan, data=data)
         for one in self.plan.passes:
-            for asked in one.requests:
-                if not asked.subject.by_text:
-                    asked.subject.loaded = _unpacked(parcel.objects[asked.subject.card.fingerprint])
+            for request in one.requests:
+                if not request.subject.by_text:
+                    request.subject.loaded = _unpack(parcel.objects[request.subject.card.fingerprint])
         self.models = load_models(self.plan, Progress(quiet=True))
         self.store, self.names = Store(parcel.folder), parcel.names
         self.works: dict[int, PassState] = {}
@@ -76,28 +76,28 @@ class Actor:
     def ask(self, task: Task, following: Task | None) -> int | None:
         """Answer and keep one shard while the following one is read; the batch size, where memory made it shrink."""
         number, shard = task
-        expected = self.ahead[1] if self.ahead is not None and self.ahead[0] == task else None
-        shown = self._slides(task) if expected is None else expected.result()
+        future = self.ahead[1] if self.ahead is not None and self.ahead[0] == task else None
+        slide = self._slides(task) if future is None else future.result()
         self.ahead = None if following is None else (following, self.reader.submit(self._slides, following))
         work = self._work(number)
-        keep(self.store, self.names[number], shard, answer(shown, work), work)
-        return shrunk(work, self.plan)
+        store_shard(self.store, self.names[number], shard, answer(slide, work), work)
+        return reduced_batch_size(work, self.plan)
 
     def _slides(self, task: Task) -> Slides:
         work, settings = self._work(task[0]), self.plan.settings
         samples = self.plan.samples_of(work.on, task[1])
         pinned = work.device.type == "cuda"
-        (shown,) = slides(work.data, [samples], list(work.batch), settings.decoders, pinned=pinned)
-        return shown
+        (slide,) = slides(work.data, [samples], list(work.batch), settings.decoders, pinned=pinned)
+        return slide
 
     def _work(self, number: int) -> PassState:
         if number not in self.works:
-            self.works[number] = work_of(self.plan.passes[number], self.plan, self.models, self.pools, self.store)
+            self.works[number] = prepare_pass(self.plan.passes[number], self.plan, self.models, self.pools, self.store)
         return self.works[number]
 
     def _data(self, role: str, parcel: Parcel) -> Dataset:
         if role in parcel.objects:
-            return _unpacked(parcel.objects[role])
+            return _unpack(parcel.objects[role])
         limit = None if role == "donors" else parcel.plan.settings.limit
         data = limited(load_data(parcel.texts[role]), limit)
         if data.fingerprint != parcel.prints[role]:
@@ -109,15 +109,17 @@ class Actor:
         if "occluders" not in parcel.prints:
             return None
         if "occluders" in parcel.objects:
-            return _unpacked(parcel.objects["occluders"])
-        held = read_occluders(parcel.texts["occluders"])
-        if held.fingerprint != parcel.prints["occluders"]:
+            return _unpack(parcel.objects["occluders"])
+        occluders = read_occluders(parcel.texts["occluders"])
+        if occluders.fingerprint != parcel.prints["occluders"]:
             here = socket.gethostname()
-            raise UserError(f"{here} sees other cut-outs in {held.text}; put them on storage that all machines share")
-        return held
+            raise UserError(
+                f"{here} sees other cut-outs in {occluders.text}; put them on storage that all machines share"
+            )
+        return occluders
 
 
-def _unpacked(reference: Any) -> Any:
+def _unpack(reference: Any) -> Any:
     import ray
 
     try:

@@ -38,10 +38,10 @@ class CanvasPools:
 
     def donors_for(self, one: BoundCell | BoundMap) -> Donors | None:
         """The donors that the distortion of a request pastes from."""
-        return self.donors.get(pool_needed(one))
+        return self.donors.get(pool_for(one))
 
 
-def pool_needed(one: BoundCell | BoundMap) -> Pool:
+def pool_for(one: BoundCell | BoundMap) -> Pool:
     """The pool of a request; it depends on nothing else, so that no other request changes what is pasted."""
     return Pool(one.canvas, one.distortion.whole_pool)
 
@@ -52,7 +52,7 @@ def pools_on_canvases(
     """The pools that some requests need; donors are decoded only where a distortion pastes them."""
     if pools.donors is None:
         return CanvasPools(occluders=pools.occluders)
-    needed = dict.fromkeys(pool_needed(one) for one in requests if "donors" in one.distortion.needs)
+    needed = dict.fromkeys(pool_for(one) for one in requests if "donors" in one.distortion.needs)
     donors = {pool: donor_pool(pools.donors, pool, device, classes) for pool in needed}
     return CanvasPools(donors, pools.occluders)
 
@@ -62,7 +62,7 @@ def donor_pool(data: Dataset, pool: Pool, device: Any, classes: Sequence[str] = 
 
     Labels are numbers in `classes`, those of the data that borrow; classes that only the donors have come behind them.
     """
-    canvas = _fitted(pool.canvas)
+    canvas = _fit(pool.canvas)
     chosen = limited(
         data, max(1, (WHOLE_POOL_BYTES if pool.whole else DONOR_BYTES) // (3 * canvas.height * canvas.width))
     )
@@ -82,7 +82,7 @@ def donor_pool(data: Dataset, pool: Pool, device: Any, classes: Sequence[str] = 
     )
 
 
-def _fitted(canvas: Canvas) -> Canvas:
+def _fit(canvas: Canvas) -> Canvas:
     """Donors may be of any size, so a native canvas scales and crops them."""
     return (
         canvas

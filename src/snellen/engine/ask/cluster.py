@@ -1,6 +1,6 @@
 """Execution on a Ray cluster: the driver keeps the plan and the lock, actors keep the models and write their shards.
 
-A shard is a task. Whoever answers it, an actor runs the same `answer` and `tables_of` as a local run and writes the shard
+A shard is a task. Each actor runs the same `answer` and `tables_of` as a local run and writes the shard
 into the run folder, which all machines see; so the table does not depend on how many actors there are or which of them
 died. The driver only hands out shards: each to a free actor, again where an actor died, hung or failed.
 """
@@ -54,8 +54,8 @@ def run_cluster(
 
     `texts` names the data (test, train, donors, occluders) that were given as text, which actors load themselves.
     """
-    with connected(cluster) as ray:
-        names = [store.begin_pass(one.on, {a.key: a.shown for a in one.asked}, one.new) for one in plan.passes]
+    with connect(cluster) as ray:
+        names = [store.begin_pass(one.on, {a.key: a.shown for a in one.cells}, one.new) for one in plan.passes]
         objects = _objects(ray, plan, pools, texts)
         prints = {role: one.fingerprint for role, one in _things(plan, pools).items()}
         folder, cpus = store.folder.absolute(), cluster.cpus_per_actor
@@ -79,7 +79,7 @@ def _hand_out(waiting: list[Task], seats: _Seats, plan: Plan, progress: Progress
         seats.add()
     while waiting or seats.asking:
         seats.give(waiting)
-        for seat, outcome in seats.finished():
+        for seat, outcome in seats.collect():
             if not isinstance(outcome, Exception):
                 if seat.task is not None:
                     number, shard = seat.task
@@ -93,9 +93,9 @@ def _hand_out(waiting: list[Task], seats: _Seats, plan: Plan, progress: Progress
                 raise outcome
             if failures[seat.task] == TRIES:
                 raise UserError(
-                    f"{_named(seat.task, plan)} failed {TRIES} times, at last with {describe_ray_error(outcome)}"
+                    f"{_describe_task(seat.task, plan)} failed {TRIES} times, at last with {describe_ray_error(outcome)}"
                 )
-            progress.say(f"{_named(seat.task, plan)} failed and is tried again: {describe_ray_error(outcome)}")
+            progress.say(f"{_describe_task(seat.task, plan)} failed and is tried again: {describe_ray_error(outcome)}")
             if seat.task is not None:
                 waiting.insert(0, seat.task)
             seats.replace(seat)
@@ -122,7 +122,7 @@ class _Seats:
         self.busy[actor.prepare.remote(self.parcel)] = Seat(actor, None, time.monotonic())
 
     def give(self, waiting: list[Task]) -> None:
-        """A shard to every free actor: the one it has read ahead, else one that nobody reads ahead."""
+        """A shard to every free actor: the one it has read ahead, else one that no other actor reads ahead."""
         while waiting and self.free:
             seat = self.free.pop()
             taken = {other.following for other in (*self.busy.values(), *self.free)}
@@ -141,7 +141,7 @@ class _Seats:
         self.ray.kill(seat.actor)
         self.add()
 
-    def finished(self) -> Iterator[tuple[Seat, Any]]:
+    def collect(self) -> Iterator[tuple[Seat, Any]]:
         """The actors that are done, with what came of it: a value or the error; waits a second at most."""
         done, _ = self.ray.wait(list(self.busy), num_returns=1, timeout=min(POLL, self.timeout / 4))
         for reference in done:
@@ -168,7 +168,7 @@ class _Seats:
 
 
 @contextmanager
-def connected(cluster: Cluster) -> Iterator[Any]:
+def connect(cluster: Cluster) -> Iterator[Any]:
     """Ray, connected: to the session that is open already, to a running cluster, or to one started for this run."""
     ray = import_package("ray", "--engine ray")
     if ray.is_initialized():
@@ -195,7 +195,7 @@ def connected(cluster: Cluster) -> Iterator[Any]:
 
 
 def _check_reachable(address: str) -> None:
-    """Fail at once where nobody listens at host:port; Ray itself would try for minutes."""
+    """Fail at once where nothing listens at host:port; Ray itself would try for minutes."""
     host, _, port = address.rpartition(":")
     if port.isdigit() and "/" not in host:
         socket.create_connection((host, int(port)), timeout=5).close()
@@ -207,7 +207,7 @@ def _room(ray: Any, plan: Plan, cluster: Cluster) -> int:
     cpus, gpus = int(has.get("CPU", 0)), int(has.get("GPU", 0))
     if plan.settings.device.startswith("cuda"):
         if gpus == 0:
-            raise UserError("device 'cuda' asked for, but the Ray cluster has no GPU; use --device cpu")
+            raise UserError("device 'cuda' was asked for, but the Ray cluster has no GPU; use --device cpu")
         return gpus
     if cpus < cluster.cpus_per_actor:
         raise UserError(f"{cluster.cpus_per_actor} CPUs per actor asked for, but the Ray cluster has {cpus}")
@@ -222,10 +222,10 @@ def _things(plan: Plan, pools: Pools) -> dict[str, Dataset | Occluders]:
 def _objects(ray: Any, plan: Plan, pools: Pools, texts: Mapping[str, str]) -> dict[str, Any]:
     """References to what actors cannot load themselves: data by role and models by fingerprint."""
     things = {role: one for role, one in _things(plan, pools).items() if role not in texts}
-    objects = {role: _packed(ray, one, f"data '{one.text}'") for role, one in things.items()}
+    objects = {role: _pack(ray, one, f"data '{one.text}'") for role, one in things.items()}
     for subject in (request.subject for one in plan.passes for request in one.requests):
         if not subject.by_text and subject.card.fingerprint not in objects:
-            objects[subject.card.fingerprint] = _packed(ray, subject.loaded, f"model '{subject.name}'")
+            objects[subject.card.fingerprint] = _pack(ray, subject.loaded, f"model '{subject.name}'")
     return objects
 
 
@@ -233,21 +233,21 @@ def _bare_plan(plan: Plan) -> Plan:
     """The plan without what actors load themselves."""
     device = "cuda" if plan.settings.device.startswith("cuda") else plan.settings.device  # an actor sees its GPU only
     passes = tuple(map(_bare, plan.passes))
-    return replace(plan, asked=(), passes=passes, data={}, settings=replace(plan.settings, device=device))
+    return replace(plan, cells=(), passes=passes, data={}, settings=replace(plan.settings, device=device))
 
 
 def _bare(one: Pass) -> Pass:
     """The pass without loaded models."""
-    return replace(one, asked=tuple(map(_unloaded, one.asked)), maps=tuple(map(_unloaded, one.maps)))
+    return replace(one, cells=tuple(map(_unload, one.cells)), maps=tuple(map(_unload, one.maps)))
 
 
-def _unloaded(asked: Any) -> Any:
+def _unload(request: Any) -> Any:
     """The request, and the maps it needs, without its model."""
-    needed = _unloaded(asked.map) if asked.map else None
-    return replace(asked, subject=replace(asked.subject, loaded=None), map=needed)
+    needed_map = _unload(request.map) if request.map else None
+    return replace(request, subject=replace(request.subject, loaded=None), map=needed_map)
 
 
-def _packed(ray: Any, thing: Any, name: str) -> Any:
+def _pack(ray: Any, thing: Any, name: str) -> Any:
     try:
         return ray.put(thing)
     except Exception as error:
@@ -258,5 +258,5 @@ def _packed(ray: Any, thing: Any, name: str) -> Any:
         ) from None
 
 
-def _named(task: Task | None, plan: Plan) -> str:
+def _describe_task(task: Task | None, plan: Plan) -> str:
     return "starting an actor" if task is None else f"shard {task[1]} of the {plan.passes[task[0]].on} data"

@@ -11,7 +11,7 @@ from snellen.data.dataset import limited
 from snellen.engine.ask.canvas_pools import pools_on_canvases
 from snellen.engine.ask.maps import ShardMaps, shard_maps_in
 from snellen.engine.ask.pass_state import PassState
-from snellen.engine.ask.shard import THUMBNAILS, Answered, answer
+from snellen.engine.ask.shard import THUMBNAILS, AnsweredShard, answer
 from snellen.engine.ask.slides import slides
 from snellen.engine.ask.watchdog import Watchdog
 from snellen.engine.keep.store import Store
@@ -40,7 +40,7 @@ def run_local(
         return _run(plan, store, progress, pools, lambda: None)
     watchdog = Watchdog(shard_timeout)
     with watchdog.watching():
-        return _run(plan, store, progress, pools, watchdog.fed)
+        return _run(plan, store, progress, pools, watchdog.feed)
 
 
 def _run(plan: Plan, store: Store, progress: Progress, pools: Pools, shard_done: Callable[[], None]) -> int | None:
@@ -49,9 +49,9 @@ def _run(plan: Plan, store: Store, progress: Progress, pools: Pools, shard_done:
     batch_size = plan.settings.batch_size
     progress.start(plan.forward_passes)
     for one in plan.passes:
-        work = work_of(one, plan, models, pools, store)
+        work = prepare_pass(one, plan, models, pools, store)
         work.on_answers = progress.advance
-        name = store.begin_pass(one.on, {a.key: a.shown for a in one.asked}, one.new)
+        name = store.begin_pass(one.on, {a.key: a.shown for a in one.cells}, one.new)
         shards = [plan.samples_of(one.on, shard) for shard in one.shards]
         pinned = work.device.type == "cuda"
         decoded = slides(work.data, shards, list(work.batch), plan.settings.decoders, pinned=pinned)
@@ -59,24 +59,24 @@ def _run(plan: Plan, store: Store, progress: Progress, pools: Pools, shard_done:
         with closing(decoded), ThreadPoolExecutor(max_workers=WRITERS, thread_name_prefix="write") as writer:
             pending: deque[Future[None]] = deque()
             for number, slide in zip(one.shards, decoded):
-                answered = answer(slide, work)
+                answers = answer(slide, work)
                 if len(pending) == WRITERS:
                     pending.popleft().result()
-                pending.append(writer.submit(keep, store, name, number, answered, work))
+                pending.append(writer.submit(store_shard, store, name, number, answers, work))
                 shard_done()
             for waiting in pending:
                 waiting.result()
-        batch_size = shrunk(work, plan) or batch_size
+        batch_size = reduced_batch_size(work, plan) or batch_size
     progress.stop()
     return batch_size
 
 
-def keep(store: Store, name: str, shard: int, answered: Answered, work: PassState) -> None:
+def store_shard(store: Store, name: str, number: int, answers: AnsweredShard, work: PassState) -> None:
     """Write one shard, whole or not at all."""
-    store.write_shard(name, work.on, shard, tables_of(answered, work))
+    store.write_shard(name, work.on, number, tables_of(answers, work))
 
 
-def shrunk(work: PassState, plan: Plan) -> int | None:
+def reduced_batch_size(work: PassState, plan: Plan) -> int | None:
     """The batch size that the device's memory forced, if it did."""
     if any(work.batch[canvas] < plan.settings.batch_for(canvas) for canvas in work.batch):
         return min(work.batch.values())
@@ -87,29 +87,29 @@ def load_models(plan: Plan, progress: Progress) -> dict[str, Model]:
     """The models the plan still has to ask, by fingerprint."""
     models: dict[str, Model] = {}
     for one in plan.passes:
-        for asked in one.requests:
-            if asked.subject.card.fingerprint not in models:
-                progress.say(f"loading {asked.subject.name} ({asked.subject.run})")
-                models[asked.subject.card.fingerprint] = asked.subject.model(plan.settings.device)
+        for request in one.requests:
+            if request.subject.card.fingerprint not in models:
+                progress.say(f"loading {request.subject.name} ({request.subject.run})")
+                models[request.subject.card.fingerprint] = request.subject.model(plan.settings.device)
     return models
 
 
-def work_of(one: Pass, plan: Plan, models: Mapping[str, Model], pools: Pools, store: Store) -> PassState:
+def prepare_pass(one: Pass, plan: Plan, models: Mapping[str, Model], pools: Pools, store: Store) -> PassState:
     """What one pass has to answer; maps that an earlier one made are looked up in the store."""
 
-    def held(key: str, positions: range) -> ShardMaps | None:
+    def read_maps(key: str, positions: range) -> ShardMaps | None:
         table = store.maps(key, positions.start // plan.shard)
         return None if table is None else shard_maps_in(table, device)
 
     data = plan.data[one.on]
     canvases = list(dict.fromkeys(a.canvas for a in one.requests))
     device = torch.device(plan.settings.device)
-    chosen = {sample: position for position, sample in enumerate(data.samples.ids)}
-    pictured = frozenset(chosen[sample] for sample in limited(data, THUMBNAILS).samples.ids)
+    positions_by_id = {sample: position for position, sample in enumerate(data.samples.ids)}
+    pictured = frozenset(positions_by_id[sample] for sample in limited(data, THUMBNAILS).samples.ids)
     return PassState(
         on=one.on,
         data=data,
-        asked=one.asked,
+        cells=one.cells,
         models=models,
         batch={canvas: plan.settings.batch_for(canvas) for canvas in canvases},
         device=device,
@@ -118,5 +118,5 @@ def work_of(one: Pass, plan: Plan, models: Mapping[str, Model], pools: Pools, st
         pictured=pictured,
         keep=plan.settings.keep,
         maps=one.maps,
-        held=held,
+        read_maps=read_maps,
     )

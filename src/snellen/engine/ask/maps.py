@@ -13,7 +13,7 @@ from snellen.data.canvas import Canvas
 from snellen.distort import View, show
 from snellen.distort.salient import as_bytes, ranks_of
 from snellen.engine.ask.memory import within_memory
-from snellen.engine.keep.failures import Failure, describe_error, listed_in, with_failures
+from snellen.engine.keep.failures import Failure, describe_error, failures_in, with_failures
 from snellen.engine.keep.store import Store
 from snellen.engine.requests.map import BoundMap
 from snellen.errors import UserError
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ShardMaps:
-    """One model's maps of a shard, uint8 [n, H, W], and the rows it failed on with what it said.
+    """One model's maps of a shard, uint8 [n, H, W], and the rows it failed on with the errors.
 
     `excluded` are the rows that their distortion could not be applied to; `new` says that the maps are not stored yet.
     """
 
     maps: Tensor
-    failed: dict[int, str] = field(default_factory=dict)
+    errors: dict[int, str] = field(default_factory=dict)
     excluded: Sequence[int] = ()
     new: bool = True
 
@@ -68,7 +68,7 @@ def make_maps(wanted: BoundMap, model: Model, images: Tensor, view: View, batch:
         return as_bytes(method.maps(model, pixels, None, layer)).to(pixels.device)
 
     parts: list[Tensor] = []
-    failed: dict[int, str] = {}
+    errors: dict[int, str] = {}
     excluded: list[int] = []
     stop = 0
     while stop < len(images):
@@ -80,24 +80,24 @@ def make_maps(wanted: BoundMap, model: Model, images: Tensor, view: View, batch:
             parts.append(within_memory(bytes_of, model, pixels, batch, wanted.canvas))
         except UserError:
             raise
-        except Exception:  # whatever somebody's model raises
-            maps, wrong = _one_by_one(bytes_of, pixels)
+        except Exception:  # whatever a user's model raises
+            maps, wrong = _map_one_by_one(bytes_of, pixels)
             parts.append(maps)
-            failed |= {start + row: error for row, error in wrong.items()}
-    return ShardMaps(torch.cat(parts), failed, excluded)
+            errors |= {start + row: error for row, error in wrong.items()}
+    return ShardMaps(torch.cat(parts), errors, excluded)
 
 
-def _one_by_one(bytes_of: Callable[[Tensor], Tensor], pixels: Tensor) -> tuple[Tensor, dict[int, str]]:
+def _map_one_by_one(bytes_of: Callable[[Tensor], Tensor], pixels: Tensor) -> tuple[Tensor, dict[int, str]]:
     maps = torch.zeros((len(pixels), *pixels.shape[2:]), dtype=torch.uint8, device=pixels.device)
-    failed: dict[int, str] = {}
+    errors: dict[int, str] = {}
     for row in range(len(pixels)):
         try:
             maps[row] = bytes_of(pixels[row : row + 1])[0]
         except UserError:
             raise
-        except Exception as error:  # whatever somebody's model raises
-            failed[row] = describe_error(error)
-    return maps, failed
+        except Exception as error:  # whatever a user's model raises
+            errors[row] = describe_error(error)
+    return maps, errors
 
 
 def table_of(maps: np.ndarray, ids: Sequence[str], present: np.ndarray, failures: Sequence[Failure] = ()) -> pa.Table:
@@ -121,8 +121,8 @@ def table_of(maps: np.ndarray, ids: Sequence[str], present: np.ndarray, failures
 def shard_maps_in(table: pa.Table, device: torch.device | str = "cpu") -> ShardMaps:
     """The maps of such a table, 0 where there is none."""
     rows = {sample: row for row, sample in enumerate(table["sample"].to_pylist())}
-    failed = {rows[one.sample]: one.error for one in listed_in(table.schema)}
-    return ShardMaps(torch.from_numpy(_pixels(table)).to(device), failed, new=False)
+    errors = {rows[one.sample]: one.error for one in failures_in(table.schema)}
+    return ShardMaps(torch.from_numpy(_pixels(table)).to(device), errors, new=False)
 
 
 def maps_in(table: pa.Table) -> Maps:

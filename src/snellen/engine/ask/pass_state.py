@@ -1,7 +1,8 @@
-"""The work on one dataset: what is asked of whom, and what distortions may know of the images."""
+"""The state of a pass over one dataset: which models are asked what, and what distortions may know of the images."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ import numpy as np
 from snellen.data.canvas import Canvas
 from snellen.data.dataset import Dataset
 from snellen.distort import View
+from snellen.distort.draws import on_device
 from snellen.engine.ask.canvas_pools import CanvasPools
 from snellen.engine.ask.maps import ShardMaps
 from snellen.engine.ask.slides import Slides
@@ -27,14 +29,14 @@ if TYPE_CHECKING:
 class PassState:
     """What is to be answered on one dataset: the cells, the loaded models and what distortions may know.
 
-    `batch` may shrink while running, when a device's memory is too small for it; `unreadable` and `failed` grow with
+    `batch` may shrink while running, when a device's memory is too small for it; `unreadable` and `failures` grow with
     the images that cannot be shown or answered, until they are too many. `maps` are those that cells need and those that
-    were asked for, what others rest on first; `held` looks up the stored ones of a key for the samples at some positions.
+    were asked for, what others rest on first; `read_maps` looks up the stored ones of a key for the samples at some positions.
     """
 
     on: str
     data: Dataset
-    asked: Sequence[BoundCell]
+    cells: Sequence[BoundCell]
     models: Mapping[str, Model]  # by model fingerprint
     batch: dict[Canvas, int]
     device: Any
@@ -43,30 +45,49 @@ class PassState:
     pictured: frozenset[int] = frozenset()
     keep: str | None = None
     maps: Sequence[BoundMap] = ()
-    held: Callable[[str, range], ShardMaps | None] = lambda key, positions: None
+    read_maps: Callable[[str, range], ShardMaps | None] = lambda key, positions: None
     on_answers: Callable[[int], None] = lambda images: None
     unreadable: list[tuple[str, str]] = field(default_factory=list)
-    failed: dict[str, list[Failure]] = field(default_factory=dict)  # by cell or map
+    failures: dict[str, list[Failure]] = field(default_factory=dict)  # by cell or map
 
 
-def view_of(
-    one: BoundCell | BoundMap,
-    slides: Slides,
-    labels: np.ndarray,
-    work: PassState,
-    masks: Tensor | None,
-    maps: ShardMaps | None = None,
-    empty: np.ndarray | None = None,
-) -> View:
+@dataclass(frozen=True)
+class CanvasSlides:
+    """Slides on one canvas, on the device: images uint8 [n, 3, H, W] and, where masks are known, bool [n, H, W].
+
+    `labels` are [n] on the host; `empty`, bool [n], says whose mask has no pixel, known so that no device has to be waited for.
+    """
+
+    slides: Slides
+    labels: np.ndarray
+    images: Tensor
+    masks: Tensor | None
+    empty: np.ndarray | None
+
+    @functools.cached_property
+    def targets(self) -> Tensor:
+        """The labels on the device; sent once."""
+        return on_device(self.labels, self.images.device)
+
+
+def put_on_device(slides: Slides, canvas: Canvas, labels: np.ndarray, device: Any) -> CanvasSlides:
+    """The slides of one canvas, sent to the device without waiting for it."""
+    images = slides.images[canvas].to(device, non_blocking=True)
+    masks = slides.masks[canvas].to(device, non_blocking=True) if canvas in slides.masks else None
+    empty = _without_object(slides, canvas) if images.device.type != "cpu" else None
+    return CanvasSlides(slides, labels, images, masks, empty)
+
+
+def view_of(one: BoundCell | BoundMap, on_canvas: CanvasSlides, work: PassState, maps: ShardMaps | None = None) -> View:
     """What the distortion of a request may know of some slides; `maps` are those that it needs."""
     return View(
-        keys=slides.keys,
+        keys=on_canvas.slides.keys,
         seed=one.seed,
         device=work.device,
-        labels=labels,
-        masks=masks,
-        empty=empty,
-        boxes=slides.boxes.get(one.canvas),
+        labels=on_canvas.labels,
+        masks=on_canvas.masks,
+        empty=on_canvas.empty,
+        boxes=on_canvas.slides.boxes.get(one.canvas),
         mean=one.subject.card.fill,
         donors=work.pools.donors_for(one),
         occluders=work.pools.occluders,
@@ -75,7 +96,7 @@ def view_of(
     )
 
 
-def without_object(slides: Slides, canvas: Canvas) -> np.ndarray | None:
+def _without_object(slides: Slides, canvas: Canvas) -> np.ndarray | None:
     """bool [n]: whose mask is empty, known here so that no device has to be waited for."""
     outlines = slides.masks.get(canvas)
     return None if outlines is None else (~outlines.flatten(1).any(1)).numpy()

@@ -1,6 +1,6 @@
 """Answering one shard: every model under every distortion while the images are in memory.
 
-`answer` is a pure function of the slides and the work; executors only place it and make tables of what it gives.
+`answer` is a pure function of the slides and the state of the pass; executors only place it and make tables of its result.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from snellen.distort import Distortion, View, moved, show
 from snellen.distort.draws import on_device
 from snellen.engine.ask.maps import ShardMaps, make_maps
 from snellen.engine.ask.memory import within_memory
-from snellen.engine.ask.pass_state import PassState, map_under, view_of, without_object
+from snellen.engine.ask.pass_state import CanvasSlides, PassState, map_under, put_on_device, view_of
 from snellen.engine.ask.slides import Slides
-from snellen.engine.keep.failures import Failure, check_failed, check_unreadable, one_by_one
+from snellen.engine.keep.failures import Failure, ask_one_by_one, check_failed, check_unreadable
 from snellen.engine.requests.cell import BoundCell
 from snellen.engine.requests.map import BoundMap
 from snellen.errors import UserError
@@ -35,7 +35,7 @@ THUMBNAILS = 24
 
 @dataclass
 class Trace:
-    """What the cells that are shown the same pixels yield, batch by batch; on the device until somebody reads it."""
+    """What the cells that are shown the same pixels yield, batch by batch; on the device until it is read."""
 
     group: Sequence[BoundCell]
     readings: dict[str, list[Reading]] = field(default_factory=dict)
@@ -43,15 +43,15 @@ class Trace:
     object_covered: list[Tensor] = field(default_factory=list)
     notes: list[tuple[int, dict[str, np.ndarray]]] = field(default_factory=list)  # batch size and what was noted
     pictures: list[Tensor] = field(default_factory=list)
-    kept: dict[str, list[Tensor]] = field(default_factory=dict)
-    failed: dict[str, dict[int, Failure]] = field(default_factory=dict)  # by cell and row
+    extras: dict[str, list[Tensor]] = field(default_factory=dict)
+    failures: dict[str, dict[int, Failure]] = field(default_factory=dict)  # by cell and row
 
 
 @dataclass(frozen=True)
-class Answered:
-    """One shard, asked: the slides without their images, the rows that are readable and those that are pictured.
+class AnsweredShard:
+    """One answered shard: the slides without their images, the rows that are readable and those that are pictured.
 
-    The traces and maps (by key) are on their way to the host; `arrived` waits for them.
+    The traces and maps (by key) are on their way to the host; `wait` waits for them.
     """
 
     slides: Slides
@@ -60,10 +60,10 @@ class Answered:
     pictured: Sequence[int]
     traces: Sequence[Trace]
     maps: Mapping[str, ShardMaps]
-    arrived: Callable[[], None]
+    wait: Callable[[], None]
 
 
-def answer(slides: Slides, work: PassState) -> Answered:
+def answer(slides: Slides, work: PassState) -> AnsweredShard:
     """Ask everything about one shard. Nothing waits for the device, which sends its results when the shard ends."""
     samples = work.data.samples.take(np.array(slides.positions))
     readable = np.array([not error for error in slides.errors], bool)
@@ -72,52 +72,44 @@ def answer(slides: Slides, work: PassState) -> Answered:
     check_unreadable(work.unreadable, work.on, len(work.data))
     traces = []
     maps: dict[str, ShardMaps] = {}
-    for canvas, pixels in slides.images.items():
-        images = pixels.to(work.device, non_blocking=True)
-        labels = on_device(samples.labels, work.device)
-        masks = slides.masks[canvas].to(work.device, non_blocking=True) if canvas in slides.masks else None
-        empty = without_object(slides, canvas) if images.device.type != "cpu" else None
+    for canvas in slides.images:
+        on_canvas = put_on_device(slides, canvas, samples.labels, work.device)
         for wanted in (one for one in work.maps if one.canvas == canvas):
-            view = view_of(wanted, slides, samples.labels, work, masks, map_under(wanted, maps), empty)
-            unmapped = maps[wanted.map.key].failed if wanted.map else {}
-            maps[wanted.key] = _maps_of(wanted, images, view, work, slides, unmapped)
-        for group in _by_shown([one for one in work.asked if one.canvas == canvas]):
-            lead = group[0]
-            view = view_of(lead, slides, samples.labels, work, masks, map_under(lead, maps), empty)
-            unmapped = maps[lead.map.key].failed if lead.map else {}
-            traces.append(_show_group(group, images, labels, view, work, slides, pictured, unmapped))
-    arrived = _sent(traces, maps, work.device)
-    return Answered(replace(slides, images={}, masks={}), samples, readable, pictured, traces, maps, arrived)
+            maps[wanted.key] = _maps_of(wanted, on_canvas, work, map_under(wanted, maps))
+        for group in _group_by_shown([one for one in work.cells if one.canvas == canvas]):
+            traces.append(_show_group(group, on_canvas, work, pictured, map_under(group[0], maps)))
+    wait = _send_to_host(traces, maps, work.device)
+    return AnsweredShard(replace(slides, images={}, masks={}), samples, readable, pictured, traces, maps, wait)
 
 
-def _maps_of(
-    wanted: BoundMap, images: Tensor, view: View, work: PassState, slides: Slides, unmapped: Mapping[int, str]
-) -> ShardMaps:
+def _maps_of(wanted: BoundMap, on_canvas: CanvasSlides, work: PassState, needed: ShardMaps | None) -> ShardMaps:
     """The maps of this shard: the stored ones, or made now; stop where a model fails on too many images.
 
-    `unmapped` are the rows without the map that the request's own distortion needs.
+    `needed` are the maps that the request's own distortion needs; where one is missing, there is no map of the row.
     """
-    if (stored := work.held(wanted.key, slides.positions)) is not None:
+    slides = on_canvas.slides
+    if (stored := work.read_maps(wanted.key, slides.positions)) is not None:
         return stored
     model = work.models[wanted.subject.card.fingerprint]
-    maps = make_maps(wanted, model, images, view, work.batch)
-    readable = {row: error for row, error in {**maps.failed, **unmapped}.items() if not slides.errors[row]}
+    maps = make_maps(wanted, model, on_canvas.images, view_of(wanted, on_canvas, work, needed), work.batch)
+    unmapped = needed.errors if needed else {}
+    errors = {row: error for row, error in {**maps.errors, **unmapped}.items() if not slides.errors[row]}
     ids = work.data.samples.ids
-    failures = [Failure(wanted.key, ids[slides.positions[row]], error) for row, error in readable.items()]
-    work.failed.setdefault(wanted.key, []).extend(failures)
-    check_failed(work.failed[wanted.key], wanted, len(work.data))
-    work.on_answers(len(images))
-    return replace(maps, failed=readable)
+    failures = [Failure(wanted.key, ids[slides.positions[row]], error) for row, error in errors.items()]
+    work.failures.setdefault(wanted.key, []).extend(failures)
+    check_failed(work.failures[wanted.key], wanted, len(work.data))
+    work.on_answers(len(on_canvas.images))
+    return replace(maps, errors=errors)
 
 
-def _sent(traces: Sequence[Trace], maps: dict[str, ShardMaps], device: torch.device) -> Callable[[], None]:
+def _send_to_host(traces: Sequence[Trace], maps: dict[str, ShardMaps], device: torch.device) -> Callable[[], None]:
     """Send all results to the host in the background, behind the shard's last kernel and in front of the next shard's."""
     if device.type != "cuda":
         return lambda: None
     for trace in traces:
         for key, readings in trace.readings.items():
             trace.readings[key] = [Reading(*(_to_host(parts)[0] for parts in zip(*readings)))]
-        trace.kept = {key: _to_host(parts) for key, parts in trace.kept.items()}
+        trace.extras = {key: _to_host(parts) for key, parts in trace.extras.items()}
         trace.covered, trace.object_covered = _to_host(trace.covered), _to_host(trace.object_covered)
         trace.pictures = _to_host(trace.pictures)
     for key, one in maps.items():
@@ -133,19 +125,19 @@ def _to_host(parts: Sequence[Tensor]) -> list[Tensor]:
 
 def _show_group(
     group: Sequence[BoundCell],
-    images: Tensor,
-    labels: Tensor,
-    view: View,
+    on_canvas: CanvasSlides,
     work: PassState,
-    slides: Slides,
     pictured: Sequence[int],
-    unmapped: Mapping[int, str],
+    needed: ShardMaps | None,
 ) -> Trace:
     """Show one distortion, batch by batch, to every model of the group; keep the pixels of the `pictured` rows.
 
-    `unmapped` are the rows without the map that the distortion needs, which count as failures of the model.
+    `needed` are the maps that the distortion needs; rows without one count as failures of the model.
     """
     lead = group[0]
+    images, labels, slides = on_canvas.images, on_canvas.targets, on_canvas.slides
+    view = view_of(lead, on_canvas, work, needed)
+    unmapped = needed.errors if needed else {}
     trace = Trace(group)
     stop = 0
     while stop < len(images):
@@ -154,45 +146,45 @@ def _show_group(
         pixels, cover = show(lead.cell.as_distortion, images[start:stop], part)
         if lead.shown in work.new:
             _note_cover(lead.cell.as_distortion, cover, part, trace)
-            if kept := [row - start for row in pictured if start <= row < stop]:
-                trace.pictures.append(pixels[on_device(np.array(kept), pixels.device)])
+            if rows := [row - start for row in pictured if start <= row < stop]:
+                trace.pictures.append(pixels[on_device(np.array(rows), pixels.device)])
         for one in group:
             model = work.models[one.subject.card.fingerprint]
             if model.recorded is not None:
-                reading = _recalled(one, model, work.data, slides.positions[start:stop], labels[start:stop])
+                reading = _recall(one, model, work.data, slides.positions[start:stop], labels[start:stop])
             else:
-                probabilities, failed = probabilities_of(one, model, pixels, work)
-                failed |= {row - start: error for row, error in unmapped.items() if start <= row < stop}
-                if failed:
-                    _note_failures(failed, start, one, trace, work, slides)
+                probabilities, errors = probabilities_of(one, model, pixels, work)
+                errors |= {row - start: error for row, error in unmapped.items() if start <= row < stop}
+                if errors:
+                    _note_failures(errors, start, one, trace, work, slides)
                 reading = one.labels.read(probabilities, labels[start:stop])
                 if work.keep is not None:
-                    trace.kept.setdefault(one.key, []).append(_more(probabilities, work.keep))
+                    trace.extras.setdefault(one.key, []).append(_more(probabilities, work.keep))
                 work.on_answers(stop - start)
             trace.readings.setdefault(one.key, []).append(reading)
     return trace
 
 
 def probabilities_of(one: BoundCell, model: Model, pixels: Tensor, work: PassState) -> tuple[Tensor, dict[int, str]]:
-    """The model's probabilities; a batch that it fails on is asked image by image, and what it said is kept by row."""
+    """The model's probabilities; a batch that it fails on is asked image by image, and its errors are kept by row."""
     try:
         return within_memory(model, model, pixels, work.batch, one.canvas), {}
     except UserError:
         raise
-    except Exception:  # whatever somebody's model raises
-        return one_by_one(model, pixels, one.labels.outputs)
+    except Exception:  # whatever a user's model raises
+        return ask_one_by_one(model, pixels, one.labels.outputs)
 
 
 def _note_failures(
-    failed: Mapping[int, str], start: int, one: BoundCell, trace: Trace, work: PassState, slides: Slides
+    errors: Mapping[int, str], start: int, one: BoundCell, trace: Trace, work: PassState, slides: Slides
 ) -> None:
     """Keep which images a model failed on; stop where they are too many. Unreadable ones are listed as such."""
-    for row, error in failed.items():
+    for row, error in errors.items():
         if not slides.errors[start + row]:
             failure = Failure(one.key, work.data.samples.ids[slides.positions[start + row]], error)
-            trace.failed.setdefault(one.key, {})[start + row] = failure
-            work.failed.setdefault(one.key, []).append(failure)
-    check_failed(work.failed.get(one.key, []), one, len(work.data))
+            trace.failures.setdefault(one.key, {})[start + row] = failure
+            work.failures.setdefault(one.key, []).append(failure)
+    check_failed(work.failures.get(one.key, []), one, len(work.data))
 
 
 def _more(probabilities: Tensor, keep: str) -> Tensor:
@@ -214,7 +206,7 @@ def _note_cover(distortion: Distortion, cover: Tensor | None, view: View, trace:
         trace.object_covered.append(hidden / mask.sum(1, dtype=torch.float32))
 
 
-def _recalled(one: BoundCell, model: Model, data: Dataset, positions: Sequence[int], labels: Tensor) -> Reading:
+def _recall(one: BoundCell, model: Model, data: Dataset, positions: Sequence[int], labels: Tensor) -> Reading:
     """Answers looked up in a table of recorded ones."""
     ids = [data.samples.ids[position] for position in positions]
     rows = recorded_answers(model, str(one.cell.distortion), one.cell.seed, ids, data.classes)
@@ -223,9 +215,9 @@ def _recalled(one: BoundCell, model: Model, data: Dataset, positions: Sequence[i
     return Reading(classes, classes, *columns)
 
 
-def _by_shown(asked: Sequence[BoundCell]) -> list[list[BoundCell]]:
+def _group_by_shown(cells: Sequence[BoundCell]) -> list[list[BoundCell]]:
     """Cells that are shown the same pixels, together."""
     groups: dict[str, list[BoundCell]] = {}
-    for one in asked:
+    for one in cells:
         groups.setdefault(one.shown, []).append(one)
     return list(groups.values())

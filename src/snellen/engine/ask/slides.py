@@ -116,12 +116,12 @@ def _fill_one(photo: Photo | Unreadable, slides: Slides, row: int) -> None:
     slides.sizes[row] = (photo.image.shape[0], photo.image.shape[1])
     try:
         for canvas, pixels in slides.images.items():
-            shown = render(photo, canvas)
-            pixels.numpy()[row] = shown.image
+            rendering = render(photo, canvas)
+            pixels.numpy()[row] = rendering.image
             if canvas in slides.masks:
-                slides.masks[canvas].numpy()[row] = shown.maps["mask"]
-            if canvas in slides.boxes and shown.boxes is not None:
-                slides.boxes[canvas][row] = shown.boxes
+                slides.masks[canvas].numpy()[row] = rendering.maps["mask"]
+            if canvas in slides.boxes and rendering.boxes is not None:
+                slides.boxes[canvas][row] = rendering.boxes
     except ValueError as error:
         slides.errors[row] = str(error)
 

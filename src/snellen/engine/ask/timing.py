@@ -17,17 +17,17 @@ def estimated_seconds(inputs: Inputs, plan: Plan) -> float:
 
     A map counts as one more: at the last stage it costs about a tenth more than an answer.
     """
-    left: dict[tuple[str, str, str], int] = {}
+    images_left: dict[tuple[str, str, str], int] = {}
     for part in plan.passes:
         images = sum(len(plan.samples_of(part.on, shard)) for shard in part.shards)
-        for one in part.left:
+        for one in part.remaining:
             where = one.subject.name, one.subject.run, part.on
-            left[where] = left.get(where, 0) + images
+            images_left[where] = images_left.get(where, 0) + images
     speed: dict[str, float] = {}
     total = 0.0
     for subject in inputs.subjects:
         for on, data in inputs.data.items():
-            count = left.get((subject.name, subject.run, on), 0)
+            count = images_left.get((subject.name, subject.run, on), 0)
             if not count or not subject.card.live:
                 continue
             if subject.name not in speed:

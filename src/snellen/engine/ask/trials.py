@@ -1,4 +1,4 @@
-"""Carrying trials out: round after round of a model's trials, each kept as it ends, and what is kept read back."""
+"""Carrying trials out: round after round of a model's trials, each stored as it ends."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from snellen.engine.ask.local import work_of
-from snellen.engine.ask.pass_state import PassState, view_of
+from snellen.engine.ask.local import prepare_pass
+from snellen.engine.ask.pass_state import PassState, put_on_device, view_of
 from snellen.engine.ask.shard import probabilities_of
 from snellen.engine.ask.slides import slides
-from snellen.engine.keep.failures import MOST, TooManyFailures, answered_nan
+from snellen.engine.keep.failures import MOST, TooManyFailures, nan_error
 from snellen.engine.keep.store import Store
 from snellen.engine.plan import Pass, Plan
 from snellen.engine.pools import Pools
 from snellen.engine.progress import Progress
 from snellen.engine.requests.cell import BoundCell
-from snellen.engine.requests.trial import FinishedTrial, Reply, Stage, played
+from snellen.engine.requests.trial import FinishedTrial, Reply, Stage, play_round
 from snellen.lazy_torch import torch
 
 if TYPE_CHECKING:
@@ -39,9 +39,9 @@ def run_trials(
     """
     batch_size = plan.settings.batch_size
     for on in dict.fromkeys(one.cell.on for one in plan.open_trials):
-        asked = tuple(one for one in plan.open_trials if one.cell.on == on)
-        work = work_of(Pass(on, asked, (), frozenset()), plan, {}, pools, store)
-        for one in asked:
+        cells = tuple(one for one in plan.open_trials if one.cell.on == on)
+        work = prepare_pass(Pass(on, cells, (), frozenset()), plan, {}, pools, store)
+        for one in cells:
             progress.say(f"{one.subject.name} ({one.subject.run}): {one.cell.distortion}")
             work = replace(work, models={one.subject.card.fingerprint: one.subject.model(plan.settings.device)})
             batch_done()
@@ -57,36 +57,36 @@ def _carry_out(
     """All missing trials of one run of one model."""
     ids = work.data.samples.ids
     place = {sample: position for position, sample in enumerate(ids)}
-    held: dict[int, Mapping[str, Any]] = {place[row["sample"]]: row for row in store.trials(one.key)}
+    rows: dict[int, Mapping[str, Any]] = {place[row["sample"]]: row for row in store.trials(one.key)}
     keeping = _Keeping(one.key, store)
     trial = one.cell.as_trial
     if trial.speaks_of_things and store.things(one.key) is None:
         store.add_things(one.key, trial.things(work.pools.donors_for(one)))
 
     def ask(pixels: Tensor) -> tuple[Reply, Mapping[int, str]]:
-        answered = _replied(one, pixels, work)
+        reply = _reply_to(one, pixels, work)
         batch_done()
-        return answered
+        return reply
 
-    progress.start(len(ids) - len(held), "trials")
+    progress.start(len(ids) - len(rows), "trials")
     try:
         for positions in trial.rounds(len(ids)):
-            missing = np.array([position for position in positions if position not in held], np.int64)
+            missing = np.array([position for position in positions if position not in rows], np.int64)
             if not len(missing):
                 continue
-            earlier = {at: row for at, row in held.items() if at < positions.start and not row["error"]}
+            earlier = {at: row for at, row in rows.items() if at < positions.start and not row["error"]}
             stage, unreadable = _stage(one, work, threads, missing, earlier)
-            shown = [row for row in range(len(missing)) if row not in unreadable]
+            readable = [row for row in range(len(missing)) if row not in unreadable]
             unshown = (FinishedTrial(row, {}, 0, error) for row, error in unreadable.items())
-            playing = played(trial.begin(stage), shown, ask, lambda: work.batch[one.canvas])
+            playing = play_round(trial.begin(stage), readable, ask, lambda: work.batch[one.canvas])
             for end in chain(unshown, playing):
                 sample = ids[missing[end.row]]
-                row = {"sample": sample, "asked": end.asked, "error": end.error, **end.columns}
-                held[int(missing[end.row])] = row
+                row = {"sample": sample, "asked": end.images, "error": end.error, **end.columns}
+                rows[int(missing[end.row])] = row
                 keeping.add(row)
                 progress.advance(1)
                 if end.error:
-                    _check(held.values(), one, len(ids))
+                    _check(rows.values(), one, len(ids))
     except TooManyFailures:
         keeping.write()
         store.discard_failed_trials(one.key)
@@ -102,40 +102,39 @@ def _stage(
     """The images of some positions on the device with what is known of them; and the rows that cannot be shown, with why."""
     part = work.data.at(positions)
     (slide,) = slides(part, [range(len(part))], [one.canvas], threads)
-    masks = slide.masks[one.canvas].to(work.device) if one.canvas in slide.masks else None
-    view = view_of(one, slide, part.samples.labels, work, masks)
-    images = slide.images[one.canvas].to(work.device)
-    stage = Stage(images, view, positions, work.data.samples.labels, earlier)
+    on_canvas = put_on_device(slide, one.canvas, part.samples.labels, work.device)
+    stage = Stage(on_canvas.images, view_of(one, on_canvas, work), positions, work.data.samples.labels, earlier)
     return stage, {row: error for row, error in enumerate(slide.errors) if error}
 
 
-def _replied(one: BoundCell, pixels: Tensor, work: PassState) -> tuple[Reply, Mapping[int, str]]:
-    """What the model says to images, however many: batch by batch, then to the host at once."""
+def _reply_to(one: BoundCell, pixels: Tensor, work: PassState) -> tuple[Reply, Mapping[int, str]]:
+    """The model's answers to images, however many: batch by batch, then sent to the host at once."""
     model = work.models[one.subject.card.fingerprint]
     parts: list[Tensor] = []
-    failed: dict[int, str] = {}
+    errors: dict[int, str] = {}
     start = 0
     while start < len(pixels):
         some = pixels[start : start + work.batch[one.canvas]]
         probabilities, wrong = probabilities_of(one, model, some, work)
-        failed |= {start + row: error for row, error in wrong.items()}
+        errors |= {start + row: error for row, error in wrong.items()}
         parts.append(probabilities)
         start += len(some)
     answers = parts[0] if len(parts) == 1 else torch.cat(parts)
-    read = one.labels.read(answers, torch.full((len(answers),), -1, device=answers.device))
-    pred, raw, confidence = (values.cpu().numpy() for values in read[:3])
-    if np.isnan(confidence).sum() > len(failed):
-        raise answered_nan(one.subject.name, "of a trial", one.cell.distortion)
-    return Reply(answers, pred, raw, confidence), failed
+    reading = one.labels.read(answers, torch.full((len(answers),), -1, device=answers.device))
+    pred, raw, confidence = (values.cpu().numpy() for values in reading[:3])
+    if np.isnan(confidence).sum() > len(errors):
+        raise nan_error(one.subject.name, "of a trial", one.cell.distortion)
+    return Reply(answers, pred, raw, confidence), errors
 
 
 def _check(rows: Any, one: BoundCell, samples: int) -> None:
-    """Stop where a model failed in more than 5 % of the trials; images that cannot be shown were never asked."""
+    """Stop where a model failed in more than 5% of the trials; images that cannot be shown were never asked."""
     failed = [row for row in rows if row["error"] and row["asked"]]
     if len(failed) > MOST * samples:
         raise TooManyFailures(
             f"model '{one.subject.name}' failed in {len(failed)} of {samples} trials of {one.cell.distortion}, more than "
-            f"{MOST:.0%} (first '{failed[0]['sample']}': {failed[0]['error']}); mend it, and the same command continues"
+            f"{MOST:.0%} (first '{failed[0]['sample']}': {failed[0]['error']}); "
+            "fix the model and run the same command again; it resumes"
         )
 
 

@@ -12,7 +12,7 @@ from types import FrameType
 
 from snellen.errors import UserError
 
-GRACE = 10.0  # seconds for the model to let go before the process ends without it
+GRACE = 10.0  # seconds that a model gets to stop before the process is killed
 
 
 class Hung(BaseException):
@@ -20,23 +20,23 @@ class Hung(BaseException):
 
 
 class TookTooLong(UserError):
-    """What a watchdog says."""
+    """The error of a watchdog."""
 
 
 class Watchdog:
-    """Ends the body with TookTooLong, a UserError, in the main thread when more than `seconds` pass between two calls of `fed`.
+    """Ends the body with TookTooLong, a UserError, in the main thread when more than `seconds` pass between two calls of `feed`.
 
     A signal interrupts Python and whatever waits (sleeping, sockets, locks). A call that does not return even then, such as
-    a stuck kernel, leaves no other way than to end the process; whole shards are on disk, and the same command continues.
+    a stuck kernel, leaves no other way than to end the process; whole shards are on disk, and the same command resumes.
     """
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
-        self._fed, self._over = threading.Event(), threading.Event()
+        self._done, self._over = threading.Event(), threading.Event()
 
-    def fed(self) -> None:
-        """A shard is done: the time starts anew."""
-        self._fed.set()
+    def feed(self) -> None:
+        """A shard is done: the time starts again."""
+        self._done.set()
 
     @contextmanager
     def watching(self) -> Iterator[None]:
@@ -55,18 +55,18 @@ class Watchdog:
             raise TookTooLong(self.message) from None
         finally:
             self._over.set()
-            self._fed.set()
+            self._done.set()
             thread.join()
             signal.signal(signal.SIGALRM, before)
 
     def _watch(self) -> None:
-        while self._fed.wait(self.seconds):
+        while self._done.wait(self.seconds):
             if self._over.is_set():
                 return
-            self._fed.clear()
+            self._done.clear()
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGALRM)
         if not self._over.wait(GRACE):
-            print(f"error: {self.message}; it did not let go and was ended", file=sys.stderr, flush=True)
+            print(f"error: {self.message}; it did not stop and was killed", file=sys.stderr, flush=True)
             os._exit(2)
 
     def _bark(self, number: int, frame: FrameType | None) -> None:
@@ -77,11 +77,11 @@ class Watchdog:
     def message(self) -> str:
         return (
             f"a shard took more than {self.seconds:g} s (--shard-timeout): a model hangs, or needs more time; "
-            "the same command continues"
+            "run the same command again; it resumes"
         )
 
 
-def watched(seconds: float | None) -> AbstractContextManager[None]:
+def watch(seconds: float | None) -> AbstractContextManager[None]:
     """A watchdog over the body, where a limit is given and the body runs in the main thread."""
     if seconds is None or threading.current_thread() is not threading.main_thread():
         return nullcontext()

@@ -33,25 +33,25 @@ class TooManyFailures(UserError):
     """A model that fails on so many images that the run stops."""
 
 
-def one_by_one(model: Model, pixels: Tensor, outputs: int) -> tuple[Tensor, dict[int, str]]:
-    """Probabilities [B, outputs] of images asked singly, nan where the model fails; and row → what it said."""
+def ask_one_by_one(model: Model, pixels: Tensor, outputs: int) -> tuple[Tensor, dict[int, str]]:
+    """Probabilities [B, outputs] of images asked singly, nan where the model fails; and row → its error."""
     answers: list[Tensor | None] = []
-    failed: dict[int, str] = {}
+    errors: dict[int, str] = {}
     for row in range(len(pixels)):
         try:
             answers.append(model(pixels[row : row + 1]))
         except UserError:
             raise
-        except Exception as error:  # whatever somebody's model raises
+        except Exception as error:  # whatever a user's model raises
             answers.append(None)
-            failed[row] = describe_error(error)
-    given = next((one for one in answers if one is not None), torch.empty((1, outputs), device=pixels.device))
-    blank = torch.full_like(given, torch.nan)
-    return torch.cat([blank if one is None else one for one in answers]), failed
+            errors[row] = describe_error(error)
+    example = next((one for one in answers if one is not None), torch.empty((1, outputs), device=pixels.device))
+    blank = torch.full_like(example, torch.nan)
+    return torch.cat([blank if one is None else one for one in answers]), errors
 
 
-def answered_nan(model: str, sample: str, distortion: object) -> UserError:
-    """What to say of a model that answers no number."""
+def nan_error(model: str, sample: str, distortion: object) -> UserError:
+    """The error for a model that answers nan."""
     return UserError(
         f"model '{model}' answered nan for sample '{sample}' under {distortion}; check its weights and preprocessing"
     )
@@ -68,7 +68,7 @@ def with_failures(table: pa.Table, failures: Sequence[Failure]) -> pa.Table:
     return table.replace_schema_metadata({_ENTRY: json.dumps(failures)}) if failures else table
 
 
-def listed_in(schema: pa.Schema) -> list[Failure]:
+def failures_in(schema: pa.Schema) -> list[Failure]:
     """The failures that a table lists."""
     return [Failure(*one) for one in json.loads((schema.metadata or {}).get(_ENTRY, "[]"))]
 
@@ -77,11 +77,11 @@ def stored_failures(store: Store, table: str = "answers") -> list[Failure]:
     """The failures that the answers, or the maps, of a run list."""
     import pyarrow.parquet as pq
 
-    return [one for file in store.files(table) for one in listed_in(pq.read_schema(file))]
+    return [one for file in store.files(table) for one in failures_in(pq.read_schema(file))]
 
 
 def discard_failures(store: Store) -> None:
-    """Remove the shards with failures, so that the same command asks them again once the model is mended."""
+    """Remove the shards with failures, so that the same command asks them again once the model is fixed."""
     import pyarrow.parquet as pq
 
     for file in (*store.files("answers"), *store.files("maps")):
@@ -98,31 +98,31 @@ def unreadable(store: Store, on: str) -> list[tuple[str, str]]:
     return bad
 
 
-def check_failures(store: Store, asked: Sequence[BoundCell | BoundMap], sizes: Mapping[str, int]) -> None:
+def check_failures(store: Store, requests: Sequence[BoundCell | BoundMap], sizes: Mapping[str, int]) -> None:
     """Stop where too many images of a dataset (`sizes` by role) could not be shown, answered or mapped."""
     for on, size in sizes.items():
         check_unreadable(unreadable(store, on), on, size)
-    failed: dict[str, list[Failure]] = {}
+    failures: dict[str, list[Failure]] = {}
     for failure in (*stored_failures(store), *stored_failures(store, "maps")):
-        failed.setdefault(failure.cell, []).append(failure)
-    for one in asked:
-        check_failed(failed.get(one.key, []), one, sizes[one.on])
+        failures.setdefault(failure.cell, []).append(failure)
+    for one in requests:
+        check_failed(failures.get(one.key, []), one, sizes[one.on])
 
 
 def check_unreadable(bad: Sequence[tuple[str, str]], on: str, size: int) -> None:
-    """Stop where more than 5 % of a dataset's images could not be shown."""
+    """Stop where more than 5% of a dataset's images could not be shown."""
     if len(bad) > MOST * size:
         few = "; ".join(f"{sample}: {error}" for sample, error in bad[:3])
         raise UserError(
-            f"{len(bad)} of {size} {on} images cannot be shown, more than {MOST:.0%} ({few}); mend or remove them"
+            f"{len(bad)} of {size} {on} images cannot be shown, more than {MOST:.0%} ({few}); fix or remove them"
         )
 
 
-def check_failed(failed: Sequence[Failure], asked: BoundCell | BoundMap, size: int) -> None:
-    """Stop where a model failed on more than 5 % of a cell's images."""
-    if len(failed) > MOST * size:
-        first = failed[0]
+def check_failed(failures: Sequence[Failure], request: BoundCell | BoundMap, size: int) -> None:
+    """Stop where a model failed on more than 5% of a cell's images."""
+    if len(failures) > MOST * size:
+        first = failures[0]
         raise TooManyFailures(
-            f"model '{asked.subject.name}' failed on {len(failed)} of {size} images {asked.task}, more than {MOST:.0%} "
-            f"(first '{first.sample}': {first.error}); mend it, and the same command continues"
+            f"model '{request.subject.name}' failed on {len(failures)} of {size} images {request.task}, more than {MOST:.0%} "
+            f"(first '{first.sample}': {first.error}); fix the model and run the same command again; it resumes"
         )

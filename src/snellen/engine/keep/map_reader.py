@@ -38,11 +38,11 @@ class MapReader:
 
     def masks(self, ids: Sequence[str]) -> dict[str, np.ndarray]:
         """The object's mask, bool [H, W], of those of the samples that have one."""
-        shown = rendered(self.data, self.canvas, [self.rows[sample] for sample in ids])
-        return {sample: one.maps["mask"].astype(bool) for sample, one in shown if "mask" in one.maps}
+        renderings = render_rows(self.data, self.canvas, [self.rows[sample] for sample in ids])
+        return {sample: one.maps["mask"].astype(bool) for sample, one in renderings if "mask" in one.maps}
 
 
-def rendered(data: Dataset, canvas: Canvas, rows: Sequence[int]) -> Iterator[tuple[str, Rendered]]:
+def render_rows(data: Dataset, canvas: Canvas, rows: Sequence[int]) -> Iterator[tuple[str, Rendered]]:
     """The images at some positions of the listing, with their ids, on a canvas; without those that cannot be read."""
     for start in range(0, len(rows), data.chunk):
         some = rows[start : start + data.chunk]

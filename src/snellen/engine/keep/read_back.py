@@ -16,9 +16,9 @@ from snellen.engine.keep.map_reader import MapReader, MaskedMaps, masked_maps
 from snellen.engine.keep.store import Store, read_rows
 from snellen.engine.requests.cell import BoundCell, Cell
 from snellen.engine.requests.map import BoundMap, MapRequest
+from snellen.engine.requests.trial import Columns
 
 _COLUMNS = ("pred", "raw", "score", "confidence", "label_prob")
-Columns = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Block:
 
 @dataclass(frozen=True)
 class TrialTable:
-    """What came of the trials of one run: a row a sample of the listing (None: not there) with its columns by name, with
+    """What came of the trials of one run: one row per sample of the listing (None: not there) with its columns by name, with
     `asked` (how many images it took) and `error` (why there is nothing else); and what the columns speak of, by column."""
 
     rows: Sequence[Columns | None]
@@ -84,7 +84,7 @@ class Answers:
         return cell in self._blocks
 
     def trials(self, cell: Cell) -> Sequence[TrialTable]:
-        """What came of the trials of a cell, one entry a run."""
+        """What came of the trials of a cell, one entry per run."""
         return self._trials[cell]
 
     def together(self, *cells: Cell) -> list[Block]:
@@ -118,96 +118,99 @@ class Answers:
 
 def read_answers(
     store: Store,
-    asked: Sequence[BoundCell],
+    cells: Sequence[BoundCell],
     data: Mapping[str, Dataset],
     maps: Sequence[BoundMap] = (),
     trials: Sequence[BoundCell] = (),
 ) -> list[Answers]:
     """The answers of every model of a plan, from the store, and what came of its trials; maps are read when looked at."""
-    rows = {on: {sample: i for i, sample in enumerate(held.samples.ids)} for on, held in data.items()}
-    held = _cells(store, {one.key: one.cell.on for one in asked}, rows)
-    shown = _shown(store, {one.shown: one.cell.on for one in asked}, rows)
+    rows = {on: {sample: i for i, sample in enumerate(one.samples.ids)} for on, one in data.items()}
+    columns = _read_cells(store, {one.key: one.cell.on for one in cells}, rows)
+    shown = _read_shown(store, {one.shown: one.cell.on for one in cells}, rows)
     models: dict[str, list[BoundCell]] = {}
-    for one in asked:
+    for one in cells:
         models.setdefault(one.subject.name, []).append(one)
     answers = []
-    for model, listed in models.items():
-        runs = list(dict.fromkeys(one.subject.run for one in listed))
+    for model, cells_of_model in models.items():
+        runs = list(dict.fromkeys(one.subject.run for one in cells_of_model))
         by_cell: dict[Cell, list[BoundCell]] = {}
-        for one in listed:
+        for one in cells_of_model:
             by_cell.setdefault(one.cell, []).append(one)
-        blocks = {cell: _block(ones, held, shown, data[cell.on]) for cell, ones in by_cell.items()}
+        blocks = {cell: _block(ones, columns, shown, data[cell.on]) for cell, ones in by_cell.items()}
         readers: dict[MapRequest, list[MapReader]] = {}
         for wanted in (one for one in maps if one.subject.name == model):
             reader = MapReader(store, wanted.key, data[wanted.on], wanted.canvas, rows[wanted.on])
             readers.setdefault(wanted.request, []).append(reader)
-        tried = [one for one in trials if one.subject.name == model]
-        ended = {cell: [_ended(store, one, data) for one in tried if one.cell == cell] for cell in _cells_of(tried)}
-        answers.append(Answers(model, runs, blocks, {on: one.classes for on, one in data.items()}, readers, ended))
+        trials_of_model = [one for one in trials if one.subject.name == model]
+        tables = {
+            cell: [_trial_table(store, one, data) for one in trials_of_model if one.cell == cell]
+            for cell in _distinct_cells(trials_of_model)
+        }
+        answers.append(Answers(model, runs, blocks, {on: one.classes for on, one in data.items()}, readers, tables))
     return answers
 
 
-def _cells_of(asked: Sequence[BoundCell]) -> list[Cell]:
-    return list(dict.fromkeys(one.cell for one in asked))
+def _distinct_cells(bound: Sequence[BoundCell]) -> list[Cell]:
+    return list(dict.fromkeys(one.cell for one in bound))
 
 
-def _ended(store: Store, one: BoundCell, data: Mapping[str, Dataset]) -> TrialTable:
+def _trial_table(store: Store, one: BoundCell, data: Mapping[str, Dataset]) -> TrialTable:
     """What came of one run's trials, in the order of the listing."""
     rows = {row["sample"]: row for row in store.trials(one.key)}
     return TrialTable([rows.get(sample) for sample in data[one.cell.on].samples.ids], store.things(one.key) or {})
 
 
 def _block(
-    asked: Sequence[BoundCell],
-    held: Mapping[str, Mapping[str, np.ndarray]],
+    cells: Sequence[BoundCell],
+    answers: Mapping[str, Mapping[str, np.ndarray]],
     shown: Mapping[str, Mapping[str, np.ndarray]],
     data: Dataset,
 ) -> Block:
     """The runs of one model on one cell, stacked."""
-    arrays = {name: np.stack([held[one.key][name] for one in asked]) for name in _COLUMNS}
+    arrays = {name: np.stack([answers[one.key][name] for one in cells]) for name in _COLUMNS}
     valid = ~np.isnan(arrays["score"]).any(0)
-    for one in asked:
+    for one in cells:
         valid &= ~shown[one.shown]["excluded"]
     groups = data.samples.columns.get("group")
     return Block(
         **arrays,
         labels=data.samples.labels,
-        covered=shown[asked[0].shown]["covered"],
+        covered=shown[cells[0].shown]["covered"],
         valid=valid,
         ids=np.array(data.samples.ids, object),
         groups=None if groups is None else np.asarray(groups),
     )
 
 
-def _cells(
+def _read_cells(
     store: Store, keys: Mapping[str, str], rows: Mapping[str, Mapping[str, int]]
 ) -> dict[str, dict[str, np.ndarray]]:
     """Cell key → arrays over all samples of its dataset; −2 and nan where there is no answer."""
-    held: dict[str, dict[str, np.ndarray]] = {}
+    columns_by_key: dict[str, dict[str, np.ndarray]] = {}
     for key, on in keys.items():
         count = len(rows[on])
-        held[key] = {
+        columns_by_key[key] = {
             name: np.full(count, -2, np.int32) if name in ("pred", "raw") else np.full(count, np.nan, np.float32)
             for name in _COLUMNS
         }
     for key, start, stop, columns, at in _parts(store.files("answers"), "cell", _COLUMNS, keys, rows):
         for name in _COLUMNS:
-            held[key][name][at] = columns[name][start:stop]
-    return held
+            columns_by_key[key][name][at] = columns[name][start:stop]
+    return columns_by_key
 
 
-def _shown(
+def _read_shown(
     store: Store, keys: Mapping[str, str], rows: Mapping[str, Mapping[str, int]]
 ) -> dict[str, dict[str, np.ndarray]]:
     """Shown key → covered share and excluded flag over all samples."""
-    held = {
+    columns_by_key = {
         key: {"covered": np.full(len(rows[on]), np.nan, np.float32), "excluded": np.zeros(len(rows[on]), bool)}
         for key, on in keys.items()
     }
     for key, start, stop, columns, at in _parts(store.files("shown"), "shown", ("covered", "excluded"), keys, rows):
         for name in ("covered", "excluded"):
-            held[key][name][at] = columns[name][start:stop]
-    return held
+            columns_by_key[key][name][at] = columns[name][start:stop]
+    return columns_by_key
 
 
 def _parts(

@@ -1,4 +1,4 @@
-"""Mending: what was damaged on disk or went missing is removed with all that rests on it, so that it is asked again."""
+"""Repair: what was damaged on disk or went missing is removed with all that rests on it, so that it is asked again."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ def repair(store: Store) -> list[str]:
     """
     for half in store.folder.rglob("*.part"):
         half.unlink(missing_ok=True)
-    notices = list(_cells(store))
-    notices += _passes(store)
-    damaged = _damaged(store)
+    notices = list(_check_cells(store))
+    notices += _check_passes(store)
+    damaged = _damaged_files(store)
     for file in damaged:
-        made = file.parent.parent.name in ("maps", "things")
-        again = "it is made again when it is needed" if made else "its images are asked again"
+        derived = file.parent.parent.name in ("maps", "things")
+        again = "it is made again when it is needed" if derived else "its images are asked again"
         notices.append(f"{file.relative_to(store.folder)} was damaged; {again}")
         file.unlink(missing_ok=True)
     records = sorted((store.folder / "answers").glob("*/pass.json"))
-    present = {on: store.present(on) for on in {told["on"] for told in map(read_pass, records) if told}}
+    present = {on: store.present(on) for on in {content["on"] for content in map(read_pass, records) if content}}
     for record in records:
-        told = read_pass(record)
-        assert told is not None  # the passes that say nothing are gone
-        notices += _unsupported(store, record, told, present[told["on"]])
+        content = read_pass(record)
+        assert content is not None  # unreadable passes were removed above
+        notices += _remove_unsupported(store, record, content, present[content["on"]])
     return notices
 
 
-def _damaged(store: Store) -> list[Path]:
+def _damaged_files(store: Store) -> list[Path]:
     """The shard files that are not whole; two threads, since hashing leaves the interpreter to others."""
     files = [
         file for table in ("samples", "maps", "shown", "answers", "trials", "things") for file in store.files(table)
@@ -44,7 +44,7 @@ def _damaged(store: Store) -> list[Path]:
         return [file for file, whole in zip(files, pool.map(is_whole, files)) if not whole]
 
 
-def _cells(store: Store) -> Iterator[str]:
+def _check_cells(store: Store) -> Iterator[str]:
     """The `cells` table is rewritten from the plan, so a damaged one is only removed."""
     import pyarrow.parquet as pq
 
@@ -53,10 +53,10 @@ def _cells(store: Store) -> Iterator[str]:
             pq.read_table(path, page_checksum_verification=True)
         except (OSError, ValueError):
             path.unlink(missing_ok=True)
-            yield f"{path.name} was damaged; it is written anew"
+            yield f"{path.name} was damaged; it is written again"
 
 
-def _passes(store: Store) -> Iterator[str]:
+def _check_passes(store: Store) -> Iterator[str]:
     """Passes that no longer say which cells they hold are removed whole."""
     folders = [folder for table in ("answers", "shown") for folder in (store.folder / table).glob("*")]
     for name in sorted({folder.name for folder in folders}):
@@ -67,13 +67,15 @@ def _passes(store: Store) -> Iterator[str]:
             yield f"{record.relative_to(store.folder)} was damaged or missing; its images are asked again"
 
 
-def _unsupported(store: Store, record: Path, told: Mapping[str, Any], present: Mapping[int, Present]) -> Iterator[str]:
+def _remove_unsupported(
+    store: Store, record: Path, content: Mapping[str, Any], present: Mapping[int, Present]
+) -> Iterator[str]:
     """Remove the answers of a pass whose samples are gone, or the rows of what was shown."""
-    needed = set(told["cells"].values())
+    needed = set(content["cells"].values())
     for file in sorted(record.parent.glob("*.parquet")):
         shard = shard_of(file)
         lost = "shown" if needed - present[shard].shown else ""
-        lost = lost or ("samples" if shard_file(store.folder / "samples" / told["on"], shard) is None else "")
+        lost = lost or ("samples" if shard_file(store.folder / "samples" / content["on"], shard) is None else "")
         if lost:
             file.unlink(missing_ok=True)
             yield f"{file.relative_to(store.folder)} lacks its {lost}; its images are asked again"

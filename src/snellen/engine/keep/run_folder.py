@@ -1,4 +1,4 @@
-"""The reading side of a run folder: where it is, what was asked, what was found."""
+"""The reading side of a run folder: where it is, its settings and its findings."""
 
 from __future__ import annotations
 

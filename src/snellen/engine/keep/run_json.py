@@ -1,4 +1,4 @@
-"""run.json: who was asked what, with what, and whether a folder still fits the same question."""
+"""run.json: which models were asked what, and whether a folder still fits the same question."""
 
 from __future__ import annotations
 
@@ -62,12 +62,12 @@ def record(
             **before.get("data", {}),
             **{
                 on: {
-                    "text": held.text,
-                    "fingerprint": held.fingerprint,
-                    "samples": len(held),
-                    "classes": list(held.classes),
+                    "text": dataset.text,
+                    "fingerprint": dataset.fingerprint,
+                    "samples": len(dataset),
+                    "classes": list(dataset.classes),
                 }
-                for on, held in inputs.data.items()
+                for on, dataset in inputs.data.items()
             },
         },
         "audits": list(audits),
@@ -137,16 +137,16 @@ def _question_change(inputs: Inputs, before: Mapping[str, Any]) -> str:
     return ""
 
 
-def resumed(folder: Path, before: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str, Any]:
+def resume_settings(folder: Path, before: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str, Any]:
     """Device, precision, batch and shard size of an earlier command in this folder, which a later one keeps."""
-    kept = {name: before["settings"][name] for name in ("device", "precision", "batch_size", "shard")}
+    settings = {name: before["settings"][name] for name in ("device", "precision", "batch_size", "shard")}
     for name in ("device", "batch_size"):
         value = wanted.get(name)
-        if value not in (None, "auto", kept[name], before["settings"].get(f"wanted_{name}")):
+        if value not in (None, "auto", settings[name], before["settings"].get(f"wanted_{name}")):
             flag = f"--{name.replace('_', '-')}"
-            made_with = f"{folder} was made with {flag} {kept[name] or 'auto'}"
-            raise UserError(f"{made_with}; leave {flag} out, choose another --out or pass --fresh")
-    return kept
+            other = f"{folder} was made with {flag} {settings[name] or 'auto'}"
+            raise UserError(f"{other}; leave {flag} out, choose another --out or pass --fresh")
+    return settings
 
 
 def hardware(device: str) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """The store: four tables as Parquet shards in a run folder, each shard there whole or not at all.
 
-    run.json                              what was asked, of whom, with what
+    run.json                              which models were asked what, and the settings
     cells.parquet                         key → model, run, data, distortion, seed, canvas …
     samples/<on>/<shard>-<sum>.parquet    id → label, size, checksum, decode error, dataset columns
     shown/<pass>/<shard>-<sum>.parquet    distortion × sample → covered, object_covered, donor, excluded
@@ -82,24 +82,26 @@ class Store:
 
     def present(self, on: str) -> dict[int, Present]:
         """Shard → what is stored of it for dataset `on`."""
-        held: dict[int, Present] = {}
+        shards: dict[int, Present] = {}
         if self.ignored:
-            return held
+            return shards
         for record in sorted((self.folder / "answers").glob("*/pass.json")):
-            told = read_pass(record)
-            if told is None or told["on"] != on:
+            content = read_pass(record)
+            if content is None or content["on"] != on:
                 continue
             for file in record.parent.glob("*.parquet"):
-                held.setdefault(shard_of(file), Present()).cells.update(told["cells"])
+                shards.setdefault(shard_of(file), Present()).cells.update(content["cells"])
             for file in (self.folder / "shown" / record.parent.name).glob("*.parquet"):
-                held.setdefault(shard_of(file), Present()).shown.update(told["shown"])
-        return held
+                shards.setdefault(shard_of(file), Present()).shown.update(content["shown"])
+        return shards
 
     def begin_pass(self, on: str, cells: Mapping[str, str], new: Iterable[str] = ()) -> str:
         """The name of the pass that will hold these cells (cell key → shown key) and the rows of the `new` shown keys."""
-        told = {"on": on, "cells": dict(cells), "shown": sorted(new)}
-        name = key_of(told)
-        write_atomic(self.folder / "answers" / name / "pass.json", json.dumps(told, indent=1, sort_keys=True).encode())
+        content = {"on": on, "cells": dict(cells), "shown": sorted(new)}
+        name = key_of(content)
+        write_atomic(
+            self.folder / "answers" / name / "pass.json", json.dumps(content, indent=1, sort_keys=True).encode()
+        )
         return name
 
     def write_shard(self, name: str, on: str, shard: int, tables: ShardTables) -> None:
@@ -107,33 +109,33 @@ class Store:
         if samples := shard_file(self.folder / "samples" / on, shard):
             self._check_unchanged(samples, tables.samples)
         else:
-            _write_shard(self.folder / "samples" / on, shard, tables.samples)
+            _write_table(self.folder / "samples" / on, shard, tables.samples)
         for (shown, position), picture in tables.thumbs.items():
             if not (path := self.thumbnail(shown, position)).exists():
                 write_atomic(path, _thumbnail(picture))
         for key, table in tables.maps.items():
-            _write_shard(self.folder / "maps" / key, shard, table)
+            _write_table(self.folder / "maps" / key, shard, table)
         if "covered" in tables.shown.column_names:
-            _write_shard(self.folder / "shown" / name, shard, tables.shown)
+            _write_table(self.folder / "shown" / name, shard, tables.shown)
         if "pred" in tables.answers.column_names:  # a pass may be for maps alone
-            _write_shard(self.folder / "answers" / name, shard, tables.answers)
+            _write_table(self.folder / "answers" / name, shard, tables.answers)
 
     # -- maps -------------------------------------------------------------------------------------------------------
 
-    def begin_map(self, key: str, told: Mapping[str, Any]) -> None:
+    def begin_map(self, key: str, facts: Mapping[str, Any]) -> None:
         """Keep whose maps a key is for."""
-        content = json.dumps(told, indent=1, sort_keys=True).encode()
+        content = json.dumps(facts, indent=1, sort_keys=True).encode()
         path = self.folder / "maps" / key / "map.json"
         if not path.exists() or path.read_bytes() != content:
             write_atomic(path, content)
 
-    def map_keys(self, **told: Any) -> list[str]:
-        """The keys of the maps of which all this was told."""
+    def map_keys(self, **facts: Any) -> list[str]:
+        """The keys of the maps whose facts include these."""
         keys = sorted(path.parent.name for path in (self.folder / "maps").glob("*/map.json"))
-        return [key for key in keys if self.told_of_map(key).items() >= told.items()]
+        return [key for key in keys if self.map_facts(key).items() >= facts.items()]
 
-    def told_of_map(self, key: str) -> dict[str, Any]:
-        """Whose maps a key is for; empty where that is damaged, since the command that made it writes it anew."""
+    def map_facts(self, key: str) -> dict[str, Any]:
+        """Whose maps a key is for; empty where that is damaged, since the command that made it writes it again."""
         try:
             return dict(json.loads((self.folder / "maps" / key / "map.json").read_text()))
         except (OSError, ValueError, TypeError):
@@ -160,10 +162,10 @@ class Store:
         """Keep what came of some trials: their columns by name."""
         folder = self.folder / "trials" / key
         parts = [shard_of(file) for file in folder.glob("*.parquet")]
-        _write_shard(folder, max(parts, default=-1) + 1, _columns([{"cell": key, **row} for row in rows]))
+        _write_table(folder, max(parts, default=-1) + 1, _columns([{"cell": key, **row} for row in rows]))
 
     def trials(self, key: str) -> list[dict[str, Any]]:
-        """What came of the trials of a key so far, one row a sample; lists are arrays."""
+        """What came of the trials of a key so far, one row per sample; lists are arrays."""
         if self.ignored:
             return []
         return [row for file in sorted((self.folder / "trials" / key).glob("*.parquet")) for row in _rows(file)]
@@ -177,7 +179,7 @@ class Store:
         """Keep what the columns of some trials speak of."""
         import pyarrow as pa
 
-        _write_shard(self.folder / "things" / key, 0, pa.table(dict(things)))
+        _write_table(self.folder / "things" / key, 0, pa.table(dict(things)))
 
     def things(self, key: str) -> dict[str, list[Any]] | None:
         """What the columns of some trials speak of, by column; None where it is not there."""
@@ -185,7 +187,7 @@ class Store:
         return None if file is None else read_rows(file).to_pydict()
 
     def discard_failed_trials(self, key: str) -> None:
-        """Remove the files in which a trial failed, so that the same command asks again once the model is mended."""
+        """Remove the files in which a trial failed, so that the same command asks again once the model is fixed."""
         for file in (self.folder / "trials" / key).glob("*.parquet"):
             if any(read_rows(file, ["error"])["error"].to_pylist()):
                 file.unlink(missing_ok=True)
@@ -204,8 +206,8 @@ class Store:
         import pyarrow.parquet as pq
 
         path = self.folder / "cells.parquet"
-        held = pq.read_table(path, page_checksum_verification=True).to_pylist() if path.exists() else []
-        known = {row["cell"]: row for row in held} | {row["cell"]: dict(row) for row in rows}
+        rows_before = pq.read_table(path, page_checksum_verification=True).to_pylist() if path.exists() else []
+        known = {row["cell"]: row for row in rows_before} | {row["cell"]: dict(row) for row in rows}
         write_atomic(path, _parquet(pa.Table.from_pylist(list(known.values()))))
 
     # -- internals --------------------------------------------------------------------------------------------------
@@ -230,18 +232,18 @@ def _thumbnail(pixels: np.ndarray) -> bytes:
     picture = Image.fromarray(np.ascontiguousarray(pixels.transpose(1, 2, 0)))
     if max(picture.size) > THUMBNAIL_SIDE:
         picture.thumbnail((THUMBNAIL_SIDE, THUMBNAIL_SIDE), Image.Resampling.BOX)
-    held = io.BytesIO()
-    picture.save(held, "PNG", compress_level=1)
-    return held.getvalue()
+    buffer = io.BytesIO()
+    picture.save(buffer, "PNG", compress_level=1)
+    return buffer.getvalue()
 
 
 def read_pass(record: Path) -> dict[str, Any] | None:
     """The content of a pass.json, or None where it does not fit the pass's name."""
     try:
-        told = json.loads(record.read_text())
+        content = json.loads(record.read_text())
     except (OSError, ValueError):
         return None
-    return told if key_of(told) == record.parent.name else None
+    return content if key_of(content) == record.parent.name else None
 
 
 def shard_of(file: Path) -> int:
@@ -264,16 +266,18 @@ def is_whole(file: Path) -> bool:
 
 
 def read_rows(path: Path, columns: Sequence[str] | None = None, **how: Any) -> pa.Table:
-    """The rows of one of our Parquet files; a damaged one is named, with what mends it."""
+    """The rows of one of our Parquet files; a damaged one is named, with how to repair it."""
     import pyarrow.parquet as pq
 
     try:
         return pq.read_table(path, columns=columns, **how)
     except (OSError, ValueError):
-        raise UserError(f"{path} is damaged or missing; the `snellen audit` command that made it mends it") from None
+        raise UserError(
+            f"{path} is damaged or missing; run the `snellen audit` command that made it again to repair it"
+        ) from None
 
 
-def _write_shard(folder: Path, shard: int, table: pa.Table) -> None:
+def _write_table(folder: Path, shard: int, table: pa.Table) -> None:
     """Write a shard's table; an older file of the same shard, which a killed run may have left, goes first."""
     content = _parquet(table)
     path = folder / f"{shard:06d}-{checksum(content)}.parquet"
@@ -293,12 +297,12 @@ def _columns(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
 def _rows(file: Path) -> Iterator[dict[str, Any]]:
     """The rows of a file; a list in one is an array."""
     table = read_rows(file)
-    columns = [column.to_pylist() if not _listed(column) else list(_arrays(column)) for column in table.columns]
+    columns = [column.to_pylist() if not _is_list(column) else list(_arrays(column)) for column in table.columns]
     for values in zip(*columns):
         yield dict(zip(table.column_names, values))
 
 
-def _listed(column: pa.ChunkedArray) -> bool:
+def _is_list(column: pa.ChunkedArray) -> bool:
     import pyarrow.types as types
 
     return types.is_list(column.type)
@@ -312,8 +316,8 @@ def _parquet(table: pa.Table) -> memoryview:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    held = pa.BufferOutputStream()
+    buffer = pa.BufferOutputStream()
     # Maps are most of what a run writes: lz4 keeps up with a fast GPU, where zstd would be waited for.
     how = {"compression": "lz4", "use_dictionary": False} if "map" in table.column_names else {"compression": "zstd"}
-    pq.write_table(table, held, write_page_checksum=True, **how)
-    return memoryview(held.getvalue())
+    pq.write_table(table, buffer, write_page_checksum=True, **how)
+    return memoryview(buffer.getvalue())

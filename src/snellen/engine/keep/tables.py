@@ -10,9 +10,9 @@ import numpy as np
 from snellen.data.dataset import Dataset, Samples
 from snellen.engine.ask.maps import ShardMaps, table_of
 from snellen.engine.ask.pass_state import PassState
-from snellen.engine.ask.shard import Answered, Trace
+from snellen.engine.ask.shard import AnsweredShard, Trace
 from snellen.engine.ask.slides import Slides
-from snellen.engine.keep.failures import Failure, answered_nan, with_failures
+from snellen.engine.keep.failures import Failure, nan_error, with_failures
 from snellen.engine.keep.store import ShardTables
 from snellen.engine.requests.cell import BoundCell
 from snellen.lazy_torch import torch
@@ -22,42 +22,44 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def tables_of(answered: Answered, work: PassState) -> ShardTables:
+def tables_of(shard: AnsweredShard, work: PassState) -> ShardTables:
     """The tables of one shard; this waits for the device."""
-    answered.arrived()
+    shard.wait()
     answers: dict[str, dict[str, np.ndarray]] = {}
     shown: dict[str, dict[str, np.ndarray]] = {}
     thumbs: dict[tuple[str, int], np.ndarray] = {}
-    readable = answered.readable
+    readable = shard.readable
     rows: dict[str, np.ndarray] = {}
-    for trace in answered.traces:
+    for trace in shard.traces:
         for one in trace.group:
-            rows[one.key] = given = readable.copy()
-            given[list(trace.failed.get(one.key, ()))] = False
-            answers[one.key] = _answer_columns(one, trace.readings[one.key], answered.samples, given)
+            rows[one.key] = present = readable.copy()
+            present[list(trace.failures.get(one.key, ()))] = False
+            answers[one.key] = _answer_columns(one, trace.readings[one.key], shard.samples, present)
             if work.keep is not None:
-                kept = trace.kept.get(one.key) or [torch.empty((len(readable), 0))]
-                answers[one.key][work.keep] = torch.cat(kept).cpu().numpy()[given]
+                extras = trace.extras.get(one.key) or [torch.empty((len(readable), 0))]
+                answers[one.key][work.keep] = torch.cat(extras).cpu().numpy()[present]
         key = trace.group[0].shown
         if key in work.new:
             shown[key] = _shown_columns(trace, readable)
             pictures = [picture for part in trace.pictures for picture in part.cpu().numpy()]
-            thumbs |= {(key, answered.slides.positions[row]): one for row, one in zip(answered.pictured, pictures)}
-    ids = answered.samples.ids
-    failures = [one for trace in answered.traces for failed in trace.failed.values() for one in failed.values()]
+            thumbs |= {(key, shard.slides.positions[row]): one for row, one in zip(shard.pictured, pictures)}
+    ids = shard.samples.ids
+    failures = [
+        one for trace in shard.traces for failures_by_row in trace.failures.values() for one in failures_by_row.values()
+    ]
     return ShardTables(
         with_failures(_table("cell", answers, ids, rows), failures),
         _table("shown", shown, ids, dict.fromkeys(shown, readable)),
-        _samples_table(answered.slides, answered.samples, work.data, work.on),
+        _samples_table(shard.slides, shard.samples, work.data, work.on),
         thumbs,
-        {key: _map_table(key, one, ids, readable) for key, one in answered.maps.items() if one.new},
+        {key: _map_table(key, one, ids, readable) for key, one in shard.maps.items() if one.new},
     )
 
 
 def _map_table(key: str, maps: ShardMaps, ids: Sequence[str], readable: np.ndarray) -> pa.Table:
     present = readable.copy()
-    present[[*maps.failed, *maps.excluded]] = False
-    failures = [Failure(key, ids[row], error) for row, error in maps.failed.items()]
+    present[[*maps.errors, *maps.excluded]] = False
+    failures = [Failure(key, ids[row], error) for row, error in maps.errors.items()]
     return table_of(maps.maps.cpu().numpy(), ids, present, failures)
 
 
@@ -67,7 +69,7 @@ def _answer_columns(
     pred, raw, confidence, label_prob = (torch.cat(parts).cpu().numpy() for parts in zip(*readings))
     if one.subject.card.live and not np.isfinite(confidence[readable]).all():
         sample = samples.ids[int(np.flatnonzero(readable & ~np.isfinite(confidence))[0])]
-        raise answered_nan(one.subject.name, sample, one.cell.distortion)
+        raise nan_error(one.subject.name, sample, one.cell.distortion)
     return {
         "pred": pred[readable].astype(np.int32),
         "raw": raw[readable].astype(np.int32),
@@ -97,15 +99,15 @@ def _shown_columns(trace: Trace, readable: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def _table(
-    word: str, blocks: Mapping[str, Mapping[str, np.ndarray]], ids: Sequence[str], given: Mapping[str, np.ndarray]
+    word: str, blocks: Mapping[str, Mapping[str, np.ndarray]], ids: Sequence[str], present: Mapping[str, np.ndarray]
 ) -> pa.Table:
-    """One table of the blocks (key → columns of the `given` rows) below each other.
+    """One table of the blocks (key → columns of the `present` rows) below each other.
 
     Key and sample are words of two dictionaries.
     """
     import pyarrow as pa
 
-    rows = [np.flatnonzero(given[key]).astype(np.int32) for key in blocks]
+    rows = [np.flatnonzero(present[key]).astype(np.int32) for key in blocks]
     keys = np.repeat(np.arange(len(blocks), dtype=np.int32), [len(block) for block in rows])
     samples = np.concatenate([np.empty(0, np.int32), *rows])
     columns = {

@@ -15,7 +15,7 @@ Missing = list[tuple[BoundCell, list[int]]]
 
 
 def add_pictures(wanted: Iterable[tuple[Cell, str]], plan: Plan, store: Store, pools: Pools) -> None:
-    """Keep a thumbnail of each wanted sample under each wanted cell, as its first model saw it; nobody is asked again.
+    """Keep a thumbnail of each wanted sample under each wanted cell, as its first model saw it; no model is asked again.
 
     What is there already costs nothing, so a warm run needs neither torch nor the data.
     """
@@ -34,10 +34,10 @@ def add_trial_pictures(wanted: Iterable[tuple[Cell, int]], plan: Plan, store: St
         if cell in first and not store.thumbnail(first[cell].shown, place).exists():
             missing.setdefault(cell, []).append(place)
     for cell, places in missing.items():
-        from snellen.engine.ask.local import work_of
+        from snellen.engine.ask.local import prepare_pass
 
         one = first[cell]
-        work = work_of(Pass(cell.on, (one,), (), frozenset()), plan, {}, pools, store)
+        work = prepare_pass(Pass(cell.on, (one,), (), frozenset()), plan, {}, pools, store)
         pictures = cell.as_trial.pictures(work.pools.donors_for(one), places)
         for place, picture in zip(places, pictures.cpu().numpy()):
             store.add_thumbnail(one.shown, place, picture)
@@ -46,10 +46,10 @@ def add_trial_pictures(wanted: Iterable[tuple[Cell, int]], plan: Plan, store: St
 def _missing(wanted: Iterable[tuple[Cell, str]], plan: Plan, store: Store) -> Missing:
     """The positions of the samples whose picture is not there yet, by cell."""
     first: dict[Cell, BoundCell] = {}
-    for one in plan.asked:
+    for one in plan.cells:
         if "saliency" not in one.cell.distortion.needs:  # maps are the models' own, and are not made here
             first.setdefault(one.cell, one)
-    place = {on: {sample: row for row, sample in enumerate(held.samples.ids)} for on, held in plan.data.items()}
+    place = {on: {sample: row for row, sample in enumerate(dataset.samples.ids)} for on, dataset in plan.data.items()}
     missing: dict[Cell, list[int]] = {}
     for cell, sample in dict.fromkeys(wanted):
         if cell in first and not store.thumbnail(first[cell].shown, row := place[cell.on][sample]).exists():
@@ -59,17 +59,16 @@ def _missing(wanted: Iterable[tuple[Cell, str]], plan: Plan, store: Store) -> Mi
 
 def _draw(on: str, missing: Missing, plan: Plan, store: Store, pools: Pools) -> None:
     from snellen.distort import show
-    from snellen.engine.ask.local import work_of
-    from snellen.engine.ask.pass_state import view_of
+    from snellen.engine.ask.local import prepare_pass
+    from snellen.engine.ask.pass_state import put_on_device, view_of
     from snellen.engine.ask.slides import slides
 
-    work = work_of(Pass(on, tuple(one for one, _ in missing), (), frozenset()), plan, {}, pools, store)
+    work = prepare_pass(Pass(on, tuple(one for one, _ in missing), (), frozenset()), plan, {}, pools, store)
     for one, rows in missing:
         part = work.data.at(np.array(rows))
         (slide,) = slides(part, [range(len(rows))], [one.canvas], plan.settings.decoders)
-        images = slide.images[one.canvas].to(work.device)
-        masks = slide.masks[one.canvas].to(work.device) if one.canvas in slide.masks else None
-        shown, _ = show(one.cell.as_distortion, images, view_of(one, slide, part.samples.labels, work, masks))
-        for row, picture, error in zip(rows, shown.cpu().numpy(), slide.errors):
+        on_canvas = put_on_device(slide, one.canvas, part.samples.labels, work.device)
+        pixels, _ = show(one.cell.as_distortion, on_canvas.images, view_of(one, on_canvas, work))
+        for row, picture, error in zip(rows, pixels.cpu().numpy(), slide.errors):
             if not error:
                 store.add_thumbnail(one.shown, row, picture)

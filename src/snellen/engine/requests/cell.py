@@ -125,7 +125,7 @@ def _no_size(subject: Subject, data: Dataset) -> UserError:
     )
 
 
-def asked(
+def bind_cell(
     cell: Cell, subject: Subject, data: Dataset, labels: LabelMap, settings: Settings, pools: Mapping[str, str]
 ) -> BoundCell:
     """The cell as put to one run, keyed by everything its answers depend on (contract 3).
@@ -139,13 +139,13 @@ def asked(
         facts["mean"] = subject.card.fill
     facts |= {name: fingerprint for name, fingerprint in pools.items() if name in needs}
     saliency = saliency_of(cell.distortion) if isinstance(cell.distortion, Distortion) else None
-    needed = None
+    needed_map = None
     if saliency is not None:  # each model has its own maps, so what it is shown is its own too
-        wanted = MapRequest(saliency.method, saliency.layer, cell.on)
-        needed = bind_map(wanted, subject, data, canvas, settings)
-        facts["saliency"] = needed.key
+        request = MapRequest(saliency.method, saliency.layer, cell.on)
+        needed_map = bind_map(request, subject, data, canvas, settings)
+        facts["saliency"] = needed_map.key
     shown = key_of(
         [data.fingerprint, str(canvas), str(cell.distortion), str(cell.distortion.version), cell.seed, facts]
     )
     key = key_of([shown, subject.card.fingerprint, labels.fingerprint, settings.precision, settings.keep])
-    return BoundCell(key, shown, cell, subject, canvas, labels, needed)
+    return BoundCell(key, shown, cell, subject, canvas, labels, needed_map)

@@ -36,8 +36,8 @@ class MapRequest:
 
     def __str__(self) -> str:
         where = "" if self.layer is None else f" at layer {self.layer}"
-        shown = "" if self.clean else f" under {self.distortion}, seed {self.seed}"
-        return f"{self.method}{where} on {self.on}{shown}"
+        condition = "" if self.clean else f" under {self.distortion}, seed {self.seed}"
+        return f"{self.method}{where} on {self.on}{condition}"
 
     @property
     def clean(self) -> bool:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Reply(NamedTuple):
-    """What the model said to the n images of a question, and how many images the next one may have.
+    """The model's answers to the n images of a question, and how many images the next one may have.
 
     `probabilities` are [n, outputs] of the model's own classes, on its device; `pred` (the data's class, −1 outside), `raw`
     and `confidence` are NumPy [n]. `room` is what is left of the batch that is being filled.
@@ -72,7 +72,7 @@ class Trial(Stimulus, ABC):
 
     @abstractmethod
     def rounds(self, samples: int) -> list[range]:
-        """The listing divided, for those who learn from earlier rows; it must not depend on batch or machine."""
+        """The listing divided, for trials that learn from earlier rows; it must not depend on batch or machine."""
 
     @abstractmethod
     def begin(self, stage: Stage) -> Round:
@@ -97,12 +97,12 @@ class Trial(Stimulus, ABC):
 
 
 class FinishedTrial(NamedTuple):
-    """A trial that is over: its row of the stage, its columns (none where the model failed), the images it asked, and why it
-    failed, if it did."""
+    """A trial that is over: its row of the stage, its columns (none where the model failed), how many images it asked about, and
+    why it failed, if it did."""
 
     row: int
     columns: Columns
-    asked: int
+    images: int
     error: str = ""
 
 
@@ -113,20 +113,20 @@ class _Open:
     row: int
     steps: Steps | None = None
     reply: Reply | None = None
-    asked: int = 0
+    images: int = 0
 
 
-def played(
+def play_round(
     sitting: Round,
     rows: Iterable[int],
     ask: Callable[[Tensor], tuple[Reply, Mapping[int, str]]],
     batch: Callable[[], int],
 ) -> Iterator[FinishedTrial]:
-    """Run the trials of some rows, each given as it ends.
+    """Run the trials of some rows, each yielded as it ends.
 
     `ask` maps images to the reply and to the errors of those that the model failed on; `batch` is the number of images to ask
-    at once. The oldest trials come first, and new ones begin where these leave room: so batches are full as long as anybody
-    has a question, and trials end one after the other instead of all at last.
+    at once. The oldest trials come first, and new ones begin where these leave room: so batches are full as long as any
+    trial has a question, and trials end one after the other instead of all at last.
     """
     waiting = deque(_Open(row) for row in rows)
     while waiting:
@@ -137,26 +137,26 @@ def played(
             try:
                 question = _next(one, sitting, room)
             except StopIteration as end:
-                yield FinishedTrial(one.row, end.value, one.asked)
+                yield FinishedTrial(one.row, end.value, one.images)
                 continue
             asking.append((one, question))
             room -= len(question)
         if not asking:
             continue
-        reply, failed = ask(sitting.show([question for _, question in asking]))
-        still = []
+        reply, errors = ask(sitting.show([question for _, question in asking]))
+        unfinished = []
         start = 0
         for one, question in asking:
             stop = start + len(question)
-            one.asked += len(question)
-            error = next((failed[row] for row in range(start, stop) if row in failed), "") if failed else ""
+            one.images += len(question)
+            error = next((errors[row] for row in range(start, stop) if row in errors), "") if errors else ""
             if error:
-                yield FinishedTrial(one.row, {}, one.asked, error)
+                yield FinishedTrial(one.row, {}, one.images, error)
             else:
                 one.reply = reply.rows(start, stop)
-                still.append(one)
+                unfinished.append(one)
             start = stop
-        waiting.extendleft(reversed(still))
+        waiting.extendleft(reversed(unfinished))
 
 
 def _next(one: _Open, sitting: Round, room: int) -> Any:

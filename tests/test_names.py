@@ -1,0 +1,43 @@
+"""Names in the source say what a thing is: a participle such as `held` or `told` does not."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parents[1] / "src" / "snellen"
+ROOMS = ("engine", "checks", "search", "build", "data", "distort", "calibrate")
+PARTICIPLES = {"held", "told", "asked", "found", "made", "said", "kept", "given", "drawn"}
+STORED = {("build/in9/settings.py", "kept")}  # a name in the facts of sets that are on disk
+FILES = [file for room in ROOMS for file in sorted((SOURCE / room).rglob("*.py"))] + sorted(SOURCE.glob("*.py"))
+
+
+def bound_names(tree: ast.AST) -> Iterator[str]:
+    """Every name that a file binds: functions, classes, parameters, variables and attributes."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.attr
+
+
+def file_id(file: Path) -> str:
+    return file.relative_to(SOURCE).as_posix()
+
+
+@pytest.mark.parametrize("file", FILES, ids=file_id)
+def test_no_name_is_a_participle(file: Path) -> None:
+    names = {name.strip("_").lower() for name in bound_names(ast.parse(file.read_text()))}
+    allowed = {name for path, name in STORED if path == file_id(file)}
+    assert not names & PARTICIPLES - allowed
+
+
+def test_a_participle_would_be_seen() -> None:
+    assert set(bound_names(ast.parse("def told(held):\n    made = self.found = 1"))) == {"told", "held", "made", "found"}
