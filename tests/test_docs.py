@@ -16,8 +16,8 @@ from PIL import Image
 
 import snellen
 from snellen.audits import AUDITS, parse_audits
+from snellen.data import SCHEMES
 from snellen.distort import DISTORTIONS
-from snellen.models import from_callable
 
 from .pages import commands
 
@@ -29,6 +29,7 @@ PAGES = [
     *sorted(DOCS.rglob("*.md")),
     *sorted(ROOT.glob("examples/**/*.md")),
 ]
+HOW_TO = sorted(DOCS.glob("add-*.md"))  # tests/test_howto.py follows them: what they name exists after their steps
 REFRESH = "run `python docs/build.py`"
 
 
@@ -91,7 +92,7 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page.name != "roadmap.md"], ids=page_id)
+@pytest.mark.parametrize("page", [one for one in PAGES if one.name != "roadmap.md" and one not in HOW_TO], ids=page_id)
 def test_the_commands_of_a_page_parse(page: Path) -> None:
     """Each `snellen …` line names a command and options that exist, with values of the right type."""
     for words in commands(page.read_text()):
@@ -153,49 +154,17 @@ def test_measures_of_the_design_exist_and_those_of_the_roadmap_do_not_yet() -> N
     assert not any(hasattr(snellen.measure, name) for name in planned)
 
 
-def test_distortions_models_and_data_of_the_design_exist() -> None:
+def test_the_texts_of_the_design_are_those_that_exist() -> None:
+    """Public text forms stay; the reference, which is generated, has those that were added since."""
     design = (DOCS / "design.md").read_text()
     listed = design[design.index("### Distortions") : design.index("## Names others call")]
-    assert set(re.findall(r"^\| `(\w+)\(", listed, re.M)) == set(DISTORTIONS)
-    from snellen.data import SCHEMES
-
+    distortions = set(re.findall(r"^\| `(\w+)\(", listed, re.M))
+    assert len(distortions) >= 11
+    assert distortions <= set(DISTORTIONS)
     data = design[design.index("### DATA") : design.index("### Distortions")]
-    assert set(re.findall(r"[|,] `(\w+):", data)) == set(SCHEMES)
-
-
-def test_the_worked_examples_of_the_docs_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The distortion and the measure of the two how-to pages are compiled and used as written."""
-    from snellen.distort import View, parse
-    from snellen.distort.language import DISTORTIONS as table
-    from snellen.lazy_torch import torch
-
-    def code(page: str, number: int) -> dict:
-        held: dict = {"__name__": f"docs_{number}"}
-        import sys
-
-        module = ModuleType(held["__name__"])
-        sys.modules[module.__name__] = module
-        blocks = re.findall(r"```python\n(.*?)```", (DOCS / page).read_text(), re.S)
-        exec(blocks[number], module.__dict__)
-        return module.__dict__
-
-    curtain = code("add-a-distortion.md", 0)["Curtain"]
-    monkeypatch.setitem(table, "curtain", curtain)
-    images = torch.full((200, 3, 8, 10), 9, dtype=torch.uint8)
-    out = parse("curtain(0.3)")(images, View.of([str(i) for i in range(200)]))
-    assert (out == 0).flatten(1).float().mean(1).unique().tolist() == pytest.approx([0.3])
-    left = (out[:, 0, 0, 0] == 0).float().mean()
-    assert 0.35 < float(left) < 0.65
-    flip_rate = code("add-a-measure.md", 0)["flip_rate"]
-    assert flip_rate([1, 2, 3, 0], [1, 2, 3, 1]).value == 0.25
-    monkeypatch.setattr("snellen.measure.flip_rate", flip_rate, raising=False)
-    monkeypatch.setitem(AUDITS, "flips", code("add-a-measure.md", 2)["Flips"])
-    first_pixel = from_callable(lambda images: np.eye(12)[images[:, 0, 0, 0] % 12], size=16, name="m", version="1")
-    run = snellen.audit(first_pixel, "phantom:test?size=16&n=90", "flips(grid=2)", quiet=True)
-    found = run.findings().query("name == 'flip_rate'")
-    answers = run.predictions().pivot(index="sample", columns="distortion", values="pred")
-    assert found["value"].item() == pytest.approx((answers["none()"] != answers["shuffle(grid=2)"]).mean())
-    assert found["di"].notna().item()
+    schemes = set(re.findall(r"[|,] `(\w+):", data))
+    assert len(schemes) >= 9
+    assert schemes <= set(SCHEMES)
 
 
 def test_the_examples_of_the_phantom_page_run() -> None:

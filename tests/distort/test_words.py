@@ -125,8 +125,8 @@ def test_stored_variants_are_named_as_the_distortion_that_makes_them() -> None:
         ("fourier", "mean", "mean Fourier masks"),
         ("salient", "grey", "grey salient pixels"),
         ("cutouts", "cutout", "your cut-outs"),
-        ("curtain", "black", "black curtain"),
-        ("curtain", "cutout", "curtain"),
+        ("veil", "black", "black veil"),
+        ("veil", "cutout", "veil"),
     ],
 )
 def test_a_masking_is_named_by_what_it_covers_with(masking: str, fill: str, words: str) -> None:

@@ -1,0 +1,91 @@
+"""The how-to pages are true: each is followed in a copy of the tree, and touches as many files as design.md states."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from .howto import ROOT, Step, content_of, copy_tree, follow, run, steps_of
+
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.glob("add-*.md"))
+STRUCTURE = "test_rooms or generated or documented or design"  # the cheap tests that any addition must pass
+ROW = re.compile(r"^\| \[.+?\]\((add-[\w-]+\.md)\) \| .+ \| (.+?) \|$", re.M)
+
+
+def stated(page: Path) -> dict[str, int]:
+    """How many files design.md says the page's steps touch: source, test, generated."""
+    cells = dict(ROW.findall((DOCS / "design.md").read_text()))
+    return {kind: int(number) for number, kind in re.findall(r"(\d+) (\w+)", cells[page.name])}
+
+
+def counted(files: set[str], by_hand: set[str]) -> dict[str, int]:
+    kinds = {"src": "source", "tests": "test", "docs": "docs"}
+    return dict(Counter(kinds[one.partition("/")[0]] if one in by_hand else "generated" for one in files))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_page_can_be_followed_and_touches_as_many_files_as_the_design_states(page: Path, tmp_path: Path) -> None:
+    tree = copy_tree(tmp_path)
+    before, steps = content_of(tree), steps_of(page.read_text())
+    for step in steps:
+        follow(step, tree)
+    after = content_of(tree)
+    touched = {name for name in before | after if before.get(name) != after.get(name)}
+    assert counted(touched, {step.path for step in steps}) == stated(page)
+    python = " ".join(name for name in sorted(touched) if name.endswith(".py"))
+    run(f"ruff check {python}\nruff format --diff {python}", tree)
+    run(f"pytest -q tests/test_rooms.py tests/test_docs.py -k '{STRUCTURE}'", tree)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_page_has_code_a_test_and_commands(page: Path) -> None:
+    steps = steps_of(page.read_text())
+    by_hand = {step.path for step in steps if step.path}
+    numbers = counted(by_hand, by_hand)
+    assert numbers.items() <= stated(page).items()
+    assert numbers["source"]
+    assert numbers["test"]
+    assert any(not step.path for step in steps)
+
+
+def test_every_page_is_linked_and_counted() -> None:
+    names = {page.name for page in PAGES}
+    assert names == {name for name, _ in ROW.findall((DOCS / "design.md").read_text())}
+    for place in ("README.md", "CONTRIBUTING.md"):
+        assert names == set(re.findall(r"\(docs/(add-[\w-]+\.md)\)", (ROOT / place).read_text())), place
+
+
+def test_a_block_is_divided_into_the_parts_that_it_names() -> None:
+    page = (
+        "Text.\n```python\n# src/a.py (new)\nfirst\n\n# a comment\n# src/b.py, below: x = 1  # so\nsecond\n```\n"
+        "```sh\ntrue\n```\n```text\nnothing\n```\n"
+    )
+    assert steps_of(page) == [
+        Step("src/a.py", "first\n\n# a comment\n"),
+        Step("src/b.py", "second\n", "x = 1  # so", "below"),
+        Step("", "true\n"),
+    ]
+    with pytest.raises(ValueError, match="does not say where it goes: 'first'"):
+        steps_of("```python\nfirst\n```\n")
+
+
+def test_content_goes_above_or_below_its_line(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("def f():\n    x = 1\n    return x\n")
+    follow(Step("a.py", "    y = 2\n", "x = 1", "below"), tmp_path)
+    follow(Step("a.py", "    w = 0\n", "x = 1", "above"), tmp_path)
+    assert (tmp_path / "a.py").read_text() == "def f():\n    w = 0\n    x = 1\n    y = 2\n    return x\n"
+
+
+def test_steps_that_do_not_fit_the_tree_fail(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("x = 1\nx = 1\n")
+    with pytest.raises(AssertionError, match="is there already"):
+        follow(Step("a.py", "y = 2\n"), tmp_path)
+    with pytest.raises(AssertionError, match="has the line 'x = 1' 2 times"):
+        follow(Step("a.py", "y = 2\n", "x = 1", "below"), tmp_path)
+    with pytest.raises(AssertionError, match="no such thing"):
+        follow(Step("", "echo no such thing; false\ntrue\n"), tmp_path)
