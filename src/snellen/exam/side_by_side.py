@@ -14,7 +14,7 @@ from snellen.atomic import write_atomic
 from snellen.audits import Finding, InsideMask
 from snellen.data import Dataset, limited, load_data
 from snellen.data.canvas import Rendered
-from snellen.engine.keep.map_reader import MapReader, masked_maps, rendered
+from snellen.engine.keep.map_reader import MapReader, masked_maps, render_rows
 from snellen.engine.requests.cell import canvas_for
 from snellen.engine.requests.map import MapRequest
 from snellen.exam.run import Run
@@ -131,7 +131,7 @@ def _examples(maps: MapsInside, readers: Mapping[str, Sequence[MapReader]]) -> l
 
 def _images(reader: MapReader, samples: Sequence[str]) -> dict[str, Rendered]:
     """By sample, the image and its mask on the canvas of a run."""
-    return dict(rendered(reader.data, reader.canvas, [reader.rows[sample] for sample in samples]))
+    return dict(render_rows(reader.data, reader.canvas, [reader.rows[sample] for sample in samples]))
 
 
 def _outlined_png(picture: np.ndarray, image: Rendered) -> bytes:
