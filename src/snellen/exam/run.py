@@ -46,7 +46,7 @@ class Run(RunFolder):
     ) -> Maps:
         """The maps of one run of a model (its number or its name), uint8 [samples, H, W] with the `ids` of their samples.
 
-        `layer` is written as it was asked for: None for the last stage, else a number or a name.
+        `layer` is as in the audit's request: None for the last stage, else a number or a name.
         """
         from snellen.distort import parse
         from snellen.engine.ask.maps import stored_maps, together
@@ -54,9 +54,9 @@ class Run(RunFolder):
 
         request = MapRequest(method, layer, on, parse(distortion), seed)
         card = self._card(model, run)
-        told = {"distortion": str(request.distortion), "seed": request.seed}
-        told |= {"on": on, "method": method, "layer": layer, "model_fingerprint": card["fingerprint"]}
-        keys = [key for key in self.store.map_keys(**told) if self.store.map_shards(key)]
+        criteria = {"distortion": str(request.distortion), "seed": request.seed}
+        criteria |= {"on": on, "method": method, "layer": layer, "model_fingerprint": card["fingerprint"]}
+        keys = [key for key in self.store.map_keys(**criteria) if self.store.map_shards(key)]
         if not keys:
             raise UserError(
                 f"{self.path} has no maps of '{model}' by {request}; they are there after an audit that asks for them, "
@@ -100,7 +100,7 @@ class Run(RunFolder):
                 raise UserError(f"the query failed: {str(error).splitlines()[0]}") from None
 
     def report(self, path: Path | str | None = None) -> Path:
-        """Write the report (HTML, or Markdown where the name ends in .md) and say where."""
+        """Write the report (HTML, or Markdown where the name ends in .md); its path."""
         from snellen.report import write_report
 
         return write_report(self, Path(path) if path else self.path / "report.html")
