@@ -49,10 +49,8 @@ def entry(words: str, command: Any) -> str:
     for written, meaning in parameters(command):
         lines += wrapped(f"- `{written}`: {meaning}", "  ")
     if command.epilog:
-        examples = [
-            part.split(":", 1)[-1] if part.startswith("Example") else part for part in command.epilog.split("\n\n")
-        ]
-        lines += ["", "```sh", *(line for part in examples for line in _broken(part.strip())), "```"]
+        examples = [line.removeprefix("Example: ") for line in command.epilog.strip("\b\n").splitlines()]
+        lines += ["", "```sh", *(line for example in examples for line in _broken(example)), "```"]
     return "\n".join(lines) + "\n"
 
 

@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
-PATIENCE = 300  # seconds; what a test waits for takes a few of them on an idle machine
+PATIENCE = 900  # seconds; what a test waits for takes a few of them on an idle machine
 
 HOLD = f"""
 import faulthandler, sys

@@ -71,7 +71,7 @@ def test_every_command_and_option_is_documented() -> None:
     for words, command in declared.items():
         assert command.help or words == "snellen", f"{words} has no help text"
         for one in command.params:
-            name = one.opts[0] if one.param_type_name == "option" else one.name
+            name = one.opts[0] if one.param_type_name == "option" else one.metavar or one.name
             assert getattr(one, "hidden", False) or name in sections[words], f"{words} {name}: {REFRESH}"
             assert getattr(one, "help", None) or getattr(one, "hidden", False), f"{words} {name} has no help text"
 

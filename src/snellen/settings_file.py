@@ -52,6 +52,8 @@ def write_settings(path: Path, *requests: Request) -> None:
     notes = [f"# {name} was made in Python and is not listed here: give it again\n" for name in absent]
     listed = {name: value for name, value in plain.items() if name not in absent}
     text = yaml.safe_dump(listed, sort_keys=False, allow_unicode=True) if listed else ""
+    if (yaml.safe_load(text) or {}) != listed:  # rare line breaks, such as U+0085, are read as spaces unless escaped
+        text = yaml.safe_dump(listed, sort_keys=False)
     write_atomic(path, ("".join(notes) + text).encode())
 
 

@@ -101,12 +101,15 @@ def cluster() -> Iterator[Any]:
     from ray.cluster_utils import Cluster
 
     small = {"object_store_memory": 100 * 2**20, "include_dashboard": False}
-    nodes = Cluster(initialize_head=True, head_node_args={"num_cpus": 2, "wait": False, **small})
-    nodes.wait_for_nodes(PATIENCE)
-    ray.init(nodes.address, log_to_driver=False, logging_level="ERROR")
-    yield nodes
-    ray.shutdown()
-    nodes.shutdown()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_worker_niceness", "0")  # by default a busy machine leaves workers next to no time
+        patch.setenv("RAY_worker_register_timeout_seconds", str(PATIENCE))
+        nodes = Cluster(initialize_head=True, head_node_args={"num_cpus": 2, "wait": False, **small})
+        nodes.wait_for_nodes(PATIENCE)
+        ray.init(nodes.address, log_to_driver=False, logging_level="ERROR")
+        yield nodes
+        ray.shutdown()
+        nodes.shutdown()
 
 
 @pytest.fixture(autouse=True)

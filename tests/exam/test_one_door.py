@@ -116,7 +116,7 @@ def test_the_command_prints_the_table_then_what_failed(capsys: pytest.CaptureFix
     arguments = ["audit", "observer:shape", "--data", DATA, "--audits", QUICK, "--require", "accuracy > 1"]
     assert run(*arguments) == 1
     told = capsys.readouterr()
-    assert "shape  accuracy" in told.out
+    assert "\n  accuracy" in told.out
     assert told.err.strip().splitlines()[-1].startswith("failed: accuracy > 1: shape has accuracy")
 
 

@@ -111,6 +111,16 @@ def test_torchvision_weights_from_a_local_cache(tmp_path: Path, monkeypatch: pyt
     assert len(set(model.classes)) == 1000
 
 
+def test_offline_names_the_torchvision_weights_that_are_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TORCH_HOME", str(tmp_path))
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr("torch.hub.download_url_to_file", lambda *_, **__: pytest.fail("downloaded"))
+    with pytest.raises(UserError, match="the weights of 'torchvision:squeezenet1_1@IMAGENET1K_V1' are not downloaded"):
+        load_model("torchvision:squeezenet1_1@IMAGENET1K_V1")
+
+
 def test_a_factory_in_a_file_gets_its_argument(tmp_path: Path) -> None:
     (tmp_path / "nets.py").write_text(
         "import numpy as np\n"

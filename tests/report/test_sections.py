@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import pytest
 
-from snellen.audits import Baseline
+from snellen.audits import Audit, Baseline
 from snellen.audits.finding import accuracy_finding
 from snellen.distort import Shuffle
 from snellen.exam.run import Run
@@ -20,7 +21,8 @@ from .conftest import Toy, steady
 from .reading import Reader, every, titles, under
 
 
-class Blink:
+@dataclass(frozen=True)
+class Blink(Audit):
     """Accuracy with the patches shuffled, under a name that no report knows."""
 
     def cells(self, exam):
@@ -29,7 +31,7 @@ class Blink:
     def conclude(self, exam, answers):
         (cell,) = self.cells(exam)
         return [
-            accuracy_finding("blink", "blinked_accuracy", answers.model, answers[cell], "right while blinking", cell)
+            accuracy_finding("blink", "blinked_accuracy", answers.model, answers[cell], cell, "right while blinking")
         ]
 
 

@@ -14,7 +14,8 @@ from snellen.cli.options import AsJson
 from snellen.errors import UserError
 
 if TYPE_CHECKING:
-    from snellen.explain import Beside, Explanation
+    from snellen.exam.side_by_side import Beside
+    from snellen.explain import Explanation
 
 
 def explain(
@@ -37,7 +38,8 @@ def explain(
     json: AsJson = False,
 ) -> None:
     """Show where in each image torch models look for their answer (Grad-CAM): pictures, or a page of several models."""
-    from snellen.explain import explain_beside, explain_images
+    from snellen.exam.side_by_side import explain_beside
+    from snellen.explain import explain_images
     from snellen.models import load_model
 
     if data is not None:

@@ -1,4 +1,4 @@
-"""`--offline`: nothing is downloaded while it lasts."""
+"""`--offline`: nothing is downloaded while it lasts, by timm, Hugging Face or torchvision."""
 
 from __future__ import annotations
 

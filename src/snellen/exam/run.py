@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from snellen.engine.ask.maps import Maps
+    from snellen.engine.requests.map import MapRequest
 
 TABLES = ("cells", "samples", "shown", "answers")
 
@@ -53,16 +54,19 @@ class Run(RunFolder):
         from snellen.engine.requests.map import MapRequest
 
         request = MapRequest(method, layer, on, parse(distortion), seed)
-        card = self._card(model, run)
-        criteria = {"distortion": str(request.distortion), "seed": request.seed}
-        criteria |= {"on": on, "method": method, "layer": layer, "model_fingerprint": card["fingerprint"]}
-        keys = [key for key in self.store.map_keys(**criteria) if self.store.map_shards(key)]
+        return together(stored_maps(self.store, self.map_key(model, run, request)))
+
+    def map_key(self, model: str, run: int | str, request: MapRequest) -> str:
+        """The key under which the maps of a request are stored for one run of a model."""
+        facts = {name: getattr(request, name) for name in ("on", "method", "layer", "seed")}
+        facts |= {"distortion": str(request.distortion), "model_fingerprint": self._card(model, run)["fingerprint"]}
+        keys = [key for key in self.store.map_keys(**facts) if self.store.map_shards(key)]
         if not keys:
             raise UserError(
                 f"{self.path} has no maps of '{model}' by {request}; they are there after an audit that asks for them, "
                 "such as inside_mask or interference([salient(0.3)])"
             )
-        return together(stored_maps(self.store, keys[0]))
+        return keys[0]
 
     def _card(self, model: str, run: int | str) -> dict[str, Any]:
         """The card of one run of a model."""

@@ -1,9 +1,19 @@
-"""Why a model answered so: Grad-CAM maps of any torch CNN or transformer, and pictures of them."""
+"""Why a model answered so: maps of what matters to any torch CNN or transformer, and pictures of them."""
 
 from __future__ import annotations
 
-from snellen.explain.beside import Beside, explain_beside
+from typing import Any
+
 from snellen.explain.gradcam import gradcam
 from snellen.explain.picture import Explanation, explain_images, overlay
 
 __all__ = ["Beside", "Explanation", "explain_beside", "explain_images", "gradcam", "overlay"]
+
+
+def __getattr__(name: str) -> Any:
+    """`explain_beside` and `Beside`, which users find here; they run an audit, so they live behind all that it needs."""
+    if name in ("Beside", "explain_beside"):
+        from snellen.exam import side_by_side
+
+        return getattr(side_by_side, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

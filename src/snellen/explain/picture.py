@@ -53,6 +53,13 @@ def overlay(image: np.ndarray | Tensor, heat: np.ndarray | Tensor) -> np.ndarray
     return np.rint(pixels * (1 - share) + colour * share).astype(np.uint8)
 
 
+def outline(picture: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    """The picture uint8 [H, W, 3] with the edge of a mask bool [H, W], the pixels inside that touch the outside, in white."""
+    padded = np.pad(mask, 1)
+    core = padded[:-2, 1:-1] & padded[2:, 1:-1] & padded[1:-1, :-2] & padded[1:-1, 2:]
+    return np.where((mask & ~core)[:, :, None], np.uint8(255), picture)
+
+
 def explain_images(
     model: Model,
     images: Sequence[Path | str],

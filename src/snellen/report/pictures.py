@@ -20,4 +20,9 @@ def picture_address(path: Path) -> str | None:
         packed = io.BytesIO()
         Image.open(io.BytesIO(content)).convert("RGB").save(packed, "JPEG", quality=75, subsampling=0)
         content, kind = min((content, "png"), (packed.getvalue(), "jpeg"), key=lambda one: len(one[0]))
+    return address_of(content, kind)
+
+
+def address_of(content: bytes, kind: str = "png") -> str:
+    """A picture as a data address."""
     return f"data:image/{kind};base64,{base64.b64encode(content).decode()}"

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 from snellen.data.canvas import Canvas
 from snellen.errors import UserError, unknown
+from snellen.lazy_torch import torch
 from snellen.models.device import Device
 from snellen.models.model import Model, from_torch
 
@@ -20,6 +24,7 @@ def load_torchvision(name: str, weights: str | None, device: Device) -> Model:
     if weights not in choices.__members__:
         raise unknown(f"weights of {name}", weights, choices.__members__)
     entry = choices[weights]
+    _check_downloaded(f"torchvision:{name}@{weights}", entry.url)
     try:
         module = models.get_model(name, weights=entry)
     except OSError as error:
@@ -46,3 +51,10 @@ def _classes(categories: list[str]) -> list[str]:
 
     info = ImageNetInfo("imagenet-1k")
     return [f"{info.index_to_description(i)}, {info.index_to_label_name(i)}" for i in range(1000)]
+
+
+def _check_downloaded(text: str, url: str) -> None:
+    """Refuse weights that are not here while nothing may be downloaded; torchvision itself knows no such setting."""
+    file = Path(torch.hub.get_dir()) / "checkpoints" / url.rpartition("/")[2]
+    if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE") and not file.exists():
+        raise UserError(f"the weights of '{text}' are not downloaded ('{file}' is missing); run once without --offline")

@@ -9,10 +9,12 @@ import pytest
 import torch
 from torch import nn
 
+import snellen
 from snellen.cli import main
 from snellen.data.dataset import Dataset, Photo, Samples
 from snellen.errors import UserError
 from snellen.explain import explain_beside
+from snellen.explain.methods import METHODS, Method
 from snellen.models import from_callable, from_torch
 
 SIDE = 16
@@ -68,11 +70,42 @@ def test_the_share_inside_is_that_of_what_each_network_looks_at(tmp_path):
     html = (tmp_path / "inside.html").read_text()
     assert html.count("data:image/png") == 6 * 4
     assert "<0>" not in html  # ids are escaped
-    assert "100 % inside" in html
+    assert "100% inside" in html
     assert "no map" in html
+    assert "difference from red" in html
+    assert "✓ b" in html
     held = json.loads((tmp_path / "inside.json").read_text())
     assert held["inside_mask"]["green"] == [[None] * 6]
     assert [one["name"] for one in held["findings"]].count("inside_mask") == 3
+
+
+def test_the_folder_is_a_run_and_nothing_is_asked_again(tmp_path, monkeypatch):
+    models = {"red": network(0), "blue": network(2)}
+    first = explain_beside(models, red_things(), tmp_path / "x")
+    run = snellen.load_run(tmp_path / "x")
+    assert first.page == run.path / "inside.html"
+    assert len(run.maps("blue").ids) == 6
+    assert (run.path / "report.html").exists()
+    assert set(run.findings().query("audit == 'inside_mask'")["name"]) == {"inside_mask", "inside_mask_difference"}
+
+    def never(*_):
+        raise AssertionError("asked again")
+
+    monkeypatch.setattr("snellen.models.model.Model.__call__", never)
+    monkeypatch.setitem(METHODS, "gradcam", Method(never, "never"))
+    again = explain_beside(models, red_things(), tmp_path / "x")
+    assert again.samples == first.samples
+    assert [one.to_json() for one in again.findings] == [one.to_json() for one in first.findings]
+    assert all((again.shares[model] == first.shares[model]).all() for model in models)
+
+
+def test_the_name_in_explain_is_the_same_function():
+    from snellen import explain
+    from snellen.exam import side_by_side
+
+    assert explain.explain_beside is side_by_side.explain_beside
+    with pytest.raises(AttributeError, match="no attribute 'explain_besides'"):
+        _ = explain.explain_besides
 
 
 class Grey(Colour):
@@ -85,12 +118,12 @@ class Grey(Colour):
 
 def test_shares_between_by_hand_and_a_limit(tmp_path):
     grey = from_torch(Grey(), classes=["a", "b"], size=SIDE, device="cpu")
-    found = explain_beside({"grey": grey}, red_things(), tmp_path)
+    found = explain_beside({"grey": grey}, red_things(), tmp_path / "all")
     inside = np.array([(4 + row) ** 2 for row in range(6)])
     by_hand = 200 * inside / (200 * inside + 100 * (SIDE**2 - inside))
     order = [int(name.strip("<>")) for name in found.samples]
-    assert found.shares["grey"][0] == pytest.approx(by_hand[order], rel=1e-5)
-    few = explain_beside({"grey": grey}, red_things(), tmp_path, limit=2)
+    assert found.shares["grey"][0] == pytest.approx(by_hand[order], abs=1e-3)  # maps are kept as bytes
+    few = explain_beside({"grey": grey}, red_things(), tmp_path / "few", limit=2)
     assert few.findings[0].n == 2
 
 
@@ -111,16 +144,22 @@ def test_the_command_takes_several_models_and_says_what_it_cannot_do(tmp_path, m
     assert "page: explained/inside.html" in capsys.readouterr().out
     assert run("explain", "one=m0/*.safetensors") == 2
     assert "no image given" in capsys.readouterr().err
-    assert run("explain", "a=m0/*.safetensors", "a=m1/*.safetensors", *data) == 2
+    assert run("explain", "a=m0/*.safetensors", "a=m1/*.safetensors", *data, "--out", "runs") == 0
+    assert len(json.loads((tmp_path / "runs" / "inside.json").read_text())["inside_mask"]["a"]) == 2  # as in an audit
+    assert run("explain", "a=m0/*.safetensors", "a=m0/*.safetensors", *data) == 2
     assert "two models are called 'a'" in capsys.readouterr().err
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes.txt").write_text("mine")
+    assert run("explain", "one=m0/*.safetensors", *data, "--out", "mine") == 2
+    assert "'mine' is not empty and not a run folder" in capsys.readouterr().err
 
 
 def test_data_without_masks_and_models_without_gradients_are_refused(tmp_path):
     with pytest.raises(UserError, match="things has no masks to compare maps with"):
-        explain_beside({"red": network(0)}, red_things(facts=frozenset()), tmp_path)
+        explain_beside({"red": network(0)}, red_things(facts=frozenset()), tmp_path / "a")
     rule = from_callable(lambda images: np.full((len(images), 2), 0.5), size=8, name="rule", version="1")
-    with pytest.raises(UserError, match="'rule' is not a torch network"):
-        explain_beside({"rule": rule}, red_things(), tmp_path)
+    with pytest.raises(UserError, match="a map by gradcam needs the gradients of a torch network, which 'rule' is not"):
+        explain_beside({"rule": rule}, red_things(), tmp_path / "b")
     assert not list(tmp_path.iterdir())
 
 

@@ -1,0 +1,164 @@
+"""Models side by side: the audit `inside_mask` with a page of its own (Xiao et al. 2021, figure 6)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from snellen.atomic import write_atomic
+from snellen.audits import Finding, InsideMask
+from snellen.data import Dataset, limited, load_data
+from snellen.data.canvas import Rendered
+from snellen.engine.keep.map_reader import MapReader, masked_maps, rendered
+from snellen.engine.requests.cell import canvas_for
+from snellen.engine.requests.map import MapRequest
+from snellen.exam.run import Run
+from snellen.explain.picture import as_layer, outline, overlay, png
+from snellen.measure import inside_mask
+from snellen.models import Card, Model, Subject
+from snellen.report.pages.side_by_side import SIDE, Example, Look, write
+
+PICTURES = 16  # images on the page
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Models side by side: the page, the findings `inside_mask` (per model) and `inside_mask_difference` (to the first), and
+    by model the share of each image's map inside its mask, float [runs, samples]."""
+
+    page: Path
+    findings: tuple[Finding, ...]
+    samples: tuple[str, ...]
+    shares: Mapping[str, np.ndarray]
+
+
+def explain_beside(
+    models: Mapping[str, Model | str] | Sequence[str],
+    data: Dataset | str,
+    out: Path | str = "explained",
+    limit: int | None = 64,
+    layer: int | str | None = None,
+    device: str | None = None,
+) -> Beside:
+    """Audit `inside_mask` into the run folder `out`, and write `inside.html` and `inside.json` beside its report.
+
+    `models`: texts such as `NAME=FILE` (a glob is one model of several runs), or a dictionary from names to models or
+    texts. `limit` images are asked about, chosen by a hash of their ids, and the first 16 are on the page, with the map
+    of each model's first run. `layer` is as for `gradcam`. What an earlier call asked is not asked again.
+    """
+    from snellen.exam.audit import audit
+
+    inside = InsideMask(as_layer(layer))
+    run: Run = audit(models, data, [inside], out, limit=limit, device=device)
+    dataset = limited(load_data(data) if isinstance(data, str) else data, limit)
+    readers = _readers(run, dataset, MapRequest(inside.method, inside.layer))
+    maps = _maps_inside(readers)
+    rows = {
+        model: [[_plain(share) for share in one] for one in shares.tolist()] for model, shares in maps.shares.items()
+    }
+    findings = [one for one in run.results()["findings"] if one["audit"] == "inside_mask"]
+    content = {"findings": findings, "samples": list(maps.samples), "inside_mask": rows}
+    write_atomic(run.path / "inside.json", (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode())
+    page = run.path / "inside.html"
+    write(run, len(maps.samples), _examples(maps, readers), page)
+    return Beside(page, tuple(map(_finding, findings)), maps.samples, maps.shares)
+
+
+@dataclass(frozen=True)
+class MapsInside:
+    """The samples that every run has a map and a mask of; by model their shares, float [runs, samples], and the maps of its
+    first run for the first samples."""
+
+    samples: tuple[str, ...]
+    shares: Mapping[str, np.ndarray]
+    maps: Mapping[str, Mapping[str, np.ndarray]]
+
+
+def _readers(run: Run, dataset: Dataset, request: MapRequest) -> dict[str, list[MapReader]]:
+    """The stored maps of each model's runs."""
+    facts = run.facts
+    rows = {sample: row for row, sample in enumerate(dataset.samples.ids)}
+    readers: dict[str, list[MapReader]] = {}
+    for model, names in facts["asked"].items():
+        for name in names:
+            subject = Subject(model, name, Card.from_json(facts["models"][model][name]))
+            key = run.map_key(model, name, request)
+            reader = MapReader(run.store, key, dataset, canvas_for(subject, dataset), rows)
+            readers.setdefault(model, []).append(reader)
+    return readers
+
+
+def _maps_inside(readers: Mapping[str, Sequence[MapReader]]) -> MapsInside:
+    """Shard by shard, so that memory does not grow with the number of images."""
+    samples: list[str] = []
+    shares: dict[str, list[np.ndarray]] = {model: [] for model in readers}
+    maps: dict[str, dict[str, np.ndarray]] = {model: {} for model in readers}
+    for parts in masked_maps([reader for runs in readers.values() for reader in runs]):
+        pictured = max(0, PICTURES - len(samples))
+        samples += parts[0].ids
+        rest = iter(parts)
+        for model, runs in readers.items():
+            own = [next(rest) for _ in runs]
+            shares[model].append(np.stack([inside_mask(part.maps, part.masks) for part in own]))
+            maps[model] |= dict(zip(own[0].ids[:pictured], own[0].maps))
+    empty = {model: np.empty((len(runs), 0)) for model, runs in readers.items()}
+    joined = {model: np.concatenate([empty[model], *parts], axis=1) for model, parts in shares.items()}
+    return MapsInside(tuple(samples), joined, maps)
+
+
+def _examples(maps: MapsInside, readers: Mapping[str, Sequence[MapReader]]) -> list[Example]:
+    """The first samples as pictures: the image, and each model's map over what its first run saw of it."""
+    samples = maps.samples[:PICTURES]
+    images = {model: _images(runs[0], samples) for model, runs in readers.items()}
+    data = next(runs[0].data for runs in readers.values())
+    labels = dict(zip(data.samples.ids, data.samples.labels.tolist()))
+    examples = []
+    for column, sample in enumerate(samples):
+        looks = {}
+        for model, by_sample in images.items():
+            picture = overlay(by_sample[sample].image, maps.maps[model][sample])
+            looks[model] = Look(_outlined_png(picture, by_sample[sample]), float(maps.shares[model][0, column]))
+        image = next(iter(images.values()))[sample]
+        photo = _outlined_png(image.image.transpose(1, 2, 0), image)
+        examples.append(Example(sample, data.classes[labels[sample]] if labels[sample] >= 0 else "", photo, looks))
+    return examples
+
+
+def _images(reader: MapReader, samples: Sequence[str]) -> dict[str, Rendered]:
+    """By sample, the image and its mask on the canvas of a run."""
+    return dict(rendered(reader.data, reader.canvas, [reader.rows[sample] for sample in samples]))
+
+
+def _outlined_png(picture: np.ndarray, image: Rendered) -> bytes:
+    return png(outline(picture, image.maps["mask"].astype(bool)), SIDE)
+
+
+def _finding(row: Mapping[str, Any]) -> Finding:
+    """A finding of the audit as it stands in findings.json: it rests on no cells, and null is nan."""
+    value, low, high = (np.nan if row[name] is None else row[name] for name in ("value", "low", "high"))
+    per_run = tuple(np.nan if share is None else share for share in row["per_run"])
+    return Finding(
+        row["audit"],
+        row["name"],
+        row["model"],
+        value,
+        low,
+        high,
+        row["n"],
+        row["text"],
+        better=row["better"],
+        unit=row["unit"],
+        facts=row["facts"],
+        per_run=per_run,
+        label=row["label"],
+        topic=row["topic"],
+    )
+
+
+def _plain(share: float) -> float | None:
+    return None if np.isnan(share) else float(share)
