@@ -32,7 +32,7 @@ from torchvision.transforms import v2
 from snellen.distort.fourier import noise_shape
 from snellen.train.mixing import CutMix, FMix, MixUp, fine_grained
 from snellen.train.mixing.batch import beta
-from snellen.train.mixing.masks import kept_pixels
+from snellen.train.mixing.masks import own_pixel_counts
 
 BATCHES = [(128, 32), (64, 64)]  # images, pixels a side
 MASKS = [(128, 32), (512, 32), (128, 64), (512, 64)]
@@ -79,7 +79,7 @@ def published_masks(count: int, side: int) -> list[tuple[float, np.ndarray]]:
 def our_masks(count: int, side: int, draws: torch.Generator) -> torch.Tensor:
     """`count` masks as fmix(per=sample) draws them."""
     weights = beta(1, 1, count, draws)
-    kept = kept_pixels(weights, side * side, draws)
+    kept = own_pixel_counts(weights, side * side, draws)
     noise = torch.randn(count, *noise_shape("official", side, side), generator=draws)
     return FMix(per="sample").masks(noise, weights, kept, (side, side))
 

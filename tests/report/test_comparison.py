@@ -11,7 +11,7 @@ from snellen.report.blocks import Cell, Table
 from snellen.report.comparison import comparison
 from snellen.report.results import Results
 from snellen.report.table import di_badge
-from snellen.report.words import UNKNOWN, measured
+from snellen.report.words import UNKNOWN, in_unit
 
 from .reading import every, rows
 
@@ -39,7 +39,7 @@ def test_every_cell_is_the_finding_with_its_spread_over_runs(fooled: Run) -> Non
         expected = named(fooled, row.head.text, "accuracy")
         assert clean.value == expected["value"]
         std = statistics.stdev(expected["per_run"])
-        assert clean.text == f"{measured(expected['value'], 'share')} ± {100 * std:.1f}"
+        assert clean.text == f"{in_unit(expected['value'], 'share')} ± {100 * std:.1f}"
         assert shuffled.value == named(fooled, row.head.text, "distorted_accuracy", "shuffle")["value"]
         assert covered.value == named(fooled, row.head.text, "cut_occlusion", "occlude")["value"]
         assert covered.badge == di_badge(named(fooled, row.head.text, "cut_occlusion", "occlude"), with_spread=True)

@@ -24,7 +24,7 @@ from snellen.report.results import Results
 from snellen.report.sections.interference_charts import bar_chart
 from snellen.report.sections.interference_values import bars_of
 from snellen.report.sections.occlusion import curves_of
-from snellen.report.words import in_words, interval, measured
+from snellen.report.words import in_unit, in_words, interval
 
 from .conftest import Toy, falls_for, steady
 from .reading import Reader, every, parts, rows, titles, under
@@ -57,7 +57,7 @@ def test_every_number_of_the_table_is_the_finding(fooled: Run, html: str):
     for _, model, cell in cells:
         fitting = [one for one in findings if one["model"] == model and one["value"] == cell.value]
         same = [one for one in fitting if interval(one["low"], one["high"], one["unit"]) == cell.interval]
-        assert {measured(one["value"], one["unit"]) for one in same} >= {cell.text}
+        assert {in_unit(one["value"], one["unit"]) for one in same} >= {cell.text}
         assert cell.text in shown
     labels = [label for label, _, _ in cells]
     assert labels.count("Clean accuracy") == labels.count("CutOcclusion, black squares") == 2

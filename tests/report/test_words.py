@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from snellen.report.words import in_words, index, interval, listed, measured, percent
+from snellen.report.words import in_unit, in_words, index, interval, join_words, percent
 
 
 @pytest.mark.parametrize(
@@ -41,19 +41,19 @@ def test_every_distortion_of_the_language_has_words():
 
 
 def test_what_is_not_known_is_a_dash():
-    assert percent(None) == index(None) == index(float("nan")) == measured(None, "difference") == "–"
+    assert percent(None) == index(None) == index(float("nan")) == in_unit(None, "difference") == "–"
     assert interval(None, 0.5, "share") == "–"
     assert interval(0.426, None, "index") == "0.43–∞"  # a ratio by something that may be nothing
 
 
 def test_values_are_written_in_their_unit():
-    assert measured(0.927, "share") == "92.7%"
+    assert in_unit(0.927, "share") == "92.7%"
     assert percent(-0.0744) == "−7.4%"
-    assert measured(-0.0744, "difference") == "−7.4 points"
-    assert measured(8.8897, "index") == "8.89"
+    assert in_unit(-0.0744, "difference") == "−7.4 points"
+    assert in_unit(8.8897, "index") == "8.89"
     assert interval(0.9148, 0.9376, "share") == "91.5–93.8"
     assert interval(-0.02, 0.013, "difference") == "−2.0 to +1.3"
 
 
 def test_lists_read_as_sentences():
-    assert [listed(["a", "b", "c"][:n]) for n in range(4)] == ["", "a", "a and b", "a, b and c"]
+    assert [join_words(["a", "b", "c"][:n]) for n in range(4)] == ["", "a", "a and b", "a, b and c"]

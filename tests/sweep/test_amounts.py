@@ -47,7 +47,9 @@ def test_the_order_of_the_listing_does_not_matter():
 def test_a_class_with_too_few_images_is_named():
     with pytest.raises(UserError) as caught:
         balanced_subset(labelled([0] * 9 + [1] * 3), 8)
-    assert "class '1' has 3 images, 8 in all need 4 of it; up to 6 can be had of all classes alike" in str(caught.value)
+    assert "class '1' has 3 images, 8 in all need 4 of it; at most 6 are possible with as many of each class" in str(
+        caught.value
+    )
     with pytest.raises(UserError, match="expected an amount of at least 2, one image per class"):
         balanced_subset(labelled([0, 1, 1]), 1)
 

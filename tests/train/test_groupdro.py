@@ -54,13 +54,13 @@ def test_three_steps_by_hand():
     # only the first group, mean 1: (1 · 2, 2) / 4, and only its share of the loss
     assert float(held.loss(torch.tensor([1.0, 1.0]), torch.tensor([0, 0]), ALONE)) == pytest.approx(1 / 2)
     assert held.weights.tolist() == pytest.approx([1 / 2, 1 / 2])
-    told = held.told()
+    told = held.summary()
     assert told["a"] == {"images": 3, "weight": pytest.approx(0.5), "loss": pytest.approx(4 / 6)}
     assert told["b"]["loss"] == pytest.approx(1)
     assert held.worst_loss() == pytest.approx(1)
     assert worst_group(told) == "b"
     held.restart()
-    assert held.told()["a"]["loss"] is None
+    assert held.summary()["a"]["loss"] is None
 
 
 def test_the_adjustment_raises_the_weight_of_small_groups_but_not_the_loss():

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from snellen.train.mixing import FMix, RandomMasks
-from snellen.train.mixing.masks import kept_pixels, ramp
+from snellen.train.mixing.masks import own_pixel_counts, ramp
 
 PUBLISHED_ROWS = [32] * 5 + [31, 24, 20, 16, 11, 4] + [0] * 11 + [4, 7, 9, 11, 15, 20] + [32] * 4
 
@@ -29,10 +29,10 @@ def test_the_published_mask_of_seed_0_comes_out_row_by_row():
 
 def test_a_coin_decides_between_rounding_up_and_down():
     weights = np.full(4000, 0.4491)
-    kept = kept_pixels(weights, 1024, draws(0))
+    kept = own_pixel_counts(weights, 1024, draws(0))
     assert set(kept.tolist()) == {459, 460}
     assert np.mean(kept == 460) == pytest.approx(0.5, abs=0.04)
-    assert kept_pixels(np.array([0.0, 0.25, 1.0]), 1024, draws(1)).tolist() == [0, 256, 1024]
+    assert own_pixel_counts(np.array([0.0, 0.25, 1.0]), 1024, draws(1)).tolist() == [0, 256, 1024]
 
 
 @pytest.mark.parametrize("weight", [0.0, 0.03, 0.3, 0.5, 0.81, 1.0])

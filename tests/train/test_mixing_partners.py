@@ -54,7 +54,7 @@ def test_larger_partners_are_refused_or_resized():
 
 def test_too_few_or_grey_partners_are_refused():
     images, labels = torch.zeros(4, 3, 8, 8), torch.arange(4)
-    with pytest.raises(UserError, match="at least 4 partners, one an image, got 3"):
+    with pytest.raises(UserError, match="at least 4 partners, one per image, got 3"):
         MixUp()(images, labels, draws(0), torch.zeros(3, 3, 8, 8))
     with pytest.raises(UserError, match=r"partners \[B, 3, h, w\], got \[4, 1, 8, 8\]"):
         MixUp()(images, labels, draws(0), torch.zeros(4, 1, 8, 8))

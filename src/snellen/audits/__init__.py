@@ -38,8 +38,8 @@ AUDITS: dict[str, type[Audit]] = {
 def parse_audits(source: str | Sequence[str | Audit] | None) -> list[Audit]:
     """The audits a text such as `occlusion,interference(grid=4)` names; None means those that suit any data.
 
-    A sequence may mix texts and audits, which derive from `Audit`. What is asked of certain data where no audit is named
-    is told by `default_audits`.
+    A sequence may mix texts and audits, which derive from `Audit`. `default_audits` lists those of certain data where
+    no audit is named.
     """
     if source is None:
         return [audit() for audit in AUDITS.values() if audit.by_default]
@@ -49,7 +49,7 @@ def parse_audits(source: str | Sequence[str | Audit] | None) -> list[Audit]:
 
 
 def default_audits(data: Dataset, before: Sequence[str] = ()) -> list[tuple[Audit, str]]:
-    """The audits that are asked of test data where none is named, each with the reason why.
+    """The audits to run on test data where none is named, each with the reason why.
 
     Those that suit any data, and those whose masks, boxes or cue conflicts the data have. `before` are the audits (as text)
     of a run that is continued: where these were the ones that suit any data, they stay the only ones.

@@ -58,10 +58,10 @@ class AdversarialBackgrounds(Audit):
 
     def object_is(self, exam: Exam) -> Literal["mask", "box"]:
         """What counts as the object: its mask, or its box where no masks are known."""
-        known = exam.facts.get("test", frozenset({"masks"}))
+        facts = exam.facts.get("test", frozenset({"masks"}))
         if self.foreground != "auto":
             return self.foreground
-        return "box" if "boxes" in known and "masks" not in known else "mask"
+        return "box" if "boxes" in facts and "masks" not in facts else "mask"
 
     def mixed_cell(self, exam: Exam) -> Cell:
         """The same pasting with one background of any class per object: what chance does, and its interference."""
@@ -142,14 +142,14 @@ class AdversarialBackgrounds(Audit):
         """The attack rates, by the runs' mean: a background is bad if it is so for all of them."""
         labels, things = exam.samples["test"].labels, runs[0].things
         other = np.array(things["label"], int)
-        measured = [_attack_success(run, labels, other) for run in runs]
-        rates = np.mean([one.per_background for one in measured], axis=0)
-        tried = measured[0].tried
+        successes = [_attack_success(run, labels, other) for run in runs]
+        rates = np.mean([one.per_background for one in successes], axis=0)
+        counts = successes[0].tried
         turned = np.array([_share_turned(run, labels, other) for run in runs])
         rate = accuracy(turned, answers.groups(exam.clean()))
         names = dict(zip(things["label"], things["class"]))
-        totals = {names[k]: float(np.mean([one.class_totals[k] for one in measured])) for k in sorted(names)}
-        worst = {name: _worst(things, rates, tried, name, self.worst) for name in totals}
+        totals = {names[k]: float(np.mean([one.class_totals[k] for one in successes])) for k in sorted(names)}
+        worst = {name: _worst(things, rates, counts, name, self.worst) for name in totals}
         facts = {
             "trial": str(self.trial(exam).distortion),
             "backgrounds": len(other),
@@ -166,9 +166,9 @@ class AdversarialBackgrounds(Audit):
                 label="Pairs answered as the background's class", topic="the attack rate of backgrounds",
             )
         ]  # fmt: skip
-        known = {name: total for name, total in totals.items() if np.isfinite(total)}
-        if known:
-            name = max(known, key=lambda word: known[word])
+        finite = {name: total for name, total in totals.items() if np.isfinite(total)}
+        if finite:
+            name = max(finite, key=lambda word: finite[word])
             label = next(k for k, word in names.items() if word == name)
             hits = np.array([_turned_into(run, labels, other, label) for run in runs])
             share = accuracy(hits, answers.groups(exam.clean()))
@@ -218,14 +218,14 @@ def _turned_into(run: TrialTable, labels: np.ndarray, other: np.ndarray, label: 
 
 
 def _worst(
-    things: Mapping[str, Sequence[Any]], rates: np.ndarray, tried: np.ndarray, name: str, count: int
+    things: Mapping[str, Sequence[Any]], rates: np.ndarray, counts: np.ndarray, name: str, count: int
 ) -> list[dict[str, Any]]:
     """The backgrounds of a class with the highest rates."""
     rows = [row for row, word in enumerate(things["class"]) if word == name and np.isfinite(rates[row])]
     rows = sorted(rows, key=lambda row: (-rates[row], things["background"][row]))[:count]
     return [
         {"background": things["background"][row], "place": things["place"][row], "rate": float(rates[row]),
-         "tried": int(tried[row])}
+         "tried": int(counts[row])}
         for row in rows
     ]  # fmt: skip
 

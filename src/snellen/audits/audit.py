@@ -32,12 +32,12 @@ class Audit:
     """The names of the findings that `compare` adds where several models are audited, for `--require` as well."""
 
     by_default: ClassVar[bool] = False
-    """Whether it suits any data and model, and is asked for where no audit is named."""
+    """Whether it suits any data and model, and is run where no audit is named."""
 
     __str__ = text_form
 
     def suits(self, data: Dataset) -> str:
-        """What the test data have that this audit is made for, such as `masks`; empty where nothing.
+        """What the test data have that this audit is made for, such as `masks`; empty where there is nothing.
 
         Read by `default_audits` for audits that are not `by_default`: they are added where the data have it.
         """
@@ -59,7 +59,7 @@ class Audit:
         return []
 
     def cells(self, exam: Exam) -> list[Cell]:
-        """The cells it needs; clean images and mild noise are always asked. Refuses data that it cannot work with.
+        """The cells it needs; clean images and mild noise are always shown. Refuses data that it cannot work with.
 
         Called for the plan, before any model is asked.
         """
@@ -85,7 +85,7 @@ class Audit:
 
     def pictures(self, exam: Exam, findings: Sequence[Finding]) -> list[tuple[Cell, str]]:
         """The images that the report shows, as cell and sample id. Called with all findings where a report is written; a
-        thumbnail of each is kept in the run folder."""
+        thumbnail of each is stored in the run folder."""
         return []
 
     def trial_pictures(self, exam: Exam, findings: Sequence[Finding]) -> list[tuple[Cell, int]]:

@@ -35,7 +35,7 @@ class Augmentation(Audit):
         object.__setattr__(self, "kinds", tuple(map(parse, self.kinds)))
 
     def augmentations(self) -> tuple[Any, ...]:
-        """The augmentations that are asked for."""
+        """The augmentations to measure."""
         return self.kinds or (Mix("mixup"), Mix("cutmix"), Mix("fmix"))
 
     def cells(self, exam: Exam) -> list[Cell]:
@@ -52,8 +52,8 @@ def _of_one(exam: Exam, answers: Answers, cell: Cell) -> list[Finding]:
     classes, words = exam.classes[cell.on], in_words(str(cell.distortion))
     gap = affinity(clean.score, augmented.score, clean.groups)
     pushed = direction(clean.pred, augmented.pred, clean.labels, len(classes))
-    known = bool(np.isfinite(pushed.shift).all())
-    towards, away = (classes[int(at)] if known else "" for at in (pushed.shift.argmax(), pushed.shift.argmin()))
+    is_finite = bool(np.isfinite(pushed.shift).all())
+    towards, away = (classes[int(at)] if is_finite else "" for at in (pushed.shift.argmax(), pushed.shift.argmin()))
     chance = "one run: nothing to agree with" if len(answers.runs) == 1 else f"by chance up to {pushed.null95:.2f}"
     return [
         finding(
@@ -81,13 +81,13 @@ def _diversity(exam: Exam, answers: Answers) -> Finding:
     if name is None:
         text = "no training history on the model's card; train it with snellen train to know its training loss"
         return finding("augmentation", "diversity", answers.model, NO_DATA, text, unit="index", label="Diversity")
-    measured = diversity([one[name] for one in losses])
-    facts: dict[str, Any] = {"std": measured.std, "loss": "majority label" if name == "diversity" else "as trained"}
+    estimate = diversity([one[name] for one in losses])
+    facts: dict[str, Any] = {"std": estimate.std, "loss": "majority label" if name == "diversity" else "as trained"}
     if all("mix_diversity" in one for one in losses):
         facts["mix_diversity"] = diversity([one["mix_diversity"] for one in losses]).value
     text = f"training loss of the last epoch ({facts['loss']}), from the model's card"
-    per_run = tuple(measured.per_run.tolist())
+    per_run = tuple(estimate.per_run.tolist())
     return finding(
-        "augmentation", "diversity", answers.model, measured, text, unit="index", facts=facts, per_run=per_run,
+        "augmentation", "diversity", answers.model, estimate, text, unit="index", facts=facts, per_run=per_run,
         label="Diversity",
     )  # fmt: skip

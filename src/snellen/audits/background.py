@@ -77,7 +77,7 @@ class Background(Audit):
         *(f"{kind}_accuracy" for kind in (*WITH_OBJECT, *WITHOUT_OBJECT)),
         *("bg_gap", "bg_gap_next", "needs_background", "outline_gain", "size_effect", "scale_leakage"),
     )
-    compared: ClassVar[tuple[str, ...]] = ("progress",)  # what several models together are found to have
+    compared: ClassVar[tuple[str, ...]] = ("progress",)  # findings about several models together
 
     def __post_init__(self) -> None:
         if self.bins < 1 or self.sigma < 0 or self.examples < 0:
@@ -87,20 +87,20 @@ class Background(Audit):
 
     @property
     def variants(self) -> tuple[str, ...]:
-        """The variants that are asked for; those of them that lie beside the data are shown as they are."""
+        """The variants it needs; those of them that lie beside the data are shown as they are."""
         return (*WITH_OBJECT, *(("bg_blurred",) if self.sigma else ()), *WITHOUT_OBJECT)
 
     def suits(self, data: Dataset) -> str:
         if is_variant(data.text):  # whose backgrounds are exchanged already
             return ""
-        return next((known for known in ("masks", "boxes") if known in data.facts), "")
+        return next((fact for fact in ("masks", "boxes") if fact in data.facts), "")
 
     def object_is(self, exam: Exam) -> Literal["mask", "box"]:
         """What counts as the object: its mask, or its box where no masks are known."""
-        known = exam.facts.get("test", frozenset({"masks"}))
+        facts = exam.facts.get("test", frozenset({"masks"}))
         if self.foreground != "auto":
             return self.foreground
-        return "box" if "boxes" in known and "masks" not in known else "mask"
+        return "box" if "boxes" in facts and "masks" not in facts else "mask"
 
     def cell(self, exam: Exam, kind: str) -> Cell:
         """The question of one variant; `original` is the clean one."""
@@ -263,7 +263,7 @@ class Background(Audit):
 
 
 def areas(exam: Exam, blocks: Kinds) -> np.ndarray:
-    """float [samples]: the share of the image that each object's box covers, nan where nothing says so."""
+    """float [samples]: the share of the image that each object's box covers, nan where it is not known."""
     covered = blocks["only_bg_b"].covered
     listed = exam.column("box_share", blocks["original"].ids)
     return covered if listed is None or not np.isnan(covered).all() else np.asarray(listed, float)

@@ -22,7 +22,7 @@ from snellen.measure import Chance, Interference, chance_of, interference, inter
 class Remaining:
     """The DI of one distortion among the classes that a model knows, on their images, with its chance."""
 
-    measured: Interference
+    di: Interference
     chance: Chance
     dominant: str
 
@@ -40,21 +40,21 @@ def class_removed(
     else:
         cell, left = max(
             ((one, remaining(exam, answers, one, lost)) for one in cells),
-            key=lambda pair: float(np.nan_to_num(pair[1].measured.index)),
+            key=lambda pair: float(np.nan_to_num(pair[1].di.index)),
         )
     whole = [(one.model, interference_of(exam, one, cell).index, dominant_in(exam, one, cell)) for one in others]
-    taken = bool(left.dominant) and left.chance.p < 0.05
-    outcome = f"'{left.dominant}' takes its place" if taken else "no other class clearly takes its place"
+    takes_over = bool(left.dominant) and left.chance.p < 0.05
+    outcome = f"'{left.dominant}' takes its place" if takes_over else "no other class clearly takes its place"
     before = "".join(f"; {name}, which knows it: DI {index:.2f}, {taker or 'none'}" for name, index, taker in whole)
-    known = [name for name in exam.classes["test"] if name not in lost]
+    rest = [name for name in exam.classes["test"] if name not in lost]
     return finding(
-        "occlusion", "interference_without_class", answers.model, left.measured,
-        f"DI of {cell.distortion} for networks that never saw {', '.join(lost)}, on images of the other {len(known)} "
+        "occlusion", "interference_without_class", answers.model, left.di,
+        f"DI of {cell.distortion} for networks that never saw {', '.join(lost)}, on images of the other {len(rest)} "
         f"classes: {outcome} (p = {left.chance.p:.3f} for errors at random{before}; {CAVEAT})",
-        unit="index", label=f"DI without {', '.join(lost)}", per_run=tuple(left.measured.per_run.tolist()),
+        unit="index", label=f"DI without {', '.join(lost)}", per_run=tuple(left.di.per_run.tolist()),
         facts={
             "distortion": str(cell.distortion), "removed": ", ".join(lost), "dominant": left.dominant or "none",
-            "p_uniform": left.chance.p, "null95": left.chance.quantile95, "taken": taken,
+            "p_uniform": left.chance.p, "null95": left.chance.quantile95, "taken": takes_over,
             "others": {name: {"index": index, "dominant": taker or "none"} for name, index, taker in whole},
         },
     )  # fmt: skip
@@ -69,7 +69,7 @@ def remaining(exam: Exam, answers: Answers, cell: Cell, lost: Sequence[str]) -> 
     rows = np.flatnonzero(number[clean.labels] >= 0)
     clean, distorted = clean.at(rows), distorted.at(rows)
     numbers = number[clean.pred], number[distorted.pred], number[clean.labels], len(left)
-    measured = interference(*numbers)
+    di = interference(*numbers)
     thrown = interference_null(*numbers) if len(left) > 2 else np.empty(0)
-    dominant = left[measured.dominant] if measured.dominant >= 0 and len(left) > 2 else ""
-    return Remaining(measured, chance_of(measured.index, thrown), dominant)
+    dominant = left[di.dominant] if di.dominant >= 0 and len(left) > 2 else ""
+    return Remaining(di, chance_of(di.index, thrown), dominant)

@@ -21,11 +21,11 @@ YARDSTICK = Noise(Uniform(0, 0.025))
 
 @dataclass(frozen=True, kw_only=True)
 class Exam:
-    """The data, models and settings of one run, by role of the data: `test`, `train` where given, and stored variants.
+    """The data, models and settings of one run, by role of the data: `test`, `train` where there is one, and stored variants.
 
-    - `classes`: class names of the test data, and of the train data where given
+    - `classes`: class names of the test data, and of the train data where there are any
     - `side`: the smallest image side that a model sees, in pixels
-    - `donors`: whether a donor pool was given
+    - `donors`: whether there is a donor pool
     - `samples`: the listing of each dataset; `texts`: its data text; `facts`: what is known of its pixels (masks, boxes)
     - `variants`: the roles of modified test images that are stored beside the data
     - `cutouts`: the greatest share of the image that one of the user's cut-outs can cover; 0 without a pool
@@ -50,7 +50,7 @@ class Exam:
 
     @property
     def models(self) -> list[str]:
-        """The names of all models that are asked."""
+        """The names of all models."""
         return list(self.losses)
 
     def column(self, name: str, ids: Iterable[str], on: str = "test") -> np.ndarray | None:

@@ -110,10 +110,10 @@ def finding(audit: str, name: str, model: str, estimate: Estimate, text: str, **
 
 def accuracy_finding(audit: str, name: str, model: str, block: Block, cell: Cell, text: str, **more: Any) -> Finding:
     """The finding of one cell's accuracy, with one value per run; `more` are further fields of the finding."""
-    measured = accuracy(block.score, block.groups)
+    estimate = accuracy(block.score, block.groups)
     per_run = tuple(block.score.mean(1).tolist()) if block.score.size else ()
     more = {"better": "higher", "cells": (cell,), "per_run": per_run, **more}
-    return finding(audit, name, model, measured, text, **more)
+    return finding(audit, name, model, estimate, text, **more)
 
 
 def _without_nan(value: Any) -> Any:

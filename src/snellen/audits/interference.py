@@ -34,7 +34,7 @@ class Interference(Audit):
     by_default: ClassVar[bool] = True
 
     def distortions_for(self, exam: Exam) -> list[Any]:
-        """The distortions that are asked for, each once."""
+        """The distortions to measure, each once."""
         grid = self.grid or (4 if exam.side >= 32 else 2)
         default = (Shuffle(grid), Occlude(Uniform(0.7, 1), "black", inside=False), Fourier(0.5))
         return list(dict.fromkeys([*(self.distortions or default), *self.sweep]))
@@ -59,33 +59,33 @@ class Interference(Audit):
 
 def _index_finding(exam: Exam, answers: Answers, cell: Cell) -> Finding:
     """The DI of one distortion, with its worst case over runs and what chance would give."""
-    measured = interference_of(exam, answers, cell)
+    di = interference_of(exam, answers, cell)
     dominant = dominant_in(exam, answers, cell) or "none"
     chances = chances_in(exam, answers, cell)
     caution = f"dominant class {dominant}{_by_chance(chances['p_uniform'])}" if can_dominate(exam, cell) else TOO_FEW
-    if len(measured.per_run) == 1:
+    if len(di.per_run) == 1:
         caution += f"; {ONE_RUN}"
     words = in_words(str(cell.distortion))
     return finding(
         "interference",
         "interference",
         answers.model,
-        measured,
+        di,
         f"DI index of {cell.distortion}; {caution} ({CAVEAT})",
         better="lower",
         unit="index",
         cells=(cell,),
         label=f"DI: {words}",
         topic=f"the DI of {words}",
-        per_run=tuple(measured.per_run.tolist()),
+        per_run=tuple(di.per_run.tolist()),
         facts={
-            "std": measured.std,
-            "worst_case": measured.worst_case,
-            "worst_case_std": measured.worst_case_std,
+            "std": di.std,
+            "worst_case": di.worst_case,
+            "worst_case_std": di.worst_case_std,
             "dominant": dominant,
             **chances,
             "classes": list(exam.classes[cell.on]),
-            "increase": np.round(measured.increase, 5).tolist(),
+            "increase": np.round(di.increase, 5).tolist(),
         },
     )
 

@@ -1,6 +1,6 @@
 """Evidence for iOcclusion: where CutOcclusion moves although robustness does not, it should stay.
 
-Rare against typical images, by lists of ids or judged by other models; networks that learnt random labels; and networks
+Rare against typical images, by lists of ids or judged by other models; networks that memorised random labels; and networks
 that never saw the class that squares are taken for (Marcu & Prügel-Bennett 2022, section 3).
 """
 
@@ -88,7 +88,7 @@ def tail_gap(exam: Exam, answers: Answers, series: CoverSeries, typicality: Typi
 
 
 def random_labels(exam: Exam, everyone: Sequence[Answers], series: CoverSeries, seed: int) -> list[Finding]:
-    """iOcclusion of networks that learnt random labels, and how far the first two trainings are apart in both measures."""
+    """iOcclusion of networks that memorised random labels, and how far the first two trainings are apart in both measures."""
     rows = {sample: i for i, sample in enumerate(exam.samples["train"].ids)}
     random = draw_labels(exam.samples["train"], len(exam.classes["train"]), 1, seed)
 
@@ -101,14 +101,14 @@ def random_labels(exam: Exam, everyone: Sequence[Answers], series: CoverSeries, 
     sides = [cover_scores(exam, answers, series, with_random_labels) for answers in everyone]
     findings = []
     for answers, side in zip(everyone, sides):
-        one, learnt = mean_iocclusion(side), float(np.asarray(side.train).mean())
+        one, train_accuracy = mean_iocclusion(side), float(np.asarray(side.train).mean())
         doubt = (
             ""
-            if learnt >= KNOWN
-            else f"; it knows only {learnt:.0%} of these labels: train longer, or another labels_seed"
+            if train_accuracy >= KNOWN
+            else f"; it knows only {train_accuracy:.0%} of these labels: train longer, or another labels_seed"
         )
-        text = f"mean iOcclusion after learning random labels by heart, CutOcclusion {_cut(side):.1%}{doubt}"
-        facts = {"std": one.std, "cut_occlusion": _cut(side), "train_accuracy": learnt, "labels_seed": seed}
+        text = f"mean iOcclusion after memorising random labels, CutOcclusion {_cut(side):.1%}{doubt}"
+        facts = {"std": one.std, "cut_occlusion": _cut(side), "train_accuracy": train_accuracy, "labels_seed": seed}
         findings.append(
             finding(
                 "occlusion", "iocclusion_random_labels", answers.model, one, text, unit="index",
@@ -134,7 +134,7 @@ def random_labels(exam: Exam, everyone: Sequence[Answers], series: CoverSeries, 
 
 
 def no_evidence(name: str, model: str, text: str) -> Finding:
-    """The finding in the place of evidence that the user has not given: nothing measured, and how to get it."""
+    """The finding in the place of evidence that is missing: nothing measured, and how to get it."""
     label = LABELS.get(name, "DI without the dominant class")
     return finding("occlusion", name, model, NO_DATA, text, unit="index", label=label)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,6 +16,16 @@ from snellen.engine.requests.cell import Cell
 from snellen.measure.compare import Comparison, compare, holm
 
 
+@dataclass(frozen=True)
+class _Pair:
+    """Two models' answers to the questions of one finding, and how they compare."""
+
+    of: Finding
+    first: Answers
+    second: Answers
+    comparison: Comparison
+
+
 def differences(exam: Exam, everyone: Sequence[Answers], findings: Sequence[Finding]) -> list[Finding]:
     """For every accuracy that several models have: each pair's difference, its corrected p-value, and what the data
     could have shown."""
@@ -22,32 +33,31 @@ def differences(exam: Exam, everyone: Sequence[Answers], findings: Sequence[Find
     for one in findings:
         if one.unit == "share" and one.better == "higher" and one.cells:
             accuracies.setdefault((one.name, one.cells), one)
-    pairs: list[tuple[Finding, Answers, Answers, Comparison]] = []
+    pairs: list[_Pair] = []
     for one in accuracies.values():
         for first, second in itertools.combinations(everyone, 2):
             if all(cell in answers for cell in one.cells for answers in (first, second)):
                 groups = first.groups(one.cells[0])
-                measured = compare(first.mean_score(one.cells), second.mean_score(one.cells), groups)
-                pairs.append((one, first, second, measured))
-    corrected = holm([measured.p for *_, measured in pairs])
-    return [_finding(exam, *row, p=float(p), tests=len(pairs)) for row, p in zip(pairs, corrected)]
+                comparison = compare(first.mean_score(one.cells), second.mean_score(one.cells), groups)
+                pairs.append(_Pair(one, first, second, comparison))
+    corrected = holm([pair.comparison.p for pair in pairs])
+    return [_finding(exam, pair, float(p), len(pairs)) for pair, p in zip(pairs, corrected)]
 
 
-def _finding(
-    exam: Exam, of: Finding, first: Answers, second: Answers, measured: Comparison, p: float, tests: int
-) -> Finding:
+def _finding(exam: Exam, pair: _Pair, p: float, tests: int) -> Finding:
+    of, first, second, comparison = pair.of, pair.first, pair.second, pair.comparison
     sure = "clearly" if p < 0.05 else "not clearly"
     text = (
         f"{of.name.replace('_', ' ')} of {first.model} less that of {second.model} on the same images: {sure} different "
         f"(p = {p:.2g} after Holm's correction of {tests} comparisons); these data would mostly have shown a difference "
-        f"of {100 * measured.detectable:.1f} points"
+        f"of {100 * comparison.detectable:.1f} points"
     )
     difference = finding(
-        "between", "difference", f"{first.model} − {second.model}", measured, text, unit="difference", cells=of.cells,
+        "between", "difference", f"{first.model} − {second.model}", comparison, text, unit="difference", cells=of.cells,
         facts={
             **{key: value for key, value in of.facts.items() if isinstance(value, str | float | int)},
-            "of": of.name, "first": first.model, "second": second.model, "p": measured.p, "p_corrected": p,
-            "detectable": measured.detectable,
+            "of": of.name, "first": first.model, "second": second.model, "p": comparison.p, "p_corrected": p,
+            "detectable": comparison.detectable,
         },
         label=f"Difference: {of.topic}", topic=f"the difference for {of.topic}",
     )  # fmt: skip

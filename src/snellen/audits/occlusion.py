@@ -37,11 +37,11 @@ NEEDS_PARTS = (
     "the names of other models as judges of it, judges=[NAME] (a proxy)"
 )
 NEEDS_RANDOM = (
-    "needs networks that learnt random labels by heart: snellen train ARCH --data '{data}' --runs 5 --out random; then add "
+    "needs networks that memorised random labels: snellen train ARCH --data '{data}' --runs 5 --out random; then add "
     "them to the audit as random=random/*.safetensors and name them, random_labels=[random]"
 )
 NEEDS_REMOVED = (
-    "needs networks that never saw the class which squares are taken for ({taken}): snellen train ARCH --data '{data}' "
+    "needs networks that never saw the class which squares are taken for ({taker}): snellen train ARCH --data '{data}' "
     "--runs 5 --out without; then add them to the audit as without=without/*.safetensors"
 )
 
@@ -60,7 +60,7 @@ class Occlusion(Audit):
 
     Further evidence of `validate` rests on what you give. `typical` and `tail`: files of sample ids, one per line, of test
     and of train images; or `judges`: names of other models of the same command, whose doubt is a proxy for rarity.
-    `random_labels`: names of models that learnt random labels (drawn with `labels_seed`). Models that have no answer for a
+    `random_labels`: names of models that memorised random labels (drawn with `labels_seed`). Models that have no answer for a
     class of the data are taken as those that never saw it.
     """
 
@@ -121,7 +121,7 @@ class Occlusion(Audit):
         )
 
     def cover_series(self, exam: Exam) -> list[CoverSeries]:
-        """What iOcclusion is asked for: nothing without training images."""
+        """The ways of covering for iOcclusion: none without training images."""
         if "train" not in exam.classes:
             return []
         fills = self.fills if self.validate else self.fills[:1]
@@ -129,7 +129,7 @@ class Occlusion(Audit):
         series = [CoverSeries(masking, self.areas, fill) for masking in painted for fill in fills]
         if reached := self._coverable(exam):
             series.append(CoverSeries(Cutouts(), reached, "cutout"))
-        elif len(painted) < len(self.maskings):  # asked for by name: the plan says what is missing
+        elif len(painted) < len(self.maskings):  # requested by name: the plan says what is missing
             series.append(CoverSeries(Cutouts(), self.areas, "cutout"))
         return series
 
@@ -166,16 +166,16 @@ class Occlusion(Audit):
         if not odd:
             for one in about:
                 worst = max(squares, key=lambda cell: float(np.nan_to_num(interference_of(exam, one, cell).index)))
-                taken = dominant_in(exam, one, worst) or "CLASS"
-                data = with_option(exam.texts.get("train", "DATA"), f"without={taken}")
-                text = NEEDS_REMOVED.format(taken=taken, data=data) if can_dominate(exam, worst) else TOO_FEW
+                taker = dominant_in(exam, one, worst) or "CLASS"
+                data = with_option(exam.texts.get("train", "DATA"), f"without={taker}")
+                text = NEEDS_REMOVED.format(taker=taker, data=data) if can_dominate(exam, worst) else TOO_FEW
                 evidence.append(no_evidence("interference_without_class", one.model, text))
         return evidence
 
     def _rare(
         self, exam: Exam, about: Sequence[Answers], series: CoverSeries, judges: Sequence[Answers]
     ) -> list[Finding]:
-        """What typical and tail images say, each model; or what is needed to know which these are."""
+        """What typical and tail images show, for each model; or what is needed to know which these are."""
         if self.tail:
             roles = list(enumerate(("test", "train")))
             parts = {on: (exam.lists[on, self.typical[i]], exam.lists[on, self.tail[i]]) for i, on in roles}

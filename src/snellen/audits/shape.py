@@ -67,18 +67,18 @@ class Shape(Audit):
     def _cues(self, exam: Exam, answers: Answers) -> list[Finding]:
         block = answers[exam.clean()]
         textures = texture_classes(exam, block)
-        known = np.flatnonzero(textures >= 0)
-        if not len(known):
+        rows = np.flatnonzero(textures >= 0)
+        if not len(rows):
             has = exam.column("texture", block.ids) is not None
             why = "its column 'texture' names none of its classes" if has else "it has no column 'texture'"
             text = f"the data has no cues in conflict: {why}; use cue: data, for example"
             return [finding("shape", name, answers.model, NO_DATA, text) for name in CUES]
-        block, textures = block.at(known), textures[known]
-        measured = shape_bias(block.pred, block.labels, textures, block.groups)
+        block, textures = block.at(rows), textures[rows]
+        bias = shape_bias(block.pred, block.labels, textures, block.groups)
         findings = []
         for cue, right in (("shape", block.pred == block.labels), ("texture", block.pred == textures)):
             estimate = accuracy(right.astype(float), block.groups)
-            text = f"share of all {len(known)} images whose {cue} is answered"
+            text = f"share of all {len(rows)} images whose {cue} is answered"
             findings.append(
                 finding(
                     "shape", f"{cue}_accuracy", answers.model, estimate, text, cells=(exam.clean(),),
@@ -87,13 +87,13 @@ class Shape(Audit):
             )  # fmt: skip
         biases = [shape_bias(run, block.labels, textures).value for run in block.pred]
         text = (
-            f"share of shapes among the {measured.decided} answers that name the shape or the texture "
-            f"({measured.conflicts} conflicts; people: about 0.96)"
+            f"share of shapes among the {bias.decided} answers that name the shape or the texture "
+            f"({bias.conflicts} conflicts; people: about 0.96)"
         )
-        facts = {"conflicts": measured.conflicts, "decided": measured.decided}
+        facts = {"conflicts": bias.conflicts, "decided": bias.decided}
         findings.append(
             finding(
-                "shape", "shape_bias", answers.model, measured, text, cells=(exam.clean(),), facts=facts,
+                "shape", "shape_bias", answers.model, bias, text, cells=(exam.clean(),), facts=facts,
                 per_run=tuple(biases), label="Shape bias",
             )
         )  # fmt: skip

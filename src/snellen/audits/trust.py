@@ -95,25 +95,23 @@ def trust_in(exam: Exam, answers: Answers, cell: Cell) -> Trust:
 
 
 def _trust(exam: Exam, answers: Answers, cell: Cell) -> Trust:
-    measured = interference_of(exam, answers, cell)
+    di = interference_of(exam, answers, cell)
     null95 = chance_in(exam, answers, cell).quantile95
     noise = interference_of(exam, answers, exam.yardstick(exam.unmodified(cell))).index
     dominant = dominant_in(exam, answers, cell)
-    flagged = bool(measured.index > null95 and measured.index > noise)  # never without a null, as with two classes
+    flagged = bool(di.index > null95 and di.index > noise)  # never without a null, as with two classes
     return Trust(
-        index=measured.index,
-        low=measured.low,
-        high=measured.high,
-        std=measured.std,
-        worst_case=measured.worst_case,
+        index=di.index,
+        low=di.low,
+        high=di.high,
+        std=di.std,
+        worst_case=di.worst_case,
         null95=null95,
         noise=noise,
         dominant=dominant,
         flagged=flagged,
         distortion=cell.on if cell.on in exam.variants else str(cell.distortion),
-        text=_in_words(measured, dominant, flagged, null95, noise)
-        if can_dominate(exam, cell)
-        else _of_two(measured, noise),
+        text=_in_words(di, dominant, flagged, null95, noise) if can_dominate(exam, cell) else _of_two(di, noise),
     )
 
 
@@ -129,19 +127,19 @@ def with_trust(exam: Exam, answers: Answers, findings: Sequence[Finding]) -> lis
     return trusted
 
 
-def _in_words(measured: Interference, dominant: str, flagged: bool, null95: float, noise: float) -> str:
+def _in_words(di: Interference, dominant: str, flagged: bool, null95: float, noise: float) -> str:
     """One sentence a reader can act on."""
-    if not np.isfinite(measured.index):
+    if not np.isfinite(di.index):
         return "no images: interference unknown"
-    numbers = f"DI {measured.index:.2f}, chance up to {null95:.2f}, mild noise {noise:.2f}; {CAVEAT}"
+    numbers = f"DI {di.index:.2f}, chance up to {null95:.2f}, mild noise {noise:.2f}; {CAVEAT}"
     if not flagged:
         return f"no sign that the distortion itself is taken for a class ({numbers})"
-    rise = 100 * float(measured.increase[:, measured.dominant].mean())
+    rise = 100 * float(di.increase[:, di.dominant].mean())
     return f"the distortion itself looks like '{dominant}' to this model: +{rise:.0f} points of its errors go there ({numbers})"
 
 
-def _of_two(measured: Interference, noise: float) -> str:
-    """What can be said where there are two classes, or one."""
-    if not np.isfinite(measured.index):
+def _of_two(di: Interference, noise: float) -> str:
+    """The sentence for two classes, or one."""
+    if not np.isfinite(di.index):
         return "no images: interference unknown"
-    return f"{TOO_FEW} (DI {measured.index:.2f}, mild noise {noise:.2f}; {CAVEAT})"
+    return f"{TOO_FEW} (DI {di.index:.2f}, mild noise {noise:.2f}; {CAVEAT})"

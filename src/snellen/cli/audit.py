@@ -26,7 +26,7 @@ def audit(
     ] = None,
     json: AsJson = False,
 ) -> None:
-    """Show distorted images to models and write what the answers tell: findings and a report."""
+    """Show distorted images to models and write findings and a report."""
     request = resolve(AuditRequest, settings, config)
     if request.out is None:
         request = replace(request, out=default_folder([str(one) for one in request.models], str(request.data)))

@@ -53,13 +53,13 @@ def explain(
 
 
 def _print_explained(pictures: Sequence[Explanation], *, as_json: bool) -> None:
-    """Where each picture is, what was said of the image and how surely."""
+    """Where each picture is, the model's answer and its confidence."""
     if as_json:
         rows = [{name: str(v) if isinstance(v, Path) else v for name, v in asdict(one).items()} for one in pictures]
         print(json_text.dumps(rows, indent=1, ensure_ascii=False))
         return
     for one in pictures:
-        print(f"{one.picture}: {one.said} ({one.confidence:.0%})")
+        print(f"{one.picture}: {one.answer} ({one.confidence:.0%})")
 
 
 def _print_beside(beside: Beside, *, as_json: bool) -> None:

@@ -1,4 +1,4 @@
-"""`snellen list`: what can be audited, shown and asked."""
+"""`snellen list`: the available models, data, distortions, audits and attribution methods."""
 
 from __future__ import annotations
 

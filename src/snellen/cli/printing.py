@@ -1,4 +1,4 @@
-"""What an audit found, printed."""
+"""Printing the findings of an audit."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ def print_plan(plan: Plan, left: Left, as_json: bool) -> None:
     outline = {
         "kind": plan.kind,
         "out": str(plan.out),
-        "points": {point.name: point.shown for point in plan.points},
+        "points": {point.name: point.description for point in plan.points},
         "tests": {name: f"{data.text} ({len(data):,} images)" for name, data in plan.tests.items()},
         "runs": plan.runs,
         **asdict(left),

@@ -42,7 +42,7 @@ def carry_out(prepared: Prepared, progress: Progress, execution: Execution) -> R
 
     folder = prepared.folder
     if prepared.fresh:
-        prepared.plan()  # what cannot be asked is refused before anything is removed
+        prepared.plan()  # what cannot be carried out is refused before anything is removed
     with run_folder(folder), writer_lock(folder):
         if prepared.fresh:
             empty(folder)
@@ -84,7 +84,7 @@ def carry_out(prepared: Prepared, progress: Progress, execution: Execution) -> R
 def ask_missing(
     prepared: Prepared, plan: Plan, facts: dict[str, Any], progress: Progress, execution: Execution
 ) -> None:
-    """Ask what the store lacks and keep it; the batch size that a resumed run should use goes into the run's facts."""
+    """Ask what the store lacks and store it; the batch size that a resumed run should use goes into the run's facts."""
     store, data = Store(prepared.folder), prepared.inputs.data
     if plan.passes or plan.open_trials or not store.files("cells"):
         facts["engine"] = "local" if execution.cluster is None else "ray"

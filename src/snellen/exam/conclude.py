@@ -41,7 +41,7 @@ def conclude(prepared: Prepared, everyone: Sequence[Answers]) -> list[Finding]:
 
 
 def add_report_pictures(prepared: Prepared, plan: Plan, store: Store, findings: Sequence[Finding]) -> None:
-    """Keep the pictures that the report shows of findings; no model is asked."""
+    """Store the pictures that the report shows of findings; no model is run."""
     pictures = [picture for one in prepared.audits for picture in one.pictures(prepared.exam, findings)]
     add_pictures(pictures, plan, store, prepared.inputs.pools)
     things = [thing for one in prepared.audits for thing in one.trial_pictures(prepared.exam, findings)]

@@ -47,18 +47,18 @@ class Condition:
 
     def failures(self, findings: Sequence[Mapping[str, Any]]) -> list[str]:
         """What fails, in words; a condition that matches no finding is an error of the user's."""
-        named = [one for one in findings if one["name"] == self.name]
-        if not named:
+        candidates = [one for one in findings if one["name"] == self.name]
+        if not candidates:
             raise unknown("finding in --require", self.name, {str(one["name"]) for one in findings})
-        matching = [one for one in named if all(_fact(one, key) == value for key, value in self.filters)]
+        matching = [one for one in candidates if all(_fact(one, key) == value for key, value in self.filters)]
         if not matching:
             raise UserError(f"no finding '{self.name}' has {', '.join('='.join(f) for f in self.filters)}")
         failed = []
         for one in matching:
             value = one["value"]
             if value is None or not OPERATORS[self.sign](value, self.bound):
-                shown = "not measured" if value is None else f"{value:.4g}"
-                failed.append(f"{self.text}: {one['model']} has {self.name} {shown}{_where(one)}")
+                number = "not measured" if value is None else f"{value:.4g}"
+                failed.append(f"{self.text}: {one['model']} has {self.name} {number}{_where(one)}")
         return failed
 
 

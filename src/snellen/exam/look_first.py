@@ -1,4 +1,4 @@
-"""The first look: a few images are shown to every model before the rest is asked."""
+"""The first look: a few images are shown to every model before the rest."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class FirstLook:
     networks_only: bool = False
     timeout: float | None = None
 
-    def at_all(self, prepared: Prepared, known: dict[str, Any], progress: Progress) -> list[Doubt]:
-        """What a few images make doubtful; what is said of preprocessing becomes `known`, by model and run.
+    def at_all(self, prepared: Prepared, preprocessing: dict[str, Any], progress: Progress) -> list[Doubt]:
+        """What a few images make doubtful; doubts about preprocessing go into `preprocessing`, by model and run.
 
-        A run that is known already is not looked at again: torch is needed only once.
+        A run that is there already is not looked at again: torch is needed only once.
         """
         doubts: list[Doubt] = []
         for name in prepared.inputs.runs:
@@ -31,20 +31,20 @@ class FirstLook:
             of_runs: list[Doubt] = []
             for subject in runs:
                 key = f"{subject.name}/{subject.run}"
-                if key in known:
-                    of_runs += [Doubt(**facts) for facts in known[key]]
+                if key in preprocessing:
+                    of_runs += [Doubt(**facts) for facts in preprocessing[key]]
                     continue
                 progress.say(f"a first look at {subject.name} ({subject.run})")
                 try:
                     with watch(self.timeout):
-                        seen = self._at(subject, prepared)
+                        new = self._at(subject, prepared)
                 except TookTooLong:
                     progress.note(
                         f"the first look at {subject.name} took more than {self.timeout:g} s and was left out"
                     )
                     continue
-                known[key] = [doubt.to_json() for doubt in seen if doubt.name == "preprocessing"]
-                of_runs += seen
+                preprocessing[key] = [doubt.to_json() for doubt in new if doubt.name == "preprocessing"]
+                of_runs += new
             doubts += merge_runs(of_runs, len(runs))
         return doubts
 

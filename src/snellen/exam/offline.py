@@ -13,9 +13,9 @@ _YES = {"1", "ON", "YES", "TRUE"}  # as huggingface_hub reads it
 
 
 @contextmanager
-def offline(wanted: bool) -> Iterator[None]:
+def offline(enabled: bool) -> Iterator[None]:
     """Hugging Face's hub asks its servers nothing while the body runs, whether its library is imported yet or not."""
-    if not wanted:
+    if not enabled:
         yield
         return
     before = os.environ.get(VARIABLE)

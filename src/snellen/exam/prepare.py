@@ -1,4 +1,4 @@
-"""Getting ready: who is asked about what, before the first image is shown. Needs no torch on a warm run."""
+"""Preparation: which models, data and audits, before the first image is shown. Needs no torch on a warm run."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from snellen.models.subject import Subject, subjects_of
 @dataclass(frozen=True, kw_only=True)
 class Prepared:
     """All that is known before the first image is shown; `before` is the run.json that the folder already has. `reasons` say
-    why an audit that was not named is asked (by its text)."""
+    why an audit that was not named is run (by its text)."""
 
     folder: Path
     inputs: Inputs
@@ -134,12 +134,12 @@ def _lists(
     audits: Sequence[Audit], data: Mapping[str, Dataset], limited: bool
 ) -> dict[tuple[str, str], frozenset[str]]:
     """The sample ids that audits name by file; those of data that were not given are not needed."""
-    wanted = dict.fromkeys(pair for one in audits for pair in one.lists())
-    return {(on, file): read_ids(data[on], file, limited) for on, file in wanted if on in data}
+    pairs = dict.fromkeys(pair for one in audits for pair in one.lists())
+    return {(on, file): read_ids(data[on], file, limited) for on, file in pairs if on in data}
 
 
 def _distortions(audits: Sequence[Audit], exam: Exam) -> list[Distortion | Trial]:
-    """Every distortion and trial that is asked for."""
+    """Every distortion and trial that the audits need."""
     requests: list[Cell | MapRequest] = []
     for one in audits:
         requests += [*one.cells(exam), *one.maps(exam), *one.trials(exam)]
@@ -215,7 +215,7 @@ def _check_distinct(subjects: Sequence[Subject]) -> None:
         other = prints.setdefault(subject.card.fingerprint, called)
         if other != called:
             raise UserError(
-                f"'{other}' and '{called}' are the same model (same weights and preprocessing); ask it once"
+                f"'{other}' and '{called}' are the same model (same weights and preprocessing); name it once"
             )
 
 

@@ -1,4 +1,4 @@
-"""What an audit is asked to do: every setting once, for `snellen audit`, its settings files and `snellen.audit(...)`."""
+"""What an audit should do: every setting once, for `snellen audit`, its settings files and `snellen.audit(...)`."""
 
 from __future__ import annotations
 

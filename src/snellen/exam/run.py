@@ -47,7 +47,7 @@ class Run(RunFolder):
     ) -> Maps:
         """The maps of one run of a model (its number or its name), uint8 [samples, H, W] with the `ids` of their samples.
 
-        `layer` is written as it was asked for: None for the last stage, else a number or a name.
+        `layer` is as in the audit's request: None for the last stage, else a number or a name.
         """
         from snellen.distort import parse
         from snellen.engine.ask.maps import stored_maps, together
@@ -57,7 +57,7 @@ class Run(RunFolder):
         return together(stored_maps(self.store, self.map_key(model, run, request)))
 
     def map_key(self, model: str, run: int | str, request: MapRequest) -> str:
-        """The key under which the maps of a request are kept for one run of a model."""
+        """The key under which the maps of a request are stored for one run of a model."""
         facts = {name: getattr(request, name) for name in ("on", "method", "layer", "seed")}
         facts |= {"distortion": str(request.distortion), "model_fingerprint": self._card(model, run)["fingerprint"]}
         keys = [key for key in self.store.map_keys(**facts) if self.store.map_shards(key)]
@@ -104,7 +104,7 @@ class Run(RunFolder):
                 raise UserError(f"the query failed: {str(error).splitlines()[0]}") from None
 
     def report(self, path: Path | str | None = None) -> Path:
-        """Write the report (HTML, or Markdown where the name ends in .md) and say where."""
+        """Write the report (HTML, or Markdown where the name ends in .md); its path."""
         from snellen.report import write_report
 
         return write_report(self, Path(path) if path else self.path / "report.html")

@@ -31,11 +31,11 @@ COLOURS = np.array([[13, 8, 60], [30, 80, 200], [40, 190, 200], [250, 220, 60], 
 
 @dataclass(frozen=True)
 class Explanation:
-    """One image, explained: where its picture is, the class that was said and how surely (0 to 1)."""
+    """One image, explained: where its picture is, the class it was taken for and how surely (0 to 1)."""
 
     image: Path
     picture: Path
-    said: str
+    answer: str
     confidence: float
 
 
@@ -82,8 +82,8 @@ def explain_images(
         pair = np.concatenate([pixels[0].permute(1, 2, 0).numpy(), overlay(pixels[0], heat)], 1)
         picture = (path.parent if out is None else Path(out)) / f"{path.stem}.{method}.png"
         write_atomic(picture, png(pair))
-        said = model.classes[best] if model.classes else str(best)
-        explained.append(Explanation(path, picture, said, float(answer[best])))
+        name = model.classes[best] if model.classes else str(best)
+        explained.append(Explanation(path, picture, name, float(answer[best])))
     return explained
 
 

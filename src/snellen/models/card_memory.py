@@ -1,4 +1,4 @@
-"""Cards of weights that have a fixed name, kept between runs so that a plan need not load them."""
+"""Cards of weights that have a fixed name, cached between runs so that a plan need not load them."""
 
 from __future__ import annotations
 

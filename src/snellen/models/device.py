@@ -23,7 +23,7 @@ def choose_device(device: Device = None) -> torch.device:
     except RuntimeError:
         raise UserError(f"unknown device '{device}'; for example cpu, cuda, cuda:1, mps or auto") from None
     if chosen.type == "cuda" and not torch.cuda.is_available():
-        raise UserError(f"device '{device}' asked for, but torch sees no GPU; use --device cpu")
+        raise UserError(f"expected a GPU for device '{device}', but torch sees none; use --device cpu")
     return chosen
 
 

@@ -213,7 +213,7 @@ def normaliser(card: Card, device: torch.device) -> Callable[[Tensor], Tensor]:
 
 @functools.cache
 def _scale_and_offset(mean: tuple[float, ...], std: tuple[float, ...], device: torch.device) -> tuple[Tensor, Tensor]:
-    """What pixels are multiplied by and what is added, each [1, 3, 1, 1]; kept, since sending them waits for a GPU."""
+    """What pixels are multiplied by and what is added, each [1, 3, 1, 1]; cached, since sending them waits for a GPU."""
     with torch.inference_mode(False):  # gradients may have to pass them later
         scale = torch.tensor([1 / 255 / s for s in std], device=device).view(1, 3, 1, 1)
         offset = torch.tensor([-m / s for m, s in zip(mean, std)], device=device).view(1, 3, 1, 1)

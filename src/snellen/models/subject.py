@@ -1,4 +1,4 @@
-"""From model texts to the runs that will be asked, planned without torch and loaded once."""
+"""From model texts to the runs to audit, planned without torch and loaded once."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Entry:
-    """What is said under a term: a line, and a list below it."""
+    """The text under a term: a line, and a list below it."""
 
     term: str
     line: Line
@@ -66,7 +66,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Definitions:
-    """Terms and what is said of each."""
+    """Terms, each with its text."""
 
     entries: tuple[Entry, ...]
 
@@ -109,7 +109,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a model said to a picture; `right` is None where there is nothing to be right about."""
+    """A model's answer to a picture; `right` is None where there is nothing to be right about."""
 
     text: str
     right: bool | None = None
@@ -295,7 +295,7 @@ def to_json(value: Any) -> Any:
 
 
 def from_json(content: Any) -> Any:
-    """The blocks that `to_json` was given."""
+    """The blocks that `to_json` wrote."""
     if isinstance(content, list):
         return tuple(from_json(one) for one in content)
     if not isinstance(content, dict):

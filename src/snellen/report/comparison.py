@@ -8,19 +8,19 @@ from collections.abc import Callable, Sequence
 from snellen.report.blocks import Block, Cell, Heading, Row, Table, note
 from snellen.report.results import Finding, Results
 from snellen.report.sections import SECTIONS
-from snellen.report.table import di_badge, named
-from snellen.report.words import UNKNOWN, known, measured, spread
+from snellen.report.table import di_badge, label_and_topic
+from snellen.report.words import UNKNOWN, in_unit, is_known, spread
 
 
 def comparison(results: Results) -> list[Block]:
-    """A column per question of the sections that was asked, each model's number with its spread over runs.
+    """A column per question of the sections that has an answer, each model's number with its spread over runs.
 
     Nothing for a single model, or where nothing but clean accuracy is known.
     """
     columns = comparison_columns(results)
     if not results.several or len(columns) < 2:
         return []
-    labels = [named(next(iter(column.values())))[0] for column in columns]
+    labels = [label_and_topic(next(iter(column.values())))[0] for column in columns]
     rows = [
         Row(Cell(model, note=results.runs(model), hue=results.hue(model)), tuple(_cell(c.get(model)) for c in columns))
         for model in results.models
@@ -37,11 +37,11 @@ def comparison(results: Results) -> list[Block]:
 
 
 def comparison_columns(results: Results) -> list[dict[str, Finding]]:
-    """Of each column that was asked for, each model's finding."""
+    """Of each column that has an answer, each model's finding."""
     questions: dict[str, list[tuple[str, Callable[[Finding], bool]]]] = {}
     for audit, section in SECTIONS.items():
-        for name, wanted in section.columns.items():
-            questions.setdefault(name, []).append((audit, wanted))
+        for name, fits in section.columns.items():
+            questions.setdefault(name, []).append((audit, fits))
     return [column for question in questions.values() if (column := _column(results.findings, question))]
 
 
@@ -53,8 +53,8 @@ def _column(
         one
         for one in findings
         if one["on"] in ("test", "")
-        and known(one["value"])
-        and any(one["audit"] == audit and wanted(one) for audit, wanted in question)
+        and is_known(one["value"])
+        and any(one["audit"] == audit and fits(one) for audit, fits in question)
     ]
     same = [one for one in fitting if one["distortions"] == fitting[0]["distortions"]]
     return {one["model"]: one for one in reversed(same) if one["name"] == fitting[0]["name"]}
@@ -64,6 +64,6 @@ def _cell(finding: Finding | None) -> Cell:
     if finding is None:
         return Cell(UNKNOWN)
     value, unit = finding["value"], finding["unit"]
-    per_run = [one for one in finding["per_run"] if known(one)]
+    per_run = [one for one in finding["per_run"] if is_known(one)]
     std = statistics.stdev(per_run) if len(per_run) > 1 else None
-    return Cell(f"{measured(value, unit)}{spread(std, unit)}", value, badge=di_badge(finding, with_spread=True))
+    return Cell(f"{in_unit(value, unit)}{spread(std, unit)}", value, badge=di_badge(finding, with_spread=True))

@@ -38,8 +38,8 @@ def gallery_of(results: Results) -> Gallery:
         return Gallery((), ())
     distortions = _distortions(results)
     cells = _cells(results)
-    shown = {text: next((row["shown"] for row in cells if row["distortion"] == text), "") for text in distortions}
-    samples = _chosen(results, _pictured(results, list(shown.values())))
+    folders = {text: next((row["shown"] for row in cells if row["distortion"] == text), "") for text in distortions}
+    samples = _choose(results, _pictured(results, list(folders.values())))
     answers = _answers(results, samples)
     rows = []
     for position, sample in samples.items():
@@ -51,7 +51,7 @@ def gallery_of(results: Results) -> Gallery:
             }
             replies = [_answer(model, keys, sample, answers, results) for model, keys in cells_of.items() if keys]
             alt = f"{sample['class']}: {in_words(text)}"
-            pictures.append(Picture(results.thumbnail(shown[text], position), alt, tuple(replies)))
+            pictures.append(Picture(results.thumbnail(folders[text], position), alt, tuple(replies)))
         rows.append(Row(Cell(sample["class"], title=sample["sample"]), tuple(pictures)))
     columns = [Cell(in_words(text), note="" if text == CLEAN else text) for text in distortions]
     return Gallery((Cell("is"), *columns), tuple(rows))
@@ -69,14 +69,14 @@ def _cells(results: Results) -> list[dict[str, Any]]:
     return list({(row["model"], row["run"], row["distortion"]): row for row in rows}.values())
 
 
-def _pictured(results: Results, shown: Sequence[str]) -> list[int]:
-    """The positions pictured in most of the columns: audits may have asked for single pictures of other samples."""
-    folder = results.folder.path / "thumbs"
-    counts = Counter(int(file.stem) for key in shown if key for file in (folder / key).glob("*.png"))
+def _pictured(results: Results, folders: Sequence[str]) -> list[int]:
+    """The positions pictured in most of the columns: audits may have stored single pictures of other samples."""
+    thumbs = results.folder.path / "thumbs"
+    counts = Counter(int(file.stem) for folder in folders if folder for file in (thumbs / folder).glob("*.png"))
     return sorted(position for position, count in counts.items() if count == max(counts.values()))
 
 
-def _chosen(results: Results, positions: Sequence[int]) -> dict[int, dict[str, Any]]:
+def _choose(results: Results, positions: Sequence[int]) -> dict[int, dict[str, Any]]:
     """Position → sample of up to eight pictured samples: one of each class in turn, classes spread evenly."""
     samples = {p: row for p, row in _samples(results, positions).items() if not row["error"]}
     by_class: dict[int, list[int]] = {}

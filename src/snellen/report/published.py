@@ -12,7 +12,7 @@ FOLDER = Path(__file__).parents[1] / "published"
 
 @dataclass(frozen=True)
 class PublishedValue:
-    """One value as printed, in its `unit`; `note` says whose weights it belongs to. `sd` is None where not given."""
+    """One value as printed, in its `unit`; `note` says whose weights it belongs to. `sd` is None where it is not printed."""
 
     paper: str
     table: str

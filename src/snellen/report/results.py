@@ -10,7 +10,7 @@ from snellen.engine.keep.run_folder import RunFolder
 from snellen.report.blocks import Line, Span
 from snellen.report.charts import COLOURS
 from snellen.report.pictures import picture_address
-from snellen.report.words import counted
+from snellen.report.words import count_of
 
 Finding: TypeAlias = Mapping[str, Any]
 
@@ -75,7 +75,7 @@ class Results:
         return str(list(self.models).index(model) % len(COLOURS))
 
     def own_hue(self, model: str) -> str:
-        """The colour of a model's dot where there are several to be told apart."""
+        """The colour of a model's dot where there are several to distinguish."""
         return self.hue(model) if self.several else ""
 
     def keys(self) -> tuple[Line, ...]:
@@ -84,7 +84,7 @@ class Results:
 
     def runs(self, model: str) -> str:
         """How many runs a model has, in words."""
-        return counted(len(self.models[model]), "run")
+        return count_of(len(self.models[model]), "run")
 
     def thumbnail(self, shown: str, position: int) -> str | None:
         """A stored thumbnail as a data address."""

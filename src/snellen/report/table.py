@@ -1,4 +1,4 @@
-"""Rows of findings: the same question asked of each model, who leads in it, and the row of a table that shows it."""
+"""Rows of findings: the same question for each model, which model leads in it, and the row of a table that shows it."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from snellen.report.results import Finding, Results
 from snellen.report.trust import SIGNS, apart, mark_of
 from snellen.report.words import (
     UNKNOWN,
+    in_unit,
     in_words,
     index,
     interval,
-    known,
-    measured,
+    is_known,
     spread,
 )
 
@@ -58,7 +58,7 @@ class FindingRow:
         Clearly: by the paired difference on the same images, corrected for many tests, where there is one (accuracies);
         else by intervals that do not overlap.
         """
-        findings = {model: one for model, one in self.findings.items() if known(one["value"])}
+        findings = {model: one for model, one in self.findings.items() if is_known(one["value"])}
         if len(findings) < 2 or not self.first["better"]:
             return None
         choose = max if self.first["better"] == "higher" else min
@@ -73,10 +73,10 @@ class FindingRow:
 
 
 def row_of(findings: Mapping[str, Finding], results: Results) -> FindingRow:
-    """The row of one question, from the finding of each model that was asked."""
+    """The row of one question, from the finding of each model that has one."""
     first = next(iter(findings.values()))
     distorted = [text for text in first["distortions"] if text != CLEAN]
-    label, topic = named(first)
+    label, topic = label_and_topic(first)
     head, own = parted({model: one["text"] for model, one in findings.items()})
     plain = len(first["distortions"]) == len(distorted) == 1
     return FindingRow(
@@ -116,7 +116,7 @@ def model_heads(results: Results) -> tuple[Cell, ...]:
 
 
 def table_row(row: FindingRow, results: Results, badge: Callable[[Finding], Badge | None]) -> Row:
-    """A row with a cell for each model; a dash for one that was not asked."""
+    """A row with a cell for each model; a dash for one without a finding."""
     best = row.leader
     cells = [
         finding_cell(row.findings[model], badge, row.notes[model], model == best)
@@ -133,7 +133,7 @@ def finding_cell(
     """A finding as one cell: its value, interval and badge."""
     value, unit = finding["value"], finding["unit"]
     return Cell(
-        measured(value, unit),
+        in_unit(value, unit),
         value,
         interval(finding["low"], finding["high"], unit),
         badge(finding),
@@ -161,7 +161,7 @@ def trust_of(finding: Finding) -> dict[str, Any] | None:
     return {**interference, "mark": mark, "sign": SIGNS[mark], "words": in_words(interference["distortion"])}
 
 
-def named(finding: Mapping[str, Any]) -> tuple[str, str]:
+def label_and_topic(finding: Mapping[str, Any]) -> tuple[str, str]:
     """A row's label, and its topic as a sentence would name it; of a run made before findings had them, by its name."""
     if finding.get("label"):
         return finding["label"], finding["topic"]

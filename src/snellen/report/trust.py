@@ -10,7 +10,7 @@ SIGNS: dict[str, str] = {"flagged": "▲", "raised": "△", "": ""}
 
 
 def mark_of(trust: Mapping[str, Any] | None) -> Mark:
-    """`flagged`: the finding says so (DI above chance and above mild noise).
+    """`flagged`: the finding is flagged (DI above chance and above mild noise).
 
     `raised`: the whole interval of the DI lies above chance, but the DI is not above that of mild noise: where mild
     noise itself pushes errors towards a class, this yardstick is lenient and an unflagged number is not cleared.

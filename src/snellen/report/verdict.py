@@ -16,7 +16,7 @@ from snellen.report.results import Finding, Results
 from snellen.report.sections import SECTIONS
 from snellen.report.table import FindingRow, trust_of
 from snellen.report.trust import apart, mark_of
-from snellen.report.words import covering, in_words, index, known, listed
+from snellen.report.words import covering, in_words, index, is_known, join_words
 
 CAVEAT = (
     "The DI index is comparative, not absolute: there is no threshold above which a number is wrong. "
@@ -26,7 +26,7 @@ CAVEAT = (
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is said of one model: sentences by term, whether to trust them, the classes that distortions may be taken for
+    """The verdict on one model: sentences by term, whether to trust them, the classes that distortions may be taken for
     (`flagged`), and a warning where mild noise is no good yardstick."""
 
     model: str
@@ -66,9 +66,9 @@ def _card(verdict: Verdict, results: Results) -> Card:
 
 def trust_sentence(own: Sequence[Finding]) -> str:
     """Whether some of a model's falls may be artefacts; `marked` names the distortions."""
-    if not any(one["interference"] and known(one["interference"]["index"]) for one in own):
+    if not any(one["interference"] and is_known(one["interference"]["index"]) for one in own):
         return "No interference was measured, so it is unknown whether a distortion is taken for a class."
-    if not any(one["interference"] and known(one["interference"]["null95"]) for one in own):
+    if not any(one["interference"] and is_known(one["interference"]["null95"]) for one in own):
         return f"{TOO_FEW[:1].upper()}{TOO_FEW[1:]}. So it cannot be said whether a distortion is taken for a class."
     if not marked(own, "flagged"):
         return "No distortion stands out: none has a DI above both chance and mild noise."
@@ -104,7 +104,7 @@ def marked(own: Sequence[Finding], mark: str) -> list[str]:
             values = classes.setdefault(interference["dominant"], {}).setdefault(words, [])
             values.append((interference["index"], size["covered"] if size else None))
     return [
-        f"'{name}' under {listed([_under(words, values) for words, values in distortions.items()])}"
+        f"'{name}' under {join_words([_under(words, values) for words, values in distortions.items()])}"
         for name, distortions in classes.items()
     ]
 
@@ -112,7 +112,7 @@ def marked(own: Sequence[Finding], mark: str) -> list[str]:
 def _under(words: str, values: Sequence[tuple[float, float | None]]) -> str:
     """A distortion with its covered shares and its highest DI."""
     shares = [f"{100 * share:.0f}" for share in sorted(share for _, share in values if share is not None)]
-    over = f" over {listed(shares)}% of the image" if shares else ""
+    over = f" over {join_words(shares)}% of the image" if shares else ""
     return f"{words}{over} (DI {'up to ' if len(values) > 1 else ''}{index(max(value for value, _ in values))})"
 
 
@@ -131,9 +131,9 @@ def between(rows: Iterable[FindingRow]) -> list[str]:
         for model, trust in trusts.items():
             if best is not None and best in trusts and _harder(trust, trusts[best]):
                 doubts.setdefault((best, model), []).append((row.topic, trust, trusts[best]))
-    sentences = [f"{model} is clearly better on {listed(topics)}." for model, topics in leads.items() if model]
+    sentences = [f"{model} is clearly better on {join_words(topics)}." for model, topics in leads.items() if model]
     if None in leads:
-        sentences.append(f"No clear leader, which is no proof of equality, on {listed(leads[None])}.")
+        sentences.append(f"No clear leader, which is no proof of equality, on {join_words(leads[None])}.")
     return sentences + _how_compared(compared) + [_doubt(*pair, cases) for pair, cases in doubts.items()]
 
 
@@ -152,15 +152,15 @@ def _how_compared(rows: Sequence[FindingRow]) -> list[str]:
 
 def _harder(trust: Finding, than: Finding) -> bool:
     """Whether a distortion is marked for one model and hits it harder than the other."""
-    if trust["mark"] != "flagged" or not (known(than["index"]) and trust["index"] > than["index"]):
+    if trust["mark"] != "flagged" or not (is_known(than["index"]) and trust["index"] > than["index"]):
         return False
     return than["mark"] != "flagged" or apart(trust, than)
 
 
 def _doubt(best: str, model: str, cases: Sequence[tuple[str, Any, Any]]) -> str:
-    where = listed([topic for topic, _, _ in cases])
-    classes = listed(list(dict.fromkeys(f"'{trust['dominant']}'" for _, trust, _ in cases)))
-    beside = listed([f"{index(trust['index'])} against {index(other['index'])}" for _, trust, other in cases])
+    where = join_words([topic for topic, _, _ in cases])
+    classes = join_words(list(dict.fromkeys(f"'{trust['dominant']}'" for _, trust, _ in cases)))
+    beside = join_words([f"{index(trust['index'])} against {index(other['index'])}" for _, trust, other in cases])
     return (
         f"That {best} leads {model} on {where} could be an artefact: to {model} this may look like {classes}, more than to "
         f"{best} (DI {beside}). That is not the same as {model} being less robust."

@@ -8,14 +8,25 @@ from collections.abc import Sequence
 from snellen.distort.words import VARIANTS, covering, in_words, masked_by
 
 __all__ = [
-    "UNKNOWN", "VARIANTS", "covering", "in_words", "index", "interval", "known", "listed", "masked_by", "measured", "percent",
-    "points", "spread",
+    "UNKNOWN",
+    "VARIANTS",
+    "covering",
+    "in_unit",
+    "in_words",
+    "index",
+    "interval",
+    "is_known",
+    "join_words",
+    "masked_by",
+    "percent",
+    "points",
+    "spread",
 ]  # fmt: skip
 
 UNKNOWN = "–"
 
 
-def known(value: float | None) -> bool:
+def is_known(value: float | None) -> bool:
     """Whether there is a number at all (nan is stored as null)."""
     return value is not None and math.isfinite(value)
 
@@ -35,24 +46,24 @@ def index(value: float | None) -> str:
     return _with_minus(f"{value:.2f}") if value is not None and math.isfinite(value) else UNKNOWN
 
 
-def measured(value: float | None, unit: str) -> str:
+def in_unit(value: float | None, unit: str) -> str:
     """A finding's value in its unit."""
     return {"share": percent, "difference": points}.get(unit, index)(value)
 
 
 def spread(std: float | None, unit: str) -> str:
     """The deviation over runs behind a value, ` ± 0.4`; nothing for a single run, which shows none."""
-    if std is None or not known(std):
+    if std is None or not is_known(std):
         return ""
     return f" ± {100 * std:.1f}" if unit in ("share", "difference") else f" ± {std:.2f}"
 
 
 def interval(low: float | None, high: float | None, unit: str) -> str:
     """A 95% interval without its unit: `91.5–93.8`, `0.43–∞` where it has no upper end; a dash where there is none."""
-    if low is None or not known(low):
+    if low is None or not is_known(low):
         return UNKNOWN
     scale, digits = (100, 1) if unit == "share" else (1, 2)
-    if high is None or not known(high):
+    if high is None or not is_known(high):
         return f"{scale * low:.{digits}f}–∞"
     if unit == "difference":
         return f"{_signed(low)} to {_signed(high)}"
@@ -60,12 +71,12 @@ def interval(low: float | None, high: float | None, unit: str) -> str:
     return _with_minus(f"{scale * low:.{digits}f}{between}{scale * high:.{digits}f}")
 
 
-def counted(count: int, thing: str, things: str = "") -> str:
+def count_of(count: int, thing: str, things: str = "") -> str:
     """`1 run`, `1,200 images`, `2 classes`."""
     return f"{count:,} {thing if count == 1 else things or thing + 's'}"
 
 
-def listed(things: Sequence[str]) -> str:
+def join_words(things: Sequence[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
     return " and ".join([", ".join(things[:-1]), things[-1]] if len(things) > 1 else list(things))
 

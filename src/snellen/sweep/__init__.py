@@ -2,8 +2,8 @@
 
 from snellen import sweep
 
-found = sweep.variants("smallnet", train={"biased": "phantom:train?background_bias=1"}, test={…}, out="grid")
-found.table()
+grid = sweep.variants("smallnet", train={"biased": "phantom:train?background_bias=1"}, test={…}, out="grid")
+grid.table()
 """
 
 from __future__ import annotations

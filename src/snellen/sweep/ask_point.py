@@ -31,7 +31,7 @@ class Asking:
     def about(self, data: Dataset, folder: Path) -> Run:
         """The run of an audit of nothing but the images as they are (and the yardstick), new or as far as it is there.
 
-        Its warnings are kept, not said: that a network fails on other data than its own is what a sweep is to show.
+        Its warnings are stored, not printed: a sweep is meant to show networks failing on data other than their own.
         """
         models = tuple(f"{self.name}={model}" for model in self.models)
         prepared = prepare(

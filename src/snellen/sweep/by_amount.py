@@ -11,9 +11,9 @@ import numpy as np
 from snellen.data import Dataset
 from snellen.errors import UserError
 from snellen.sweep.by_variant import Named
-from snellen.sweep.points import Plan, Point, as_recipe, chosen_gaps, loaded, named
+from snellen.sweep.points import Plan, Point, as_dataset, as_recipe, choose_gaps, load_named
 from snellen.sweep.request import AmountRequest
-from snellen.sweep.result import Sweep, carry_out
+from snellen.sweep.result import Sweep, run_settings
 from snellen.sweep.run_sweep import Left
 from snellen.train.recipe import Recipe
 from snellen.train.request import resolve_training
@@ -24,30 +24,30 @@ def amount(
 ) -> Sweep | Left:
     """The accuracy of networks trained on so many images of `data`, asked about each of `test`.
 
-    The images of a smaller amount are among those of a larger one, all classes alike often (see `balanced_subset`).
+    The images of a smaller amount are among those of a larger one, with as many of each class (see `balanced_subset`).
     Further settings are those of `AmountRequest`, such as `runs`; otherwise as `variants`.
     """
     values = {"recipe": as_recipe(recipe), "data": data, "amounts": list(amounts), "test": test, "out": out, **settings}
-    return carry_out(AmountRequest, plan_amounts, resolve_training, values)
+    return run_settings(AmountRequest, plan_amounts, resolve_training, values)
 
 
 def plan_amounts(request: AmountRequest) -> Plan:
     """What a sweep over amounts will do."""
-    data = loaded(request.data)
+    data = as_dataset(request.data)
     points = []
     for count in sorted(request.amounts):
         part = balanced_subset(data, count)
         points.append(Point(str(count), part, x=count, ids=part.samples.ids))
-    tests = named(request.test, "--test")
+    tests = load_named(request.test, "--test")
     return Plan(
         kind="amount", title="Accuracy against the amount of training data", points=points, tests=tests,
         out=request.folder, recipe=request.how, runs=request.runs, axis="training images",
-        gaps=chosen_gaps(request.pairs, tests), limit=request.limit, device=request.device,
+        gaps=choose_gaps(request.pairs, tests), limit=request.limit, device=request.device,
     )  # fmt: skip
 
 
 def balanced_subset(data: Dataset, count: int) -> Dataset:
-    """`count` samples, of every class alike many (or one more), chosen by a hash of their ids; 100 are part of 200.
+    """`count` samples, as many of each class (or one more), chosen by a hash of their ids; 100 are part of 200.
 
     Classes without any sample do not count. A class that has too few is an error that names it.
     """
@@ -65,7 +65,7 @@ def balanced_subset(data: Dataset, count: int) -> Dataset:
             most = len(present) * min(int((labels == one).sum()) for one in present)
             raise UserError(
                 f"{data.text}: class '{data.classes[label]}' has {len(rows)} images, {count} in all need {wanted} of it;"
-                f" up to {most} can be had of all classes alike"
+                f" at most {most} are possible with as many of each class"
             )
         taken.append(rows[np.argsort(data.samples.keys[rows], kind="stable")[:wanted]])
     return data.at(np.sort(np.concatenate(taken)))

@@ -8,9 +8,9 @@ from typing import Any
 
 from snellen.data import Dataset
 from snellen.sweep.by_variant import Named
-from snellen.sweep.points import Plan, Point, as_recipe, chosen_gaps, loaded, named
+from snellen.sweep.points import Plan, Point, as_dataset, as_recipe, choose_gaps, load_named
 from snellen.sweep.request import GrainRequest
-from snellen.sweep.result import Sweep, carry_out
+from snellen.sweep.result import Sweep, run_settings
 from snellen.sweep.run_sweep import Left
 from snellen.sweep.subclasses import coarsened, grained, subclasses
 from snellen.train.recipe import Recipe
@@ -29,20 +29,20 @@ def grain(
     argmax, sum or mean. Further settings are those of `GrainRequest`; otherwise as `variants`.
     """
     values = {"recipe": as_recipe(recipe), "data": data, "grains": list(grains), "test": test, "out": out, **settings}
-    return carry_out(GrainRequest, plan_grains, resolve_training, values)
+    return run_settings(GrainRequest, plan_grains, resolve_training, values)
 
 
 def plan_grains(request: GrainRequest) -> Plan:
     """What a sweep over grains will do."""
-    data = loaded(request.data)
+    data = as_dataset(request.data)
     parts = subclasses(data, groups=request.groups, tree=request.tree, by=request.by)
     points = []
     for count in sorted(request.grains):
         fine, coarse = grained(data, parts, count, request.groups_seed)
         points.append(Point(f"grain-{count}", fine, x=len(fine.classes), coarse=coarse))
-    tests = {name: coarsened(one, parts) for name, one in named(request.test, "--test").items()}
+    tests = {name: coarsened(one, parts) for name, one in load_named(request.test, "--test").items()}
     return Plan(
         kind="grain", title="Accuracy against fine-grainedness", points=points, tests=tests, out=request.folder,
-        recipe=request.how, runs=request.runs, axis="training classes", gaps=chosen_gaps(request.pairs, tests),
+        recipe=request.how, runs=request.runs, axis="training classes", gaps=choose_gaps(request.pairs, tests),
         rule=request.rule, limit=request.limit, device=request.device,
     )  # fmt: skip

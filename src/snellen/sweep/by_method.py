@@ -10,9 +10,9 @@ from snellen.errors import UserError
 from snellen.models.subject import subjects_of
 from snellen.settings_file import resolve
 from snellen.sweep.by_variant import Named
-from snellen.sweep.points import Plan, Point, check_name, chosen_gaps, named
+from snellen.sweep.points import Plan, Point, check_name, choose_gaps, load_named
 from snellen.sweep.request import MethodsRequest
-from snellen.sweep.result import Sweep, carry_out
+from snellen.sweep.result import Sweep, run_settings
 from snellen.sweep.run_sweep import Left
 
 
@@ -23,7 +23,7 @@ def methods(models: Mapping[str, str] | Sequence[str], test: Named, out: Path | 
     `MethodsRequest`; otherwise as `variants`.
     """
     values = {"models": models, "test": test, "out": out, **settings}
-    return carry_out(MethodsRequest, plan_methods, resolve, values)
+    return run_settings(MethodsRequest, plan_methods, resolve, values)
 
 
 def plan_methods(request: MethodsRequest) -> Plan:
@@ -36,10 +36,10 @@ def plan_methods(request: MethodsRequest) -> Plan:
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise UserError(f"two models are called '{twice}'; name them, as in mine=models/a/*.safetensors")
-    tests = named(request.test, "--test")
+    tests = load_named(request.test, "--test")
     return Plan(
         kind="methods", title="Methods of training, on the same data", tests=tests, out=request.folder,
-        points=[Point(name, model=model) for name, model in pairs], gaps=chosen_gaps(request.pairs, tests),
+        points=[Point(name, model=model) for name, model in pairs], gaps=choose_gaps(request.pairs, tests),
         limit=request.limit, device=request.device,
     )  # fmt: skip
 

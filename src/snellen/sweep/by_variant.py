@@ -8,9 +8,9 @@ from typing import Any
 
 from snellen.data import Dataset
 from snellen.sweep.in9 import in9_variants
-from snellen.sweep.points import Plan, Point, as_recipe, chosen_gaps, named
+from snellen.sweep.points import Plan, Point, as_recipe, choose_gaps, load_named
 from snellen.sweep.request import VariantsRequest
-from snellen.sweep.result import Sweep, carry_out
+from snellen.sweep.result import Sweep, run_settings
 from snellen.sweep.run_sweep import Left
 from snellen.train.recipe import Recipe
 from snellen.train.request import resolve_training
@@ -29,16 +29,16 @@ def variants(
     a renderer.
     """
     values = {"recipe": as_recipe(recipe), "train": train, "test": test, "out": out, "runs": runs, **settings}
-    return carry_out(VariantsRequest, plan_variants, resolve_training, values)
+    return run_settings(VariantsRequest, plan_variants, resolve_training, values)
 
 
 def plan_variants(request: VariantsRequest) -> Plan:
     """What a sweep over datasets will do."""
-    trained, asked = in9_variants(request.in9, request.in9_test) if request.in9 is not None else ([], [])
-    points = [Point(name, data) for name, data in named([*trained, *request.train], "--train").items()]
-    tests = named([*asked, *request.test], "--test")
+    train_texts, test_texts = in9_variants(request.in9, request.in9_test) if request.in9 is not None else ([], [])
+    points = [Point(name, data) for name, data in load_named([*train_texts, *request.train], "--train").items()]
+    tests = load_named([*test_texts, *request.test], "--test")
     return Plan(
         kind="variants", title="Trained on each, tested on each", points=points, tests=tests, out=request.folder,
-        recipe=request.how, runs=request.runs, gaps=chosen_gaps(request.pairs, tests), limit=request.limit,
+        recipe=request.how, runs=request.runs, gaps=choose_gaps(request.pairs, tests), limit=request.limit,
         device=request.device,
     )  # fmt: skip

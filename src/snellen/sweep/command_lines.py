@@ -13,21 +13,21 @@ from snellen.train.recipe import Recipe
 
 def commands_of(plan: Plan) -> list[str]:
     """A train command for each point that one can make, and an audit of it on each test."""
-    told = []
+    lines = []
     for point in plan.points:
         model = point.model
         if point.data is not None:
             folder = plan.out / "models" / point.name
             model = f"{folder}/*.safetensors"
             if point.coarse is None:
-                told.append(_train(plan, point))
+                lines.append(_train(plan, point))
         labels = label_file(plan, point)
-        for held in plan.tests.values():
-            words = ["snellen", "audit", f"{point.name}={model}", "--data", held.text]
+        for data in plan.tests.values():
+            words = ["snellen", "audit", f"{point.name}={model}", "--data", data.text]
             words += ["--labels", str(labels)] if labels is not None else []
             words += ["--limit", str(plan.limit)] if plan.limit is not None else []
-            told.append(shlex.join(words))
-    return told
+            lines.append(shlex.join(words))
+    return lines
 
 
 def _train(plan: Plan, point: Point) -> str:

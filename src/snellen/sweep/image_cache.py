@@ -20,7 +20,7 @@ LIMIT = Path("/sys/fs/cgroup/memory.max")  # where a container has less memory t
 class CachedImages:
     """The images of any number of datasets, `room` bytes at most.
 
-    What was read first stays and the rest is read anew each time: every point goes through all tests in the same order, so
+    What was read first stays and the rest is read again each time: every point goes through all tests in the same order, so
     dropping the oldest would drop just what is needed next.
     """
 
@@ -35,23 +35,23 @@ class CachedImages:
 
         def read(positions: Sequence[int]) -> list[Photo | Unreadable]:
             missing = [position for position in positions if position not in photos]
-            found = dict(zip(missing, data.read(missing))) if missing else {}
-            self._keep(found, photos)
-            return [found[position] if position in found else photos[position] for position in positions]
+            fresh = dict(zip(missing, data.read(missing))) if missing else {}
+            self._keep(fresh, photos)
+            return [fresh[position] if position in fresh else photos[position] for position in positions]
 
         def read_together(positions: Sequence[int]) -> Photos:
             assert together is not None
             if positions and all(position in photos for position in positions):
                 return _joined([photos[position] for position in positions])
-            made = together(positions)
-            self._keep(dict(zip(positions, made.apart())), photos)
-            return made
+            batch = together(positions)
+            self._keep(dict(zip(positions, batch.apart())), photos)
+            return batch
 
         return replace(data, read=read, read_together=None if together is None else read_together)
 
-    def _keep(self, found: Mapping[int, Photo | Unreadable], photos: dict[int, Photo]) -> None:
+    def _keep(self, fresh: Mapping[int, Photo | Unreadable], photos: dict[int, Photo]) -> None:
         """Keep what was just read, all of it or nothing: photos that were read together are parts of one array."""
-        new = {at: photo for at, photo in found.items() if isinstance(photo, Photo) and at not in photos}
+        new = {at: photo for at, photo in fresh.items() if isinstance(photo, Photo) and at not in photos}
         size = sum(photo.image.nbytes + sum(one.nbytes for one in photo.maps.values()) for photo in new.values())
         with self._lock:
             if size <= self.room:
@@ -60,7 +60,7 @@ class CachedImages:
 
 
 def room() -> int:
-    """How many bytes of images may be kept: an eighth of the memory that this process may have."""
+    """How many bytes of images may be cached: an eighth of the memory that this process may have."""
     if "SC_PHYS_PAGES" not in os.sysconf_names:
         return 0
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

@@ -26,9 +26,9 @@ def _texts(root: Path, splits: tuple[str, ...], flag: str) -> list[str]:
     if not root.is_dir():
         raise UserError(f"{flag}: no folder '{root}'")
     for split in splits:
-        found = [name for name in VARIANTS if (root / name / split).is_dir()]
-        if found:
-            return [f"{name}=in9:{root}/{name}?split={split}" for name in found]
+        names = [name for name in VARIANTS if (root / name / split).is_dir()]
+        if names:
+            return [f"{name}=in9:{root}/{name}?split={split}" for name in names]
     wanted = " or ".join(f"original/{split}" for split in splits)
     built = f"`snellen build in9 --split {splits[0]}` makes one"
     also = ", or name the tests' folder with --in9-test" if flag == "--in9" and len(splits) == 1 else ""

@@ -32,7 +32,7 @@ class Point:
     ids: Sequence[str] | None = None
 
     @property
-    def shown(self) -> str:
+    def description(self) -> str:
         """What it is trained on, or who it is, in words."""
         return self.model or (self.data.text if self.data is not None else "")
 
@@ -71,8 +71,8 @@ class Plan:
         for point in self.points:  # before hours of training, not after
             if point.data is not None:
                 classes = list(point.coarse) if point.coarse is not None else list(point.data.classes)
-                for name, held in self.tests.items():
-                    lost = _unknown_class(classes, held, point.name)
+                for name, data in self.tests.items():
+                    lost = _unknown_class(classes, data, point.name)
                     if lost is not None:
                         raise UserError(f"--test {name} shows the class '{lost}', which {point.name} is not trained on")
 
@@ -80,23 +80,23 @@ class Plan:
 def _unknown_class(classes: Sequence[str], data: Dataset, model: str) -> str | None:
     """The first class that the data show and a model with these classes cannot answer."""
     targets = match_classes(classes, data.classes, model)[0].targets
-    shown = sorted({int(label) for label in data.samples.labels if label >= 0})
-    return None if targets is None else next((data.classes[label] for label in shown if label not in targets), None)
+    labels = sorted({int(label) for label in data.samples.labels if label >= 0})
+    return None if targets is None else next((data.classes[label] for label in labels if label not in targets), None)
 
 
-def loaded(data: Any) -> Dataset:
+def as_dataset(data: Any) -> Dataset:
     """A dataset, or that of a text."""
     return load_data(data) if isinstance(data, str) else data
 
 
-def named(sources: Sequence[str | Mapping[str, Dataset | str]], flag: str) -> dict[str, Dataset]:
+def load_named(sources: Sequence[str | Mapping[str, Dataset | str]], flag: str) -> dict[str, Dataset]:
     """Datasets by name, of dictionaries and texts `NAME=DATA`; `flag` is the option that errors name."""
     datasets: dict[str, Dataset] = {}
     for name, data in (pair for one in sources for pair in _pairs(one, flag)):
         check_name(name, flag)
         if name in datasets:
             raise UserError(f"{flag} names '{name}' twice; names must differ")
-        datasets[name] = loaded(data)
+        datasets[name] = as_dataset(data)
         if not len(datasets[name]):
             raise UserError(f"{flag} {name}: {datasets[name].text} holds no images")
     return datasets
@@ -108,8 +108,8 @@ def check_name(name: str, flag: str) -> None:
         raise UserError(f"{flag}: expected a name of letters, digits, '_', '-', '+' or '.', got '{name}'")
 
 
-def chosen_gaps(gaps: Sequence[tuple[str, str]] | None, tests: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    """The pairs of tests to subtract: those asked for, else mixed_same and mixed_rand where both are there."""
+def choose_gaps(gaps: Sequence[tuple[str, str]] | None, tests: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """The pairs of tests to subtract: those named, else mixed_same and mixed_rand where both are there."""
     if gaps is not None:
         return tuple((first, second) for first, second in gaps)
     return (GAP,) if set(GAP) <= set(tests) else ()

@@ -1,4 +1,4 @@
-"""What a sweep is asked to do: every setting once, for the `snellen sweep` commands, their settings files and Python."""
+"""What a sweep should do: every setting once, for the `snellen sweep` commands, their settings files and Python."""
 
 from __future__ import annotations
 

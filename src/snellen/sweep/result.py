@@ -62,10 +62,10 @@ def load_sweep(folder: Path | str) -> Sweep:
     except OSError:
         raise UserError(f"'{folder}' holds no sweep.json; give the --out of a sweep that has ended") from None
     except ValueError as error:
-        raise UserError(f"{path} is not JSON ({error}); the same `snellen sweep` writes it anew") from None
+        raise UserError(f"{path} is not JSON ({error}); run the same `snellen sweep` again to rewrite it") from None
 
 
-def carry_out(
+def run_settings(
     cls: type[R],
     plan: Callable[[R], Plan],
     resolve: Callable[[type[R], Mapping[str, Any], Path | None], R],
@@ -110,14 +110,14 @@ def page_of(plan: Plan, rows: Sequence[Mapping[str, Any]], command: str) -> dict
         "recipe": asdict(plan.recipe) if any(point.data is not None for point in plan.points) else None,
         "runs": plan.runs,
         "axis": plan.axis,
-        "tests": {name: held.text for name, held in plan.tests.items()},
+        "tests": {name: data.text for name, data in plan.tests.items()},
         "gaps": [list(pair) for pair in plan.gaps],
         "rows": [{name: _plain(value) for name, value in row.items()} for row in rows],
     }
 
 
 def write(sweep: Sweep, html: bool = True) -> None:
-    """sweep.csv, sweep.parquet, sweep.json and, where asked, sweep.html."""
+    """sweep.csv, sweep.parquet, sweep.json and, if wanted, sweep.html."""
     import io
 
     table, parquet = sweep.table(), io.BytesIO()

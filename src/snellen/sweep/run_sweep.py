@@ -25,7 +25,7 @@ from snellen.train.runs import train
 
 @dataclass(frozen=True)
 class Callbacks:
-    """Who hears of a sweep: `say` what is done next, `epoch` of the training under way, `point` the rows after each point."""
+    """Called during a sweep: `say` what is done next, `epoch` of the training under way, `point` the rows after each point."""
 
     say: Callable[[str], None] = lambda text: None
     epoch: Callable[[Progress], None] = lambda progress: None
@@ -43,23 +43,23 @@ class Left:
     audits_left: int
 
 
-def run_points(plan: Plan, ears: Callbacks) -> list[dict[str, Any]]:
+def run_points(plan: Plan, callbacks: Callbacks) -> list[dict[str, Any]]:
     """The rows of the table, one per point, test and measure; see scores.py for the columns."""
-    tests = {name: limited(held, plan.limit) for name, held in plan.tests.items()}
+    tests = {name: limited(data, plan.limit) for name, data in plan.tests.items()}
     if len(plan.points) > 1:
-        kept = CachedImages(room())
-        tests = {name: kept.dataset(held) for name, held in tests.items()}
+        cache = CachedImages(room())
+        tests = {name: cache.dataset(data) for name, data in tests.items()}
     rows: list[dict[str, Any]] = []
     for number, point in enumerate(plan.points, 1):
-        ears.say(f"{number} of {len(plan.points)}: {point.name}")
-        models = _models(plan, point, ears)
-        scores = _asked(plan, point, models, tests, ears)
-        for name, held in tests.items():
-            rows.append({**_facts(point), **accuracy_row(name, held, scores[name])})
+        callbacks.say(f"{number} of {len(plan.points)}: {point.name}")
+        models = _models(plan, point, callbacks)
+        scores = _ask(plan, point, models, tests, callbacks)
+        for name, data in tests.items():
+            rows.append({**_facts(point), **accuracy_row(name, data, scores[name])})
         for pair in plan.gaps:
             first, second = ((name, tests[name], scores[name]) for name in pair)
             rows.append({**_facts(point), **gap_row(first, second)})
-        ears.point(rows)
+        callbacks.point(rows)
     return rows
 
 
@@ -73,8 +73,8 @@ def left(plan: Plan) -> Left:
     for point in there:
         models = [str(path) for path in checkpoints(plan, point)] if point.data is not None else [str(point.model)]
         prints = fingerprints(point.name, models)
-        for name, held in plan.tests.items():
-            folder = run_folder(plan, point, prints, name, limited(held, plan.limit))
+        for name, data in plan.tests.items():
+            folder = run_folder(plan, point, prints, name, limited(data, plan.limit))
             done += (folder / "findings.json").exists()
     audits = len(plan.points) * len(plan.tests)
     return Left(sum(len(paths) for _, paths in trained), missing, audits, audits - done)
@@ -99,7 +99,7 @@ def label_file(plan: Plan, point: Point) -> Path | None:
     return None if point.coarse is None else plan.out / "labels" / f"{point.name}.json"
 
 
-def _models(plan: Plan, point: Point, ears: Callbacks) -> list[str]:
+def _models(plan: Plan, point: Point, callbacks: Callbacks) -> list[str]:
     """The texts of a point's runs, trained where they are missing."""
     if point.data is None:
         return [str(point.model)]
@@ -107,28 +107,34 @@ def _models(plan: Plan, point: Point, ears: Callbacks) -> list[str]:
         write_atomic(ids_file(plan, point), "\n".join(point.ids).encode() + b"\n")
     folder = plan.out / "models" / point.name
     paths = train(
-        plan.recipe, point.data, folder, plan.runs, device=plan.device, progress=ears.epoch, notice=ears.notice
+        plan.recipe,
+        point.data,
+        folder,
+        plan.runs,
+        device=plan.device,
+        progress=callbacks.epoch,
+        notice=callbacks.notice,
     )
     return [str(path) for path in paths]
 
 
 def ids_file(plan: Plan, point: Point) -> Path:
-    """Where the ids of a point's subset are kept."""
+    """Where the ids of a point's subset are stored."""
     return plan.out / "ids" / f"{point.name}.txt"
 
 
-def _asked(
-    plan: Plan, point: Point, models: Sequence[str], tests: Mapping[str, Dataset], ears: Callbacks
+def _ask(
+    plan: Plan, point: Point, models: Sequence[str], tests: Mapping[str, Dataset], callbacks: Callbacks
 ) -> dict[str, Scores]:
-    """What a point answered to each test, asked where it is missing."""
+    """The scores of a point on each test; the model is run only where answers are missing."""
     labels = label_file(plan, point)
     if labels is not None and point.coarse is not None:
-        held = {"rule": plan.rule, "classes": {coarse: list(fine) for coarse, fine in point.coarse.items()}}
-        write_atomic(labels, json.dumps(held, indent=1, ensure_ascii=False).encode())
+        label_map = {"rule": plan.rule, "classes": {coarse: list(fine) for coarse, fine in point.coarse.items()}}
+        write_atomic(labels, json.dumps(label_map, indent=1, ensure_ascii=False).encode())
     asking, prints = Asking(point.name, models, plan.device, labels), fingerprints(point.name, models)
     scores: dict[str, Scores] = {}
     for name, data in tests.items():
-        ears.say(f"asking {point.name} about {name}")
+        callbacks.say(f"asking {point.name} about {name}")
         scores[name] = read_scores(asking.about(data, run_folder(plan, point, prints, name, data)), data)
     return scores
 
@@ -138,7 +144,7 @@ def _facts(point: Point) -> dict[str, Any]:
     return {
         "point": point.name,
         "x": point.x,
-        "trained_on": point.shown,
+        "trained_on": point.description,
         "images": len(data) if data is not None else None,
         "classes": len(data.classes) if data is not None else None,
     }

@@ -44,7 +44,7 @@ def read_scores(run: Run, data: Dataset) -> Scores:
     for cell, sample, score in zip(*(answers[name].to_pylist() for name in ("cell", "sample", "score"))):
         if cell in clean and sample in place and score is not None:
             values[names.index(clean[cell]), place[sample]] = score
-    warnings = dict.fromkeys(str(held["name"]) for held in run.results().get("warnings", []))
+    warnings = dict.fromkeys(str(warning["name"]) for warning in run.results().get("warnings", []))
     return Scores(values, str(run.path), tuple(warnings))
 
 
@@ -55,7 +55,7 @@ def _rows(run: Run, table: str, columns: list[str]) -> pa.Table:
 
 
 def accuracy_row(test: str, data: Dataset, scores: Scores) -> dict[str, Any]:
-    """The accuracy on some data: mean over runs and images, 95 % interval over images, deviation over runs."""
+    """The accuracy on some data: mean over runs and images, 95% interval over images, deviation over runs."""
     groups = data.samples.columns.get("group")
     return _row(test, data.text, "accuracy", accuracy(scores.values, groups), scores.values, scores.warnings)
 
@@ -66,16 +66,16 @@ def gap_row(first: tuple[str, Dataset, Scores], second: tuple[str, Dataset, Scor
     left, right = _paired(data, others)
     a, b = scores.values[:, left], more.values[:, right]
     groups = data.samples.columns.get("group")
-    found = paired_difference(a, b, None if groups is None else np.asarray(groups)[left])
+    difference = paired_difference(a, b, None if groups is None else np.asarray(groups)[left])
     measure = "bg_gap" if (one, other) == ("mixed_same", "mixed_rand") else "gap"
     per_run = np.nanmean(a, axis=1) - np.nanmean(b, axis=1) if len(left) else np.full(len(a), math.nan)
     warned = tuple(dict.fromkeys((*scores.warnings, *more.warnings)))
-    return _row(f"{one}-{other}", f"{data.text} − {others.text}", measure, found, per_run[:, None], warned)
+    return _row(f"{one}-{other}", f"{data.text} − {others.text}", measure, difference, per_run[:, None], warned)
 
 
 def _paired(data: Dataset, others: Dataset) -> tuple[np.ndarray, np.ndarray]:
     """The rows of both that show the same foreground; where neither names foregrounds, the same id."""
-    left, right = (_foregrounds(held) for held in (data, others))
+    left, right = (_foregrounds(one) for one in (data, others))
     place = {name: row for row, name in enumerate(right)}
     rows = [(row, place[name]) for row, name in enumerate(left) if name in place]
     pairs = np.array(rows, np.int64).reshape(-1, 2)
@@ -83,12 +83,12 @@ def _paired(data: Dataset, others: Dataset) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _foregrounds(data: Dataset) -> list[str]:
-    named = data.samples.columns.get(FOREGROUND)
-    return list(data.samples.ids) if named is None else [str(name) for name in named]
+    column = data.samples.columns.get(FOREGROUND)
+    return list(data.samples.ids) if column is None else [str(name) for name in column]
 
 
 def _row(
-    test: str, text: str, measure: str, found: Estimate, values: np.ndarray, warnings: tuple[str, ...]
+    test: str, text: str, measure: str, estimate: Estimate, values: np.ndarray, warnings: tuple[str, ...]
 ) -> dict[str, Any]:
     per_run = np.array([np.nanmean(row) if not np.isnan(row).all() else math.nan for row in values])
     return {
@@ -96,10 +96,10 @@ def _row(
         "test": test,
         "test_data": text,
         "measure": measure,
-        "value": found.value,
-        "low": found.low,
-        "high": found.high,
-        "n": found.n,
+        "value": estimate.value,
+        "low": estimate.low,
+        "high": estimate.high,
+        "n": estimate.n,
         "std": deviation(per_run),
         "per_run": " ".join(f"{value:.6f}" for value in per_run),
         "warnings": " ".join(warnings),

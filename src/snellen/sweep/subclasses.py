@@ -42,20 +42,22 @@ def subclasses(
     if by is not None:
         if by not in data.samples.columns:
             raise unknown(f"column of {data.text}", by, data.samples.columns)
-        made = Subclasses({}, by)
-        found = sorted({(int(label), name) for label, name in zip(data.samples.labels, made.fine(data)) if name})
-        pairs = [(data.classes[label], name) for label, name in found]  # in the data's own order of classes
+        by_column = Subclasses({}, by)
+        pairs_by_label = sorted(
+            {(int(label), name) for label, name in zip(data.samples.labels, by_column.fine(data)) if name}
+        )
+        pairs = [(data.classes[label], name) for label, name in pairs_by_label]  # in the data's own order of classes
         return Subclasses(_gathered(pairs), by)
     if tree:
         if not data.tree:
             raise UserError(f"{data.text} has no tree of classes; give --groups FILE or --by COLUMN")
         return Subclasses(_gathered([(_topmost(name, data.tree), name) for name in data.classes]))
-    held = groups if isinstance(groups, Mapping) else read_groups(Path(str(groups)))
-    for coarse, fine in held.items():
+    mapping = groups if isinstance(groups, Mapping) else read_groups(Path(str(groups)))
+    for coarse, fine in mapping.items():
         for name in fine:
             if name not in data.classes:
                 raise unknown(f"class of {data.text} in group '{coarse}'", name, data.classes)
-    pairs = [(coarse, name) for coarse, fine in held.items() for name in fine]
+    pairs = [(coarse, name) for coarse, fine in mapping.items() for name in fine]
     names = [name for _, name in pairs]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
@@ -74,18 +76,18 @@ def read_groups(path: Path) -> dict[str, list[str]]:
                 raise UserError(f"{path} has no column '{column}'; it has: {', '.join(map(str, table.columns))}")
         return {str(name): [str(one) for one in rows["fine"]] for name, rows in table.groupby("coarse", sort=False)}
     try:
-        held = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except OSError:
         raise UserError(f"no file '{path}' of groups") from None
     except (ValueError, RecursionError) as error:
         raise UserError(f"{path} is not JSON: {error}") from None
-    held = held.get("classes", held) if isinstance(held, dict) else held
-    if not isinstance(held, dict) or not all(isinstance(fine, list) for fine in held.values()) or not held:
+    content = content.get("classes", content) if isinstance(content, dict) else content
+    if not isinstance(content, dict) or not all(isinstance(fine, list) for fine in content.values()) or not content:
         raise UserError(f'{path}: expected groups as {{"coarse": ["fine", …]}}')
-    return {str(coarse): [str(name) for name in fine] for coarse, fine in held.items()}
+    return {str(coarse): [str(name) for name in fine] for coarse, fine in content.items()}
 
 
-def grained(data: Dataset, found: Subclasses, count: int, seed: int = 0) -> tuple[Dataset, dict[str, list[str]]]:
+def grained(data: Dataset, hierarchy: Subclasses, count: int, seed: int = 0) -> tuple[Dataset, dict[str, list[str]]]:
     """The data with `count` classes for every coarse one, and coarse class → its classes. Samples of no group go.
 
     Of m sub-classes in an order drawn by the seed, the one at place i goes into class i · count // m.
@@ -95,49 +97,49 @@ def grained(data: Dataset, found: Subclasses, count: int, seed: int = 0) -> tupl
     target: dict[str, int] = {}
     names: list[str] = []
     coarse: dict[str, list[str]] = {}
-    for group, fine in found.groups.items():
+    for group, fine in hierarchy.groups.items():
         if len(fine) < count:
             many = f"{len(fine)} sub-class{'es' if len(fine) > 1 else ''}"
             raise UserError(f"class '{group}' has {many}, fewer than the grain {count}; leave it out, or the grain")
-        drawn = [fine[i] for i in np.argsort(sample_keys([f"{seed}/{group}/{name}" for name in fine]), kind="stable")]
-        parts = [[name for i, name in enumerate(drawn) if i * count // len(fine) == part] for part in range(count)]
+        order = [fine[i] for i in np.argsort(sample_keys([f"{seed}/{group}/{name}" for name in fine]), kind="stable")]
+        parts = [[name for i, name in enumerate(order) if i * count // len(fine) == part] for part in range(count)]
         coarse[group] = [group if count == 1 else f"{group} {part + 1}" for part in range(count)]
         for part, members in enumerate(parts):
             target |= {member: len(names) + part for member in members}
         names += coarse[group]
-    labels = np.array([target.get(name, -1) for name in found.fine(data)], np.int64)
+    labels = np.array([target.get(name, -1) for name in hierarchy.fine(data)], np.int64)
     return relabelled(data, labels, tuple(names)), coarse
 
 
-def coarsened(data: Dataset, found: Subclasses) -> Dataset:
+def coarsened(data: Dataset, hierarchy: Subclasses) -> Dataset:
     """Test data with the coarse classes: as they are where they have those, else by the sub-classes they have."""
-    names = tuple(found.groups)
+    names = tuple(hierarchy.groups)
     if set(data.classes) == set(names):
         return data
-    belongs = {name: group for group, fine in found.groups.items() for name in fine}
-    if found.by is not None or not set(data.classes) & set(belongs):
+    belongs = {name: group for group, fine in hierarchy.groups.items() for name in fine}
+    if hierarchy.by is not None or not set(data.classes) & set(belongs):
         raise UserError(
             f"{data.text} has neither the classes {_few(names)} nor their sub-classes: {_few(data.classes)}"
         )
     place = {name: names.index(belongs[name]) for name in data.classes if name in belongs}
-    labels = np.array([place.get(name, -1) for name in found.fine(data)], np.int64)
+    labels = np.array([place.get(name, -1) for name in hierarchy.fine(data)], np.int64)
     return relabelled(data, labels, names)
 
 
 def relabelled(data: Dataset, labels: np.ndarray, classes: tuple[str, ...]) -> Dataset:
     """The data with other labels and classes, without the samples whose label is −1."""
     rows = np.flatnonzero(labels >= 0)
-    kept = data if len(rows) == len(data) else data.at(rows)
-    mark = [kept.fingerprint, "relabelled", classes, checksum(labels[rows].tobytes())]
-    samples = replace(kept.samples, labels=labels[rows])
-    return replace(kept, classes=classes, samples=samples, tree=None, fingerprint=key_of(mark))
+    part = data if len(rows) == len(data) else data.at(rows)
+    mark = [part.fingerprint, "relabelled", classes, checksum(labels[rows].tobytes())]
+    samples = replace(part.samples, labels=labels[rows])
+    return replace(part, classes=classes, samples=samples, tree=None, fingerprint=key_of(mark))
 
 
 def _gathered(pairs: Sequence[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
-    held: dict[str, list[str]] = {}
+    members: dict[str, list[str]] = {}
     for coarse, fine in pairs:
-        held.setdefault(coarse, []).append(fine)
-    return {coarse: tuple(fine) for coarse, fine in held.items()}
+        members.setdefault(coarse, []).append(fine)
+    return {coarse: tuple(fine) for coarse, fine in members.items()}
 
 
 def _topmost(name: str, tree: Mapping[str, str]) -> str:

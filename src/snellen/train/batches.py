@@ -24,7 +24,7 @@ RESIZED = (0.08, 1.0)  # the share of the area that a resized crop keeps, as in 
 
 @dataclass(frozen=True)
 class Feed:
-    """The batches of a recipe over images in memory; `mean` is the colour (0…255 a channel) mixes may fill with.
+    """The batches of a recipe over images in memory; `mean` is the colour (0…255 per channel) mixes may fill with.
 
     `partner` holds the second images of the reformulated objective; without it they come from the same images in
     another order. `units` restates them where they are normalised by statistics of their own: such batches are floats.
@@ -38,7 +38,7 @@ class Feed:
 
     @property
     def per_epoch(self) -> int:
-        """Steps an epoch; what is left over waits for another epoch's order."""
+        """Steps per epoch; images left over may come in another epoch, whose order differs."""
         return max(1, len(self.shown.labels) // self.recipe.batch_size)
 
     @property

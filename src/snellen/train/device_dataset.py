@@ -59,19 +59,19 @@ def remember(
     maps: np.ndarray | None = None
     row = 0
     for photos in _photos(data):
-        found = photos.images.shape[1:3]
-        if row == 0 and size is not None and found != size:
+        shape = photos.images.shape[1:3]
+        if row == 0 and size is not None and shape != size:
             raise UserError(
-                f"{data.text}: expected images of {_pixels(size)} pixels as in training, got {_pixels(found)}"
+                f"{data.text}: expected images of {_pixels(size)} pixels as in training, got {_pixels(shape)}"
             )
         if images is None:
-            images = np.empty((len(data), *found, 3), np.uint8)
-            maps = np.empty((len(data), *found), np.int16) if mapped else None
-        if found != images.shape[1:3]:
+            images = np.empty((len(data), *shape, 3), np.uint8)
+            maps = np.empty((len(data), *shape), np.int16) if mapped else None
+        if shape != images.shape[1:3]:
             first, other = data.samples.ids[0], data.samples.ids[row]
             raise UserError(
                 f"{data.text} holds images of different sizes: '{first}' is {_pixels(images.shape[1:3])},"
-                f" '{other}' is {_pixels(found)}; resize them to one size"
+                f" '{other}' is {_pixels(shape)}; resize them to one size"
             )
         rows = slice(row, row + len(photos.images))
         images[rows] = photos.images

@@ -47,7 +47,7 @@ class Groupdro:
     `groups` is a column of the data, `label`, or several joined by `*`; `step` is how fast the weights follow (the η of
     the paper, which takes 0.01); `adjust` is its generalisation adjustment C, in nats: small groups, whose training loss
     promises too much, count as if theirs were higher by C / √(images of the group). `balanced` draws the images of a batch
-    from all groups equally often, with replacement, as algorithm 1 does; else each image is seen once an epoch.
+    from all groups equally often, with replacement, as algorithm 1 does; else each image is seen once per epoch.
     """
 
     groups: str
@@ -160,7 +160,7 @@ class GroupWeights:
         return self.logs.softmax(0)
 
     def loss(self, losses: Tensor, members: Tensor, team: Team) -> Tensor:
-        """The weighted loss of a batch, a scalar, from one loss and one group an image; the weights move first.
+        """The weighted loss of a batch, a scalar, from one loss and one group per image; the weights move first.
 
         Of several processes each has its share of the batch: group means are those of the whole batch, and the mean of
         the returned losses over the processes is its loss. A group that a batch lacks keeps the weight it had, but for
@@ -177,10 +177,10 @@ class GroupWeights:
         return team.size * (self.weights * sums / there).sum()
 
     def restart(self) -> None:
-        """Begin to count losses anew, as at the start of an epoch."""
+        """Reset the sums of losses, as at the start of an epoch."""
         self.seen = torch.zeros_like(self.seen)
 
-    def told(self) -> dict[str, dict[str, float | int | None]]:
+    def summary(self) -> dict[str, dict[str, float | int | None]]:
         """By group: its images, its weight, and its mean loss since `restart` (None where it was not seen)."""
         total, count = self.seen.double().cpu()
         rows = zip(self.groups.names, self.groups.sizes.tolist(), self.weights.tolist(), total.tolist(), count.tolist())
@@ -192,7 +192,7 @@ class GroupWeights:
         return float((total / count)[count > 0].max())
 
 
-def worst_group(told: Mapping[str, Mapping[str, Any]]) -> str | None:
+def worst_group(groups: Mapping[str, Mapping[str, Any]]) -> str | None:
     """The name of the group with the largest loss."""
-    known: Sequence[str] = [name for name, row in told.items() if row["loss"] is not None]
-    return max(known, key=lambda name: told[name]["loss"], default=None)
+    known: Sequence[str] = [name for name, row in groups.items() if row["loss"] is not None]
+    return max(known, key=lambda name: groups[name]["loss"], default=None)

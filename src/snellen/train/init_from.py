@@ -35,27 +35,28 @@ class Start:
         return (self.card["mean"], self.card["std"]) if self.card.get("mean") and self.card.get("std") else None
 
     def into(self, network: nn.Module, classes: tuple[str, ...]) -> str | None:
-        """Give a network these weights; a head for other classes stays as it is, which the returned text says."""
+        """Give a network these weights; a head for other classes stays as it is, and the returned text tells the user."""
         own = network.state_dict()
         missing = [n for n in own if n not in self.weights and not n.endswith("num_batches_tracked")]
         foreign = [n for n in self.weights if n not in own]
         if missing or foreign:
-            said = f"lacks '{missing[0]}'" if missing else f"has the unknown '{foreign[0]}'"
-            raise UserError(f"'{self.path}' does not fit this network: it {said}; is it of another architecture?")
+            problem = f"lacks '{missing[0]}'" if missing else f"has the unknown '{foreign[0]}'"
+            raise UserError(f"'{self.path}' does not fit this network: it {problem}; is it of another architecture?")
         head = _head(network)
         before = tuple(self.card.get("classes") or ())
         other = [n for n in own if n in self.weights and own[n].shape != self.weights[n].shape]
         renewed = {n for n in own if n.rpartition(".")[0] == head} if other or (before and before != classes) else set()
         wrong = [n for n in other if n not in renewed]
         if wrong:
-            found, wanted = list(self.weights[wrong[0]].shape), list(own[wrong[0]].shape)
-            raise UserError(f"'{self.path}' does not fit: '{wrong[0]}' is {found}, expected {wanted}")
-        taken = {n: t.to(own[n].dtype) for n, t in self.weights.items() if n not in renewed}
-        network.load_state_dict(taken, strict=False)
+            shape, expected = list(self.weights[wrong[0]].shape), list(own[wrong[0]].shape)
+            raise UserError(f"'{self.path}' does not fit: '{wrong[0]}' is {shape}, expected {expected}")
+        weights = {n: t.to(own[n].dtype) for n, t in self.weights.items() if n not in renewed}
+        network.load_state_dict(weights, strict=False)
         if not renewed:
             return None
-        known = len(before) or len(self.weights[f"{head}.weight"])
-        return f"'{self.path}' knows {known} other classes: its last layer '{head}' begins anew with {len(classes)}"
+        count = len(before) or len(self.weights[f"{head}.weight"])
+        reset = f"its last layer '{head}' starts from random weights with {len(classes)}"
+        return f"'{self.path}' knows {count} other classes: {reset}"
 
 
 def _head(network: nn.Module) -> str:

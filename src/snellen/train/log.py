@@ -1,4 +1,4 @@
-"""Curves for those who watch them elsewhere: TensorBoard or MLflow, where they are installed."""
+"""Training curves for TensorBoard or MLflow, where they are installed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from snellen.extras import import_package
 
 
 class Log(Protocol):
-    """Hears every epoch of one run."""
+    """Receives every epoch of one run."""
 
     def epoch(self, row: Mapping[str, Any]) -> None: ...
 

@@ -16,20 +16,20 @@ def make_optimiser(recipe: Recipe, network: nn.Module) -> torch.optim.Optimizer:
     """SGD with momentum, Adam or RMSprop over a network's weights, as a recipe says."""
     groups = decay_groups(network, recipe.weight_decay, recipe.decay)
     on_gpu = all(weight.is_cuda for weight in network.parameters())
-    held: dict[str, Any] = {"lr": recipe.lr}
+    options: dict[str, Any] = {"lr": recipe.lr}
     if recipe.optimiser == "adam":
-        return torch.optim.Adam(groups, **held, fused=on_gpu)
+        return torch.optim.Adam(groups, **options, fused=on_gpu)
     if recipe.optimiser == "rmsprop":
-        return torch.optim.RMSprop(groups, **held, momentum=recipe.momentum)
-    return torch.optim.SGD(groups, **held, momentum=recipe.momentum, nesterov=recipe.nesterov, fused=on_gpu)
+        return torch.optim.RMSprop(groups, **options, momentum=recipe.momentum)
+    return torch.optim.SGD(groups, **options, momentum=recipe.momentum, nesterov=recipe.nesterov, fused=on_gpu)
 
 
 def decay_groups(network: nn.Module, decay: float, which: str) -> list[dict[str, Any]]:
     """Parameter groups: all weights decay (`all`), or biases and normalisation scales do not (`weights`)."""
-    learnt = [weight for weight in network.parameters() if weight.requires_grad]
+    weights = [weight for weight in network.parameters() if weight.requires_grad]
     if which == "all":
-        return [{"params": learnt, "weight_decay": decay}]
+        return [{"params": weights, "weight_decay": decay}]
     # What has fewer than two dimensions is a bias or the scale of a normalisation.
-    kernels = [weight for weight in learnt if weight.ndim > 1]
-    rest = [weight for weight in learnt if weight.ndim <= 1]
+    kernels = [weight for weight in weights if weight.ndim > 1]
+    rest = [weight for weight in weights if weight.ndim <= 1]
     return [{"params": kernels, "weight_decay": decay}, {"params": rest, "weight_decay": 0.0}]

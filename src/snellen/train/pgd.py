@@ -1,10 +1,11 @@
-"""Adversarial examples for training: projected gradient descent (Madry et al. 2018), as papers 003 and 004 compare with.
+"""Adversarial examples for training: projected gradient descent (Madry et al. 2018), as Volpi &
+Murino 2019 and Xiao et al. 2021 compare with.
 
     pgd = parse_pgd("pgd(norm=l2, radius=0.5, steps=7)")
     images = pgd.attack(network, normalise, images, labels, torch.nn.functional.cross_entropy, draws)
 
-Measured on 500 CIFAR-10 test images under ℓ∞ 2/255, 10 steps of 0.5/255, random start: a ResNet-20 falls from 92.4 %
-to 0.8 %, a small network trained adversarially for that radius from 77.6 % to 63.0 %.
+Measured on 500 CIFAR-10 test images under ℓ∞ 2/255, 10 steps of 0.5/255, random start: a ResNet-20 falls from 92.4%
+to 0.8%, a small network trained adversarially for that radius from 77.6% to 63.0%.
 """
 
 from __future__ import annotations

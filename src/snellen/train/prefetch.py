@@ -10,10 +10,10 @@ from snellen.lazy_torch import torch
 if TYPE_CHECKING:
     from torch import Tensor
 
-Batch = tuple[int, "Tensor", Any]
+NumberedBatch = tuple[int, "Tensor", Any]
 
 
-def ahead(batches: Iterator[Batch], device: torch.device) -> Iterator[Batch]:
+def ahead(batches: Iterator[NumberedBatch], device: torch.device) -> Iterator[NumberedBatch]:
     """The same batches in the same order; on a GPU each is made on a stream of its own, one ahead.
 
     Draws come from the CPU, and copying them over waits for the stream they go to: on this one that is a few small
@@ -25,7 +25,7 @@ def ahead(batches: Iterator[Batch], device: torch.device) -> Iterator[Batch]:
     side = torch.cuda.Stream(device, priority=-1)
     side.wait_stream(torch.cuda.current_stream(device))  # the images may still be on their way
 
-    def make() -> Batch | None:
+    def make() -> NumberedBatch | None:
         with torch.cuda.stream(side):
             return next(batches, None)
 

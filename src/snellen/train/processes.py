@@ -29,7 +29,7 @@ class Team:
 
     @property
     def leads(self) -> bool:
-        """Whether this is the process that writes and speaks."""
+        """Whether this is the process that writes files and prints."""
         return self.rank == 0
 
     def join(self, network: nn.Module) -> nn.Module:

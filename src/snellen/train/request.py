@@ -1,4 +1,4 @@
-"""What a training is asked to do: every setting once, for `snellen train`, its settings files and `train(...)`."""
+"""What a training should do: every setting once, for `snellen train`, its settings files and `train(...)`."""
 
 from __future__ import annotations
 

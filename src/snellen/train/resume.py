@@ -8,18 +8,18 @@ from typing import Any
 from snellen.train.recipe import differing
 
 
-def difference(made: Mapping[str, Any], wanted: Mapping[str, Any]) -> str | None:
+def difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str | None:
     """The first thing in which two runs differ, for people; None where they are the same.
 
     Both hold `recipe`, `data`, `fingerprint`, `holdout`, and `partner`, `init` and `groups` (fingerprints) where there is one.
     """
-    settings = differing(made.get("recipe", {}), wanted["recipe"])
+    settings = differing(old.get("recipe", {}), new["recipe"])
     if settings:
         return settings
-    if made.get("fingerprint") != wanted["fingerprint"]:
-        return f"data '{made.get('data')}' {made.get('fingerprint')} ≠ '{wanted['data']}' {wanted['fingerprint']}"
+    if old.get("fingerprint") != new["fingerprint"]:
+        return f"data '{old.get('data')}' {old.get('fingerprint')} ≠ '{new['data']}' {new['fingerprint']}"
     for name in ("holdout", "partner", "init", "groups"):
-        before, now = made.get(name) or None, wanted.get(name) or None
+        before, now = old.get(name) or None, new.get(name) or None
         if before != now:
             return f"{name} {before or 'none'} ≠ {now or 'none'}"
     return None

@@ -35,7 +35,7 @@ _BY_PLACE = ("recipe", "data", "out", "runs", "test", "device", "progress")
 
 @dataclass(frozen=True)
 class Listener:
-    """Who hears of a training: `progress` after every epoch, `notice` what a user should know, once each."""
+    """Called during a training: `progress` after every epoch, `notice` what a user should know, once each."""
 
     progress: Callable[[Progress], None] | None = None
     notice: Callable[[str], None] | None = None
@@ -48,7 +48,7 @@ def train(
 
     A run already there (same recipe, same data) is kept; a file of that name made otherwise is an error, not
     overwritten. A run that was stopped goes on from `<out>/state/`. The accuracy on `test` (or on the share `holdout`
-    of the data, which is then not learnt from) is measured after every `every` epochs, and the best network yet is in
+    of the data, which is then not trained on) is measured after every `every` epochs, and the best network yet is in
     `<out>/best/`. `partner` holds the second images of the reformulated objective; `init` is a checkpoint to begin with.
     The same recipe, data, device and number of CPU threads give the same weights to the bit.
 
@@ -103,24 +103,24 @@ def _train_missing(request: TrainRequest, sources: Sources, listener: Listener) 
     if recipe.batch_size % team.size:
         raise UserError(f"a batch of {recipe.batch_size} cannot be shared by {team.size} processes evenly")
     listener = Listener(listener.progress, _once(listener.notice if team.leads else None))
-    template, asked = _job(request, sources, team, listener)
+    template, test = _job(request, sources, team, listener)
     out.mkdir(parents=True, exist_ok=True)
     for path, run in missing.items():
-        _run(replace(template, recipe=run), team, _Place(path, request, sources, asked), listener)
+        _run(replace(template, recipe=run), team, _Place(path, request, sources, test), listener)
     return list(wanted)
 
 
 def _job(request: TrainRequest, sources: Sources, team: Team, listener: Listener) -> tuple[Job, Memory | None]:
     """What every run learns from, and the test images, on the device."""
     recipe, groups = request.how, sources.groups
-    shown = remember(sources.learnt, team.device, ignore=recipe.ignore)
+    shown = remember(sources.training, team.device, ignore=recipe.ignore)
     if groups is not None:
         shown = replace(shown, groups=torch.from_numpy(groups.members).to(team.device))
 
     def judge(data: Dataset | None) -> Memory | None:
         return remember(data, team.device, shown.size, recipe.ignore) if data is not None else None
 
-    held_out, asked = judge(sources.held_out), judge(sources.test)
+    held_out, test = judge(sources.held_out), judge(sources.test)
     start = sources.start
     normalise = Normalise(*((start and start.statistics) or channel_statistics(shown.images)))
     tell = listener.notice or (lambda text: None)
@@ -129,10 +129,10 @@ def _job(request: TrainRequest, sources: Sources, team: Team, listener: Listener
     )
     job = Job(
         recipe=recipe, shown=shown, classes=sources.data.classes, normalise=normalise,
-        judged=held_out if held_out is not None else asked, partner=second, start=start, every=request.every,
+        judged=held_out if held_out is not None else test, partner=second, start=start, every=request.every,
         compile=request.compile, partner_normalise=theirs, groups=groups,
     )  # fmt: skip
-    return job, asked
+    return job, test
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ class _Place:
     path: Path
     request: TrainRequest
     sources: Sources
-    asked: Memory | None
+    test: Memory | None
 
     def facts(self, job: Job) -> dict[str, Any]:
         """What decides the run, for its saved state and its card."""
@@ -189,21 +189,21 @@ def _run(job: Job, team: Team, place: _Place, listener: Listener) -> None:
         if log is not None:
             log.close()
     if team.leads:
-        save_checkpoint(path, network, {**card, **_results(job, network, history, place.asked, team)})
+        save_checkpoint(path, network, {**card, **_results(job, network, history, place.test, team)})
         saver.remove()
 
 
 def _results(
-    job: Job, network: nn.Module, history: list[dict[str, Any]], asked: Memory | None, team: Team
+    job: Job, network: nn.Module, history: list[dict[str, Any]], test: Memory | None, team: Team
 ) -> dict[str, Any]:
     """What a run reached, for its card."""
     weighed = history[-1].pop("groups", None)
     judged = [row for row in history if row["accuracy"] is not None]
     top = max(judged, key=lambda row: row["accuracy"], default=None)
     last = held_out = history[-1]["accuracy"]
-    by_held_out = job.judged is not asked
-    if by_held_out and asked is not None:
-        last = accuracy(network, asked, job.normalise)  # judged by what was held out, stated on the test images
+    by_held_out = job.judged is not test
+    if by_held_out and test is not None:
+        last = accuracy(network, test, job.normalise)  # judged by what was held out, stated on the test images
     results = {
         "accuracy": last,
         "best": {"accuracy": top["accuracy"], "epoch": top["epoch"]} if top else None,
@@ -246,7 +246,7 @@ def _checkpoints(recipe: Recipe, request: TrainRequest) -> dict[Path, Recipe]:
 
 
 def _once(notice: Callable[[str], None] | None) -> Callable[[str], None]:
-    """Pass each text on once, though every run has it to say."""
+    """Pass each text on once, though every run repeats it."""
     seen: set[str] = set()
 
     def tell(text: str) -> None:

@@ -24,7 +24,7 @@ class Sources:
     """The datasets of a training, and what else goes into it."""
 
     data: Dataset
-    learnt: Dataset
+    training: Dataset
     held_out: Dataset | None
     test: Dataset | None
     partner: Dataset | None
@@ -39,10 +39,10 @@ class Sources:
         test = None if request.test is None else _load(request.test)
         partner = None if request.partner is None else _load(request.partner)
         _check(request.how, data, test, partner)
-        learnt, held_out = hold_out(data, request.holdout) if request.holdout else (data, None)
+        training, held_out = hold_out(data, request.holdout) if request.holdout else (data, None)
         start = Start.of(request.init) if request.init is not None else None
         way = parse_robust(request.how.robust)
-        groups = groups_of(learnt, way) if isinstance(way, Groupdro) else None
+        groups = groups_of(training, way) if isinstance(way, Groupdro) else None
         identity = {
             "data": data.text,
             "fingerprint": data.fingerprint,
@@ -52,7 +52,7 @@ class Sources:
             "groups": groups.fingerprint if groups is not None else None,
         }
         return cls(
-            data=data, learnt=learnt, held_out=held_out, test=test, partner=partner, start=start, groups=groups,
+            data=data, training=training, held_out=held_out, test=test, partner=partner, start=start, groups=groups,
             identity=identity,
         )  # fmt: skip
 

@@ -20,7 +20,7 @@ _SHARE = 0.05  # of the time may go into saving
 
 @dataclass
 class Saver:
-    """Keeps the state of one run in `path`, whole or not at all, as often as costs at most a twentieth of the time.
+    """Saves the state of one run in `path`, whole or not at all, as often as costs at most a twentieth of the time.
 
     `identity` is what decides the run (recipe, data …): the state of another one is refused.
     """
@@ -36,25 +36,25 @@ class Saver:
         began = time.perf_counter()
         if last or began - self._last < self._cost / _SHARE:
             return
-        held = io.BytesIO()
-        torch.save({"identity": dict(self.identity), "epoch": epoch, **facts}, held)
-        write_atomic(self.path, held.getvalue())
+        buffer = io.BytesIO()
+        torch.save({"identity": dict(self.identity), "epoch": epoch, **facts}, buffer)
+        write_atomic(self.path, buffer.getvalue())
         self._last = time.perf_counter()
         self._cost, self.saved = self._last - began, epoch
 
     def load(self) -> dict[str, Any] | None:
-        """The kept state, on the CPU; None where there is none."""
+        """The saved state, on the CPU; None where there is none."""
         if not self.path.exists():
             return None
         try:
-            held: dict[str, Any] = torch.load(self.path, map_location="cpu", weights_only=True)
-            told = difference(held["identity"], self.identity)
+            state: dict[str, Any] = torch.load(self.path, map_location="cpu", weights_only=True)
+            mismatch = difference(state["identity"], self.identity)
         except Exception as error:  # zip and pickle readers raise many kinds on damaged files
-            raise UserError(f"'{self.path}' is damaged ({type(error).__name__}); delete it to begin anew") from None
-        if told:
-            raise UserError(f"'{self.path}' was begun otherwise ({told}); choose another folder or delete the file")
-        self.saved = held["epoch"]
-        return held
+            raise UserError(f"'{self.path}' is damaged ({type(error).__name__}); delete it to start again") from None
+        if mismatch:
+            raise UserError(f"'{self.path}' was begun otherwise ({mismatch}); choose another folder or delete the file")
+        self.saved = state["epoch"]
+        return state
 
     def remove(self) -> None:
         """Delete the state of a run that is done."""

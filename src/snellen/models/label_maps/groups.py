@@ -1,4 +1,4 @@
-"""Groups of ImageNet classes, found among the classes that a model knows."""
+"""Groups of ImageNet classes, as rows of the classes that a model knows."""
 
 from __future__ import annotations
 

@@ -98,10 +98,10 @@ class Album:
 def album_of(text: str) -> Album:
     """The album of a phantom world."""
     world = read_world(text)
-    made = world.recipe(np.arange(world.n))
+    recipe = world.recipe(np.arange(world.n))
     blocks = [np.arange(start, min(start + BLOCK, world.n)) for start in range(0, world.n, BLOCK)]
     colours = np.concatenate([pack_colours(world.render(block).images).reshape(len(block), -1) for block in blocks])
-    return Album(world.size, colours, _bytes(colours), made.label, made.true_class)
+    return Album(world.size, colours, _bytes(colours), recipe.label, recipe.true_class)
 
 
 def _bytes(colours: np.ndarray) -> np.ndarray:

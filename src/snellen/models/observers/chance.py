@@ -38,7 +38,7 @@ class Mixture:
         # weight moves some images to the first and leaves the rest.
         heads = draw(images, f"{self.first} or {self.second}") < self.weight
         answers = np.empty(len(images), np.int64)
-        for chosen, observer in ((heads, self.first), (~heads, self.second)):
-            if chosen.any():  # nobody looks at what is not his: remembering is slow
-                answers[chosen] = observer.answer(images[chosen])
+        for mask, observer in ((heads, self.first), (~heads, self.second)):
+            if mask.any():  # an observer looks only at its own images: remembering is slow
+                answers[mask] = observer.answer(images[mask])
         return answers

@@ -22,9 +22,9 @@ ENOUGH = 3  # lines with a long edge, of which at least one is level and one upr
 class Edges:
     """Counts long level and upright straight edges: EDGE_CLASS where there are enough, else as `otherwise`.
 
-    It reads no marks, so any image will do. On the phantom world at 64 pixels (at 32) there are enough in 69 % (73 %) of
-    images with bars, half of which the object hides, in 95 % (94 %) of those under a black and 91 % (76 %) under a pasted
-    square of 0.3 of the image, in 77 % (65 %) of those shuffled 4 × 4, and in 5 % (6 %) of clean ones: floors and cities.
+    It reads no marks, so any image will do. On the phantom world at 64 pixels (at 32) there are enough in 69% (73%) of
+    images with bars, half of which the object hides, in 95% (94%) of those under a black and 91% (76%) under a pasted
+    square of 0.3 of the image, in 77% (65%) of those shuffled 4 × 4, and in 5% (6%) of clean ones: floors and cities.
     """
 
     otherwise: Observer = field(default_factory=Shape)

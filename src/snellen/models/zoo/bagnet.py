@@ -1,10 +1,10 @@
 """BagNet (Brendel & Bethge 2019): a ResNet-50 that sees an image only as a bag of small patches.
 
-Most 3×3 convolutions are 1×1, so that a place of the last stage sees 9, 17 or 33 pixels a side; the logits are the mean
+Most 3×3 convolutions are 1×1, so that a place of the last stage sees 9, 17 or 33 pixels per side; the logits are the mean
 of every place's own. Layers and the names of their weights are those of the authors' PyTorch code. Two things differ.
 The running means of the first BatchNorm move with torch's usual momentum, not with 0.001, which suits only weights that
 are already trained. Images up to 96 px are padded with zeros until whole steps of the patch fit: as published, up to 7
-pixels at the right and lower edge go unseen, 3 % of a side at 224 px but a fifth at 32, and a 32-px image is too small
+pixels at the right and lower edge go unseen, 3% of a side at 224 px but a fifth at 32, and a 32-px image is too small
 for BagNet-33.
 """
 
@@ -15,7 +15,7 @@ from torch.nn import functional as F
 
 from snellen.models.zoo.initialise import he_normal
 
-_SMALL = 96  # pixels a side up to which no pixel may go unseen
+_SMALL = 96  # pixels per side up to which no pixel may go unseen
 _STEP = 8  # pixels between neighbouring patches
 
 

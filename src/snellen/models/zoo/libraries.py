@@ -20,7 +20,7 @@ def from_timm(name: str, classes: int) -> nn.Module:
         raise unknown("timm network", name, known)
     try:
         return timm.create_model(name, pretrained=False, num_classes=classes)
-    except RuntimeError as error:  # timm says so of a tag that it does not know
+    except RuntimeError as error:  # raised by timm for a tag that it does not know
         raise unknown("timm network", name, timm.list_pretrained(name.partition(".")[0] + ".*")) from error
 
 

@@ -139,12 +139,12 @@ def _overview(result: Result) -> Table:
 
 def _panel(ladder: Result) -> Chart:
     last = ladder["points"][-1]
-    asked = note("asked: ", code(last["model"]), " about ", code(last["data"]), " with ", code(ladder["audits"]))
+    question = note("asked: ", code(last["model"]), " about ", code(last["data"]), " with ", code(ladder["audits"]))
     return Chart(
         ladder["title"],
         chart_of(ladder),
         ((code(ladder["name"]),), (ladder["says"],)),
-        below=(Details("The numbers", (_numbers(ladder["points"]), asked)),),
+        below=(Details("The numbers", (_numbers(ladder["points"]), question)),),
     )
 
 

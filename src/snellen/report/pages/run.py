@@ -37,7 +37,7 @@ from snellen.report.pages.origin import command_of, origin_of
 from snellen.report.results import Results
 from snellen.report.sections import SECTIONS
 from snellen.report.verdict import verdict_blocks
-from snellen.report.words import VARIANTS, counted
+from snellen.report.words import VARIANTS, count_of
 
 MOST_UNREADABLE = 200  # listed on the page; all are in the samples table
 
@@ -49,7 +49,7 @@ def page_of(folder: RunFolder) -> Page:
     return Page(
         _title(results),
         (
-            Facts((*_data(results, "{on} data "), *_variants(results), *_models(results), *_made(results))),
+            Facts((*_data(results, "{on} data "), *_variants(results), *_models(results), *_origin(results))),
             command,
             *_opening(results),
             *comparison(results),
@@ -82,7 +82,7 @@ def brief_page_of(folder: RunFolder) -> Page:
     return Page(
         _title(results),
         (
-            Facts((*_data(results, ""), *_models(results), *_made(results))),
+            Facts((*_data(results, ""), *_models(results), *_origin(results))),
             *_opening(results),
             *comparison(results),
             *_findings(results, _bare(findings_table(results, finding_rows(results)))),
@@ -102,7 +102,7 @@ def _data(results: Results, before: str) -> list[Line]:
         (
             before.format(on=on),
             bold(data["text"]),
-            f" ({counted(data['samples'], 'image')}, {counted(len(data['classes']), 'class', 'classes')})",
+            f" ({count_of(data['samples'], 'image')}, {count_of(len(data['classes']), 'class', 'classes')})",
         )
         for on, data in results.data.items()
         if on not in VARIANTS
@@ -118,7 +118,7 @@ def _models(results: Results) -> list[Line]:
     return [(bold(model), f" {results.runs(model)}") for model in results.models]
 
 
-def _made(results: Results) -> list[Line]:
+def _origin(results: Results) -> list[Line]:
     return [(results.content["created"][:10],), (f"snellen {results.content['snellen']}",)]
 
 
@@ -189,7 +189,7 @@ def _unreadable(results: Results) -> list[Block]:
 
 
 def _meanings(results: Results) -> Definitions:
-    """The terms of the audits that were asked for, and those that every report uses."""
+    """The terms of the audits of this run, and those that every report uses."""
     audits = {one["audit"] for one in results.findings}
     terms = [term for audit, section in SECTIONS.items() if audit in audits for term in section.meanings.items()]
     return Definitions(tuple(Entry(term, (meaning,)) for term, meaning in (*terms, *MEANINGS.items())))

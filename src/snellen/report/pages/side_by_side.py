@@ -31,7 +31,7 @@ from snellen.report.pictures import address_of
 from snellen.report.render import write_page
 from snellen.report.results import Finding, Results
 from snellen.report.table import CLEAN
-from snellen.report.words import UNKNOWN, counted, interval, measured, percent
+from snellen.report.words import UNKNOWN, count_of, in_unit, interval, percent
 
 SIDE = 160  # pixels of a picture's side on the page
 
@@ -67,7 +67,7 @@ def page_of(folder: RunFolder, images: int, examples: Sequence[Example]) -> Page
         (
             Facts(
                 (
-                    (bold(counted(images, "image")), " of ", bold(results.data["test"]["text"])),
+                    (bold(count_of(images, "image")), " of ", bold(results.data["test"]["text"])),
                     ("maps of each model’s own answer",),
                     (f"snellen {results.content['snellen']}",),
                 )
@@ -97,7 +97,7 @@ def _table(results: Results) -> Table:
     for model in results.models:
         share, difference = findings["inside_mask", model], findings.get(("inside_mask_difference", model))
         facts = share["facts"]
-        empty = f"{counted(facts['empty_maps'], 'empty map')} left out" if facts["empty_maps"] else ""
+        empty = f"{count_of(facts['empty_maps'], 'empty map')} left out" if facts["empty_maps"] else ""
         rows.append(
             Row(
                 Cell(model, note=results.runs(model), hue=results.hue(model)),
@@ -115,7 +115,7 @@ def _table(results: Results) -> Table:
 
 def _value(finding: Finding) -> Cell:
     value, unit = finding["value"], finding["unit"]
-    return Cell(measured(value, unit), value, interval(finding["low"], finding["high"], unit), title=finding["text"])
+    return Cell(in_unit(value, unit), value, interval(finding["low"], finding["high"], unit), title=finding["text"])
 
 
 def _gallery(results: Results, examples: Sequence[Example]) -> Gallery:

@@ -27,7 +27,7 @@ from snellen.report.blocks import (
 )
 from snellen.report.pages.sweep_charts import accuracy_chart, against_chart, gap_chart
 from snellen.report.render import write_page
-from snellen.report.words import counted, interval, percent
+from snellen.report.words import count_of, interval, percent
 
 Result = Mapping[str, Any]  # what sweep.json holds
 
@@ -101,8 +101,8 @@ def _of_methods(result: Result) -> bool:
 def _facts(result: Result, points: int) -> list[Line]:
     thing = "model" if _of_methods(result) else "training"
     facts: list[Line] = [
-        (counted(points, thing), "" if _of_methods(result) else f" of {counted(result['runs'], 'run')}"),
-        (counted(len(result["tests"]), "test set"),),
+        (count_of(points, thing), "" if _of_methods(result) else f" of {count_of(result['runs'], 'run')}"),
+        (count_of(len(result["tests"]), "test set"),),
     ]
     if recipe := result["recipe"]:
         facts.append(

@@ -34,7 +34,7 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals |= {"show": _show, "drawn": _drawn, "beside": _beside}
+    environment.globals |= {"show": _show, "draw": _draw, "beside": _beside}
     return environment
 
 
@@ -43,7 +43,7 @@ def _show(block: Block) -> Markup:
     return getattr(_environment().get_template("blocks.html").module, NAMES[type(block)])(block)
 
 
-def _drawn(spec: Mapping[str, Any]) -> Markup:
+def _draw(spec: Mapping[str, Any]) -> Markup:
     from markupsafe import Markup
 
     return Markup(svg(spec))

@@ -51,7 +51,7 @@ def _joined(parts: Sequence[str]) -> str:
 
 
 def _words(line: Line) -> str:
-    """A line; blanks at the ends of its parts are kept."""
+    """A line; blanks at the ends of its parts stay."""
     return " ".join("".join(map(_part, line)).split())
 
 

@@ -31,19 +31,19 @@ from snellen.report.results import Finding, Results
 from snellen.report.sections.adversarial_charts import histogram_chart, shares_chart
 from snellen.report.sections.background_published import PAPER, of_nine_classes
 from snellen.report.sections.section import Section
-from snellen.report.words import UNKNOWN, interval, known, percent
+from snellen.report.words import UNKNOWN, interval, is_known, percent
 
 AUDIT = "adversarial_backgrounds"
 RULES = {"any": "any wrong answer counts", "background": "only the background's own class counts"}
 
 
 def adversarial_blocks(results: Results) -> list[Block]:
-    """Shares fooled, by class, the strongest backgrounds and the published values; nothing where not asked about."""
+    """Shares fooled, by class, the strongest backgrounds and the published values; nothing without this audit."""
     findings = results.of_audit(AUDIT)
     if not findings:
         return []
     shares = shares_of(findings)
-    rates = [one for one in findings if one["name"] == "attack_rate" and known(one["value"])]
+    rates = [one for one in findings if one["name"] == "attack_rate" and is_known(one["value"])]
     return [
         Heading("Adversarial backgrounds"),
         lead(
@@ -60,8 +60,8 @@ def adversarial_blocks(results: Results) -> list[Block]:
 
 
 def shares_of(findings: Sequence[Finding]) -> list[Finding]:
-    """The shares fooled; with and without rates the same is counted, so it is told once."""
-    known_shares = [one for one in findings if one["name"] == "vulnerable" and known(one["value"])]
+    """The shares fooled; with and without rates the same is counted, so it is shown once."""
+    known_shares = [one for one in findings if one["name"] == "vulnerable" and is_known(one["value"])]
     keys = [(one["model"], one["facts"]["rule"], one["facts"]["backgrounds"]) for one in known_shares]
     return list(dict(zip(keys, known_shares)).values())
 
@@ -70,7 +70,7 @@ def adversarial_sentence(results: Results, model: str) -> list[tuple[str, str]]:
     """How many objects some background fools the model on, and how many a single one does."""
     own = (one for one in results.of_audit(AUDIT) if one["model"] == model and one["name"] == "vulnerable")
     one = next(own, None)
-    if one is None or not known(one["value"]):
+    if one is None or not is_known(one["value"]):
         return []
     facts = one["facts"]
     fooled = "a wrong answer" if facts["rule"] == "any" else "the background's own class as the answer"
@@ -78,7 +78,7 @@ def adversarial_sentence(results: Results, model: str) -> list[tuple[str, str]]:
         f"For {percent(one['value'])} of the objects (95% interval {interval(one['low'], one['high'], 'share')}%) at least one "
         f"of {facts['backgrounds']:,} backgrounds gives {fooled}"
     )
-    if facts["rule"] == "any" and known(facts["wrong_on_one"]):
+    if facts["rule"] == "any" and is_known(facts["wrong_on_one"]):
         sentence += f"; with a single background of any class it is wrong on {percent(facts['wrong_on_one'])}"
     return [("Backgrounds", f"{sentence}.")]
 
@@ -99,7 +99,7 @@ def _shares_table(shares: Sequence[Finding], results: Results) -> Table:
 
 
 def _extent(one: Finding) -> str:
-    """How much was asked."""
+    """How many images were shown."""
     facts = one["facts"]
     text = f"{one['n']:,} objects, {facts['backgrounds']:,} backgrounds; {RULES[facts['rule']]}. "
     text += f"Asked: {sum(facts['asked']):,} images"
@@ -145,7 +145,7 @@ def _totals(results: Results) -> list[dict[str, Any]]:
         for one in results.of_audit(AUDIT)
         if one["name"] == "attack_rate"
         for name, share in one["facts"]["class_totals"].items()
-        if known(share)
+        if is_known(share)
     ]
     return [*own, *({**row, "published": True} for row in published_totals(results) if _nine(results))]
 

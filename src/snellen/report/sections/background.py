@@ -35,13 +35,13 @@ from snellen.report.sections.background_gallery import example_details
 from snellen.report.sections.background_published import hole_details, published_blocks
 from snellen.report.sections.background_values import AUDIT, CATEGORY_MEANING, background_values
 from snellen.report.sections.section import Section
-from snellen.report.words import index, interval, known, percent, points
+from snellen.report.words import index, interval, is_known, percent, points
 
 Values = Mapping[str, Any]
 
 
 def background_blocks(results: Results) -> list[Block]:
-    """Everything about backgrounds; nothing where they were not asked about."""
+    """Everything about backgrounds; nothing without that audit."""
     values = background_values(results)
     if values is None:
         return []
@@ -150,7 +150,7 @@ def _progress_blocks(lines: Sequence[Values]) -> list[Block]:
 
 def background_sentences(results: Results, model: str) -> list[tuple[str, str]]:
     """What exchanging backgrounds does, how many images need their own, and how far backgrounds alone suffice."""
-    findings = {one["name"]: one for one in results.of_audit(AUDIT) if one["model"] == model and known(one["value"])}
+    findings = {one["name"]: one for one in results.of_audit(AUDIT) if one["model"] == model and is_known(one["value"])}
     gap = findings.get("bg_gap")
     if gap is None:
         return []

@@ -7,7 +7,7 @@ from typing import Any
 
 from snellen.measure import CATEGORIES
 from snellen.report.charts import BAR, CONFIG, GRID, INK, PERCENT, by_name, colour, dashes_by_name
-from snellen.report.words import known
+from snellen.report.words import is_known
 
 HUES = ("bar", "1", "4", "0", "5")  # of the categories, in their order
 Model = Mapping[str, Any]
@@ -90,7 +90,7 @@ def size_chart(values: Sequence[Model]) -> dict[str, Any]:
     y = {"field": "value", "type": "quantitative", "title": "accuracy on background alone", "scale": {"domain": [0, 1]},
          "axis": PERCENT}  # fmt: skip
     by_model = {"color": by_name("model", models)}
-    means = [{"model": one["model"], "mean": one["overall"]} for one in values if known(one["overall"])]
+    means = [{"model": one["model"], "mean": one["overall"]} for one in values if is_known(one["overall"])]
     return {
         "width": 340,
         "height": 220,

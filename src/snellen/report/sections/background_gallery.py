@@ -61,7 +61,7 @@ class _Stored:
         return cls(results, cell_rows(results), _places(results, samples), answers)
 
     def picture(self, model: str, question: tuple[str, str], sample: str, label: str, alt: str) -> Picture:
-        """The picture of one sample as a cell (role, distortion) showed it, and what the model's first run said to it."""
+        """The picture of one sample as a cell (role, distortion) showed it, and the answer of the model's first run."""
         fitting = [row for row in self.cells if (row["on"], row["distortion"]) == question]
         place = self.places.get((question[0], sample))
         source = self.results.thumbnail(fitting[0]["shown"], place) if fitting and place is not None else None

@@ -10,7 +10,7 @@ from snellen.report.blocks import Block, Cell, Chart, Details, Heading, Panels, 
 from snellen.report.published import PublishedValue, published_table
 from snellen.report.results import Results
 from snellen.report.sections.background_charts import published_chart
-from snellen.report.words import UNKNOWN, interval, known, measured
+from snellen.report.words import UNKNOWN, in_unit, interval, is_known
 
 ALONE = ("only_bg_b", "only_bg_t")
 SHOWN = ("original", "mixed_same", "mixed_rand", "bg_gap", "only_bg_t")
@@ -56,7 +56,7 @@ def hole_details(models: Sequence[Mapping[str, Any]], chance: float) -> Details:
         "Backgrounds alone, above guessing",
         (
             note(
-                "Of a model that learnt from objects on black (only_fg) or on backgrounds of any class (mixed_rand), which "
+                "Of a model trained on objects on black (only_fg) or on backgrounds of any class (mixed_rand), which "
                 "tell nothing, this is what the hole gives away by its size and place. Of any other it is that and the "
                 "background."
             ),
@@ -84,7 +84,7 @@ def published_rows(models: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
             "bg_gap": _hundred(model["bg_gap"]["value"]),
         }
         for model in models
-        if known(model["bg_gap"]["value"])
+        if is_known(model["bg_gap"]["value"])
     ]
     rows += [_values(row, values, f"table {table}") for table in ("2", "5") for row, values in _main(table).items()]
     rows += [_values(row, values, "README") for row, values in published_table("004", "README").items()]
@@ -92,7 +92,7 @@ def published_rows(models: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def hole_rows(models: Sequence[Mapping[str, Any]], chance: float) -> list[dict[str, Any]]:
-    """How far answers to backgrounds alone are above guessing; of networks that learnt nothing of backgrounds, which are
+    """How far answers to backgrounds alone are above guessing; of networks that were taught nothing about backgrounds, which are
     published too, that is what the shape and size of the hole give away."""
     rows = [
         {
@@ -101,7 +101,7 @@ def hole_rows(models: Sequence[Mapping[str, Any]], chance: float) -> list[dict[s
             "cells": {
                 one["kind"]: {name: one[name] - chance for name in ("value", "low", "high")}
                 for one in model["variants"]
-                if one["kind"] in ALONE and known(one["value"])
+                if one["kind"] in ALONE and is_known(one["value"])
             },
         }
         for model in models
@@ -138,7 +138,7 @@ def _hole_cell(cell: Mapping[str, Any] | None) -> Cell:
     if cell is None:
         return Cell(UNKNOWN)
     ends = "" if cell["low"] is None else interval(cell["low"], cell["high"], "difference")
-    return Cell(measured(cell["value"], "difference"), cell["value"], ends)
+    return Cell(in_unit(cell["value"], "difference"), cell["value"], ends)
 
 
 def _hundred(value: float | None) -> float | None:

@@ -9,7 +9,7 @@ from snellen.audits.background_progress import ALL
 from snellen.measure import CATEGORIES
 from snellen.report.results import Finding, Results
 from snellen.report.table import trust_of
-from snellen.report.words import VARIANTS, known
+from snellen.report.words import VARIANTS, is_known
 
 AUDIT = "background"
 REQUIRED = CATEGORIES[1:3]
@@ -29,7 +29,7 @@ CATEGORY_MEANING = dict(
 
 
 def background_values(results: Results) -> dict[str, Any] | None:
-    """All that the section draws of this run; None where backgrounds were not asked about. Every number is a finding's."""
+    """All that the section draws of this run; None without the audit of backgrounds. Every number is a finding's."""
     findings = results.of_audit(AUDIT)
     if not findings:
         return None
@@ -37,8 +37,8 @@ def background_values(results: Results) -> dict[str, Any] | None:
         "models": [_model(name, [one for one in findings if one["model"] == name]) for name in results.models],
         "boxed": any("foreground=box" in text for one in findings for text in one["distortions"]),
         "chance": results.chance(),
-        "leakage": next((one for one in findings if one["name"] == "scale_leakage" and known(one["value"])), None),
-        "progress": [_line(one) for one in findings if one["model"] == ALL and known(one["value"])],
+        "leakage": next((one for one in findings if one["name"] == "scale_leakage" and is_known(one["value"])), None),
+        "progress": [_line(one) for one in findings if one["model"] == ALL and is_known(one["value"])],
     }
 
 
@@ -58,7 +58,7 @@ def _model(name: str, findings: Sequence[Finding]) -> dict[str, Any]:
         ],
         "classes": len(needs["by_class"]),
         "by_class": _by_class(needs["by_class"]),
-        "bins": [one for one in named["size_effect"]["facts"]["bins"] if known(one["value"])],
+        "bins": [one for one in named["size_effect"]["facts"]["bins"] if is_known(one["value"])],
         "overall": named["size_effect"]["facts"]["overall"],
     }
 

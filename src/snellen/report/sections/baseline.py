@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from snellen.report.results import Results
 from snellen.report.sections.section import Section
-from snellen.report.words import interval, known, percent
+from snellen.report.words import interval, is_known, percent
 
 
 def clean_sentence(results: Results, model: str) -> list[tuple[str, str]]:
@@ -14,7 +14,7 @@ def clean_sentence(results: Results, model: str) -> list[tuple[str, str]]:
 
 def _sentence(results: Results, model: str) -> str:
     one = results.clean(model)
-    if one is None or not known(one["value"]):
+    if one is None or not is_known(one["value"]):
         return "No unmodified test image could be scored, so nothing can be said."
     runs, per_run = len(results.models[model]), one["per_run"]
     over_runs = "one run: no spread over runs"

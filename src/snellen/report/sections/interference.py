@@ -30,13 +30,13 @@ from snellen.report.sections.interference_values import AUDIT, MEASURE, bars_of,
 from snellen.report.sections.section import Section
 from snellen.report.sections.shape import shuffled
 from snellen.report.table import di_badge, trust_of
-from snellen.report.words import UNKNOWN, in_words, index, known, percent
+from snellen.report.words import UNKNOWN, in_words, index, is_known, percent
 
 TWO_CLASSES = "two classes: no dominant class can be shown"
 
 
 def interference_blocks(results: Results) -> list[Block]:
-    """The DI of every distortion, what chance gives, and the change in errors by class; nothing where it was not asked."""
+    """The DI of every distortion, what chance gives, and the change in errors by class; nothing without this audit."""
     groups = bars_of(results)
     if not groups:
         return []
@@ -106,9 +106,9 @@ def _chance_cell(nulls: Mapping[str, Mapping[str, float | None]], kind: str) -> 
     if not nulls or nulls[kind]["p"] is None:
         return Cell(UNKNOWN)
     alone, p = nulls[f"{kind}_without_clean_errors"], nulls[kind]["p"]
-    given = f"{index(nulls[kind]['mean'])} ± {index(nulls[kind]['std'])}"
+    expected = f"{index(nulls[kind]['mean'])} ± {index(nulls[kind]['std'])}"
     without = f"{index(alone['mean'])} ± {index(alone['std'])}"
-    return Cell(f"p {p:.3f}", p, badge=Badge(f"{given}; without clean errors {without}"))
+    return Cell(f"p {p:.3f}", p, badge=Badge(f"{expected}; without clean errors {without}"))
 
 
 def _bar_blocks(groups: Sequence[Mapping[str, Any]], results: Results) -> list[Block]:
@@ -150,11 +150,11 @@ def _bar_panel(chart: Mapping[str, Any], group: Mapping[str, Any], title: str, d
 
 
 def hardest_sentence(results: Results, model: str) -> list[tuple[str, str]]:
-    """Under which of the distortions that were asked about accuracy is lowest."""
+    """Under which of the distortions accuracy is lowest."""
     accuracies = [
         one
         for one in results.of_audit(AUDIT)
-        if one["model"] == model and one["name"] == "distorted_accuracy" and known(one["value"])
+        if one["model"] == model and one["name"] == "distorted_accuracy" and is_known(one["value"])
     ]
     if not accuracies:
         return []
@@ -163,7 +163,7 @@ def hardest_sentence(results: Results, model: str) -> list[tuple[str, str]]:
     return [
         (
             "What breaks it",
-            f"Of the distortions asked about singly the hardest is: {words} ({percent(worst['value'])}).",
+            f"Of the single distortions the hardest is: {words} ({percent(worst['value'])}).",
         )
     ]
 

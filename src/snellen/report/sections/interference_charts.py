@@ -7,7 +7,7 @@ from textwrap import fill
 from typing import Any
 
 from snellen.report.charts import BAR, CONFIG, INK, WARN, by_name, dashes_by_name
-from snellen.report.words import known
+from snellen.report.words import is_known
 
 LONGEST_NAME = 24
 LONGEST_LINE = 24  # of an axis label, in characters
@@ -16,7 +16,9 @@ LONGEST_LINE = 24  # of an axis label, in characters
 def highest(models: Sequence[Mapping[str, Any]]) -> float:
     """The upper end of an axis on which the models' charts can be compared."""
     rows = [row for model in models for row in (*model["rows"], *([model["noise"]] if model["noise"] else []))]
-    return max((row[name] for row in rows for name in ("value", "high", "worst_case") if known(row[name])), default=1.0)
+    return max(
+        (row[name] for row in rows for name in ("value", "high", "worst_case") if is_known(row[name])), default=1.0
+    )
 
 
 def index_chart(model: Mapping[str, Any], end: float) -> dict[str, Any]:
@@ -27,7 +29,7 @@ def index_chart(model: Mapping[str, Any], end: float) -> dict[str, Any]:
             "words": label,
             "worst": row["worst_case"] if model["runs"] > 1 else None,
             "said": _short(row["dominant"]),
-            "tip": max(row[name] for name in ("value", "high", "worst_case") if known(row[name])),
+            "tip": max(row[name] for name in ("value", "high", "worst_case") if is_known(row[name])),
         }
         for row, label in zip(model["rows"], _labels([row["words"] for row in model["rows"]]))
     ]
@@ -84,7 +86,7 @@ def sweep_chart(sweep: Mapping[str, Any], models: Sequence[str]) -> dict[str, An
          "axis": {"labelAngle": 0, "format": "~g"}}  # fmt: skip
     y = {"field": "value", "type": "quantitative", "title": "DI index", "axis": {"tickCount": 5},
          "scale": {"domainMin": 0, "nice": True}}  # fmt: skip
-    noises = [{"model": line["model"], "noise": line["noise"]} for line in sweep["lines"] if known(line["noise"])]
+    noises = [{"model": line["model"], "noise": line["noise"]} for line in sweep["lines"] if is_known(line["noise"])]
     return {
         "width": 300,
         "height": 180,

@@ -10,7 +10,7 @@ from snellen.audits.exam import YARDSTICK
 from snellen.errors import UserError
 from snellen.report.results import Finding, Results
 from snellen.report.table import trust_of
-from snellen.report.words import in_words, known
+from snellen.report.words import in_words, is_known
 
 AUDIT = MEASURE = "interference"
 MOST_CLASSES = 20  # up to which every class has its bar
@@ -19,7 +19,7 @@ TOP_CLASSES = 15
 
 def indices_of(results: Results) -> list[dict[str, Any]]:
     """Per model the DI of each distortion, and that of mild noise."""
-    indices = [one for one in results.of_audit(AUDIT) if one["name"] == MEASURE and known(one["value"])]
+    indices = [one for one in results.of_audit(AUDIT) if one["name"] == MEASURE and is_known(one["value"])]
     own = {model: [one for one in indices if one["model"] == model] for model in results.models}
     return [_model(model, findings) for model, findings in own.items() if findings]
 
@@ -28,7 +28,7 @@ def sweeps_of(findings: Sequence[Finding]) -> list[dict[str, Any]]:
     """Distortions that differ in one number alone, such as `shuffle(2)` and `shuffle(8)`: a curve for each model."""
     families: dict[tuple[str, str, str], dict[str, dict[float, Finding]]] = {}
     for one in findings:
-        if one["name"] == MEASURE and known(one["value"]):
+        if one["name"] == MEASURE and is_known(one["value"]):
             for family, value in _families(one["distortions"][0]):
                 families.setdefault(family, {}).setdefault(one["model"], {})[value] = one
     return [
@@ -60,7 +60,7 @@ def bars_of(results: Results) -> list[dict[str, Any]]:
         classes, runs = one["facts"]["classes"], one["facts"]["increase"]
         bars = []
         for name, rises in zip(classes, zip(*runs)):
-            values = [value for value in rises if known(value)]
+            values = [value for value in rises if is_known(value)]
             if values:
                 bars.append({"class": name, "mean": sum(values) / len(values), "low": min(values), "high": max(values)})
         if len(classes) > MOST_CLASSES:
@@ -81,7 +81,7 @@ def noise_rise(results: Results, model: str) -> float | None:
     """The most that any class gains in its share of the wrong answers under mild noise, mean over runs; None unknown."""
     for one in results.of_audit(AUDIT):
         if one["name"] == MEASURE and one["model"] == model and _is_yardstick(one):
-            classes = [[value for value in values if known(value)] for values in zip(*one["facts"]["increase"])]
+            classes = [[value for value in values if is_known(value)] for values in zip(*one["facts"]["increase"])]
             return max((sum(values) / len(values) for values in classes if values), default=None)
     return None
 
@@ -97,16 +97,16 @@ def _families(distortion: str) -> list[tuple[tuple[str, str, str], float]]:
     families = []
     for name, value in node.named:
         if isinstance(value, int | float) and not isinstance(value, bool):
-            others = ", ".join(f"{key}={_written(other)}" for key, other in node.named if key != name)
+            others = ", ".join(f"{key}={_as_text(other)}" for key, other in node.named if key != name)
             families.append(((node.name, name, others), float(value)))
     return families
 
 
-def _written(value: Any) -> str:
+def _as_text(value: Any) -> str:
     """A fixed argument as it was written."""
     if not isinstance(value, notation.Call):
         return notation.format_value(value)
-    arguments = [_written(one) for one in value.positional] + [f"{key}={_written(one)}" for key, one in value.named]
+    arguments = [_as_text(one) for one in value.positional] + [f"{key}={_as_text(one)}" for key, one in value.named]
     return f"{value.name}({', '.join(arguments)})"
 
 

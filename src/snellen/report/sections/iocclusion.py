@@ -9,7 +9,7 @@ from snellen.report.blocks import Block, Chart, Facts, Heading, Line, Panels, Sp
 from snellen.report.charts import curve_chart
 from snellen.report.results import Results
 from snellen.report.table import trust_of
-from snellen.report.words import known, masked_by
+from snellen.report.words import is_known, masked_by
 
 WHOLE = 1.0  # the gap as it is without covering
 EXPLAINED = (
@@ -40,7 +40,7 @@ def ratios_of(results: Results) -> list[dict[str, Any]]:
     panels: dict[tuple[str, ...], dict[str, list[dict[str, Any]]]] = {}
     names: dict[tuple[str, ...], str] = {}
     for one in results.of_audit("occlusion"):
-        if one["name"] != "iocclusion" or not known(one["value"]):
+        if one["name"] != "iocclusion" or not is_known(one["value"]):
             continue
         facts = one["facts"]
         way = _without_share(one["distortions"][0], facts["area"])
@@ -62,7 +62,7 @@ def highest_ratio(panels: Sequence[Mapping[str, Any]]) -> float:
     """Where the axis of all panels ends: above every value; intervals that reach far beyond are cut off."""
     points = [point for panel in panels for line in panel["lines"] for point in line["points"]]
     top = max((point["value"] for point in points), default=WHOLE)
-    ends = [point["high"] for point in points if known(point["high"])]
+    ends = [point["high"] for point in points if is_known(point["high"])]
     return 1.05 * min(2 * max(top, WHOLE), max([*ends, top, WHOLE]))
 
 
@@ -72,7 +72,8 @@ def ratio_chart(panel: Mapping[str, Any], models: Sequence[str], top: float) -> 
         {
             "model": line["model"],
             "points": [
-                {**point, "high": min(point["high"], top) if known(point["high"]) else top} for point in line["points"]
+                {**point, "high": min(point["high"], top) if is_known(point["high"]) else top}
+                for point in line["points"]
             ],
         }
         for line in panel["lines"]

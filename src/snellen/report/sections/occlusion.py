@@ -11,7 +11,7 @@ from snellen.report.results import Finding, Results
 from snellen.report.sections.iocclusion import iocclusion_blocks
 from snellen.report.sections.section import Section
 from snellen.report.table import di_badge, model_heads, row_of, table_row, trust_of
-from snellen.report.words import covering, known, listed, percent
+from snellen.report.words import covering, is_known, join_words, percent
 
 AUDIT, SINGLE, MEAN = "occlusion", "occluded_accuracy", "cut_occlusion"
 MARKS: tuple[Line, ...] = (("● no mark",), ("△ DI above chance only",))
@@ -50,13 +50,13 @@ def curves_of(results: Results) -> list[dict[str, Any]]:
     """One panel per fill and dataset: the points of each model, the clean accuracy at 0."""
     panels: dict[tuple[str, str], dict[str, list[dict[str, Any]]]] = {}
     for one in results.of_audit(AUDIT):
-        if one["name"] == SINGLE and known(one["value"]) and known(one["facts"]["covered"]):
+        if one["name"] == SINGLE and is_known(one["value"]) and is_known(one["facts"]["covered"]):
             lines = panels.setdefault((one["on"], one["facts"]["fill"]), {})
             lines.setdefault(one["model"], []).append(_point(one, one["facts"]["covered"]))
     for (on, _), lines in panels.items():
         for model, points in lines.items():
             clean = results.clean(model, on)
-            if clean is not None and known(clean["value"]):
+            if clean is not None and is_known(clean["value"]):
                 points.insert(0, _point(clean, 0.0))
     return [
         {
@@ -88,11 +88,11 @@ def _point(finding: Mapping[str, Any], covered: float) -> dict[str, Any]:
 def occlusion_sentences(results: Results, model: str) -> list[tuple[str, str]]:
     """How far accuracy falls under squares and cut-outs, from which size on it is halved, and what the fill alone does."""
     own = [one for one in results.of_audit(AUDIT) if one["model"] == model]
-    means = [one for one in own if one["name"] == MEAN and known(one["value"])]
+    means = [one for one in own if one["name"] == MEAN and is_known(one["value"])]
     squares = [one for one in means if one["facts"]["fill"] != "cutout"]
     sentences = []
     if squares:
-        each = listed([f"{percent(one['value'])} with {one['facts']['fill']} ones" for one in squares])
+        each = join_words([f"{percent(one['value'])} with {one['facts']['fill']} ones" for one in squares])
         halved = _halved(results.clean(model), own, [one["facts"]["fill"] for one in squares])
         sentences.append(f"Under one square, averaged over its sizes, it is right on {each}.{halved}")
     sentences += [
@@ -117,14 +117,16 @@ def _halved(clean: Finding | None, own: Sequence[Finding], fills: Sequence[str])
     halved, robust = [], []
     for fill in fills:
         sizes = [one for one in own if one["name"] == SINGLE and one["facts"]["fill"] == fill]
-        low = [one["facts"]["covered"] for one in sizes if known(one["value"]) and one["value"] < clean["value"] / 2]
-        if shares := [share for share in low if known(share)]:
+        low = [one["facts"]["covered"] for one in sizes if is_known(one["value"]) and one["value"] < clean["value"] / 2]
+        if shares := [share for share in low if is_known(share)]:
             halved.append(f"{percent(min(shares), 0)} ({fill})")
         elif not low:
             robust.append(fill)
-    sentence = f" It falls below half of its clean accuracy once the square covers {listed(halved)}." if halved else ""
+    sentence = (
+        f" It falls below half of its clean accuracy once the square covers {join_words(halved)}." if halved else ""
+    )
     return sentence + (
-        f" At every size tried it keeps at least half of it under {listed(robust)} squares." if robust else ""
+        f" At every size tried it keeps at least half of it under {join_words(robust)} squares." if robust else ""
     )
 
 

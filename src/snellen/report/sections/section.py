@@ -12,7 +12,7 @@ from snellen.report.table import di_badge
 
 @dataclass(frozen=True)
 class Section:
-    """`blocks` are shown below the table of findings; nothing where the audit was not asked for.
+    """`blocks` are shown below the table of findings; nothing without the audit.
 
     `verdict` gives (term, sentence) pairs about one model; sentences of one term, of whichever audits, stand together.
     `columns` says which findings are columns of the table that sets models side by side: name of the column → whether a

@@ -5,7 +5,7 @@
 
 Every augmentation first draws a small frozen change (`Flip`, `Shift`, `Zoom`, `Jitter`), one entry per image, which is
 then applied to the images and, where there are some, to their label maps [B, H, W]. Draws come from a generator on the
-CPU, so they are the same on every device, and reach a GPU in one small copy that nothing waits for.
+CPU, so they are the same on every device, and reach a GPU in one small copy, without waiting.
 """
 
 from __future__ import annotations

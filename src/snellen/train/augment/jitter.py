@@ -57,8 +57,8 @@ class Jitter:
         uniform = torch.rand(4, count, generator=draws)
         turns = torch.randperm(4, generator=draws).tolist()
         names = [name for name in (list(strengths)[turn] for turn in turns) if strengths[name] > 0]
-        drawn = [_between(uniform[list(strengths).index(name)], name, strengths[name]) for name in names]
-        return cls(tuple(names), torch.stack(drawn) if drawn else uniform[:0])
+        factors = [_between(uniform[list(strengths).index(name)], name, strengths[name]) for name in names]
+        return cls(tuple(names), torch.stack(factors) if factors else uniform[:0])
 
     def images(self, images: Tensor) -> Tensor:
         """The batch [B, 3, H, W] in other colours, rounded to uint8."""

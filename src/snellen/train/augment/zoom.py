@@ -58,11 +58,11 @@ class Zoom:
         fits = (tall > 0) & (tall <= height) & (wide > 0) & (wide <= width)
         first = fits.int().argmax(0, keepdim=True)  # 0 where none fits
         central = _central(height, width, ratio)
-        found = fits.any(0)
-        tall = torch.where(found, tall.gather(0, first)[0], central[0])
-        wide = torch.where(found, wide.gather(0, first)[0], central[1])
-        top = torch.where(found, (uniform[-2] * (height - tall + 1)).floor(), (height - central[0]) // 2)
-        left = torch.where(found, (uniform[-1] * (width - wide + 1)).floor(), (width - central[1]) // 2)
+        any_fits = fits.any(0)
+        tall = torch.where(any_fits, tall.gather(0, first)[0], central[0])
+        wide = torch.where(any_fits, wide.gather(0, first)[0], central[1])
+        top = torch.where(any_fits, (uniform[-2] * (height - tall + 1)).floor(), (height - central[0]) // 2)
+        left = torch.where(any_fits, (uniform[-1] * (width - wide + 1)).floor(), (width - central[1]) // 2)
         return cls(torch.stack([top, left, tall, wide], 1).long(), size)
 
     def images(self, images: Tensor) -> Tensor:

@@ -6,8 +6,8 @@
         images, targets = mix(images, labels, draws, step=step)
         loss = mixed_loss(network(normalise(images)), targets)
 
-A mix is a small frozen dataclass whose text form is its identity; what it is called with and what comes back is told at
-`batch.mixed`. Random numbers are drawn on the CPU whatever the images' device, so that they are the same on all of
+A mix is a small frozen dataclass whose text form is its identity; see `batch.mixed` for its arguments and what it
+returns. Random numbers are drawn on the CPU whatever the images' device, so that they are the same on all of
 them, and sent without waiting for a GPU.
 
 >>> str(parse_mix("cutmix(rule=corrected)"))

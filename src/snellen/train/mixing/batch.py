@@ -103,7 +103,7 @@ class Batch:
         return torch.randint(below, (count,), generator=self.draws).numpy()
 
     def send(self, values: np.ndarray) -> Tensor:
-        """The values on the images' device; nobody waits for a GPU."""
+        """The values on the images' device; the copy does not wait for a GPU."""
         return on_device(values, self.images.device)
 
     def pair(self) -> Pair:

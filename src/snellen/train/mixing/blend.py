@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MixUp:
-    """MixUp (Zhang et al. 2018): λ of each image plus 1 − λ of its partner, one λ ~ Beta(α, α) a batch.
+    """MixUp (Zhang et al. 2018): λ of each image plus 1 − λ of its partner, one λ ~ Beta(α, α) per batch.
 
     Bytes become float32 in 0 to 255. Label maps do not move: both are targets of every pixel, with weights.
     """

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 class CutMix:
     """CutMix (Yun et al. 2019): a box of each image is its partner's, from the same place; label maps move along.
 
-    One weight λ ~ Beta(α, α) a batch; the box has √(1 − λ) of each side, rounded down to even pixels, a uniform centre
+    One weight λ ~ Beta(α, α) per batch; the box has √(1 − λ) of each side, rounded down to even pixels, a uniform centre
     in the image, and is cut off at the border. `rule=nominal` (torchbearer, the mixing papers): each image has a box
-    of its own, and the weight stays λ whatever was cut off. `rule=corrected` (the authors' code): one box a batch,
+    of its own, and the weight stays λ whatever was cut off. `rule=corrected` (the authors' code): one box per batch,
     and the weight is the share of pixels left.
     """
 

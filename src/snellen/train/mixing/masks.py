@@ -25,7 +25,7 @@ class FMix:
     λ. `decay` is the power by which amplitudes fall with frequency. `spectrum=official` is what the public code does
     (only two horizontal frequencies, by an indexing slip that all published results share), `isotropic` what the
     paper describes. `soft` is the largest half-width of a ramp between the two, as a share of all pixels; 0 copies
-    pixels, so that label maps move along. `per=batch` draws one λ and one mask a batch, `sample` one an image.
+    pixels, so that label maps move along. `per=batch` draws one λ and one mask per batch, `sample` one per image.
     """
 
     alpha: float = 1.0
@@ -47,16 +47,16 @@ class FMix:
         count, height, width = batch.shape
         weights = batch.weights(self.alpha, count if self.per == "sample" else 1)
         pair = batch.pair()
-        kept = kept_pixels(weights, height * width, batch.draws)
+        own_pixels = own_pixel_counts(weights, height * width, batch.draws)
         noise = torch.randn(len(weights), *noise_shape(self.spectrum, height, width), generator=batch.draws)
-        masks = self.masks(batch.send(noise.numpy()), weights, kept, (height, width))
+        masks = self.masks(batch.send(noise.numpy()), weights, own_pixels, (height, width))
         share = batch.send(weights.astype(np.float32))
         return pair.faded(masks, share) if self.soft else pair.chosen(masks, share)
 
-    def masks(self, noise: Tensor, weights: np.ndarray, kept: np.ndarray, size: tuple[int, int]) -> Tensor:
+    def masks(self, noise: Tensor, weights: np.ndarray, own_pixels: np.ndarray, size: tuple[int, int]) -> Tensor:
         """[N, H, W], bool or, if soft, float: the own share of each pixel, from normal draws [N, *noise_shape]."""
         field = low_frequency_field(noise, self.spectrum, *size, self.decay)
-        return ramp(field, kept, weights, self.soft) if self.soft else brightest(field, kept)
+        return ramp(field, own_pixels, weights, self.soft) if self.soft else brightest(field, own_pixels)
 
 
 @dataclass(frozen=True)
@@ -97,28 +97,28 @@ def fixed_masks(
     """The shares λ and the masks bool [k, H, W], true where an image keeps its own pixels; made on the CPU."""
     draws = torch.Generator().manual_seed(masks.seed)
     shares = beta(masks.alpha + reformulated, masks.alpha, masks.k, draws)
-    kept = kept_pixels(shares, height * width, draws)
+    own_pixels = own_pixel_counts(shares, height * width, draws)
     noise = torch.randn(masks.k, *noise_shape("official", height, width), generator=draws)
-    drawn = brightest(low_frequency_field(noise, "official", height, width, masks.decay), kept)
-    return shares.tolist(), drawn.to(device)
+    own = brightest(low_frequency_field(noise, "official", height, width, masks.decay), own_pixels)
+    return shares.tolist(), own.to(device)
 
 
-def kept_pixels(weights: np.ndarray, pixels: int, draws: torch.Generator) -> np.ndarray:
+def own_pixel_counts(weights: np.ndarray, pixels: int, draws: torch.Generator) -> np.ndarray:
     """int64 [N]: weights · pixels, rounded up or down by the toss of a coin."""
     up = torch.randint(2, (len(weights),), generator=draws).numpy().astype(bool)
     return np.where(up, np.ceil(weights * pixels), np.floor(weights * pixels)).astype(np.int64)
 
 
-def ramp(field: Tensor, kept: np.ndarray, weights: np.ndarray, soft: float) -> Tensor:
+def ramp(field: Tensor, own_pixels: np.ndarray, weights: np.ndarray, soft: float) -> Tensor:
     """float [N, H, W]: 1 for the brightest pixels, 0 for the darkest, falling linearly in rank round the cut.
 
-    The ramp has 2 · int(min(soft, λ, 1 − λ) · pixels) steps, the first 1 and the last 0, half on each side of `kept`.
+    The ramp has 2 · int(min(soft, λ, 1 − λ) · pixels) steps, the first 1 and the last 0, half on each side of `own_pixels`.
     """
     flat = field.flatten(1)
     rank = flat.argsort(dim=1, descending=True, stable=True).argsort(dim=1).float()
     half = np.floor(np.minimum(soft, np.minimum(weights, 1 - weights)) * flat.shape[1])
-    # Without a ramp the cut lies between two ranks, and any slope of at least 1 a rank is a step.
-    last = np.where(half > 0, kept + half - 1, kept - 0.5)
+    # Without a ramp the cut lies between two ranks, and any slope of at least 1 per rank is a step.
+    last = np.where(half > 0, own_pixels + half - 1, own_pixels - 0.5)
     slope = np.where(half > 0, 1 / np.maximum(2 * half - 1, 1), 2.0)
     ends = torch.from_numpy(np.stack([last, slope]).astype(np.float32))
     ends = ends.pin_memory().to(field.device, non_blocking=True) if field.device.type == "cuda" else ends

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def fitted(partners: Tensor, size: tuple[int, int], resize: bool = False, mean: Mean = None) -> Tensor:
     """The images [N, 3, h, w] at `size` (height, width), of the same type.
 
-    Smaller ones are padded all round (28 to 32: two pixels a side; an odd one goes right and below) with `mean`, 0 if
+    Smaller ones are padded all round (28 to 32: two pixels per side; an odd one goes right and below) with `mean`, 0 if
     none. Others are resized with `resize` (bilinear, antialiased) and are an error without it.
     """
     height, width = partners.shape[2:]
@@ -48,11 +48,11 @@ def paint(mean: Mean, images: Tensor) -> Tensor:
 def like(partners: Tensor, images: Tensor, mean: Mean) -> Tensor:
     """As many partners as there are images, of their size, type and device."""
     if len(partners) < len(images):
-        raise UserError(f"expected at least {len(images)} partners, one an image, got {len(partners)}")
+        raise UserError(f"expected at least {len(images)} partners, one per image, got {len(partners)}")
     if partners.dim() != 4 or partners.shape[1] != images.shape[1]:
         raise UserError(f"expected partners [B, {images.shape[1]}, h, w], got {list(partners.shape)}")
-    kept = _moved(partners[: len(images)], images.device)
-    return fitted(as_type(kept, images.dtype), (images.shape[2], images.shape[3]), mean=mean)
+    part = _moved(partners[: len(images)], images.device)
+    return fitted(as_type(part, images.dtype), (images.shape[2], images.shape[3]), mean=mean)
 
 
 def as_type(values: Tensor, dtype: torch.dtype) -> Tensor:
@@ -63,7 +63,7 @@ def as_type(values: Tensor, dtype: torch.dtype) -> Tensor:
 
 
 def _moved(values: Tensor, device: torch.device) -> Tensor:
-    """The values on a device; by way of pinned memory to a GPU, so that nobody waits for it to be idle."""
+    """The values on a device; by way of pinned memory to a GPU, so that the copy does not wait for it to be idle."""
     if values.device.type == "cpu" and device.type == "cuda":
         values = values.pin_memory()
     return values.to(device, non_blocking=True)

@@ -93,11 +93,11 @@ def _shifted(sums: Tensor, by: int, axis: int) -> Tensor:
     """Of n + 1 entries along an axis the n from 0 + by on; the first or the last entry where that is outside."""
     length = sums.shape[axis] - 1
     inside = max(min(length - by + 1, length) if by > 0 else length + by, 0)
-    kept = sums.narrow(axis, max(by, 0) if inside else 0, inside)
+    inner = sums.narrow(axis, max(by, 0) if inside else 0, inside)
     shape = list(sums.shape)
     shape[axis] = length - inside
     edge = sums.narrow(axis, length if by > 0 else 0, 1).expand(shape)
-    return torch.cat([kept, edge] if by > 0 else [edge, kept], axis)
+    return torch.cat([inner, edge] if by > 0 else [edge, inner], axis)
 
 
 def _extent(length: int, reach: int, device: torch.device) -> Tensor:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class SaliencyMix:
     """SaliencyMix (Uddin et al. 2021): a box round the most salient pixel of the partner, pasted at the same place.
 
-    One weight λ ~ Beta(α, α) a batch decides the box's size, as in `cutmix(rule=corrected)`; the loss weight is the
+    One weight λ ~ Beta(α, α) per batch decides the box's size, as in `cutmix(rule=corrected)`; the loss weight is the
     share of pixels left. `per=batch` is the published reading: one box for all, round the peak of the first image's
     partner; with `sample` each partner's own peak. Label maps move along. Saliency is OpenCV's fine-grained one of
     the image as bytes (the public code shows it normalised floats, of which it reads the bytes: not copied here).

@@ -13,7 +13,7 @@ IGNORE = -100  # the label of a pixel that counts in no loss
 
 
 class Targets(NamedTuple):
-    """Two labels an image and the share of the first: a tuple, so that loaders and `pin_memory` pass it on.
+    """Two labels per image and the share of the first: a tuple, so that loaders and `pin_memory` pass it on.
 
     `own` and `partner` are int64 [B], or label maps [B, H, W]; `weight` is float32 [B] in 0 to 1 on the same device,
     the share of `own` in the loss. Where there is nothing to share, `partner` is the very same tensor as `own`.
