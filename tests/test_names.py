@@ -40,4 +40,9 @@ def test_no_name_is_a_participle(file: Path) -> None:
 
 
 def test_a_participle_would_be_seen() -> None:
-    assert set(bound_names(ast.parse("def told(held):\n    made = self.found = 1"))) == {"told", "held", "made", "found"}
+    assert set(bound_names(ast.parse("def told(held):\n    made = self.found = 1"))) == {
+        "told",
+        "held",
+        "made",
+        "found",
+    }
