@@ -96,7 +96,7 @@ def test_pictures_show_the_named_method(model: Model, tmp_path: Path, monkeypatc
     picture = np.asarray(Image.open(one.picture))[::28, ::28]
     assert (picture == np.concatenate([pixels, overlay(pixels, heat)], 1)).all()
     ((targets, layer),) = CALLS
-    assert (targets, layer) == ([int(one.answer)], None)
+    assert (targets, layer) == ([int(one.said)], None)
     with pytest.raises(UserError, match="unknown method of maps 'tap'; did you mean 'top'"):
         explain_images(model, [tmp_path / "photo.png"], method="tap")
     (tmp_path / "nets.py").write_text(

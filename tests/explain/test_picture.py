@@ -96,7 +96,7 @@ def test_a_model_without_a_canvas_sees_the_image_as_it_is(at) -> None:
     network = load_model("python:nets.py:reds").module
     assert network is not None
     (told,) = explain_images(from_torch(network, device="cpu"), ["corner.png"], out="maps")
-    assert told.answer == "1"
+    assert told.said == "1"
     # a sixteenth of the reds is 250, the others are 10: 25 on average
     assert told.confidence == pytest.approx(float(torch.tensor([-1.0, 1.0]).mul(25 / 255).softmax(0)[1]), abs=1e-6)
 

@@ -7,7 +7,15 @@ from typing import Any
 
 from snellen.distort.words import VARIANTS, in_words
 
-SAID = ("of", "kind", "masking", "fill", "other", "area", "removed")  # facts that tell findings of one name apart
+TELLING_FACTS = (
+    "of",
+    "kind",
+    "masking",
+    "fill",
+    "other",
+    "area",
+    "removed",
+)  # facts that tell findings of one name apart
 
 
 def plain_label(name: str, distortions: Sequence[str], facts: Mapping[str, Any], on: str) -> str:
@@ -17,7 +25,7 @@ def plain_label(name: str, distortions: Sequence[str], facts: Mapping[str, Any],
     if len(different) == 1:
         words += f" under {in_words(different.pop())}"
     elif facts:
-        words = ", ".join([words, *(str(facts[fact]) for fact in SAID if fact in facts)])
+        words = ", ".join([words, *(str(facts[fact]) for fact in TELLING_FACTS if fact in facts)])
     label = words if words.startswith("iO") else words[:1].upper() + words[1:]
     return label + images_of(on)
 

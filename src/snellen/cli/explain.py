@@ -59,7 +59,7 @@ def _print_explained(pictures: Sequence[Explanation], *, as_json: bool) -> None:
         print(json_text.dumps(rows, indent=1, ensure_ascii=False))
         return
     for one in pictures:
-        print(f"{one.picture}: {one.answer} ({one.confidence:.0%})")
+        print(f"{one.picture}: {one.said} ({one.confidence:.0%})")
 
 
 def _print_beside(beside: Beside, *, as_json: bool) -> None:

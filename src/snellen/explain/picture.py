@@ -35,7 +35,7 @@ class Explanation:
 
     image: Path
     picture: Path
-    answer: str
+    said: str
     confidence: float
 
 
