@@ -13,6 +13,7 @@ import snellen
 from snellen.audits import default_audits, parse_audits
 from snellen.cli import main
 from snellen.exam.prepare import prepare
+from snellen.exam.request import AuditRequest
 from snellen.models import from_callable
 
 PHANTOM = "phantom:test?size=16&n=36"
@@ -82,14 +83,14 @@ def test_a_run_that_was_made_without_them_stays_as_it_is(tmp_path: Path) -> None
     facts = json.loads((folder / "run.json").read_text())
     del facts["audit_reasons"]
     (folder / "run.json").write_text(json.dumps(facts))
-    prepared = prepare(first_pixel(), PHANTOM, None, folder)
+    prepared = prepare(AuditRequest(models=(first_pixel(),), data=PHANTOM, out=folder))
     assert prepared.plan().forward_passes == 0
     assert set(prepared.reasons.values()) == {"as before in this run folder"}
-    assert prepare(first_pixel(), PHANTOM, None, tmp_path / "new").plan().forward_passes > 0
+    assert prepare(AuditRequest(models=(first_pixel(),), data=PHANTOM, out=tmp_path / "new")).plan().forward_passes > 0
 
 
 def test_a_run_says_why_its_audits_were_asked(tmp_path: Path) -> None:
     run = snellen.audit(first_pixel(), PHANTOM, None, tmp_path / "run", quiet=True, report=False)
     assert list(run.facts["audit_reasons"].values()) == ["default", "default", MASKS]
-    assert prepare(first_pixel(), PHANTOM, None, run.path).plan().forward_passes == 0
+    assert prepare(AuditRequest(models=(first_pixel(),), data=PHANTOM, out=run.path)).plan().forward_passes == 0
     assert {"bg_gap", "cut_occlusion", "interference"} <= set(run.findings()["name"])

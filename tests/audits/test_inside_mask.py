@@ -22,6 +22,7 @@ from snellen.engine.keep.map_reader import MapReader, masked_maps
 from snellen.engine.keep.store import Store
 from snellen.errors import UserError
 from snellen.exam.prepare import prepare
+from snellen.exam.request import AuditRequest
 from snellen.explain import gradcam
 from snellen.measure import accuracy, inside_mask, paired_difference
 from snellen.models import from_callable, from_torch
@@ -164,7 +165,8 @@ def test_a_resumed_run_asks_nothing_and_keeps_its_maps_and_pictures(tmp_path) ->
     assert len(run.maps("red").ids) == len(data)
     facts = run.findings().query("name == 'inside_mask'").iloc[0]
     assert facts["value"] == pytest.approx(1)
-    assert prepare(models, data, "inside_mask", run.path, device="cpu").plan().forward_passes == 0
+    request = AuditRequest(models=(models,), data=data, audits=("inside_mask",), out=run.path, device="cpu")
+    assert prepare(request).plan().forward_passes == 0
     before = run.results()["findings"]
     assert (
         snellen.audit(models, data, "inside_mask", run.path, quiet=True, device="cpu").results()["findings"] == before

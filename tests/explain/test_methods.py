@@ -13,7 +13,7 @@ from PIL import Image
 from torch import Tensor, nn
 
 import snellen
-from snellen.audits import Exam
+from snellen.audits import Audit, Exam
 from snellen.audits.finding import Finding
 from snellen.catalogue import catalogue
 from snellen.cli import main
@@ -48,7 +48,7 @@ def model() -> Model:
 
 
 @dataclass(frozen=True)
-class Maps:
+class Maps(Audit):
     """Asks for maps of a method and concludes nothing."""
 
     method: str = "top"
