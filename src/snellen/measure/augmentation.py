@@ -26,9 +26,10 @@ def affinity(
 ) -> OverRuns:
     """Accuracy on augmented less accuracy on clean test images, of models trained without the augmentation.
 
-    (Gontijo-Lopes et al. 2020; paper 000, table 6.) 0 is no loss, negative a loss. Each argument is an accuracy, one
-    per run, or scores [runs, samples] of the same images; only with scores is there an interval, a paired bootstrap,
-    and `n` counts samples. A mixed image's label is that of the image which has the most of it.
+    (Gontijo-Lopes et al. 2020; Marcu & Prügel-Bennett 2022, table 6.) 0 is no loss, negative a loss. Each argument
+    is an accuracy, one per run, or scores [runs, samples] of the same images; only with scores is there an
+    interval, a paired bootstrap, and `n` counts samples. A mixed image's label is that of the image which has the
+    most of it.
     """
     clean, augmented = means(clean_accuracy), means(augmented_accuracy)
     same_runs(clean=clean, augmented=augmented)

@@ -1,4 +1,4 @@
-"""What the background does: the BG-Gap, and the part it plays in each single answer (Xiao et al. 2021, paper 004)."""
+"""What the background does: the BG-Gap, and the part it plays in each single answer (Xiao et al. 2021)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Categories(Estimate):
 
 
 def bg_gap(mixed_same_correct: ArrayLike, mixed_rand_correct: ArrayLike, groups: ArrayLike | None = None) -> Estimate:
-    """Accuracy lost when the class of the background is drawn at random (paper 004, table 2).
+    """Accuracy lost when the class of the background is drawn at random (Xiao et al. 2021, table 2).
 
     Mean of the first less mean of the second, −1 to 1. Both are [samples] or [runs, samples] of 0/1, paired by
     foreground; nan does not count. The interval is a paired bootstrap over samples, or over `groups` of them.
@@ -51,7 +51,7 @@ def background_categories(
     background_correct: ArrayLike,
     groups: ArrayLike | None = None,
 ) -> Categories:
-    """What part foreground and background play in each answer (paper 004, table 3).
+    """What part foreground and background play in each answer (Xiao et al. 2021, table 3).
 
     0/1 [samples] or [runs, samples], of the same images: right on the full image (Original), on the foreground
     (Mixed-Rand) and on the background (Only-BG-T). Full and foreground alike: BG Irrelevant. Right on the full image

@@ -1,4 +1,4 @@
-"""Progress: how one accuracy moves with another over several models (paper 004, figure 8)."""
+"""Progress: how one accuracy moves with another over several models (Xiao et al. 2021, figure 8)."""
 
 from __future__ import annotations
 

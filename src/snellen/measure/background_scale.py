@@ -1,4 +1,4 @@
-"""The size of an object: how it bears on what its background tells, and how much it tells by itself (paper 004, D)."""
+"""The size of an object: how it bears on what its background tells, and how much it tells by itself (Xiao et al. 2021, D)."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class ScaleLeakage(Estimate):
 def accuracy_by_size(
     correct: ArrayLike, area: ArrayLike, edges: Sequence[float], groups: ArrayLike | None = None
 ) -> BySize:
-    """Accuracy against box size (paper 004, figure 14): one bin between each two `edges`, the last with its upper end.
+    """Accuracy against box size (Xiao et al. 2021, figure 14): one bin between each two `edges`, the last with its upper end.
 
     `correct` is [samples] or [runs, samples] of 0/1; `area` [samples] is the share of the image that the box covers, nan
     where it is not known. Bins without images have nan. Objects of the median size belong to the smaller half.

@@ -1,4 +1,4 @@
-"""The direction of what a modification changes: which classes gain errors and which lose them (paper 000, section 4.1).
+"""The direction of what a modification changes: which classes gain and lose errors (Marcu & Prügel-Bennett 2022, section 4.1).
 
 The paper asks whether not the size of a shift matters but where it points. Here a direction is the vector of the
 change, per predicted class, in the share of wrong answers; runs that agree on it were moved the same way.

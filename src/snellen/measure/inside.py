@@ -10,7 +10,7 @@ def inside_mask(maps: ArrayLike, masks: ArrayLike) -> NDArray[np.float64]:
     """The share of each map's energy that lies inside its mask, float64 [B] in 0…1; nan where a map is 0 everywhere.
 
     `maps` [B, H, W] are not negative, `masks` [B, H, W] are true inside. An even map gives the mask's share of the image,
-    which is what a share is to be compared with (paper 004, figure 6: networks trained on Mixed-Rand look at the
+    which is what a share is to be compared with (Xiao et al. 2021, figure 6: networks trained on Mixed-Rand look at the
     foreground more).
     """
     heat, inside = np.asarray(maps, np.float64), np.asarray(masks).astype(bool)

@@ -1,4 +1,4 @@
-"""Data interference: does a distortion push the errors towards one class? (Marcu & Prügel-Bennett, paper 000)
+"""Data interference: does a distortion push the errors towards one class? (Marcu & Prügel-Bennett 2022)
 
 If it does, the distortion shows the model something that it takes for that class, and a loss of accuracy may be an
 artefact of the distortion rather than a weakness of the model.
@@ -48,7 +48,7 @@ def interference(
     repeats: int = REPEATS,
     seed: int = 0,
 ) -> Interference:
-    """The data interference (DI) index of a distortion (paper 000, equation 1).
+    """The data interference (DI) index of a distortion (Marcu & Prügel-Bennett 2022, equation 1).
 
     `clean` and `distorted` are predicted classes, [runs, samples] or [samples]. Per run r, count the wrong answers by
     the class c that was predicted and divide by all wrong answers of that run and condition (`normaliser="errors"`) or
@@ -129,7 +129,7 @@ def _per_run(increase: Floats) -> tuple[Floats, NDArray[np.int64]]:
 
 
 def _worst_per_run(increase: Floats) -> Floats:
-    """As v_r, but of the class that rises most in that very run (paper 000, table 9)."""
+    """As v_r, but of the class that rises most in that very run (Marcu & Prügel-Bennett 2022, table 9)."""
     rise = _rise(increase)
     return _dominance(rise.max(axis=-1), rise)
 

@@ -1,4 +1,4 @@
-"""Interference by chance: how high the DI index gets when wrong answers fall on classes at random (paper 000, B.2)."""
+"""Interference by chance: the DI index of wrong answers that fall on classes at random (Marcu & Prügel-Bennett 2022, B.2)."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def interference_null(
     repeats: int = REPEATS,
     seed: int = 0,
 ) -> Floats:
-    """DI indices by chance, [repeats]: every error on distorted data goes to a random class (paper 000, B.2).
+    """DI indices by chance, [repeats]: every error on distorted data goes to a random class (Marcu & Prügel-Bennett 2022, B.2).
 
     The clean errors stay as they are, and so do the runs and each run's number of distorted errors (those of −1
     included). `kind="uniform"` draws a class per error; `"one"` draws one class per run, which takes all its errors.

@@ -1,4 +1,4 @@
-"""iOcclusion: how occlusion changes the gap between seen and unseen images (paper 000, section 3.2, equation 1)."""
+"""iOcclusion: how occlusion changes the gap between seen and unseen images (Marcu & Prügel-Bennett 2022, equation 1)."""
 
 from __future__ import annotations
 

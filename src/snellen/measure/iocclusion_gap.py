@@ -1,4 +1,4 @@
-"""How far two iOcclusions are apart: of two fills, two parts of the data or two models (paper 000, section 3.2)."""
+"""How far two iOcclusions are apart: of two fills, two parts of the data or two models (Marcu & Prügel-Bennett 2022, 3.2)."""
 
 from __future__ import annotations
 

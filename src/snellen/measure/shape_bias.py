@@ -1,4 +1,4 @@
-"""Shape or texture: which of two cues in conflict a model follows (Geirhos et al. 2019; paper 000, section 2.1)."""
+"""Shape or texture: which of two cues in conflict a model follows (Geirhos et al. 2019; Marcu & Prügel-Bennett 2022, 2.1)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from snellen.measure.estimate import Estimate, as_runs
 class ShapeBias(Estimate):
     """`value` is the `shape_bias`: of the answers to conflicts that name the shape or the texture, the share of shapes.
 
-    `shape_accuracy` and `texture_accuracy` are shares of all images, agreeing ones included, as paper 000 counts them.
+    `shape_accuracy` and `texture_accuracy` are shares of all images, agreeing ones included (as in Marcu & Prügel-Bennett 2022).
     `conflicts` counts the images whose cues differ, `decided` the answers to them that name either cue (over all runs);
     `n` is the number of conflicts.
     """
