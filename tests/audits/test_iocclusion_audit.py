@@ -57,7 +57,7 @@ def observer(clean_gap: float, covered_gap: float) -> Model:
 
 
 def test_a_planted_gap_is_found_and_its_parts_are_told(splits: tuple[str, str]) -> None:
-    """10 % of test images missed when clean, 25 % when covered, no training image: iOcclusion 2.5."""
+    """10 % of test images missed when clean, 25% when covered, no training image: iOcclusion 2.5."""
     run = snellen.audit(observer(0.1, 0.25), splits[0], "occlusion([0.25])", train=splits[1], quiet=True, report=False)
     (found,) = [one for one in run.results()["findings"] if one["name"] == "iocclusion"]
     assert found["value"] == pytest.approx(2.5)
@@ -95,7 +95,7 @@ def test_the_printed_table_tells_maskings_apart(splits: tuple[str, str], capsys:
     cells = [re.split(r"  +", line.strip()) for line in capsys.readouterr().out.splitlines() if line.startswith("  ")]
     rows = [(row[0], row[-1]) for row in cells if "iocclusion" in row[0] or row[0] in ("affinity", "direction")]
     assert len(set(rows)) == len(rows) > 10
-    assert ("iocclusion", "iOcclusion under white Fourier mask of 25 %") in rows
+    assert ("iocclusion", "iOcclusion under white Fourier mask of 25%") in rows
     assert ("iocclusion_fill_gap", "iOcclusion fill gap, squares: black less white") in rows
 
 

@@ -110,7 +110,7 @@ def test_a_wrong_call_is_told(world):
 def test_the_networks_of_a_rung_learn_from_what_they_are_taught(world, tmp_path):
     ladder = Ladder(
         "t", "p", "s", "phantom:test?size=32&n={images}", "iocclusion", "up", train="phantom:train?size={size}&n=40",
-        learnt="phantom:train?size={size}&n=20", audits="occlusion([0.3], [black])", values=(0.5,),
+        audit_train="phantom:train?size={size}&n=20", audits="occlusion([0.3], [black])", values=(0.5,),
         make_training_data=lambda data, x: under_cover(data, LEARNT, COPIES, x, BLACK),
     )  # fmt: skip
     step = _step("taught", ladder, ladder.rungs(12)[0], tmp_path)
