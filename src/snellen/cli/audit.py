@@ -8,11 +8,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
-from snellen.cli.options import AsJson, finish, takes
+from snellen.cli.options import AsJson, Config, finish, takes
 from snellen.exam.request import AuditRequest
 from snellen.settings_file import resolve
 
@@ -20,10 +18,7 @@ from snellen.settings_file import resolve
 @takes(AuditRequest, arguments=("models",))
 def audit(
     settings: Mapping[str, Any],
-    config: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="settings from a YAML file, such as a run's settings.yaml; options win"),
-    ] = None,
+    config: Config = None,
     json: AsJson = False,
 ) -> None:
     """Show distorted images to models and write findings and a report."""

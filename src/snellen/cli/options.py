@@ -31,13 +31,13 @@ def finish(code: int) -> None:
 
 
 def takes(
-    *classes: type[Request], arguments: tuple[str, ...] = (), without: tuple[str, ...] = ()
+    *classes: type[Request], arguments: tuple[str, ...] = ()
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command the settings of a request, or of several, as its options (the named ones as its arguments).
 
     The command's first parameter receives those that were given, by name; its other parameters stay options of its own.
     """
-    chosen = [one for cls in classes for one in settings_of(cls) if one.name not in without]
+    chosen = [one for cls in classes for one in settings_of(cls)]
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         own = list(inspect.signature(command, eval_str=True).parameters.values())[1:]

@@ -81,14 +81,11 @@ class TrainRequest(RecipeChoice):
     quiet: bool = setting("print nothing but errors", False, short="-q")
 
     def __post_init__(self) -> None:
-        from snellen.train.groupdro import with_groups
-
         super().__post_init__()
-        if self.groups is not None:
-            object.__setattr__(
-                self, "recipe", replace(self.how, robust=with_groups(self.how.robust, self.groups) or "none")
+        if self.groups is not None:  # `resolve_training` puts them into `robust`; a whole recipe names its own
+            raise UserError(
+                f"--groups {self.groups} needs --robust groupdro beside it; a Recipe names its groups itself"
             )
-            object.__setattr__(self, "groups", None)
         if self.data is None or self.data == "":
             raise UserError("no data given; for example: --data folder:photos (see `snellen list data`)")
         if self.partner is not None and self.how.objective != "reformulated":
