@@ -18,6 +18,7 @@ HELPERS = {  # modules at the top that any room may use
         "cache_folder",
         "errors",
         "extras",
+        "files",
         "hashing",
         "lazy_torch",
         "notation",

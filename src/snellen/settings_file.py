@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from snellen.atomic import write_atomic
 from snellen.errors import UserError
+from snellen.files.yaml_file import read_yaml
 from snellen.request import Request, is_given, settings_of
 
 R = TypeVar("R", bound=Request)
@@ -15,18 +16,7 @@ R = TypeVar("R", bound=Request)
 
 def read_settings(path: Path) -> dict[str, Any]:
     """The settings of a YAML file; `batch-size` and `batch_size` are the same word."""
-    import yaml
-
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise _unreadable(path, error) from None
-    except (UnicodeDecodeError, RecursionError) as error:
-        raise UserError(f"{path} is not YAML: {error}") from None
-    except (yaml.YAMLError, ValueError) as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f" line {mark.line + 1}" if mark else ""
-        raise UserError(f"{path}{where} is not YAML: {getattr(error, 'problem', error)}") from None
+    content = read_yaml(path, "settings file")
     if content is None:
         return {}
     if not isinstance(content, dict):
@@ -67,9 +57,3 @@ def _is_plain(value: Any) -> bool:
     if isinstance(value, list):
         return all(map(_is_plain, value))
     return isinstance(value, str | bool | int | float)
-
-
-def _unreadable(path: Path, error: OSError) -> UserError:
-    if isinstance(error, FileNotFoundError):
-        return UserError(f"no settings file '{path}'")
-    return UserError(f"settings file '{path}' cannot be read: {(error.strerror or str(error)).lower()}")

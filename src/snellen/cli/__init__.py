@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import traceback
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -70,11 +71,15 @@ for _name, (_command, _examples) in COMMANDS.items():
 for _name, (_group, _examples) in GROUPS.items():
     app.add_typer(_group, name=_name, epilog=epilog(*_examples))
 
+DEBUG = "--debug"
 _ClickError: Any = typer.BadParameter.__mro__[2]  # typer brings its own click, or uses the installed one
 
 
 @app.callback(invoke_without_command=True)
-def version_option(version: Annotated[bool, typer.Option("--version", help="print the version")] = False) -> None:
+def general_options(
+    version: Annotated[bool, typer.Option("--version", help="print the version")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="show the traceback of an error; may stand anywhere")] = False,
+) -> None:
     if version:
         from snellen.version import __version__
 
@@ -83,13 +88,19 @@ def version_option(version: Annotated[bool, typer.Option("--version", help="prin
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run a command; errors the user can fix are one line on stderr and exit code 2."""
+    """Run a command; errors the user can fix are one line on stderr and exit code 2, defects of ours a traceback and 3."""
+    words = sys.argv[1:] if arguments is None else arguments
+    debug = DEBUG in words
     try:
-        code = app(arguments, standalone_mode=False)
+        code = app([word for word in words if word != DEBUG], standalone_mode=False)
     except UserError as error:
-        sys.exit(_refuse(str(error)))
+        sys.exit(_refuse(str(error), debug))
     except _ClickError as error:
         sys.exit(_misused(error))
+    except Exception:
+        traceback.print_exc()
+        print("error: this is a defect of snellen, not of your input; please report the lines above", file=sys.stderr)
+        sys.exit(3)
     if code == 130:
         print("stopped; the same command continues where it was", file=sys.stderr)
     sys.exit(code or 0)
@@ -110,6 +121,8 @@ def _misused(error: Any) -> int:
     return _refuse(f"{text[:1].lower()}{text[1:]}{'' if text.endswith('?') else f'; see `{path} --help`'}")
 
 
-def _refuse(text: str) -> int:
+def _refuse(text: str, debug: bool = False) -> int:
+    if debug:
+        traceback.print_exc()
     print(f"error: {text}", file=sys.stderr)
     return 2

@@ -1,0 +1,20 @@
+"""The one way in: everything that is read from a file passes through here, bounded by size and checked by a schema."""
+
+from snellen.files.json_file import decode_json, fit, read_json
+from snellen.files.net import Damaged, reading
+from snellen.files.plain import GIB, KIB, MIB, file_size, open_file, read_bytes, read_text
+
+__all__ = [
+    "GIB",
+    "KIB",
+    "MIB",
+    "Damaged",
+    "decode_json",
+    "file_size",
+    "fit",
+    "open_file",
+    "read_bytes",
+    "read_json",
+    "read_text",
+    "reading",
+]

@@ -1,0 +1,99 @@
+"""Files as bytes and text: regular ones only, so that nothing can hold a reader up, and never more than a bound."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from pathlib import Path
+from typing import BinaryIO
+
+from snellen.errors import UserError
+
+KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
+_SORTS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+_REASONS = {
+    errno.ELOOP: "its links go round in a circle",
+    errno.ENAMETOOLONG: "the name is too long",
+    errno.EACCES: "permission denied; change its permissions",
+    errno.EISDIR: "it is a folder",
+}
+
+
+def open_file(path: Path | str, kind: str = "file") -> BinaryIO:
+    """A regular file, open for reading; a pipe, a socket, a device or a folder is refused before it is opened."""
+    try:
+        _check_regular(os.stat(path), path, kind)
+        number = os.open(path, os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0))  # it may have become a pipe
+    except (OSError, ValueError) as error:
+        raise unreadable(path, kind, error) from None
+    try:
+        _check_regular(os.fstat(number), path, kind)
+        return os.fdopen(number, "rb")
+    except BaseException:
+        os.close(number)
+        raise
+
+
+def read_bytes(path: Path | str, kind: str = "file", most: int = 64 * MIB) -> bytes:
+    """The content of a regular file of at most `most` bytes."""
+    with open_file(path, kind) as file:
+        try:
+            content = file.read(most + 1)
+        except OSError as error:
+            raise unreadable(path, kind, error) from None
+    if len(content) > most:
+        raise UserError(f"{kind} '{path}' is larger than {format_size(most)}, the most that is read")
+    return content
+
+
+def read_text(path: Path | str, kind: str = "file", most: int = 16 * MIB) -> str:
+    """The text of a UTF-8 file, with or without a byte order mark; a wrong byte is named by its line."""
+    content = read_bytes(path, kind, most)
+    try:
+        return content.decode("utf-8").removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise UserError(
+            f"{kind} '{path}' line {line}: byte 0x{content[error.start]:02x} is not UTF-8; save it as UTF-8"
+        ) from None
+
+
+def file_size(path: Path | str, kind: str = "file") -> int:
+    """The size of a regular file in bytes."""
+    with open_file(path, kind) as file:
+        return os.fstat(file.fileno()).st_size
+
+
+def format_size(count: int) -> str:
+    """Bytes as people write them: 64 MiB."""
+    for unit, name in ((GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB")):
+        if count >= unit:
+            return f"{count / unit:.4g} {name}"
+    return f"{count} bytes"
+
+
+def unreadable(path: Path | str, kind: str, error: Exception) -> UserError:
+    """The error for a file that cannot be opened or read."""
+    if isinstance(error, FileNotFoundError | NotADirectoryError):
+        if os.path.islink(path):
+            return UserError(f"{kind} '{path}' is a link to a file that is not there")
+        return UserError(f"no {kind} '{path}'")
+    if not isinstance(error, OSError):  # a NUL byte in the name
+        return UserError(f"'{str(path)[:100]}' is not the name of a file: {error}")
+    reason = _REASONS.get(error.errno or 0, (error.strerror or str(error)).lower())
+    return UserError(f"{kind} '{str(path)[:200]}' cannot be read: {reason}")
+
+
+def _check_regular(facts: os.stat_result, path: Path | str, kind: str) -> None:
+    if not stat.S_ISREG(facts.st_mode):
+        sort = _SORTS.get(stat.S_IFMT(facts.st_mode), "not a file")
+        raise UserError(
+            f"'{path}' is {sort}; expected a {kind}" if kind != "file" else f"'{path}' is {sort}, not a file"
+        )
