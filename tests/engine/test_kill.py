@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from snellen.lock import writer_lock
 
 import snellen
-from snellen.engine.keep.lock import writer_lock
 from snellen.errors import UserError
 from snellen.models import from_callable
 
