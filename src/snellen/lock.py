@@ -19,10 +19,11 @@ LOCK = "run.lock"
 
 
 @contextmanager
-def own_folder(folder: Path) -> Iterator[None]:
+def own_folder(folder: Path, leave: bool = True) -> Iterator[None]:
     """The folder, made where it is missing, for this process alone to write.
 
-    One that was made here, and in which nothing was stored before an error, is gone again with the folders above it.
+    One that was made here, and in which nothing was stored before an error, is gone again with the folders above it. The
+    lock's file stays if `leave`: by it a run folder is known that has no run.json yet.
     """
     new = [place for place in (folder, *folder.parents) if not os.path.lexists(place)]
     try:
@@ -36,6 +37,9 @@ def own_folder(folder: Path) -> Iterator[None]:
             if new and os.listdir(folder) == [LOCK]:
                 _remove_bare(new)
             raise
+        finally:
+            if not leave:
+                (folder / LOCK).unlink(missing_ok=True)
 
 
 @contextmanager

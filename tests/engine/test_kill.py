@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from snellen.lock import writer_lock
 
 import snellen
 from snellen.errors import UserError
+from snellen.lock import writer_lock
 from snellen.models import from_callable
 
 from ..gates import kill_when_held, run_unheld

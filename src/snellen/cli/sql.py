@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from snellen.cli.options import AsJson
+from snellen.errors import UserError
 
 
 def sql(
@@ -21,6 +22,11 @@ def sql(
 
     frame = load_run(run).sql(query)
     if json:
-        print(frame.to_json(orient="records", indent=1))
+        try:
+            print(frame.to_json(orient="records", indent=1, default_handler=str))
+        except (OverflowError, ValueError) as error:
+            raise UserError(
+                f"the result cannot be printed as JSON ({error}); cast it to text, as in x::varchar"
+            ) from None
     else:
         print(frame.to_csv(index=False).rstrip("\n") if csv else frame.to_string(index=False))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -57,6 +58,7 @@ class Run(RunFolder):
         from snellen.engine.requests.map import MapRequest
 
         request = MapRequest(method, layer, on, parse(distortion), seed)
+        self.check_files(["maps"])
         return together(stored_maps(self.store, self.map_key(model, run, request)))
 
     def map_key(self, model: str, run: int | str, request: MapRequest) -> str:
@@ -118,6 +120,8 @@ class Run(RunFolder):
 
 def load_run(path: Path | str) -> Run:
     """The run in a folder."""
-    if not (Path(path) / "run.json").exists():
+    if not os.path.exists(Path(path) / "run.json"):
         raise UserError(f"'{path}' is not a run folder: it has no run.json; give the --out of an audit")
-    return Run(path)
+    run = Run(path)
+    _ = run.facts  # one that is damaged is refused here
+    return run

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ def read_facts(folder: Path) -> dict[str, Any]:
     from snellen.engine.keep.schemas import RunFacts
 
     path = folder / NAME
-    if not path.exists():
+    if not os.path.exists(path):
         return {}
     try:
         content: dict[str, Any] = decode_json(read_bytes(path, "run.json"), dict[str, Any], path)

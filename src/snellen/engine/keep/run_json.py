@@ -125,9 +125,9 @@ def _data_change(inputs: Inputs, before: Mapping[str, Any]) -> str:
 
 def _question_change(inputs: Inputs, before: Mapping[str, Any]) -> str:
     for key, label_map in inputs.labels.items():
-        if before["labels"].get("/".join(key), label_map.fingerprint) != label_map.fingerprint:
+        if before.get("labels", {}).get("/".join(key), label_map.fingerprint) != label_map.fingerprint:
             return f"another label map for model '{key[0]}'"
-    old, new = before["settings"]["keep"], inputs.settings.keep
+    old, new = before["settings"].get("keep"), inputs.settings.keep
     if old != new:
         return f"--keep {old or 'none'}, not {new or 'none'}"
     for name, pool in inputs.pools.to_json().items():

@@ -23,9 +23,9 @@ class _Data(msgspec.Struct):
 
 
 class _Card(msgspec.Struct):
-    name: str
     text: str
     fingerprint: str
+    name: str = ""
     classes: list[str] | None = None
     canvas: dict[str, Any] | None = None
     probes: list[list[float | None]] | None = None
@@ -38,7 +38,7 @@ class _Settings(msgspec.Struct):
     precision: str
     batch_size: Positive | None
     shard: Positive
-    keep: Literal["top5", "logits"] | None
+    keep: Literal["top5", "logits"] | None = None
     wanted_batch_size: Positive | None = None
 
 
@@ -63,10 +63,10 @@ class RunFacts(msgspec.Struct):
     settings: _Settings
     asked: dict[str, list[str]]
     models: dict[str, dict[str, _Card]]
-    labels: dict[str, str]
     data: dict[str, _Data]
     audits: list[str]
     notices: list[str]
+    labels: dict[str, str] = {}
     engine: str = "local"
     preprocessing: dict[str, list[_Doubt]] = {}
     audit_reasons: dict[str, str] = {}
