@@ -36,7 +36,7 @@ def write_findings(run: RunFolder, findings: Sequence[Finding], doubts: Sequence
     }
     encoded = encode_json(content)
     write_atomic(run.path / "findings.json", encoded)
-    run.store.write_facts({**facts, "findings": checksum(encoded)})
+    run.store.write_facts({**facts, "checksums": {**facts.get("checksums", {}), "findings.json": checksum(encoded)}})
     write_atomic(run.path / "findings.csv", findings_frame(content["findings"]).to_csv(index=False).encode())
     return content
 
