@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SCHEMA = Path(__file__).with_name("findings.schema.json")
-COLUMNS = ("audit", "name", "model", "value", "low", "high", "n", "unit", "better", "on", "seed", "distortion")
+FINDING_COLUMNS = ("audit", "name", "model", "value", "low", "high", "n", "unit", "better", "on", "seed", "distortion")
 TRUST = ("index", "low", "high", "std", "worst_case", "null95", "noise", "dominant", "flagged")
 
 
@@ -46,7 +46,7 @@ def findings_frame(findings: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
 
     rows = []
     for one in findings:
-        row = {name: one.get(name) for name in COLUMNS if name != "distortion"}
+        row = {name: one.get(name) for name in FINDING_COLUMNS if name != "distortion"}
         row["distortion"] = one["distortions"][0] if len(one["distortions"]) == 1 else " ; ".join(one["distortions"])
         trust = one["interference"] or {}
         row |= {"di" if name == "index" else f"di_{name}": trust.get(name) for name in TRUST}
