@@ -205,7 +205,7 @@ def test_bad_tables_are_told_by_line(tmp_path: Path, content: str, told: str) ->
         (
             '{"images": [{"id": 1, "file_name": "a.png"}], "annotations": [{"category_id": 2, "bbox": [1, 1, 2, 2]}],'
             '"categories": []}',
-            r"annotations\[0\] has category_id 2, which 'categories' does not list",
+            r"annotations\[0\] has category_id '2', which 'categories' does not list",
         ),
         (
             '{"images": [{"id": 1, "file_name": "a.png"}], "annotations": [{"category_id": 2, "bbox": [1]}],'

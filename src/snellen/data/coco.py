@@ -25,7 +25,7 @@ from snellen.errors import UserError
 from snellen.files import GIB, fit, read_json
 from snellen.hashing import checksum
 
-Id = int | str
+Id = int | float | str
 _Pixels = Annotated[float, msgspec.Meta(ge=-FARTHEST, le=FARTHEST)]
 _OWN = {"id", "file_name", "width", "height", "license", "coco_url", "flickr_url", "date_captured"}
 _TEXT = ("group", "video", "texture")  # columns that are words, whatever they are written as
@@ -35,7 +35,7 @@ class Category(msgspec.Struct):
     """A class by its id."""
 
     id: Id
-    name: Id
+    name: Annotated[str, msgspec.Meta(pattern=r"\S")] | int
 
 
 class Annotation(msgspec.Struct):
@@ -78,7 +78,8 @@ def coco(path: str, options: Mapping[str, str]) -> Dataset:
     """The images that a JSON file lists; ids are their file names, classes its categories by their numbers."""
     file, text, conditions = Path(path).expanduser(), f"coco:{path}", dict(options)
     listing: Listing = read_json(file, Listing, "file", 8 * GIB)
-    entries = fit({"images": listing.images}, Images, file).images
+    checked: Images = fit({"images": listing.images}, Images, file)
+    entries = checked.images
     if not entries:
         raise UserError(f"{text} lists no images")
     root = _root(file, entries[0].file_name, conditions.pop("images", None), text)
@@ -87,7 +88,7 @@ def coco(path: str, options: Mapping[str, str]) -> Dataset:
     for number, thing in enumerate(listing.annotations):
         if thing.category_id not in names:
             raise UserError(
-                f"{path}: annotations[{number}] has category_id {thing.category_id!r}, which 'categories' does not list"
+                f"{path}: annotations[{number}] has category_id '{_short(thing.category_id)}', which 'categories' does not list"
             )
         things[thing.image_id].append(thing)
     outlined = bool(listing.annotations) and all(is_outline(bytes(one.segmentation)) for one in listing.annotations)
@@ -96,7 +97,7 @@ def coco(path: str, options: Mapping[str, str]) -> Dataset:
     for number, entry in enumerate(entries):
         if entry.id in seen:
             raise UserError(
-                f"{path}: images[{number}] has the id {entry.id!r}, as an image before it; give each its own"
+                f"{path}: images[{number}] has the id '{_short(entry.id)}', as an image before it; give each its own"
             )
         seen.add(entry.id)
         found = root.find(entry.file_name, f"{path}: images[{number}]")
@@ -109,7 +110,7 @@ def _names(categories: Sequence[Category], path: str) -> dict[Id, str]:
     names: dict[Id, str] = {}
     for one in sorted(categories, key=lambda one: (isinstance(one.id, str), one.id)):
         if one.id in names:
-            raise UserError(f"{path}: two categories have the id {one.id!r}; give each its own")
+            raise UserError(f"{path}: two categories have the id '{_short(one.id)}'; give each its own")
         names[one.id] = str(one.name)
     return names
 
@@ -150,6 +151,10 @@ def _columns(entries: Sequence[Mapping[str, Any]]) -> dict[str, np.ndarray]:
             numbers = np.array(values)
             columns[name] = numbers if numbers.dtype != object else np.array(list(map(str, values)), object)
     return columns
+
+
+def _short(id: Id) -> str:
+    return str(id)[:60]
 
 
 def _root(file: Path, first: str, folder: str | None, text: str) -> Root:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 LONGEST_TEXT = 64 * 2**20  # characters of packed run lengths
 _Coordinate = Annotated[float, msgspec.Meta(ge=-1e6, le=1e6)]
-_Polygon = Annotated[list[_Coordinate], msgspec.Meta(min_length=6)]
+_Polygon = Annotated[list[_Coordinate], msgspec.Meta(min_length=4)]
 
 
 class Runs(msgspec.Struct):

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
 _WNID = re.compile(r"n\d{8}")
+_PIXELS = re.compile(r"[0-9]{1,7}(\.0*)?")
 
 
 def voc(path: str, options: Mapping[str, str]) -> Dataset:
@@ -101,7 +102,7 @@ def _annotated(image: BoxedImage, file: Path, first: int) -> BoxedImage:
     if not os.path.lexists(file):
         return replace(image, annotated=False)
     try:
-        root = read_xml(file, "annotation", name=image.source)
+        root = read_xml(file, "file of annotations", name=image.source)
         things = [_thing(one, number, first) for number, one in enumerate(root.iter("object"), 1)]
         size = _size(root)
     except UserError as error:
@@ -132,12 +133,17 @@ def _size(root: Element) -> tuple[int, int] | None:
     if None in stated:
         return None
     width, height = (number.strip() if number is not None else "" for number in stated)
-    if not re.fullmatch(r"[0-9]{1,7}", width, re.ASCII) or not re.fullmatch(r"[0-9]{1,7}", height, re.ASCII):
-        raise UserError(f"its size is no number of pixels: {width[:20]!r} x {height[:20]!r}")
-    return int(width), int(height)
+    if not _PIXELS.fullmatch(width) or not _PIXELS.fullmatch(height):
+        raise UserError(f"its size is no number of pixels: '{width[:20]}' x '{height[:20]}'")
+    return int(float(width)), int(float(height))
 
 
 def _object(file: Path, number: int) -> np.ndarray:
     """bool [H, W]: the pixels of an object, by its place in the XML file, in a palette image that numbers them from 1."""
     with open_image(read_image(file, "mask")) as image:
-        return np.asarray(image) == number + 1
+        values = np.asarray(image)
+    if values.ndim != 2:
+        raise UserError(
+            f"it has {values.shape[-1]} channels; expected one, a palette image that numbers objects from 1"
+        )
+    return values == number + 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
 from collections import Counter
@@ -35,11 +36,16 @@ def decode_json(content: bytes | str, schema: type[T] | Any, source: Path | str)
 
     with reading(source, "JSON"):
         try:
-            return msgspec.json.decode(content, type=schema)
+            return msgspec.json.decode(content.removeprefix(_mark(content)), type=schema)
         except msgspec.ValidationError as error:
             raise _misfit(source, error) from None
         except msgspec.DecodeError as error:
             raise UserError(f"{source} cannot be read as JSON: {_place(content, str(error))}") from None
+
+
+def _mark(content: bytes | str) -> Any:
+    """The byte order mark, as some editors write it in front."""
+    return "\ufeff" if isinstance(content, str) else codecs.BOM_UTF8
 
 
 def fit(value: Any, schema: type[T] | Any, source: Path | str) -> T:
@@ -62,7 +68,7 @@ def _check_keys(content: bytes, source: Path | str) -> None:
             raise UserError(f"{source} has the key '{repeated[:60]}' twice in one object; leave one of them out")
 
     with reading(source, "JSON"):
-        json.loads(content, object_pairs_hook=check)
+        json.loads(content.removeprefix(codecs.BOM_UTF8), object_pairs_hook=check)
 
 
 def _misfit(source: Path | str, error: Exception) -> UserError:
@@ -81,4 +87,6 @@ def _place(content: bytes | str, text: str) -> str:
         return text[:1].lower() + text[1:]
     before = content[: int(match[1])]
     line = before.count("\n" if isinstance(before, str) else b"\n") + 1  # type: ignore[arg-type]
-    return f"line {line}: {text}"
+    after = content[int(match[1]) : int(match[1]) + 20]
+    rest = after if isinstance(after, str) else after.decode(errors="replace")
+    return f"line {line}: {text}" + (f" at '{' '.join(rest.split())}'" if rest.strip() else "")

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 LONGEST_CELL = 32_768  # characters
+_MEANING = {"text": "text", "float": "numbers", "int": "whole numbers"}
 MOST_COLUMNS = 10_000
 MOST_ROWS = 50_000_000  # of a Parquet file, in which a repeated row takes no room
 
@@ -60,6 +61,10 @@ def read_table(path: Path | str, schema: Schema, kind: str = "file", most: int =
         columns={c.also: name for name, c in schema.items() if c.also in table.columns and name not in table.columns}
     )
     for name, column in schema.items():
+        for odd in {name, column.also} & table.attrs.get("left_out", {}).keys():
+            raise UserError(
+                f"{path}: column '{odd}' holds {table.attrs['left_out'][odd]}; expected {_MEANING[column.type]}"
+            )
         if name in table.columns:
             table[name] = _typed(table[name], column, path, name)
         elif column.required:
@@ -121,7 +126,8 @@ def _read_parquet(path: Path, kind: str, most: int) -> pd.DataFrame:
     if file_size(path, kind) > most:
         raise UserError(f"{kind} '{path}' is larger than {format_size(most)}, the most that is read")
     with open_file(path, kind) as file, reading(path, "Parquet"):
-        fields = [field for field in pq.ParquetFile(file).schema_arrow if _is_plain(field.type)]
+        every_field = list(pq.ParquetFile(file).schema_arrow)
+        fields = [field for field in every_field if _is_plain(field.type)]
         words = [field.name for field in fields if kinds.is_string(field.type) or kinds.is_large_string(field.type)]
         # As a dictionary, so that a word that a small file repeats a million times takes memory once.
         source = pq.ParquetFile(file, page_checksum_verification=True, read_dictionary=words)
@@ -131,6 +137,7 @@ def _read_parquet(path: Path, kind: str, most: int) -> pd.DataFrame:
         content = source.read(columns=[field.name for field in fields])
         columns = {name: _values(column, pa) for name, column in zip(names, content.columns)}
         table = pd.DataFrame(columns, columns=pd.Index(names, dtype=object))
+        table.attrs["left_out"] = {field.name: _short(field.type) for field in every_field if field not in fields}
     for name in names:
         if table[name].dtype == object:
             _check_lengths(table[name].to_numpy(), path, name)
