@@ -78,8 +78,8 @@ def coco(path: str, options: Mapping[str, str]) -> Dataset:
     """The images that a JSON file lists; ids are their file names, classes its categories by their numbers."""
     file, text, conditions = Path(path).expanduser(), f"coco:{path}", dict(options)
     listing: Listing = read_json(file, Listing, "file", 8 * GIB)
-    checked: Images = fit({"images": listing.images}, Images, file)
-    entries = checked.images
+    images_alone: Images = fit({"images": listing.images}, Images, file)
+    entries = images_alone.images
     if not entries:
         raise UserError(f"{text} lists no images")
     root = _root(file, entries[0].file_name, conditions.pop("images", None), text)
@@ -100,8 +100,8 @@ def coco(path: str, options: Mapping[str, str]) -> Dataset:
                 f"{path}: images[{number}] has the id '{_short(entry.id)}', as an image before it; give each its own"
             )
         seen.add(entry.id)
-        found = root.find(entry.file_name, f"{path}: images[{number}]")
-        images.append(_image(entry, found, things.get(entry.id, []), names, outlined))
+        place = root.find(entry.file_name, f"{path}: images[{number}]")
+        images.append(_image(entry, place, things.get(entry.id, []), names, outlined))
     return boxed_dataset(text, images, tuple(dict.fromkeys(names.values())), _columns(listing.images), conditions)
 
 

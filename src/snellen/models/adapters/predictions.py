@@ -96,8 +96,10 @@ def _tidy(table: pd.DataFrame, path: str) -> pd.DataFrame:
     """The columns an answer needs, distortions in their canonical text; a doubled answer is refused."""
     for column in ("sample", "pred"):
         table[column] = table[column].map(storable).str.strip()
-    given = table["distortion"].str.strip() if "distortion" in table.columns else None
-    table["distortion"] = "none()" if given is None else given.map(_canonical_texts(given, path))
+    if "distortion" not in table.columns:
+        table["distortion"] = ""
+    texts = table["distortion"].str.strip()
+    table["distortion"] = texts.map(_canonical_texts(texts, path))
     table["seed"] = table["seed"].fillna(0).astype("int64") if "seed" in table.columns else 0
     for column in ("confidence", "label_prob"):
         if column not in table.columns:
