@@ -9,18 +9,26 @@ import typer
 
 from snellen.cli.options import AsJson
 
+CSV_HELP = "print the result as CSV; text that a spreadsheet would run as a formula gets an apostrophe"
+
 
 def sql(
     run: Annotated[Path, typer.Argument(help="run folder")],
     query: Annotated[str, typer.Argument(help="SQL over the tables cells, samples, shown, answers")],
     json: AsJson = False,
-    csv: Annotated[bool, typer.Option("--csv", help="print the result as CSV")] = False,
+    csv: Annotated[
+        bool,
+        typer.Option(
+            "--csv", help="print the result as CSV; text that a spreadsheet would run as a formula gets an apostrophe"
+        ),
+    ] = False,
 ) -> None:
     """Query every stored answer with SQL (DuckDB)."""
     from snellen.exam.run import load_run
+    from snellen.files.spreadsheet import to_csv
 
     frame = load_run(run).sql(query)
     if json:
         print(frame.to_json(orient="records", indent=1))
     else:
-        print(frame.to_csv(index=False).rstrip("\n") if csv else frame.to_string(index=False))
+        print(to_csv(frame).rstrip("\n") if csv else frame.to_string(index=False))

@@ -43,7 +43,7 @@ def from_arrays(content: Mapping[str, np.ndarray], text: str, fingerprint: str) 
         if labels.max() >= 1_000_000:
             raise UserError(f"{text}: label {labels.max()} without 'classes'; name the classes, or number them from 0")
         classes = tuple(map(str, range(int(labels.max()) + 1)))
-    outside = np.flatnonzero((labels < 0) | (labels >= len(classes)))
+    outside = np.flatnonzero((labels < -1) | (labels >= len(classes)))  # −1 is an unknown label
     if len(outside):
         row = int(outside[0])
         raise UserError(f"{text}: label {labels[row]} of image {row} is outside the {len(classes)} classes")

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from snellen.audits import Audit, Baseline, Exam, default_audits, parse_audits
 from snellen.data import Dataset, limited, load_data
 from snellen.data.occluders import Occluders, read_occluders
@@ -57,6 +59,7 @@ def prepare(request: AuditRequest) -> Prepared:
     if request.train is not None:
         data["train"] = _dataset(request.train, request.limit)
     _check_train(data)
+    _check_labels(data)
     settings = _settings(request, before)
     defaults = default_audits(data["test"], before.get("audits", ())) if request.audits is None else []
     audits = [Baseline(), *(one for one, _ in defaults), *(parse_audits(request.audits) if request.audits else ())]
@@ -90,7 +93,7 @@ def prepare(request: AuditRequest) -> Prepared:
     texts |= {role: one.text for role, one in variants.items()}
     inputs = Inputs(subjects=subjects, data=data, labels=labels, settings=settings, pools=pools, texts=texts)
     check_same(inputs, before, request.out)
-    notices = _notices(subjects, warnings, occluders)
+    notices = [*_notices(subjects, warnings, occluders), *_unlabelled(data)]
     return Prepared(
         folder=request.out,
         inputs=inputs,
@@ -171,6 +174,28 @@ def _check_train(data: Mapping[str, Dataset]) -> None:
             f"the training data {data['train'].text} are the test data, image for image, so there is no gap to look at; "
             "pass --train the images that the model was trained on"
         )
+
+
+def _check_labels(data: Mapping[str, Dataset]) -> None:
+    """Refuse data of which no label is known: no answer could be right or wrong."""
+    for dataset in data.values():
+        if not (dataset.samples.labels >= 0).any():
+            raise UserError(f"no image of {dataset.text} has a label, so no answer can be right or wrong; add labels")
+
+
+def _unlabelled(data: Mapping[str, Dataset]) -> list[str]:
+    """A notice for each dataset with images whose label is not known."""
+    notices = []
+    for on, dataset in data.items():
+        rows = np.flatnonzero(dataset.samples.labels < 0)
+        if len(rows):
+            few = "; ".join(dataset.samples.ids[row] for row in rows[:5])
+            more = "; …" if len(rows) > 5 else ""
+            notices.append(
+                f"{len(rows)} of {len(dataset)} {on} images have no label and are left out of accuracy and of every measure that "
+                f"needs one ({few}{more})"
+            )
+    return notices
 
 
 def _dataset(data: object, limit: int | None) -> Dataset:

@@ -13,6 +13,7 @@ from snellen.checks.doubt import Doubt
 from snellen.engine.keep.failures import Failure, stored_failures, unreadable
 from snellen.engine.keep.run_folder import RunFolder
 from snellen.engine.keep.store import read_rows
+from snellen.files.spreadsheet import to_csv
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +37,7 @@ def write_findings(run: RunFolder, findings: Sequence[Finding], doubts: Sequence
         "findings": [one.to_json() for one in findings],
     }
     write_atomic(run.path / "findings.json", (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode())
-    write_atomic(run.path / "findings.csv", findings_frame(content["findings"]).to_csv(index=False).encode())
+    write_atomic(run.path / "findings.csv", to_csv(findings_frame(content["findings"])).encode())
     return content
 
 

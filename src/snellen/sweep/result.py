@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from snellen.atomic import write_atomic
 from snellen.errors import UserError
+from snellen.files.spreadsheet import to_csv
 from snellen.settings_file import write_settings
 from snellen.sweep.points import Plan
 from snellen.sweep.request import SweepRequest
@@ -123,7 +124,7 @@ def write(sweep: Sweep, html: bool = True) -> None:
     table, parquet = sweep.table(), io.BytesIO()
     table.to_parquet(parquet, index=False)
     renderings = {
-        "csv": table.to_csv(index=False).encode(),
+        "csv": to_csv(table).encode(),
         "parquet": parquet.getvalue(),
         "json": (json.dumps(sweep.page, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode(),
     }
@@ -158,7 +159,7 @@ def _callbacks(plan: Plan, quiet: bool) -> Any:
 
     def point(rows: list[dict[str, Any]]) -> None:
         far = Sweep(plan.out, {"rows": [{name: _plain(value) for name, value in row.items()} for row in rows]})
-        write_atomic(plan.out / "sweep.csv", far.table().to_csv(index=False).encode())
+        write_atomic(plan.out / "sweep.csv", to_csv(far.table()).encode())
 
     return Callbacks(say, epoch, notice, point)
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from snellen.data.dataset import Dataset
 from snellen.data.keys import sample_keys
 from snellen.errors import UserError, unknown
+from snellen.files import fit, read_json
+from snellen.files.table import Column, read_table
 from snellen.hashing import checksum, key_of
 
 Groups = Mapping[str, Sequence[str]]
@@ -67,24 +69,17 @@ def subclasses(
 
 def read_groups(path: Path) -> dict[str, list[str]]:
     """Coarse class → classes, of a JSON file (also a label map's `classes`) or a CSV with the columns fine and coarse."""
+    path = path.expanduser()
     if path.suffix == ".csv":
-        from snellen.data.manifest import read_table
-
-        table = read_table(path)
-        for column in ("fine", "coarse"):
-            if column not in table.columns:
-                raise UserError(f"{path} has no column '{column}'; it has: {', '.join(map(str, table.columns))}")
-        return {str(name): [str(one) for one in rows["fine"]] for name, rows in table.groupby("coarse", sort=False)}
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except OSError:
-        raise UserError(f"no file '{path}' of groups") from None
-    except (ValueError, RecursionError) as error:
-        raise UserError(f"{path} is not JSON: {error}") from None
-    content = content.get("classes", content) if isinstance(content, dict) else content
-    if not isinstance(content, dict) or not all(isinstance(fine, list) for fine in content.values()) or not content:
+        table = read_table(
+            path, dict.fromkeys(("fine", "coarse"), Column(required=True, filled=True)), "file of groups"
+        )
+        return {str(name): list(rows["fine"]) for name, rows in table.groupby("coarse", sort=False)}
+    content: dict[str, Any] = read_json(path, dict[str, Any], "file of groups", unique=True)
+    groups: dict[str, list[str | int]] = fit(content.get("classes", content), dict[str, list[str | int]], path)
+    if not groups:
         raise UserError(f'{path}: expected groups as {{"coarse": ["fine", …]}}')
-    return {str(coarse): [str(name) for name in fine] for coarse, fine in content.items()}
+    return {coarse: list(map(str, fine)) for coarse, fine in groups.items()}
 
 
 def grained(data: Dataset, hierarchy: Subclasses, count: int, seed: int = 0) -> tuple[Dataset, dict[str, list[str]]]:
