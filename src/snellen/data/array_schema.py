@@ -35,8 +35,10 @@ def whole_labels(labels: np.ndarray, count: int, text: str) -> np.ndarray:
 
 
 def class_names(names: np.ndarray | None, labels: np.ndarray, text: str) -> tuple[str, ...]:
-    """The names of the classes, or their numbers where there are none; every label must be one of them."""
+    """The names of the classes, or their numbers where there are none; every label must be one of them, or −1: unknown."""
     if names is None:
+        if labels.max() < 0:
+            raise UserError(f"{text}: no image has a label, and there are no 'classes'; name the classes")
         if labels.max() >= MOST_CLASSES:
             raise UserError(f"{text}: label {labels.max()} without 'classes'; name the classes, or number them from 0")
         classes = tuple(map(str, range(int(labels.max()) + 1)))
@@ -44,7 +46,7 @@ def class_names(names: np.ndarray | None, labels: np.ndarray, text: str) -> tupl
         classes = different(_words(np.asarray(names), "classes", text), f"{text}: classes", "name")
         if "" in classes:
             raise UserError(f"{text}: class {classes.index('')} has an empty name; name it")
-    outside = np.flatnonzero((labels < 0) | (labels >= len(classes)))
+    outside = np.flatnonzero((labels < -1) | (labels >= len(classes)))
     if len(outside):
         row = int(outside[0])
         raise UserError(f"{text}: label {labels[row]} of image {row} is outside the {len(classes)} classes")
