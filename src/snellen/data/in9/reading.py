@@ -104,8 +104,8 @@ def _size(file: Path) -> tuple[int, int] | None:
     """The size that all images of a built set have, where its facts state it."""
     if not os.path.exists(file):
         return None
-    side = read_json(file, _Facts, "file of the set's facts").size
-    return None if side is None else (side, side)
+    facts: _Facts = read_json(file, _Facts, "file of the set's facts")
+    return None if facts.size is None else (facts.size, facts.size)
 
 
 def _share(boxes: np.ndarray, size: tuple[int, int] | None) -> np.ndarray:
