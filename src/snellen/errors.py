@@ -6,7 +6,7 @@ import difflib
 import re
 from collections.abc import Iterable
 
-_BREAKS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 class UserError(Exception):
@@ -16,7 +16,12 @@ class UserError(Exception):
     """
 
     def __init__(self, text: str) -> None:
-        super().__init__(_BREAKS.sub(lambda match: repr(match[0])[1:-1], text))
+        super().__init__(printable(text))
+
+
+def printable(text: str) -> str:
+    """The text for one line of a terminal: line breaks, control characters and bytes that are not UTF-8 as escapes."""
+    return _CONTROL.sub(lambda match: repr(match[0])[1:-1], text)
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> UserError:

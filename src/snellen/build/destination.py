@@ -14,6 +14,7 @@ from typing import Any
 
 from snellen.atomic import cannot_write, write_atomic
 from snellen.errors import UserError
+from snellen.files import read_json
 
 FACTS = "phantom.json"
 PART = ".part"
@@ -83,9 +84,9 @@ class Destination:
     def _same(self, file: Path, advice: str) -> None:
         """Refuse a folder whose facts are not these."""
         try:
-            facts = json.loads(file.read_bytes())
-            description = " of ".join(str(facts[name]) for name in self.identity)
-        except (ValueError, KeyError, TypeError):
+            facts: dict[str, Any] = read_json(file, dict[str, Any], self.name)
+            description = " of ".join(str(facts[name])[:200] for name in self.identity)
+        except (UserError, KeyError):
             raise UserError(f"{file} is not the {self.name} of an export; {advice}") from None
         if facts != self.facts:
             differing = next(name for name in (*facts, *self.facts) if facts.get(name) != self.facts.get(name))

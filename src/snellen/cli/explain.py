@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from snellen.cli.options import AsJson
-from snellen.errors import UserError
+from snellen.errors import UserError, printable
 
 if TYPE_CHECKING:
     from snellen.exam.side_by_side import Beside
@@ -59,7 +59,7 @@ def _print_explained(pictures: Sequence[Explanation], *, as_json: bool) -> None:
         print(json_text.dumps(rows, indent=1, ensure_ascii=False))
         return
     for one in pictures:
-        print(f"{one.picture}: {one.said} ({one.confidence:.0%})")
+        print(printable(f"{one.picture}: {one.said} ({one.confidence:.0%})"))
 
 
 def _print_beside(beside: Beside, *, as_json: bool) -> None:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from snellen.errors import printable
 from snellen.exam.run import Run
 
 
@@ -17,16 +18,18 @@ def print_run(run: Run, *, as_json: bool, quiet: bool) -> None:
     elif not quiet:
         print_table([("finding", "value", "95% interval", "DI", "looks like", ""), *_rows(results["findings"])])
         for text in dict.fromkeys(one["text"] for one in results["findings"] if one["value"] is None):
-            print(f"– {text}")
+            print(printable(f"– {text}"))
         if any(one["audit"] == "between" for one in results["findings"]):
             print("\n* clear: paired on the same images, p < 0.05 after Holm's correction", end="")
         print(
-            f"\n▲ the distortion itself is taken for a class: comparative, not absolute\nreport: {run.path / 'report.html'}"
+            "\n▲ the distortion itself is taken for a class: comparative, not absolute\n"
+            + printable(f"report: {run.path / 'report.html'}")
         )
 
 
 def print_table(rows: Sequence[Sequence[str]]) -> None:
     """Rows in aligned columns; the first is the head."""
+    rows = [[printable(text) for text in row] for row in rows]
     wide = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     for number, row in enumerate(rows):
         print("  ".join(text.ljust(width) for text, width in zip(row, wide)).rstrip())

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from snellen.cli.options import AsJson
+from snellen.errors import printable
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 CSV_HELP = "print the result as CSV; text that a spreadsheet would run as a formula gets an apostrophe"
 
@@ -31,4 +35,9 @@ def sql(
     if json:
         print(frame.to_json(orient="records", indent=1))
     else:
-        print(to_csv(frame).rstrip("\n") if csv else frame.to_string(index=False))
+        print(to_csv(frame).rstrip("\n") if csv else _table(frame))
+
+
+def _table(frame: pd.DataFrame) -> str:
+    """The rows for a terminal, in which a name can neither end a line nor give a command."""
+    return "\n".join(map(printable, frame.to_string(index=False).split("\n")))

@@ -6,6 +6,8 @@ import sys
 import time
 from typing import Any
 
+from snellen.errors import printable
+
 
 class Progress:
     """Counts images shown to models, or trials that ended; says nothing where it is to be quiet or stderr is not a terminal."""
@@ -22,17 +24,17 @@ class Progress:
     def say(self, text: str) -> None:
         """One line of what is going on."""
         if self.terminal:
-            print(text, file=sys.stderr)
+            print(printable(text), file=sys.stderr)
 
     def note(self, text: str) -> None:
         """One line that users should read, terminal or not."""
         if not self.quiet:
-            print(f"note: {text}", file=sys.stderr)
+            print(f"note: {printable(text)}", file=sys.stderr)
 
     def warn(self, text: str) -> None:
         """What a reader must see, with or without a terminal."""
         if not self.quiet:
-            print(f"warning: {text}", file=sys.stderr)
+            print(f"warning: {printable(text)}", file=sys.stderr)
 
     def start(self, total: int, of: str = "images") -> None:
         self.total, self.done, self.began, self.of = total, 0, time.perf_counter(), of

@@ -11,7 +11,7 @@ from typing import Any
 from snellen.build.destination import Destination
 from snellen.build.in9 import curation
 from snellen.build.in9.grouping import Grouping
-from snellen.build.in9.judging import Verdict
+from snellen.build.in9.pool import Verdict
 from snellen.build.in9.settings import Settings
 from snellen.build.in9.variants import Order, files_of
 from snellen.data.in9.layout import COLUMNS, CURATION, PROVENANCE, REJECTED
