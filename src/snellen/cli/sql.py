@@ -20,12 +20,7 @@ def sql(
     run: Annotated[Path, typer.Argument(help="run folder")],
     query: Annotated[str, typer.Argument(help="SQL over the tables cells, samples, shown, answers")],
     json: AsJson = False,
-    csv: Annotated[
-        bool,
-        typer.Option(
-            "--csv", help="print the result as CSV; text that a spreadsheet would run as a formula gets an apostrophe"
-        ),
-    ] = False,
+    csv: Annotated[bool, typer.Option("--csv", help=CSV_HELP)] = False,
 ) -> None:
     """Query every stored answer with SQL (DuckDB)."""
     from snellen.exam.run import load_run
