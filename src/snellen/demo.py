@@ -6,7 +6,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from snellen.atomic import check_place
 from snellen.exam.run import Run
+from snellen.files import expand_home
 
 TRAIN = "phantom:train?size=32&n=3000&texture_bias=0.5"
 TEST = "phantom:test?size=32&n=900&texture_bias=0.5"
@@ -25,6 +27,8 @@ def run_demo(out: Path, quiet: bool = False) -> Run:
     from snellen.exam.request import AuditRequest
     from snellen.train import Recipe, train
 
+    out = expand_home(out)
+    check_place(out)
     data = load_data(TRAIN)
     models = out / "models" / data.fingerprint[:8]
     for name, mix in MIXES.items():

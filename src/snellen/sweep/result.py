@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from snellen.atomic import write_atomic
+from snellen.atomic import check_place, write_atomic
 from snellen.errors import UserError
 from snellen.settings_file import write_settings
 from snellen.sweep.points import Plan
@@ -89,6 +89,7 @@ def run_request(plan: Plan, request: SweepRequest, command: str = "") -> Sweep |
         return left(plan)
     if int(os.environ.get("WORLD_SIZE", "1")) > 1:
         raise UserError("a sweep runs in one process; train with accelerate first, then `snellen sweep methods`")
+    check_place(plan.out)
     rows = run_points(plan, _callbacks(plan, request.quiet))
     sweep = Sweep(plan.out, page_of(plan, rows, command))
     write(sweep, request.html)

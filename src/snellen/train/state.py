@@ -88,6 +88,6 @@ class Saver:
 
     def remove(self) -> None:
         """Delete the state of a run that is done."""
-        self.path.unlink(missing_ok=True)
-        with contextlib.suppress(OSError):  # other runs may have theirs there
+        with contextlib.suppress(OSError):  # a folder that became read-only; or other runs have theirs there
+            self.path.unlink(missing_ok=True)
             self.path.parent.rmdir()
