@@ -22,6 +22,7 @@ _ADVICE = {
     errno.EACCES: "choose another --out or change its permissions",
     errno.EPERM: "choose another --out or change its permissions",
 }
+DISK_FAILURES = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)  # which nothing but a disk gives
 
 
 def write_atomic(path: Path, content: bytes | memoryview) -> None:
@@ -57,7 +58,7 @@ def _check_replaceable(path: Path) -> None:
         raise UserError(f"cannot write {path}: it is {sort}; choose the name of a file")
 
 
-def cannot_write(path: Path, error: OSError) -> UserError:
+def cannot_write(path: Path | str, error: OSError) -> UserError:
     """The error for a failure to write: the file, the reason and the next step."""
     advice = _ADVICE.get(error.errno or 0, "fix that and run the same command again; it resumes")
     return UserError(f"cannot write {str(path)[:200]}: {(error.strerror or str(error)).lower()}; {advice}")

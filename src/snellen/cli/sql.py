@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from snellen.cli.options import AsJson
+from snellen.terminal import show_block
 
 
 def sql(
@@ -21,6 +22,6 @@ def sql(
 
     frame = load_run(run).sql(query)
     if json:
-        print(frame.to_json(orient="records", indent=1))
+        show_block(frame.to_json(orient="records", indent=1))
     else:
-        print(frame.to_csv(index=False).rstrip("\n") if csv else frame.to_string(index=False))
+        show_block(frame.to_csv(index=False).rstrip("\n") if csv else frame.to_string(index=False))

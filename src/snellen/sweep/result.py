@@ -18,6 +18,7 @@ from snellen.errors import UserError
 from snellen.settings_file import write_settings
 from snellen.sweep.points import Plan
 from snellen.sweep.request import SweepRequest
+from snellen.terminal import tell
 from snellen.train.request import RecipeChoice
 from snellen.version import __version__
 
@@ -144,18 +145,16 @@ def _callbacks(plan: Plan, quiet: bool) -> Any:
 
     def say(text: str) -> None:
         if loud:
-            print(f"{text} ({_clock(time.perf_counter() - began)})", file=sys.stderr)
+            tell(f"{text} ({_clock(time.perf_counter() - began)})")
 
     def epoch(done: Any) -> None:
         if loud:
             left = f", {_clock(done.left)} left" if done.epoch < done.epochs else ""
             line = f"  {done.run}: epoch {done.epoch} of {done.epochs}, loss {done.loss:.3f}{left}"
             end = "\n" if done.epoch == done.epochs else "\r"
-            print(line.ljust(100), end=end, file=sys.stderr, flush=True)
+            tell(line.ljust(100), end)
 
-    notice: Callable[[str], None] = (
-        (lambda text: None) if quiet else (lambda text: print(f"note: {text}", file=sys.stderr))
-    )
+    notice: Callable[[str], None] = (lambda text: None) if quiet else (lambda text: tell(f"note: {text}"))
 
     def point(rows: list[dict[str, Any]]) -> None:
         far = Sweep(plan.out, {"rows": [{name: _plain(value) for name, value in row.items()} for row in rows]})
