@@ -6,7 +6,8 @@ import difflib
 import re
 from collections.abc import Iterable
 
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+# Line breaks, control characters, those that turn the direction of writing, and bytes that are no text.
+CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 class UserError(Exception):
@@ -16,12 +17,12 @@ class UserError(Exception):
     """
 
     def __init__(self, text: str) -> None:
-        super().__init__(printable(text))
+        super().__init__(one_line(text))
 
 
-def printable(text: str) -> str:
-    """The text for one line of a terminal: line breaks, control characters and bytes that are not UTF-8 as escapes."""
-    return _CONTROL.sub(lambda match: repr(match[0])[1:-1], text)
+def one_line(text: str) -> str:
+    """The text on one line that a terminal only shows: line breaks and control characters are written as escapes."""
+    return CONTROL.sub(lambda match: repr(match[0])[1:-1], text)
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> UserError:

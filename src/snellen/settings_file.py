@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from snellen.atomic import write_atomic
 from snellen.errors import UserError
+from snellen.files import expand_home
 from snellen.files.yaml_file import read_yaml
 from snellen.request import Request, is_given, settings_of
 
@@ -16,7 +17,7 @@ R = TypeVar("R", bound=Request)
 
 def read_settings(path: Path) -> dict[str, Any]:
     """The settings of a YAML file; `batch-size` and `batch_size` are the same word."""
-    content = read_yaml(path, "settings file")
+    content = read_yaml(expand_home(path), "settings file")
     if content is None:
         return {}
     if not isinstance(content, dict):

@@ -17,6 +17,7 @@ from snellen.data.dataset import Dataset
 from snellen.data.variants import is_variant, refuse_variant
 from snellen.distort import Background as Variant
 from snellen.distort.background import MIXED
+from snellen.distort.law import expect_within
 from snellen.distort.words import VARIANTS
 from snellen.engine.keep.read_back import Answers, Block
 from snellen.engine.requests.cell import Cell
@@ -80,8 +81,9 @@ class Background(Audit):
     compared: ClassVar[tuple[str, ...]] = ("progress",)  # findings about several models together
 
     def __post_init__(self) -> None:
-        if self.bins < 1 or self.sigma < 0 or self.examples < 0:
-            raise ValueError("expected bins of at least 1, sigma and examples of at least 0")
+        expect_within("bins", self.bins, 1, 1000)
+        expect_within("sigma", self.sigma, 0, 1000)
+        expect_within("examples", self.examples, 0, 1000)
         if self.sigma:
             object.__setattr__(self, "names", (*type(self).names, "bg_blurred_accuracy"))
 

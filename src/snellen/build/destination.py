@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from snellen.atomic import cannot_write, write_atomic
+from snellen.atomic import cannot_write, check_place, write_atomic
 from snellen.errors import UserError
 from snellen.files import read_json
 
@@ -40,9 +40,8 @@ class Destination:
 
     def begin(self) -> bool:
         """Make the folder ready; False where it holds this very export already."""
+        check_place(self.out)
         try:
-            if self.out.exists() and not self.out.is_dir():
-                raise UserError(f"--out '{self.out}' is a file; give a folder")
             names = sorted(path.name for path in self.out.iterdir()) if self.out.exists() else []
             if self.name in names:
                 self._same(self.out / self.name, "choose another --out")

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from snellen.cli.options import AsJson
-from snellen.errors import printable
-
-if TYPE_CHECKING:
-    import pandas as pd
+from snellen.terminal import show_block
 
 CSV_HELP = "print the result as CSV; text that a spreadsheet would run as a formula gets an apostrophe"
 
@@ -28,11 +25,6 @@ def sql(
 
     frame = load_run(run).sql(query)
     if json:
-        print(frame.to_json(orient="records", indent=1))
+        show_block(frame.to_json(orient="records", indent=1))
     else:
-        print(to_csv(frame).rstrip("\n") if csv else _table(frame))
-
-
-def _table(frame: pd.DataFrame) -> str:
-    """The rows for a terminal, in which a name can neither end a line nor give a command."""
-    return "\n".join(map(printable, frame.to_string(index=False).split("\n")))
+        show_block(to_csv(frame).rstrip("\n") if csv else frame.to_string(index=False))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from snellen.atomic import cannot_write
+from snellen.atomic import cannot_write, check_place
 from snellen.errors import UserError
 
 FOLDERS = ("answers", "shown", "samples", "maps", "trials", "things", "thumbs")
@@ -16,10 +16,7 @@ FILES = ("run.json", "cells.parquet", "findings.json", "findings.csv", "report.h
 
 def check_folder(folder: Path) -> None:
     """Refuse a folder that holds something else, before anything is written to it or removed from it."""
-    for place in (folder, *folder.parents):
-        if place.is_file():
-            where = f"'{folder}' is a file" if place == folder else f"'{folder}' lies below the file '{place}'"
-            raise UserError(f"{where}; choose another --out")
+    check_place(folder)
     if folder.exists() and not (folder / "run.json").exists() and any(not _leftover(p) for p in folder.iterdir()):
         raise UserError(f"'{folder}' is not empty and not a run folder (it has no run.json); choose another --out")
 
@@ -46,7 +43,10 @@ def empty(folder: Path) -> None:
     for name in FOLDERS:
         shutil.rmtree(folder / name, ignore_errors=True)
     for name in FILES:
-        (folder / name).unlink(missing_ok=True)
+        try:
+            (folder / name).unlink(missing_ok=True)
+        except OSError as error:
+            raise cannot_write(folder / name, error) from None
 
 
 def _remove_if_bare(folder: Path) -> None:

@@ -16,6 +16,7 @@ from snellen.data.subset import read_ids
 from snellen.data.variants import stored_variants
 from snellen.distort import Distortion
 from snellen.engine import Inputs, Plan, Pools, Requests, Settings, Store, make_plan
+from snellen.engine.ask.watchdog import watch
 from snellen.engine.keep.run_json import check_same, resume_settings
 from snellen.engine.requests.cell import Cell, canvas_for
 from snellen.engine.requests.map import MapRequest
@@ -66,7 +67,8 @@ def prepare(request: AuditRequest) -> Prepared:
     roles = tuple(data)
     variants = stored_variants(data["test"], [kind for one in audits for kind in one.variants])
     data |= variants
-    subjects = _subjects(request.models, settings.device)
+    with watch(request.shard_timeout, "loading the models"):
+        subjects = _subjects(request.models, settings.device)
     labels, warnings = _label_maps(subjects, data, request.labels)
     canvases = [canvas_for(subject, one) for subject in subjects for one in data.values()]
     occluders = _cutouts(request.occluders)

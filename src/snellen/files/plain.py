@@ -80,6 +80,11 @@ def file_size(path: Path | str, kind: str = "file") -> int:
         return os.fstat(file.fileno()).st_size
 
 
+def expand_home(path: Path | str) -> Path:
+    """The path with the home folder for a leading `~`; one of a user who does not exist stays as it is written."""
+    return Path(os.path.expanduser(path))
+
+
 def format_size(count: int) -> str:
     """Bytes as people write them: 64 MiB."""
     for unit, name in ((GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB")):

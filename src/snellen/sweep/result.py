@@ -13,12 +13,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from snellen.atomic import write_atomic
+from snellen.atomic import check_place, write_atomic
 from snellen.errors import UserError
 from snellen.files.spreadsheet import to_csv
 from snellen.settings_file import write_settings
 from snellen.sweep.points import Plan
 from snellen.sweep.request import SweepRequest
+from snellen.terminal import tell
 from snellen.train.request import RecipeChoice
 from snellen.version import __version__
 
@@ -90,6 +91,7 @@ def run_request(plan: Plan, request: SweepRequest, command: str = "") -> Sweep |
         return left(plan)
     if int(os.environ.get("WORLD_SIZE", "1")) > 1:
         raise UserError("a sweep runs in one process; train with accelerate first, then `snellen sweep methods`")
+    check_place(plan.out)
     rows = run_points(plan, _callbacks(plan, request.quiet))
     sweep = Sweep(plan.out, page_of(plan, rows, command))
     write(sweep, request.html)
@@ -144,18 +146,16 @@ def _callbacks(plan: Plan, quiet: bool) -> Any:
 
     def say(text: str) -> None:
         if loud:
-            print(f"{text} ({_clock(time.perf_counter() - began)})", file=sys.stderr)
+            tell(f"{text} ({_clock(time.perf_counter() - began)})")
 
     def epoch(done: Any) -> None:
         if loud:
             left = f", {_clock(done.left)} left" if done.epoch < done.epochs else ""
             line = f"  {done.run}: epoch {done.epoch} of {done.epochs}, loss {done.loss:.3f}{left}"
             end = "\n" if done.epoch == done.epochs else "\r"
-            print(line.ljust(100), end=end, file=sys.stderr, flush=True)
+            tell(line.ljust(100), end)
 
-    notice: Callable[[str], None] = (
-        (lambda text: None) if quiet else (lambda text: print(f"note: {text}", file=sys.stderr))
-    )
+    notice: Callable[[str], None] = (lambda text: None) if quiet else (lambda text: tell(f"note: {text}"))
 
     def point(rows: list[dict[str, Any]]) -> None:
         far = Sweep(plan.out, {"rows": [{name: _plain(value) for name, value in row.items()} for row in rows]})

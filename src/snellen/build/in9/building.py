@@ -184,7 +184,7 @@ def _build(job: _Job, workers: int, quiet: bool) -> None:
         "rejected": dict(sorted(rejected.items())),
     }
     to.write(COUNTS, encode_json(counts, indent=1))
-    shutil.rmtree(pool)
+    shutil.rmtree(pool, ignore_errors=True)
     to.finish()
 
 
