@@ -43,13 +43,9 @@ def sized_png(width: int, height: int, draw: Random) -> bytes:
     depth, colour = draw.choice([(8, 2), (8, 6), (16, 2), (1, 0), (8, 3), (16, 0), (8, 4), (3, 7)])
     rows = zlib.compress(bytes(min(width * height * 3 + height, 3_000_000)))
     head = struct.pack(">IIBBBBB", width, height, depth, colour, 0, 0, draw.choice([0, 0, 1]))
-    extra = draw.choice(
-        [
-            b"",
-            chunk(b"iCCP", b"x\0\0" + zlib.compress(b"x")),
-            chunk(b"zTXt", b"a\0\0" + zlib.compress(bytes(2_000_000))),
-        ]
-    )
+    profile = chunk(b"iCCP", b"x\0\0" + zlib.compress(b"x"))
+    words = chunk(b"zTXt", b"a\0\0" + zlib.compress(bytes(2_000_000)))
+    extra = draw.choice([b"", profile, words])
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + extra + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
 
 

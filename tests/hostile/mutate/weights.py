@@ -89,7 +89,7 @@ def mutate_torch(file: Path, draw: Random) -> str:
         state = draw.choice([
             {1: tensor}, {None: tensor}, {(1, 2): tensor}, {name: [1]}, {name: None}, {name: "x"}, {}, [], None, 3, "x",
             tensor, [tensor], {"state_dict": {}}, {"state_dict": {3: tensor}}, {"model": {"model": {name: tensor}}},
-            {**inner, "extra": tensor}, {nasty.text(draw): tensor}, {"module." + n: t for n, t in inner.items()},
+            {**inner, "extra": tensor}, {nasty.text(draw): tensor}, {f"module.{n}": t for n, t in inner.items()},
             {"identity": nasty.value(draw), "epoch": nasty.value(draw)},
             {**state, draw.choice(sorted(map(str, state))): nasty.value(draw)},
         ])  # fmt: skip
