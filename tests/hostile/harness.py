@@ -18,12 +18,16 @@ from .readers import READERS
 
 PATIENCE = 120.0  # seconds for one input: far more than any takes, also on a busy machine
 
+WORKER = Path(__file__).with_name("worker.py")
+
 
 class Harness:
     """A process that reads inputs, started again where one hangs or crashes; `with` removes its folders."""
 
-    def __init__(self, seed: int = 0, patience: float = PATIENCE, corpus: Path | None = None) -> None:
-        self.seed, self.patience = seed, patience
+    def __init__(
+        self, seed: int = 0, patience: float = PATIENCE, corpus: Path | None = None, worker: Path = WORKER
+    ) -> None:
+        self.seed, self.patience, self.worker = seed, patience, worker
         self._folder = tempfile.TemporaryDirectory(prefix="hostile-")
         self.root = Path(self._folder.name)
         self.corpus = corpus or make_corpus(self.root / "corpus")
@@ -66,10 +70,9 @@ class Harness:
 
     def _start(self) -> subprocess.Popen[str]:
         self._replies, writing = os.pipe()
-        worker = [sys.executable, str(Path(__file__).with_name("worker.py"))]
         with (self.root / "worker.log").open("a") as log:
             self._process = subprocess.Popen(
-                [*worker, str(self.root / "sandbox"), str(self.corpus), str(self.seed)],
+                [sys.executable, str(self.worker), str(self.root / "sandbox"), str(self.corpus), str(self.seed)],
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=log,

@@ -14,12 +14,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-if not __package__:
+if not __package__:  # run as a script
     sys.path.append(str(Path(__file__).resolve().parents[1]))
+    __package__ = "hostile"
 
-from hostile.harness import PATIENCE, Harness, cases_of
-from hostile.outcome import BAD, GOOD, Outcome
-from hostile.readers import READERS
+from .harness import PATIENCE, Harness, cases_of
+from .outcome import BAD, GOOD, Outcome
+from .readers import READERS
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -16,14 +16,15 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from random import Random
 
-if not __package__:
+if not __package__:  # run as a script
     sys.path.append(str(Path(__file__).resolve().parents[1]))
+    __package__ = "hostile"
 
-from hostile.documents import Schemas
-from hostile.mutations import mutate
-from hostile.outcome import LONGEST, Outcome
-from hostile.readers import CORPUS, READERS, Failed, Reader, Refused
-from hostile.sandbox import Sandbox
+from .documents import Schemas
+from .mutations import mutate
+from .outcome import BAD, LONGEST, Outcome
+from .readers import CORPUS, READERS, Failed, Reader, Refused
+from .sandbox import Sandbox
 
 GIB = 1 << 30
 ROOM = 6 * GIB  # what a case may take beyond what the libraries map
@@ -49,20 +50,26 @@ class Worker:
     def __init__(self, sandbox: Sandbox, corpus: Path, seed: int) -> None:
         self.sandbox, self.corpus, self.seed = sandbox, corpus, seed
         self.schemas: dict[str, Schemas] = {}
+        self.first: dict[str, Outcome] = {}
 
     def attempt(self, name: str, number: int) -> Outcome:
         """The outcome of one input; number 0 is undamaged."""
-        if name not in self.schemas:
-            self.schemas[name] = Schemas()
-            limit_memory(None)
-            with self.schemas[name].watch(self._begin(name)):
-                outcome = self._read(name, 0, "nothing", [])
-            limit_memory(ROOM)
-            if number == 0 or outcome.result != "accepted":
-                return replace(outcome, number=number)
+        first = self.first.get(name) or self._learn(name)
+        if number == 0 or first.result in BAD:
+            return replace(first, number=number)
         case, draw = self._begin(name), Random(f"{self.seed}/{name}/{number}")
         change, files = damage(READERS[name], draw, case, self.schemas[name])
         return self._read(name, number, change, files)
+
+    def _learn(self, name: str) -> Outcome:
+        """The outcome of the undamaged files, read while their schemas are noted."""
+        self.schemas[name] = Schemas()
+        limit_memory(None)
+        with self.schemas[name].watch(self._begin(name)):
+            outcome = self._read(name, 0, "nothing", [])
+        limit_memory(ROOM)
+        self.first[name] = replace(outcome, result="unfit") if outcome.result in ("refused", "net") else outcome
+        return self.first[name]
 
     def _begin(self, name: str) -> Path:
         self.sandbox.begin(self.corpus / READERS[name].folder)
