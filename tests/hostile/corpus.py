@@ -140,7 +140,7 @@ def lists(root: Path) -> None:
     noisy = [f'{sample},{label},0.4,"noise(uniform(0, 0.025))",0' for sample, label in zip(samples.ids, samples.labels)]
     lines = ["sample,pred,confidence,distortion,seed", *answers, *shuffled, *noisy]
     (folder / "predictions.csv").write_text("\n".join(lines) + "\n")
-    (folder / "map.json").write_text(json.dumps({"rule": "mean", "classes": {"cat": [0, "tabby"], "dog": [2, "home"]}}))
+    (folder / "map.json").write_text(json.dumps({"rule": "mean", "classes": {"cat": [0], "dog": [2, "home"]}}))
     (folder / "numbers.json").write_text(json.dumps({"rule": "sum", "map": {"0": "cat", "1": "dog", "2": None}}))
     model = root / "weights" / "net.safetensors"
     settings = f"models: [{model}]\ndata: {DATA}\naudits: [occlusion]\nlimit: 8\nseed: 3\n"

@@ -149,7 +149,7 @@ def _write(file: Path, content: list[tuple[str, Any]], draw: Random) -> None:
     how = draw.choice([zipfile.ZIP_STORED, zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA])
     if sum(len(one) for _, one in content) > 10_000_000:
         how = zipfile.ZIP_DEFLATED
-    with warnings.catch_warnings(), zipfile.ZipFile(stream, "w", how) as archive:
+    with warnings.catch_warnings(), fitting(), zipfile.ZipFile(stream, "w", how) as archive:
         warnings.simplefilter("ignore")
         for name, one in content:
             archive.writestr(name, one)
