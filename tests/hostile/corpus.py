@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
+from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from PIL import Image
 
 import snellen
 from snellen.build.in9 import build as build_in9
-from snellen.data import load_data
+from snellen.data import Canvas, load_data
 from snellen.data.phantom import export
+from snellen.models import Card
+from snellen.models.card_memory import remember_card
 from snellen.models.checkpoint import save_checkpoint
 from snellen.models.zoo import build as build_network
+from snellen.train import train
 
 SMALL = "size=16&object_size=0.5..0.7"
 DATA = "phantom:test?size=16&n=12"
 AUDITS = ("occlusion(areas=[0.3])", "interference([shuffle(2)])", "inside_mask", "adversarial_backgrounds")
+PUBLISHED = "timm:resnet18.a1_in1k"
 IMAGES = 6
 ENDINGS = ("png", "jpg", "gif", "tiff", "webp", "bmp")
 
@@ -25,7 +32,7 @@ ENDINGS = ("png", "jpg", "gif", "tiff", "webp", "bmp")
 def make_corpus(root: Path) -> Path:
     """Fill a folder; made once, it is only copied from."""
     root.mkdir(parents=True, exist_ok=True)
-    for make in (exports, arrays, tables, pictures, weights, lists, run, sweep):
+    for make in (exports, arrays, tables, pictures, weights, lists, run, sweep, memory, unfinished):
         make(root)
     return root
 
@@ -40,9 +47,12 @@ def exports(root: Path) -> None:
     export(f"phantom:test?{SMALL}", "coco", root / "coco", limit=IMAGES)
     export("phantom:test?size=16", "folder", root / "export", limit=IMAGES)
     export("phantom:test?n=60&size=16", "cue-conflict", root / "cue", limit=IMAGES)
-    build_in9(
-        f"voc:{root}/voc?masks=true", root / "in9", classes="all", size=16, masks="data", workers=1, balance=False
-    )
+    build_set(root, root / "in9")
+
+
+def build_set(corpus: Path, out: Path) -> object:
+    """The variants of ImageNet-9 of the images of the corpus."""
+    return build_in9(f"voc:{corpus}/voc?masks=true", out, "all", size=16, masks="data", workers=1, balance=False)
 
 
 def some_images() -> np.ndarray:
@@ -107,7 +117,7 @@ def pictures(root: Path) -> None:
 
 
 def weights(root: Path) -> None:
-    """A network as safetensors with a card, as .pt bare and wrapped, and a training that was stopped."""
+    """A network as safetensors with a card, and as .pt bare and wrapped."""
     import torch
 
     folder = root / "weights"
@@ -123,9 +133,6 @@ def weights(root: Path) -> None:
     save_checkpoint(folder / "net.safetensors", network, card)
     torch.save(network.state_dict(), folder / "bare.pt")
     torch.save({"state_dict": network.state_dict(), "epoch": 3}, folder / "inside.pt")
-    state = {"identity": {"recipe": {}, "data": DATA, "fingerprint": "0"}, "epoch": 1, "network": network.state_dict()}
-    (root / "state").mkdir(exist_ok=True)
-    torch.save(state, root / "state" / "run.pt")
 
 
 def lists(root: Path) -> None:
@@ -146,6 +153,7 @@ def lists(root: Path) -> None:
     settings = f"models: [{model}]\ndata: {DATA}\naudits: [occlusion]\nlimit: 8\nseed: 3\n"
     (folder / "audit.yaml").write_text(settings + "require: ['accuracy > 0.1']\nbatch-size: auto\nquiet: true\n")
     (folder / "recipe.yaml").write_text("arch: smallnet\nepochs: 2\nmix: cutmix(alpha=1)\nlr: 0.1\n")
+    (folder / "grid.yaml").write_text("lr: [0.1, 0.2]\nepochs: [1]\nmix: [none, cutmix]\n")
     groups = [f"{name},{'round' if number % 2 else 'sharp'}" for number, name in enumerate(classes)]
     (folder / "classes.csv").write_text("\n".join(["class,group", *groups]) + "\n")
     decisions = [f"{sample},accept," for sample in samples.ids] + [f"{samples.ids[0]}x,reject,blurred"]
@@ -169,3 +177,31 @@ def sweep(root: Path) -> None:
 
     model = f"plain={root / 'weights' / 'net.safetensors'}"
     methods([model], {"mixed_same": DATA, "mixed_rand": f"{DATA}&background_bias=1"}, root / "sweep", html=False)
+
+
+def memory(root: Path) -> None:
+    """The card of a published network, as an earlier command remembers it."""
+    with patch.dict("os.environ", SNELLEN_HOME=str(root / "memory")):
+        canvas = Canvas(32, 32, "crop", 32)
+        remember_card(Card("resnet18", PUBLISHED, "0" * 16, ("cat", "dog"), canvas, (0.5,) * 3, (0.2,) * 3))
+
+
+def train_net(out: Path, **listen: Any) -> object:
+    """A training of two epochs."""
+    return train("fast", DATA, out, arch="smallnet", epochs=2, batch_size=8, device="cpu", **listen)
+
+
+def unfinished(root: Path) -> None:
+    """A training and a build that were stopped, which the same command continues."""
+
+    def stop(*_: object, **__: object) -> None:
+        raise Stopped
+
+    with contextlib.suppress(Stopped):
+        train_net(root / "training", progress=stop)
+    with contextlib.suppress(Stopped), patch("snellen.build.in9.building.write_manifests", stop):
+        build_set(root, root / "building")
+
+
+class Stopped(Exception):
+    """Ends what is to be left unfinished."""

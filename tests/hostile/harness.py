@@ -15,6 +15,7 @@ from types import TracebackType
 from .corpus import make_corpus
 from .outcome import Outcome
 from .readers import READERS
+from .sandbox import Sandbox
 
 PATIENCE = 120.0  # seconds for one input: far more than any takes, also on a busy machine
 
@@ -30,6 +31,7 @@ class Harness:
         self.seed, self.patience, self.worker = seed, patience, worker
         self._folder = tempfile.TemporaryDirectory(prefix="hostile-")
         self.root = Path(self._folder.name)
+        self.sandbox = Sandbox(self.root / "sandbox")
         self.corpus = corpus or make_corpus(self.root / "corpus")
         self._process: subprocess.Popen[str] | None = None
         self._replies = -1
@@ -58,21 +60,25 @@ class Harness:
             line = b""
         if line is None:
             self._stop()
-            return Outcome(name, number, "hang", message=f"no answer in {self.patience:g} s")
+            return Outcome(name, number, "hang", self._change(), f"no answer in {self.patience:g} s")
         if not line:
             code = process.wait()
             self._stop()
             if code == 1:  # an exception outside the reader
                 log = (self.root / "worker.log").read_text(errors="replace")
                 raise RuntimeError(f"the harness failed on {name} #{number}:\n{log[-3000:]}")
-            return Outcome(name, number, "crash", message=f"the process ended with {code}")
+            return Outcome(name, number, "crash", self._change(), f"the process ended with {code}")
         return Outcome(**json.loads(line))
+
+    def _change(self) -> str:
+        """What was done to the files that the process did not survive."""
+        return self.sandbox.notes.read_text() if self.sandbox.notes.exists() else ""
 
     def _start(self) -> subprocess.Popen[str]:
         self._replies, writing = os.pipe()
         with (self.root / "worker.log").open("a") as log:
             self._process = subprocess.Popen(
-                [sys.executable, str(self.worker), str(self.root / "sandbox"), str(self.corpus), str(self.seed)],
+                [sys.executable, str(self.worker), str(self.sandbox.root), str(self.corpus), str(self.seed)],
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=log,

@@ -9,10 +9,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
-from .corpus import AUDITS, DATA
+from .corpus import AUDITS, DATA, PUBLISHED, build_set, train_net
 
 CORPUS = "HOSTILE_CORPUS"  # names the folder of undamaged files
 
@@ -185,11 +186,29 @@ def training_start(folder: Path) -> object:
     return start.statistics, start.into(build("smallnet", 3), ("a", "b", "c"))
 
 
-def training_state(folder: Path) -> object:
-    from snellen.train.state import Saver
+def training_again(folder: Path) -> object:
+    """The same command where a training was stopped."""
+    return train_net(folder)
 
-    identity = {"recipe": {}, "data": DATA, "fingerprint": "0", "holdout": 0.0}
-    return Saver(folder / "run.pt", identity).load()
+
+def building_again(folder: Path) -> object:
+    return build_set(corpus(), folder)
+
+
+def card_memory(folder: Path) -> object:
+    from snellen.models.card_memory import recall_card
+    from snellen.models.text import parse_text
+
+    with patch.dict(os.environ, SNELLEN_HOME=str(folder)):
+        card = recall_card(parse_text(PUBLISHED))
+    return None if card is None else (card.to_json(), card.fill, str(card.canvas), hash(card.classes))
+
+
+def grid(folder: Path) -> object:
+    from snellen.train.grid import read_grid
+    from snellen.train.recipe import Recipe
+
+    return [Recipe.checked({name: one}) for name, values in read_grid(folder / "grid.yaml").items() for one in values]
 
 
 def stored_tables(folder: Path) -> object:
@@ -323,7 +342,10 @@ READERS: Mapping[str, Reader] = {
     "pt": Reader("weights", ("bare.pt",), weights("zoo:smallnet@{}/bare.pt")),
     "pt, wrapped": Reader("weights", ("inside.pt",), weights("zoo:smallnet@{}/inside.pt")),
     "training, its start": Reader("weights", ("net.safetensors",), training_start),
-    "training, its state": Reader("state", ("run.pt",), training_state),
+    "training, again": Reader("training", ("state/*.pt",), training_again, writes=True),
+    "building, again": Reader("building", (".part/.pool/*", ".part/*.json"), building_again, writes=True),
+    "card memory": Reader("memory", ("cards/*.json",), card_memory),
+    "grid": Reader("lists", ("grid.yaml",), grid),
     "run": Reader("run", _RUN, stored_tables, 1.5, names=True),
     "run, maps": Reader("run", ("maps/**/*", "run.json"), stored_maps, names=True),
     "run, report": Reader("run", _RUN, stored_report, 0.5, names=True, writes=True),
@@ -344,7 +366,10 @@ READERS: Mapping[str, Reader] = {
         0.3,
     ),
     "command: audit, settings": Reader(
-        "lists", ("audit.yaml",), command("audit", "--config", "{}/audit.yaml", "--dry-run", "--offline"), 0.3
+        "lists",
+        ("audit.yaml",),
+        command("audit", _MODEL, "--data", DATA, "--config", "{}/audit.yaml", "--dry-run"),
+        0.3,
     ),
     "command: report": Reader("run", _RUN, command("report", "{}"), 0.1, names=True, writes=True),
     "command: sql": Reader("run", ("**/*.parquet",), command("sql", "{}", "select * from answers"), 0.3, names=True),

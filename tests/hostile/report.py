@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if outcome.result in BAD or chosen.number is not None:
                 print(line_of(outcome), file=sys.stderr, flush=True)
         if chosen.keep is not None:
-            shutil.copytree(harness.root / "sandbox" / "above" / "below" / "case", chosen.keep, symlinks=True)
+            shutil.copytree(harness.sandbox.case, chosen.keep, symlinks=True)
     print(table_of(outcomes))
     if chosen.out is not None:
         chosen.out.write_text(whole_report(outcomes, chosen.seed))

@@ -43,6 +43,14 @@ class Sandbox:
         shutil.rmtree(self.case, ignore_errors=True)
         shutil.copytree(source, self.case, symlinks=True)
 
+    def note(self, change: str) -> None:
+        """Keep what was done to the files, for whoever finds the reader hanging."""
+        self.notes.write_text(change, errors="backslashreplace")
+
+    @property
+    def notes(self) -> Path:
+        return self.root.with_name("change.txt")
+
     def outside(self) -> set[str]:
         """Every file but those of the case."""
         below = []

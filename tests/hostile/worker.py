@@ -59,6 +59,7 @@ class Worker:
             return replace(first, number=number)
         case, draw = self._begin(name), Random(f"{self.seed}/{name}/{number}")
         change, files = damage(READERS[name], draw, case, self.schemas[name])
+        self.sandbox.note(change)
         return self._read(name, number, change, files)
 
     def _learn(self, name: str) -> Outcome:
