@@ -233,7 +233,7 @@ def test_an_image_is_coloured_the_same_whatever_else_is_in_the_batch(monkeypatch
     assert levels_apart(jitter.images(images), torch.cat(alone)) <= 1
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     seed=st.integers(0, 2**32),
     count=st.integers(0, 5),

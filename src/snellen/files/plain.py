@@ -53,12 +53,20 @@ def read_bytes(path: Path | str, kind: str = "file", most: int = 64 * MIB) -> by
     """The content of a regular file of at most `most` bytes."""
     with open_file(path, kind) as file:
         try:
-            content = file.read(most + 1)
+            content = _read_at_most(file, most + 1)
         except OSError as error:
             raise unreadable(path, kind, error) from None
     if len(content) > most:
         reason = f"larger than {format_size(most)}, the most that is read"
         raise NotRead(f"{kind} '{path}' is {reason}", f"it is {reason}")
+    return content
+
+
+def _read_at_most(file: BinaryIO, count: int) -> bytes:
+    """The first bytes of a file. Python sets aside all that it is asked for, so that is what the file says it has."""
+    content = file.read(min(count, os.fstat(file.fileno()).st_size + 1))
+    while len(content) < count and (more := file.read(min(count - len(content), MIB))):  # it grew, or lies in /proc
+        content += more
     return content
 
 
