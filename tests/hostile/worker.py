@@ -135,6 +135,7 @@ def judge(error: BaseException, case: Path, files: list[Path]) -> tuple[str, str
             return "memory", text, place_of(error.__cause__ or error)
         clear = len(text.splitlines()) == 1 and len(text) <= LONGEST and text[:1] == text[:1].lower()
         known = [str(case), *(part for file in files for part in (file.name, file.parent.name) if part)]
+        known += [image.name for image in case.rglob("*.png")]  # whose annotation may be what was damaged
         if not clear or not any(part in text for part in known):
             return "vague", text, place_of(error)
         return ("net" if isinstance(error, Damaged) else "refused"), text, ""

@@ -84,14 +84,14 @@ class Destination:
         """Refuse a folder whose facts are not these."""
         try:
             facts: dict[str, Any] = read_json(file, dict[str, Any], self.name)
-            description = " of ".join(str(facts[name])[:200] for name in self.identity)
+            description = " of ".join(str(facts[name])[:80] for name in self.identity)
         except (UserError, KeyError):
             raise UserError(f"{file} is not the {self.name} of an export; {advice}") from None
         if facts != self.facts:
             differing = next(name for name in (*facts, *self.facts) if facts.get(name) != self.facts.get(name))
             raise UserError(
-                f"{self.out} holds another export, {description} ({differing}: {facts.get(differing)!r}, not "
-                f"{self.facts.get(differing)!r}); {advice}"
+                f"{self.out} holds another export, {description} ({differing}: {str(facts.get(differing))[:60]!r}, not "
+                f"{str(self.facts.get(differing))[:60]!r}); {advice}"
             )
 
 

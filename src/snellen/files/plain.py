@@ -62,7 +62,7 @@ def read_bytes(path: Path | str, kind: str = "file", most: int = 64 * MIB) -> by
     return content
 
 
-def _read_at_most(file: BinaryIO, count: int) -> bytes:
+def _read_at_most(file: io.BufferedReader, count: int) -> bytes:
     """The first bytes of a file. Python sets aside all that it is asked for, so that is what the file says it has."""
     content = file.read(min(count, os.fstat(file.fileno()).st_size + 1))
     while len(content) < count and (more := file.read(min(count - len(content), MIB))):  # it grew, or lies in /proc

@@ -11,7 +11,7 @@ import numpy as np
 
 from snellen.data.dataset import Dataset
 from snellen.data.keys import sample_keys
-from snellen.errors import UserError, unknown
+from snellen.errors import UserError, concerning, unknown
 from snellen.files import expand_home, fit, read_json
 from snellen.files.table import Column, read_table
 from snellen.hashing import checksum, key_of
@@ -54,7 +54,13 @@ def subclasses(
         if not data.tree:
             raise UserError(f"{data.text} has no tree of classes; give --groups FILE or --by COLUMN")
         return Subclasses(_gathered([(_topmost(name, data.tree), name) for name in data.classes]))
-    mapping = groups if isinstance(groups, Mapping) else read_groups(expand_home(str(groups)))
+    if isinstance(groups, Mapping):
+        return _by_mapping(data, groups)
+    with concerning(groups):
+        return _by_mapping(data, read_groups(expand_home(str(groups))))
+
+
+def _by_mapping(data: Dataset, mapping: Groups) -> Subclasses:
     for coarse, fine in mapping.items():
         for name in fine:
             if name not in data.classes:

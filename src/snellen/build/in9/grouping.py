@@ -64,7 +64,7 @@ def group_classes(
     if not (coarse >= 0).any():
         some = ", ".join(data.classes[:4])
         raise UserError(
-            f"{data.text} has no image of the classes asked for; it has '{some}', …; give --classes FILE or all"
+            f"{data.text} has no image of the classes of '{classes}'; it has '{some}', …; give --classes FILE or all"
         )
     return Grouping(order, coarse, order) if fine is None else _finer(order, coarse, words, fine, seed)
 
