@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, help="file for the table, the failures and the messages")
     parser.add_argument("--reader", action="append", default=[], choices=sorted(READERS), help="only this one")
     parser.add_argument("--number", type=int, help="only this input of the reader")
-    parser.add_argument("--keep", type=Path, help="copy the files of the last input into this folder")
+    parser.add_argument("--keep", type=Path, help="move the files of the last input to this folder")
     parser.add_argument("--patience", type=float, default=PATIENCE, help="seconds for one input")
     chosen = parser.parse_args(arguments)
     cases = cases_of(chosen.inputs, chosen.reader)
@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if outcome.result in BAD or chosen.number is not None:
                 print(line_of(outcome), file=sys.stderr, flush=True)
         if chosen.keep is not None:
-            shutil.copytree(harness.sandbox.case, chosen.keep, symlinks=True)
+            shutil.move(harness.sandbox.case, chosen.keep)  # a copy would wait for pipes
     print(table_of(outcomes))
     if chosen.out is not None:
         chosen.out.write_text(whole_report(outcomes, chosen.seed))

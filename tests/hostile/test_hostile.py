@@ -7,6 +7,7 @@ a file written elsewhere or code that is run.
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -45,9 +46,9 @@ def test_a_sample_of_hostile_inputs(harness: Harness) -> None:
 
 
 @pytest.mark.slow
-def test_many_hostile_inputs() -> None:
-    with Harness(seed=1) as harness:
-        check(harness, cases_of(MANY))
+def test_many_hostile_inputs(harness: Harness) -> None:
+    with Harness(seed=1, corpus=harness.corpus) as another:
+        check(another, cases_of(MANY))
 
 
 @pytest.mark.slow
@@ -63,8 +64,6 @@ def test_many_hostile_inputs() -> None:
 def test_a_command_in_a_process_of_its_own(
     harness: Harness, tmp_path: Path, file: str, content: bytes, words: str
 ) -> None:
-    import shutil
-
     shutil.copytree(harness.corpus / file.partition("/")[0], tmp_path / "case")
     damaged = tmp_path / "case" / file.partition("/")[2]
     damaged.write_bytes(content)

@@ -20,10 +20,11 @@ if not __package__:  # run as a script
     sys.path.append(str(Path(__file__).resolve().parents[1]))
     __package__ = "hostile"
 
+from .calls import CORPUS, Failed, Refused
 from .documents import Schemas
 from .mutations import mutate
 from .outcome import BAD, LONGEST, Outcome
-from .readers import CORPUS, READERS, Failed, Reader, Refused
+from .readers import READERS, Reader
 from .sandbox import Sandbox
 
 GIB = 1 << 30

@@ -25,8 +25,3 @@ class Bomb:
 
 def pickled(file: Path) -> bytes:
     return pickle.dumps({file.name: Bomb()})
-
-
-def script() -> str:
-    """The same as Python."""
-    return f"import pathlib\npathlib.Path({str(canary())!r}).touch()\n"
