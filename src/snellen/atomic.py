@@ -17,6 +17,7 @@ _ADVICE = {
     errno.EROFS: "choose another --out",
     errno.ENAMETOOLONG: "choose another --out",
     errno.ENOTDIR: "choose another --out",
+    errno.EEXIST: "choose another --out",
     errno.EISDIR: "choose another --out",
     errno.ELOOP: "choose another --out",
     errno.EACCES: "choose another --out or change its permissions",

@@ -23,6 +23,10 @@ class UserError(Exception):
         super().__init__(_LONG_WORD.sub(r"\1…\2", one_line(text)))
 
 
+class Hung(BaseException):
+    """A watchdog's time is up. Not an Exception, so that a model which catches those does not go on."""
+
+
 def one_line(text: str) -> str:
     """The text on one line that a terminal only shows: line breaks and control characters are written as escapes."""
     return CONTROL.sub(lambda match: repr(match[0])[1:-1], text)

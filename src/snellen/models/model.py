@@ -17,7 +17,7 @@ from snellen.hashing import checksum, key_of
 from snellen.lazy_torch import torch
 from snellen.models.card import LARGEST, Card, Task
 from snellen.models.device import Device, choose_device, precision_on
-from snellen.models.user_code import exited, user_code
+from snellen.models.user_code import PASSING, failure_of, user_code
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,8 +59,10 @@ class Model:
             raise UserError(f"model '{self.name}' is a file of recorded answers; it cannot be shown new images")
         try:
             return self.predict(images)
-        except SystemExit as stop:
-            raise exited(f"model '{self.name}'", stop) from stop
+        except (Exception, *PASSING):
+            raise  # a batch that fails is asked image by image
+        except BaseException as error:
+            raise failure_of(f"model '{self.name}'", error) from error
 
     def named(self, name: str, text: str | None = None) -> Model:
         """The same model under another name."""
@@ -136,7 +138,10 @@ def from_callable(
 
     def predict(images: Tensor) -> Tensor:
         arrays = images.permute(0, 2, 3, 1).contiguous().cpu().numpy()
-        answers = np.asarray(function(arrays), dtype=np.float32)
+        answers = np.asarray(function(arrays))
+        if np.iscomplexobj(answers):
+            raise UserError(f"model '{name}' answered complex numbers; expected probabilities [{len(arrays)}, classes]")
+        answers = answers.astype(np.float32, copy=False)
         if answers.ndim != 2 or len(answers) != len(arrays):
             raise UserError(
                 f"model '{name}' answered {list(answers.shape)} for {len(arrays)} images; "

@@ -6,8 +6,10 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from snellen.errors import UserError
+from snellen.errors import Hung, UserError
 from snellen.files.net import reason_of
+
+PASSING = (KeyboardInterrupt, GeneratorExit, Hung)  # what ends the body without its being at fault
 
 
 @contextmanager
@@ -19,20 +21,20 @@ def user_code(what: str) -> Iterator[None]:
         before = os.getcwd()
     try:
         yield
-    except UserError:
+    except (UserError, *PASSING):
         raise
-    except SystemExit as stop:
-        raise exited(what, stop) from stop
-    except Exception as error:
-        reason = reason_of(error)
-        name = type(error).__name__
-        raise UserError(f"{what} failed: {name if reason == name else f'{name}: {reason}'}") from error
+    except BaseException as error:
+        raise failure_of(what, error) from error
     finally:
         if before is not None:
             with suppress(OSError):
                 os.chdir(before)
 
 
-def exited(what: str, stop: SystemExit) -> UserError:
-    """The error for code that calls `sys.exit`, which would end the command as if it had done its work."""
-    return UserError(f"{what} called sys.exit({stop.code!r}); take that out")
+def failure_of(what: str, error: BaseException) -> UserError:
+    """The error for code of the user's that failed, or called `sys.exit`, which would end the command as if it had done its
+    work."""
+    if isinstance(error, SystemExit):
+        return UserError(f"{what} called sys.exit({error.code!r}); take that out")
+    reason, name = reason_of(error), type(error).__name__
+    return UserError(f"{what} failed: {name if reason == name else f'{name}: {reason}'}")

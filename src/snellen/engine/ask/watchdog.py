@@ -9,14 +9,10 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from types import FrameType
 
-from snellen.errors import UserError
+from snellen.errors import Hung, UserError
 from snellen.terminal import tell
 
 GRACE = 10.0  # seconds that a model gets to stop before the process is killed
-
-
-class Hung(BaseException):
-    """Time is up. Not an Exception, so that a model which catches those does not go on."""
 
 
 class TookTooLong(UserError):
@@ -77,10 +73,8 @@ class Watchdog:
 
     @property
     def message(self) -> str:
-        return (
-            f"{self.what} took more than {self.seconds:g} s (--shard-timeout): a model hangs, or needs more time; "
-            "run the same command again; it resumes"
-        )
+        advice = "run the same command again; it resumes" if self.what == Watchdog.what else "give it a higher limit"
+        return f"{self.what} took more than {self.seconds:g} s (--shard-timeout): a model hangs, or needs more time; {advice}"
 
 
 def watch(seconds: float | None, what: str = "a shard") -> AbstractContextManager[None]:
