@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from snellen.checks.doubt import Doubt
+from snellen.engine.keep.shard_file import read_rows
 
 SHARE = 0.001  # of the test images; fewer copies move no number that is printed
 
@@ -45,11 +46,9 @@ def copies(images: Mapping[str, Sequence[ListedImage]]) -> list[Doubt]:
 
 def read_images(folder: Path, on: str) -> list[ListedImage]:
     """The readable images of one dataset of a run folder."""
-    import pyarrow.parquet as pq
-
     images: list[ListedImage] = []
     for file in sorted((folder / "samples" / on).glob("*.parquet")):
-        table = pq.read_table(file, columns=["sample", "class", "checksum"])
+        table = read_rows(file, ["sample", "class", "checksum"])
         rows = zip(*(table[name].to_pylist() for name in ("sample", "class", "checksum")))
         images += [ListedImage(*row) for row in rows if row[2]]
     return images

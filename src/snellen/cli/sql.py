@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from snellen.cli.options import AsJson
+from snellen.errors import UserError
 from snellen.terminal import show_block
 
 CSV_HELP = "print the result as CSV; text that a spreadsheet would run as a formula gets an apostrophe"
@@ -25,6 +26,11 @@ def sql(
 
     frame = load_run(run).sql(query)
     if json:
-        show_block(frame.to_json(orient="records", indent=1))
+        try:
+            show_block(frame.to_json(orient="records", indent=1, default_handler=str))
+        except (OverflowError, ValueError) as error:
+            raise UserError(
+                f"the result cannot be printed as JSON ({error}); cast it to text, as in x::varchar"
+            ) from None
     else:
         show_block(to_csv(frame).rstrip("\n") if csv else frame.to_string(index=False))

@@ -31,8 +31,9 @@ from snellen.models.subject import Subject, subjects_of
 @dataclass(frozen=True, kw_only=True)
 class Prepared:
     """All that is known before the first image is shown; `before` is the run.json that the folder already has. `reasons` say
-    why an audit that was not named is run (by its text)."""
+    why an audit that was not named is run (by its text); `request` is what all this was made of."""
 
+    request: AuditRequest
     folder: Path
     inputs: Inputs
     audits: Sequence[Audit]
@@ -49,12 +50,17 @@ class Prepared:
         trials = [trial for one in self.audits for trial in one.trials(self.exam)]
         return make_plan(self.inputs, Requests(cells, maps, trials), Store(self.folder, ignored=self.fresh))
 
+    def as_it_is_now(self) -> Prepared:
+        """The same, prepared again where the folder's run.json is no longer the one that was compared with; under the
+        folder's lock it stays so."""
+        return self if self.fresh or Store(self.folder).facts() == self.before else prepare(self.request)
+
 
 def prepare(request: AuditRequest) -> Prepared:
     """Everything up to the plan; nothing is written, and torch is not needed where nothing is left to ask."""
     if request.out is None:
         raise ValueError("a request is prepared for a run folder; give it out")
-    check_folder(request.out)
+    check_folder(request.out, request.fresh)
     before = {} if request.fresh else Store(request.out).facts()
     data = {"test": _dataset(request.data, request.limit)}
     if request.train is not None:
@@ -97,6 +103,7 @@ def prepare(request: AuditRequest) -> Prepared:
     check_same(inputs, before, request.out)
     notices = [*_notices(subjects, warnings, occluders), *_unlabelled(data)]
     return Prepared(
+        request=request,
         folder=request.out,
         inputs=inputs,
         audits=audits,

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from snellen.engine.keep.store import read_rows
+from snellen.engine.keep.shard_file import read_rows
 from snellen.report.results import Results
 
 ANSWER_COLUMNS = ("cell", "sample", "pred", "raw", "score")
@@ -14,8 +14,7 @@ ANSWER_COLUMNS = ("cell", "sample", "pred", "raw", "score")
 
 def cell_rows(results: Results) -> list[dict[str, Any]]:
     """The rows of the `cells` table with the run's seed, models and runs in the order they were asked in."""
-    files = results.folder.store.files("cells")
-    rows = read_rows(files[0]).to_pylist() if files else []
+    rows = results.folder.store.cells()
     seed = results.facts["settings"]["seed"]
     runs = [(model, run) for model, names in results.models.items() for run in names]
     order = {run: place for place, run in enumerate(runs)}

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from snellen.engine.keep.store import read_rows, shard_file, shard_of
+from snellen.engine.keep.shard_file import read_rows, shard_file, shard_of
 from snellen.report.answers import answered_class, cell_rows, model_classes, stored_answers
 from snellen.report.blocks import Answer, Block, Cell, Facts, Gallery, Heading, Picture, Row, lead
 from snellen.report.results import Results

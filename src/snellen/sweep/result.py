@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from snellen.atomic import check_place, write_atomic
 from snellen.errors import UserError
+from snellen.files import fit, read_json
 from snellen.files.spreadsheet import to_csv
+from snellen.lock import own_folder
 from snellen.settings_file import write_settings
 from snellen.sweep.points import Plan
 from snellen.sweep.request import SweepRequest
@@ -58,13 +60,17 @@ class Sweep:
 
 def load_sweep(folder: Path | str) -> Sweep:
     """The sweep in a folder."""
+    from snellen.sweep.schema import Page
+
     path = Path(folder) / "sweep.json"
+    if not os.path.exists(path):
+        raise UserError(f"'{folder}' holds no sweep.json; give the --out of a sweep that has ended")
     try:
-        return Sweep(Path(folder), json.loads(path.read_text()))
-    except OSError:
-        raise UserError(f"'{folder}' holds no sweep.json; give the --out of a sweep that has ended") from None
-    except ValueError as error:
-        raise UserError(f"{path} is not JSON ({error}); run the same `snellen sweep` again to rewrite it") from None
+        page: dict[str, Any] = read_json(path, dict[str, Any])
+        fit(page, Page, path)
+    except UserError as error:
+        raise UserError(f"{error}; run the same `snellen sweep` again to rewrite it") from error
+    return Sweep(Path(folder), page)
 
 
 def run_settings(
@@ -92,10 +98,12 @@ def run_request(plan: Plan, request: SweepRequest, command: str = "") -> Sweep |
     if int(os.environ.get("WORLD_SIZE", "1")) > 1:
         raise UserError("a sweep runs in one process; train with accelerate first, then `snellen sweep methods`")
     check_place(plan.out)
-    rows = run_points(plan, _callbacks(plan, request.quiet))
-    sweep = Sweep(plan.out, page_of(plan, rows, command))
-    write(sweep, request.html)
-    write_settings(plan.out / "settings.yaml", request, *([request.how] if isinstance(request, RecipeChoice) else []))
+    with own_folder(plan.out, leave=False):
+        rows = run_points(plan, _callbacks(plan, request.quiet))
+        sweep = Sweep(plan.out, page_of(plan, rows, command))
+        write(sweep, request.html)
+        recipe = [request.how] if isinstance(request, RecipeChoice) else []
+        write_settings(plan.out / "settings.yaml", request, *recipe)
     return sweep
 
 

@@ -109,9 +109,10 @@ def build(
     to = Destination(Path(out).expanduser(), facts, FACTS, "set built by snellen", ("schema", "data"))
     if not (to.out / FACTS).exists():  # a finished set needs nothing
         _check_opencv(chosen)
-    if to.begin():
-        job = _Job(dataset, groups, chosen, rejects, to)
-        _build(job, (os.cpu_count() or 1) if workers is None else workers, quiet)
+    with to.writing() as missing:
+        if missing:
+            job = _Job(dataset, groups, chosen, rejects, to)
+            _build(job, (os.cpu_count() or 1) if workers is None else workers, quiet)
     return _built(to.out)
 
 

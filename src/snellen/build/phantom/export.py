@@ -94,11 +94,12 @@ def export(
         "truth": way.truth,
     }
     to = Destination(Path(out).expanduser(), facts)
-    if to.begin():
-        with show_progress(len(images), quiet) as advance:
-            for count in way.write(source, images, to):
-                advance(count)
-        to.finish()
+    with to.writing() as missing:
+        if missing:
+            with show_progress(len(images), quiet) as advance:
+                for count in way.write(source, images, to):
+                    advance(count)
+            to.finish()
     return Exported(to.out, format, source.text, len(images))
 
 

@@ -6,10 +6,12 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from snellen.engine.keep.store import Store, read_rows
+from snellen.engine.keep.shard_file import read_rows, read_schema
+from snellen.engine.keep.store import Store
 from snellen.engine.requests.cell import BoundCell
 from snellen.engine.requests.map import BoundMap
 from snellen.errors import UserError
+from snellen.files import decode_json
 from snellen.lazy_torch import torch
 from snellen.models.model import Model
 
@@ -70,22 +72,20 @@ def with_failures(table: pa.Table, failures: Sequence[Failure]) -> pa.Table:
 
 def failures_in(schema: pa.Schema) -> list[Failure]:
     """The failures that a table lists."""
-    return [Failure(*one) for one in json.loads((schema.metadata or {}).get(_ENTRY, "[]"))]
+    entry = (schema.metadata or {}).get(_ENTRY, b"[]")
+    rows: list[tuple[str, str, str]] = decode_json(entry, list[tuple[str, str, str]], "the list of failures")
+    return [Failure(*row) for row in rows]
 
 
 def stored_failures(store: Store, table: str = "answers") -> list[Failure]:
     """The failures that the answers, or the maps, of a run list."""
-    import pyarrow.parquet as pq
-
-    return [one for file in store.files(table) for one in failures_in(pq.read_schema(file))]
+    return [one for file in store.files(table) for one in failures_in(read_schema(file))]
 
 
 def discard_failures(store: Store) -> None:
     """Remove the shards with failures, so that the same command asks them again once the model is fixed."""
-    import pyarrow.parquet as pq
-
     for file in (*store.files("answers"), *store.files("maps")):
-        if _ENTRY in (pq.read_schema(file).metadata or {}):
+        if _ENTRY in (read_schema(file).metadata or {}):
             file.unlink(missing_ok=True)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from snellen.engine.keep.store import read_rows
+from snellen.engine.keep.shard_file import read_rows
 from snellen.measure import CATEGORIES
 from snellen.report.answers import answered_class, cell_rows, model_classes, stored_answers
 from snellen.report.blocks import Answer, Block, Cell, Details, Gallery, Group, Picture, Row, heads
