@@ -283,4 +283,5 @@ def explained(folder: Path) -> object:
     from snellen.models import load_model
 
     model = load_model(str(corpus() / "weights" / "net.safetensors"), "cpu")
-    return explain_images(model, sorted((folder / "cat").iterdir())[:3], out=folder / "out")
+    pictures = [file for file in sorted(folder.rglob("*")) if file.parent != folder and not file.is_dir()]
+    return explain_images(model, pictures[:3], out=folder / "out")

@@ -123,7 +123,8 @@ class Destination:
         except (UserError, KeyError):
             raise UserError(f"{file} is not the {self.name} of an export; {advice}") from None
         if facts != self.facts:
-            differing = next(name for name in (*facts, *self.facts) if facts.get(name) != self.facts.get(name))
+            names = dict.fromkeys((*facts, *self.facts))
+            differing = next(name for name in names if facts.get(name, names) != self.facts.get(name, names))
             raise UserError(
                 f"{self.out} holds another export, {description} ({differing}: {str(facts.get(differing))[:60]!r}, not "
                 f"{str(self.facts.get(differing))[:60]!r}); {advice}"

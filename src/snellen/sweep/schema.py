@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
 
@@ -26,6 +24,12 @@ class _Row(msgspec.Struct):
     warnings: str = ""
 
 
+class _Recipe(msgspec.Struct):
+    arch: str
+    robust: str
+    mix: str
+
+
 class Page(msgspec.Struct):
     """A sweep's page as plain values."""
 
@@ -40,4 +44,4 @@ class Page(msgspec.Struct):
     tests: dict[str, str]
     gaps: list[tuple[str, str]]
     rows: list[_Row]
-    recipe: dict[str, Any] | None = None
+    recipe: _Recipe | None = None

@@ -21,10 +21,12 @@ Groups = Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True)
 class Subclasses:
-    """Coarse classes with their sub-classes: `groups`; `by` is the column that makes them, else they are classes."""
+    """Coarse classes with their sub-classes: `groups`; `by` is the column that makes them, else they are classes; `source` is
+    the file that lists them, where one does."""
 
     groups: Mapping[str, tuple[str, ...]]
     by: str | None = None
+    source: str = ""
 
     def fine(self, data: Dataset) -> np.ndarray:
         """The sub-class of each sample as a name, '' where it has none."""
@@ -57,7 +59,7 @@ def subclasses(
     if isinstance(groups, Mapping):
         return _by_mapping(data, groups)
     with concerning(groups):
-        return _by_mapping(data, read_groups(expand_home(str(groups))))
+        return replace(_by_mapping(data, read_groups(expand_home(str(groups)))), source=str(groups))
 
 
 def _by_mapping(data: Dataset, mapping: Groups) -> Subclasses:
@@ -101,7 +103,10 @@ def grained(data: Dataset, hierarchy: Subclasses, count: int, seed: int = 0) -> 
     for group, fine in hierarchy.groups.items():
         if len(fine) < count:
             many = f"{len(fine)} sub-class{'es' if len(fine) > 1 else ''}"
-            raise UserError(f"class '{group}' has {many}, fewer than the grain {count}; leave it out, or the grain")
+            where = f"{hierarchy.source}: " if hierarchy.source else ""
+            raise UserError(
+                f"{where}class '{group}' has {many}, fewer than the grain {count}; leave it out, or the grain"
+            )
         order = [fine[i] for i in np.argsort(sample_keys([f"{seed}/{group}/{name}" for name in fine]), kind="stable")]
         parts = [[name for i, name in enumerate(order) if i * count // len(fine) == part] for part in range(count)]
         coarse[group] = [group if count == 1 else f"{group} {part + 1}" for part in range(count)]

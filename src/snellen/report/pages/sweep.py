@@ -104,7 +104,7 @@ def _facts(result: SweepResult, points: int) -> list[Line]:
         (count_of(points, thing), "" if _of_methods(result) else f" of {count_of(result['runs'], 'run')}"),
         (count_of(len(result["tests"]), "test set"),),
     ]
-    if recipe := result["recipe"]:
+    if recipe := result.get("recipe"):
         facts.append(
             (", ".join([recipe["arch"], *(recipe[name] for name in ("robust", "mix") if recipe[name] != "none")]),)
         )
