@@ -105,9 +105,9 @@ def ask_missing(
         check_failures(store, (*plan.cells, *plan.maps), {on: len(one) for on, one in data.items()})
     except TooManyFailures:
         discard_failures(store)
-        store.write_facts({**facts, "files": store.count_files()})
+        store.write_facts({**facts, **store.inventory()})
         raise
-    store.write_facts({**facts, "files": store.count_files()})
+    store.write_facts({**facts, **store.inventory()})
 
 
 def _run_passes(prepared: Prepared, plan: Plan, store: Store, progress: Progress, execution: Execution) -> int | None:

@@ -98,8 +98,9 @@ class Run(RunFolder):
         for table, files in tables.items():
             if not files and table != "trials":  # few audits have them
                 raise UserError(f"{self.path} holds no {table} yet; is it a run folder?")
-        self._check([table for table in tables if mentions(query, table)], tables)
-        return run_query(query, {table: files for table, files in tables.items() if files})
+        chosen = [table for table in tables if mentions(query, table)] or list(tables)  # only these are opened
+        self._check(chosen, tables)
+        return run_query(query, {table: tables[table] for table in chosen if tables[table]})
 
     def _check(self, names: Sequence[str], tables: Mapping[str, Sequence[Path]]) -> None:
         """Refuse tables of which a file is missing or is not what it was written as."""

@@ -37,7 +37,7 @@ def write_findings(run: RunFolder, findings: Sequence[Finding], doubts: Sequence
     }
     encoded = encode_json(content)
     write_atomic(run.path / "findings.json", encoded)
-    run.store.write_facts({**facts, "findings": checksum(encoded)})
+    run.store.write_facts({**facts, "checksums": {**facts.get("checksums", {}), "findings.json": checksum(encoded)}})
     write_atomic(run.path / "findings.csv", to_csv(findings_frame(content["findings"])).encode())
     return content
 

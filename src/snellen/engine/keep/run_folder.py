@@ -37,7 +37,7 @@ class RunFolder:
 
         try:
             content = read_bytes(path, "findings", MOST)
-            if self.facts.get("findings", expected := checksum(content)) != expected:
+            if self.facts.get("checksums", {}).get("findings.json", expected := checksum(content)) != expected:
                 raise UserError(f"{path} does not fit the checksum in run.json, so it was damaged or changed")
             results: dict[str, Any] = decode_json(content, dict[str, Any], path)
             fit(results, Findings, path)

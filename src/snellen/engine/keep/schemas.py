@@ -73,7 +73,7 @@ class RunFacts(msgspec.Struct):
     donors: _Pool | None = None
     occluders: _Pool | None = None
     files: dict[str, Count] = {}
-    findings: str = ""
+    checksums: dict[str, str] = {}
     checksum: str = ""
 
     def __post_init__(self) -> None:

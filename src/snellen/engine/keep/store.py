@@ -29,13 +29,14 @@ from snellen.engine.keep.facts import read_facts, write_facts
 from snellen.engine.keep.shard_file import damaged, encode, read_rows, shard_file, shard_of, write_table
 from snellen.engine.keep.thumbnail_file import encode_thumbnail
 from snellen.errors import UserError
-from snellen.files import read_json
-from snellen.hashing import key_of
+from snellen.files import read_bytes, read_json
+from snellen.hashing import checksum, key_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 FOLDERS = ("samples", "shown", "answers", "maps", "trials", "things", "thumbs")  # of tables, each with its own folders
+CELLS = "cells.parquet"
 _SUM = b"checksum"  # of the rows, in the header of cells.parquet
 
 
@@ -74,8 +75,12 @@ class Store:
     def write_facts(self, facts: Mapping[str, Any]) -> None:
         write_facts(self.folder, facts)
 
+    def inventory(self) -> dict[str, Any]:
+        """What a complete run holds, for run.json: how many files, and the checksum of cells.parquet."""
+        return {"files": self.count_files(), "checksums": {CELLS: checksum(read_bytes(self.folder / CELLS))}}
+
     def count_files(self) -> dict[str, int]:
-        """How many files each folder of the tables holds: what run.json says of a run that is complete."""
+        """How many files each folder of the tables holds."""
         counts: dict[str, int] = {}
         for table in FOLDERS:
             for file in (self.folder / table).glob("*/*"):
@@ -203,7 +208,7 @@ class Store:
     def files(self, table: str) -> list[Path]:
         """The Parquet files of one table."""
         if table == "cells":
-            return [p for p in [self.folder / "cells.parquet"] if p.exists()]
+            return [p for p in [self.folder / CELLS] if p.exists()]
         return sorted((self.folder / table).glob("*/*.parquet"))
 
     def add_cells(self, rows: Iterable[Mapping[str, Any]]) -> None:
@@ -211,13 +216,16 @@ class Store:
         known = {row["cell"]: row for row in (*self.cells(), *map(dict, rows))}
         table = _columns(list(known.values()))
         header = {_SUM: key_of(table.to_pylist())}
-        write_atomic(self.folder / "cells.parquet", encode(table.replace_schema_metadata(header)))
+        write_atomic(self.folder / CELLS, encode(table.replace_schema_metadata(header)))
 
     def cells(self) -> list[dict[str, Any]]:
         """The rows of the `cells` table, none where it is not there yet; one that does not fit its checksum is refused."""
         rows: list[dict[str, Any]] = []
         for path in self.files("cells"):
+            whole = self.facts().get("checksums", {}).get(CELLS)  # that of the rows alone passes over the statistics
             table = read_rows(path)
+            if whole is not None and whole != checksum(read_bytes(path)):
+                raise damaged(path)
             rows = table.to_pylist()
             expected = (table.schema.metadata or {}).get(_SUM)
             if not {"cell", "shown", "model", "run", "on", "distortion", "seed"} <= set(table.column_names) or (
