@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from snellen.data.listing_table import BOX, COLUMNS, CORNER, box_corners, storab
 from snellen.data.names import storable
 from snellen.data.root import Root
 from snellen.errors import UserError
+from snellen.files import expand_home
 from snellen.files.table import place_of, read_table
 
 ALSO = {"path": "file", "label": "class", "x0": "xmin", "y0": "ymin", "x1": "xmax", "y1": "ymax"}
@@ -29,9 +29,9 @@ SCHEMA = {
 
 def boxes(path: str, options: Mapping[str, str]) -> Dataset:
     """The images that a CSV or Parquet file lists, in the order of their first rows; ids are their paths."""
-    file, text, conditions = Path(path).expanduser(), f"boxes:{path}", dict(options)
+    file, text, conditions = expand_home(path), f"boxes:{path}", dict(options)
     beyond = float(switch(conditions, "max", ("exclusive", "inclusive"), text) == "inclusive")
-    root = Root(Path(conditions.pop("root", str(file.parent))).expanduser())
+    root = Root(expand_home(conditions.pop("root", str(file.parent))))
     table = read_table(file, SCHEMA)
     if table.empty:
         raise UserError(f"{path} lists no boxes")

@@ -22,7 +22,7 @@ from snellen.data.listing_table import FARTHEST
 from snellen.data.root import Root
 from snellen.data.segmentation import is_outline, mask_of
 from snellen.errors import UserError
-from snellen.files import GIB, fit, read_json
+from snellen.files import GIB, expand_home, fit, read_json
 from snellen.hashing import checksum
 
 Id = int | float | str
@@ -76,7 +76,7 @@ class Images(msgspec.Struct):
 
 def coco(path: str, options: Mapping[str, str]) -> Dataset:
     """The images that a JSON file lists; ids are their file names, classes its categories by their numbers."""
-    file, text, conditions = Path(path).expanduser(), f"coco:{path}", dict(options)
+    file, text, conditions = expand_home(path), f"coco:{path}", dict(options)
     listing: Listing = read_json(file, Listing, "file", 8 * GIB)
     images_alone: Images = fit({"images": listing.images}, Images, file)
     entries = images_alone.images
@@ -160,7 +160,7 @@ def _short(id: Id) -> str:
 def _root(file: Path, first: str, folder: str | None, text: str) -> Root:
     """The folder of the images: the one given, else one near the file that holds the first image."""
     if folder is not None:
-        place = Path(folder).expanduser()
+        place = expand_home(folder)
         if not os.path.isdir(place):
             raise UserError(f"no folder '{folder}'; give the folder of the images, as in {text}?images=DIR")
         return Root(place, "images")

@@ -20,6 +20,7 @@ from snellen.data.decode import decode_file
 from snellen.data.listing_table import BOX, COLUMNS, CORNER, box_corners, storable_table, table_text
 from snellen.data.root import Root, stamp
 from snellen.errors import UserError
+from snellen.files import expand_home
 from snellen.files.picture import open_image, read_image
 from snellen.files.table import Column, place_of, read_table
 from snellen.hashing import key_of
@@ -29,11 +30,11 @@ SCHEMA = {**COLUMNS, "id": Column(filled=True), "mask": Column(), **dict.fromkey
 
 def manifest(path: str, options: Mapping[str, str]) -> Dataset:
     """The images that a CSV or Parquet file lists."""
-    file, conditions = Path(path).expanduser(), dict(options)
+    file, conditions = expand_home(path), dict(options)
     table = read_table(file, SCHEMA)
     if table.empty:
         raise UserError(f"{path} lists no images")
-    root = Root(Path(conditions.pop("root", str(file.parent))).expanduser())
+    root = Root(expand_home(conditions.pop("root", str(file.parent))))
     paths = [root.find(one, place_of(path, row)) for row, one in enumerate(table["path"])]
     masks = (
         [root.find(one, place_of(path, row)) if one else None for row, one in enumerate(table["mask"])]

@@ -27,7 +27,7 @@ from snellen.data.listing_table import FARTHEST
 from snellen.data.names import storable
 from snellen.data.root import stamp
 from snellen.errors import UserError
-from snellen.files import read_bytes
+from snellen.files import expand_home, read_bytes
 from snellen.files.picture import open_image, read_image
 from snellen.files.xml_file import read_xml
 
@@ -40,7 +40,7 @@ _PIXELS = re.compile(r"[0-9]{1,7}(\.0*)?")
 
 def voc(path: str, options: Mapping[str, str]) -> Dataset:
     """The images below a folder with their annotations; ids are their paths in the folder of images."""
-    text, root = f"voc:{path}", Path(path).expanduser()
+    text, root = f"voc:{path}", expand_home(path)
     conditions = dict(options)
     images = root / conditions.pop("images", "JPEGImages")
     annotations = root / conditions.pop("annotations", "Annotations")

@@ -67,7 +67,8 @@ def load_sweep(folder: Path | str) -> Sweep:
         raise UserError(f"'{folder}' holds no sweep.json; give the --out of a sweep that has ended")
     try:
         page: dict[str, Any] = read_json(path, dict[str, Any])
-        fit(page, Page, path)
+        fitted: Page = fit(page, Page, path)
+        fitted.check(path)
     except UserError as error:
         raise UserError(f"{error}; run the same `snellen sweep` again to rewrite it") from error
     return Sweep(Path(folder), page)

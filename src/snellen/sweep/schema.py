@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import msgspec
+
+from snellen.errors import UserError
 
 
 class _Row(msgspec.Struct):
@@ -45,3 +49,16 @@ class Page(msgspec.Struct):
     gaps: list[tuple[str, str]]
     rows: list[_Row]
     recipe: _Recipe | None = None
+
+    def check(self, path: Path) -> None:
+        """Refuse rows that are not one of every test at every point."""
+        points, tests = ({getattr(row, name) for row in self.rows} for name in ("point", "test"))
+        pairs = {(row.point, row.test) for row in self.rows}
+        if not pairs or len(pairs) != len(self.rows) or len(pairs) != len(points) * len(tests):
+            raise UserError(f"{path}: rows: expected one row of each test at each point, got {len(self.rows)} rows")
+        if len({(row.test, row.measure) for row in self.rows}) != len(tests):
+            raise UserError(f"{path}: rows: expected the rows of one test to have one measure")
+        if not {test for gap in self.gaps for test in gap} <= tests:
+            raise UserError(f"{path}: gaps: expected names of tests that have rows")
+        if self.axis is not None and any(row.x is None for row in self.rows):
+            raise UserError(f"{path}: rows: expected 'x' as a number, since there is an axis")

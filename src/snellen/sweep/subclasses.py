@@ -11,6 +11,7 @@ import numpy as np
 
 from snellen.data.dataset import Dataset
 from snellen.data.keys import sample_keys
+from snellen.data.names import storable
 from snellen.errors import UserError, concerning, unknown
 from snellen.files import expand_home, fit, read_json
 from snellen.files.table import Column, read_table
@@ -77,12 +78,14 @@ def _by_mapping(data: Dataset, mapping: Groups) -> Subclasses:
 
 def read_groups(path: Path) -> dict[str, list[str]]:
     """Coarse class → classes, of a JSON file (also a label map's `classes`) or a CSV with the columns fine and coarse."""
-    path = path.expanduser()
     if path.suffix == ".csv":
         table = read_table(
             path, dict.fromkeys(("fine", "coarse"), Column(required=True, filled=True)), "file of groups"
         )
-        return {str(name): list(rows["fine"]) for name, rows in table.groupby("coarse", sort=False)}
+        groups_of: dict[str, list[str]] = {}
+        for fine, coarse in zip(table["fine"], table["coarse"]):
+            groups_of.setdefault(storable(coarse), []).append(storable(fine))
+        return groups_of
     content: dict[str, Any] = read_json(path, dict[str, Any], "file of groups", unique=True)
     groups: dict[str, list[str | int]] = fit(content.get("classes", content), dict[str, list[str | int]], path)
     if not groups:

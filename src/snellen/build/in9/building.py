@@ -34,7 +34,7 @@ from snellen.distort.lenders import Lenders
 from snellen.distort.view import View
 from snellen.errors import UserError
 from snellen.extras import import_package
-from snellen.files import read_json
+from snellen.files import expand_home, read_json
 from snellen.hashing import key_of
 
 POOL = ".pool"  # accepted images while the set is being built
@@ -106,7 +106,7 @@ def build(
         **asdict(replace(chosen, fine=None)),
         "fine": list(chosen.fine) if chosen.fine else None,
     }
-    to = Destination(Path(out).expanduser(), facts, FACTS, "set built by snellen", ("schema", "data"))
+    to = Destination(expand_home(out), facts, FACTS, "set built by snellen", ("schema", "data"))
     if not (to.out / FACTS).exists():  # a finished set needs nothing
         _check_opencv(chosen)
     with to.writing() as missing:

@@ -9,12 +9,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from snellen.data.names import storable
 from snellen.distort import parse
 from snellen.errors import UserError, unknown
+from snellen.files import expand_home
 from snellen.files.table import Column, place_of, read_table
 from snellen.hashing import file_sha256, key_of
 from snellen.models.card import Card
@@ -38,7 +38,7 @@ _WHOLE = re.compile(r"(-?[0-9]{1,9})(\.0*)?")
 
 def predictions_card(path: str, argument: str | None = None) -> Card:
     """The card of a predictions file, without reading its rows."""
-    file = Path(path).expanduser()
+    file = expand_home(path)
     if not os.path.isfile(file):
         raise UserError(f"no predictions file '{path}'")
     return Card(file.stem, f"predictions:{path}", key_of(["predictions", file_sha256(file)]), live=False)
@@ -46,7 +46,7 @@ def predictions_card(path: str, argument: str | None = None) -> Card:
 
 def load_predictions(path: str, argument: str | None = None, device: Device = None) -> Model:
     """A model that repeats the answers of a CSV or Parquet file."""
-    table = read_table(Path(path).expanduser(), SCHEMA, "predictions file")
+    table = read_table(expand_home(path), SCHEMA, "predictions file")
     return Model(predictions_card(path), recorded=_tidy(table, path))
 
 
