@@ -41,6 +41,7 @@ class Pgd:
     start: Literal["random", "image"] = "random"
 
     def __post_init__(self) -> None:
+        expect_at_most(LEVELS, radius=self.radius, step=self.step or 0)
         if not 0 <= self.radius < float("inf"):
             raise ValueError(f"expected radius of at least 0 (pixels in 0…1), got {self.radius}")
         if self.step is not None and not 0 < self.step < float("inf"):

@@ -31,7 +31,7 @@ class Recipe(Request):
     updates: int | None = setting("number of steps, instead of epochs", at_least=1, at_most=10**9)
     batch_size: int = setting("images per step, over all processes", 64, at_least=2, at_most=10**6)
     optimiser: Literal["sgd", "adam", "rmsprop"] = setting("optimiser", "sgd")
-    lr: float = setting("peak learning rate", 0.2, above=0)
+    lr: float = setting("peak learning rate", 0.2, above=0, at_most=1e30)
     schedule: str = setting(
         "onecycle, 'steps(at=[0.5], factor=0.01)', 'every(50)', cosine, constant …", "onecycle(warmup=0.25)"
     )
