@@ -25,6 +25,7 @@ HELPERS = {  # modules at the top that any room may use
         "notation",
         "request",
         "settings_file",
+        "terminal",
         "version",
     ),
 }

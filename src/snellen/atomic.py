@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import socket
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +20,22 @@ _ADVICE = {
     errno.ENOSPC: "free some space and run the same command again; it resumes",
     errno.EDQUOT: "free some space and run the same command again; it resumes",
     errno.EROFS: "choose another --out",
+    errno.ENAMETOOLONG: "choose another --out",
+    errno.ENOTDIR: "choose another --out",
+    errno.EEXIST: "choose another --out",
+    errno.EISDIR: "choose another --out",
+    errno.ELOOP: "choose another --out",
     errno.EACCES: "choose another --out or change its permissions",
     errno.EPERM: "choose another --out or change its permissions",
 }
+DISK_FAILURES = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)  # which nothing but a disk gives
 
 
 def write_atomic(path: Path, content: bytes | memoryview) -> None:
     """Write a file under another name, then give it its own; a failure leaves nothing behind."""
-    half = path.with_name(f"{path.name}.{socket.gethostname()}-{os.getpid()}.part")  # several machines may write here
+    half = path.parent / f"{path.name}.{socket.gethostname()}-{os.getpid()}.part"  # several machines may write here
     try:
+        _check_replaceable(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         half.write_bytes(content)
         os.replace(half, path)
@@ -35,6 +43,25 @@ def write_atomic(path: Path, content: bytes | memoryview) -> None:
         with contextlib.suppress(OSError):  # a folder that cannot be written to has nothing to clean up
             half.unlink(missing_ok=True)
         raise cannot_write(path, error) from None
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it, where they are not there yet."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise cannot_write(folder, error) from None
+
+
+def _check_replaceable(path: Path) -> None:
+    """Refuse to put a file in the place of a folder, or of a device, which a privileged user could really replace."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return  # there is nothing yet, or writing will say what is wrong
+    if not stat.S_ISREG(mode):
+        sort = "a folder" if stat.S_ISDIR(mode) else "a device or a pipe"
+        raise UserError(f"cannot write {path}: it is {sort}; choose the name of a file")
 
 
 def encode_json(value: Any) -> bytes:
@@ -62,7 +89,27 @@ def _finite(value: Any) -> Any:
     return [_finite(item) for item in value] if isinstance(value, list | tuple) else value
 
 
-def cannot_write(path: Path, error: OSError) -> UserError:
+def cannot_write(path: Path | str, error: OSError) -> UserError:
     """The error for a failure to write: the file, the reason and the next step."""
     advice = _ADVICE.get(error.errno or 0, "fix that and run the same command again; it resumes")
-    return UserError(f"cannot write {path}: {(error.strerror or str(error)).lower()}; {advice}")
+    return UserError(f"cannot write {str(path)[:200]}: {(error.strerror or str(error)).lower()}; {advice}")
+
+
+def check_place(folder: Path, option: str = "--out") -> None:
+    """Refuse a folder that cannot be made, because a file or a device stands in its way, before anything is computed."""
+    for place in (folder, *folder.parents):
+        try:
+            facts = os.stat(place)
+        except (FileNotFoundError, NotADirectoryError):
+            if os.path.islink(place):
+                raise UserError(f"'{place}' is a link to nothing; choose another {option}") from None
+            continue
+        except ValueError as error:  # a NUL byte
+            raise UserError(f"'{folder}' is not the name of a folder: {error}; choose another {option}") from None
+        except OSError as error:
+            raise cannot_write(folder, error) from None
+        if stat.S_ISDIR(facts.st_mode):
+            return
+        sort = "file" if stat.S_ISREG(facts.st_mode) else "device or pipe"
+        where = f"'{folder}' is a {sort}" if place == folder else f"'{folder}' lies below the {sort} '{place}'"
+        raise UserError(f"{where}; choose another {option}")

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from snellen.files import expand_home
+
 
 def snellen_home() -> Path:
     """`SNELLEN_HOME`, else `snellen` in the user's cache folder (`XDG_CACHE_HOME` is respected)."""
     if home := os.environ.get("SNELLEN_HOME"):
-        return Path(home).expanduser()
+        return expand_home(home)
     cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(cache).expanduser() / "snellen"
+    return expand_home(cache) / "snellen"

@@ -6,7 +6,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from snellen.atomic import check_place
 from snellen.exam.run import Run
+from snellen.files import expand_home
+from snellen.terminal import tell
 
 TRAIN = "phantom:train?size=32&n=3000&texture_bias=0.5"
 TEST = "phantom:test?size=32&n=900&texture_bias=0.5"
@@ -25,11 +28,13 @@ def run_demo(out: Path, quiet: bool = False) -> Run:
     from snellen.exam.request import AuditRequest
     from snellen.train import Recipe, train
 
+    out = expand_home(out)
+    check_place(out)
     data = load_data(TRAIN)
     models = out / "models" / data.fingerprint[:8]
     for name, mix in MIXES.items():
         if not quiet and sys.stderr.isatty():
-            print(f"{name}: {RUNS} runs of a small network on {TRAIN}", file=sys.stderr)
+            tell(f"{name}: {RUNS} runs of a small network on {TRAIN}")
         train(Recipe(mix=mix), data, models / name, runs=RUNS, progress=None if quiet else _print_epoch)
     texts = [f"{name}={models / name}/*.safetensors" for name in MIXES]
     fresh = _is_outdated(out / "run", texts)
@@ -55,4 +60,4 @@ def _print_epoch(epoch: Any) -> None:
     """One line that rewrites itself, on a terminal only."""
     if sys.stderr.isatty():
         end = "\n" if epoch.epoch == epoch.epochs else "\r"
-        print(f"  {epoch.run}: epoch {epoch.epoch} of {epoch.epochs}, loss {epoch.loss:.3f} ", end=end, file=sys.stderr)
+        tell(f"  {epoch.run}: epoch {epoch.epoch} of {epoch.epochs}, loss {epoch.loss:.3f} ", end)

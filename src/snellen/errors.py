@@ -4,19 +4,43 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
-_BREAKS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+# Line breaks, control characters, those that turn the direction of writing, and bytes that are no text.
+CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_LONG_WORD = re.compile(r"(\S{120})\S{81,}(\S{40})")  # its ends are enough to find it
 
 
 class UserError(Exception):
     """Something the user can fix; the command line prints it without a traceback and exits with 2.
 
-    One line, whatever it quotes: line breaks and control characters are written as escapes.
+    One line that can be read, whatever it quotes: line breaks and control characters are written as escapes, and of words
+    of more than 240 characters only the ends.
     """
 
     def __init__(self, text: str) -> None:
-        super().__init__(_BREAKS.sub(lambda match: repr(match[0])[1:-1], text))
+        super().__init__(_LONG_WORD.sub(r"\1…\2", one_line(text)))
+
+
+class Hung(BaseException):
+    """A watchdog's time is up. Not an Exception, so that a model which catches those does not go on."""
+
+
+def one_line(text: str) -> str:
+    """The text on one line that a terminal only shows: line breaks and control characters are written as escapes."""
+    return CONTROL.sub(lambda match: repr(match[0])[1:-1], text)
+
+
+@contextmanager
+def concerning(source: object) -> Iterator[None]:
+    """Say of an error inside that it is about this file or dataset, unless its text does so already."""
+    try:
+        yield
+    except UserError as error:
+        if str(source) in str(error):
+            raise
+        raise UserError(f"{source}: {error}") from error.__cause__
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> UserError:

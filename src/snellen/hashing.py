@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from snellen.files import open_file
+
 
 def key_of(facts: Any) -> str:
     """A 16-hex-digit key of any JSON-able value, independent of the order of its dictionary keys."""
@@ -42,5 +44,5 @@ def _odd_numbers(count: int) -> np.ndarray:
 
 def file_sha256(path: Path) -> str:
     """The sha256 of a file's content."""
-    with path.open("rb") as file:
+    with open_file(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

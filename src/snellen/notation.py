@@ -203,6 +203,13 @@ def format_value(value: Any) -> str:
     return str(value)
 
 
+def expect_at_most(most: float, **values: float) -> None:
+    """Raise unless every value is a number of no more than `most`, above which it must be a slip."""
+    for name, value in values.items():
+        if not value <= most:
+            raise ValueError(f"expected {name} of at most {most:,}, got {format_value(value)}")
+
+
 @functools.cache
 def field_types(cls: type) -> dict[str, Any]:
     """Field name → type of a dataclass, in order."""

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any, Literal, Self, TypedDict, Union, Unpack
 
 from snellen.errors import UserError, unknown
+from snellen.files.plain import expand_home
 
 _PLAIN: dict[Any, tuple[str, str]] = {  # type → how an error names it, how --help does
     bool: ("true or false", ""),
@@ -37,11 +38,13 @@ _YES_NO = {"true": True, "yes": True, "false": False, "no": False}
 
 
 class Facts(TypedDict, total=False):
-    """What else a setting may say: bounds of its number, its option where that is not its name (`--set` for `change`) and a
-    second one, what stands for the value in --help, that commas separate the values of a list in one text, and that settings
-    files leave it out, because repeating a command must not repeat it."""
+    """What else a setting may say: bounds of its number (`at_most` is one of its size, above which it must be a slip), its
+    option where that is not its name (`--set` for `change`) and a second one, what stands for the value in --help, that commas
+    separate the values of a list in one text, and that settings files leave it out, because repeating a command must not
+    repeat it."""
 
     at_least: float | None
+    at_most: float | None
     above: float | None
     below: float | None
     flag: str
@@ -51,7 +54,9 @@ class Facts(TypedDict, total=False):
     once: bool
 
 
-_NOTHING_ELSE = Facts(at_least=None, above=None, below=None, flag="", short="", metavar="", commas=False, once=False)
+_NOTHING_ELSE = Facts(
+    at_least=None, at_most=None, above=None, below=None, flag="", short="", metavar="", commas=False, once=False
+)
 
 
 def setting(help: str, default: Any = None, **facts: Unpack[Facts]) -> Any:
@@ -75,6 +80,7 @@ class Setting:
     short: str
     metavar: str
     at_least: float | None
+    at_most: float | None
     above: float | None
     below: float | None
     commas: bool
@@ -109,6 +115,8 @@ class Setting:
         result = None if self.choices and kind is str else _convert(value, kind)
         if result is None or not self._within(result):
             raise UserError(f"{place}expected {self.name} as {self.wanted}, got {_quoted(whole)}")
+        if self.at_most is not None and abs(result) > self.at_most:
+            raise UserError(f"{place}expected {self.name} of at most {self.at_most:,}, got {_quoted(whole)}")
         return result
 
     @property
@@ -211,21 +219,21 @@ def _convert(value: Any, kind: type) -> Any:
     if kind is str:
         return str(value) if isinstance(value, str | Path) else None
     if kind is Path:
-        return Path(value) if isinstance(value, str | Path) and str(value) else None
+        return expand_home(value) if isinstance(value, str | Path) and str(value) and "\0" not in str(value) else None
     return _number(value, kind)
 
 
 def _number(value: Any, kind: type) -> int | float | None:
-    """The value as a finite whole number or as a number, or None; whole numbers keep every digit."""
+    """The value as a finite number, or a whole one, or None; whole numbers keep every digit."""
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
         return None
-    if isinstance(value, bool) or math.isnan(number):
+    if isinstance(value, bool) or not math.isfinite(number):
         return None
     if kind is float:
         return number
-    if math.isinf(number) or number != int(number):
+    if number != int(number):
         return None
     exact = not isinstance(value, float) and str(value).strip().lstrip("+-").isdigit()
     return int(value) if exact else int(number)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 from snellen.atomic import write_atomic
 from snellen.errors import UserError
+from snellen.files import expand_home
 from snellen.files.yaml_file import read_yaml
 from snellen.request import Request, is_given, settings_of
 
@@ -16,7 +17,7 @@ R = TypeVar("R", bound=Request)
 
 def read_settings(path: Path) -> dict[str, Any]:
     """The settings of a YAML file; `batch-size` and `batch_size` are the same word."""
-    content = read_yaml(path, "settings file")
+    content = read_yaml(expand_home(path), "settings file")
     if content is None:
         return {}
     if not isinstance(content, dict):
@@ -28,7 +29,22 @@ def resolve(cls: type[R], values: Mapping[str, Any], file: Path | None = None) -
     """The request of some settings over those of a file: one that was not given (None) leaves the file's."""
     below = cls.checked(read_settings(file), str(file)) if file is not None else {}
     above = cls.checked({name: value for name, value in values.items() if is_given(value)})
-    return cls(**{**below, **above})
+    return blame(file, lambda: cls(**{**below, **above}), lambda: cls(**below))
+
+
+def blame(file: Path | None, make: Callable[[], R], make_of_file: Callable[[], object]) -> R:
+    """What `make` gives; an error that the settings of the file alone raise too is told with the file's name."""
+    try:
+        return make()
+    except UserError as error:
+        if file is None or str(file) in str(error):
+            raise
+        try:
+            make_of_file()
+        except UserError as own:
+            if str(own) == str(error):
+                raise UserError(f"{file}: {error}") from None
+        raise
 
 
 def write_settings(path: Path, *requests: Request) -> None:

@@ -112,10 +112,10 @@ def test_a_limit_takes_the_images_that_it_takes_everywhere(tmp_path):
         (("--format", "cue-conflict", "--scene", "skyy"), "unknown scene 'skyy'; did you mean 'sky'?"),
         (("--format", "coco", "--scene", "sky"), "expected --scene only with --format cue-conflict"),
         (("--format", "folder", "--out", "notes"), "holds 'mine.txt' and is no export of the phantom world; choose"),
-        (("--format", "folder", "--out", "notes/mine.txt"), "is a file; give a folder"),
+        (("--format", "folder", "--out", "notes/mine.txt"), "is a file; choose another --out"),
         (
             ("--format", "folder", "--out", "notes/mine.txt/deeper"),
-            "cannot write notes/mine.txt/deeper: not a directory",
+            "lies below the file 'notes/mine.txt'",
         ),
         (("--format", "folder", "--out", "/proc/no/where"), "cannot write /proc/no/where: "),
     ],

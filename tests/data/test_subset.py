@@ -41,7 +41,7 @@ def test_a_share_of_the_labels_is_drawn_anew_each_class_equally_often():
     assert mixed.samples.ids == plain.samples.ids
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(low=st.floats(0, 1), high=st.floats(0, 1), seed=st.integers(0, 2**40))
 def test_a_larger_share_draws_the_same_labels_and_more(low, high, seed):
     low, high = sorted((low, high))

@@ -13,6 +13,7 @@ from snellen.audits.exam import Exam
 from snellen.audits.finding import Finding, finding
 from snellen.data.variants import refuse_variant
 from snellen.distort import Background as Variant
+from snellen.distort.law import expect_within
 from snellen.engine.keep.read_back import Answers, TrialTable
 from snellen.engine.requests.cell import Cell
 from snellen.errors import UserError
@@ -47,8 +48,8 @@ class AdversarialBackgrounds(Audit):
     names: ClassVar[tuple[str, ...]] = ("vulnerable",)
 
     def __post_init__(self) -> None:
-        if self.backgrounds < 0 or self.worst < 0:
-            raise ValueError("expected backgrounds and worst of at least 0")
+        expect_within("backgrounds", self.backgrounds, 0, 10**9)
+        expect_within("worst", self.worst, 0, 1000)
         if self.rates:
             object.__setattr__(self, "names", ("vulnerable", "attack_rate", "worst_class_total"))
 

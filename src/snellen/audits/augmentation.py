@@ -10,7 +10,8 @@ import numpy as np
 from snellen.audits.audit import Audit
 from snellen.audits.exam import Exam
 from snellen.audits.finding import Finding, finding
-from snellen.distort import Mix, parse
+from snellen.distort import Mix
+from snellen.distort.language import parse_each
 from snellen.distort.words import in_words
 from snellen.engine.keep.read_back import Answers
 from snellen.engine.requests.cell import Cell
@@ -32,7 +33,7 @@ class Augmentation(Audit):
     names: ClassVar[tuple[str, ...]] = ("affinity", "direction", "diversity")
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "kinds", tuple(map(parse, self.kinds)))
+        object.__setattr__(self, "kinds", parse_each(self.kinds))
 
     def augmentations(self) -> tuple[Any, ...]:
         """The augmentations to measure."""

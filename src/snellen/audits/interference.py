@@ -12,6 +12,8 @@ from snellen.audits.exam import Exam
 from snellen.audits.finding import Finding, accuracy_finding, finding
 from snellen.audits.trust import CAVEAT, ONE_RUN, TOO_FEW, can_dominate, chances_in, dominant_in, interference_of
 from snellen.distort import Fourier, Occlude, Shuffle, Uniform
+from snellen.distort.language import parse_each
+from snellen.distort.raster import expect_grid
 from snellen.distort.words import in_words
 from snellen.engine.keep.read_back import Answers
 from snellen.engine.requests.cell import Cell
@@ -32,6 +34,12 @@ class Interference(Audit):
     title: ClassVar[str] = "Data interference (DI)"
     names: ClassVar[tuple[str, ...]] = ("interference", "distorted_accuracy")
     by_default: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "distortions", parse_each(self.distortions))
+        object.__setattr__(self, "sweep", parse_each(self.sweep))
+        if self.grid is not None:
+            expect_grid(self.grid)
 
     def distortions_for(self, exam: Exam) -> list[Any]:
         """The distortions to measure, each once."""

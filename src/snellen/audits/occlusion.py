@@ -22,14 +22,17 @@ from snellen.audits.iocclusion_evidence import (
     with_option,
 )
 from snellen.audits.trust import TOO_FEW, can_dominate, dominant_in, interference_of
-from snellen.distort import Cutouts, Occlude, parse
+from snellen.distort import Cutouts, Occlude
 from snellen.distort.fills import Fill
+from snellen.distort.language import parse_each
+from snellen.distort.law import expect_within
 from snellen.distort.words import covering, in_words
 from snellen.engine.keep.read_back import Answers
 from snellen.engine.requests.cell import Cell
 from snellen.errors import UserError, unknown
 from snellen.measure import accuracy, paired_difference
 from snellen.measure.estimate import NO_DATA
+from snellen.notation import format_value
 
 EVIDENCE = ("iocclusion_fill_gap", "iocclusion_tail_gap", "iocclusion_random_labels", "interference_without_class")
 NEEDS_PARTS = (
@@ -82,8 +85,13 @@ class Occlusion(Audit):
     def __post_init__(self) -> None:
         if not self.areas or not self.fills:
             raise ValueError("expected at least one area and one fill")
+        for area in self.areas:
+            expect_within("areas", area, 0, 1)
+        for name, values in (("areas", self.areas), ("fills", self.fills)):
+            if len(set(values)) < len(values):
+                raise ValueError(f"{name} names a value twice: {format_value(values)}")
         # A bare word such as `tiles` is read as the distortion with its defaults.
-        object.__setattr__(self, "maskings", tuple(map(parse, self.maskings)))
+        object.__setattr__(self, "maskings", parse_each(self.maskings))
         for masking in self.maskings:
             if not covers_a_share(masking):
                 raise ValueError(f"expected maskings that cover a share, such as tiles(4), got {masking}")

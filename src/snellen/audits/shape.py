@@ -13,6 +13,7 @@ from snellen.audits.exam import Exam
 from snellen.audits.finding import Finding, accuracy_finding, finding
 from snellen.data.dataset import Dataset
 from snellen.distort import Shuffle, SoftShuffle
+from snellen.distort.raster import expect_grid
 from snellen.distort.words import in_words
 from snellen.engine.keep.read_back import Answers, Block
 from snellen.engine.requests.cell import Cell
@@ -36,6 +37,10 @@ class Shape(Audit):
     grid: int | None = None
     title: ClassVar[str] = "Shape or texture"
     names: ClassVar[tuple[str, ...]] = (*SHUFFLED, *CUES)
+
+    def __post_init__(self) -> None:
+        if self.grid is not None:
+            expect_grid(self.grid)
 
     def suits(self, data: Dataset) -> str:
         if "texture" not in data.samples.columns:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from snellen.atomic import cannot_write, write_atomic
+from snellen.atomic import cannot_write, check_place, write_atomic
 from snellen.errors import UserError
 from snellen.files import read_json
 from snellen.lock import LOCK, writer_lock
@@ -60,9 +60,8 @@ class Destination:
 
     def _is_open(self) -> bool:
         """Whether the export is not complete; a folder that holds something else is refused."""
+        check_place(self.out)
         try:
-            if self.out.exists() and not self.out.is_dir():
-                raise UserError(f"--out '{self.out}' is a file; give a folder")
             names = sorted(path.name for path in self.out.iterdir()) if self.out.exists() else []
         except OSError as error:
             raise cannot_write(self.out, error) from None
@@ -119,15 +118,16 @@ class Destination:
     def _same(self, file: Path, advice: str) -> None:
         """Refuse a folder whose facts are not these."""
         try:
-            facts: dict[str, Any] = read_json(file, dict[str, Any])
-            description = " of ".join(str(facts[name]) for name in self.identity)
+            facts: dict[str, Any] = read_json(file, dict[str, Any], self.name)
+            description = " of ".join(str(facts[name])[:80] for name in self.identity)
         except (UserError, KeyError):
             raise UserError(f"{file} is not the {self.name} of an export; {advice}") from None
         if facts != self.facts:
-            differing = next(name for name in (*facts, *self.facts) if facts.get(name) != self.facts.get(name))
+            names = dict.fromkeys((*facts, *self.facts))
+            differing = next(name for name in names if facts.get(name, names) != self.facts.get(name, names))
             raise UserError(
-                f"{self.out} holds another export, {description} ({differing}: {facts.get(differing)!r}, not "
-                f"{self.facts.get(differing)!r}); {advice}"
+                f"{self.out} holds another export, {description} ({differing}: {str(facts.get(differing))[:60]!r}, not "
+                f"{str(self.facts.get(differing))[:60]!r}); {advice}"
             )
 
 

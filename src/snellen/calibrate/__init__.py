@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from snellen.atomic import write_atomic
+from snellen.atomic import check_place, write_atomic
 from snellen.calibrate.climb import climb
 from snellen.calibrate.ladder import Ladder
 from snellen.calibrate.ladders import LADDERS
 from snellen.calibrate.result import result_of
 from snellen.calibrate.score import Point, Score, score
+from snellen.files import expand_home
 from snellen.report.pages import calibration as pages
 from snellen.report.pages.calibration import rows_of
 
@@ -30,7 +31,8 @@ def calibrate(
     `only` names some ladders; `trained` adds those that train a small network for each rung; `images` are shown on each rung
     (default 600); `quick` climbs three rungs with 120 images. A second call with the same words asks nothing again.
     """
-    folder = Path(out)
+    folder = expand_home(out)
+    check_place(folder)
     ladders = climb(folder, only, images, trained, quick, quiet)
     flags = [*(f"--only {name}" for name in only), *(["--images", str(images)] if images is not None else [])]
     flags += [f"--{name}" for name, on in (("trained", trained), ("quick", quick)) if on]

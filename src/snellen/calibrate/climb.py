@@ -14,6 +14,7 @@ from snellen.calibrate.ladders import LADDERS
 from snellen.calibrate.score import Point, Score, score
 from snellen.errors import UserError, unknown
 from snellen.hashing import key_of
+from snellen.terminal import tell
 
 IMAGES, QUICK_IMAGES = 600, 120
 RUNS = 3  # networks trained on a rung: which class a single one falls for is half chance
@@ -70,7 +71,7 @@ def _climb_ladder(name: str, ladder: Ladder, images: int, quick: bool, out: Path
     steps = []
     for rung in ladder.rungs(images, quick):
         if not quiet and sys.stderr.isatty():
-            print(f"{name}: {ladder.planted} {rung.x:g}", file=sys.stderr)
+            tell(f"{name}: {ladder.planted} {rung.x:g}")
         steps.append(_step(name, ladder, rung, out))
     return ClimbedLadder(name, ladder, tuple(steps), score([step.point for step in steps]))
 

@@ -14,7 +14,7 @@ SHARE = 0.001  # of the test images; fewer copies move no number that is printed
 
 @dataclass(frozen=True)
 class ListedImage:
-    """One image of a dataset: its id, its class's name and the checksum of its content."""
+    """One image of a dataset: its id, its class's name (empty where it is unknown) and the checksum of its content."""
 
     sample: str
     label: str
@@ -26,7 +26,8 @@ def copies(images: Mapping[str, Sequence[ListedImage]]) -> list[Doubt]:
     test, train = images.get("test", ()), {one.checksum: one for one in images.get("train", ())}
     first: dict[str, ListedImage] = {}
     both = [(one, train[one.checksum]) for one in test if one.checksum in train]
-    split = [(one, other) for one in test if (other := first.setdefault(one.checksum, one)).label != one.label]
+    labelled = [one for one in test if one.label]
+    split = [(one, other) for one in labelled if (other := first.setdefault(one.checksum, one)).label != one.label]
     doubts = []
     if both and len(both) >= SHARE * len(test):
         doubts.append(Doubt(

@@ -11,6 +11,7 @@ import numpy as np
 from snellen.checks.clean_answers import CHECKS
 from snellen.checks.doubt import FEWEST, Clean, Doubt
 from snellen.checks.preprocessing import preprocessing
+from snellen.checks.probabilities import not_probabilities
 from snellen.data.dataset import Dataset, limited
 from snellen.distort import Nothing
 from snellen.engine.ask.slides import slides
@@ -32,12 +33,14 @@ BATCH = 32  # images asked at once: little enough for any device
 
 @dataclass(frozen=True)
 class Look:
-    """Some labelled images of a dataset on a model's canvas, uint8 [n, 3, H, W], with ids and labels; how to ask about them."""
+    """Some labelled images of a dataset on a model's canvas, uint8 [n, 3, H, W], with ids and labels; how to ask about
+    them, and how answers [n, outputs] are read."""
 
     ids: tuple[str, ...]
     images: Tensor
     labels: Tensor
-    ask: Callable[[Tensor, Tensor], Reading]
+    answer: Callable[[Tensor], Tensor]
+    read: Callable[[Tensor, Tensor], Reading]
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -45,7 +48,7 @@ class Look:
     def right(self, pixels: Tensor, start: int) -> np.ndarray:
         """0/1 for each of the images from `start` on, prepared as `pixels`."""
         labels = self.labels[start : start + len(pixels)]
-        return (self.ask(pixels, labels).pred == labels).numpy().astype(np.float64)
+        return (self.read(self.answer(pixels), labels).pred == labels).numpy().astype(np.float64)
 
 
 def first_look(
@@ -64,7 +67,8 @@ def first_look(
         look = _look(subject, data, labels, settings)
         if look is None:
             return []
-        first = look.ask(look.images[:FIRST], look.labels[:FIRST])
+        answers = look.answer(look.images[:FIRST])
+        first = look.read(answers, look.labels[:FIRST])
         if not first.confidence.isfinite().all():
             sample = look.ids[int((~first.confidence.isfinite()).nonzero()[0])]
             raise nan_error(subject.name, sample, Nothing())
@@ -82,7 +86,8 @@ def first_look(
         raise
     except Exception:  # whatever a user's model raises
         return []
-    return ([misfit] if misfit else []) + [doubt for check in CHECKS if (doubt := check(clean))]
+    early = [misfit, not_probabilities(subject.name, answers.float().numpy())]
+    return [one for one in early if one] + [doubt for check in CHECKS if (doubt := check(clean))]
 
 
 def _look(subject: Subject, data: Dataset, labels: LabelMap, settings: Settings) -> Look | None:
@@ -98,9 +103,8 @@ def _look(subject: Subject, data: Dataset, labels: LabelMap, settings: Settings)
     if len(rows) < FEWEST:
         return None
 
-    def ask(pixels: Tensor, truth: Tensor) -> Reading:
-        answers = [model(some).cpu() for some in pixels.split(min(BATCH, settings.batch_for(canvas)))]
-        return labels.read(torch.cat(answers), truth)
+    def answer(pixels: Tensor) -> Tensor:
+        return torch.cat([model(some).cpu() for some in pixels.split(min(BATCH, settings.batch_for(canvas)))])
 
     samples = dataset.samples.take(rows)
-    return Look(samples.ids, slide.images[canvas][rows], torch.from_numpy(samples.labels), ask)
+    return Look(samples.ids, slide.images[canvas][rows], torch.from_numpy(samples.labels), answer, labels.read)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import os
 import sys
 import traceback
 from collections.abc import Callable
@@ -9,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from snellen.atomic import DISK_FAILURES, cannot_write
 from snellen.cli.audit import audit
 from snellen.cli.build import build
 from snellen.cli.calibrate import calibrate
@@ -22,6 +25,7 @@ from snellen.cli.sql import sql
 from snellen.cli.sweep import sweep
 from snellen.cli.train import train
 from snellen.errors import UserError, unknown
+from snellen.terminal import show, tell, tell_block
 
 # Each command with lines to paste, which its --help ends with.
 COMMANDS: dict[str, tuple[Callable[..., None], tuple[str, ...]]] = {
@@ -83,33 +87,52 @@ def general_options(
     if version:
         from snellen.version import __version__
 
-        print(__version__)
+        show(__version__)
         raise typer.Exit
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run a command; errors the user can fix are one line on stderr and exit code 2, defects of ours a traceback and 3."""
     words = sys.argv[1:] if arguments is None else arguments
-    debug = DEBUG in words
-    try:
-        code = app([word for word in words if word != DEBUG], standalone_mode=False)
-    except UserError as error:
-        sys.exit(_refuse(str(error), debug))
-    except _ClickError as error:
-        sys.exit(_misused(error))
-    except Exception:
-        traceback.print_exc()
-        print("error: this is a defect of snellen, not of your input; please report the lines above", file=sys.stderr)
-        sys.exit(3)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # of an encoding that has no such letter
+    code = _run([word for word in words if word != DEBUG], DEBUG in words)
     if code == 130:
-        print("stopped; the same command continues where it was", file=sys.stderr)
-    sys.exit(code or 0)
+        tell("stopped; the same command continues where it was")
+    sys.exit(code)
+
+
+def _run(words: list[str], debug: bool) -> int:
+    """Run a command and print what went wrong; its exit code."""
+    try:
+        code = app(words, standalone_mode=False)
+        sys.stdout.flush()  # a full disk shows here at the latest
+        return code or 0
+    except UserError as error:
+        return _refuse(str(error), debug)
+    except _ClickError as error:
+        return _misused(error)
+    except (SystemExit, BrokenPipeError) as stop:
+        if isinstance(stop, BrokenPipeError) or isinstance(stop.__context__, BrokenPipeError):
+            os.dup2(
+                os.open(os.devnull, os.O_WRONLY), 1
+            )  # nobody reads on, as after `| head`; nor may the last flush fail
+            return 141
+        # The commands themselves end otherwise, so it is code of the user's.
+        return _refuse(f"a model, or other code that was loaded, called sys.exit({stop.code!r}); take that out", debug)
+    except BaseException as error:
+        if isinstance(error, OSError) and error.errno in DISK_FAILURES:
+            return _refuse(str(cannot_write(error.filename or "to the output", error)), debug)
+        tell_block(traceback.format_exc())
+        tell("error: this is a defect of snellen, not of your input; please report the lines above")
+        return 3
 
 
 def _misused(error: Any) -> int:
     """What is wrong with how a command was typed, in one line; the exit code."""
     if type(error).__name__ == "NoArgsIsHelpError":
-        print(error.format_message(), file=sys.stderr)
+        tell_block(error.format_message())
         return 2
     context = getattr(error, "ctx", None)
     path = context.command_path if context else "snellen"
@@ -123,6 +146,6 @@ def _misused(error: Any) -> int:
 
 def _refuse(text: str, debug: bool = False) -> int:
     if debug:
-        traceback.print_exc()
-    print(f"error: {text}", file=sys.stderr)
+        tell_block(traceback.format_exc())
+    tell(f"error: {text}")
     return 2

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_text
 import re
 import sys
 from collections.abc import Mapping, Sequence
@@ -13,6 +12,7 @@ from typing import Any
 from snellen.cli.options import AsJson, Config, finish, takes
 from snellen.exam.request import AuditRequest
 from snellen.settings_file import resolve
+from snellen.terminal import show_json, tell
 
 
 @takes(AuditRequest, arguments=("models",))
@@ -26,7 +26,7 @@ def audit(
     if request.out is None:
         request = replace(request, out=default_folder([str(one) for one in request.models], str(request.data)))
 
-    from snellen.cli.printing import print_run
+    from snellen.cli.printing import print_run, show_outline
     from snellen.exam.audit import examine
     from snellen.exam.conditions import RequirementFailed
     from snellen.exam.outline import Outline
@@ -37,27 +37,12 @@ def audit(
     except RequirementFailed as failed:
         result, failures = failed.run, failed.failures
     if isinstance(result, Outline):
-        print_plan(result.to_json(), as_json=json)
+        show_json(result.to_json()) if json else show_outline(result.to_json())
         return
     print_run(result, as_json=json, quiet=request.quiet)
     for text in failures:
-        print(f"failed: {text}", file=sys.stderr)
+        tell(f"failed: {text}")
     finish(1 if failures else 0)
-
-
-def print_plan(outline: Mapping[str, Any], *, as_json: bool) -> None:
-    """What an audit would do: cells, maps, forward passes and an estimate of the time."""
-    if as_json:
-        print(json_text.dumps(outline, indent=1, ensure_ascii=False))
-        return
-    for name, value in outline.items():
-        if isinstance(value, list):
-            print(f"{name}:", *(f"\n  {item}" for item in value), sep="")
-        elif isinstance(value, dict):
-            lines = [f"\n  {key}: {', '.join(item) if isinstance(item, list) else item}" for key, item in value.items()]
-            print(f"{name}:", *lines, sep="")
-        else:
-            print(f"{name}: {value:,}" if isinstance(value, int) else f"{name}: {value}")
 
 
 def default_folder(models: Sequence[str], data: str) -> Path:

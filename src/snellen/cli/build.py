@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from snellen.cli.options import AsJson, Quiet, epilog
+from snellen.terminal import show, show_block
 
 build = typer.Typer(help="Make datasets and write them to files.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -33,9 +34,9 @@ def phantom(
 
     exported = export(world, format, out, limit=limit, scene=scene, quiet=quiet)
     if json:
-        print(exported.json)
+        show_block(exported.json)
     elif not quiet:
-        print(f"{exported.images:,} images: {exported.out}")
+        show(f"{exported.images:,} images: {exported.out}")
 
 
 @build.command(
@@ -94,8 +95,8 @@ def in9_(
         seed=seed, workers=workers, limit=limit, quiet=quiet,
     )  # fmt: skip
     if json:
-        print(built.json)
+        show_block(built.json)
     elif not quiet:
         rejections = ", ".join(f"{count:,} {reason}" for reason, count in built.rejected.items())
-        print(f"{built.images:,} of {built.judged:,} images in {len(built.classes)} classes: {built.out}")
-        print(f"not taken: {rejections or 'none'}; see {built.out / 'rejections.md'}")
+        show(f"{built.images:,} of {built.judged:,} images in {len(built.classes)} classes: {built.out}")
+        show(f"not taken: {rejections or 'none'}; see {built.out / 'rejections.md'}")

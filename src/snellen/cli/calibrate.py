@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_text
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from snellen.cli.options import AsJson, Quiet
+from snellen.terminal import show, show_json
 
 
 def calibrate(
@@ -33,8 +33,8 @@ def _print_calibration(page: Mapping[str, Any], out: Path, *, as_json: bool, qui
     from snellen.cli.printing import print_table
 
     if as_json:
-        print(json_text.dumps(page, indent=1, ensure_ascii=False))
+        show_json(page)
     elif not quiet:
         head = ("ladder", "finding", "rank", "slope", "of the truth", "furthest; hold it", "")
         print_table([head, *((row[0], *row[2:]) for row in rows_of(page))])
-        print(f"page: {out / 'calibration.html'}")
+        show(f"page: {out / 'calibration.html'}")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json as json_text
 from typing import TYPE_CHECKING
 
 from snellen.cli.options import AsJson, finish
+from snellen.terminal import show, show_json
 
 if TYPE_CHECKING:
     from snellen.doctor import Health
@@ -17,7 +17,7 @@ def doctor(json: AsJson = False) -> None:
 
     health = doctor()
     if json:
-        print(json_text.dumps(health.to_json(), indent=1, ensure_ascii=False))
+        show_json(health.to_json())
     else:
         _print_health(health)
     finish(0 if health.ready else 1)
@@ -26,10 +26,10 @@ def doctor(json: AsJson = False) -> None:
 def _print_health(health: Health) -> None:
     """What the doctor found, section by section, and the verdict."""
     for name, facts in health.sections.items():
-        print(name.replace("_", "-"))
+        show(name.replace("_", "-"))
         wide = max((len(key) for key in facts), default=0)
         for key, value in facts.items():
-            print(f"  {key.ljust(wide)}  {value}")
+            show(f"  {key.ljust(wide)}  {value}")
     for problem in health.problems:
-        print(f"wrong: {problem.text} — {problem.advice}")
-    print("ready" if health.ready else "not ready")
+        show(f"wrong: {problem.text} — {problem.advice}")
+    show("ready" if health.ready else "not ready")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_text
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -12,6 +11,7 @@ import typer
 
 from snellen.cli.options import AsJson
 from snellen.errors import UserError
+from snellen.terminal import show, show_json
 
 if TYPE_CHECKING:
     from snellen.exam.side_by_side import Beside
@@ -56,10 +56,10 @@ def _print_explained(pictures: Sequence[Explanation], *, as_json: bool) -> None:
     """Where each picture is, the model's answer and its confidence."""
     if as_json:
         rows = [{name: str(v) if isinstance(v, Path) else v for name, v in asdict(one).items()} for one in pictures]
-        print(json_text.dumps(rows, indent=1, ensure_ascii=False))
+        show_json(rows)
         return
     for one in pictures:
-        print(f"{one.picture}: {one.said} ({one.confidence:.0%})")
+        show(f"{one.picture}: {one.said} ({one.confidence:.0%})")
 
 
 def _print_beside(beside: Beside, *, as_json: bool) -> None:
@@ -68,11 +68,12 @@ def _print_beside(beside: Beside, *, as_json: bool) -> None:
 
     findings = [one.to_json() for one in beside.findings]
     if as_json:
-        print(json_text.dumps({"page": str(beside.page), "findings": findings}, indent=1, ensure_ascii=False))
+        show_json({"page": str(beside.page), "findings": findings})
         return
     rows = []
     for one in findings:
         value, low, high = ("–" if one[key] is None else f"{one[key]:.3f}" for key in ("value", "low", "high"))
         rows.append((one["model"], one["name"], value, f"{low} … {high}", str(one["n"])))
     print_table([("model", "finding", "value", "95% interval", "images"), *rows])
-    print(f"\npage: {beside.page}")
+    show()
+    show(f"page: {beside.page}")

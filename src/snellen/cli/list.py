@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json as json_text
 from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
 from snellen.cli.options import AsJson
+from snellen.terminal import show, show_json
 
 
 def list_(
@@ -25,8 +25,10 @@ def _print_pairs(pairs: Sequence[tuple[str, str]], *, as_json: bool) -> None:
     """Name and meaning, side by side."""
     if as_json:
         rows = [{"text": text, "meaning": meaning} for text, meaning in pairs]
-        print(json_text.dumps(rows, indent=1, ensure_ascii=False))
+        show_json(rows)
         return
     wide = max(len(text) for text, _ in pairs)
     for text, meaning in pairs:
-        print(f"{text}\n    {meaning}" if wide > 48 else f"{text.ljust(wide)}  {meaning}")
+        if wide > 48:
+            show(text)
+        show(f"    {meaning}" if wide > 48 else f"{text.ljust(wide)}  {meaning}")

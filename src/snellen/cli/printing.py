@@ -2,36 +2,55 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from snellen.errors import one_line
 from snellen.exam.run import Run
+from snellen.terminal import show, show_json
 
 
 def print_run(run: Run, *, as_json: bool, quiet: bool) -> None:
     """The findings as a table (or JSON) and where the report is."""
     results = run.results()
     if as_json:
-        print(json.dumps(results, indent=1, ensure_ascii=False))
+        show_json(results)
     elif not quiet:
         print_table([("finding", "value", "95% interval", "DI", "looks like", ""), *_rows(results["findings"])])
         for text in dict.fromkeys(one["text"] for one in results["findings"] if one["value"] is None):
-            print(f"– {text}")
+            show(f"– {text}")
         if any(one["audit"] == "between" for one in results["findings"]):
-            print("\n* clear: paired on the same images, p < 0.05 after Holm's correction", end="")
-        print(
-            f"\n▲ the distortion itself is taken for a class: comparative, not absolute\nreport: {run.path / 'report.html'}"
-        )
+            show()
+            show("* clear: paired on the same images, p < 0.05 after Holm's correction", end="")
+        show()
+        show("▲ the distortion itself is taken for a class: comparative, not absolute")
+        show(f"report: {run.path / 'report.html'}")
+
+
+def show_outline(outline: Mapping[str, Any]) -> None:
+    """What a command would do, by name: lists and tables below it, numbers with their thousands marked."""
+    for name, value in outline.items():
+        if isinstance(value, list | Mapping):
+            lines = value if isinstance(value, list) else [f"{key}: {_listed(one)}" for key, one in value.items()]
+            show(f"{name}:")
+            for line in lines:
+                show(f"  {line}")
+        else:
+            show(f"{name}: {value:,}" if isinstance(value, int) else f"{name}: {value}")
+
+
+def _listed(value: Any) -> str:
+    return ", ".join(value) if isinstance(value, list) else str(value)
 
 
 def print_table(rows: Sequence[Sequence[str]]) -> None:
     """Rows in aligned columns; the first is the head."""
+    rows = [[one_line(text) for text in row] for row in rows]
     wide = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     for number, row in enumerate(rows):
-        print("  ".join(text.ljust(width) for text, width in zip(row, wide)).rstrip())
+        show("  ".join(text.ljust(width) for text, width in zip(row, wide)).rstrip())
         if number == 0:
-            print("  ".join("─" * width for width in wide))
+            show("  ".join("─" * width for width in wide))
 
 
 def _rows(findings: Sequence[Mapping[str, Any]]) -> list[tuple[str, ...]]:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from snellen.errors import UserError
+from snellen.terminal import show
 
 
 def report(
@@ -20,4 +21,4 @@ def report(
     if out is not None and len(runs) > 1:
         raise UserError(f"--out takes one run, got {len(runs)}")
     for run in runs:
-        print(load_run(run).report(out))
+        show(load_run(run).report(out))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_text
 import shlex
 import sys
 from collections.abc import Mapping
@@ -14,6 +13,7 @@ import typer
 from snellen.cli.options import AsJson, Config, epilog, takes
 from snellen.settings_file import resolve
 from snellen.sweep.request import AmountRequest, GrainRequest, MethodsRequest, SweepRequest, VariantsRequest
+from snellen.terminal import show, show_json
 from snellen.train.recipe import Recipe
 from snellen.train.request import resolve_training
 
@@ -98,7 +98,7 @@ def run_sweep(plan: Plan, request: SweepRequest, *, as_json: bool) -> None:
     if not isinstance(result, Sweep):
         print_plan(plan, result, as_json)
     elif as_json:
-        print(json_text.dumps(result.page, indent=1, ensure_ascii=False))
+        show_json(result.page)
     elif not request.quiet:
         print_sweep(result)
 
@@ -116,11 +116,14 @@ def print_sweep(sweep: Sweep) -> None:
         for name, cells in heat_map.points.items()
     ]
     print_table([(first, *heat_map.head), *rows])
-    print(f"\npage: {sweep.folder / 'sweep.html'}")
+    show()
+    show(f"page: {sweep.folder / 'sweep.html'}")
 
 
 def print_plan(plan: Plan, left: Left, as_json: bool) -> None:
     """The points and tests of a sweep, and how many trainings and audits are left."""
+    from snellen.cli.printing import show_outline
+
     outline = {
         "kind": plan.kind,
         "out": str(plan.out),
@@ -129,11 +132,4 @@ def print_plan(plan: Plan, left: Left, as_json: bool) -> None:
         "runs": plan.runs,
         **asdict(left),
     }
-    if as_json:
-        print(json_text.dumps(outline, indent=1, ensure_ascii=False))
-        return
-    for name, value in outline.items():
-        if isinstance(value, dict):
-            print(f"{name}:", *(f"\n  {key}: {text}" for key, text in value.items()), sep="")
-        else:
-            print(f"{name}: {value}")
+    show_json(outline) if as_json else show_outline(outline)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_text
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from snellen.cli.options import AsJson, Config, takes
+from snellen.terminal import show, show_json, tell
 from snellen.train.recipe import Recipe
 from snellen.train.request import TrainRequest, resolve_training
 
@@ -45,14 +45,15 @@ def print_runs(paths: Sequence[Path], *, as_json: bool, quiet: bool) -> None:
 
     cards = {str(path): read_card(path) for path in paths}
     if as_json:
-        print(json_text.dumps(cards, indent=1, ensure_ascii=False))
+        show_json(cards)
     elif not quiet:
         rows = [
             (Path(path).stem, _share(card["accuracy"]), _share((card["best"] or {}).get("accuracy")), _clock(card["seconds"]))
             for path, card in cards.items()
         ]  # fmt: skip
         print_table([("run", "accuracy", "best", "time"), *rows])
-        print(f"\nsnellen audit {paths[0].stem.rpartition('-')[0]}='{paths[0].parent}/*.safetensors' --data …")
+        show()
+        show(f"snellen audit {paths[0].stem.rpartition('-')[0]}='{paths[0].parent}/*.safetensors' --data …")
 
 
 def print_plan(request: TrainRequest) -> None:
@@ -62,10 +63,11 @@ def print_plan(request: TrainRequest) -> None:
 
     data = Sources.of(request).data
     grid: Mapping[str, Sequence[Any]] = {} if request.grid is None else read_grid(Path(str(request.grid)))
-    print(f"data: {data.text} ({len(data):,} images, {len(data.classes)} classes)")
-    print(f"out: {request.folder}\nruns: {request.runs}")
+    show(f"data: {data.text} ({len(data):,} images, {len(data.classes)} classes)")
+    show(f"out: {request.folder}")
+    show(f"runs: {request.runs}")
     for name, value in asdict(request.how).items():
-        print(f"{name}: {' | '.join(map(str, grid[name])) if name in grid else value}")
+        show(f"{name}: {' | '.join(map(str, grid[name])) if name in grid else value}")
 
 
 def show_epoch(done: Progress) -> None:
@@ -76,12 +78,12 @@ def show_epoch(done: Progress) -> None:
     left = f", {_clock(done.left)} left" if done.epoch < done.epochs else ""
     end = "\n" if done.epoch == done.epochs else "\r"
     line = f"  {done.run}: epoch {done.epoch} of {done.epochs}, loss {done.loss:.3f}{reached}{left}"
-    print(line.ljust(100), end=end, file=sys.stderr, flush=True)
+    tell(line.ljust(100), end)
 
 
 def note(text: str) -> None:
     """A line that a user should read."""
-    print(f"note: {text}", file=sys.stderr)
+    tell(f"note: {text}")
 
 
 def _share(value: float | None) -> str:

@@ -73,6 +73,11 @@ class Background(Covering):
         return frozenset(object_ | {"donors"} | ({"labels"} if self.kind != "mixed_rand" else set()))
 
     @property
+    def packages(self) -> dict[str, str]:
+        fills = self.kind == "only_bg_t" or self.kind in MIXED
+        return {"cv2": f"inpaint={self.inpaint}"} if fills and self.inpaint != "tile" else {}
+
+    @property
     def draws(self) -> bool:
         return self.kind in MIXED
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
@@ -65,6 +66,14 @@ class Chain(Distortion):
     @property
     def donor_objects(self) -> bool:
         return any(stage.donor_objects for stage in self.stages)
+
+    @property
+    def packages(self) -> Mapping[str, str]:
+        return {name: use for stage in self.stages for name, use in stage.packages.items()}
+
+    def check_size(self, height: int, width: int) -> None:
+        for stage in self.stages:
+            stage.check_size(height, width)
 
     def words(self) -> str:
         return ", then ".join(stage.words() for stage in self.stages)

@@ -9,6 +9,7 @@ import numpy as np
 
 from snellen.distort.fills import Fill, Painting
 from snellen.distort.law import Beta, Law, Uniform, expect_within, percent_in_words
+from snellen.distort.raster import expect_grid, expect_pixels
 from snellen.distort.view import View
 from snellen.lazy_torch import torch
 
@@ -71,9 +72,11 @@ class Tiles(Painting):
     cover_name: ClassVar[str] = "tiles"
 
     def __post_init__(self) -> None:
-        if self.grid < 1:
-            raise ValueError(f"expected grid of at least 1, got {self.grid}")
+        expect_grid(self.grid)
         expect_within("share", self.share, 0, 1)
+
+    def check_size(self, height: int, width: int) -> None:
+        expect_pixels(self.grid, height, width)
 
     def cover(self, images: Tensor, view: View) -> Tensor:
         """bool [B, H, W]."""

@@ -41,6 +41,15 @@ class Distortion(Stimulus, ABC):
         """Whether floating point decides pixels, so that rare ones differ between machines."""
         return False
 
+    @property
+    def packages(self) -> Mapping[str, str]:
+        """The optional packages that it computes with, each with what it is for; a plan refuses it where one is missing."""
+        return {}
+
+    def check_size(self, height: int, width: int) -> None:
+        """Raise ValueError where images of so many pixels cannot be distorted this way."""
+        return
+
     def words(self) -> str:
         """How a report names it."""
         return str(self)

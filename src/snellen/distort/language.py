@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from snellen import notation
 from snellen.distort.background import Background
 from snellen.distort.chain import Chain, Nothing, stages_of
@@ -42,6 +44,11 @@ def parse(source: str | Distortion) -> Distortion:
             "snellen.distort.Distortion"
         )
     return source
+
+
+def parse_each(sources: Iterable[str | Distortion | None]) -> tuple[Distortion, ...]:
+    """The distortions of an audit's parameter; `none` in a list is the word for nothing, so it stands for `none()`."""
+    return tuple(Nothing() if source is None else parse(source) for source in sources)
 
 
 def from_node(node: object) -> Distortion:

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from snellen.notation import text_form
+from snellen.notation import format_value, text_form
+
+SMALLEST, LARGEST = 1e-6, 1e6  # parameters of laws: beyond them the beta distribution is a coin, or a constant
 
 
 @dataclass(frozen=True)
@@ -19,8 +21,8 @@ class Uniform:
     __str__ = text_form
 
     def __post_init__(self) -> None:
-        if not self.low <= self.high:
-            raise ValueError(f"expected low ≤ high, got {self.low} and {self.high}")
+        if not -LARGEST <= self.low <= self.high <= LARGEST:
+            raise ValueError(f"expected finite numbers low ≤ high, got {self.low:g} and {self.high:g}")
 
     def quantile(self, u: np.ndarray) -> np.ndarray:
         return self.low + (self.high - self.low) * u
@@ -40,8 +42,8 @@ class Beta:
     __str__ = text_form
 
     def __post_init__(self) -> None:
-        if not (self.a > 0 and self.b > 0):
-            raise ValueError(f"expected a and b above 0, got {self.a} and {self.b}")
+        if not (SMALLEST <= self.a <= LARGEST and SMALLEST <= self.b <= LARGEST):
+            raise ValueError(f"expected a and b from {SMALLEST:g} to {LARGEST:g}, got {self.a:g} and {self.b:g}")
 
     def quantile(self, u: np.ndarray) -> np.ndarray:
         from scipy.special import betaincinv
@@ -61,7 +63,7 @@ def expect_within(name: str, value: float | Law, low: float, high: float) -> Non
     """Raise unless the number, or every value of the law, lies in [low, high]."""
     least, most = value.range if isinstance(value, Uniform | Beta) else (value, value)
     if not (low <= least and most <= high):
-        raise ValueError(f"expected {name} in [{low:g}, {high:g}], got {value}")
+        raise ValueError(f"expected {name} in [{low:g}, {high:g}], got {format_value(value)}")
 
 
 def percent_in_words(value: float | Law) -> str:

@@ -12,7 +12,7 @@ from snellen.distort.cover import span
 from snellen.distort.distortion import Distortion
 from snellen.distort.draws import NORMAL_BITS
 from snellen.distort.fourier import brightest, low_frequency_field, noise_shape
-from snellen.distort.law import Beta
+from snellen.distort.law import SMALLEST, Beta
 from snellen.distort.view import View
 from snellen.lazy_torch import torch
 
@@ -45,6 +45,8 @@ class Mix(Distortion):
     def __post_init__(self) -> None:
         if not 0 <= self.alpha <= 1000:
             raise ValueError(f"expected alpha in [0, 1000], got {self.alpha:g}")
+        if 0 < self.alpha < SMALLEST:
+            raise ValueError(f"expected alpha of 0 or at least {SMALLEST:g}, got {self.alpha:g}")
 
     @property
     def floating(self) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from snellen.distort.distortion import Moving
+from snellen.distort.raster import expect_grid, expect_pixels
 from snellen.distort.view import View
 from snellen.lazy_torch import torch
 
@@ -26,17 +27,18 @@ class Shuffle(Moving):
     identity: ClassVar[dict[str, object]] = {"grid": 1}
 
     def __post_init__(self) -> None:
-        if self.grid < 1:
-            raise ValueError(f"expected grid of at least 1, got {self.grid}")
+        expect_grid(self.grid)
+
+    def check_size(self, height: int, width: int) -> None:
+        expect_pixels(self.grid, height, width)
 
     def __call__(self, images: Tensor, view: View) -> Tensor:
         return self.move(images, view)
 
     def move(self, maps: Tensor, view: View) -> Tensor:
         """The same permutation of images [B, C, H, W] or maps [B, H, W] of any type."""
+        self.check_size(maps.shape[-2], maps.shape[-1])
         height, width = maps.shape[-2] // self.grid, maps.shape[-1] // self.grid
-        if height == 0 or width == 0:
-            raise ValueError(f"expected a grid of at most {min(maps.shape[-2:])} for this image, got {self.grid}")
         g = self.grid
         source = view.draw.permutation("tiles", g * g)
         inner = maps[..., : g * height, : g * width].unflatten(-1, (g, width)).unflatten(-3, (g, height))

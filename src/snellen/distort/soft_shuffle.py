@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from snellen.distort.distortion import Moving
+from snellen.distort.raster import expect_grid, expect_pixels
 from snellen.distort.view import View
 from snellen.lazy_torch import torch
 
@@ -37,10 +38,12 @@ class SoftShuffle(Moving):
     identity: ClassVar[dict[str, object]] = {"grid": 1}
 
     def __post_init__(self) -> None:
-        if self.grid < 1:
-            raise ValueError(f"expected grid of at least 1, got {self.grid}")
+        expect_grid(self.grid)
         if not 0 <= self.width <= 1:
             raise ValueError(f"expected width in [0, 1], got {self.width:g}")
+
+    def check_size(self, height: int, width: int) -> None:
+        expect_pixels(self.grid, height, width)
 
     def __call__(self, images: Tensor, view: View) -> Tensor:
         if self.grid == 1 or not len(images):

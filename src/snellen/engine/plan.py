@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from snellen.data.dataset import Dataset
 from snellen.engine.inputs import Inputs
 from snellen.engine.keep.store import Present, Store
-from snellen.engine.plan_checks import check_maps, check_needs, check_recorded, check_trials
+from snellen.engine.plan_checks import check_maps, check_needs, check_recorded, check_size, check_trials
 from snellen.engine.requests.cell import BoundCell, Cell, bind_cell, canvas_for
 from snellen.engine.requests.map import BoundMap, MapRequest, bind_map
 from snellen.engine.settings import Settings
@@ -112,6 +112,8 @@ def _bind(cell: Cell, inputs: Inputs) -> list[BoundCell]:
     """A cell as put to every run."""
     data, pools = inputs.data[cell.on], inputs.pools.fingerprints
     check_needs(cell, data, pools, inputs.subjects)
+    for subject in inputs.subjects:
+        check_size(cell.distortion, canvas_for(subject, data), data)
     return [
         bind_cell(cell, subject, data, inputs.labels[subject.name, subject.run, cell.on], inputs.settings, pools)
         for subject in inputs.subjects

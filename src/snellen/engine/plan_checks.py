@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from snellen.data.canvas import Canvas
 from snellen.data.dataset import Dataset
 from snellen.distort import Distortion, saliency_of
 from snellen.engine.requests.cell import BoundCell, Cell
 from snellen.errors import UserError
 from snellen.explain.methods import method_of
+from snellen.extras import import_package
 from snellen.models.adapters.predictions import recorded_answers
 from snellen.models.subject import Subject
 
@@ -32,9 +34,22 @@ def check_needs(cell: Cell, data: Dataset, pools: Collection[str], subjects: Seq
                 f"leave it out, or use data with {need}"
             )
     distortion = cell.distortion
+    if isinstance(distortion, Distortion):
+        for package, use in distortion.packages.items():
+            import_package(package, use)
     if isinstance(distortion, Distortion) and (saliency := saliency_of(distortion)) is not None:
         advice = "maskings that need none are occlude, tiles and fourier"
         check_maps(saliency.method, str(cell.distortion), subjects, advice)
+
+
+def check_size(distortion: object, canvas: Canvas, data: Dataset) -> None:
+    """Refuse a distortion of what a canvas does not have the pixels for."""
+    if isinstance(distortion, Distortion):
+        try:
+            distortion.check_size(canvas.height, canvas.width)
+        except ValueError as error:
+            size = f"{canvas.height}x{canvas.width}"
+            raise UserError(f"{distortion} does not suit {data.text}, shown at {size} pixels: {error}") from None
 
 
 def check_maps(method: str, request: str, subjects: Sequence[Subject], advice: str) -> None:

@@ -6,6 +6,8 @@ import sys
 import time
 from typing import Any
 
+from snellen.terminal import tell
+
 
 class Progress:
     """Counts images shown to models, or trials that ended; says nothing where it is to be quiet or stderr is not a terminal."""
@@ -22,17 +24,17 @@ class Progress:
     def say(self, text: str) -> None:
         """One line of what is going on."""
         if self.terminal:
-            print(text, file=sys.stderr)
+            tell(text)
 
     def note(self, text: str) -> None:
         """One line that users should read, terminal or not."""
         if not self.quiet:
-            print(f"note: {text}", file=sys.stderr)
+            tell(f"note: {text}")
 
     def warn(self, text: str) -> None:
         """What a reader must see, with or without a terminal."""
         if not self.quiet:
-            print(f"warning: {text}", file=sys.stderr)
+            tell(f"warning: {text}")
 
     def start(self, total: int, of: str = "images") -> None:
         self.total, self.done, self.began, self.of = total, 0, time.perf_counter(), of
@@ -63,4 +65,4 @@ class Progress:
             self._bar = None
         if self.terminal and self.done:
             seconds = time.perf_counter() - self.began
-            print(f"asked {self.done:,} {self.of} in {seconds:.1f} s ({self.rate:,.0f} {self.of}/s)", file=sys.stderr)
+            tell(f"asked {self.done:,} {self.of} in {seconds:.1f} s ({self.rate:,.0f} {self.of}/s)")

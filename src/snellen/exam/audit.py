@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, overload
 
 from snellen.engine import Progress
+from snellen.engine.ask.watchdog import watch
 from snellen.engine.settings import Cluster
 from snellen.exam.carry_out import Execution, carry_out
 from snellen.exam.conditions import RequirementFailed, check_names
@@ -86,7 +87,9 @@ def outline(request: AuditRequest) -> Outline:
     """What an audit would do; nothing is written."""
     check_names(request.conditions, request)
     with offline(request.offline), tempfile.TemporaryDirectory(prefix="snellen-") as nowhere:
-        return outline_of(prepare(replace(request, out=request.out or Path(nowhere))), request.out)
+        prepared = prepare(replace(request, out=request.out or Path(nowhere)))
+        with watch(request.shard_timeout, "timing the models"):
+            return outline_of(prepared, request.out)
 
 
 def run_audit(request: AuditRequest, command: Sequence[str] = ()) -> Run:

@@ -58,6 +58,7 @@ def carry_out(prepared: Prepared, progress: Progress, execution: Execution) -> R
         )
         look = FirstLook(execution.cluster is not None, execution.shard_timeout)
         early = look.at_all(prepared, facts["preprocessing"], progress) if execution.first_look else []
+        facts["notices"] += look.notices
         if execution.strict and certain(early):
             raise UserError(f"nothing was asked: {refusal(certain(early))}")
         for doubt in early:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from snellen.audits import Finding, differences, with_trust
-from snellen.checks import Doubt, copies, doubts_about, merge_runs, read_images
+from snellen.checks import Doubt, copies, doubts_about, merge_runs, probabilities, read_images
 from snellen.engine import Answers, Plan, Store
 from snellen.engine.keep.thumbnails import add_pictures, add_trial_pictures
 from snellen.exam.prepare import Prepared
@@ -17,7 +17,8 @@ def check(prepared: Prepared, everyone: Sequence[Answers], preprocessing: Mappin
     doubts: list[Doubt] = []
     for answers in everyone:
         runs = [subject for subject in prepared.inputs.subjects if subject.name == answers.model]
-        early = [Doubt(**facts) for one in runs for facts in preprocessing.get(f"{one.name}/{one.run}", ())]
+        stored = [Doubt(**facts) for one in runs for facts in preprocessing.get(f"{one.name}/{one.run}", ())]
+        early = [doubt for doubt in stored if doubt.name != probabilities.NAME]  # which is a notice
         stated = {one.run: one.card.stated for one in runs}
         doubts += merge_runs(early, len(runs)) + doubts_about(answers, prepared.exam.clean(), stated)
     return doubts + copies({on: read_images(prepared.folder, on) for on in prepared.inputs.data})

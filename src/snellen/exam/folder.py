@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from snellen.atomic import cannot_write, remove
+from snellen.atomic import cannot_write, check_place, remove
 from snellen.engine.keep.store import FOLDERS
 from snellen.errors import UserError
 from snellen.lock import LOCK
@@ -16,11 +16,8 @@ BESIDE = ("settings.yaml", "inside.html", "inside.json")  # what a command adds 
 
 def check_folder(folder: Path, fresh: bool = False) -> None:
     """Refuse a folder that holds something else, before anything is written to it or removed from it."""
+    check_place(folder)
     try:
-        for place in (folder, *folder.parents):
-            if place.exists() and not place.is_dir():
-                where = f"'{folder}' is a file" if place == folder else f"'{folder}' lies below the file '{place}'"
-                raise UserError(f"{where}; choose another --out")
         if not folder.exists() or (folder / RECORD).exists():
             return
         names = {path.name for path in folder.iterdir() if not _is_half(path)}

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from snellen.audits import Audit, Baseline, Exam, default_audits, parse_audits
 from snellen.data import Dataset, limited, load_data
 from snellen.data.occluders import Occluders, read_occluders
@@ -14,6 +16,7 @@ from snellen.data.subset import read_ids
 from snellen.data.variants import stored_variants
 from snellen.distort import Distortion
 from snellen.engine import Inputs, Plan, Pools, Requests, Settings, Store, make_plan
+from snellen.engine.ask.watchdog import watch
 from snellen.engine.keep.run_json import check_same, resume_settings
 from snellen.engine.requests.cell import Cell, canvas_for
 from snellen.engine.requests.map import MapRequest
@@ -63,13 +66,15 @@ def prepare(request: AuditRequest) -> Prepared:
     if request.train is not None:
         data["train"] = _dataset(request.train, request.limit)
     _check_train(data)
+    _check_labels(data)
     settings = _settings(request, before)
     defaults = default_audits(data["test"], before.get("audits", ())) if request.audits is None else []
     audits = [Baseline(), *(one for one, _ in defaults), *(parse_audits(request.audits) if request.audits else ())]
     roles = tuple(data)
     variants = stored_variants(data["test"], [kind for one in audits for kind in one.variants])
     data |= variants
-    subjects = _subjects(request.models, settings.device)
+    with watch(request.shard_timeout, "loading the models"):
+        subjects = _subjects(request.models, settings.device)
     labels, warnings = _label_maps(subjects, data, request.labels)
     canvases = [canvas_for(subject, one) for subject in subjects for one in data.values()]
     occluders = _cutouts(request.occluders)
@@ -96,7 +101,7 @@ def prepare(request: AuditRequest) -> Prepared:
     texts |= {role: one.text for role, one in variants.items()}
     inputs = Inputs(subjects=subjects, data=data, labels=labels, settings=settings, pools=pools, texts=texts)
     check_same(inputs, before, request.out)
-    notices = _notices(subjects, warnings, occluders)
+    notices = [*_notices(subjects, warnings, occluders), *_unlabelled(data)]
     return Prepared(
         request=request,
         folder=request.out,
@@ -178,6 +183,28 @@ def _check_train(data: Mapping[str, Dataset]) -> None:
             f"the training data {data['train'].text} are the test data, image for image, so there is no gap to look at; "
             "pass --train the images that the model was trained on"
         )
+
+
+def _check_labels(data: Mapping[str, Dataset]) -> None:
+    """Refuse data of which no label is known: no answer could be right or wrong."""
+    for dataset in data.values():
+        if not (dataset.samples.labels >= 0).any():
+            raise UserError(f"no image of {dataset.text} has a label, so no answer can be right or wrong; add labels")
+
+
+def _unlabelled(data: Mapping[str, Dataset]) -> list[str]:
+    """A notice for each dataset with images whose label is not known."""
+    notices = []
+    for on, dataset in data.items():
+        rows = np.flatnonzero(dataset.samples.labels < 0)
+        if len(rows):
+            few = "; ".join(dataset.samples.ids[row] for row in rows[:5])
+            more = "; …" if len(rows) > 5 else ""
+            notices.append(
+                f"{len(rows)} of {len(dataset)} {on} images have no label and are left out of accuracy and of every measure that "
+                f"needs one ({few}{more})"
+            )
+    return notices
 
 
 def _dataset(data: object, limit: int | None) -> Dataset:

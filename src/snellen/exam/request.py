@@ -50,19 +50,28 @@ class AuditRequest(Request):
     out: Path | None = setting("run folder; default runs/MODELS-on-DATA, in Python a temporary one", metavar="DIR")
     engine: Literal["local", "ray"] = setting("local, or ray for many machines", "local")
     address: str | None = setting("address of a running Ray cluster; default: start one here", metavar="HOST:PORT")
-    actors: int | None = setting("number of Ray actors; default one per GPU, or as many as fit", at_least=1)
-    cpus_per_actor: int | None = setting("CPUs per Ray actor; default 1", at_least=1)
+    actors: int | None = setting(
+        "number of Ray actors; default one per GPU, or as many as fit", at_least=1, at_most=10_000
+    )
+    cpus_per_actor: int | None = setting("CPUs per Ray actor; default 1", at_least=1, at_most=10_000)
     shard_timeout: float | None = setting(
-        "give up on a shard after this many seconds (retried on Ray, ends a local run)", above=0, metavar="SECONDS"
+        "give up on a shard after this many seconds (retried on Ray, ends a local run)",
+        above=0,
+        at_most=10**7,
+        metavar="SECONDS",
     )
     require: tuple[str, ...] = setting("fail (exit 1) unless this holds, such as 'accuracy > 0.9'", ())
     keep: Literal["top5", "logits"] | None = setting("store more of each answer: the best five classes, or all logits")
-    limit: int | None = setting("show at most N images", at_least=1)
-    batch_size: Literal["auto"] | int = setting("images per forward pass", "auto", at_least=1)
+    limit: int | None = setting("show at most N images", at_least=1, at_most=10**9)
+    batch_size: Literal["auto"] | int = setting("images per forward pass", "auto", at_least=1, at_most=10**6)
     device: str | None = setting("cpu, cuda, cuda:1, mps or auto", metavar="DEVICE")
-    seed: int = setting("seed of all random draws; default 0", 0)
-    threads: int | None = setting("threads that decode images; default 4, up to 16 with a GPU", at_least=1)
-    shard: int | None = setting("images per shard, the unit that is stored; default some batches", at_least=1)
+    seed: int = setting("seed of all random draws; default 0", 0, at_most=2**63 - 1)
+    threads: int | None = setting(
+        "threads that decode images; default 4, up to 16 with a GPU", at_least=1, at_most=1024
+    )
+    shard: int | None = setting(
+        "images per shard, the unit that is stored; default some batches", at_least=1, at_most=10**6
+    )
     dry_run: bool = setting("print the plan and stop", False, once=True)
     fresh: bool = setting("discard what the run folder holds", False, once=True)
     strict: bool = setting("conclude nothing (exit 2) if a check warns", False)

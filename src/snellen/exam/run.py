@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from snellen.engine.keep.run_folder import RunFolder
 from snellen.engine.keep.shard_file import damaged, is_whole
 from snellen.errors import UserError, unknown
+from snellen.files import expand_home
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -116,12 +117,13 @@ class Run(RunFolder):
         """Write the report (HTML, or Markdown where the name ends in .md); its path."""
         from snellen.report import write_report
 
-        return write_report(self, Path(path) if path else self.path / "report.html")
+        return write_report(self, expand_home(path) if path else self.path / "report.html")
 
 
 def load_run(path: Path | str) -> Run:
     """The run in a folder."""
-    if not os.path.exists(Path(path) / "run.json"):
+    path = expand_home(path)
+    if not os.path.exists(path / "run.json"):
         raise UserError(f"'{path}' is not a run folder: it has no run.json; give the --out of an audit")
     run = Run(path)
     _ = run.facts  # one that is damaged is refused here

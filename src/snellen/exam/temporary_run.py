@@ -12,19 +12,23 @@ from typing import Self
 from snellen.atomic import cannot_write
 from snellen.errors import UserError
 from snellen.exam.run import Run
+from snellen.files import expand_home
 
 
 class TemporaryRun(Run):
     """A run whose folder is removed when it is no longer used, at the latest when Python ends."""
 
     def __init__(self) -> None:
-        folder = tempfile.mkdtemp(prefix="snellen-")
+        try:
+            folder = tempfile.mkdtemp(prefix="snellen-")
+        except OSError as error:
+            raise cannot_write(Path(tempfile.gettempdir()), error) from None
         self._remove = weakref.finalize(self, _remove, folder, os.getpid())
         super().__init__(folder)
 
     def keep(self, path: Path | str) -> Self:
         """Move the folder to a path, where it stays; the run is there from now on."""
-        target = Path(path)
+        target = expand_home(path)
         if target.exists():
             raise UserError(f"'{target}' exists already; keep the run somewhere else")
         try:

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PIL import Image
 
-from snellen.atomic import write_atomic
-from snellen.data.canvas import render
+from snellen.atomic import check_place, write_atomic
+from snellen.data.canvas import Unshowable, render
 from snellen.data.dataset import Unreadable
 from snellen.data.decode import decode_file
 from snellen.errors import UserError
 from snellen.explain.methods import method_of
+from snellen.files import expand_home
 from snellen.lazy_torch import torch
 from snellen.models.model import Model
 
@@ -73,14 +74,17 @@ def explain_images(
     be given as text. `method` is a name of `explain.methods.METHODS`.
     """
     make_maps, layer = method_of(method).maps, as_layer(layer)
+    folder = None if out is None else expand_home(out)
+    if folder is not None:
+        check_place(folder)
     explained = []
-    for path in map(Path, images):
+    for path in map(expand_home, images):
         pixels = torch.from_numpy(_shown(path, model)[None])
         answer = model(pixels)[0]
         best = int(answer.argmax())
         heat = make_maps(model, pixels, [best], layer)[0]
         pair = np.concatenate([pixels[0].permute(1, 2, 0).numpy(), overlay(pixels[0], heat)], 1)
-        picture = (path.parent if out is None else Path(out)) / f"{path.stem}.{method}.png"
+        picture = (folder or path.parent) / f"{path.stem}.{method}.png"
         write_atomic(picture, png(pair))
         name = model.classes[best] if model.classes else str(best)
         explained.append(Explanation(path, picture, name, float(answer[best])))
@@ -99,7 +103,10 @@ def _shown(path: Path, model: Model) -> np.ndarray:
         raise UserError(f"{path} {photo.reason}")
     if model.canvas is None:
         return np.ascontiguousarray(photo.image.transpose(2, 0, 1))
-    return render(photo, model.canvas).image
+    try:
+        return render(photo, model.canvas).image
+    except Unshowable as error:
+        raise UserError(f"{path} {error}") from None
 
 
 def png(pixels: np.ndarray, smallest: int = 224) -> bytes:

@@ -2,7 +2,7 @@
 
 from snellen.files.json_file import decode_json, fit, read_json
 from snellen.files.net import Damaged, reading
-from snellen.files.plain import GIB, KIB, MIB, file_size, open_file, read_bytes, read_text
+from snellen.files.plain import GIB, KIB, MIB, expand_home, file_size, open_file, read_bytes, read_text
 
 __all__ = [
     "GIB",
@@ -10,6 +10,7 @@ __all__ = [
     "MIB",
     "Damaged",
     "decode_json",
+    "expand_home",
     "file_size",
     "fit",
     "open_file",

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 from snellen.data.canvas import Canvas
+from snellen.files import fit
 
 Task = Literal["classification", "segmentation", "detection"]
 IMAGENET_MEAN = (0.485, 0.456, 0.406)
 IMAGENET_STD = (0.229, 0.224, 0.225)
+LARGEST = 10_000  # pixels of a canvas's side
+MOST_CLASSES = 100_000
 
 
 @dataclass(frozen=True)
@@ -50,12 +54,6 @@ class Card:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, facts: Mapping[str, Any]) -> Card:
+    def from_json(cls, facts: Mapping[str, Any], source: Path | str = "the model's card") -> Card:
         """The card of what `to_json` gave; fields that an earlier version did not have may be missing."""
-        fields: dict[str, Any] = {
-            key: tuple(value) if isinstance(value, list) else value for key, value in facts.items()
-        }
-        canvas, probes = fields.get("canvas"), fields.get("probes")
-        fields["canvas"] = Canvas(**canvas) if canvas else None
-        fields["probes"] = tuple(tuple(row) for row in probes) if probes else None
-        return cls(**fields)
+        return fit(facts, cls, source)

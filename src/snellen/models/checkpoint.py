@@ -3,71 +3,66 @@
 from __future__ import annotations
 
 import json
-import struct
+import math
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from snellen.atomic import write_atomic
 from snellen.errors import UserError
+from snellen.files import decode_json, fit, open_file
+from snellen.files.weights import load_safetensors, load_torch, read_metadata
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
 CARD = "snellen"  # the header entry that holds our card as JSON
-_LONGEST_HEADER = 100_000_000
+_NOT_JSON = re.compile(
+    r'"(?:[^"\\]|\\.)*"|(-?\b(?:NaN|Infinity)\b)'
+)  # numbers that cards of before may hold, outside texts
 
 
 def save_checkpoint(path: Path, module: nn.Module, card: Mapping[str, Any]) -> None:
     """Write a module's weights and a JSON card (arch, classes, size, mean, std, recipe …) as one safetensors file."""
-    from safetensors.torch import save_file
+    from safetensors.torch import save
 
     state = {name: tensor.detach().cpu().contiguous() for name, tensor in module.state_dict().items()}
-    half = path.with_name(path.name + ".part")
-    save_file(state, half, metadata={CARD: json.dumps(dict(card), sort_keys=True)})
-    half.replace(path)
+    text = json.dumps(_finite(dict(card)), sort_keys=True, allow_nan=False)
+    write_atomic(path, save(state, metadata={CARD: text}))
 
 
 def read_card(path: Path) -> dict[str, Any]:
-    """The card in a safetensors header, read without torch; empty where there is none."""
-    if not path.is_file():
-        raise UserError(f"no checkpoint '{path}'")
+    """The card in a safetensors header, read without torch and checked; empty where there is none."""
     if path.suffix != ".safetensors":
+        open_file(path, "checkpoint").close()
         return {}
-    with path.open("rb") as file:
-        try:
-            (length,) = struct.unpack("<Q", file.read(8))
-            header: dict[str, Any] = json.loads(file.read(length)) if length < _LONGEST_HEADER else {}
-            return json.loads(header.get("__metadata__", {}).get(CARD, "{}"))
-        except (struct.error, ValueError, AttributeError):
-            raise UserError(f"'{path}' is not a safetensors file") from None
+    text = read_metadata(path).get(CARD)
+    if text is None:
+        return {}
+    from snellen.models.checkpoint_card import CheckpointCard
+
+    source = f"the card of '{path}'"
+    card: dict[str, Any] = decode_json(_NOT_JSON.sub(lambda m: "null" if m[1] else m[0], text), dict[str, Any], source)
+    fit(card, CheckpointCard, source)
+    return card
 
 
 def load_state(path: Path) -> dict[str, Tensor]:
     """Tensors by name from a safetensors or `.pt` file; a file that holds code instead of weights is refused."""
-    if not path.is_file():
-        raise UserError(f"no checkpoint '{path}'")
-    if path.suffix == ".safetensors":
-        from safetensors import SafetensorError
-        from safetensors.torch import load_file
-
-        try:
-            return load_file(path)
-        except SafetensorError as error:
-            raise UserError(f"'{path}' is not a safetensors file: {error}") from None
-    import pickle
-
+    content = load_safetensors(path) if path.suffix == ".safetensors" else load_torch(path)
     import torch
 
-    try:
-        content = torch.load(path, map_location="cpu", weights_only=True)
-    except (pickle.UnpicklingError, RuntimeError, EOFError) as error:
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise UserError(f"'{path}' holds more than weights or is damaged ({reason}); save it as safetensors") from None
     for wrapper in ("state_dict", "model", "model_state_dict"):
         if isinstance(content, dict) and isinstance(content.get(wrapper), dict):
             content = content[wrapper]
     if not isinstance(content, dict) or not all(isinstance(v, torch.Tensor) for v in content.values()):
         raise UserError(f"'{path}' holds no state dict; save module.state_dict()")
+    for name, tensor in content.items():
+        if not isinstance(name, str):
+            raise UserError(f"'{path}' names a tensor {name!r}, which is no text; save module.state_dict()")
+        if tensor.layout is not torch.strided or tensor.is_quantized or tensor.is_complex() or tensor.is_meta:
+            raise UserError(f"'{path}': '{name}' is sparse, quantised or complex; save plain tensors of real numbers")
     return {name.removeprefix("module."): tensor for name, tensor in content.items()}
 
 
@@ -87,3 +82,12 @@ def load_into(module: nn.Module, path: Path) -> nn.Module:
         raise UserError(f"'{path}' does not fit this network: it {problem}; is it of another architecture?")
     module.load_state_dict({n: t.to(own[n].dtype) for n, t in state.items()}, strict=False)
     return module
+
+
+def _finite(value: Any) -> Any:
+    """The value with null for numbers that JSON does not have."""
+    if isinstance(value, Mapping):
+        return {key: _finite(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -14,8 +15,9 @@ from snellen.data.canvas import Canvas
 from snellen.errors import UserError
 from snellen.hashing import checksum, key_of
 from snellen.lazy_torch import torch
-from snellen.models.card import Card, Task
+from snellen.models.card import LARGEST, Card, Task
 from snellen.models.device import Device, choose_device, precision_on
+from snellen.models.user_code import PASSING, failure_of, user_code
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,7 +57,12 @@ class Model:
         """Probabilities [B, classes] of uint8 images [B, 3, H, W] on the model's canvas."""
         if self.predict is None:
             raise UserError(f"model '{self.name}' is a file of recorded answers; it cannot be shown new images")
-        return self.predict(images)
+        try:
+            return self.predict(images)
+        except (Exception, *PASSING):
+            raise  # a batch that fails is asked image by image
+        except BaseException as error:
+            raise failure_of(f"model '{self.name}'", error) from error
 
     def named(self, name: str, text: str | None = None) -> Model:
         """The same model under another name."""
@@ -85,11 +92,11 @@ def from_torch(
     """
     if (mean is None) != (std is None):
         raise ValueError("expected mean and std together, got only one of them")
+    if std is not None and not all(float(deviation) > 0 for deviation in std):
+        raise ValueError(f"expected a std above 0 for each channel, got {list(std)}")
     if stated is not None and not 0 <= stated <= 1:
         raise ValueError(f"expected stated accuracy in [0, 1], got {stated:g}")
-    if canvas is None and size is not None:
-        height, width = (size, size) if isinstance(size, int) else size
-        canvas = Canvas(height, width, "crop", min(height, width))
+    canvas = canvas or _canvas(size)
     where = choose_device(device)
     module = module.eval().to(where)
     if where.type == "cuda" or _convolutional(module):
@@ -126,13 +133,15 @@ def from_callable(
 
     `version` names what it computes; without it the source code and the answers to 16 probe images stand for it.
     """
-    shape = (size, size) if isinstance(size, int) else size
-    canvas = None if shape is None else Canvas(shape[0], shape[1], "crop", min(shape))
+    canvas = _canvas(size)
     name = name or str(getattr(function, "__name__", type(function).__name__))
 
     def predict(images: Tensor) -> Tensor:
         arrays = images.permute(0, 2, 3, 1).contiguous().cpu().numpy()
-        answers = np.asarray(function(arrays), dtype=np.float32)
+        answers = np.asarray(function(arrays))
+        if np.iscomplexobj(answers):
+            raise UserError(f"model '{name}' answered complex numbers; expected probabilities [{len(arrays)}, classes]")
+        answers = answers.astype(np.float32, copy=False)
         if answers.ndim != 2 or len(answers) != len(arrays):
             raise UserError(
                 f"model '{name}' answered {list(answers.shape)} for {len(arrays)} images; "
@@ -142,8 +151,9 @@ def from_callable(
 
     probes = None
     if version is None:
-        side = shape or (32, 32)
-        answers = predict(probe_images(side)).numpy()
+        side = (canvas.height, canvas.width) if canvas else (32, 32)
+        with user_code(f"model '{name}'"):
+            answers = predict(probe_images(side)).numpy()
         probes = tuple(tuple(round(float(p), 6) for p in row) for row in answers)
     card = Card(
         name=name,
@@ -246,6 +256,16 @@ def _convolutional(module: nn.Module) -> bool:
     return any(isinstance(part, torch.nn.Conv2d) for part in module.modules())
 
 
+def _canvas(size: int | tuple[int, int] | None) -> Canvas | None:
+    """The canvas of a size in pixels: the shorter side is scaled to it, and the centre taken."""
+    if size is None:
+        return None
+    height, width = (size, size) if isinstance(size, int) else size
+    if not (1 <= height <= LARGEST and 1 <= width <= LARGEST):
+        raise ValueError(f"expected a size from 1 to {LARGEST:,} pixels, got {size}")
+    return Canvas(height, width, "crop", min(height, width))
+
+
 def _triple(values: Sequence[float] | None) -> tuple[float, float, float] | None:
     if values is None:
         return None
@@ -254,6 +274,8 @@ def _triple(values: Sequence[float] | None) -> tuple[float, float, float] | None
         listed *= 3
     if len(listed) != 3:
         raise ValueError(f"expected three channel values, got {len(listed)}")
+    if not all(map(math.isfinite, listed)):
+        raise ValueError(f"expected three finite channel values, got {listed}")
     return listed[0], listed[1], listed[2]
 
 

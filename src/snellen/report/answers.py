@@ -9,7 +9,7 @@ from typing import Any
 from snellen.engine.keep.shard_file import read_rows
 from snellen.report.results import Results
 
-COLUMNS = ("cell", "sample", "pred", "raw", "score")
+ANSWER_COLUMNS = ("cell", "sample", "pred", "raw", "score")
 
 
 def cell_rows(results: Results) -> list[dict[str, Any]]:
@@ -28,7 +28,7 @@ def stored_answers(files: Sequence[Path], samples: Collection[str]) -> dict[tupl
 
     answers: dict[tuple[str, str], dict[str, Any]] = {}
     for file in files if samples else ():
-        table = read_rows(file, list(COLUMNS), filters=pc.field("sample").isin(sorted(samples)))
+        table = read_rows(file, list(ANSWER_COLUMNS), filters=pc.field("sample").isin(sorted(samples)))
         answers |= {(row["cell"], row["sample"]): row for row in table.to_pylist()}
     return answers
 

@@ -11,13 +11,14 @@ from snellen.audits.finding import Finding
 from snellen.checks.doubt import Doubt
 from snellen.engine.keep.failures import Failure, stored_failures, unreadable
 from snellen.engine.keep.run_folder import RunFolder
+from snellen.files.spreadsheet import to_csv
 from snellen.hashing import checksum
 
 if TYPE_CHECKING:
     import pandas as pd
 
 SCHEMA = Path(__file__).with_name("findings.schema.json")
-COLUMNS = ("audit", "name", "model", "value", "low", "high", "n", "unit", "better", "on", "seed", "distortion")
+FINDING_COLUMNS = ("audit", "name", "model", "value", "low", "high", "n", "unit", "better", "on", "seed", "distortion")
 TRUST = ("index", "low", "high", "std", "worst_case", "null95", "noise", "dominant", "flagged")
 
 
@@ -37,7 +38,7 @@ def write_findings(run: RunFolder, findings: Sequence[Finding], doubts: Sequence
     encoded = encode_json(content)
     write_atomic(run.path / "findings.json", encoded)
     run.store.write_facts({**facts, "checksums": {**facts.get("checksums", {}), "findings.json": checksum(encoded)}})
-    write_atomic(run.path / "findings.csv", findings_frame(content["findings"]).to_csv(index=False).encode())
+    write_atomic(run.path / "findings.csv", to_csv(findings_frame(content["findings"])).encode())
     return content
 
 
@@ -47,7 +48,7 @@ def findings_frame(findings: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
 
     rows = []
     for one in findings:
-        row = {name: one.get(name) for name in COLUMNS if name != "distortion"}
+        row = {name: one.get(name) for name in FINDING_COLUMNS if name != "distortion"}
         row["distortion"] = one["distortions"][0] if len(one["distortions"]) == 1 else " ; ".join(one["distortions"])
         trust = one["interference"] or {}
         row |= {"di" if name == "index" else f"di_{name}": trust.get(name) for name in TRUST}

@@ -78,7 +78,7 @@ def _pictured(results: Results, folders: Sequence[str]) -> list[int]:
 
 def _choose(results: Results, positions: Sequence[int]) -> dict[int, dict[str, Any]]:
     """Position → sample of up to eight pictured samples: one of each class in turn, classes spread evenly."""
-    samples = {p: row for p, row in _samples(results, positions).items() if not row["error"]}
+    samples = {p: row for p, row in _samples(results, positions).items() if not row["error"] and row["label"] >= 0}
     by_class: dict[int, list[int]] = {}
     for position, row in samples.items():
         by_class.setdefault(row["label"], []).append(position)

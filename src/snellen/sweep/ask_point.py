@@ -12,6 +12,7 @@ from snellen.exam.carry_out import Execution, carry_out
 from snellen.exam.prepare import prepare
 from snellen.exam.request import AuditRequest
 from snellen.exam.run import Run
+from snellen.files import expand_home
 from snellen.models.checkpoint import read_card
 from snellen.models.model import Model
 from snellen.models.subject import Subject, subjects_of
@@ -58,4 +59,4 @@ def trained_here(subject: Subject) -> bool:
     text = parse_text(subject.card.text)
     if text.kind != "zoo" or text.argument is None:
         return False
-    return {"snellen", "recipe", "mean", "std"} <= read_card(Path(text.argument).expanduser()).keys()
+    return {"snellen", "recipe", "mean", "std"} <= read_card(expand_home(text.argument)).keys()

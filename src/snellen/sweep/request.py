@@ -32,7 +32,7 @@ class SweepRequest(Request):
     gaps: tuple[GapLike, ...] | None = setting(
         "two tests to subtract; default mixed_same,mixed_rand", flag="--gap", metavar="FIRST,SECOND"
     )
-    limit: int | None = setting("ask about at most N images of each test", at_least=1)
+    limit: int | None = setting("ask about at most N images of each test", at_least=1, at_most=10**9)
     device: str | None = setting("cpu, cuda, cuda:1, mps or auto", metavar="DEVICE")
     html: bool = setting("write the page sweep.html", True)
     dry_run: bool = setting("print how many trainings and audits there are, and stop", False, once=True)
@@ -59,7 +59,7 @@ class SweepRequest(Request):
 class TrainingSweepRequest(SweepRequest, RecipeChoice):
     """The settings of a sweep that trains."""
 
-    runs: int = setting("number of runs of each training, which differ in seed", 1, at_least=1)
+    runs: int = setting("number of runs of each training, which differ in seed", 1, at_least=1, at_most=10_000)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +81,9 @@ class AmountRequest(TrainingSweepRequest):
     """Train on more and more of a dataset."""
 
     data: DataLike | None = setting("dataset to train on; see `snellen list data`", metavar="DATA")
-    amounts: tuple[int, ...] = setting("numbers of images: 100,200,400", (), at_least=1, commas=True, metavar="N,N,…")
+    amounts: tuple[int, ...] = setting(
+        "numbers of images: 100,200,400", (), at_least=1, at_most=10**9, commas=True, metavar="N,N,…"
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -94,12 +96,12 @@ class GrainRequest(TrainingSweepRequest):
 
     data: DataLike | None = setting("dataset to train on; see `snellen list data`", metavar="DATA")
     grains: tuple[int, ...] = setting(
-        "sub-classes per class to tell apart: 1,2,4", (), at_least=1, commas=True, metavar="N,N,…"
+        "sub-classes per class to tell apart: 1,2,4", (), at_least=1, at_most=10**6, commas=True, metavar="N,N,…"
     )
     groups: GroupsLike | None = setting("JSON {coarse: [fine, …]} or CSV with columns fine, coarse", metavar="FILE")
     tree: bool = setting("coarse classes are the top of the dataset's own tree", False)
     by: str | None = setting("column whose values divide the dataset's classes", metavar="COLUMN")
-    groups_seed: int = setting("seed of the order in which sub-classes are put together", 0)
+    groups_seed: int = setting("seed of the order in which sub-classes are put together", 0, at_most=2**63 - 1)
     rule: Literal["argmax", "mean", "sum"] = setting("how answers become coarse", "argmax")
 
     def __post_init__(self) -> None:

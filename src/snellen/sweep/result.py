@@ -13,13 +13,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from snellen.atomic import write_atomic
+from snellen.atomic import check_place, write_atomic
 from snellen.errors import UserError
 from snellen.files import fit, read_json
+from snellen.files.spreadsheet import to_csv
 from snellen.lock import own_folder
 from snellen.settings_file import write_settings
 from snellen.sweep.points import Plan
 from snellen.sweep.request import SweepRequest
+from snellen.terminal import tell
 from snellen.train.request import RecipeChoice
 from snellen.version import __version__
 
@@ -65,7 +67,8 @@ def load_sweep(folder: Path | str) -> Sweep:
         raise UserError(f"'{folder}' holds no sweep.json; give the --out of a sweep that has ended")
     try:
         page: dict[str, Any] = read_json(path, dict[str, Any])
-        fit(page, Page, path)
+        fitted: Page = fit(page, Page, path)
+        fitted.check(path)
     except UserError as error:
         raise UserError(f"{error}; run the same `snellen sweep` again to rewrite it") from error
     return Sweep(Path(folder), page)
@@ -95,6 +98,7 @@ def run_request(plan: Plan, request: SweepRequest, command: str = "") -> Sweep |
         return left(plan)
     if int(os.environ.get("WORLD_SIZE", "1")) > 1:
         raise UserError("a sweep runs in one process; train with accelerate first, then `snellen sweep methods`")
+    check_place(plan.out)
     with own_folder(plan.out, leave=False):
         rows = run_points(plan, _callbacks(plan, request.quiet))
         sweep = Sweep(plan.out, page_of(plan, rows, command))
@@ -131,7 +135,7 @@ def write(sweep: Sweep, html: bool = True) -> None:
     table, parquet = sweep.table(), io.BytesIO()
     table.to_parquet(parquet, index=False)
     renderings = {
-        "csv": table.to_csv(index=False).encode(),
+        "csv": to_csv(table).encode(),
         "parquet": parquet.getvalue(),
         "json": (json.dumps(sweep.page, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode(),
     }
@@ -151,22 +155,20 @@ def _callbacks(plan: Plan, quiet: bool) -> Any:
 
     def say(text: str) -> None:
         if loud:
-            print(f"{text} ({_clock(time.perf_counter() - began)})", file=sys.stderr)
+            tell(f"{text} ({_clock(time.perf_counter() - began)})")
 
     def epoch(done: Any) -> None:
         if loud:
             left = f", {_clock(done.left)} left" if done.epoch < done.epochs else ""
             line = f"  {done.run}: epoch {done.epoch} of {done.epochs}, loss {done.loss:.3f}{left}"
             end = "\n" if done.epoch == done.epochs else "\r"
-            print(line.ljust(100), end=end, file=sys.stderr, flush=True)
+            tell(line.ljust(100), end)
 
-    notice: Callable[[str], None] = (
-        (lambda text: None) if quiet else (lambda text: print(f"note: {text}", file=sys.stderr))
-    )
+    notice: Callable[[str], None] = (lambda text: None) if quiet else (lambda text: tell(f"note: {text}"))
 
     def point(rows: list[dict[str, Any]]) -> None:
         far = Sweep(plan.out, {"rows": [{name: _plain(value) for name, value in row.items()} for row in rows]})
-        write_atomic(plan.out / "sweep.csv", far.table().to_csv(index=False).encode())
+        write_atomic(plan.out / "sweep.csv", to_csv(far.table()).encode())
 
     return Callbacks(say, epoch, notice, point)
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import Path
 
 import msgspec
+
+from snellen.errors import UserError
 
 
 class _Row(msgspec.Struct):
@@ -26,6 +28,12 @@ class _Row(msgspec.Struct):
     warnings: str = ""
 
 
+class _Recipe(msgspec.Struct):
+    arch: str
+    robust: str
+    mix: str
+
+
 class Page(msgspec.Struct):
     """A sweep's page as plain values."""
 
@@ -40,4 +48,17 @@ class Page(msgspec.Struct):
     tests: dict[str, str]
     gaps: list[tuple[str, str]]
     rows: list[_Row]
-    recipe: dict[str, Any] | None = None
+    recipe: _Recipe | None = None
+
+    def check(self, path: Path) -> None:
+        """Refuse rows that are not one of every test at every point."""
+        points, tests = ({getattr(row, name) for row in self.rows} for name in ("point", "test"))
+        pairs = {(row.point, row.test) for row in self.rows}
+        if not pairs or len(pairs) != len(self.rows) or len(pairs) != len(points) * len(tests):
+            raise UserError(f"{path}: rows: expected one row of each test at each point, got {len(self.rows)} rows")
+        if len({(row.test, row.measure) for row in self.rows}) != len(tests):
+            raise UserError(f"{path}: rows: expected the rows of one test to have one measure")
+        if not {test for gap in self.gaps for test in gap} <= tests:
+            raise UserError(f"{path}: gaps: expected names of tests that have rows")
+        if self.axis is not None and any(row.x is None for row in self.rows):
+            raise UserError(f"{path}: rows: expected 'x' as a number, since there is an axis")

@@ -43,6 +43,8 @@ def read_grid(path: Path) -> dict[str, list[Any]]:
             raise unknown(f"setting in {path}", name, known)
         if not isinstance(values, list) or not values:
             raise UserError(f"{path}: expected {name} as a list of values, got '{values}'")
+        for value in values:
+            Recipe.checked({name: value}, str(path))
     if not grid:
         raise UserError(f"{path}: expected settings as 'name: [values]' lines, got nothing")
     return grid

@@ -21,7 +21,7 @@ from snellen.data.dataset import Dataset
 from snellen.errors import UserError
 from snellen.hashing import key_of
 from snellen.lazy_torch import torch
-from snellen.notation import build, read, text_form
+from snellen.notation import build, expect_at_most, read, text_form
 from snellen.train.processes import Team
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ class Groupdro:
         for name in ("step", "adjust"):
             if not 0 <= getattr(self, name) < float("inf"):
                 raise ValueError(f"expected {name} of at least 0, got {getattr(self, name)}")
+            expect_at_most(1_000_000, **{name: getattr(self, name)})
 
     def __str__(self) -> str:
         return text_form(self)

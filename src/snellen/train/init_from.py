@@ -27,6 +27,9 @@ class Start:
     @classmethod
     def of(cls, path: Path) -> Start:
         weights = load_state(path)
+        for name, tensor in weights.items():
+            if tensor.is_floating_point() and not tensor.isfinite().all():
+                raise UserError(f"'{path}': '{name}' holds nan or infinite numbers; begin with other weights")
         return cls(path, file_sha256(path)[:16], weights, read_card(path))
 
     @property

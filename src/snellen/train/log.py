@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
+from snellen.atomic import make_folder
 from snellen.errors import UserError, unknown
 from snellen.extras import import_package
 
@@ -25,7 +26,9 @@ class TensorBoard:
         import_package("tensorboard", "--log tensorboard")
         from torch.utils.tensorboard import SummaryWriter
 
-        self.writer: Any = SummaryWriter(str(out / "logs" / run))
+        folder = out / "logs" / run
+        make_folder(folder)
+        self.writer: Any = SummaryWriter(str(folder))
         self.writer.add_text("recipe", "\n".join(f"    {name}: {value}" for name, value in settings.items()))
 
     def epoch(self, row: Mapping[str, Any]) -> None:

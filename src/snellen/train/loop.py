@@ -117,11 +117,12 @@ def _fit(job: Job, team: Team, callbacks: Callbacks, saver: Saver | None) -> tup
     history: list[dict[str, Any]] = []
     weighed = GroupWeights.of(way, job.groups, device) if isinstance(way, Groupdro) and job.groups is not None else None
     if saver is not None and (state := saver.load()) is not None:
-        network.load_state_dict(state["model"])
-        optimiser.load_state_dict(state["optimiser"])
-        history = state["history"]
-        if weighed is not None:
-            weighed.logs = state["groups"].to(device)
+        with saver.restoring():
+            network.load_state_dict(state["model"])
+            optimiser.load_state_dict(state["optimiser"])
+            history = state["history"]
+            if weighed is not None:
+                weighed.logs = state["groups"].reshape(weighed.logs.shape).to(device)
     learner = team.join(compiled(network, device) if job.compile else network)
 
     def logits_of(model: nn.Module, images: Tensor) -> Tensor:
@@ -155,7 +156,7 @@ def _fit(job: Job, team: Team, callbacks: Callbacks, saver: Saver | None) -> tup
             losses.append(_three(loss, logits, targets, recipe))
 
         batch_losses = team.mean(torch.stack(losses)).cpu()  # read once per epoch: a GPU need not wait after each batch
-        _stop_if_lost(batch_losses[:, 0].tolist(), epoch, recipe, saver)
+        _stop_if_lost(batch_losses[:, 0].tolist(), _share_lost(network, team), epoch + 1, recipe, saver)
         done, row = epoch + 1, dict(zip(("loss", "diversity", "mix_diversity"), batch_losses.double().mean(0).tolist()))
         row = {"epoch": done, **row, "rate": rate, "accuracy": None}
         if weighed is not None:
@@ -235,12 +236,22 @@ def _three(loss: Tensor, logits: Tensor, targets: Any, recipe: Recipe) -> Tensor
     return torch.stack([loss.detach(), majority, plain])
 
 
-def _stop_if_lost(losses: list[float], epoch: int, recipe: Recipe, saver: Saver | None) -> None:
-    """Refuse to go on from a loss that is no number."""
-    for batch, value in enumerate(losses):
-        if not math.isfinite(value):
-            hint = f"; the state after epoch {saver.saved} is kept in '{saver.path}'" if saver and saver.saved else ""
-            raise UserError(
-                f"the loss of {recipe.name} became {value} in epoch {epoch + 1}, batch {batch + 1};"
-                f" try a learning rate below {recipe.lr}{hint}"
-            )
+def _share_lost(network: nn.Module, team: Team) -> float:
+    """The share of processes whose network holds a number that is none; 0 as long as all is well."""
+    floats = [tensor for tensor in network.state_dict().values() if tensor.is_floating_point()]
+    lost = torch.stack([~tensor.isfinite().all() for tensor in floats]).any()
+    return float(team.mean(lost.float()[None]))
+
+
+def _stop_if_lost(losses: list[float], share_lost: float, epoch: int, recipe: Recipe, saver: Saver | None) -> None:
+    """Refuse to go on from a loss, or from weights, that are no numbers; neither is written anywhere."""
+    batch = next((batch for batch, value in enumerate(losses) if not math.isfinite(value)), None)
+    if batch is None and not share_lost:
+        return
+    what = f"the weights of {recipe.name} became nan or infinite in epoch {epoch}"
+    if batch is not None:
+        what = f"the loss of {recipe.name} became {losses[batch]} in epoch {epoch}, batch {batch + 1}"
+    hint = ""
+    if saver and saver.saved:
+        hint = f"; the state after epoch {saver.saved} is kept in '{saver.path}', which --init takes into another --out"
+    raise UserError(f"{what}; try a learning rate below {recipe.lr}{hint}")

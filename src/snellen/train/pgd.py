@@ -16,11 +16,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from snellen.lazy_torch import torch
-from snellen.notation import build, read, text_form
+from snellen.notation import build, expect_at_most, read, text_form
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
+MOST_STEPS = 10_000
 LEVELS = 255.0  # a radius is given in 0…1 of the pixel range, images are in 0…255
 
 
@@ -40,12 +41,14 @@ class Pgd:
     start: Literal["random", "image"] = "random"
 
     def __post_init__(self) -> None:
+        expect_at_most(LEVELS, radius=self.radius, step=self.step or 0)
         if not 0 <= self.radius < float("inf"):
             raise ValueError(f"expected radius of at least 0 (pixels in 0…1), got {self.radius}")
         if self.step is not None and not 0 < self.step < float("inf"):
             raise ValueError(f"expected step above 0 (pixels in 0…1), got {self.step}")
         if self.steps < 1:
             raise ValueError(f"expected at least 1 step, got {self.steps}")
+        expect_at_most(MOST_STEPS, steps=self.steps)
 
     def __str__(self) -> str:
         return text_form(self)

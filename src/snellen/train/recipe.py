@@ -27,11 +27,11 @@ class Recipe(Request):
     robust: str = setting(
         "train against an attack, 'pgd(radius=0.03)', or for the worst group, 'groupdro(groups=label*scene)'", "none"
     )
-    epochs: int = setting("number of epochs", 10, at_least=1)
-    updates: int | None = setting("number of steps, instead of epochs", at_least=1)
-    batch_size: int = setting("images per step, over all processes", 64, at_least=2)
+    epochs: int = setting("number of epochs", 10, at_least=1, at_most=10**6)
+    updates: int | None = setting("number of steps, instead of epochs", at_least=1, at_most=10**9)
+    batch_size: int = setting("images per step, over all processes", 64, at_least=2, at_most=10**6)
     optimiser: Literal["sgd", "adam", "rmsprop"] = setting("optimiser", "sgd")
-    lr: float = setting("peak learning rate", 0.2, above=0)
+    lr: float = setting("peak learning rate", 0.2, above=0, at_most=1e30)
     schedule: str = setting(
         "onecycle, 'steps(at=[0.5], factor=0.01)', 'every(50)', cosine, constant …", "onecycle(warmup=0.25)"
     )
@@ -43,11 +43,11 @@ class Recipe(Request):
     )
     smoothing: float = setting("label smoothing", 0.0, at_least=0, below=1)
     flip: bool = setting("mirror half of the images", True)
-    padding: int = setting("largest shift of a random crop, in pixels", 2, at_least=0)
+    padding: int = setting("largest shift of a random crop, in pixels", 2, at_least=0, at_most=10_000)
     resized: bool = setting("random resized crops", False)
-    jitter: float = setting("strength of colour jitter", 0.0, at_least=0)
-    ignore: int = setting("value of label maps that does not count", -100)
-    seed: int = setting("seed of the first run", 0, at_least=0)
+    jitter: float = setting("strength of colour jitter", 0.0, at_least=0, at_most=1000)
+    ignore: int = setting("value of label maps that does not count", -100, at_most=2**31)
+    seed: int = setting("seed of the first run", 0, at_least=0, at_most=2**63 - 1)
 
     def __post_init__(self) -> None:
         from snellen.models.zoo import check_name  # not above: --help lists these settings and should be fast

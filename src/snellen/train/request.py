@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from snellen.errors import UserError, unknown
 from snellen.request import Request, setting, settings_of
-from snellen.settings_file import read_settings
+from snellen.settings_file import blame, read_settings
 from snellen.train.recipe import Recipe
 
 if TYPE_CHECKING:
@@ -66,17 +66,17 @@ class TrainRequest(RecipeChoice):
     data: DataLike | None = setting("dataset to train on; see `snellen list data`", metavar="DATA")
     groups: str | None = setting("columns that make groupdro's groups: 'label*scene'", metavar="COLUMNS", once=True)
     out: Path | None = setting("folder for the checkpoints; default models/ARCH-MIX", metavar="DIR")
-    runs: int = setting("number of runs, which differ in seed", 1, at_least=1)
+    runs: int = setting("number of runs, which differ in seed", 1, at_least=1, at_most=10_000)
     test: DataLike | None = setting("dataset whose accuracy is measured while training", metavar="DATA")
     device: str | None = setting("cpu, cuda, cuda:1, mps or auto", metavar="DEVICE")
     partner: DataLike | None = setting("dataset to mix in, whose labels do not count", metavar="DATA")
     init: Path | None = setting("checkpoint to fine-tune", metavar="FILE")
     grid: GridLike | None = setting("YAML of setting: [values] to search on held-out images", metavar="FILE")
     holdout: float = setting("share of the data held out to judge by; with --grid 0.1", 0.0, at_least=0, below=1)
-    every: int = setting("measure accuracy every N epochs", 1, at_least=1)
+    every: int = setting("measure accuracy every N epochs", 1, at_least=1, at_most=10**9)
     compile: bool = setting("torch.compile the network: slow to begin, then faster", False)
     log: Literal["tensorboard", "mlflow"] | None = setting("write the history of each run for this tool too")
-    limit: int | None = setting("train on at most N images", at_least=1)
+    limit: int | None = setting("train on at most N images", at_least=1, at_most=10**9)
     dry_run: bool = setting("print the settings and stop", False, once=True)
     quiet: bool = setting("print nothing but errors", False, short="-q")
 
@@ -102,6 +102,10 @@ R = TypeVar("R", bound=RecipeChoice)
 
 def resolve_training(cls: type[R], values: Mapping[str, Any], file: Path | None = None) -> R:
     """A request of its own settings and its recipe's, side by side, over those of a file; None leaves the file's."""
+    return blame(file, lambda: _resolve(cls, values, file), lambda: _resolve(cls, {}, file))
+
+
+def _resolve(cls: type[R], values: Mapping[str, Any], file: Path | None) -> R:
     from snellen.train.presets import preset
 
     own, of_recipe = {one.name for one in settings_of(cls)}, {one.name for one in settings_of(Recipe)}

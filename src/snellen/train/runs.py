@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from snellen.atomic import check_place, make_folder
 from snellen.data.dataset import Dataset
 from snellen.errors import UserError
 from snellen.lazy_torch import torch
@@ -92,6 +93,7 @@ def train_runs(request: TrainRequest, listener: Listener | None = None) -> list[
 
 
 def _train_missing(request: TrainRequest, sources: Sources, listener: Listener) -> list[Path]:
+    check_place(request.folder)
     wanted = _checkpoints(request.how, request)
     missing = _missing(wanted, sources)
     for path in wanted.keys() - missing.keys():
@@ -122,7 +124,7 @@ def _train_all(
         raise UserError(f"a batch of {recipe.batch_size} cannot be shared by {team.size} processes evenly")
     listener = Listener(listener.progress, _once(listener.notice if team.leads else None))
     template, test = _job(request, sources, team, listener)
-    out.mkdir(parents=True, exist_ok=True)
+    make_folder(out)
     for path, run in missing.items():
         _run(replace(template, recipe=run), team, _Place(path, request, sources, test), listener)
 
@@ -190,7 +192,6 @@ def _run(job: Job, team: Team, place: _Place, listener: Listener) -> None:
 
     def best(network: nn.Module, row: dict[str, Any]) -> None:
         file = path.parent / "best" / path.name
-        file.parent.mkdir(exist_ok=True)
         save_checkpoint(file, network, {**card, "accuracy": row["accuracy"], "epoch": row["epoch"]})
 
     def epoch(done: Progress, row: dict[str, Any]) -> None:

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from snellen.errors import UserError
-from snellen.notation import build, read
+from snellen.notation import build, expect_at_most, read
+
+LARGEST = 1_000_000  # epochs, or what a rate is divided by
 
 Schedule: TypeAlias = "Callable[[int, int, int], float]"
 
@@ -41,6 +43,7 @@ class Steps:
     def __post_init__(self) -> None:
         if not self.at or min(self.at) <= 0:
             raise ValueError(f"expected points above 0 in 'at', got {list(self.at)}")
+        expect_at_most(LARGEST, at=max(self.at))
         if not 0 < self.factor < 1:
             raise ValueError(f"expected factor between 0 and 1, got {self.factor}")
 
@@ -92,6 +95,7 @@ class Inverse:
     def __post_init__(self) -> None:
         if not self.decay >= 0:
             raise ValueError(f"expected decay of at least 0, got {self.decay}")
+        expect_at_most(LARGEST, decay=self.decay)
 
     def __call__(self, step: int, steps: int, per_epoch: int) -> float:
         return 1 / (1 + self.decay * step)

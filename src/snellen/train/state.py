@@ -5,17 +5,37 @@ from __future__ import annotations
 import contextlib
 import io
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from snellen.atomic import write_atomic
 from snellen.errors import UserError
+from snellen.files import fit, reading
+from snellen.files.weights import load_torch
 from snellen.lazy_torch import torch
 from snellen.train.resume import difference
 
 _SHARE = 0.05  # of the time may go into saving
+
+
+class _Row(TypedDict):
+    """What an epoch of the history holds at least."""
+
+    loss: float
+    accuracy: float | None
+    seconds: float
+
+
+class _Fields(TypedDict):
+    """What a saved state holds at least."""
+
+    identity: dict[str, Any]
+    epoch: int
+    model: dict[str, Any]
+    optimiser: dict[str, Any]
+    history: list[_Row]
 
 
 @dataclass
@@ -46,18 +66,28 @@ class Saver:
         """The saved state, on the CPU; None where there is none."""
         if not self.path.exists():
             return None
-        try:
-            state: dict[str, Any] = torch.load(self.path, map_location="cpu", weights_only=True)
-            mismatch = difference(state["identity"], self.identity)
-        except Exception as error:  # zip and pickle readers raise many kinds on damaged files
-            raise UserError(f"'{self.path}' is damaged ({type(error).__name__}); delete it to start again") from None
+        with self.restoring():
+            state: dict[str, Any] = load_torch(self.path, "training state")
+            fit(state, _Fields, self.path)
+            if len(state["history"]) != state["epoch"]:
+                raise UserError(f"{self.path} has {len(state['history'])} rows for {state['epoch']} epochs")
+        mismatch = difference(state["identity"], self.identity)
         if mismatch:
             raise UserError(f"'{self.path}' was begun otherwise ({mismatch}); choose another folder or delete the file")
         self.saved = state["epoch"]
         return state
 
+    @contextlib.contextmanager
+    def restoring(self) -> Iterator[None]:
+        """What torch or the schema finds wrong with the saved state is told with the next step: to delete the file."""
+        try:
+            with reading(self.path, "the state of this training"):
+                yield
+        except UserError as error:
+            raise UserError(f"{error}; delete it to start again") from error
+
     def remove(self) -> None:
         """Delete the state of a run that is done."""
-        self.path.unlink(missing_ok=True)
-        with contextlib.suppress(OSError):  # other runs may have theirs there
+        with contextlib.suppress(OSError):  # a folder that became read-only; or other runs have theirs there
+            self.path.unlink(missing_ok=True)
             self.path.parent.rmdir()

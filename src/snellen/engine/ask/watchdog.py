@@ -1,22 +1,18 @@
-"""A time limit on each shard of a local run: a model that hangs ends the run instead of holding it for ever."""
+"""A time limit on each shard of a local run, and on loading models: what hangs ends the run instead of holding it for ever."""
 
 from __future__ import annotations
 
 import os
 import signal
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from types import FrameType
 
-from snellen.errors import UserError
+from snellen.errors import Hung, UserError
+from snellen.terminal import tell
 
 GRACE = 10.0  # seconds that a model gets to stop before the process is killed
-
-
-class Hung(BaseException):
-    """Time is up. Not an Exception, so that a model which catches those does not go on."""
 
 
 class TookTooLong(UserError):
@@ -29,6 +25,8 @@ class Watchdog:
     A signal interrupts Python and whatever waits (sleeping, sockets, locks). A call that does not return even then, such as
     a stuck kernel, leaves no other way than to end the process; whole shards are on disk, and the same command resumes.
     """
+
+    what: str = "a shard"  # what takes too long, in the error
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -66,7 +64,7 @@ class Watchdog:
             self._done.clear()
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGALRM)
         if not self._over.wait(GRACE):
-            print(f"error: {self.message}; it did not stop and was killed", file=sys.stderr, flush=True)
+            tell(f"error: {self.message}; it did not stop and was killed")
             os._exit(2)
 
     def _bark(self, number: int, frame: FrameType | None) -> None:
@@ -75,14 +73,14 @@ class Watchdog:
 
     @property
     def message(self) -> str:
-        return (
-            f"a shard took more than {self.seconds:g} s (--shard-timeout): a model hangs, or needs more time; "
-            "run the same command again; it resumes"
-        )
+        advice = "run the same command again; it resumes" if self.what == Watchdog.what else "give it a higher limit"
+        return f"{self.what} took more than {self.seconds:g} s (--shard-timeout): a model hangs, or needs more time; {advice}"
 
 
-def watch(seconds: float | None) -> AbstractContextManager[None]:
-    """A watchdog over the body, where a limit is given and the body runs in the main thread."""
+def watch(seconds: float | None, what: str = "a shard") -> AbstractContextManager[None]:
+    """A watchdog over the body, which is `what` in the error, where a limit is given and it runs in the main thread."""
     if seconds is None or threading.current_thread() is not threading.main_thread():
         return nullcontext()
-    return Watchdog(seconds).watching()
+    watchdog = Watchdog(seconds)
+    watchdog.what = what
+    return watchdog.watching()

@@ -98,6 +98,15 @@ def unreadable(store: Store, on: str) -> list[tuple[str, str]]:
     return bad
 
 
+def unlabelled(store: Store, on: str) -> list[str]:
+    """The ids of a dataset's images whose label is not known; they count in no accuracy."""
+    ids: list[str] = []
+    for file in sorted((store.folder / "samples" / on).glob("*.parquet")):
+        table = read_rows(file, ["sample", "label"])
+        ids += [sample for sample, label in zip(table["sample"].to_pylist(), table["label"].to_pylist()) if label < 0]
+    return ids
+
+
 def check_failures(store: Store, requests: Sequence[BoundCell | BoundMap], sizes: Mapping[str, int]) -> None:
     """Stop where too many images of a dataset (`sizes` by role) could not be shown, answered or mapped."""
     for on, size in sizes.items():

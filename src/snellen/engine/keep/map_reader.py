@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from snellen.data.canvas import Canvas, Rendered, render
+from snellen.data.canvas import Canvas, Rendered, Unshowable, render
 from snellen.data.dataset import Dataset, Photo
 from snellen.engine.ask.maps import Maps, stored_maps
 from snellen.engine.keep.complete import incomplete
@@ -51,12 +51,16 @@ class MapReader:
 
 
 def render_rows(data: Dataset, canvas: Canvas, rows: Sequence[int]) -> Iterator[tuple[str, Rendered]]:
-    """The images at some positions of the listing, with their ids, on a canvas; without those that cannot be read."""
+    """The images at some positions of the listing, with their ids, on a canvas; without those that cannot be read or shown."""
     for start in range(0, len(rows), data.chunk):
         some = rows[start : start + data.chunk]
         for row, photo in zip(some, data.read(some)):
             if isinstance(photo, Photo):
-                yield data.samples.ids[row], render(photo, canvas)
+                try:
+                    rendering = render(photo, canvas)
+                except Unshowable:  # it is listed where the answers are
+                    continue
+                yield data.samples.ids[row], rendering
 
 
 def masked_maps(readers: Sequence[MapReader]) -> Iterator[list[MaskedMaps]]:

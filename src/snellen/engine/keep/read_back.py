@@ -25,8 +25,8 @@ _COLUMNS = ("pred", "raw", "score", "confidence", "label_prob")
 
 @dataclass(frozen=True)
 class Block:
-    """The answers of one model to one cell: arrays [runs, samples]; `valid` marks samples that count (readable and
-    not excluded); `covered` is the covered share per sample (nan where nothing covers)."""
+    """The answers of one model to one cell: arrays [runs, samples]; `valid` marks samples that count (readable, labelled
+    and not excluded); `covered` is the covered share per sample (nan where nothing covers)."""
 
     pred: np.ndarray
     raw: np.ndarray
@@ -179,7 +179,7 @@ def _block(
 ) -> Block:
     """The runs of one model on one cell, stacked."""
     arrays = {name: np.stack([answers[one.key][name] for one in cells]) for name in _COLUMNS}
-    valid = ~np.isnan(arrays["score"]).any(0)
+    valid = ~np.isnan(arrays["score"]).any(0) & (data.samples.labels >= 0)
     for one in cells:
         valid &= ~shown[one.shown]["excluded"]
     groups = data.samples.columns.get("group")

@@ -40,6 +40,13 @@ TYPES: dict[str, dict[str, str]] = {  # table → column → what it holds; othe
     "maps": {"sample": "text", "height": "int", "width": "int", "map": "bytes"},
     "trials": {"cell": "text", "sample": "text", "asked": "int", "error": "text"},
 }
+FILLED: dict[str, tuple[str, ...]] = {  # table → columns that every file has, without an empty cell
+    "answers": ("cell", "sample", "pred", "raw"),
+    "maps": ("sample", "height", "width"),
+    "samples": ("on", "sample", "label"),
+    "shown": ("shown", "sample"),
+    "trials": ("cell", "sample"),
+}
 
 
 def shard_of(file: Path) -> int:
@@ -75,6 +82,7 @@ def read_rows(
     try:
         table = read_parquet(path, columns, filters, dictionaries)
         _check_types(path, table)
+        _check_filled(path, table, columns)
     except UserError as error:
         raise damaged(path) from error
     return table
@@ -130,3 +138,14 @@ def _check_types(path: Path, table: pa.Table) -> None:
             type = type.value_type if types.is_dictionary(type) else type
             if not (types.is_null(type) or tests[kind](type)):
                 raise UserError(f"{path}: expected {kind} in '{name}', got {type}")
+
+
+def _check_filled(path: Path, table: pa.Table, columns: Sequence[str] | None) -> None:
+    """Refuse a table that lacks one of its columns (of those that are read), or has an empty cell in it."""
+    name = table_of(path)
+    needed = (*FILLED.get(name, ()), *(("map",) if name == "maps" else ()))
+    for column in needed if columns is None else [one for one in needed if one in columns]:
+        if column not in table.column_names:
+            raise UserError(f"{path} has no column '{column}'")
+        if column != "map" and table[column].null_count:
+            raise UserError(f"{path}: '{column}' has an empty cell")

@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from snellen.errors import UserError
+from snellen.files import expand_home, open_file
 from snellen.models.device import Device
 from snellen.models.model import Model, as_model
+from snellen.models.user_code import user_code
 
 
 def load_python(name: str, argument: str | None, device: Device) -> Model:
@@ -28,12 +30,8 @@ def load_python(name: str, argument: str | None, device: Device) -> Model:
         raise UserError(
             f"'{place}' has no factory '{factory_name}'; it has: {', '.join(offered[:8]) or 'no callables'}"
         )
-    try:
+    with user_code(f"the factory '{name}'"):
         thing = factory() if argument is None else factory(argument)
-    except UserError:
-        raise
-    except Exception as error:
-        raise UserError(f"the factory '{name}' failed: {type(error).__name__}: {error}") from error
     label = factory_name if argument is None else Path(argument).stem
     return as_model(thing, None if isinstance(thing, Model) else label, device)
 
@@ -41,9 +39,8 @@ def load_python(name: str, argument: str | None, device: Device) -> Model:
 def user_module(place: str) -> Any:
     """A module by its dotted name (the working folder counts) or by the path of its file."""
     if place.endswith(".py"):
-        path = Path(place)
-        if not path.exists():
-            raise UserError(f"no file '{place}'")
+        path = expand_home(place)
+        open_file(path).close()  # Python itself would wait for a pipe
         spec = importlib.util.spec_from_file_location(f"snellen_user_{path.stem}", path)
         assert spec is not None
         assert spec.loader is not None
@@ -54,12 +51,10 @@ def user_module(place: str) -> Any:
         if str(Path.cwd()) not in sys.path:
             sys.path.insert(0, str(Path.cwd()))
         loader = lambda: importlib.import_module(place)  # noqa: E731
-    try:
-        loaded = loader()
-    except ModuleNotFoundError as error:
-        raise UserError(
-            f"cannot import '{place}': {error}; run from the folder that holds it, or give the path of its file"
-        ) from None
-    except Exception as error:
-        raise UserError(f"importing '{place}' failed: {type(error).__name__}: {error}") from error
-    return loaded or module
+    with user_code(f"importing '{place}'"):
+        try:
+            return loader() or module
+        except ModuleNotFoundError as error:
+            raise UserError(
+                f"cannot import '{place}': {error}; run from the folder that holds it, or give the path of its file"
+            ) from None

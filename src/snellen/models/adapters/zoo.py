@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from snellen.data.canvas import Canvas
 from snellen.errors import UserError
+from snellen.files import expand_home
 from snellen.hashing import file_sha256, key_of
-from snellen.models.card import Card
+from snellen.models.card import MOST_CLASSES, Card
 from snellen.models.checkpoint import load_into, load_state, read_card
 from snellen.models.device import Device
 from snellen.models.model import Model, from_torch
-from snellen.models.zoo import NETWORKS, SEGMENTATION, build, check_name
+from snellen.models.zoo import SEGMENTATION, build, check_name
 
 if TYPE_CHECKING:
     from torch import Size
@@ -26,11 +27,13 @@ def zoo_card(architecture: str, path: str | None) -> Card:
     """The card of a zoo checkpoint, read from its header without torch."""
     if path is None:
         raise UserError(f"'zoo:{architecture}' names no weights; write zoo:{architecture}@file.safetensors")
-    file = Path(path).expanduser()
+    file = expand_home(path)
     header = read_card(file)
-    architecture = architecture or header.get("arch", "")
+    architecture = architecture or header.get("arch") or ""
     if not architecture:
-        raise UserError(f"'{path}' does not say its architecture; write zoo:ARCH@{path} (ARCH: {', '.join(NETWORKS)})")
+        raise UserError(
+            f"'{path}' does not say its architecture; write zoo:ARCH@{path} ; `snellen list models` names them"
+        )
     check_name(architecture)
     size = header.get("size")
     canvas = Canvas(size[0], size[1], "crop", min(size)) if size else None
@@ -40,7 +43,7 @@ def zoo_card(architecture: str, path: str | None) -> Card:
         name=file.stem,
         text=f"zoo:{architecture}@{path}",
         fingerprint=key_of(["zoo", architecture, file_sha256(file), str(canvas), mean, std]),
-        classes=tuple(header["classes"]) if "classes" in header else None,
+        classes=tuple(header["classes"]) if header.get("classes") else None,
         canvas=canvas,
         mean=(mean[0], mean[1], mean[2]) if mean else None,
         std=(std[0], std[1], std[2]) if std else None,
@@ -63,7 +66,8 @@ def last_losses(history: Any) -> dict[str, float] | None:
     if not isinstance(last, dict):
         return None
     known = {name: last[name] for name in ("diversity", "mix_diversity", "loss") if name in last}
-    return {name: float(value) for name, value in known.items() if isinstance(value, int | float)} or None
+    numbers = {name: value for name, value in known.items() if isinstance(value, int | float) and abs(value) < 1e300}
+    return {name: float(value) for name, value in numbers.items()} or None
 
 
 def load_zoo(architecture: str, path: str | None, device: Device) -> Model:
@@ -71,7 +75,7 @@ def load_zoo(architecture: str, path: str | None, device: Device) -> Model:
     card = zoo_card(architecture, path)
     assert path is not None
     architecture = card.text.removeprefix("zoo:").partition("@")[0]
-    file = Path(path).expanduser()
+    file = expand_home(path)
     outputs = len(card.classes) if card.classes else _outputs(architecture, file)
     module = load_into(build(architecture, outputs), file)
     model = from_torch(
@@ -94,7 +98,10 @@ def _outputs(architecture: str, file: Path) -> int:
     state = load_state(file)
     if name not in state:
         raise UserError(f"'{file}' does not fit {architecture}: it lacks '{name}'")
-    return int(state[name].shape[0])
+    rows = int(state[name].shape[0]) if state[name].ndim else 0
+    if not 1 <= rows <= MOST_CLASSES:
+        raise UserError(f"'{file}': '{name}' has {rows:,} rows; expected one for each of 1 to {MOST_CLASSES:,} classes")
+    return rows
 
 
 def _shapes(architecture: str, classes: int) -> dict[str, Size]:

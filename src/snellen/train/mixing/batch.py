@@ -10,13 +10,15 @@ import numpy as np
 
 from snellen.distort.draws import on_device
 from snellen.lazy_torch import torch
-from snellen.notation import text_form
+from snellen.notation import expect_at_most, text_form
 from snellen.train.mixing.pair import Pair
 from snellen.train.mixing.partners import like
 from snellen.train.mixing.targets import Targets, whole
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+LARGEST = 1_000_000  # parameter of a mix
 
 
 @runtime_checkable
@@ -125,7 +127,8 @@ def beta(first: float, second: float, count: int, draws: torch.Generator) -> np.
 
 
 def expect_above_zero(**values: float) -> None:
-    """Raise unless every value is a finite number above 0."""
+    """Raise unless every value is above 0 and no more than a million."""
     for name, value in values.items():
-        if not 0 < value < float("inf"):
+        if not value > 0:
             raise ValueError(f"expected {name} above 0, got {value:g}")
+    expect_at_most(LARGEST, **values)

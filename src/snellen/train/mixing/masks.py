@@ -10,11 +10,14 @@ import numpy as np
 
 from snellen.distort.fourier import Spectrum, brightest, low_frequency_field, noise_shape
 from snellen.lazy_torch import torch
+from snellen.notation import expect_at_most
 from snellen.train.mixing.batch import Batch, beta, expect_above_zero, mix_text, mixed
 from snellen.train.mixing.targets import Targets
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+MOST_MASKS = 10_000
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,7 @@ class RandomMasks:
         expect_above_zero(alpha=self.alpha, decay=self.decay)
         if self.k < 1:
             raise ValueError(f"expected k of at least 1, got {self.k}")
+        expect_at_most(MOST_MASKS, k=self.k)
         if self.seed < 0:
             raise ValueError(f"expected seed of at least 0, got {self.seed}")
 

@@ -1,0 +1,76 @@
+"""Files of tensors: safetensors, and what `torch.save` wrote, read without running code and checked before a tensor is made."""
+
+from __future__ import annotations
+
+import os
+import struct
+import warnings
+import zipfile
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from snellen.errors import UserError
+from snellen.files.json_file import decode_json
+from snellen.files.net import reading
+from snellen.files.plain import MIB, open_file
+
+LONGEST_HEADER = 100 * MIB  # what the safetensors library reads too
+_PICKLE = b"\x80"  # what a file of torch before 1.6 begins with; later ones are zip archives
+
+
+def read_metadata(path: Path | str, kind: str = "checkpoint") -> dict[str, str]:
+    """The texts in a safetensors header by name, read without torch."""
+    with open_file(path, kind) as file:
+        size = os.fstat(file.fileno()).st_size
+        head = file.read(8)
+        length = struct.unpack("<Q", head)[0] if len(head) == 8 else 0
+        if not 2 <= length <= min(size - 8, LONGEST_HEADER):
+            raise UserError(f"'{path}' is not a safetensors file: its first 8 bytes state a header of {length:,} bytes")
+        header: dict[str, Any] = decode_json(file.read(length), dict[str, Any], f"the header of '{path}'")
+    texts = header.get("__metadata__", {})
+    if not isinstance(texts, dict) or not all(isinstance(text, str) for text in texts.values()):
+        raise UserError(f"the header of '{path}': expected __metadata__ as texts by name")
+    return texts
+
+
+def load_safetensors(path: Path | str, kind: str = "checkpoint") -> dict[str, Any]:
+    """The tensors of a safetensors file by name; its library compares the header with the file's length and offsets."""
+    with open_file(path, kind):  # it must be a regular file
+        from safetensors.torch import load_file
+
+        with reading(path, "safetensors"):
+            return load_file(path)
+
+
+def load_torch(path: Path | str, kind: str = "checkpoint") -> Any:
+    """What `torch.save` wrote, on the CPU: tensors and plain values only, never code."""
+    with open_file(path, kind) as file:
+        _check_archive(file, path)
+        import torch
+
+        with reading(path, "weights"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of torch, about the ways in which a file is odd
+            try:
+                return torch.load(file, map_location="cpu", weights_only=True)
+            except Exception as error:
+                if "weights_only" in str(error):
+                    raise UserError(
+                        f"'{path}' holds more than weights, perhaps code, or is damaged; save it as safetensors"
+                    ) from error
+                raise
+
+
+def _check_archive(file: BinaryIO, path: Path | str) -> None:
+    """Refuse what torch did not write, whatever was damaged since, and archives that grow when they are unpacked."""
+    head = file.read(4)
+    if head[:2] == b"PK":
+        with reading(path, "weights"), zipfile.ZipFile(file) as archive:
+            packed = [one.filename for one in archive.infolist() if one.compress_type != zipfile.ZIP_STORED]
+            if packed:
+                raise UserError(f"'{path}' is compressed, which torch.save does not do; save the weights anew")
+            damaged = archive.testzip()
+            if damaged is not None:
+                raise UserError(f"'{path}' is damaged: the checksum of '{damaged}' does not match; get the file anew")
+    elif head[:1] != _PICKLE:
+        raise UserError(f"'{path}' is not a file of weights; expected what torch.save or safetensors wrote")
+    file.seek(0)
