@@ -111,11 +111,11 @@ def test_what_only_looks_like_an_image_is_listed_as_unreadable(odd: Path) -> Non
         if isinstance(photo, Unreadable)
     }
     assert reasons == {
-        "loop.png": "cannot be read: its links go round in a circle",
-        "dangling.png": "cannot be read: it is a link to a file that is not there",
-        "device.png": "cannot be read: it is a device",
-        "pipe.png": "cannot be read: it is a pipe",
-        "socket.png": "cannot be read: it is a socket",
+        "loop.png": "'loop.png' cannot be read: its links go round in a circle",
+        "dangling.png": "'dangling.png' cannot be read: it is a link to a file that is not there",
+        "device.png": "'device.png' cannot be read: it is a device",
+        "pipe.png": "'pipe.png' cannot be read: it is a pipe",
+        "socket.png": "'socket.png' cannot be read: it is a socket",
     }
     assert len(data) == before + 5
 
