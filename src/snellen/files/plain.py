@@ -5,8 +5,9 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO
+from typing import cast
 
 from snellen.errors import UserError
 
@@ -26,7 +27,7 @@ _REASONS = {
 }
 
 
-def open_file(path: Path | str, kind: str = "file") -> BinaryIO:
+def open_file(path: Path | str, kind: str = "file") -> BufferedReader:
     """A regular file, open for reading; a pipe, a socket, a device or a folder is refused before it is opened."""
     try:
         _check_regular(os.stat(path), path, kind)
@@ -35,7 +36,7 @@ def open_file(path: Path | str, kind: str = "file") -> BinaryIO:
         raise unreadable(path, kind, error) from None
     try:
         _check_regular(os.fstat(number), path, kind)
-        return os.fdopen(number, "rb")
+        return cast(BufferedReader, os.fdopen(number, "rb"))
     except BaseException:
         os.close(number)
         raise

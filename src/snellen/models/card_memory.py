@@ -24,7 +24,7 @@ def recall_card(parts: ModelText) -> Card | None:
     if file is None or not file.exists():
         return None
     try:
-        facts = read_json(file, dict[str, Any], "card")
+        facts: dict[str, Any] = read_json(file, dict[str, Any], "card")
         return Card.from_json({"gradients": KINDS[parts.kind].gradients, **facts}, file)
     except UserError:
         return None  # a damaged card only costs this plan some seconds
