@@ -60,9 +60,9 @@ def by_pillow(pictures: list[Picture], chain: Distortion) -> list[Picture]:
     return outcome
 
 
-def seconds(call: Callable[[], object]) -> float:
+def seconds(call: Callable[..., object], *arguments: object) -> float:
     began = time.perf_counter()
-    call()
+    call(*arguments)
     return time.perf_counter() - began
 
 
@@ -89,17 +89,15 @@ def main() -> None:
         chain = space.distortion(space.draw(random, 3))
         expected = np.stack([np.asarray(one) for one in by_pillow(pictures, chain)])
         assert np.array_equal(chain(batch, view).permute(0, 2, 3, 1).numpy(), expected), str(chain)
-        turns = [(seconds(lambda: chain(batch, view)), seconds(lambda: by_pillow(pictures, chain))) for _ in range(3)]
+        turns = [(seconds(chain, batch, view), seconds(by_pillow, pictures, chain)) for _ in range(3)]
         ours, theirs = (statistics.median(side) for side in zip(*turns))
         rows.append((theirs / ours, ours, theirs, str(chain)))
     total = sum(row[2] for row in rows) / sum(row[1] for row in rows)
     rows.sort()
-    print(
-        f"{chosen.tuples} tuples of '{space.name}', {chosen.images} images of {chosen.side} px, {torch.get_num_threads()} threads"
-    )
-    print(
-        f"in total {total:.1f} × Pillow; median {rows[len(rows) // 2][0]:.1f} ×, least {rows[0][0]:.1f} ×, most {rows[-1][0]:.1f} ×"
-    )
+    threads = torch.get_num_threads()
+    print(f"{chosen.tuples} tuples of '{space.name}', {chosen.images} images of {chosen.side} px, {threads} threads")
+    least, median, most = (rows[place][0] for place in (0, len(rows) // 2, -1))
+    print(f"in total {total:.1f} × Pillow; median {median:.1f} ×, least {least:.1f} ×, most {most:.1f} ×")
     for ratio, ours, theirs, text in rows[:8]:
         print(f"  {ratio:5.1f} ×  {1e3 * ours:6.2f} ms against {1e3 * theirs:7.2f} ms  {text}")
 
