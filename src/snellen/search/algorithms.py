@@ -149,15 +149,15 @@ class EvolutionThenClimb(Algorithm):
             fresh = [one for one in values if one not in stale] or list(values)
             best = min(fresh, key=values.__getitem__)
             around = [self._neighbour(best, number, space, random) for number in range(self.batch)]
-            asked_about = [one for one in dict.fromkeys(around) if one not in values][: self.tries - spent]
-            if not asked_about:
+            questions = [one for one in dict.fromkeys(around) if one not in values][: self.tries - spent]
+            if not questions:
                 stale.add(best)
-                asked_about = [space.draw(random, length, self.genes)]
-            heard = yield asked_about
-            spent += len(asked_about)
+                questions = [space.draw(random, length, self.genes)]
+            heard = yield questions
+            spent += len(questions)
             if min(heard) >= values[best]:
                 stale.add(best)
-            values.update(zip(asked_about, heard))
+            values.update(zip(questions, heard))
 
     def _neighbour(self, genes: Genes, number: int, space: Space, random: np.random.Generator) -> Genes:
         """The tuple with one level moved, or one gene replaced."""
