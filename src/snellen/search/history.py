@@ -66,11 +66,11 @@ class History:
         """The stored evaluations; a last line that was cut off is dropped, and the file with it cut back."""
         content = read_bytes(path, "search history", 256 * MIB)
         lines = content.split(b"\n")
-        head = decode_json(lines[0], Head, f"{path} line 1")
+        head: Head = decode_json(lines[0], Head, f"{path} line 1")
         if head.search != key_of(self.facts):
             raise UserError(f"{path} is the history of another search ({head.text[:200]}); choose another --out")
         if lines[-1]:  # the writer was stopped in the middle of a line
             path.write_bytes(content[: len(content) - len(lines[-1])])
         for number, line in enumerate(lines[1:-1], 2):
-            one = decode_json(line, Line, f"{path} line {number}")
+            one: Line = decode_json(line, Line, f"{path} line {number}")
             yield one.genes, one.value
