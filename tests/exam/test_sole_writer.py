@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from snellen.build.destination import Destination
-from snellen.cli import main
 from snellen.errors import UserError
 from snellen.lock import LOCK, own_folder, writer_lock
+
+from ..commands import exit_code
 
 TRAIN = ["train", "smallnet", "--data", "phantom:train?size=16&n=24", "--epochs", "1", "--device", "cpu", "--quiet"]
 SWEEP = [
@@ -18,14 +19,6 @@ SWEEP = [
     *("--test", "same=phantom:test?size=16&n=24", "--device", "cpu", "--no-html"),
 ]
 BUILD = ["build", "phantom", "--format", "folder", "--world", "phantom:test?size=16&n=4", "--quiet"]
-
-
-def exit_code(arguments: list[str]) -> int:
-    try:
-        main(arguments)
-    except SystemExit as end:
-        return int(end.code or 0)
-    return 0
 
 
 @pytest.mark.parametrize(

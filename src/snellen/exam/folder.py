@@ -43,5 +43,5 @@ def empty(folder: Path) -> None:
     """
     for name in (*FILES, *FOLDERS):
         remove(folder / name)
-    if (folder / RECORD).is_dir():  # no file can take the place of a folder
+    if not (folder / RECORD).is_file():  # no file can take the place of a folder
         remove(folder / RECORD)

@@ -19,7 +19,7 @@ _AGAIN = {  # what becomes of a file that is lost, by its table; all others are 
     "things": "it is made again",
     "thumbs": "it is drawn again where its distortion can be",
 }
-_ASKED = "its images are asked again"
+_ASK_AGAIN = "its images are asked again"
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def repair_store(store: Store) -> Repair:
     notices += _check_passes(store)
     for file in damages:
         if file.exists():  # its whole pass may be gone
-            again = _AGAIN.get(file.parent.parent.name, _ASKED)
+            again = _AGAIN.get(file.parent.parent.name, _ASK_AGAIN)
             notices.append(f"{file.relative_to(store.folder)} was damaged; {again}")
             remove(file)
     notices += _check_support(store)
@@ -102,7 +102,7 @@ def _check_passes(store: Store) -> Iterator[str]:
         if read_pass(record) is None:
             for table in ("answers", "shown"):
                 remove(store.folder / table / name)
-            yield f"{record.relative_to(store.folder)} was damaged or missing; {_ASKED}"
+            yield f"{record.relative_to(store.folder)} was damaged or missing; {_ASK_AGAIN}"
 
 
 def _remove_unsupported(
@@ -116,4 +116,4 @@ def _remove_unsupported(
         lost = lost or ("samples" if shard_file(store.folder / "samples" / content["on"], shard) is None else "")
         if lost:
             remove(file)
-            yield f"{file.relative_to(store.folder)} lacks its {lost}; {_ASKED}"
+            yield f"{file.relative_to(store.folder)} lacks its {lost}; {_ASK_AGAIN}"
