@@ -48,4 +48,5 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UserError:
     known = sorted(known)
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
     hint = f"did you mean '{near[0]}'?" if near else f"known: {', '.join(known)}"
-    return UserError(f"unknown {kind} '{name}'; {hint}")
+    short = name if len(name) <= 60 else f"{name[:60]}…"
+    return UserError(f"unknown {kind} '{short}'; {hint}")

@@ -8,10 +8,13 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from snellen.atomic import remove
 from snellen.cli import main
+from snellen.engine.keep.shard_file import write_table
 
 from ..commands import exit_code
 
@@ -247,6 +250,25 @@ def test_a_file_in_the_place_of_another_shard_is_noticed(run: Path, capsys: pyte
         assert table == "maps" or "are missing (first '" in said
         other.with_name(one.name.replace("000000", "000001")).unlink()
         other.write_bytes(backup)
+
+
+@pytest.mark.parametrize("column", ["sample", "asked", "error"])
+def test_trials_of_other_images_or_without_a_column_are_refused(
+    run: Path, column: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A file that someone made: its checksum fits its name, its rows do not fit the run."""
+    (file,) = run.glob("trials/*/*.parquet")
+    table = pq.read_table(file).slice(0, 20)
+    if column == "sample":
+        place = table.column_names.index("sample")
+        table = table.set_column(place, "sample", pa.array([f"other-{row}" for row in range(len(table))]))
+    else:
+        table = table.drop_columns([column])
+    file.unlink()
+    write_table(file.parent, 0, table)
+    code, said = carry_out(COMMAND, capsys)
+    assert code == 2
+    assert "holds images that its data do not have" in said if column == "sample" else "is damaged or missing" in said
 
 
 def test_a_removed_shard_of_maps_is_made_again(run: Path, capsys: pytest.CaptureFixture[str]) -> None:

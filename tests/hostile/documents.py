@@ -101,12 +101,9 @@ def document_of(schema: Any) -> st.SearchStrategy[Any]:
 def _fitting(type: Any, depth: int) -> st.SearchStrategy[Any]:
     kinds = msgspec.inspect
     if isinstance(type, kinds.StructType | kinds.TypedDictType | kinds.DataclassType):
-        fields = {one.encode_name: _fitting(one.type, depth - 1) for one in type.fields if one.required or depth > 0}
-        needed = {one.encode_name for one in type.fields if one.required}
-        return st.fixed_dictionaries(
-            {name: fields[name] for name in needed},
-            optional={name: one for name, one in fields.items() if name not in needed},
-        )
+        needed = {one.encode_name: _fitting(one.type, depth - 1) for one in type.fields if one.required}
+        rest = [one for one in type.fields if not one.required and depth > 0]  # a schema may hold itself
+        return st.fixed_dictionaries(needed, optional={one.encode_name: _fitting(one.type, depth - 1) for one in rest})
     if isinstance(type, kinds.ListType | kinds.VarTupleType | kinds.SetType | kinds.FrozenSetType):
         least, most = type.min_length or 0, type.max_length
         return st.lists(_fitting(type.item_type, depth - 1), min_size=least, max_size=min(most or 4, max(4, least)))
@@ -131,7 +128,8 @@ def _scalar(type: Any) -> st.SearchStrategy[Any]:
     if isinstance(type, kinds.IntType):
         least = type.ge if type.ge is not None else None if type.gt is None else type.gt + 1
         most = type.le if type.le is not None else None if type.lt is None else type.lt - 1
-        return st.integers(least, most) | st.integers(max(least or -3, -3), min(most if most is not None else 9, 9))
+        start = -3 if least is None else least
+        return st.integers(least, most) | st.integers(start, start + 9 if most is None else min(most, start + 9))
     if isinstance(type, kinds.FloatType):
         least = type.ge if type.ge is not None else type.gt
         most = type.le if type.le is not None else type.lt

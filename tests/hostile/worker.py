@@ -135,9 +135,7 @@ def judge(error: BaseException, case: Path, files: list[Path]) -> tuple[str, str
         if "needs more memory than there is" in text:
             return "memory", text, place_of(error.__cause__ or error)
         clear = len(text.splitlines()) == 1 and len(text) <= LONGEST and text[:1] == text[:1].lower()
-        known = [str(case), *(part for file in files for part in (file.name, file.parent.name) if part)]
-        known += [image.name for image in case.rglob("*.png")]  # whose annotation may be what was damaged
-        if not clear or not any(part in text for part in known):
+        if not clear or not is_named(text, case, files):
             return "vague", text, place_of(error)
         return ("net" if isinstance(error, Damaged) else "refused"), text, ""
     if isinstance(error, MemoryError):
@@ -145,6 +143,14 @@ def judge(error: BaseException, case: Path, files: list[Path]) -> tuple[str, str
     if isinstance(error, Failed):
         return "traceback", text, ""
     return "traceback", f"{type(error).__name__}: {text}", place_of(error)
+
+
+def is_named(text: str, case: Path, files: list[Path]) -> bool:
+    """Whether a message names the folder, a damaged file or its folder, or an image to which what was damaged belongs."""
+    parts = [str(case), *(part for file in files for part in (file.name, file.parent.name))]
+    return any(part in text for part in parts) or any(
+        file.name in text for pattern in ("*.png", "*.jpg") for file in case.rglob(pattern)
+    )
 
 
 def place_of(error: BaseException) -> str:

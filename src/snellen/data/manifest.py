@@ -22,6 +22,7 @@ from snellen.data.root import Root, stamp
 from snellen.errors import UserError
 from snellen.files import expand_home
 from snellen.files.picture import open_image, read_image
+from snellen.files.plain import NotRead
 from snellen.files.table import Column, place_of, read_table
 from snellen.hashing import key_of
 
@@ -77,6 +78,8 @@ def _with_mask(photo: Photo, mask: Path | None) -> Photo | Unreadable:
     try:
         with open_image(read_image(mask, "mask")) as image:
             values = np.asarray(image.convert("L")) > 127
+    except NotRead as error:
+        return Unreadable(f"its mask {mask.name} cannot be read: {error.reason}")
     except UserError as error:
         return Unreadable(f"its mask {mask.name}: {error}")
     if values.shape != photo.image.shape[:2]:

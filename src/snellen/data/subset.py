@@ -119,10 +119,7 @@ def _lines(file: str | Path) -> list[str]:
     path = Path(os.path.expanduser(file))
     if not os.path.exists(path):
         raise UserError(f"no file '{file}' of sample ids")
-    try:
-        text = read_text(path, "list of sample ids", 256 * MIB)
-    except UserError as error:
-        raise UserError(f"{file} cannot be read as a list of sample ids: {error}") from None
+    text = read_text(path, "list of sample ids", 256 * MIB)
     return [line.removesuffix("\r") for line in text.split("\n")]
 
 

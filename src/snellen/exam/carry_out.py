@@ -102,7 +102,7 @@ def ask_missing(
             if execution.cluster is not None:
                 progress.note("trials, whose questions depend on answers, run on this machine, not on the cluster")
             facts["settings"]["batch_size"] = _run_trials(prepared, plan, store, progress, execution)
-        check_failures(store, (*plan.cells, *plan.maps), {on: len(one) for on, one in data.items()})
+        check_failures(store, (*plan.cells, *plan.maps), data)
     except TooManyFailures:
         discard_failures(store)
         store.write_facts({**facts, **store.inventory()})

@@ -70,7 +70,8 @@ def read_table(path: Path | str, schema: Schema, kind: str = "file", most: int =
         elif column.required:
             also = f" (or '{column.also}')" if column.also else ""
             listed = ", ".join(_short(other) for other in list(table.columns)[:20])
-            raise UserError(f"{path} has no column '{name}'{also}; it has: {listed}")
+            commas = "; separate columns by commas" if len(table.columns) == 1 and re.search(r"[;\t|]", listed) else ""
+            raise UserError(f"{path} has no column '{name}'{also}; it has: {listed}{commas}")
     return table
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from snellen.errors import UserError, unknown
+from snellen.files import expand_home
 from snellen.models.kinds import KINDS
 
 
@@ -51,7 +52,7 @@ def expand_text(text: str) -> tuple[str | None, list[ModelText]]:
     pattern = getattr(parts, part) if part else None
     if pattern is None or not glob.has_magic(pattern):
         return name, [parts]
-    files = sorted(glob.glob(pattern), key=_natural)
+    files = sorted(glob.glob(str(expand_home(pattern))), key=_natural)
     if not files:
         raise UserError(f"no file matches '{pattern}'")
     runs = [replace(parts, place=file) if part == "place" else replace(parts, argument=file) for file in files]
@@ -60,7 +61,7 @@ def expand_text(text: str) -> tuple[str | None, list[ModelText]]:
 
 def _natural(path: str) -> list[int | str]:
     """What paths are sorted by, so that run 10 comes after run 2."""
-    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", path)]
+    return [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", path)]
 
 
 def _stem(pattern: str) -> str:

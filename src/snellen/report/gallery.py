@@ -72,7 +72,8 @@ def _cells(results: Results) -> list[dict[str, Any]]:
 def _pictured(results: Results, folders: Sequence[str]) -> list[int]:
     """The positions pictured in most of the columns: audits may have stored single pictures of other samples."""
     thumbs = results.folder.path / "thumbs"
-    counts = Counter(int(file.stem) for folder in folders if folder for file in (thumbs / folder).glob("*.png"))
+    files = [file for folder in folders if folder for file in (thumbs / folder).glob("*.png")]
+    counts = Counter(int(file.stem) for file in files if file.stem.isdecimal())
     return sorted(position for position, count in counts.items() if count == max(counts.values()))
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from snellen.errors import UserError
 
 AHEAD = 4  # tasks waiting per process
+MOST_WORKERS = 1024
 
 
 @contextmanager
@@ -25,6 +26,8 @@ def crew(workers: int) -> Iterator[Callable[[Callable[[Any], Any], Iterable[Any]
     """
     if workers < 1:
         raise UserError(f"expected --workers of at least 1, got {workers}")
+    if workers > MOST_WORKERS:
+        raise UserError(f"expected --workers of at most {MOST_WORKERS:,}, got {workers}")
     if workers == 1:
         threads = _opencv_threads(1)
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -10,6 +11,9 @@ from snellen.errors import UserError, unknown
 
 if TYPE_CHECKING:
     from snellen.distort.strips import Inpaint
+
+MOST = {"quality": 100, "size": 10_000, "scale": 20_000, "segment_size": 10_000, "iterations": 1000, "tries": 1000,
+        "seed": 2**63 - 1}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -53,8 +57,9 @@ class Settings:
             raise UserError(f"expected --segment-size of at least 16, got {self.segment_size}")
         if self.scale and self.scale < self.size:
             raise UserError(f"expected --scale of at least the size {self.size}, got {self.scale}")
-        if self.quality > 100:
-            raise UserError(f"expected --quality of at most 100, got {self.quality}")
+        for name, high in MOST.items():
+            if (getattr(self, name) or 0) > high:
+                raise UserError(f"expected --{name.replace('_', '-')} of at most {high:,}, got {getattr(self, name)}")
         if not 0 <= self.sigma <= 1000:
             raise UserError(f"expected --sigma from 0 to 1000 pixels, got {self.sigma:g}")
         if not self.split.strip(". ") or set(self.split) & set("/\\:?"):
@@ -78,6 +83,10 @@ def read_fine(text: str | None) -> tuple[int, int] | None:
     if text is None:
         return None
     parts = text.split(":")
-    if len(parts) != 2 or not all(part.isdigit() and int(part) for part in parts) or int(parts[0]) % int(parts[1]):
+    if (
+        len(parts) != 2
+        or not all(re.fullmatch("[1-9][0-9]{0,5}", part) for part in parts)
+        or int(parts[0]) % int(parts[1])
+    ):
         raise UserError(f"expected --fine as k:n with k a multiple of n, such as 16:4, got '{text}'")
     return int(parts[0]), int(parts[1])

@@ -10,6 +10,7 @@ from snellen.engine.plan import Plan
 from snellen.engine.requests.cell import canvas_for
 from snellen.lazy_torch import torch
 from snellen.models.model import Model
+from snellen.models.user_code import user_code
 
 
 def estimated_seconds(inputs: Inputs, plan: Plan) -> float:
@@ -31,15 +32,15 @@ def estimated_seconds(inputs: Inputs, plan: Plan) -> float:
             if not count or not subject.card.live:
                 continue
             if subject.name not in speed:
-                speed[subject.name] = _seconds_per_image(
-                    subject.model(plan.settings.device), canvas_for(subject, data), plan
-                )
+                canvas = canvas_for(subject, data)
+                batch = min(plan.settings.batch_for(canvas), count)
+                with user_code(f"model '{subject.name}'"):
+                    speed[subject.name] = _seconds_per_image(subject.model(plan.settings.device), canvas, batch)
             total += count * speed[subject.name]
     return total
 
 
-def _seconds_per_image(model: Model, canvas: Canvas, plan: Plan) -> float:
-    batch = plan.settings.batch_for(canvas)
+def _seconds_per_image(model: Model, canvas: Canvas, batch: int) -> float:
     images = torch.zeros((batch, 3, canvas.height, canvas.width), dtype=torch.uint8)
     best = float("inf")
     for _ in range(3):

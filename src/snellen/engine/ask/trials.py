@@ -14,6 +14,7 @@ from snellen.engine.ask.local import prepare_pass
 from snellen.engine.ask.pass_state import PassState, put_on_device, view_of
 from snellen.engine.ask.shard import probabilities_of
 from snellen.engine.ask.slides import slides
+from snellen.engine.keep.complete import incomplete
 from snellen.engine.keep.failures import MOST, TooManyFailures, nan_error
 from snellen.engine.keep.store import Store
 from snellen.engine.plan import Pass, Plan
@@ -57,7 +58,10 @@ def _carry_out(
     """All missing trials of one run of one model."""
     ids = work.data.samples.ids
     place = {sample: position for position, sample in enumerate(ids)}
-    rows: dict[int, Mapping[str, Any]] = {place[row["sample"]]: row for row in store.trials(one.key)}
+    stored = store.trials(one.key)
+    if any(row["sample"] not in place for row in stored):
+        raise incomplete(store, f"trials/{one.key} holds images that its data do not have")
+    rows: dict[int, Mapping[str, Any]] = {place[row["sample"]]: row for row in stored}
     keeping = _Keeping(one.key, store)
     trial = one.cell.as_trial
     if trial.speaks_of_things and store.things(one.key) is None:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from snellen.data.dataset import Dataset
 from snellen.engine.keep.shard_file import read_rows, read_schema
 from snellen.engine.keep.store import Store
 from snellen.engine.requests.cell import BoundCell
@@ -107,23 +108,24 @@ def unlabelled(store: Store, on: str) -> list[str]:
     return ids
 
 
-def check_failures(store: Store, requests: Sequence[BoundCell | BoundMap], sizes: Mapping[str, int]) -> None:
-    """Stop where too many images of a dataset (`sizes` by role) could not be shown, answered or mapped."""
-    for on, size in sizes.items():
-        check_unreadable(unreadable(store, on), on, size)
+def check_failures(store: Store, requests: Sequence[BoundCell | BoundMap], data: Mapping[str, Dataset]) -> None:
+    """Stop where too many images of a dataset (`data` by role) could not be shown, answered or mapped."""
+    for on, dataset in data.items():
+        check_unreadable(unreadable(store, on), on, dataset)
     failures: dict[str, list[Failure]] = {}
     for failure in (*stored_failures(store), *stored_failures(store, "maps")):
         failures.setdefault(failure.cell, []).append(failure)
     for one in requests:
-        check_failed(failures.get(one.key, []), one, sizes[one.on])
+        check_failed(failures.get(one.key, []), one, len(data[one.on]))
 
 
-def check_unreadable(bad: Sequence[tuple[str, str]], on: str, size: int) -> None:
+def check_unreadable(bad: Sequence[tuple[str, str]], on: str, data: Dataset) -> None:
     """Stop where more than 5% of a dataset's images could not be shown."""
-    if len(bad) > MOST * size:
+    if len(bad) > MOST * len(data):
         few = "; ".join(f"{sample}: {error}" for sample, error in bad[:3])
         raise UserError(
-            f"{len(bad)} of {size} {on} images cannot be shown, more than {MOST:.0%} ({few}); fix or remove them"
+            f"{len(bad)} of {len(data)} {on} images cannot be shown, more than {MOST:.0%} ({few}); fix or remove them in "
+            f"{data.text}"
         )
 
 

@@ -45,7 +45,7 @@ FILLED: dict[str, tuple[str, ...]] = {  # table → columns that every file has,
     "maps": ("sample", "height", "width"),
     "samples": ("on", "sample", "label"),
     "shown": ("shown", "sample"),
-    "trials": ("cell", "sample"),
+    "trials": ("cell", "sample", "asked", "error"),
 }
 
 
@@ -144,6 +144,8 @@ def _check_filled(path: Path, table: pa.Table, columns: Sequence[str] | None) ->
     """Refuse a table that lacks one of its columns (of those that are read), or has an empty cell in it."""
     name = table_of(path)
     needed = (*FILLED.get(name, ()), *(("map",) if name == "maps" else ()))
+    if name == "maps" and not table.num_rows:
+        raise UserError(f"{path} has no rows")
     for column in needed if columns is None else [one for one in needed if one in columns]:
         if column not in table.column_names:
             raise UserError(f"{path} has no column '{column}'")

@@ -32,7 +32,7 @@ def zoo_card(architecture: str, path: str | None) -> Card:
     architecture = architecture or header.get("arch") or ""
     if not architecture:
         raise UserError(
-            f"'{path}' does not say its architecture; write zoo:ARCH@{path} ; `snellen list models` names them"
+            f"'{path}' does not say its architecture; write zoo:ARCH@{path}; `snellen list models` names them"
         )
     check_name(architecture)
     size = header.get("size")

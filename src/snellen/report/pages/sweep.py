@@ -126,7 +126,7 @@ def _cell(row: SweepResult) -> Cell:
         percent(row["value"]),
         row["value"],
         interval(row["low"], row["high"], "share"),
-        title=f"checks: {row['warnings']}" if row["warnings"] else "",
+        title=f"checks: {row['warnings']}" if row.get("warnings") else "",
         tone="" if row["measure"] == "accuracy" else "warn",
         shade=0.0 if row["value"] is None else min(1.0, abs(row["value"])),
     )
