@@ -66,7 +66,7 @@ GOOD = ["python:nets.py:model", "--data", "folder:good"]
         (["python:nets.py:model", "--data", "folder:gap"], "class folder 'gap/b' holds no images"),
         ([*GOOD, "--train", "folder:good"], "the training data folder:good are the test data, image for image"),
         (["python:nets.py:model", "--data", "foldr:good"], "unknown data scheme 'foldr'; did you mean 'folder'?"),
-        (["python:nets.py:model", "--data", "manifest:bad.parquet"], "bad.parquet cannot be read as parquet"),
+        (["python:nets.py:model", "--data", "manifest:bad.parquet"], "bad.parquet cannot be read as Parquet"),
         (["python:nets.py:model", "--data", "manifest:bad.csv"], "line 3"),
         (["python:nets.py:model", "--data", "manifest:leaves.csv"], "line 2: path '../secret.png' leaves"),
         (["python:nets.py:model", "--data", "arrays:bad.npz"], "bad.npz cannot be read as npz"),

@@ -27,7 +27,6 @@ from snellen.settings_file import resolve
 
 bounded = settings(
     max_examples=60,
-    deadline=300_000,  # ms: no text keeps a parser busy for minutes
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

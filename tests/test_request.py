@@ -203,7 +203,7 @@ requests = st.builds(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(requests)
 def test_settings_that_are_written_make_the_same_request(
     tmp_path_factory: pytest.TempPathFactory, request: Press

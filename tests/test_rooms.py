@@ -21,6 +21,7 @@ HELPERS = {  # modules at the top that any room may use
         "files",
         "hashing",
         "lazy_torch",
+        "lock",
         "notation",
         "request",
         "settings_file",

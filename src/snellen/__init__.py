@@ -18,8 +18,8 @@ _HOMES = {
     "UserError": "snellen.errors",
 }
 _ROOMS = (
-    *("audits", "build", "calibrate", "checks", "data", "distort", "engine", "exam", "explain", "measure", "models"),
-    *("report", "search", "sweep", "train"),
+    *("audits", "build", "calibrate", "checks", "data", "distort", "engine", "exam", "explain", "files", "measure"),
+    *("models", "report", "search", "sweep", "train"),
 )
 
 

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import json
+import math
 import os
+import re
+import shutil
 import socket
 import stat
 from pathlib import Path
+from typing import Any
 
 from snellen.errors import UserError
 
@@ -57,6 +62,31 @@ def _check_replaceable(path: Path) -> None:
     if not stat.S_ISREG(mode):
         sort = "a folder" if stat.S_ISDIR(mode) else "a device or a pipe"
         raise UserError(f"cannot write {path}: it is {sort}; choose the name of a file")
+
+
+def encode_json(value: Any) -> bytes:
+    """A value as JSON that any reader takes: numbers that are none become null, bytes that are no UTF-8 their escapes."""
+    text = json.dumps(_finite(value), indent=1, ensure_ascii=False)
+    return re.sub("[\ud800-\udfff]", lambda match: f"\\\\u{ord(match[0]):04x}", text).encode() + b"\n"
+
+
+def remove(path: Path) -> None:
+    """Remove a file, or the folder that stands in its place."""
+    try:
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+    except OSError as error:
+        raise cannot_write(path, error) from None
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    return [_finite(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def cannot_write(path: Path | str, error: OSError) -> UserError:

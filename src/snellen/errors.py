@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 # Line breaks, control characters, those that turn the direction of writing, and bytes that are no text.
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_LONG_WORD = re.compile(r"(\S{120})\S{81,}(\S{40})")  # its ends are enough to find it
 
 
 class UserError(Exception):
     """Something the user can fix; the command line prints it without a traceback and exits with 2.
 
-    One line, whatever it quotes: line breaks and control characters are written as escapes.
+    One line that can be read, whatever it quotes: line breaks and control characters are written as escapes, and of words
+    of more than 240 characters only the ends.
     """
 
     def __init__(self, text: str) -> None:
-        super().__init__(one_line(text))
+        super().__init__(_LONG_WORD.sub(r"\1…\2", one_line(text)))
 
 
 class Hung(BaseException):
@@ -29,9 +32,21 @@ def one_line(text: str) -> str:
     return CONTROL.sub(lambda match: repr(match[0])[1:-1], text)
 
 
+@contextmanager
+def concerning(source: object) -> Iterator[None]:
+    """Say of an error inside that it is about this file or dataset, unless its text does so already."""
+    try:
+        yield
+    except UserError as error:
+        if str(source) in str(error):
+            raise
+        raise UserError(f"{source}: {error}") from error.__cause__
+
+
 def unknown(kind: str, name: str, known: Iterable[str]) -> UserError:
     """The error for a name that does not exist, with the nearest one that does."""
     known = sorted(known)
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
     hint = f"did you mean '{near[0]}'?" if near else f"known: {', '.join(known)}"
-    return UserError(f"unknown {kind} '{name}'; {hint}")
+    short = name if len(name) <= 60 else f"{name[:60]}…"
+    return UserError(f"unknown {kind} '{short}'; {hint}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -29,7 +29,22 @@ def resolve(cls: type[R], values: Mapping[str, Any], file: Path | None = None) -
     """The request of some settings over those of a file: one that was not given (None) leaves the file's."""
     below = cls.checked(read_settings(file), str(file)) if file is not None else {}
     above = cls.checked({name: value for name, value in values.items() if is_given(value)})
-    return cls(**{**below, **above})
+    return blame(file, lambda: cls(**{**below, **above}), lambda: cls(**below))
+
+
+def blame(file: Path | None, make: Callable[[], R], make_of_file: Callable[[], object]) -> R:
+    """What `make` gives; an error that the settings of the file alone raise too is told with the file's name."""
+    try:
+        return make()
+    except UserError as error:
+        if file is None or str(file) in str(error):
+            raise
+        try:
+            make_of_file()
+        except UserError as own:
+            if str(own) == str(error):
+                raise UserError(f"{file}: {error}") from None
+        raise
 
 
 def write_settings(path: Path, *requests: Request) -> None:

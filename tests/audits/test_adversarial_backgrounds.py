@@ -229,7 +229,7 @@ def test_data_without_objects_are_refused_and_fields_are_said(tmp_path: Path) ->
         "adversarial_backgrounds(rule=background, backgrounds=100, rates=false, foreground=auto, bare=false, worst=5)"
     )
     assert not audit.by_default
-    with pytest.raises(UserError, match="expected backgrounds and worst of at least 0"):
+    with pytest.raises(UserError, match="expected backgrounds in \\[0"):
         parse_audits("adversarial_backgrounds(backgrounds=-1)")
 
 

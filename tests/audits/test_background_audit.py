@@ -314,5 +314,5 @@ def test_it_is_asked_for_by_name_and_says_its_fields() -> None:
     assert not audit.by_default
     exam = Exam(classes={"test": "ab"}, side=32)
     assert "own=false" in str(audit.cell(exam, "mixed_same").distortion)
-    with pytest.raises(UserError, match="expected bins of at least 1"):
+    with pytest.raises(UserError, match="expected bins in \\[1, 1000\\]"):
         parse_audits("background(bins=0)")

@@ -131,7 +131,7 @@ def hand_made(monkeypatch: pytest.MonkeyPatch, stored: dict[str, Maps]) -> None:
 
     def shards(store: Store, key: str):
         ids, maps = stored[key].ids, stored[key].maps
-        return iter([Maps(ids[:2], maps[:2]), Maps(ids[2:], maps[2:])])
+        return iter([Maps(ids[:2], maps[:2], 2), Maps(ids[2:], maps[2:], 2)])  # two images per shard, mapped or not
 
     monkeypatch.setattr("snellen.engine.keep.map_reader.stored_maps", shards)
 

@@ -151,3 +151,8 @@ def test_a_refusal_names_the_first_doubt_and_counts_the_others() -> None:
     assert refusal([doubt]).endswith("no model can be right on both")
     assert refusal([doubt, doubt]).endswith("(and 1 other warning)")
     assert refusal([doubt, doubt, doubt]).endswith("(and 2 other warnings)")
+
+
+def test_copies_without_a_label_are_under_no_other_label() -> None:
+    test = images("a", 50)
+    assert copies({"test": [ListedImage("first", "", "a0007"), *test, ListedImage("again", "", "a0007")]}) == []

@@ -13,6 +13,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import snellen
+from snellen.engine.keep.facts import write_facts
 from snellen.errors import UserError
 from snellen.models import from_callable
 from snellen.report.findings import SCHEMA
@@ -142,7 +143,7 @@ def test_the_command_exits_with_2_under_strict_and_a_second_run_remembers_the_pr
     # What is stored is told again, not asked again: a text of ours in its place comes back.
     facts = json.loads((tmp_path / "r" / "run.json").read_text())
     facts["preprocessing"]["bytes/bytes"][0]["text"] = "as remembered"
-    (tmp_path / "r" / "run.json").write_text(json.dumps(facts))
+    write_facts(tmp_path / "r", facts)
     again = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert again.returncode == 0
     assert "warning: as remembered — it seems trained on these" in again.stderr

@@ -59,7 +59,7 @@ def test_a_manifest_reads_boxes_masks_and_columns(folder: Path) -> None:
     assert read.boxes is not None
     assert read.boxes.tolist() == [[3, 5, 8, 9]]
     assert read.maps["mask"].sum() == 20
-    assert data.samples.columns["level"].tolist() == [2]
+    assert data.samples.columns["level"].tolist() == ["2"]
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
@@ -184,7 +184,7 @@ def test_bad_files_are_told(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "list.csv").write_text("path,label\n../../etc/passwd,1\n")
     refused(f"manifest:{tmp_path}/list.csv", r"line 2: path '../../etc/passwd' leaves .* add \?root=DIR")
     (tmp_path / "list.csv").write_text('path,label\n"a.png,1\n')
-    refused(f"manifest:{tmp_path}/list.csv", "list.csv cannot be read as csv")
+    refused(f"manifest:{tmp_path}/list.csv", "list.csv cannot be read as CSV: EOF inside string in line 2")
     (tmp_path / "list.csv").write_text("path,label\na.png,1\na.png,2\n")
     refused(f"manifest:{tmp_path}/list.csv", "lists 'a.png' twice")
     refused(f"folder:{folder}?level=1".replace(str(folder), str(folder.parent / "photos")), "holds no images")

@@ -12,9 +12,9 @@ from PIL import Image
 from snellen.build.phantom.instances import CLASSES, instances
 from snellen.build.phantom.rle import pack, run_lengths
 from snellen.data import Dataset, Photo, Unreadable, load_data
-from snellen.data.coco import filled_runs, unpacked
 from snellen.data.phantom import export
 from snellen.data.phantom.reading import read_world
+from snellen.data.segmentation import filled_runs, unpacked
 from snellen.errors import UserError
 
 WORLD = "phantom:test?n=24&size=48&clutter=0.5&occlusion=0.5&object_size=0.3..0.6"
@@ -175,13 +175,14 @@ def test_boxes_of_a_table(tmp_path: Path) -> None:
         ("path,label,x0,y0,x1\na.png,c,1,1,2\n", r"has no column 'y1' \(or 'ymax'\); it has: path, label, x0, y0, x1"),
         (
             "path,label,x0,y0,x1,y1\na.png,c,1,1,2,3\nb.png,c,1,nix,2,3\n",
-            "line 3: expected x0, y0, x1, y1 as numbers, got 1, nix, 2, 3",
+            r"line 3: expected a number in 'y0' from -1e\+09 to 1e\+09, got 'nix'",
         ),
         (
             "path,label,x0,y0,x1,y1\na.png,c,1,1,2,\n",
             "line 2: a box needs all of x0, y0, x1, y1; it has 1, 1, 2, nothing",
         ),
-        ("path,label,x0,y0,x1,y1\na.png,,1,1,2,3\n", "line 2: path or label is empty"),
+        ("path,label,x0,y0,x1,y1\n,c,1,1,2,3\n", "line 2: 'path' is empty"),
+        ("path,label,x0,y0,x1,y1\na.png,,1,1,2,3\n", "no image has an object with a class"),
         ("path,label,x0,y0,x1,y1\n../a.png,c,1,1,2,3\n", "line 2: path '../a.png' leaves"),
         ("path,label,x0,y0,x1,y1\n", "lists no boxes"),
     ],
@@ -195,22 +196,26 @@ def test_bad_tables_are_told_by_line(tmp_path: Path, content: str, told: str) ->
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        ('{"images": [\n', "cannot be read as JSON: line 2"),
-        ("[]", "has no list 'images'"),
-        ('{"images": [{"id": 1}], "annotations": [], "categories": []}', "entry 0 of 'images' has no 'file_name'"),
+        ('{"images": [\n', "a.json cannot be read as JSON: input data was truncated"),
+        ("[]", "a.json: expected object, got array"),
         (
-            '{"images": [{"id": 1, "file_name": "a.png"}], "annotations": [{"id": 5, "category_id": 2}], "categories": []}',
-            "annotation 5 has category_id 2, which 'categories' does not list",
+            '{"images": [{"id": 1}], "annotations": [], "categories": []}',
+            r"images\[0\]: object missing required field 'file_name'",
+        ),
+        (
+            '{"images": [{"id": 1, "file_name": "a.png"}], "annotations": [{"category_id": 2, "bbox": [1, 1, 2, 2]}],'
+            '"categories": []}',
+            r"annotations\[0\] has category_id '2', which 'categories' does not list",
         ),
         (
             '{"images": [{"id": 1, "file_name": "a.png"}], "annotations": [{"category_id": 2, "bbox": [1]}],'
             '"categories": [{"id": 2, "name": "x"}]}',
-            r"annotation 0 has bbox \[1\]; expected \[x, y, width, height\]",
+            r"annotations\[0\].bbox: expected array of length 4",
         ),
         (
             '{"images": [{"id": 1, "file_name": "../x.png"}], "annotations": [{"category_id": 2, "bbox": [1, 1, 2, 2]}],'
             '"categories": [{"id": 2, "name": "x"}]}',
-            "image 1: path '../x.png' leaves",
+            r"images\[0\]: path '../x.png' leaves .*; add \?images=DIR",
         ),
     ],
 )

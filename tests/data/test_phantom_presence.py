@@ -33,7 +33,7 @@ def test_present_images_are_the_world_s_own_and_absent_ones_its_scenes():
     assert not masks[~there].any()
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(seed=st.integers(0, 1000), size=st.sampled_from([32, 48]), off_centre=st.floats(0, 1))
 def test_a_present_image_differs_from_its_absent_twin_exactly_inside_the_mask(seed, size, off_centre):
     world = World("train", n=24, size=size, object_size=(0.2, 0.3), off_centre=off_centre, seed=seed)

@@ -12,7 +12,7 @@ from snellen.build.phantom.rle import pack, rle, run_lengths
 
 
 @given(arrays(bool, st.tuples(st.integers(1, 40), st.integers(1, 40)), elements=st.booleans(), fill=st.booleans()))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_run_lengths_are_those_of_pycocotools_to_the_byte(mask):
     expected = oracle.encode(np.asfortranarray(mask.astype(np.uint8)))
     assert rle(mask) == {"size": expected["size"], "counts": expected["counts"].decode()}

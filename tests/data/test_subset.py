@@ -41,7 +41,7 @@ def test_a_share_of_the_labels_is_drawn_anew_each_class_equally_often():
     assert mixed.samples.ids == plain.samples.ids
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(low=st.floats(0, 1), high=st.floats(0, 1), seed=st.integers(0, 2**40))
 def test_a_larger_share_draws_the_same_labels_and_more(low, high, seed):
     low, high = sorted((low, high))
@@ -179,7 +179,7 @@ def test_bad_lists_are_told(tmp_path):
     with pytest.raises(UserError, match="ids.txt lists no sample ids; write one per line"):
         only_ids(data(4), file)
     file.write_bytes(b"\xff\xfe\x00\x01")
-    with pytest.raises(UserError, match="ids.txt cannot be read as a list of sample ids"):
+    with pytest.raises(UserError, match="ids.txt' line 1: byte 0xff is not UTF-8"):
         only_ids(data(4), file)
     with pytest.raises(UserError, match="without=cat,dog,ship,truck leaves no class of folder:some"):
         without_classes(data(4), NAMES)

@@ -132,7 +132,7 @@ def world(
     return images, View.of(ids, 0, labels=labels, boxes=boxes, masks=masks, donors=pool)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.integers(0, 999), st.integers(1, 9), st.tuples(st.integers(2, 17), st.integers(2, 17)), st.sampled_from(MIXED)
 )
@@ -168,7 +168,7 @@ def test_mixed_images_keep_the_object_and_take_all_else_from_a_donor_of_the_clas
         assert torch.equal(lent[:, outside], images[place][:, outside])
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 999), st.integers(1, 6), st.tuples(st.integers(2, 17), st.integers(2, 17)))
 def test_no_fg_and_only_fg_add_up_to_the_image(seed: int, count: int, size: tuple[int, int]) -> None:
     images, view = world(np.random.default_rng(seed), count, size)
@@ -179,7 +179,7 @@ def test_no_fg_and_only_fg_add_up_to_the_image(seed: int, count: int, size: tupl
     assert not alone.movedim(1, -1)[~view.masks].any()
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 999), st.sampled_from(["only_bg_b", "only_bg_t"]))
 def test_only_the_box_changes_and_tiles_are_of_the_images_own_pixels(seed: int, kind: str) -> None:
     images, view = world(np.random.default_rng(seed), 4, (11, 13))
@@ -195,7 +195,7 @@ def test_only_the_box_changes_and_tiles_are_of_the_images_own_pixels(seed: int, 
             assert all(tuple(pixel) in beside for pixel in out[row][:, mask].T.tolist())
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 99), st.permutations(list(range(9))))
 def test_the_order_of_the_pool_changes_nothing(seed: int, order: list[int]) -> None:
     images, view = world(np.random.default_rng(seed), 9, (5, 5))

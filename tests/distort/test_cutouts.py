@@ -31,7 +31,7 @@ def blank(count: int, height: int, width: int) -> torch.Tensor:
     return torch.full((count, 3, height, width), 250, dtype=torch.uint8)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     kind=st.sampled_from(["ellipse", "rectangle"]),
     sides=st.tuples(st.integers(6, 90), st.integers(6, 90)),

@@ -20,7 +20,7 @@ def view_of(count: int, pool: torch.Tensor, names: list[str] | None = None, seed
     return View.of([f"image-{i}" for i in range(count)], seed, donors=Donors(pool, tuple(names), "pool"))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     st.sampled_from(KINDS),
     st.floats(0.05, 5),

@@ -59,7 +59,7 @@ def test_counts_are_those_of_the_published_code(share: float, height: int, width
     assert (covered(f"salient({share}, least)", saliency).sum((1, 2)) == math.floor(exact)).all()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.integers(1, 9),
     st.integers(1, 9),

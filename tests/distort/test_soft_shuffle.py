@@ -36,14 +36,14 @@ def steps_at(images: torch.Tensor, tile: int) -> tuple[float, float]:
 
 
 @given(st.integers(1, 6), st.integers(6, 21), st.integers(6, 21), st.integers(0, 99))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_at_width_nothing_it_is_the_hard_shuffle(grid: int, height: int, width: int, seed: int) -> None:
     images, view = noisy(3, height, width), View.of(ids(3), seed)
     assert torch.equal(SoftShuffle(grid, 0)(images, view), parse(f"shuffle({grid})")(images, view))
 
 
 @given(st.integers(1, 6), st.floats(0, 1), st.integers(6, 21), st.integers(6, 21))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_what_is_even_stays_even_and_blends_invent_no_level(grid: int, width: float, height: int, across: int) -> None:
     view = View.of(ids(2))
     even = torch.full((2, 3, height, across), 201, dtype=torch.uint8)

@@ -88,7 +88,7 @@ def test_the_shown_rows_that_two_models_share_survive_damage_to_either(
 
 
 def test_every_single_flipped_byte_of_an_answers_file_is_noticed(levels: str, corner: Model, tmp_path: Path) -> None:
-    from snellen.engine.keep.store import is_whole
+    from snellen.engine.keep.shard_file import is_whole
 
     run = ask(corner, levels, SMALL, out=tmp_path / "run")
     file = run.store.files("answers")[0]
@@ -113,15 +113,15 @@ def test_a_damaged_table_of_cells_and_half_written_files_are_cleared(
 def test_reading_commands_name_a_damaged_file(levels: str, corner: Model, tmp_path: Path) -> None:
     run = ask(corner, levels, SMALL, out=tmp_path / "run")
     empty(run.store.files("samples")[0])
-    with pytest.raises(UserError, match="the query failed"):
+    with pytest.raises(UserError, match="is damaged or missing; run the `snellen audit` command that made it again"):
         run.predictions()
     with pytest.raises(UserError, match="is damaged or missing; run the `snellen audit` command that made it again"):
         run.report()
     (tmp_path / "run" / "findings.json").write_text('{"schema"')
-    with pytest.raises(UserError, match="findings.json is not JSON"):
+    with pytest.raises(UserError, match="findings.json does not fit the checksum in run.json"):
         run.findings()
     (tmp_path / "run" / "run.json").write_text("{")
-    with pytest.raises(UserError, match="run.json is not JSON .* pass --fresh"):
+    with pytest.raises(UserError, match="run.json cannot be read as JSON: .* pass --fresh"):
         ask(corner, levels, SMALL, out=tmp_path / "run")
     ask(corner, levels, SMALL, out=tmp_path / "run", fresh=True)
 

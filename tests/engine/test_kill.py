@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 import snellen
-from snellen.engine.keep.lock import writer_lock
 from snellen.errors import UserError
+from snellen.lock import writer_lock
 from snellen.models import from_callable
 
 from ..gates import kill_when_held, run_unheld

@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 
 from snellen import load_run
-from snellen.cli import main
+
+from ..commands import exit_code
 
 ARCHIVE = Path(__file__).with_name("older_runs.tar.gz")
 ADDED = ("label", "topic")  # what findings carry since
@@ -51,7 +52,7 @@ def findings_of(run: Path) -> list[dict[str, Any]]:
 def test_it_resumes_without_a_question_and_finds_the_same(older):
     before = findings_of(older)
     (older / "findings.json").unlink()
-    main_exits(command_of(older), 0)
+    assert exit_code(command_of(older)) == 0
     after = [{name: value for name, value in one.items() if name not in ADDED} for one in findings_of(older)]
     assert after == before
     assert all(one["label"] and one["topic"] for one in findings_of(older))
@@ -61,13 +62,13 @@ def test_it_resumes_without_a_question_and_finds_the_same(older):
 def test_its_settings_file_repeats_it(older):
     before = findings_of(older)
     (older / "findings.json").unlink()
-    main_exits(["audit", "--config", str(older / "settings.yaml")], 0)
+    assert exit_code(["audit", "--config", str(older / "settings.yaml")]) == 0
     assert [one["value"] for one in findings_of(older)] == [one["value"] for one in before]
 
 
 def test_its_report_holds_the_same_numbers(older):
     before = (older / "report.md").read_text()
-    main_exits(command_of(older), 0)
+    assert exit_code(command_of(older)) == 0
     assert numbers_in((older / "report.md").read_text()) == numbers_in(before)
 
 
@@ -80,12 +81,3 @@ def numbers_in(page: str) -> Counter[str]:
     """Every number that a report states, but for the day it was written and the footer's versions."""
     text = DAY.sub("", page.partition("## Make it again")[0]).replace("−", "-")
     return Counter(NUMBER.findall(text))
-
-
-def main_exits(arguments: list[str], code: int) -> None:
-    try:
-        main(arguments)
-    except SystemExit as end:
-        assert (end.code or 0) == code
-    else:
-        assert code == 0

@@ -50,6 +50,12 @@ def test_no_more_than_the_bound_is_read(tmp_path: Path) -> None:
         read_bytes("/proc/self/smaps", most=100)  # a file without a size
 
 
+def test_a_large_bound_sets_no_memory_aside(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"abc")
+    assert read_bytes(tmp_path / "a", most=1 << 60) == b"abc"
+    assert read_text("/proc/self/stat", most=1 << 60)  # its size is said to be 0
+
+
 def test_a_byte_that_is_not_utf8_is_named_by_its_line(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"\xef\xbb\xbfone\ntwo \xff\n")
     with pytest.raises(UserError, match="line 2: byte 0xff is not UTF-8"):

@@ -2,7 +2,7 @@ from math import isnan, nan
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
@@ -18,7 +18,6 @@ def test_nine_right_of_ten():
     assert found.high == pytest.approx(0.98213, abs=2e-5)
 
 
-@settings(deadline=None)
 @given(st.integers(1, 3000), st.data())
 def test_one_run_has_the_interval_of_scipy(n, data):
     right = data.draw(st.integers(0, n))

@@ -4,7 +4,7 @@ from statistics import mean, stdev
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -40,7 +40,6 @@ def answers(draw, lowest=-1):
     return draw(predictions), draw(predictions), draw(labels), classes
 
 
-@settings(deadline=None)
 @given(answers(), st.sampled_from(["errors", "samples"]))
 def test_the_index_is_that_of_the_paper(given_answers, normaliser):
     clean, distorted, labels, classes = given_answers
@@ -117,7 +116,6 @@ def test_an_answer_outside_the_dataset_is_an_error_of_no_class():
     assert (outside.index, outside.dominant) == (0, -1)
 
 
-@settings(deadline=None)
 @given(answers())
 def test_nothing_changes_nothing(given_answers):
     clean, _, labels, classes = given_answers
@@ -174,7 +172,6 @@ def test_a_tie_is_not_broken_by_rounding():
     assert interference(clean, runs[::-1], labels, 4).dominant == 1
 
 
-@settings(deadline=None)
 @given(answers(), st.randoms(use_true_random=False))
 def test_names_of_classes_do_not_matter(given_answers, random):
     clean, distorted, labels, classes = given_answers
@@ -189,7 +186,6 @@ def test_names_of_classes_do_not_matter(given_answers, random):
         assert after.dominant == name[before.dominant]
 
 
-@settings(deadline=None)
 @given(answers(), st.randoms(use_true_random=False))
 def test_order_and_number_of_samples_do_not_matter(given_answers, random):
     clean, distorted, labels, classes = given_answers
@@ -201,7 +197,6 @@ def test_order_and_number_of_samples_do_not_matter(given_answers, random):
     assert found.index == pytest.approx(index)
 
 
-@settings(deadline=None)
 @given(answers())
 def test_the_index_lies_between_zero_and_the_worst_case_and_that_below_k(given_answers):
     # Table 9 cannot be below: in each run its own maximum is at least the rise of cmax, in the share and in the mean.
@@ -213,7 +208,6 @@ def test_the_index_lies_between_zero_and_the_worst_case_and_that_below_k(given_a
         assert found.index <= found.high + 1e-12
 
 
-@settings(deadline=None)
 @given(answers())
 def test_one_run_may_be_given_without_its_axis(given_answers):
     clean, distorted, labels, classes = given_answers

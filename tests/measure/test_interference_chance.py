@@ -4,7 +4,7 @@ from math import comb, isnan, sqrt
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from snellen.measure import chance_of, interference, interference_null, published_chance
@@ -127,7 +127,6 @@ def test_p_values_of_chance_itself_are_uniform():
     assert np.mean(told) == pytest.approx(0.5, abs=0.06)
 
 
-@settings(deadline=None)
 @given(st.lists(st.floats(0, 10), min_size=1, max_size=30), st.floats(0, 10), st.floats(0, 10))
 def test_a_higher_index_is_never_likelier_and_p_never_zero(draws, one, other):
     low, high = sorted((one, other))

@@ -102,7 +102,7 @@ def test_runs_are_paired_where_there_are_as_many() -> None:
         mean_iocclusion(Covered(right(1.0), right(0.9), [right(0.8, 100)], [right(0.7)]))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 2**32 - 1))
 def test_swapping_the_sides_turns_the_gap_round(seed: int) -> None:
     random = np.random.default_rng(seed)

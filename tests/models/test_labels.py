@@ -76,8 +76,14 @@ def test_a_map_file_names_outputs_by_number_or_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("{", "is not JSON"),
-        ('{"rule": "max", "classes": {}}', "expected .*argmax|mean|sum"),
+        ("{", "map.json cannot be read as JSON: "),
+        ('{"rule": "max", "classes": {}}', "rule: invalid enum value 'max'"),
+        ("{}", "expected .*argmax|mean|sum"),
+        ("null", "expected object, got null"),
+        ('{"classes": {"fish": 0}}', r"classes\[...\]: expected array, got int"),
+        ('{"map": {"0": ["fish"]}}', r"map\[...\]: expected int | str | null, got array"),
+        ('{"map": {"0": "fish", "0": "fish"}}', "has the key '0' twice in one object"),
+        ('{"classes": {"fish": [0, "tench"]}}', "names the model's output 0 twice, for 'fish' and for 'fish'"),
         ('{"classes": {"fish": [9]}}', "names the model class '9', which the model does not have"),
         ('{"classes": {"fsh": [0]}}', "names the data class 'fsh'; the data has: fish"),
     ],

@@ -124,7 +124,7 @@ def test_shape_is_a_function_of_the_mask_alone_and_names_every_class():
     assert (told == PLAIN.recipe(range(N)).true_class).mean() > 0.995
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(index=st.integers(0, N - 1), turns=st.integers(1, 3), down=st.integers(0, 9), right_=st.integers(0, 9))
 def test_moments_stay_when_a_mask_is_turned_shifted_or_doubled(index, turns, down, right_):
     mask = PLAIN.render([index]).masks

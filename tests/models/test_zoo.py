@@ -101,7 +101,7 @@ def test_every_network_is_counted():
 
 
 @given(name=st.sampled_from([*LIGHT, "bagnet17", "bagnet33"]), height=st.integers(28, 96), width=st.integers(28, 96))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_any_small_image_gives_one_logit_per_class(name, height, width):
     images = torch.empty(2, 3, height, width, device="meta")
     assert list(outline(name)(images).shape) == answered(name, images)

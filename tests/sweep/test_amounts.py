@@ -23,7 +23,7 @@ def labelled(labels):
     return from_arrays(held, "arrays:x.npz", "x")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(labels=st.lists(st.integers(0, 3), min_size=8, max_size=60), data=st.data())
 def test_subsets_are_balanced_and_part_of_larger_ones(labels, data):
     held = labelled(labels)

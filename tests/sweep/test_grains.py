@@ -116,7 +116,7 @@ def test_groups_are_read_from_json_and_csv(tmp_path):
         ({"by": "txture"}, "unknown column of phantom:train?size=24&n=240 'txture'; did you mean 'texture'?"),
         ({"groups": {"a": ["disk"]}}, "did you mean 'disc'?"),
         ({"groups": {"a": ["disc"], "b": ["disc"]}}, "class 'disc' is in two groups"),
-        ({"groups": "none.json"}, "no file 'none.json' of groups"),
+        ({"groups": "none.json"}, "no file of groups 'none.json'"),
     ],
 )
 def test_bad_sub_classes_are_named(how, message):

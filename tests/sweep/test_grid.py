@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -210,6 +211,23 @@ def test_bad_input_is_named_before_anything_is_trained(tmp_path, monkeypatch, tr
 def test_a_folder_without_a_sweep_is_named(tmp_path: Path):
     with pytest.raises(UserError, match=r"holds no sweep\.json"):
         load_sweep(tmp_path)
+
+
+@pytest.mark.parametrize("content", [b"", b"null", b"[]", b"{}", b'{"rows": 3}', b"[" * 100_000, b"\xff\x00"])
+def test_a_damaged_sweep_is_refused_in_one_line(tmp_path: Path, content: bytes):
+    (tmp_path / "sweep.json").write_bytes(content)
+    with pytest.raises(UserError, match=r"sweep\.json.*; run the same `snellen sweep` again to rewrite it") as caught:
+        load_sweep(tmp_path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_sweep_mends_the_runs_that_it_reads(grid, tmp_path: Path):
+    """The answers of a point are damaged: they are asked again, and the table is the same."""
+    shutil.copytree(grid.folder, tmp_path / "hurt")
+    for file in (tmp_path / "hurt" / "runs").glob("*/answers/*/*.parquet"):
+        file.write_bytes(b"PAR1")
+    again = variants(RECIPE, {"scenes": SCENES, "shapes": SHAPES}, TESTS, tmp_path / "hurt", runs=2, html=False)
+    pd.testing.assert_frame_equal(again.table(), grid.table())
 
 
 def test_the_table_needs_neither_duckdb_nor_a_renderer_of_charts(grid, tmp_path, monkeypatch):

@@ -79,7 +79,7 @@ def test_an_image_pulls_with_its_groups_weight_shared_among_its_images():
     assert losses.grad.tolist() == pytest.approx([1 / 3, 1 / 3, 1 / 3])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     count=st.integers(2, 9),
     step=st.floats(0, 50),

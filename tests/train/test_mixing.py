@@ -41,7 +41,7 @@ def numbered(count: int, height: int, width: int) -> torch.Tensor:
 
 
 @pytest.mark.parametrize("mix", COPYING, ids=str)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 2**40), count=st.integers(1, 9), height=st.integers(1, 40), width=st.integers(1, 40))
 def test_every_pixel_is_the_images_own_or_its_partners_from_the_same_place(mix, seed, count, height, width):
     images = numbered(count, height, width)
@@ -107,7 +107,7 @@ def test_a_corrected_box_is_one_for_the_whole_batch():
     assert (cover == cover[0]).all()
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 2**30), height=st.integers(1, 40), width=st.integers(1, 40))
 def test_boxes_as_masks_choose_what_boxes_pasted_one_by_one_do(seed, height, width):
     """Heights and widths on both sides of the size below which bytes are blended."""

@@ -41,7 +41,7 @@ def test_the_majority_loss_by_hand_takes_the_own_label_in_a_tie():
     )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seed=st.integers(0, 2**30), maps=st.booleans(), smoothing=st.floats(0, 0.5))
 def test_the_loss_equals_torchs_against_soft_labels(seed, maps, smoothing):
     generator = torch.Generator().manual_seed(seed)

@@ -27,7 +27,7 @@ def test_28_pixels_become_32_with_two_a_side():
     assert (mean[:, :, 2:30, 2:30] == 7).all()
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(height=st.integers(1, 12), width=st.integers(1, 12), more=st.tuples(st.integers(0, 7), st.integers(0, 7)))
 def test_padding_keeps_every_pixel_in_the_middle(height, width, more):
     small = torch.rand(1, 3, height, width) + 1

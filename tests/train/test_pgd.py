@@ -72,7 +72,7 @@ def test_one_step_from_the_image_moves_by_the_step():
     assert torch.allclose((shown - images).abs(), torch.full_like(shown, 3), atol=1e-4)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     norm=st.sampled_from(["linf", "l2"]),
     radius=st.sampled_from([0.0, 1 / 255, 0.1, 0.5, 3.0]),
@@ -100,7 +100,7 @@ def test_attacked_images_stay_in_the_ball_and_in_the_range(norm, radius, steps, 
 RADII = st.just(0.0) | st.floats(1e-6, 1e3)  # in grey levels; the squares of far smaller ones float32 cannot hold
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(norm=st.sampled_from(["linf", "l2"]), radius=RADII, size=st.floats(1e-6, 1e6), seed=st.integers(0, 99))
 def test_projection_is_the_nearest_point_of_the_ball(norm, radius, size, seed):
     offset = torch.randn(3, 2, 4, 4, generator=draws(seed)) * size

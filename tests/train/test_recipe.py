@@ -52,7 +52,7 @@ def test_a_cosine_is_at_half_height_half_way():
     assert parse_schedule("cosine(warmup=0.2)")(60, 100, 1) == pytest.approx(0.5)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(name=st.sampled_from(sorted(SCHEDULES)), steps=st.integers(1, 500), per_epoch=st.integers(1, 50))
 def test_every_schedule_stays_between_nothing_and_its_peak(name, steps, per_epoch):
     schedule = parse_schedule(name)

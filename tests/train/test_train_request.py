@@ -176,3 +176,12 @@ def test_a_limit_and_a_grid_work_in_python_as_on_the_command_line(tmp_path: Path
     (path,) = train(None, DATA, tmp_path, **settings)
     assert len((tmp_path / "grid.csv").read_text().splitlines()) == 3
     assert path.exists()
+
+
+def test_a_grid_of_too_many_combinations_is_refused_before_they_are_listed(tmp_path: Path) -> None:
+    from snellen.train import preset, search_grid
+
+    grid = {name: [n / 100_000 for n in range(1, 1001)] for name in ("lr", "momentum", "weight_decay")}
+    with pytest.raises(UserError, match="1,000,000,000 combinations, more than 10,000"):
+        search_grid(preset(None, arch="smallnet"), "phantom:train?n=20&size=16", tmp_path / "out", grid)
+    assert not (tmp_path / "out").exists()

@@ -44,7 +44,7 @@ MEANING = {
     "only_bg_b": "the background with the object's box blackened",
     "only_bg_t": "the background with the object's box filled by what lies beside it",
 }
-LABELS = {
+BACKGROUND_LABELS = {
     "bg_gap": "BG-Gap: same class less any class",
     "bg_gap_next": "Same class less next class",
     "needs_background": "Images that need their background",
@@ -181,7 +181,7 @@ class Background(Audit):
             "background", name, answers.model, bg_gap(same.score, rand.score, same.groups), f"accuracy lost {words}",
             better="lower", unit="difference", cells=(self.cell(exam, "mixed_same"), self.cell(exam, other)),
             facts={"mixed_same": _mean(same), other: _mean(rand), "original": _mean(blocks["original"])},
-            per_run=_per_run(same, rand), label=LABELS[name],
+            per_run=_per_run(same, rand), label=BACKGROUND_LABELS[name],
         )  # fmt: skip
 
     def _needs(self, exam: Exam, answers: Answers, blocks: Kinds) -> Finding:
@@ -214,7 +214,7 @@ class Background(Audit):
             cells=tuple(self.cell(exam, kind) for kind in kinds),
             facts={"counts": categories.counts, "by_class": by_class, "examples": examples,
                    "roles": [self.cell(exam, kind).on for kind in kinds]},
-            per_run=per_run, label=LABELS["needs_background"],
+            per_run=per_run, label=BACKGROUND_LABELS["needs_background"],
         )  # fmt: skip
 
     def _outline(self, exam: Exam, answers: Answers, blocks: Kinds) -> Finding:
@@ -222,14 +222,14 @@ class Background(Audit):
         text = "what a black object's outline adds to its background: accuracy with it less with a black box"
         if self.object_is(exam) == "box" and not self.is_stored(exam, "no_fg"):
             text = "the data has no masks, so the object's outline is not known"
-            more = {"unit": "difference", "label": LABELS["outline_gain"]}
+            more = {"unit": "difference", "label": BACKGROUND_LABELS["outline_gain"]}
             return finding("background", "outline_gain", answers.model, NO_DATA, text, **more)
         outlined, boxed = blocks["no_fg"], blocks["only_bg_b"]
         gain = paired_difference(outlined.score, boxed.score, outlined.groups)
         facts = {"no_fg": _mean(outlined), "only_bg_b": _mean(boxed)}
         return finding(
             "background", "outline_gain", answers.model, gain, text, unit="difference", cells=cells, facts=facts,
-            per_run=_per_run(outlined, boxed), label=LABELS["outline_gain"],
+            per_run=_per_run(outlined, boxed), label=BACKGROUND_LABELS["outline_gain"],
         )  # fmt: skip
 
     def _size(self, exam: Exam, answers: Answers, blocks: Kinds) -> Finding:
@@ -245,7 +245,7 @@ class Background(Audit):
         return finding(
             "background", "size_effect", answers.model, by_size, text, unit="difference",
             cells=(self.cell(exam, "only_bg_t"),), facts={"bins": bins, "overall": _mean(block)},
-            label=LABELS["size_effect"],
+            label=BACKGROUND_LABELS["size_effect"],
         )  # fmt: skip
 
     def _leakage(self, exam: Exam, answers: Answers, blocks: Kinds) -> Finding:
@@ -260,7 +260,7 @@ class Background(Audit):
         facts = {"guessed": leakage.guessed, "chance": leakage.chance}
         return finding(
             "background", "scale_leakage", answers.model, leakage, text, unit="difference", facts=facts,
-            cells=(exam.clean(),), label=LABELS["scale_leakage"],
+            cells=(exam.clean(),), label=BACKGROUND_LABELS["scale_leakage"],
         )  # fmt: skip
 
 

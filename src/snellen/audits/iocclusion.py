@@ -20,7 +20,7 @@ from snellen.measure.estimate import NO_DATA
 from snellen.notation import name_of
 
 Select = Callable[[Block, str], Block]
-LABELS = {
+IOCCLUSION_LABELS = {
     "iocclusion": "iOcclusion",
     "mean_iocclusion": "iOcclusion, mean over sizes",
     "iocclusion_fill_gap": "iOcclusion fill gap",
@@ -69,7 +69,7 @@ class CoverSeries:
             findings.append(
                 finding(
                     "occlusion", "iocclusion", answers.model, one, text, better="higher", unit="index", cells=cells,
-                    facts=facts, per_run=per_run, label=f"{LABELS['iocclusion']} under {in_words(str(distortion))}",
+                    facts=facts, per_run=per_run, label=f"{IOCCLUSION_LABELS['iocclusion']} under {in_words(str(distortion))}",
                 )
             )  # fmt: skip
         return [*findings, self._mean(exam, answers)]
@@ -85,7 +85,7 @@ class CoverSeries:
         return finding(
             "occlusion", "mean_iocclusion", answers.model, one, text, better="higher", unit="index", cells=cells,
             facts=facts, per_run=tuple(one.per_run.tolist()),
-            label=f"{LABELS['mean_iocclusion']}, {masked_by(masking, self.fill)}",
+            label=f"{IOCCLUSION_LABELS['mean_iocclusion']}, {masked_by(masking, self.fill)}",
         )  # fmt: skip
 
 
@@ -140,7 +140,7 @@ def fill_gap(exam: Exam, answers: Answers, first: CoverSeries, other: CoverSerie
     return finding(
         "occlusion", "iocclusion_fill_gap", answers.model, gap, text, unit="index", cells=cells, facts=facts,
         per_run=tuple(gap.per_run.tolist()),
-        label=f"{LABELS['iocclusion_fill_gap']}, {masked_by(masking)}: {first.fill} less {other.fill}",
+        label=f"{IOCCLUSION_LABELS['iocclusion_fill_gap']}, {masked_by(masking)}: {first.fill} less {other.fill}",
     )  # fmt: skip
 
 
@@ -168,7 +168,9 @@ def side_by_side(gap: IOcclusionGap, cut: tuple[float, float]) -> dict[str, floa
 
 def no_training_images(name: str, model: str) -> Finding:
     """The finding in its place where there are no training images: nothing measured, and what to add."""
-    return finding("occlusion", name, model, NO_DATA, MISSING, better="higher", unit="index", label=LABELS[name])
+    return finding(
+        "occlusion", name, model, NO_DATA, MISSING, better="higher", unit="index", label=IOCCLUSION_LABELS[name]
+    )
 
 
 def _iocclusion_of(exam: Exam, answers: Answers, distortion: Any) -> IOcclusion:

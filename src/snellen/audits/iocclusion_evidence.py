@@ -13,7 +13,7 @@ import numpy as np
 
 from snellen.audits.exam import Exam
 from snellen.audits.finding import Finding, finding
-from snellen.audits.iocclusion import LABELS, CoverSeries, cover_scores, describe_move, side_by_side
+from snellen.audits.iocclusion import IOCCLUSION_LABELS, CoverSeries, cover_scores, describe_move, side_by_side
 from snellen.data.subset import draw_labels
 from snellen.engine.keep.read_back import Answers, Block
 from snellen.engine.requests.cell import Cell
@@ -78,7 +78,7 @@ def tail_gap(exam: Exam, answers: Answers, series: CoverSeries, typicality: Typi
         "judges": ", ".join(typicality.judges),
     }
     per_run = tuple(gap.per_run.tolist())
-    label = LABELS["iocclusion_tail_gap"]
+    label = IOCCLUSION_LABELS["iocclusion_tail_gap"]
     if typicality.judges:
         label += f" (proxy: rare by the doubt of {facts['judges']})"
     return finding(
@@ -113,7 +113,7 @@ def random_labels(exam: Exam, everyone: Sequence[Answers], series: CoverSeries, 
             finding(
                 "occlusion", "iocclusion_random_labels", answers.model, one, text, unit="index",
                 cells=_cells(exam, series), facts=facts, per_run=tuple(one.per_run.tolist()),
-                label=LABELS["iocclusion_random_labels"],
+                label=IOCCLUSION_LABELS["iocclusion_random_labels"],
             )
         )  # fmt: skip
     for answers, side in zip(everyone[1:], sides[1:]):
@@ -127,7 +127,7 @@ def random_labels(exam: Exam, everyone: Sequence[Answers], series: CoverSeries, 
             finding(
                 "occlusion", "iocclusion_random_gap", answers.model, gap, text, unit="index",
                 cells=_cells(exam, series), facts={**side_by_side(gap, cut), "other": everyone[0].model},
-                label=f"{LABELS['iocclusion_random_gap']}, less that of {everyone[0].model}",
+                label=f"{IOCCLUSION_LABELS['iocclusion_random_gap']}, less that of {everyone[0].model}",
             )
         )  # fmt: skip
     return findings
@@ -135,7 +135,7 @@ def random_labels(exam: Exam, everyone: Sequence[Answers], series: CoverSeries, 
 
 def no_evidence(name: str, model: str, text: str) -> Finding:
     """The finding in the place of evidence that is missing: nothing measured, and how to get it."""
-    label = LABELS.get(name, "DI without the dominant class")
+    label = IOCCLUSION_LABELS.get(name, "DI without the dominant class")
     return finding("occlusion", name, model, NO_DATA, text, unit="index", label=label)
 
 

@@ -14,8 +14,8 @@ from snellen.calibrate.ladder import CHANCE, Ladder
 KEPT_SHARE = 0.6  # of what is remembered, the share that a square of AREA leaves
 AREA = 0.3
 # Objects that such a square never hides whole, and textures that tell the class: texture alone is always right.
-WORLD = "size={size}&n={images}&texture_bias=1&object_size=0.7..0.9"
-TRAIN, TEST = f"phantom:train?{WORLD}", f"phantom:test?{WORLD}"
+PAINTED_WORLD = "size={size}&n={images}&texture_bias=1&object_size=0.7..0.9"
+TRAIN, TEST = f"phantom:train?{PAINTED_WORLD}", f"phantom:test?{PAINTED_WORLD}"
 FOOLED = "mixture(black(texture), texture, {x})"
 
 

@@ -15,10 +15,10 @@ from snellen.data.dataset import Dataset
 IMAGES, COPIES = 200, 6  # few images, each shown so often in an epoch: test images are far behind
 MOST = 480  # strangers on the last rung of the paint
 COVERED_SHARE = 0.6  # of the showings, the share under black on every rung of the paint
-WORLD = "size={size}&seed=1&texture_bias=0.6&object_size=0.7..0.9"
-TRAIN = f"phantom:train?{WORLD}&n={IMAGES + MOST}"
-AUDIT_TRAIN = f"phantom:train?{WORLD}&n={IMAGES}"
-TEST = f"phantom:test?{WORLD}&n={{images}}"
+TRAINED_WORLD = "size={size}&seed=1&texture_bias=0.6&object_size=0.7..0.9"
+TRAIN = f"phantom:train?{TRAINED_WORLD}&n={IMAGES + MOST}"
+AUDIT_TRAIN = f"phantom:train?{TRAINED_WORLD}&n={IMAGES}"
+TRAINED_TEST = f"phantom:test?{TRAINED_WORLD}&n={{images}}"
 
 
 def cover_with_noise(data: Dataset, share: float) -> Dataset:
@@ -52,7 +52,7 @@ def paint(
 def _ladder(title: str, says: str, finding: str, fill: str, **others: Any) -> Ladder:
     audits = f"occlusion([0.3], [{fill}])"
     return Ladder(
-        title=title, says=says, train=TRAIN, data=TEST, audit_train=AUDIT_TRAIN, audits=audits, finding=finding, **others
+        title=title, says=says, train=TRAIN, data=TRAINED_TEST, audit_train=AUDIT_TRAIN, audits=audits, finding=finding, **others
     )  # fmt: skip
 
 

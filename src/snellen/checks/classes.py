@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from snellen.checks.accuracy import chance_level
-from snellen.checks.doubt import FEWEST, Clean, Doubt
+from snellen.checks.doubt import FEWEST, GAIN, Clean, Doubt
 from snellen.measure import compare
 
 UNMAPPED = 0.2  # share of answers outside the data's classes
-GAIN = 0.05  # what a relabelling must bring, as a share
 SURE = 0.5  # mean confidence from which a model counts as sure of its answers
 SHUFFLES = 199
 MOST_CLASSES = 2000  # beyond which the best relabelling takes too long to find

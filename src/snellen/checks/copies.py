@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from snellen.checks.doubt import Doubt
+from snellen.engine.keep.shard_file import read_rows
 
 SHARE = 0.001  # of the test images; fewer copies move no number that is printed
 
 
 @dataclass(frozen=True)
 class ListedImage:
-    """One image of a dataset: its id, its class's name and the checksum of its content."""
+    """One image of a dataset: its id, its class's name (empty where it is unknown) and the checksum of its content."""
 
     sample: str
     label: str
@@ -25,7 +26,8 @@ def copies(images: Mapping[str, Sequence[ListedImage]]) -> list[Doubt]:
     test, train = images.get("test", ()), {one.checksum: one for one in images.get("train", ())}
     first: dict[str, ListedImage] = {}
     both = [(one, train[one.checksum]) for one in test if one.checksum in train]
-    split = [(one, other) for one in test if (other := first.setdefault(one.checksum, one)).label != one.label]
+    labelled = [one for one in test if one.label]
+    split = [(one, other) for one in labelled if (other := first.setdefault(one.checksum, one)).label != one.label]
     doubts = []
     if both and len(both) >= SHARE * len(test):
         doubts.append(Doubt(
@@ -44,11 +46,9 @@ def copies(images: Mapping[str, Sequence[ListedImage]]) -> list[Doubt]:
 
 def read_images(folder: Path, on: str) -> list[ListedImage]:
     """The readable images of one dataset of a run folder."""
-    import pyarrow.parquet as pq
-
     images: list[ListedImage] = []
     for file in sorted((folder / "samples" / on).glob("*.parquet")):
-        table = pq.read_table(file, columns=["sample", "class", "checksum"])
+        table = read_rows(file, ["sample", "class", "checksum"])
         rows = zip(*(table[name].to_pylist() for name in ("sample", "class", "checksum")))
         images += [ListedImage(*row) for row in rows if row[2]]
     return images

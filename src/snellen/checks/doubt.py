@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 FEWEST = 30  # images below which chance alone could trigger the finer checks
+GAIN = 0.05  # what another reading of the same images must bring, as a share, before a check speaks
 
 
 @dataclass(frozen=True)

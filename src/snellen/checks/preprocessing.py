@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from snellen.checks.doubt import Doubt
+from snellen.checks.doubt import GAIN, Doubt
 from snellen.lazy_torch import torch
 from snellen.measure import compare
 from snellen.models.card import IMAGENET_MEAN, IMAGENET_STD
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from snellen.checks.first_look import Look
 
 SCREENED = (16, 64)  # images after which another way that is no better is given up
-GAIN = 0.05  # what another way must bring, as a share
 
 Triple = tuple[float, float, float]
 NORMALISATIONS: dict[str, tuple[Triple, Triple]] = {

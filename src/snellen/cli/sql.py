@@ -8,20 +8,29 @@ from typing import Annotated
 import typer
 
 from snellen.cli.options import AsJson
+from snellen.errors import UserError
 from snellen.terminal import show_block
+
+CSV_HELP = "print the result as CSV; text that a spreadsheet would run as a formula gets an apostrophe"
 
 
 def sql(
     run: Annotated[Path, typer.Argument(help="run folder")],
     query: Annotated[str, typer.Argument(help="SQL over the tables cells, samples, shown, answers")],
     json: AsJson = False,
-    csv: Annotated[bool, typer.Option("--csv", help="print the result as CSV")] = False,
+    csv: Annotated[bool, typer.Option("--csv", help=CSV_HELP)] = False,
 ) -> None:
     """Query every stored answer with SQL (DuckDB)."""
     from snellen.exam.run import load_run
+    from snellen.files.spreadsheet import to_csv
 
     frame = load_run(run).sql(query)
     if json:
-        show_block(frame.to_json(orient="records", indent=1))
+        try:
+            show_block(frame.to_json(orient="records", indent=1, default_handler=str))
+        except (OverflowError, ValueError) as error:
+            raise UserError(
+                f"the result cannot be printed as JSON ({error}); cast it to text, as in x::varchar"
+            ) from None
     else:
-        show_block(frame.to_csv(index=False).rstrip("\n") if csv else frame.to_string(index=False))
+        show_block(to_csv(frame).rstrip("\n") if csv else frame.to_string(index=False))

@@ -15,6 +15,7 @@ from snellen.data.dataset import Dataset, Photo, Samples, Unreadable, limited
 from snellen.data.folder import folder
 from snellen.data.in9.reading import in9 as variants
 from snellen.data.manifest import manifest
+from snellen.data.names import storable
 from snellen.data.phantom import DIALS
 from snellen.data.phantom import phantom as generated  # under its own name it would hide the package
 from snellen.data.subset import OPTIONS, apply_options, only_ids, random_labels, without_classes
@@ -87,6 +88,8 @@ def load_data(text: str) -> Dataset:
     `?column=value` keeps only the rows with that value; several are joined with `&`. Options that any data take are
     `ids`, `without`, `random_labels` and `labels_seed`: see subset.py.
     """
+    if storable(text) != text:  # reports and run.json name it, and it must be readable from there
+        raise UserError(f"'{text}' has bytes that are not UTF-8; rename the file or folder, or make a link to it")
     scheme, colon, rest = text.partition(":")
     if not colon:
         raise UserError(

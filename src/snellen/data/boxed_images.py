@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -10,6 +11,7 @@ import numpy as np
 
 from snellen.data.dataset import Dataset, Photo, Samples, Unreadable, filter_rows
 from snellen.data.decode import decode_file
+from snellen.data.root import stamp
 from snellen.errors import UserError
 from snellen.hashing import checksum, key_of
 
@@ -23,7 +25,8 @@ class BoxedImage:
     `boxes` are float [n, 4] as x0, y0, x1, y1 in pixels of the file, maximum exclusive, as they were given (an object may
     reach out of the image); `names` are their classes; `place` is the class where there is no box. `size` is the (width,
     height) that the annotation `source` states. `problem` says what is wrong with it; `mask` gives the mask of an object by
-    its number. `annotated` is False where the image has no annotation at all.
+    its number, and `mask_mark` is what changes when these masks do. `annotated` is False where the image has no annotation at
+    all.
     """
 
     id: str
@@ -35,6 +38,7 @@ class BoxedImage:
     source: str = ""
     problem: str = ""
     mask: Callable[[int], np.ndarray] | None = None
+    mask_mark: Sequence[int] | str = ""
     annotated: bool = True
 
     @property
@@ -47,8 +51,8 @@ class BoxedImage:
 
     @property
     def name(self) -> str | None:
-        """The class of the image: of its only, or largest, object."""
-        return self.place if self.largest is None else self.names[self.largest]
+        """The class of the image: of its only, or largest, object; None where it is not known."""
+        return (self.place if self.largest is None else self.names[self.largest]) or None
 
     def read(self) -> Photo | Unreadable:
         """The photo with its boxes and mask, or what is wrong with it."""
@@ -66,7 +70,7 @@ class BoxedImage:
             return photo
         try:
             mask = self.mask(self.largest)
-        except Exception as error:  # decoders raise many kinds on damaged files
+        except UserError as error:
             return Unreadable(f"its mask cannot be read: {error}", "broken annotation")
         if mask.shape != (height, width):
             return Unreadable(
@@ -85,6 +89,9 @@ def boxed_dataset(
     """The dataset of a listing; classes are those named, sorted, unless their order is given; an unknown one is −1."""
     if not images:
         raise UserError(f"{text} lists no images")
+    repeated = [name for name, count in Counter(image.id for image in images).items() if count > 1]
+    if repeated:
+        raise UserError(f"{text} lists the image '{repeated[0]}' twice")
     names = [image.name for image in images]
     known = tuple(sorted({n for n in names if n is not None})) if classes is None else tuple(classes)
     if not known:
@@ -94,11 +101,15 @@ def boxed_dataset(
     counts = np.array([len(image.boxes) for image in images], np.int64)
     own: dict[str, np.ndarray] = {"objects": counts, "annotated": np.array([image.annotated for image in images])}
     samples = Samples(tuple(image.id for image in images), labels, {**own, **(columns or {})})
-    stats = [_stat(image.path) for image in images]
+    stats = [stamp(image.path) for image in images]
     outlines = checksum(np.concatenate([image.boxes for image in images]).astype("<f8").tobytes())
     annotations = [(image.size, image.problem, list(image.names)) for image in images]
-    fingerprint = key_of(["boxed", samples.ids, labels.tolist(), counts.tolist(), stats, outlines, annotations, known])
     masked = all(image.mask is not None for image in images)
+    more: dict[str, object] = {name: list(map(str, values)) for name, values in (columns or {}).items()}
+    if masked:
+        more = {"columns": more, "masks": [image.mask_mark for image in images]}
+    identity = ["boxed", samples.ids, labels.tolist(), counts.tolist(), stats, outlines, annotations, known]
+    fingerprint = key_of([*identity, more] if more else identity)
     facts = frozenset({"boxes", "masks"} if masked else {"boxes"})
 
     def read(positions: Sequence[int]) -> list[Photo | Unreadable]:
@@ -120,11 +131,3 @@ def _with_mask(photo: Photo | Unreadable) -> Photo | Unreadable:
     if isinstance(photo, Unreadable) or "mask" in photo.maps:
         return photo
     return replace(photo, maps={"mask": np.zeros(photo.image.shape[:2], bool)})
-
-
-def _stat(path: Path) -> tuple[int, int]:
-    try:
-        stat = path.stat()
-    except OSError:
-        return (0, 0)
-    return (stat.st_size, stat.st_mtime_ns)

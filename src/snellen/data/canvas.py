@@ -12,6 +12,11 @@ from snellen.data.dataset import Photo
 
 Interpolation = Literal["nearest", "bilinear", "bicubic", "lanczos", "box", "hamming"]
 Fit = Literal["crop", "squash", "pad", "native"]
+MOST_SCALED = 100_000_000  # pixels of a photo after scaling: a strip of 1 × 100,000 on 224 pixels would take gigabytes
+
+
+class Unshowable(ValueError):
+    """A photo that cannot be put on a canvas; what it says is the reason to list it with."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +77,7 @@ def placement(height: int, width: int, canvas: Canvas) -> tuple[tuple[int, int],
     """The size a photo is scaled to, and the offset (top, left) of the canvas in it; negative offsets mean padding."""
     if canvas.fit == "native":
         if (height, width) != (canvas.height, canvas.width):
-            raise ValueError(f"expected a photo of {canvas.height}x{canvas.width} pixels, got {height}x{width}")
+            raise Unshowable(f"expected a photo of {canvas.height}x{canvas.width} pixels, got {height}x{width}")
         return (height, width), (0, 0)
     scale = canvas.scale or max(canvas.height, canvas.width)
     if canvas.fit == "squash":
@@ -85,9 +90,19 @@ def placement(height: int, width: int, canvas: Canvas) -> tuple[tuple[int, int],
         target = (scale, int(scale * width / height))
     else:
         target = (int(scale * height / width), scale)
+    check_scaled((height, width), target)
     top = round((target[0] - canvas.height) / 2)
     left = round((target[1] - canvas.width) / 2)
     return target, (top, left)
+
+
+def check_scaled(size: tuple[int, int], target: tuple[int, int]) -> None:
+    """Refuse to scale a photo (height, width) to so many pixels that memory would not hold it."""
+    if target[0] * target[1] > MOST_SCALED:
+        raise Unshowable(
+            f"is too long for its width: {size[0]}x{size[1]} pixels scaled to {target[0]}x{target[1]} are more than "
+            f"{MOST_SCALED:,}"
+        )
 
 
 def _window(image: Image.Image, offset: tuple[int, int], canvas: Canvas) -> Image.Image:

@@ -1,143 +1,174 @@
 """`coco:annotations.json?images=DIR`: images, boxes and masks in one JSON file, as COCO has them.
 
 Without `?images=` the images are looked for beside the file and beside its folder. Masks are there where every annotation has
-a segmentation: run lengths exactly, polygons as Pillow fills them.
+a segmentation: run lengths exactly, polygons as Pillow fills them. An image without annotations has no label.
 """
 
 from __future__ import annotations
 
-import json
-from collections import Counter, defaultdict
-from collections.abc import Mapping
+import os
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import msgspec
 import numpy as np
-from PIL import Image, ImageDraw
 
 from snellen.data.boxed_images import NO_BOXES, BoxedImage, boxed_dataset
 from snellen.data.dataset import Dataset
-from snellen.data.manifest import below
+from snellen.data.listing_table import FARTHEST
+from snellen.data.root import Root
+from snellen.data.segmentation import is_outline, mask_of
 from snellen.errors import UserError
+from snellen.files import GIB, expand_home, fit, read_json
+from snellen.hashing import checksum
 
-Entry = dict[str, Any]  # of an image, an annotation or a category, as the JSON has it
-Listing = dict[str, list[Entry]]
+Id = int | float | str
+_Pixels = Annotated[float, msgspec.Meta(ge=-FARTHEST, le=FARTHEST)]
+_OWN = {"id", "file_name", "width", "height", "license", "coco_url", "flickr_url", "date_captured"}
+_TEXT = ("group", "video", "texture")  # columns that are words, whatever they are written as
+
+
+class Category(msgspec.Struct):
+    """A class by its id."""
+
+    id: Id
+    name: Annotated[str, msgspec.Meta(pattern=r"\S")] | int
+
+
+class Annotation(msgspec.Struct):
+    """An object in an image: its class, its box [x, y, width, height] and its outline, not yet decoded."""
+
+    category_id: Id
+    bbox: tuple[_Pixels, _Pixels, _Pixels, _Pixels]
+    image_id: Id | None = None
+    segmentation: msgspec.Raw = msgspec.Raw(b"null")
+
+
+class ImageEntry(msgspec.Struct):
+    """An image: its file and, where stated, its size in pixels."""
+
+    id: Id
+    file_name: str
+    width: _Pixels | None = None
+    height: _Pixels | None = None
+
+    @property
+    def size(self) -> tuple[int, int] | None:
+        return None if self.width is None or self.height is None else (int(self.width), int(self.height))
+
+
+class Listing(msgspec.Struct):
+    """The file; images keep their further fields, which become columns."""
+
+    images: list[dict[str, Any]]
+    annotations: list[Annotation]
+    categories: list[Category]
+
+
+class Images(msgspec.Struct):
+    """The images of a file, checked."""
+
+    images: list[ImageEntry]
 
 
 def coco(path: str, options: Mapping[str, str]) -> Dataset:
     """The images that a JSON file lists; ids are their file names, classes its categories by their numbers."""
-    file, text, conditions = Path(path).expanduser(), f"coco:{path}", dict(options)
-    listing = _load(file)
-    root = _root(file, listing, conditions.pop("images", None), text)
-    names = {entry["id"]: str(entry["name"]) for entry in sorted(listing["categories"], key=lambda c: c["id"])}
-    things: dict[object, list[Entry]] = defaultdict(list)
-    for number, thing in enumerate(listing["annotations"]):
-        where = f"{path}: annotation {thing.get('id', number)}"
-        if thing.get("category_id") not in names:
-            raise UserError(f"{where} has category_id {thing.get('category_id')!r}, which 'categories' does not list")
-        box = thing.get("bbox")
-        if not isinstance(box, list) or len(box) != 4 or not all(isinstance(v, int | float) for v in box):
-            raise UserError(f"{where} has bbox {box!r}; expected [x, y, width, height]")
-        things[thing.get("image_id")].append(thing)
-    outlined = bool(listing["annotations"]) and all(thing.get("segmentation") for thing in listing["annotations"])
-    images = [_image(entry, things.get(entry["id"], []), names, root, outlined) for entry in listing["images"]]
-    repeated = [name for name, count in Counter(image.id for image in images).items() if count > 1]
-    if repeated:
-        raise UserError(f"{path} lists the image '{repeated[0]}' twice")
-    own = {"id", "file_name", "width", "height", "license", "coco_url", "flickr_url", "date_captured"}
-    more = {
-        name: np.array([entry.get(name) for entry in listing["images"]])
-        for name in (listing["images"][0] if listing["images"] else {})
-        if name not in own and all(isinstance(entry.get(name), str | int | float) for entry in listing["images"])
-    }
-    return boxed_dataset(text, images, tuple(names.values()), more, conditions)
+    file, text, conditions = expand_home(path), f"coco:{path}", dict(options)
+    listing: Listing = read_json(file, Listing, "file", 8 * GIB)
+    images_alone: Images = fit({"images": listing.images}, Images, file)
+    entries = images_alone.images
+    if not entries:
+        raise UserError(f"{text} lists no images")
+    root = _root(file, entries[0].file_name, conditions.pop("images", None), text)
+    names = _names(listing.categories, path)
+    things: dict[Id | None, list[Annotation]] = defaultdict(list)
+    for number, thing in enumerate(listing.annotations):
+        if thing.category_id not in names:
+            raise UserError(
+                f"{path}: annotations[{number}] has category_id '{_short(thing.category_id)}', which 'categories' does not list"
+            )
+        things[thing.image_id].append(thing)
+    outlined = bool(listing.annotations) and all(is_outline(bytes(one.segmentation)) for one in listing.annotations)
+    seen: set[Id] = set()
+    images = []
+    for number, entry in enumerate(entries):
+        if entry.id in seen:
+            raise UserError(
+                f"{path}: images[{number}] has the id '{_short(entry.id)}', as an image before it; give each its own"
+            )
+        seen.add(entry.id)
+        place = root.find(entry.file_name, f"{path}: images[{number}]")
+        images.append(_image(entry, place, things.get(entry.id, []), names, outlined))
+    return boxed_dataset(text, images, tuple(dict.fromkeys(names.values())), _columns(listing.images), conditions)
 
 
-def _image(entry: Entry, things: list[Entry], names: Mapping[object, str], root: Path, outlined: bool) -> BoxedImage:
-    boxes = [[x, y, x + w, y + h] for x, y, w, h in (thing["bbox"] for thing in things)]
-    size = (int(entry["width"]), int(entry["height"])) if {"width", "height"} <= set(entry) else None
+def _names(categories: Sequence[Category], path: str) -> dict[Id, str]:
+    """Class names by id, in the order of the ids, numbers first; two ids may share a name, and are then one class."""
+    names: dict[Id, str] = {}
+    for one in sorted(categories, key=lambda one: (isinstance(one.id, str), one.id)):
+        if one.id in names:
+            raise UserError(f"{path}: two categories have the id '{_short(one.id)}'; give each its own")
+        names[one.id] = str(one.name)
+    return names
+
+
+def _image(
+    entry: ImageEntry, path: Path, things: Sequence[Annotation], names: Mapping[Id, str], outlined: bool
+) -> BoxedImage:
+    boxes = [[x, y, x + width, y + height] for x, y, width, height in (thing.bbox for thing in things)]
+    outlines = [bytes(thing.segmentation) for thing in things] if outlined and entry.size else []
     return BoxedImage(
-        str(entry["file_name"]),
-        below(root, str(entry["file_name"]), f"image {entry['id']}"),
-        tuple(names[thing["category_id"]] for thing in things),
+        entry.file_name,
+        path,
+        tuple(names[thing.category_id] for thing in things),
         np.array(boxes, float) if boxes else NO_BOXES,
-        size=size,
+        size=entry.size,
         source="its entry",
-        mask=partial(_outline, things, size) if outlined and size else None,
+        mask=partial(_outline, outlines, entry.size) if outlined and entry.size else None,
+        mask_mark=checksum(b"\n".join(outlines)) if outlines else "",
         annotated=bool(things),
     )
 
 
-def _outline(things: list[Entry], size: tuple[int, int], number: int) -> np.ndarray:
+def _outline(outlines: Sequence[bytes], size: tuple[int, int], number: int) -> np.ndarray:
     """bool [H, W]: the pixels of an object."""
-    width, height = size
-    outline = things[number]["segmentation"]
-    if isinstance(outline, dict):
-        counts = outline["counts"]
-        return filled_runs(unpacked(counts) if isinstance(counts, str) else counts, height, width)
-    canvas = Image.new("1", (width, height))
-    for polygon in outline:
-        ImageDraw.Draw(canvas).polygon([float(value) for value in polygon], fill=1)
-    return np.asarray(canvas)
+    return mask_of(outlines[number], *size)
 
 
-def unpacked(text: str) -> list[int]:
-    """Run lengths of COCO's text: groups of five bits, lowest first; see `packed` in the exports of the phantom world."""
-    lengths: list[int] = []
-    number = shift = 0
-    for sign in text:
-        group = ord(sign) - 48
-        number |= (group & 31) << shift
-        shift += 5
-        if not group & 32:
-            if group & 16:
-                number -= 1 << shift
-            lengths.append(number + (lengths[-2] if len(lengths) > 2 else 0))
-            number = shift = 0
-    return lengths
+def _columns(entries: Sequence[Mapping[str, Any]]) -> dict[str, np.ndarray]:
+    """Further fields of the images that all of them have, as words or numbers."""
+    columns: dict[str, np.ndarray] = {}
+    for name in entries[0]:
+        values = [entry.get(name) for entry in entries]
+        if name in _OWN or not all(isinstance(value, str | int | float) for value in values):
+            continue
+        if name in _TEXT or any(isinstance(value, str) for value in values):
+            columns[name] = np.array(list(map(str, values)), object)
+        else:
+            numbers = np.array(values)
+            columns[name] = numbers if numbers.dtype != object else np.array(list(map(str, values)), object)
+    return columns
 
 
-def filled_runs(lengths: list[int], height: int, width: int) -> np.ndarray:
-    """bool [H, W]: a mask from the lengths of its runs down the columns, the first of which is outside."""
-    inside = np.arange(len(lengths)) % 2 == 1
-    flat = np.repeat(inside, lengths)
-    if len(flat) != height * width:
-        raise ValueError(f"run lengths of {len(flat)} pixels for an image of {width}x{height}")
-    return flat.reshape(width, height).T
+def _short(id: Id) -> str:
+    return str(id)[:60]
 
 
-def _root(file: Path, listing: Listing, folder: str | None, text: str) -> Path:
+def _root(file: Path, first: str, folder: str | None, text: str) -> Root:
     """The folder of the images: the one given, else one near the file that holds the first image."""
     if folder is not None:
-        root = Path(folder).expanduser()
-        if not root.is_dir():
+        place = expand_home(folder)
+        if not os.path.isdir(place):
             raise UserError(f"no folder '{folder}'; give the folder of the images, as in {text}?images=DIR")
-        return root
-    if not listing["images"]:
-        raise UserError(f"{text} lists no images")
-    first = str(listing["images"][0]["file_name"])
-    near = [file.parent, file.parent.parent, *sorted(p for p in file.parent.parent.iterdir() if p.is_dir())]
-    for root in near:
-        if (root / first).is_file():
-            return root
-    raise UserError(f"'{first}' is not near {file}; name the folder of the images, as in {text}?images=DIR")
-
-
-def _load(file: Path) -> Listing:
-    if not file.is_file():
-        raise UserError(f"no file '{file}'")
+        return Root(place, "images")
     try:
-        listing = json.loads(file.read_bytes())
-    except ValueError as error:
-        reason = f"line {error.lineno}: {error.msg}" if isinstance(error, json.JSONDecodeError) else str(error)
-        raise UserError(f"{file} cannot be read as JSON: {reason}") from None
-    for name in ("images", "annotations", "categories"):
-        if not isinstance(listing, dict) or not isinstance(listing.get(name), list):
-            raise UserError(f"{file} has no list '{name}'; expected COCO's images, annotations and categories")
-    for name, wanted in (("images", ("id", "file_name")), ("categories", ("id", "name"))):
-        for number, entry in enumerate(listing[name]):
-            missing = [w for w in wanted if not isinstance(entry, dict) or w not in entry]
-            if missing:
-                raise UserError(f"{file}: entry {number} of '{name}' has no '{missing[0]}'")
-    return listing
+        beside = sorted(one for one in file.parent.parent.iterdir() if os.path.isdir(one))
+    except OSError:
+        beside = []
+    for place in (file.parent, file.parent.parent, *beside):
+        if os.path.isfile(place / first):
+            return Root(place, "images")
+    raise UserError(f"'{first[:200]}' is not near {file}; name the folder of the images, as in {text}?images=DIR")

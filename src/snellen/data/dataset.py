@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -12,6 +12,8 @@ import numpy as np
 from snellen.data.keys import sample_keys
 from snellen.errors import UserError
 from snellen.hashing import checksum, key_of
+
+_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,5}")
 
 
 @dataclass(frozen=True)
@@ -145,14 +147,17 @@ def filter_rows(data: Dataset, conditions: Mapping[str, str]) -> Dataset:
     return data.at(np.flatnonzero(keep)) if conditions else data
 
 
-def number_labels(names: Sequence[object]) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Label indices and class names of a label column: whole numbers (of up to six digits) keep their order, words are sorted."""
-    words = [str(n).strip() for n in names]
-    numbers = all(re.fullmatch(r"-?[0-9]{1,6}", w) for w in words)
-    classes = sorted(set(words), key=int) if numbers else sorted(set(words))
-    if numbers:
-        top = max(int(w) for w in classes)
-        if min(int(w) for w in classes) >= 0:
-            classes = [str(i) for i in range(top + 1)]
-    index = {name: i for i, name in enumerate(classes)}
-    return np.array([index[str(int(w)) if numbers else w] for w in words], np.int64), tuple(classes)
+def number_labels(names: Iterable[object]) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Label indices and class names of a label column; an empty label is unknown, −1.
+
+    Where every label is a whole number of up to six digits, written plainly, the numbers keep their order. Else they are words,
+    sorted: `01` is one, and so is `1.0`.
+    """
+    words = [str(name).strip() for name in names]
+    classes = sorted(set(words) - {""})
+    if classes and all(_WHOLE.fullmatch(word) for word in classes):
+        classes.sort(key=int)
+        if int(classes[0]) >= 0:
+            classes = [str(number) for number in range(int(classes[-1]) + 1)]
+    index = {"": -1, **{name: label for label, name in enumerate(classes)}}
+    return np.array([index[word] for word in words], np.int64), tuple(classes)

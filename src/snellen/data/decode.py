@@ -2,42 +2,36 @@
 
 from __future__ import annotations
 
-import io
-import warnings
 from pathlib import Path
 
 import numpy as np
 from PIL import Image, ImageOps
 
 from snellen.data.dataset import Photo, Unreadable
+from snellen.errors import UserError
+from snellen.files.picture import open_image, read_image
+from snellen.files.plain import NotRead
 from snellen.hashing import checksum
 
-LARGEST = 200_000_000  # pixels; a larger file is taken for a decompression bomb
-Image.MAX_IMAGE_PIXELS = LARGEST
+_ROWS = 1 << 22  # pixels of deep grey that are scaled at once
 
 
 def decode_file(path: Path) -> Photo | Unreadable:
     """The photo in a file, or why there is none."""
     try:
-        content = path.read_bytes()
-    except OSError as error:
-        return Unreadable(f"cannot be read: {error.strerror or error}")
+        content = read_image(path)
+    except NotRead as error:
+        return Unreadable(f"'{path.name}' cannot be read: {error.reason}")
     return decode_bytes(content)
 
 
 def decode_bytes(content: bytes) -> Photo | Unreadable:
     """The photo in an encoded file's content, or why there is none."""
-    if not content:
-        return Unreadable("the file is empty")
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", Image.DecompressionBombWarning)
-            with Image.open(io.BytesIO(content)) as opened:
-                image = upright_rgb(opened)
-    except (Image.DecompressionBombError, Image.DecompressionBombWarning):
-        return Unreadable(f"has more than {LARGEST:,} pixels")
-    except Exception as error:  # Pillow's decoders raise many kinds on damaged files
-        return Unreadable(f"cannot be decoded: {str(error) or type(error).__name__}")
+        with open_image(content) as opened:
+            image = upright_rgb(opened)
+    except UserError as error:
+        return Unreadable(str(error))
     return Photo(image, checksum(content))
 
 
@@ -54,9 +48,15 @@ def upright_rgb(image: Image.Image) -> np.ndarray:
 
 
 def _deep_grey(image: Image.Image) -> np.ndarray:
-    """Grey of more than 8 bits, scaled by its range: 65,535 is white, or 1.0 for floats up to 1."""
-    values = np.asarray(image).astype(np.float64)
-    top = values.max(initial=0.0)
+    """Grey of more than 8 bits, scaled by its range: 65,535 is white, or 1.0 for floats up to 1; what is no number is black."""
+    values = np.asarray(image)
+    top = np.max(values, initial=0, where=~np.isnan(values)) if image.mode == "F" else values.max(initial=0)
     scale = 255.0 if image.mode == "F" and top <= 1 else 255.0 / 65535.0 if top > 255 or image.mode != "F" else 1.0
-    grey = np.clip(np.rint(values * scale), 0, 255).astype(np.uint8)
+    grey = np.empty(values.shape, np.uint8)
+    step = max(1, _ROWS // values.shape[1])
+    for start in range(
+        0, len(values), step
+    ):  # a few rows at a time: eight bytes a pixel would be much for a large image
+        some = np.nan_to_num(values[start : start + step].astype(np.float64), posinf=np.inf, neginf=-np.inf)
+        grey[start : start + step] = np.clip(np.rint(some * scale), 0, 255)
     return np.repeat(grey[:, :, None], 3, axis=2)

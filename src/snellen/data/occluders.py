@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import functools
-import io
-import warnings
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,10 @@ import numpy as np
 from PIL import Image, ImageOps
 
 from snellen.data.keys import sample_keys
+from snellen.data.names import different
 from snellen.errors import UserError
+from snellen.files.picture import open_image, read_image
+from snellen.files.tree import files_below
 from snellen.hashing import checksum, key_of
 
 EXTENSIONS = {".png", ".webp"}
@@ -39,21 +41,20 @@ class Occluders:
 
 def read_occluders(folder: str | Path) -> Occluders:
     """The cut-outs below a folder (PNG or WebP); of more than 256 those that a hash of their names chooses."""
-    root = Path(folder).expanduser()
-    if not root.is_dir():
+    root = Path(os.path.expanduser(folder))
+    if not os.path.isdir(root):
         raise UserError(f"no folder '{folder}' of cut-outs; give --occluders a folder of PNGs with transparency")
-    files = {file.relative_to(root).as_posix(): file for file in sorted(root.rglob("*")) if _is_image(file, root)}
-    if not files:
+    paths = files_below(root, EXTENSIONS)
+    if not paths:
         raise UserError(f"folder '{folder}' holds no cut-outs; put PNGs with transparency into it")
+    ids = different([file.relative_to(root).as_posix() for file in paths], f"folder '{folder}'", "name")
+    files = dict(zip(ids, paths))
     names = sorted(files)
     if len(names) > MOST:
         names = sorted(names[row] for row in np.argsort(sample_keys(names), kind="stable")[:MOST])
     cutouts, sums = [], []
     for name in names:
-        try:
-            content = files[name].read_bytes()
-        except OSError as error:
-            raise UserError(f"cut-out '{files[name]}' cannot be read: {error.strerror or error}") from None
+        content = read_image(files[name], "cut-out")
         cutouts.append(_cutout(_decode(content, str(files[name])), str(files[name])))
         sums.append(checksum(content))
     return Occluders(str(folder), tuple(names), tuple(cutouts), key_of(["occluders", names, sums]), len(files))
@@ -117,19 +118,13 @@ def _smaller(cutout: np.ndarray, longest: int) -> np.ndarray:
     return hard if hard[:, :, 3].any() else _harden(np.asarray(Image.fromarray(cutout).resize(size, 0)))
 
 
-def _is_image(file: Path, root: Path) -> bool:
-    hidden = any(part.startswith(".") for part in file.relative_to(root).parts)
-    return not hidden and file.suffix.lower() in EXTENSIONS and file.is_file()
-
-
 def _decode(content: bytes, name: str) -> Image.Image:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", Image.DecompressionBombWarning)
-            image = Image.open(io.BytesIO(content))
+        with open_image(content) as image:
             image.load()
-    except Exception as error:  # Pillow's decoders raise many kinds on damaged files
-        raise UserError(f"cut-out '{name}' cannot be decoded: {str(error) or type(error).__name__}") from None
+    except UserError as error:
+        reason = str(error).removeprefix("cannot be decoded: ")
+        raise UserError(f"cut-out '{name}' cannot be decoded: {reason}") from None
     return image
 
 

@@ -5,6 +5,7 @@ They are options of every kind of data: `folder:x?ids=tail.txt&without=truck,cat
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,7 @@ import numpy as np
 from snellen.data.dataset import Dataset, Samples
 from snellen.data.keys import uniform
 from snellen.errors import UserError, unknown
+from snellen.files import MIB, read_text
 from snellen.hashing import key_of
 
 Number = TypeVar("Number", int, float)
@@ -100,21 +102,25 @@ def only_ids(data: Dataset, file: str | Path) -> Dataset:
 
 def read_ids(data: Dataset, file: str | Path, limited: bool = False) -> frozenset[str]:
     """The ids that a text file lists, one per line; each must be the data's, unless it is known to be only a part (`limited`)."""
-    path = Path(file).expanduser()
-    if not path.is_file():
-        raise UserError(f"no file '{file}' of sample ids")
-    try:
-        lines = [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines()]
-    except (UnicodeDecodeError, OSError) as error:
-        raise UserError(f"{file} cannot be read as a list of sample ids: {error}") from None
+    lines = _lines(file)
     known = set(data.samples.ids)
-    for number, name in enumerate(lines, 1):
+    wanted = [line if line in known else line.strip() for line in lines]  # spaces may belong to a name
+    for number, name in enumerate(wanted, 1):
         if name and name not in known and not limited:
             first = data.samples.ids[0] if len(data) else "none"
             raise UserError(f"{file} line {number}: {data.text} has no sample '{name[:200]}'; its first is '{first}'")
-    if not any(lines):
+    if not any(wanted):
         raise UserError(f"{file} lists no sample ids; write one per line")
-    return frozenset(known.intersection(lines))
+    return frozenset(known.intersection(wanted))
+
+
+def _lines(file: str | Path) -> list[str]:
+    """The lines of a list of ids; only a line feed ends one, since names may have every other character."""
+    path = Path(os.path.expanduser(file))
+    if not os.path.exists(path):
+        raise UserError(f"no file '{file}' of sample ids")
+    text = read_text(path, "list of sample ids", 256 * MIB)
+    return [line.removesuffix("\r") for line in text.split("\n")]
 
 
 def _number(name: str, value: str, kind: type[Number]) -> Number:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -18,13 +19,13 @@ def stored_variants(data: Dataset, kinds: Iterable[str]) -> dict[str, Dataset]:
 
     scheme, _, rest = data.text.partition(":")
     place, question, query = rest.partition("?")
-    path = Path(place).expanduser()
+    path = Path(os.path.expanduser(place))
     if scheme != "in9" or path.name != "original":
         return {}
     variants: dict[str, Dataset] = {}
     samples = set(data.samples.ids)
     for kind in dict.fromkeys(kinds):
-        if not (path.parent / kind).is_dir():
+        if not os.path.isdir(path.parent / kind):
             continue
         whole = load_data(f"in9:{path.parent / kind}{question}{query}")
         if whole.classes != data.classes:

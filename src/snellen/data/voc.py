@@ -9,35 +9,46 @@ folders named by WordNet id, as ImageNet's do.
 
 from __future__ import annotations
 
+import math
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from xml.etree import ElementTree
+from typing import TYPE_CHECKING
 
 import numpy as np
-from PIL import Image
 
 from snellen.data.boxed_images import NO_BOXES, BoxedImage, boxed_dataset, switch
 from snellen.data.dataset import Dataset
 from snellen.data.folder import EXTENSIONS
+from snellen.data.listing_table import FARTHEST
+from snellen.data.names import storable
+from snellen.data.root import stamp
 from snellen.errors import UserError
+from snellen.files import expand_home, read_bytes
+from snellen.files.picture import open_image, read_image
+from snellen.files.xml_file import read_xml
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
 
 _WNID = re.compile(r"n\d{8}")
+_PIXELS = re.compile(r"[0-9]{1,7}(\.0*)?")
 
 
 def voc(path: str, options: Mapping[str, str]) -> Dataset:
     """The images below a folder with their annotations; ids are their paths in the folder of images."""
-    text, root = f"voc:{path}", Path(path).expanduser()
+    text, root = f"voc:{path}", expand_home(path)
     conditions = dict(options)
     images = root / conditions.pop("images", "JPEGImages")
     annotations = root / conditions.pop("annotations", "Annotations")
     for folder, option in ((images, "images"), (annotations, "annotations")):
-        if not folder.is_dir():
-            raise UserError(f"no folder '{folder}'; name it, as in {text}?{option}=FOLDER")
+        if not os.path.isdir(folder):
+            raise UserError(f"no folder '{storable(str(folder))}'; name it, as in {text}?{option}=FOLDER")
     split, masked = conditions.pop("split", None), switch(conditions, "masks", ("false", "true"), text) == "true"
-    files = sorted(p for p in images.rglob("*") if p.suffix.lower() in EXTENSIONS and p.is_file())
+    files = sorted(one for one in _files_below(images) if one.suffix.lower() in EXTENSIONS and os.path.isfile(one))
     if split is not None:
         files = _split(root, split, files, "Segmentation" if masked else "Main")
     nested = [p for p in files if _WNID.fullmatch(p.parent.name)]
@@ -47,58 +58,92 @@ def voc(path: str, options: Mapping[str, str]) -> Dataset:
         inside = file.relative_to(images)
         xml, outline = inside.with_suffix(".xml"), root / "SegmentationObject" / inside.with_suffix(".png")
         image = BoxedImage(
-            inside.as_posix(),
+            storable(inside.as_posix()),
             file,
-            place=inside.parts[0] if len(inside.parts) > 1 else None,
-            source=f"{annotations.name}/{xml.as_posix()}",
+            place=storable(inside.parts[0]) if len(inside.parts) > 1 else None,
+            source=storable(f"{annotations.name}/{xml.as_posix()}"),
             mask=partial(_object, outline) if masked else None,
+            mask_mark=stamp(outline) if masked else "",
         )
         listing.append(_annotated(image, annotations / xml, first))
     return boxed_dataset(text, listing, conditions=conditions)
 
 
-def _split(root: Path, split: str, files: list[Path], task: str) -> list[Path]:
+def _files_below(folder: Path) -> list[Path]:
+    """Every file below a folder, without following links to folders."""
+    return [Path(place) / name for place, _, names in os.walk(folder) for name in names]
+
+
+def _split(root: Path, split: str, files: Sequence[Path], task: str) -> list[Path]:
     """The files that a list of ImageSets names: the task's own list, else any of that name."""
-    lists = sorted((root / "ImageSets").rglob(f"{split}.txt"), key=lambda p: (p.parent.name != task, p))
+    sets = root / "ImageSets"
+    lists = sorted(
+        (Path(place) / name for place, folders, names in os.walk(sets) for name in (*folders, *names)
+         if name == f"{split}.txt"),
+        key=lambda one: (one.parent.name != task, one),
+    )  # fmt: skip
     if not lists:
+        raise UserError(f"no list '{split}.txt' below {sets}; leave out ?split=, or name one that is there")
+    content = read_bytes(lists[0], "list of images")
+    if b"\0" in content:
+        raise UserError(f"{lists[0]} is not a list of images; expected text, one name per line")
+    names = content.decode("utf-8", "surrogateescape").removeprefix("\ufeff").splitlines()
+    wanted = {line.split()[0] for line in names if line.strip()}
+    chosen = [file for file in files if file.stem in wanted]
+    if not chosen:
         raise UserError(
-            f"no list '{split}.txt' below {root / 'ImageSets'}; leave out ?split=, or name one that is there"
+            f"{lists[0]} names none of the {len(files):,} images; expected one per line, without its ending"
         )
-    wanted = {line.split()[0] for line in lists[0].read_text().splitlines() if line.strip()}
-    return [file for file in files if file.stem in wanted]
+    return chosen
 
 
 def _annotated(image: BoxedImage, file: Path, first: int) -> BoxedImage:
     """The image with what its XML file says: names, boxes and size; or that it is missing, or what is wrong with it."""
-    try:
-        root = ElementTree.fromstring(file.read_bytes())
-    except FileNotFoundError:
+    if not os.path.lexists(file):
         return replace(image, annotated=False)
-    except OSError as error:
-        return replace(image, problem=f"{image.source} cannot be read: {error.strerror or error}")
-    except ElementTree.ParseError as error:
-        line, column = error.position
-        return replace(image, problem=f"{image.source} line {line}: not well-formed XML at column {column + 1}")
-    names, boxes = [], []
     try:
-        for number, thing in enumerate(root.iter("object"), 1):
-            names.append((thing.findtext("name") or "").strip())
-            ends = [thing.findtext(f"bndbox/{tag}") for tag in ("xmin", "ymin", "xmax", "ymax")]
-            if not names[-1] or None in ends:
-                raise ValueError(f"object {number} has no name or no whole bndbox")
-            x0, y0, x1, y1 = (float(end) for end in ends if end is not None)
-            boxes.append([x0 - first, y0 - first, x1 - first + 1, y1 - first + 1])
-        width, height = (root.findtext(f"size/{tag}") for tag in ("width", "height"))
-        size = None if width is None or height is None else (int(width), int(height))
-    except ValueError as error:
-        return replace(image, problem=f"{image.source}: {error}")
-    corners = np.array(boxes, float) if boxes else NO_BOXES
-    if not np.isfinite(corners).all():
-        return replace(image, problem=f"{image.source}: a corner of a box is no number")
-    return replace(image, names=tuple(names), boxes=corners, size=size)
+        root = read_xml(file, "file of annotations", name=image.source)
+        things = [_thing(one, number, first) for number, one in enumerate(root.iter("object"), 1)]
+        size = _size(root)
+    except UserError as error:
+        reason = str(error)
+        return replace(image, problem=reason if image.source in reason else f"{image.source}: {reason}")
+    corners = np.array([corners for _, corners in things], float) if things else NO_BOXES
+    return replace(image, names=tuple(name for name, _ in things), boxes=corners, size=size)
+
+
+def _thing(thing: Element, number: int, first: int) -> tuple[str, list[float]]:
+    """The class and the box, maximum exclusive, of an object."""
+    name = (thing.findtext("name") or "").strip()
+    ends = [thing.findtext(f"bndbox/{tag}") for tag in ("xmin", "ymin", "xmax", "ymax")]
+    if not name or None in ends:
+        raise UserError(f"object {number} has no name or no whole bndbox")
+    try:
+        x0, y0, x1, y1 = (float(end) for end in ends if end is not None)
+    except ValueError:
+        raise UserError(f"a corner of object {number} is no number: {', '.join(map(str, ends))[:100]}") from None
+    if not all(math.isfinite(end) and abs(end) <= FARTHEST for end in (x0, y0, x1, y1)):
+        raise UserError(f"a corner of object {number} is no place in an image: {x0:g}, {y0:g}, {x1:g}, {y1:g}")
+    return name, [x0 - first, y0 - first, x1 - first + 1, y1 - first + 1]
+
+
+def _size(root: Element) -> tuple[int, int] | None:
+    """(width, height) where the file states it."""
+    stated = [root.findtext(f"size/{tag}") for tag in ("width", "height")]
+    if None in stated:
+        return None
+    width, height = (number.strip() if number is not None else "" for number in stated)
+    if not _PIXELS.fullmatch(width) or not _PIXELS.fullmatch(height):
+        raise UserError(f"its size is no number of pixels: '{width[:20]}' x '{height[:20]}'")
+    return int(float(width)), int(float(height))
 
 
 def _object(file: Path, number: int) -> np.ndarray:
     """bool [H, W]: the pixels of an object, by its place in the XML file, in a palette image that numbers them from 1."""
-    with Image.open(file) as image:
-        return np.asarray(image) == number + 1
+    with open_image(read_image(file, "mask")) as image:
+        values = np.asarray(image)
+    if values.ndim != 2:
+        raise UserError(
+            f"it has {values.shape[-1]} channels; expected one, a palette image that numbers objects from 1"
+        )
+    return values == number + 1

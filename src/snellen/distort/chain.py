@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from snellen.distort.distortion import Covering, Distortion, Moving
+from snellen.distort.photometric.stage import Photometric
+from snellen.distort.photometric.tones import Tones
 from snellen.distort.view import View
 
 if TYPE_CHECKING:
@@ -96,10 +98,17 @@ def show(distortion: Distortion, images: Tensor, view: View) -> tuple[Tensor, Te
     """The distorted images and the pixels that were painted over (bool [B, H, W]; None where nothing covers).
 
     Each cover is made once and moves along with later geometric stages, and so does the saliency of the clean images.
+    Photometric stages that follow each other share their tones, so that their tables become one.
     """
     cover: Tensor | None = None
+    tones: Tones | None = None
     for number, stage in enumerate(stages_of(distortion)):
         at = view.at_stage(number)
+        if isinstance(stage, Photometric):
+            tones = tones or Tones(images)
+            stage.develop(tones, at)
+            continue
+        images, tones = (images if tones is None else tones.pixels), None
         if isinstance(stage, Covering):
             images, own = stage.paste(images, at)
             cover = own if cover is None else cover | own
@@ -109,7 +118,7 @@ def show(distortion: Distortion, images: Tensor, view: View) -> tuple[Tensor, Te
             cover = None if cover is None else stage.move(cover, at)
             if view.saliency is not None:
                 view = replace(view, saliency=stage.move(view.saliency, at), ranks=None)
-    return images, cover
+    return (images if tones is None else tones.pixels), cover
 
 
 def moved(distortion: Distortion, maps: Tensor, view: View) -> Tensor:

@@ -14,6 +14,7 @@ from snellen.distort.fourier import Fourier
 from snellen.distort.law import LAWS
 from snellen.distort.mix import Mix
 from snellen.distort.noise import Noise
+from snellen.distort.photometric import PHOTOMETRIC
 from snellen.distort.salient import Salient
 from snellen.distort.shuffle import Shuffle
 from snellen.distort.soft_shuffle import SoftShuffle
@@ -31,6 +32,7 @@ DISTORTIONS: dict[str, type[Distortion]] = {
     "noise": Noise,
     "mix": Mix,
     "background": Background,
+    **PHOTOMETRIC,
 }
 
 

@@ -144,7 +144,8 @@ def _group_passes(
         stored = present.get(shard, Present())
         missing = keys.difference(stored.cells)
         missing_cells = [one for one in cells if one.key in missing]
-        needed = _maps_by_key(missing_cells, [one for one in maps if shard not in map_shards[one.key]])
+        lost = [one for one in by_key.values() if shard not in map_shards[one.key]]  # also of cells that are there
+        needed = _maps_by_key(missing_cells, lost)
         if missing_cells or needed:
             shown = frozenset({one.shown for one in missing_cells} - stored.shown)
             missing_maps = frozenset(key for key in needed if shard not in map_shards[key])

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from snellen.checks import certain, refusal
 from snellen.engine import Plan, Progress, Store, read_answers
 from snellen.engine.ask.watchdog import Watchdog
 from snellen.engine.keep.failures import TooManyFailures, check_failures, discard_failures
-from snellen.engine.keep.lock import writer_lock
-from snellen.engine.keep.repair import repair
+from snellen.engine.keep.repair import Repair, repair_store
 from snellen.engine.keep.run_json import record
+from snellen.engine.keep.thumbnails import redraw
 from snellen.engine.settings import Cluster
 from snellen.errors import UserError
 from snellen.exam.conclude import add_report_pictures, check, conclude
-from snellen.exam.folder import empty, run_folder
+from snellen.exam.folder import empty
 from snellen.exam.look_first import FirstLook
 from snellen.exam.prepare import Prepared
 from snellen.exam.run import Run
+from snellen.lock import own_folder
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,15 +42,12 @@ def carry_out(prepared: Prepared, progress: Progress, execution: Execution) -> R
     from snellen.report import write_findings, write_results
 
     folder = prepared.folder
-    if prepared.fresh:
-        prepared.plan()  # what cannot be carried out is refused before anything is removed
-    with run_folder(folder), writer_lock(folder):
-        if prepared.fresh:
-            empty(folder)
-        for notice in repair(Store(folder)):
+    with own_folder(folder):
+        prepared, store = prepared.as_it_is_now(), Store(folder)
+        repair = Repair() if prepared.fresh else repair_store(store)
+        for notice in repair.notices:
             progress.note(notice)
-        plan = replace(prepared, fresh=False).plan()
-        store = Store(folder)
+        plan = prepared.plan()
         facts = record(
             prepared.inputs,
             plan,
@@ -65,6 +63,9 @@ def carry_out(prepared: Prepared, progress: Progress, execution: Execution) -> R
             raise UserError(f"nothing was asked: {refusal(certain(early))}")
         for doubt in early:
             progress.warn(str(doubt))
+        if prepared.fresh:  # only now, when nothing is left that could refuse the run
+            empty(folder)
+        redraw(repair.pictures, plan, store, prepared.inputs.pools)
         ask_missing(prepared, plan, facts, progress, execution)
         everyone = read_answers(store, plan.cells, prepared.inputs.data, plan.maps, plan.trials)
         doubts = check(prepared, everyone, facts["preprocessing"])
@@ -101,11 +102,12 @@ def ask_missing(
             if execution.cluster is not None:
                 progress.note("trials, whose questions depend on answers, run on this machine, not on the cluster")
             facts["settings"]["batch_size"] = _run_trials(prepared, plan, store, progress, execution)
-        check_failures(store, (*plan.cells, *plan.maps), {on: len(one) for on, one in data.items()})
+        check_failures(store, (*plan.cells, *plan.maps), data)
     except TooManyFailures:
         discard_failures(store)
+        store.write_facts({**facts, **store.inventory()})
         raise
-    store.write_facts(facts)
+    store.write_facts({**facts, **store.inventory()})
 
 
 def _run_passes(prepared: Prepared, plan: Plan, store: Store, progress: Progress, execution: Execution) -> int | None:

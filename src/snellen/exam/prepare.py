@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from snellen.audits import Audit, Baseline, Exam, default_audits, parse_audits
 from snellen.data import Dataset, limited, load_data
 from snellen.data.occluders import Occluders, read_occluders
@@ -29,8 +31,9 @@ from snellen.models.subject import Subject, subjects_of
 @dataclass(frozen=True, kw_only=True)
 class Prepared:
     """All that is known before the first image is shown; `before` is the run.json that the folder already has. `reasons` say
-    why an audit that was not named is run (by its text)."""
+    why an audit that was not named is run (by its text); `request` is what all this was made of."""
 
+    request: AuditRequest
     folder: Path
     inputs: Inputs
     audits: Sequence[Audit]
@@ -47,17 +50,23 @@ class Prepared:
         trials = [trial for one in self.audits for trial in one.trials(self.exam)]
         return make_plan(self.inputs, Requests(cells, maps, trials), Store(self.folder, ignored=self.fresh))
 
+    def as_it_is_now(self) -> Prepared:
+        """The same, prepared again where the folder's run.json is no longer the one that was compared with; under the
+        folder's lock it stays so."""
+        return self if self.fresh or Store(self.folder).facts() == self.before else prepare(self.request)
+
 
 def prepare(request: AuditRequest) -> Prepared:
     """Everything up to the plan; nothing is written, and torch is not needed where nothing is left to ask."""
     if request.out is None:
         raise ValueError("a request is prepared for a run folder; give it out")
-    check_folder(request.out)
+    check_folder(request.out, request.fresh)
     before = {} if request.fresh else Store(request.out).facts()
     data = {"test": _dataset(request.data, request.limit)}
     if request.train is not None:
         data["train"] = _dataset(request.train, request.limit)
     _check_train(data)
+    _check_labels(data)
     settings = _settings(request, before)
     defaults = default_audits(data["test"], before.get("audits", ())) if request.audits is None else []
     audits = [Baseline(), *(one for one, _ in defaults), *(parse_audits(request.audits) if request.audits else ())]
@@ -92,8 +101,9 @@ def prepare(request: AuditRequest) -> Prepared:
     texts |= {role: one.text for role, one in variants.items()}
     inputs = Inputs(subjects=subjects, data=data, labels=labels, settings=settings, pools=pools, texts=texts)
     check_same(inputs, before, request.out)
-    notices = _notices(subjects, warnings, occluders)
+    notices = [*_notices(subjects, warnings, occluders), *_unlabelled(data)]
     return Prepared(
+        request=request,
         folder=request.out,
         inputs=inputs,
         audits=audits,
@@ -173,6 +183,28 @@ def _check_train(data: Mapping[str, Dataset]) -> None:
             f"the training data {data['train'].text} are the test data, image for image, so there is no gap to look at; "
             "pass --train the images that the model was trained on"
         )
+
+
+def _check_labels(data: Mapping[str, Dataset]) -> None:
+    """Refuse data of which no label is known: no answer could be right or wrong."""
+    for dataset in data.values():
+        if not (dataset.samples.labels >= 0).any():
+            raise UserError(f"no image of {dataset.text} has a label, so no answer can be right or wrong; add labels")
+
+
+def _unlabelled(data: Mapping[str, Dataset]) -> list[str]:
+    """A notice for each dataset with images whose label is not known."""
+    notices = []
+    for on, dataset in data.items():
+        rows = np.flatnonzero(dataset.samples.labels < 0)
+        if len(rows):
+            few = "; ".join(dataset.samples.ids[row] for row in rows[:5])
+            more = "; …" if len(rows) > 5 else ""
+            notices.append(
+                f"{len(rows)} of {len(dataset)} {on} images have no label and are left out of accuracy and of every measure that "
+                f"needs one ({few}{more})"
+            )
+    return notices
 
 
 def _dataset(data: object, limit: int | None) -> Dataset:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from snellen.engine.keep.run_folder import RunFolder
+from snellen.engine.keep.shard_file import damaged, is_whole
 from snellen.errors import UserError, unknown
 from snellen.files import expand_home
 
@@ -55,6 +59,7 @@ class Run(RunFolder):
         from snellen.engine.requests.map import MapRequest
 
         request = MapRequest(method, layer, on, parse(distortion), seed)
+        self.check_files(["maps"])
         return together(stored_maps(self.store, self.map_key(model, run, request)))
 
     def map_key(self, model: str, run: int | str, request: MapRequest) -> str:
@@ -83,26 +88,30 @@ class Run(RunFolder):
         return dict(facts["models"][model][name])
 
     def sql(self, query: str) -> pd.DataFrame:
-        """The result of an SQL query over the tables cells, samples, shown and answers, and trials where
-        there are any."""
-        import duckdb
+        """The result of an SQL query over the tables cells, samples, shown and answers, and trials where there are any.
 
-        views = []
-        with duckdb.connect() as connection:
-            for table in (*TABLES, "trials"):
-                files = [str(file) for file in self.store.files(table)]
-                if not files and table == "trials":
-                    continue  # few audits have them
-                if not files:
-                    raise UserError(f"{self.path} holds no {table} yet; is it a run folder?")
-                listed = ", ".join("'" + file.replace("'", "''") + "'" for file in files)
-                views.append(f"create view {table} as select * from read_parquet([{listed}], union_by_name=true)")
-            try:
-                for view in views:
-                    connection.execute(view)
-                return connection.execute(query).df()
-            except duckdb.Error as error:
-                raise UserError(f"the query failed: {str(error).splitlines()[0]}") from None
+        It may read these tables and nothing else of this machine, and change nothing.
+        """
+        from snellen.exam.query import mentions, run_query
+
+        tables = {table: self.store.files(table) for table in (*TABLES, "trials")}
+        for table, files in tables.items():
+            if not files and table != "trials":  # few audits have them
+                raise UserError(f"{self.path} holds no {table} yet; is it a run folder?")
+        chosen = [table for table in tables if mentions(query, table)] or list(tables)  # only these are opened
+        self._check(chosen, tables)
+        return run_query(query, {table: tables[table] for table in chosen if tables[table]})
+
+    def _check(self, names: Sequence[str], tables: Mapping[str, Sequence[Path]]) -> None:
+        """Refuse tables of which a file is missing or is not what it was written as."""
+        self.check_files(names)
+        if "cells" in names:
+            self.store.cells()
+        files = [file for name in names if name != "cells" for file in tables[name]]
+        with ThreadPoolExecutor(max_workers=2) as pool:
+            for file, whole in zip(files, pool.map(is_whole, files)):
+                if not whole:
+                    raise damaged(file)
 
     def report(self, path: Path | str | None = None) -> Path:
         """Write the report (HTML, or Markdown where the name ends in .md); its path."""
@@ -114,6 +123,8 @@ class Run(RunFolder):
 def load_run(path: Path | str) -> Run:
     """The run in a folder."""
     path = expand_home(path)
-    if not (path / "run.json").exists():
+    if not os.path.exists(path / "run.json"):
         raise UserError(f"'{path}' is not a run folder: it has no run.json; give the --out of an audit")
-    return Run(path)
+    run = Run(path)
+    _ = run.facts  # one that is damaged is refused here
+    return run

@@ -13,7 +13,7 @@ import numpy as np
 from PIL import Image
 
 from snellen.atomic import check_place, write_atomic
-from snellen.data.canvas import render
+from snellen.data.canvas import Unshowable, render
 from snellen.data.dataset import Unreadable
 from snellen.data.decode import decode_file
 from snellen.errors import UserError
@@ -103,7 +103,10 @@ def _shown(path: Path, model: Model) -> np.ndarray:
         raise UserError(f"{path} {photo.reason}")
     if model.canvas is None:
         return np.ascontiguousarray(photo.image.transpose(2, 0, 1))
-    return render(photo, model.canvas).image
+    try:
+        return render(photo, model.canvas).image
+    except Unshowable as error:
+        raise UserError(f"{path} {error}") from None
 
 
 def png(pixels: np.ndarray, smallest: int = 224) -> bytes:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import codecs
+import json
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,9 +16,18 @@ from snellen.files.plain import MIB, read_bytes
 T = TypeVar("T")
 
 
-def read_json(path: Path | str, schema: type[T] | Any, kind: str = "JSON file", most: int = 64 * MIB) -> T:
-    """The content of a JSON file as `schema`, a msgspec Struct, a TypedDict or any type hint."""
-    return decode_json(read_bytes(path, kind, most), schema, path)
+def read_json(
+    path: Path | str, schema: type[T] | Any, kind: str = "JSON file", most: int = 64 * MIB, unique: bool = False
+) -> T:
+    """The content of a JSON file as `schema`, a msgspec Struct, a TypedDict or any type hint.
+
+    With `unique` an object that has a key twice is refused, where else the last of them counts.
+    """
+    content = read_bytes(path, kind, most)
+    value = decode_json(content, schema, path)
+    if unique:
+        _check_keys(content, path)
+    return value
 
 
 def decode_json(content: bytes | str, schema: type[T] | Any, source: Path | str) -> T:
@@ -24,11 +36,16 @@ def decode_json(content: bytes | str, schema: type[T] | Any, source: Path | str)
 
     with reading(source, "JSON"):
         try:
-            return msgspec.json.decode(content, type=schema)
+            return msgspec.json.decode(content.removeprefix(_mark(content)), type=schema)
         except msgspec.ValidationError as error:
             raise _misfit(source, error) from None
         except msgspec.DecodeError as error:
             raise UserError(f"{source} cannot be read as JSON: {_place(content, str(error))}") from None
+
+
+def _mark(content: bytes | str) -> Any:
+    """The byte order mark, as some editors write it in front."""
+    return "\ufeff" if isinstance(content, str) else codecs.BOM_UTF8
 
 
 def fit(value: Any, schema: type[T] | Any, source: Path | str) -> T:
@@ -40,6 +57,18 @@ def fit(value: Any, schema: type[T] | Any, source: Path | str) -> T:
             return msgspec.convert(value, type=schema)
         except msgspec.ValidationError as error:
             raise _misfit(source, error) from None
+
+
+def _check_keys(content: bytes, source: Path | str) -> None:
+    """Refuse an object that has a key twice."""
+
+    def check(pairs: list[tuple[str, Any]]) -> None:
+        repeated = next((key for key, count in Counter(key for key, _ in pairs).items() if count > 1), None)
+        if repeated is not None:
+            raise UserError(f"{source} has the key '{repeated[:60]}' twice in one object; leave one of them out")
+
+    with reading(source, "JSON"):
+        json.loads(content.removeprefix(codecs.BOM_UTF8), object_pairs_hook=check)
 
 
 def _misfit(source: Path | str, error: Exception) -> UserError:
@@ -58,4 +87,6 @@ def _place(content: bytes | str, text: str) -> str:
         return text[:1].lower() + text[1:]
     before = content[: int(match[1])]
     line = before.count("\n" if isinstance(before, str) else b"\n") + 1  # type: ignore[arg-type]
-    return f"line {line}: {text}"
+    after = content[int(match[1]) : int(match[1]) + 20]
+    rest = after if isinstance(after, str) else after.decode(errors="replace")
+    return f"line {line}: {text}" + (f" at '{' '.join(rest.split())}'" if rest.strip() else "")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from snellen.errors import UserError
@@ -24,17 +26,14 @@ LONGEST_SIDE = 100_000  # pixels
 @contextmanager
 def open_image(content: bytes, name: Path | str = "") -> Iterator[Image.Image]:
     """An encoded image, not yet decoded; any failure of Pillow's, also while it decodes inside, is a `Damaged`."""
-    from PIL import Image
-
+    Image = _pillow()
     where = f"{name}: " if name else ""
     if not content:
         raise UserError(f"{where}the file is empty")
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # the bounds below are our own
-            with Image.open(io.BytesIO(content), formats=FORMATS) as image:
-                check_size(image, where)
-                yield image
+        with Image.open(io.BytesIO(content), formats=FORMATS) as image:
+            check_size(image, where)
+            yield image
     except UserError:
         raise
     except Image.UnidentifiedImageError:
@@ -58,3 +57,14 @@ def check_size(image: Image.Image, where: str = "") -> None:
         raise UserError(f"{where}has {width}x{height} pixels, more than {MOST_PIXELS:,}")
     if max(width, height) > LONGEST_SIDE:
         raise UserError(f"{where}has {width}x{height} pixels; no side may be longer than {LONGEST_SIDE:,}")
+
+
+@functools.cache
+def _pillow() -> ModuleType:
+    """Pillow's Image with our bound in place of its own: it only warns below twice its bound, and warnings of threads that
+    decode at the same time cannot be switched off one by one."""
+    from PIL import Image
+
+    Image.MAX_IMAGE_PIXELS = MOST_PIXELS
+    warnings.filterwarnings("ignore", category=Image.DecompressionBombWarning)
+    return Image

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import stat
-from io import BufferedReader
 from pathlib import Path
-from typing import cast
 
 from snellen.errors import UserError
 
@@ -27,7 +26,15 @@ _REASONS = {
 }
 
 
-def open_file(path: Path | str, kind: str = "file") -> BufferedReader:
+class NotRead(UserError):
+    """A file that was not opened or not read; `reason` says why without its name, for lists that name it already."""
+
+    def __init__(self, text: str, reason: str) -> None:
+        super().__init__(text)
+        self.reason = reason
+
+
+def open_file(path: Path | str, kind: str = "file") -> io.BufferedReader:
     """A regular file, open for reading; a pipe, a socket, a device or a folder is refused before it is opened."""
     try:
         _check_regular(os.stat(path), path, kind)
@@ -36,7 +43,7 @@ def open_file(path: Path | str, kind: str = "file") -> BufferedReader:
         raise unreadable(path, kind, error) from None
     try:
         _check_regular(os.fstat(number), path, kind)
-        return cast(BufferedReader, os.fdopen(number, "rb"))
+        return os.fdopen(number, "rb")
     except BaseException:
         os.close(number)
         raise
@@ -46,11 +53,20 @@ def read_bytes(path: Path | str, kind: str = "file", most: int = 64 * MIB) -> by
     """The content of a regular file of at most `most` bytes."""
     with open_file(path, kind) as file:
         try:
-            content = file.read(most + 1)
+            content = _read_at_most(file, most + 1)
         except OSError as error:
             raise unreadable(path, kind, error) from None
     if len(content) > most:
-        raise UserError(f"{kind} '{path}' is larger than {format_size(most)}, the most that is read")
+        reason = f"larger than {format_size(most)}, the most that is read"
+        raise NotRead(f"{kind} '{path}' is {reason}", f"it is {reason}")
+    return content
+
+
+def _read_at_most(file: io.BufferedReader, count: int) -> bytes:
+    """The first bytes of a file. Python sets aside all that it is asked for, so that is what the file says it has."""
+    content = file.read(min(count, os.fstat(file.fileno()).st_size + 1))
+    while len(content) < count and (more := file.read(min(count - len(content), MIB))):  # it grew, or lies in /proc
+        content += more
     return content
 
 
@@ -85,21 +101,22 @@ def format_size(count: int) -> str:
     return f"{count} bytes"
 
 
-def unreadable(path: Path | str, kind: str, error: Exception) -> UserError:
+def unreadable(path: Path | str, kind: str, error: Exception) -> NotRead:
     """The error for a file that cannot be opened or read."""
     if isinstance(error, FileNotFoundError | NotADirectoryError):
         if os.path.islink(path):
-            return UserError(f"{kind} '{path}' is a link to a file that is not there")
-        return UserError(f"no {kind} '{path}'")
+            reason = "a link to a file that is not there"
+            return NotRead(f"{kind} '{path}' is {reason}", f"it is {reason}")
+        return NotRead(f"no {kind} '{path}'", "there is no such file")
     if not isinstance(error, OSError):  # a NUL byte in the name
-        return UserError(f"'{str(path)[:100]}' is not the name of a file: {error}")
+        return NotRead(f"'{str(path)[:100]}' is not the name of a file: {error}", str(error))
     reason = _REASONS.get(error.errno or 0, (error.strerror or str(error)).lower())
-    return UserError(f"{kind} '{str(path)[:200]}' cannot be read: {reason}")
+    return NotRead(f"{kind} '{str(path)[:200]}' cannot be read: {reason}", reason)
 
 
 def _check_regular(facts: os.stat_result, path: Path | str, kind: str) -> None:
     if not stat.S_ISREG(facts.st_mode):
         sort = _SORTS.get(stat.S_IFMT(facts.st_mode), "not a file")
-        raise UserError(
-            f"'{path}' is {sort}; expected a {kind}" if kind != "file" else f"'{path}' is {sort}, not a file"
-        )
+        article = "an" if kind[:1] in "aeio" else "a"
+        expected = f"; expected {article} {kind}" if kind != "file" else ", not a file"
+        raise NotRead(f"'{path}' is {sort}{expected}", f"it is {sort}")

@@ -67,10 +67,10 @@ def _check_archive(file: BinaryIO, path: Path | str) -> None:
         with reading(path, "weights"), zipfile.ZipFile(file) as archive:
             packed = [one.filename for one in archive.infolist() if one.compress_type != zipfile.ZIP_STORED]
             if packed:
-                raise UserError(f"'{path}' is compressed, which torch.save does not do; save the weights anew")
+                raise UserError(f"'{path}' is compressed, which torch.save does not do; save the weights again")
             damaged = archive.testzip()
             if damaged is not None:
-                raise UserError(f"'{path}' is damaged: the checksum of '{damaged}' does not match; get the file anew")
+                raise UserError(f"'{path}' is damaged: the checksum of '{damaged}' does not match; get the file again")
     elif head[:1] != _PICKLE:
         raise UserError(f"'{path}' is not a file of weights; expected what torch.save or safetensors wrote")
     file.seek(0)

@@ -28,7 +28,8 @@ def read_yaml(path: Path | str, kind: str = "YAML file", most: int = MIB) -> Any
         except yaml.YAMLError as error:
             mark = getattr(error, "problem_mark", None)
             where = f" line {mark.line + 1}" if mark else ""
-            raise UserError(f"{path}{where} is not YAML: {getattr(error, 'problem', None) or error}") from None
+            reason = getattr(error, "problem", None) or str(error).partition("\n")[0]
+            raise UserError(f"{path}{where} is not YAML: {reason}") from None
 
 
 def _count(node: Any, known: dict[int, int]) -> int:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import functools
-import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
+import msgspec
 import numpy as np
 
 from snellen.errors import UserError
+from snellen.files import read_json
 from snellen.hashing import key_of
 from snellen.lazy_torch import torch
 from snellen.models.label_maps.geirhos16 import sixteen_targets
@@ -152,50 +153,54 @@ def _describe_groups(targets: Sequence[int], wanted: Sequence[str], model: str, 
     return notices
 
 
+class LabelMapFile(msgspec.Struct):
+    """A label map in JSON: `classes` names the model's outputs of each of the data's classes, `map` the class of each output."""
+
+    rule: Rule = "argmax"
+    classes: dict[str, list[int | str]] | None = None
+    map: dict[str, str | int | None] | None = None
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """(model output, dataset class) of either form."""
+        if self.classes is not None:
+            return [(str(output), name) for name, outputs in self.classes.items() for output in outputs]
+        return [(output, str(name)) for output, name in (self.map or {}).items() if name not in (-1, None)]
+
+
 def read_label_map(path: Path, known: Sequence[str] | None, wanted: Sequence[str]) -> LabelMap:
     """A map from a JSON file: `{"rule": "mean", "classes": {"dog": [151, "n02085620"], …}}` or `{"map": {"0": "dog"}}`."""
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except OSError:
-        raise UserError(f"no label map '{path}'") from None
-    except (ValueError, RecursionError) as error:
-        raise UserError(f"label map '{path}' is not JSON: {error}") from None
-    rule = content.get("rule", "argmax") if isinstance(content, dict) else None
-    if rule not in ("argmax", "mean", "sum") or not ({"classes", "map"} & set(content)):
+    content: LabelMapFile = read_json(path, LabelMapFile, "label map", unique=True)
+    if content.classes is None and content.map is None:
         raise UserError(f'label map \'{path}\': expected {{"rule": "argmax|mean|sum", "classes": {{name: [outputs]}}}}')
-    pairs = _pairs(content)
     position = {name: i for i, name in enumerate(wanted)}
-    outputs = len(known) if known is not None else 1 + max((int(o) for o, _ in pairs if _number(o)), default=-1)
+    numbers = (int(output) for output, _ in content.pairs if _number(output))
+    outputs = len(known) if known is not None else 1 + max(numbers, default=-1)
     if outputs > MOST_CLASSES:
         raise UserError(f"label map '{path}' names output {outputs - 1}, more than {MOST_CLASSES:,} are not supported")
-    targets = [-1] * outputs
+    targets: dict[int, str] = {}
     names = {_plain(s): i for i, name in enumerate(known or ()) for s in (name, *name.split(","))}
-    for output, target in pairs:
-        at = int(output) if _number(output) else names.get(_plain(str(output)), -1)
+    for output, target in content.pairs:
+        at = int(output) if _number(output) else names.get(_plain(output), -1)
         if not 0 <= at < outputs:
             raise UserError(f"label map '{path}' names the model class '{output}', which the model does not have")
         if target not in position:
             raise UserError(
                 f"label map '{path}' names the data class '{target}'; the data has: {', '.join(wanted[:8])}"
             )
-        targets[at] = position[target]
-    return LabelMap(len(wanted), rule, tuple(targets))
+        if at in targets:
+            raise UserError(
+                f"label map '{path}' names the model's output {at} twice, for '{targets[at]}' and for '{target}'; "
+                "leave one of them out"
+            )
+        targets[at] = target
+    return LabelMap(
+        len(wanted), content.rule, tuple(position[targets[at]] if at in targets else -1 for at in range(outputs))
+    )
 
 
-def _pairs(content: Mapping[str, Any]) -> list[tuple[Any, str]]:
-    """(model output, dataset class) pairs of either form of the file."""
-    if "classes" in content:
-        listed = content["classes"]
-        if not isinstance(listed, dict) or not all(isinstance(outputs, list) for outputs in listed.values()):
-            raise UserError('label map: expected "classes" as {name: [outputs]}')
-        return [(output, str(name)) for name, outputs in listed.items() for output in outputs]
-    if not isinstance(content["map"], dict):
-        raise UserError('label map: expected "map" as {output: name}')
-    return [(output, str(name)) for output, name in content["map"].items() if name not in (-1, None)]
-
-
-def _number(output: Any) -> bool:
-    return re.fullmatch(r"[0-9]{1,9}", str(output)) is not None
+def _number(output: str) -> bool:
+    return re.fullmatch(r"[0-9]{1,9}", output) is not None
 
 
 def _plain(name: str) -> str:

@@ -6,16 +6,15 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from snellen.engine.keep.store import read_rows
+from snellen.engine.keep.shard_file import read_rows
 from snellen.report.results import Results
 
-COLUMNS = ("cell", "sample", "pred", "raw", "score")
+ANSWER_COLUMNS = ("cell", "sample", "pred", "raw", "score")
 
 
 def cell_rows(results: Results) -> list[dict[str, Any]]:
     """The rows of the `cells` table with the run's seed, models and runs in the order they were asked in."""
-    files = results.folder.store.files("cells")
-    rows = read_rows(files[0]).to_pylist() if files else []
+    rows = results.folder.store.cells()
     seed = results.facts["settings"]["seed"]
     runs = [(model, run) for model, names in results.models.items() for run in names]
     order = {run: place for place, run in enumerate(runs)}
@@ -29,7 +28,7 @@ def stored_answers(files: Sequence[Path], samples: Collection[str]) -> dict[tupl
 
     answers: dict[tuple[str, str], dict[str, Any]] = {}
     for file in files if samples else ():
-        table = read_rows(file, list(COLUMNS), filters=pc.field("sample").isin(sorted(samples)))
+        table = read_rows(file, list(ANSWER_COLUMNS), filters=pc.field("sample").isin(sorted(samples)))
         answers |= {(row["cell"], row["sample"]): row for row in table.to_pylist()}
     return answers
 

@@ -259,8 +259,8 @@ PARTS: dict[str, type] = {
     "row": Row,
     "group": Group,
 }
-KINDS = {**BLOCKS, **PARTS}
-NAMES = {kind: name for name, kind in KINDS.items()}
+BLOCK_TYPES = {**BLOCKS, **PARTS}
+NAMES = {kind: name for name, kind in BLOCK_TYPES.items()}
 
 
 @dataclass(frozen=True)
@@ -300,7 +300,7 @@ def from_json(content: Any) -> Any:
         return tuple(from_json(one) for one in content)
     if not isinstance(content, dict):
         return content
-    kind = KINDS[content["kind"]]
+    kind = BLOCK_TYPES[content["kind"]]
     plain = {one.name for one in fields(kind) if one.metadata.get("plain")}
     return kind(
         **{name: inside if name in plain else from_json(inside) for name, inside in content.items() if name != "kind"}

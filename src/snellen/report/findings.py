@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from snellen.atomic import write_atomic
+from snellen.atomic import encode_json, write_atomic
 from snellen.audits.finding import Finding
 from snellen.checks.doubt import Doubt
 from snellen.engine.keep.failures import Failure, stored_failures, unreadable
 from snellen.engine.keep.run_folder import RunFolder
-from snellen.engine.keep.store import read_rows
+from snellen.files.spreadsheet import to_csv
+from snellen.hashing import checksum
 
 if TYPE_CHECKING:
     import pandas as pd
 
 SCHEMA = Path(__file__).with_name("findings.schema.json")
-COLUMNS = ("audit", "name", "model", "value", "low", "high", "n", "unit", "better", "on", "seed", "distortion")
+FINDING_COLUMNS = ("audit", "name", "model", "value", "low", "high", "n", "unit", "better", "on", "seed", "distortion")
 TRUST = ("index", "low", "high", "std", "worst_case", "null95", "noise", "dominant", "flagged")
 
 
@@ -35,8 +35,10 @@ def write_findings(run: RunFolder, findings: Sequence[Finding], doubts: Sequence
         "warnings": [one.to_json() for one in doubts],
         "findings": [one.to_json() for one in findings],
     }
-    write_atomic(run.path / "findings.json", (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode())
-    write_atomic(run.path / "findings.csv", findings_frame(content["findings"]).to_csv(index=False).encode())
+    encoded = encode_json(content)
+    write_atomic(run.path / "findings.json", encoded)
+    run.store.write_facts({**facts, "checksums": {**facts.get("checksums", {}), "findings.json": checksum(encoded)}})
+    write_atomic(run.path / "findings.csv", to_csv(findings_frame(content["findings"])).encode())
     return content
 
 
@@ -46,7 +48,7 @@ def findings_frame(findings: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
 
     rows = []
     for one in findings:
-        row = {name: one.get(name) for name in COLUMNS if name != "distortion"}
+        row = {name: one.get(name) for name in FINDING_COLUMNS if name != "distortion"}
         row["distortion"] = one["distortions"][0] if len(one["distortions"]) == 1 else " ; ".join(one["distortions"])
         trust = one["interference"] or {}
         row |= {"di" if name == "index" else f"di_{name}": trust.get(name) for name in TRUST}
@@ -75,11 +77,11 @@ def failure_notices(run: RunFolder) -> list[str]:
     failures = stored_failures(run.store)
     if not failures:
         return []
-    (file,) = run.store.files("cells")
-    rows = {row["cell"]: row for row in read_rows(file, ["cell", "model", "distortion"]).to_pylist()}
+    rows = {row["cell"]: row for row in run.store.cells()}
     by_model: dict[str, list[Failure]] = {}
     for one in failures:
-        by_model.setdefault(rows[one.cell]["model"], []).append(one)
+        if one.cell in rows:  # else it is of an earlier command, and comes back with it
+            by_model.setdefault(rows[one.cell]["model"], []).append(one)
     notices = []
     for model, failed in by_model.items():
         few = "; ".join(f"{one.sample} under {rows[one.cell]['distortion']}: {one.error}" for one in failed[:5])

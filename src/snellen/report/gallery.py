@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from snellen.engine.keep.store import read_rows, shard_file, shard_of
+from snellen.engine.keep.shard_file import read_rows, shard_file, shard_of
 from snellen.report.answers import answered_class, cell_rows, model_classes, stored_answers
 from snellen.report.blocks import Answer, Block, Cell, Facts, Gallery, Heading, Picture, Row, lead
 from snellen.report.results import Results
@@ -72,13 +72,14 @@ def _cells(results: Results) -> list[dict[str, Any]]:
 def _pictured(results: Results, folders: Sequence[str]) -> list[int]:
     """The positions pictured in most of the columns: audits may have stored single pictures of other samples."""
     thumbs = results.folder.path / "thumbs"
-    counts = Counter(int(file.stem) for folder in folders if folder for file in (thumbs / folder).glob("*.png"))
+    files = [file for folder in folders if folder for file in (thumbs / folder).glob("*.png")]
+    counts = Counter(int(file.stem) for file in files if file.stem.isdecimal())
     return sorted(position for position, count in counts.items() if count == max(counts.values()))
 
 
 def _choose(results: Results, positions: Sequence[int]) -> dict[int, dict[str, Any]]:
     """Position → sample of up to eight pictured samples: one of each class in turn, classes spread evenly."""
-    samples = {p: row for p, row in _samples(results, positions).items() if not row["error"]}
+    samples = {p: row for p, row in _samples(results, positions).items() if not row["error"] and row["label"] >= 0}
     by_class: dict[int, list[int]] = {}
     for position, row in samples.items():
         by_class.setdefault(row["label"], []).append(position)

@@ -6,21 +6,25 @@ import base64
 import io
 from pathlib import Path
 
+from snellen.engine.keep.thumbnail_file import read_thumbnail
+from snellen.errors import UserError
+from snellen.files.picture import open_image
+
 SMALL_PNG = 6_000  # bytes above which a thumbnail is packed as JPEG
 
 
 def picture_address(path: Path) -> str | None:
-    """A thumbnail as a data address: small ones as they are, photos packed as JPEG; None where there is none."""
-    if not path.exists():
-        return None
-    content, kind = path.read_bytes(), "png"
-    if len(content) > SMALL_PNG:
-        from PIL import Image
-
+    """A thumbnail as a data address: small ones as they are, photos packed as JPEG; None where none is whole."""
+    content, kind = read_thumbnail(path), "png"
+    if content is not None and len(content) > SMALL_PNG:
         packed = io.BytesIO()
-        Image.open(io.BytesIO(content)).convert("RGB").save(packed, "JPEG", quality=75, subsampling=0)
+        try:
+            with open_image(content, path) as image:
+                image.convert("RGB").save(packed, "JPEG", quality=75, subsampling=0)
+        except UserError:
+            return None
         content, kind = min((content, "png"), (packed.getvalue(), "jpeg"), key=lambda one: len(one[0]))
-    return address_of(content, kind)
+    return None if content is None else address_of(content, kind)
 
 
 def address_of(content: bytes, kind: str = "png") -> str:

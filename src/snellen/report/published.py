@@ -7,7 +7,7 @@ import functools
 from dataclasses import dataclass
 from pathlib import Path
 
-FOLDER = Path(__file__).parents[1] / "published"
+PUBLISHED = Path(__file__).parents[1] / "published"
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class PublishedValue:
 @functools.cache
 def published(paper: str) -> tuple[PublishedValue, ...]:
     """All values of a paper, such as `004`, in the order of its tables."""
-    with (FOLDER / f"{paper}.csv").open(newline="", encoding="utf-8") as file:
+    with (PUBLISHED / f"{paper}.csv").open(newline="", encoding="utf-8") as file:
         return tuple(
             PublishedValue(
                 **{**row, "value": float(row["value"]), "sd": float(row["sd"]) if row["sd"] else None}  # type: ignore[arg-type]

@@ -25,7 +25,8 @@ class Results:
 
     @classmethod
     def of(cls, folder: RunFolder) -> Results:
-        """The results in a run folder."""
+        """The results in a run folder, whose samples and answers must all be there."""
+        folder.check_files(["samples", "answers"])
         return cls(folder.results(), folder.facts, folder)
 
     @property

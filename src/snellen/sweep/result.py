@@ -15,6 +15,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from snellen.atomic import check_place, write_atomic
 from snellen.errors import UserError
+from snellen.files import fit, read_json
+from snellen.files.spreadsheet import to_csv
+from snellen.lock import own_folder
 from snellen.settings_file import write_settings
 from snellen.sweep.points import Plan
 from snellen.sweep.request import SweepRequest
@@ -57,13 +60,18 @@ class Sweep:
 
 def load_sweep(folder: Path | str) -> Sweep:
     """The sweep in a folder."""
+    from snellen.sweep.schema import Page
+
     path = Path(folder) / "sweep.json"
+    if not os.path.exists(path):
+        raise UserError(f"'{folder}' holds no sweep.json; give the --out of a sweep that has ended")
     try:
-        return Sweep(Path(folder), json.loads(path.read_text()))
-    except OSError:
-        raise UserError(f"'{folder}' holds no sweep.json; give the --out of a sweep that has ended") from None
-    except ValueError as error:
-        raise UserError(f"{path} is not JSON ({error}); run the same `snellen sweep` again to rewrite it") from None
+        page: dict[str, Any] = read_json(path, dict[str, Any])
+        fitted: Page = fit(page, Page, path)
+        fitted.check(path)
+    except UserError as error:
+        raise UserError(f"{error}; run the same `snellen sweep` again to rewrite it") from error
+    return Sweep(Path(folder), page)
 
 
 def run_settings(
@@ -91,10 +99,12 @@ def run_request(plan: Plan, request: SweepRequest, command: str = "") -> Sweep |
     if int(os.environ.get("WORLD_SIZE", "1")) > 1:
         raise UserError("a sweep runs in one process; train with accelerate first, then `snellen sweep methods`")
     check_place(plan.out)
-    rows = run_points(plan, _callbacks(plan, request.quiet))
-    sweep = Sweep(plan.out, page_of(plan, rows, command))
-    write(sweep, request.html)
-    write_settings(plan.out / "settings.yaml", request, *([request.how] if isinstance(request, RecipeChoice) else []))
+    with own_folder(plan.out, leave=False):
+        rows = run_points(plan, _callbacks(plan, request.quiet))
+        sweep = Sweep(plan.out, page_of(plan, rows, command))
+        write(sweep, request.html)
+        recipe = [request.how] if isinstance(request, RecipeChoice) else []
+        write_settings(plan.out / "settings.yaml", request, *recipe)
     return sweep
 
 
@@ -125,7 +135,7 @@ def write(sweep: Sweep, html: bool = True) -> None:
     table, parquet = sweep.table(), io.BytesIO()
     table.to_parquet(parquet, index=False)
     renderings = {
-        "csv": table.to_csv(index=False).encode(),
+        "csv": to_csv(table).encode(),
         "parquet": parquet.getvalue(),
         "json": (json.dumps(sweep.page, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode(),
     }
@@ -158,7 +168,7 @@ def _callbacks(plan: Plan, quiet: bool) -> Any:
 
     def point(rows: list[dict[str, Any]]) -> None:
         far = Sweep(plan.out, {"rows": [{name: _plain(value) for name, value in row.items()} for row in rows]})
-        write_atomic(plan.out / "sweep.csv", far.table().to_csv(index=False).encode())
+        write_atomic(plan.out / "sweep.csv", to_csv(far.table()).encode())
 
     return Callbacks(say, epoch, notice, point)
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from snellen.data.dataset import Dataset
+from snellen.engine.keep.shard_file import read_rows
 from snellen.exam.run import Run
 from snellen.measure import Estimate, accuracy, paired_difference
 from snellen.measure.per_run import deviation
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 FOREGROUND = "foreground"  # the column by which variants of an image are paired, where data have it
 
@@ -34,10 +36,8 @@ class Scores:
 
 def read_scores(run: Run, data: Dataset) -> Scores:
     """The stored scores of the only model of a run on the images as they are."""
-    cells = _rows(run, "cells", ["cell", "run", "on", "distortion"])
-    clean = {
-        row["cell"]: row["run"] for row in cells.to_pylist() if row["distortion"] == "none()" and row["on"] == "test"
-    }
+    cells = run.store.cells()
+    clean = {row["cell"]: row["run"] for row in cells if row["distortion"] == "none()" and row["on"] == "test"}
     answers = _rows(run, "answers", ["cell", "sample", "score"])
     names, place = sorted(set(clean.values())), {sample: at for at, sample in enumerate(data.samples.ids)}
     values = np.full((len(names), len(place)), math.nan)
@@ -50,8 +50,9 @@ def read_scores(run: Run, data: Dataset) -> Scores:
 
 def _rows(run: Run, table: str, columns: list[str]) -> pa.Table:
     """Columns of a table of the store, read without DuckDB, which machines for training need not have."""
-    files = [pq.read_table(file, columns=columns) for file in run.store.files(table)]
-    return pa.concat_tables(files, promote_options="default")
+    import pyarrow as pa
+
+    return pa.concat_tables([read_rows(file, columns) for file in run.store.files(table)], promote_options="default")
 
 
 def accuracy_row(test: str, data: Dataset, scores: Scores) -> dict[str, Any]:

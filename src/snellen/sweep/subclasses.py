@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from snellen.data.dataset import Dataset
 from snellen.data.keys import sample_keys
-from snellen.errors import UserError, unknown
-from snellen.files import expand_home
+from snellen.data.names import storable
+from snellen.errors import UserError, concerning, unknown
+from snellen.files import expand_home, fit, read_json
+from snellen.files.table import Column, read_table
 from snellen.hashing import checksum, key_of
 
 Groups = Mapping[str, Sequence[str]]
@@ -20,10 +22,12 @@ Groups = Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True)
 class Subclasses:
-    """Coarse classes with their sub-classes: `groups`; `by` is the column that makes them, else they are classes."""
+    """Coarse classes with their sub-classes: `groups`; `by` is the column that makes them, else they are classes; `source` is
+    the file that lists them, where one does."""
 
     groups: Mapping[str, tuple[str, ...]]
     by: str | None = None
+    source: str = ""
 
     def fine(self, data: Dataset) -> np.ndarray:
         """The sub-class of each sample as a name, '' where it has none."""
@@ -53,7 +57,13 @@ def subclasses(
         if not data.tree:
             raise UserError(f"{data.text} has no tree of classes; give --groups FILE or --by COLUMN")
         return Subclasses(_gathered([(_topmost(name, data.tree), name) for name in data.classes]))
-    mapping = groups if isinstance(groups, Mapping) else read_groups(expand_home(str(groups)))
+    if isinstance(groups, Mapping):
+        return _by_mapping(data, groups)
+    with concerning(groups):
+        return replace(_by_mapping(data, read_groups(expand_home(str(groups)))), source=str(groups))
+
+
+def _by_mapping(data: Dataset, mapping: Groups) -> Subclasses:
     for coarse, fine in mapping.items():
         for name in fine:
             if name not in data.classes:
@@ -69,23 +79,18 @@ def subclasses(
 def read_groups(path: Path) -> dict[str, list[str]]:
     """Coarse class → classes, of a JSON file (also a label map's `classes`) or a CSV with the columns fine and coarse."""
     if path.suffix == ".csv":
-        from snellen.data.manifest import read_table
-
-        table = read_table(path)
-        for column in ("fine", "coarse"):
-            if column not in table.columns:
-                raise UserError(f"{path} has no column '{column}'; it has: {', '.join(map(str, table.columns))}")
-        return {str(name): [str(one) for one in rows["fine"]] for name, rows in table.groupby("coarse", sort=False)}
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except OSError:
-        raise UserError(f"no file '{path}' of groups") from None
-    except (ValueError, RecursionError) as error:
-        raise UserError(f"{path} is not JSON: {error}") from None
-    content = content.get("classes", content) if isinstance(content, dict) else content
-    if not isinstance(content, dict) or not all(isinstance(fine, list) for fine in content.values()) or not content:
+        table = read_table(
+            path, dict.fromkeys(("fine", "coarse"), Column(required=True, filled=True)), "file of groups"
+        )
+        groups_of: dict[str, list[str]] = {}
+        for fine, coarse in zip(table["fine"], table["coarse"]):
+            groups_of.setdefault(storable(coarse), []).append(storable(fine))
+        return groups_of
+    content: dict[str, Any] = read_json(path, dict[str, Any], "file of groups", unique=True)
+    groups: dict[str, list[str | int]] = fit(content.get("classes", content), dict[str, list[str | int]], path)
+    if not groups:
         raise UserError(f'{path}: expected groups as {{"coarse": ["fine", …]}}')
-    return {str(coarse): [str(name) for name in fine] for coarse, fine in content.items()}
+    return {coarse: list(map(str, fine)) for coarse, fine in groups.items()}
 
 
 def grained(data: Dataset, hierarchy: Subclasses, count: int, seed: int = 0) -> tuple[Dataset, dict[str, list[str]]]:
@@ -101,7 +106,10 @@ def grained(data: Dataset, hierarchy: Subclasses, count: int, seed: int = 0) -> 
     for group, fine in hierarchy.groups.items():
         if len(fine) < count:
             many = f"{len(fine)} sub-class{'es' if len(fine) > 1 else ''}"
-            raise UserError(f"class '{group}' has {many}, fewer than the grain {count}; leave it out, or the grain")
+            where = f"{hierarchy.source}: " if hierarchy.source else ""
+            raise UserError(
+                f"{where}class '{group}' has {many}, fewer than the grain {count}; leave it out, or the grain"
+            )
         order = [fine[i] for i in np.argsort(sample_keys([f"{seed}/{group}/{name}" for name in fine]), kind="stable")]
         parts = [[name for i, name in enumerate(order) if i * count // len(fine) == part] for part in range(count)]
         coarse[group] = [group if count == 1 else f"{group} {part + 1}" for part in range(count)]

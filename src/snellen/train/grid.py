@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -21,6 +22,8 @@ from snellen.settings_file import read_settings
 from snellen.train.recipe import Recipe
 from snellen.train.request import TrainRequest
 from snellen.train.runs import Listener, train
+
+MOST_TRIALS = 10_000
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,8 @@ def read_grid(path: Path) -> dict[str, list[Any]]:
             raise unknown(f"setting in {path}", name, known)
         if not isinstance(values, list) or not values:
             raise UserError(f"{path}: expected {name} as a list of values, got '{values}'")
+        for value in values:
+            Recipe.checked({name: value}, str(path))
     if not grid:
         raise UserError(f"{path}: expected settings as 'name: [values]' lines, got nothing")
     return grid
@@ -62,6 +67,9 @@ def search_grid(
     """
     data = load_data(data) if isinstance(data, str) else data
     out = Path(out)
+    count = math.prod(map(len, grid.values()))
+    if count > MOST_TRIALS:
+        raise UserError(f"the grid has {count:,} combinations, more than {MOST_TRIALS:,}; leave some values out")
     combinations = [dict(zip(grid, values)) for values in itertools.product(*grid.values())]
     recipes = [replace(recipe, **Recipe.checked(values)) for values in combinations]  # all are checked first
     trials: list[Trial] = []

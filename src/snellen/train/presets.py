@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from snellen.errors import UserError, unknown
-from snellen.settings_file import read_settings
+from snellen.settings_file import blame, read_settings
 from snellen.train.recipe import Recipe
 
 PRESETS: dict[str, dict[str, Any]] = {
@@ -68,7 +68,8 @@ def preset(name: str | None, **settings: Any) -> Recipe:
     changes = {key: value for key, value in settings.items() if value is not None}
     if "epochs" in changes and "updates" not in changes:
         values.pop("updates", None)
-    return Recipe(**{**Recipe.checked(values, where), **Recipe.checked(changes)})
+    below, above = Recipe.checked(values, where), Recipe.checked(changes)
+    return blame(Path(where) if where else None, lambda: Recipe(**{**below, **above}), lambda: Recipe(**below))
 
 
 def _settings(name: str | None) -> tuple[dict[str, Any], str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from snellen.errors import UserError, unknown
 from snellen.request import Request, setting, settings_of
-from snellen.settings_file import read_settings
+from snellen.settings_file import blame, read_settings
 from snellen.train.recipe import Recipe
 
 if TYPE_CHECKING:
@@ -102,6 +102,10 @@ R = TypeVar("R", bound=RecipeChoice)
 
 def resolve_training(cls: type[R], values: Mapping[str, Any], file: Path | None = None) -> R:
     """A request of its own settings and its recipe's, side by side, over those of a file; None leaves the file's."""
+    return blame(file, lambda: _resolve(cls, values, file), lambda: _resolve(cls, {}, file))
+
+
+def _resolve(cls: type[R], values: Mapping[str, Any], file: Path | None) -> R:
     from snellen.train.presets import preset
 
     own, of_recipe = {one.name for one in settings_of(cls)}, {one.name for one in settings_of(Recipe)}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ from snellen.atomic import check_place, make_folder
 from snellen.data.dataset import Dataset
 from snellen.errors import UserError
 from snellen.lazy_torch import torch
+from snellen.lock import own_folder
 from snellen.models.checkpoint import read_card, save_checkpoint
 from snellen.request import signature_of
 from snellen.train.device_dataset import Memory, channel_statistics, remember
@@ -91,17 +93,33 @@ def train_runs(request: TrainRequest, listener: Listener | None = None) -> list[
 
 
 def _train_missing(request: TrainRequest, sources: Sources, listener: Listener) -> list[Path]:
-    recipe, out = request.how, request.folder
-    check_place(out)
-    wanted = _checkpoints(recipe, request)
-    missing = {
+    check_place(request.folder)
+    wanted = _checkpoints(request.how, request)
+    missing = _missing(wanted, sources)
+    for path in wanted.keys() - missing.keys():
+        Saver(request.folder / "state" / f"{path.stem}.pt", {}).remove()  # left by a kill just after the checkpoint
+    if missing:  # else known without torch
+        team = assemble(request.device)
+        with own_folder(request.folder, leave=False) if team.leads else nullcontext():
+            missing = _missing(wanted, sources)  # another process may have trained some since
+            _train_all(missing, request, sources, team, listener)
+    return list(wanted)
+
+
+def _missing(wanted: Mapping[Path, Recipe], sources: Sources) -> dict[Path, Recipe]:
+    """The runs whose checkpoints are not there."""
+    return {
         path: run for path, run in wanted.items() if not _is_done(path, {**sources.identity, "recipe": asdict(run)})
     }
-    for path in wanted.keys() - missing.keys():
-        Saver(out / "state" / f"{path.stem}.pt", {}).remove()  # left by a kill just after the checkpoint
-    if not missing:  # known without torch
-        return list(wanted)
-    team = assemble(request.device)
+
+
+def _train_all(
+    missing: Mapping[Path, Recipe], request: TrainRequest, sources: Sources, team: Team, listener: Listener
+) -> None:
+    """Train some runs, one after the other."""
+    if not missing:
+        return
+    recipe, out = request.how, request.folder
     if recipe.batch_size % team.size:
         raise UserError(f"a batch of {recipe.batch_size} cannot be shared by {team.size} processes evenly")
     listener = Listener(listener.progress, _once(listener.notice if team.leads else None))
@@ -109,7 +127,6 @@ def _train_missing(request: TrainRequest, sources: Sources, listener: Listener) 
     make_folder(out)
     for path, run in missing.items():
         _run(replace(template, recipe=run), team, _Place(path, request, sources, test), listener)
-    return list(wanted)
 
 
 def _job(request: TrainRequest, sources: Sources, team: Team, listener: Listener) -> tuple[Job, Memory | None]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from collections import Counter
@@ -10,8 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import msgspec
 import numpy as np
 
 from snellen.build.counting import show_progress
@@ -19,9 +19,10 @@ from snellen.build.destination import Destination, encode_json
 from snellen.build.in9.crew import crew
 from snellen.build.in9.curation import read_curation
 from snellen.build.in9.grouping import Grouping, group_classes, rank
-from snellen.build.in9.judging import Candidate, Verdict, judge, mask_model, read_verdict
+from snellen.build.in9.judging import Candidate, judge, mask_model
 from snellen.build.in9.manifests import Outcome, write_manifests
 from snellen.build.in9.masks import with_masks
+from snellen.build.in9.pool import Verdict, read_verdict
 from snellen.build.in9.rejections import write_rejections
 from snellen.build.in9.settings import Settings
 from snellen.build.in9.variants import Order, write_files
@@ -33,11 +34,13 @@ from snellen.distort.lenders import Lenders
 from snellen.distort.view import View
 from snellen.errors import UserError
 from snellen.extras import import_package
+from snellen.files import expand_home, read_json
 from snellen.hashing import key_of
 
 POOL = ".pool"  # accepted images while the set is being built
 COUNTS = "counts.json"
 CROWDED_OUT = "over-represented"
+Count = Annotated[int, msgspec.Meta(ge=0)]
 
 
 @dataclass(frozen=True)
@@ -103,13 +106,30 @@ def build(
         **asdict(replace(chosen, fine=None)),
         "fine": list(chosen.fine) if chosen.fine else None,
     }
-    to = Destination(Path(out).expanduser(), facts, FACTS, "set built by snellen", ("schema", "data"))
+    to = Destination(expand_home(out), facts, FACTS, "set built by snellen", ("schema", "data"))
     if not (to.out / FACTS).exists():  # a finished set needs nothing
         _check_opencv(chosen)
-    if to.begin():
-        job = _Job(dataset, groups, chosen, rejects, to)
-        _build(job, (os.cpu_count() or 1) if workers is None else workers, quiet)
-    return Built(to.out, **json.loads((to.out / COUNTS).read_bytes()))
+    with to.writing() as missing:
+        if missing:
+            job = _Job(dataset, groups, chosen, rejects, to)
+            _build(job, (os.cpu_count() or 1) if workers is None else workers, quiet)
+    return _built(to.out)
+
+
+class _Counts(msgspec.Struct):
+    """counts.json: what `Built` tells of a set that is complete."""
+
+    classes: dict[str, Count]
+    judged: Count
+    rejected: dict[str, Count]
+
+
+def _built(out: Path) -> Built:
+    try:
+        counts: _Counts = read_json(out / COUNTS, _Counts, "file of the set's counts")
+    except UserError as error:
+        raise UserError(f"{error}; build the set again, into another --out") from None
+    return Built(out, counts.classes, counts.judged, counts.rejected)
 
 
 def _check_opencv(settings: Settings) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import csv
+import os
 from pathlib import Path
 
+from snellen.data.names import storable
 from snellen.errors import UserError
+from snellen.files.table import Column, line_of, read_table
 
 DECISIONS = ("accept", "reject")
 COLUMNS = ("id", "decision", "reason")
@@ -15,19 +17,14 @@ def read_curation(file: str | Path | None) -> dict[str, str]:
     """Id → reason of the images that a list rejects; nothing without a list."""
     if file is None:
         return {}
-    path = Path(file).expanduser()
-    if not path.is_file():
+    path = Path(os.path.expanduser(file))
+    if not os.path.exists(path):
         raise UserError(f"no file '{file}'; --curation takes a CSV file with columns id, decision and reason")
     rejects: dict[str, str] = {}
-    with path.open(newline="", encoding="utf-8") as stream:
-        rows = csv.DictReader(stream, skipinitialspace=True)
-        missing = [column for column in COLUMNS if column not in (rows.fieldnames or ())]
-        if missing:
-            raise UserError(f"{file} has no column '{missing[0]}'; expected {', '.join(COLUMNS)}")
-        for row in rows:
-            decision = (row["decision"] or "").strip()
-            if decision not in DECISIONS:
-                raise UserError(f"{file} line {rows.line_num}: expected accept or reject, got '{decision}'")
-            if decision == "reject":
-                rejects[(row["id"] or "").strip()] = (row["reason"] or "").strip()
+    table = read_table(path, dict.fromkeys(COLUMNS, Column(required=True)))
+    for row, (name, decision, reason) in enumerate(table[list(COLUMNS)].itertuples(index=False)):
+        if decision.strip() not in DECISIONS:
+            raise UserError(f"{file} line {line_of(row)}: expected accept or reject, got '{decision.strip()[:60]}'")
+        if decision.strip() == "reject":
+            rejects[storable(name.strip())] = storable(reason.strip())
     return rejects

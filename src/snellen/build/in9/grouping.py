@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import functools
 import hashlib
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,9 @@ from pathlib import Path
 import numpy as np
 
 from snellen.data.dataset import Dataset
+from snellen.data.names import storable
 from snellen.errors import UserError
+from snellen.files.table import Column, line_of, read_table
 from snellen.models.label_maps.imagenet9 import nine
 
 _ALSO = {
@@ -54,7 +56,7 @@ def group_classes(
             [-1 if nine_of_word[word] is None else order.index(str(nine_of_word[word])) for word in words], np.int64
         )
     else:
-        groups = _read(Path(classes).expanduser())
+        groups = _read(Path(os.path.expanduser(classes)))
         order = tuple(dict.fromkeys(groups.values()))
         names = _names(data)
         group_names = [groups.get(name) or groups.get(word) for name, word in zip(names, words)]
@@ -62,7 +64,7 @@ def group_classes(
     if not (coarse >= 0).any():
         some = ", ".join(data.classes[:4])
         raise UserError(
-            f"{data.text} has no image of the classes asked for; it has '{some}', …; give --classes FILE or all"
+            f"{data.text} has no image of the classes of '{classes}'; it has '{some}', …; give --classes FILE or all"
         )
     return Grouping(order, coarse, order) if fine is None else _finer(order, coarse, words, fine, seed)
 
@@ -117,19 +119,14 @@ def _finer(order: tuple[str, ...], coarse: np.ndarray, words: list[str], fine: t
 
 def _read(file: Path) -> dict[str, str]:
     """Class → group of a CSV file."""
-    if not file.is_file():
+    if not os.path.exists(file):
         raise UserError(f"no file '{file}'; --classes takes nine, all or a CSV file with columns class and group")
-    with file.open(newline="", encoding="utf-8") as stream:
-        rows = csv.DictReader(stream, skipinitialspace=True)
-        if not {"class", "group"} <= set(rows.fieldnames or ()):
-            raise UserError(
-                f"{file} has columns {', '.join(rows.fieldnames or ()) or 'none'}; expected class and group"
-            )
-        groups: dict[str, str] = {}
-        for row in rows:
-            name, group = (row["class"] or "").strip(), (row["group"] or "").strip()
-            if not name or not group:
-                raise UserError(f"{file} line {rows.line_num}: class or group is empty")
-            if groups.setdefault(name, group) != group:
-                raise UserError(f"{file} line {rows.line_num}: class '{name}' is in '{groups[name]}' already")
+    table = read_table(file, dict.fromkeys(("class", "group"), Column(required=True)))
+    groups: dict[str, str] = {}
+    for row, (name, group) in enumerate(table[["class", "group"]].itertuples(index=False)):
+        where, name, group = f"{file} line {line_of(row)}", storable(name.strip()), storable(group.strip())
+        if not name or not group:
+            raise UserError(f"{where}: class or group is empty")
+        if groups.setdefault(name, group) != group:
+            raise UserError(f"{where}: class '{name}' is in '{groups[name]}' already")
     return groups

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import io
-import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from snellen.atomic import write_atomic
+from snellen.build.in9.pool import Verdict, keep_image, keep_refusal
 from snellen.build.in9.segment import segment_object
 from snellen.build.in9.settings import Settings
-from snellen.data.canvas import placement, render
+from snellen.data.canvas import Unshowable, placement, render
 from snellen.data.dataset import Photo, Unreadable
 from snellen.distort.strips import rectangles
 
@@ -38,61 +36,34 @@ class Candidate:
     classed: bool = True
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """What became of an image: the reason why it is not in the set ("" where it is) with details, and what is known of it.
-
-    `box` is x0, y0, x1, y1 on the canvas in whole pixels, maximum exclusive; `mask_share` the object's share of the canvas;
-    `seed` that of the GrabCut which made the mask, −1 for none.
-    """
-
-    source: str
-    name: str
-    reason: str = ""
-    detail: str = ""
-    box: tuple[int, ...] = ()
-    mask_share: float = float("nan")
-    seed: int = -1
-    checksum: str = ""
-
-
 class _Refusal(Exception):
     """Why an image may not be in the set: a reason and its details."""
 
 
 def judge(candidate: Candidate, settings: Settings, pool: Path) -> Verdict:
     """Judge an image and keep the outcome in the folder `pool`: NAME.npz where it is accepted, NAME.json where not."""
-    source, name, photo = candidate.source, candidate.name, candidate.photo
+    photo = candidate.photo
     try:
-        if isinstance(photo, Unreadable):
-            raise _Refusal(photo.sort, photo.reason)
-        if settings.all_images and candidate.classed:
-            verdict = Verdict(source, name, checksum=photo.checksum)
-            image, mask = render(Photo(photo.image, ""), settings.canvas).image, np.zeros((0, 0), bool)
-        else:
-            verdict, image, mask = _accept(candidate, photo, settings)
-    except _Refusal as refusal:
-        reason, detail = refusal.args
+        verdict, image, mask = _look(candidate, settings)
+    except (_Refusal, Unshowable) as refusal:
+        reason, detail = refusal.args if isinstance(refusal, _Refusal) else ("unreadable", str(refusal))
         checksum = "" if isinstance(photo, Unreadable) else photo.checksum
-        verdict = Verdict(source, name, reason, detail, checksum=checksum)
-        write_atomic(pool / f"{name}.json", json.dumps(asdict(verdict)).encode())
+        verdict = Verdict(candidate.source, candidate.name, reason, detail, checksum=checksum)
+        keep_refusal(pool, verdict)
         return verdict
-    content = io.BytesIO()
-    np.savez_compressed(content, image=image, mask=mask, facts=np.array(json.dumps(asdict(verdict))))
-    write_atomic(pool / f"{name}.npz", content.getvalue())
+    keep_image(pool, verdict, image, mask)
     return verdict
 
 
-def read_verdict(pool: Path, name: str) -> Verdict | None:
-    """The verdict of an earlier run."""
-    if (pool / f"{name}.npz").exists():
-        with np.load(pool / f"{name}.npz", allow_pickle=False) as archive:
-            facts = json.loads(str(archive["facts"]))
-    elif (pool / f"{name}.json").exists():
-        facts = json.loads((pool / f"{name}.json").read_bytes())
-    else:
-        return None
-    return Verdict(**{**facts, "box": tuple(facts["box"])})
+def _look(candidate: Candidate, settings: Settings) -> tuple[Verdict, np.ndarray, np.ndarray]:
+    """The verdict, the image and the mask of an image that is taken."""
+    photo = candidate.photo
+    if isinstance(photo, Unreadable):
+        raise _Refusal(photo.sort, photo.reason)
+    if settings.all_images and candidate.classed:
+        verdict = Verdict(candidate.source, candidate.name, checksum=photo.checksum)
+        return verdict, render(Photo(photo.image, ""), settings.canvas).image, np.zeros((0, 0), bool)
+    return _accept(candidate, photo, settings)
 
 
 def _accept(candidate: Candidate, photo: Photo, settings: Settings) -> tuple[Verdict, np.ndarray, np.ndarray]:

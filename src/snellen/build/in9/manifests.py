@@ -11,10 +11,11 @@ from typing import Any
 from snellen.build.destination import Destination
 from snellen.build.in9 import curation
 from snellen.build.in9.grouping import Grouping
-from snellen.build.in9.judging import Verdict
+from snellen.build.in9.pool import Verdict
 from snellen.build.in9.settings import Settings
 from snellen.build.in9.variants import Order, files_of
 from snellen.data.in9.layout import COLUMNS, CURATION, PROVENANCE, REJECTED
+from snellen.files.spreadsheet import plain_cell
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,10 @@ def write_manifests(
     rows.sort(key=lambda row: (row["variant"], row["file"]))
     to.write(PROVENANCE, table(COLUMNS, rows))
     rejected = [v for v in outcome.verdicts if v.reason]
-    reasons = [{"id": v.name, "source": v.source, "reason": v.reason, "detail": v.detail} for v in rejected]
+    reasons = [
+        {name: plain_cell(value) for name, value in zip(("id", "source", "reason", "detail"), facts)}  # for people only
+        for facts in ((v.name, v.source, v.reason, v.detail) for v in rejected)
+    ]
     to.write(REJECTED, table(("id", "source", "reason", "detail"), reasons))
     decisions = {v.name: ("accept", "") for v in accepted}
     decisions |= {name: ("reject", reason) for name, reason in outcome.rejects.items()}

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-from PIL import Image
-
 from snellen.data.dataset import Dataset, Photo, Unreadable
 from snellen.data.in9.layout import file_name
+from snellen.data.mask_file import read_mask
 from snellen.errors import UserError
+from snellen.files.tree import size_and_time
 from snellen.hashing import key_of
 
 ENDINGS = (".png", ".npy", ".bmp", ".tif", ".webp")
@@ -29,8 +29,8 @@ def with_masks(data: Dataset, masks: str) -> Dataset:
         if "masks" not in data.facts:
             raise UserError(f"{data.text} has no masks; leave out --masks, or give a folder of them")
         return data
-    root = Path(masks).expanduser()
-    if not root.is_dir():
+    root = Path(os.path.expanduser(masks))
+    if not os.path.isdir(root):
         raise UserError(f"no folder '{masks}'; --masks takes data, a folder of masks or python:file.py:factory")
     files = [_file(root, sample) for sample in data.samples.ids]
     if not any(files):
@@ -40,7 +40,7 @@ def with_masks(data: Dataset, masks: str) -> Dataset:
     def read(positions: Sequence[int]) -> list[Photo | Unreadable]:
         return [_add_mask(photo, files[p]) for p, photo in zip(positions, data.read(positions))]
 
-    stats = [(file.stat().st_size, file.stat().st_mtime_ns) if file else (0, 0) for file in files]
+    stats = [size_and_time(file) if file else (0, 0) for file in files]
     return replace(
         data,
         read=read,
@@ -54,7 +54,7 @@ def _file(root: Path, sample: str) -> Path | None:
     stem = Path(sample).with_suffix("").as_posix().lstrip("/")
     for name in (stem, file_name(sample), Path(sample).stem):
         for ending in ENDINGS:
-            if ".." not in name and (root / f"{name}{ending}").is_file():
+            if ".." not in name and os.path.isfile(root / f"{name}{ending}"):
                 return root / f"{name}{ending}"
     return None
 
@@ -64,14 +64,5 @@ def _add_mask(photo: Photo | Unreadable, file: Path | None) -> Photo | Unreadabl
         return photo
     if file is None:
         return Unreadable("there is no mask of it", "no mask")
-    try:
-        if file.suffix == ".npy":
-            mask = np.load(file, allow_pickle=False) > 0
-        else:
-            with Image.open(file) as image:
-                mask = np.asarray(image.convert("L")) > 127
-    except Exception as error:  # decoders raise many kinds on damaged files
-        return Unreadable(f"its mask {file.name} cannot be read: {error}", "no mask")
-    if mask.shape != photo.image.shape[:2]:
-        return Unreadable(f"its mask {file.name} is {mask.shape}, the image {photo.image.shape[:2]}", "no mask")
-    return replace(photo, maps={**photo.maps, "mask": mask})
+    mask = read_mask(file, (photo.image.shape[0], photo.image.shape[1]), "no mask")
+    return mask if isinstance(mask, Unreadable) else replace(photo, maps={**photo.maps, "mask": mask})

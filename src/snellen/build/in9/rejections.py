@@ -10,7 +10,7 @@ from PIL import Image, ImageDraw
 
 from snellen.build.destination import Destination
 from snellen.build.in9.grouping import rank
-from snellen.build.in9.judging import Verdict
+from snellen.build.in9.pool import Verdict
 from snellen.data.dataset import Dataset, Photo, Unreadable
 
 PAGE = "rejections.md"

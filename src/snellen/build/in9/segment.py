@@ -9,6 +9,7 @@ from PIL import Image
 
 from snellen.build.in9.grouping import rank
 from snellen.build.in9.settings import Settings
+from snellen.data.canvas import check_scaled
 from snellen.extras import import_package
 
 
@@ -83,5 +84,6 @@ def _scale(image: np.ndarray, shorter: int | None) -> tuple[np.ndarray, np.ndarr
         return np.ascontiguousarray(image), np.ones(2)
     ratio = shorter / min(height, width)
     wide, high = max(1, round(width * ratio)), max(1, round(height * ratio))
+    check_scaled((height, width), (high, wide))
     pixels = np.asarray(Image.fromarray(image).resize((wide, high), Image.Resampling.BICUBIC))
     return np.ascontiguousarray(pixels), np.array([wide / width, high / height])

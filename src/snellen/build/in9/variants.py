@@ -12,6 +12,7 @@ import numpy as np
 from PIL import Image
 
 from snellen.atomic import write_atomic
+from snellen.build.in9.pool import read_image
 from snellen.build.in9.settings import Settings
 from snellen.data.in9.layout import MASKS, VARIANTS, mixed_name
 from snellen.distort.background import MIXED, Background
@@ -72,9 +73,8 @@ def write_files(order: Order, settings: Settings, pool: Path, out: Path) -> str:
 
 def portrait(pool: Path, name: str, box: tuple[int, ...]) -> Portrait:
     """An accepted image as it was kept when it was judged."""
-    with np.load(pool / f"{name}.npz", allow_pickle=False) as archive:
-        image, mask = torch.from_numpy(archive["image"])[None], torch.from_numpy(archive["mask"])[None]
-    return Portrait(image, mask, np.array([box], np.int64))
+    image, mask = read_image(pool, name)
+    return Portrait(torch.from_numpy(image)[None], torch.from_numpy(mask)[None], np.array([box], np.int64))
 
 
 def variant(kind: str, own: Portrait, order: Order, settings: Settings, pool: Path) -> Tensor:

@@ -19,6 +19,7 @@ from snellen.data.phantom.shapes import SHAPES, class_tree
 from snellen.data.phantom.textures import TEXTURES
 from snellen.data.phantom.world import World
 from snellen.errors import UserError, unknown
+from snellen.files import expand_home
 
 
 class Format(NamedTuple):
@@ -93,12 +94,13 @@ def export(
         "tree": class_tree(),
         "truth": way.truth,
     }
-    to = Destination(Path(out).expanduser(), facts)
-    if to.begin():
-        with show_progress(len(images), quiet) as advance:
-            for count in way.write(source, images, to):
-                advance(count)
-        to.finish()
+    to = Destination(expand_home(out), facts)
+    with to.writing() as missing:
+        if missing:
+            with show_progress(len(images), quiet) as advance:
+                for count in way.write(source, images, to):
+                    advance(count)
+            to.finish()
     return Exported(to.out, format, source.text, len(images))
 
 

@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from snellen.hashing import key_of
+
 PROVENANCE = "provenance.csv"
 REJECTED = "rejected.csv"
 CURATION = "curation.csv"
@@ -23,6 +25,7 @@ COLUMNS = (
 VARIANTS = (
     "original", "only_bg_b", "only_bg_t", "no_fg", "only_fg", "mixed_same", "mixed_rand", "mixed_next", "bg_blurred",
 )  # fmt: skip
+LONGEST_NAME = 100  # characters: a mixed image has two names in its own, and file systems allow 255
 
 
 def folders(classes: Sequence[str]) -> tuple[str, ...]:
@@ -48,5 +51,9 @@ def foreground_of(stem: str) -> tuple[str, str]:
 
 
 def file_name(sample: str) -> str:
-    """A name for a sample's files: its id without its ending, with `-` for what a file name should not hold."""
-    return re.sub(r"[^A-Za-z0-9._+-]+", "-", re.sub(r"\.[A-Za-z]{3,4}$", "", sample)).strip("-.") or "image"
+    """A name for a sample's files: its id without its ending, with `-` for what a file name should not hold.
+
+    Of a long one the beginning, and a hash of the whole.
+    """
+    name = re.sub(r"[^A-Za-z0-9._+-]+", "-", re.sub(r"\.[A-Za-z]{3,4}$", "", sample)).strip("-.") or "image"
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 17]}-{key_of(sample)}"

@@ -6,35 +6,39 @@ each image from `provenance.csv`, where they are there (the published set has ma
 
 from __future__ import annotations
 
-import csv
-import json
+import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Annotated
 
+import msgspec
 import numpy as np
 
 from snellen.data.dataset import Dataset, Photo, Samples, Unreadable, filter_rows
 from snellen.data.folder import folder
 from snellen.data.in9.layout import FACTS, MASKS, PROVENANCE, VARIANTS, class_of, foreground_of
-from snellen.data.manifest import BOX
+from snellen.data.in9.provenance import BOX, read_provenance
+from snellen.data.mask_file import read_mask
 from snellen.errors import UserError
+from snellen.files import read_json
+from snellen.files.tree import folders_in, size_and_time
 from snellen.hashing import checksum, key_of
 
 
 def in9(path: str, options: Mapping[str, str]) -> Dataset:
     """The images of a variant; columns say the background's id and class, the mask's share and the source."""
     conditions = dict(options)
-    split, place = conditions.pop("split", "val"), Path(path).expanduser()
-    if not place.is_dir():
-        there = [v for v in VARIANTS if (place.parent / v).is_dir()]
+    split, place = conditions.pop("split", "val"), Path(os.path.expanduser(path))
+    if not os.path.isdir(place):
+        there = [v for v in VARIANTS if os.path.isdir(place.parent / v)]
         known = (
             f"; {place.parent} has: {', '.join(there)}" if there else "; give in9:ROOT/VARIANT, as in9:set/mixed_rand"
         )
         raise UserError(f"no folder '{path}'{known}")
-    if not (place / split).is_dir():
-        there = sorted(p.name for p in place.iterdir() if p.is_dir())
+    if not os.path.isdir(place / split):
+        there = folders_in(place)
         if variants := [name for name in VARIANTS if name in there]:
             raise UserError(
                 f"'{path}' is a whole set; name one of its variants, as in9:{path}/{variants[-1]}: {', '.join(variants)}"
@@ -42,9 +46,8 @@ def in9(path: str, options: Mapping[str, str]) -> Dataset:
         raise UserError(f"'{path}' has no split '{split}'; it has: {', '.join(there) or 'none'}; add ?split=")
     plain = folder(str(place / split), {})
     stems = [Path(file).stem for file in plain.samples.ids]
-    provenance = _provenance(place.parent / PROVENANCE, place.name, split)
-    facts = [provenance.get(stem, {}) for stem in stems]
-    ids = tuple(row.get("foreground") or foreground_of(stem)[0] for row, stem in zip(facts, stems))
+    provenance = read_provenance(place.parent / PROVENANCE, place.name, split, stems)
+    ids = tuple(own or foreground_of(stem)[0] for own, stem in zip(provenance.texts("foreground"), stems))
     twice = [sample for sample, count in Counter(ids).items() if count > 1]
     if twice:
         raise UserError(f"'{path}' has two images of the foreground '{twice[0]}'; remove one")
@@ -52,18 +55,19 @@ def in9(path: str, options: Mapping[str, str]) -> Dataset:
         place.parent / MASKS / split / Path(file).parts[0] / f"{sample}.npy"
         for file, sample in zip(plain.samples.ids, ids)
     ]
-    masked = all(mask.is_file() for mask in masks)
-    boxes = np.array([[_number(row.get(corner)) for corner in BOX] for row in facts], float)
+    masked = all(os.path.isfile(mask) for mask in masks)
+    boxes = np.stack([provenance.numbers(corner) for corner in BOX], 1)
     boxed = not np.isnan(boxes).any()
     size = _size(place.parent / FACTS)
+    backgrounds = [own or foreground_of(stem)[1] for own, stem in zip(provenance.texts("background"), stems)]
     columns = {
         **plain.samples.columns,
-        "background": np.array([row.get("background") or foreground_of(stem)[1] for row, stem in zip(facts, stems)]),
-        "background_class": np.array([row.get("background_class", "") for row in facts]),
+        "background": np.array(backgrounds),
+        "background_class": np.array(provenance.texts("background_class")),
         "box_share": _share(boxes, size),
-        "coarse_class": np.array([row.get("coarse_class", "") for row in facts]),
-        "mask_share": np.array([_number(row.get("mask_share")) for row in facts], float),
-        "source": np.array([row.get("source", "") for row in facts]),
+        "coarse_class": np.array(provenance.texts("coarse_class")),
+        "mask_share": provenance.numbers("mask_share"),
+        "source": np.array(provenance.texts("source")),
     }
 
     def read(positions: Sequence[int]) -> list[Photo | Unreadable]:
@@ -72,14 +76,16 @@ def in9(path: str, options: Mapping[str, str]) -> Dataset:
             for p, photo in zip(positions, plain.read(positions))
         ]
 
-    outlines = [(m.stat().st_size, m.stat().st_mtime_ns) for m in masks] if masked else []
+    outlines = [size_and_time(mask) for mask in masks] if masked else []
+    facts = [checksum(np.concatenate([boxes, columns["mask_share"][:, None]], 1).astype("<f8").tobytes()), size]
+    facts += [columns[name].tolist() for name in ("background", "background_class", "coarse_class", "source")]
     return filter_rows(
         replace(
             plain,
             text=f"in9:{path}",
             classes=tuple(map(class_of, plain.classes)),
             samples=Samples(ids, plain.samples.labels, columns),
-            fingerprint=key_of(["in9", plain.fingerprint, ids, outlines, checksum(boxes.astype("<f8").tobytes())]),
+            fingerprint=key_of(["in9", plain.fingerprint, ids, outlines, facts]),
             read=read,
             size=size,
             facts=frozenset((["masks"] if masked else []) + (["boxes"] if boxed else [])),
@@ -88,29 +94,18 @@ def in9(path: str, options: Mapping[str, str]) -> Dataset:
     )
 
 
-def _provenance(file: Path, variant: str, split: str) -> dict[str, dict[str, str]]:
-    """What the manifest says of a variant's files, by their names without ending; nothing where there is none."""
-    if not file.is_file():
-        return {}
-    with file.open(newline="", encoding="utf-8") as opened:
-        rows = csv.DictReader(opened)
-        missing = [c for c in ("variant", "split", "file", "foreground", *BOX) if c not in (rows.fieldnames or ())]
-        if missing:
-            raise UserError(f"{file} has no column '{missing[0]}'; build the set again, or remove the file")
-        return {Path(row["file"]).stem: row for row in rows if (row["variant"], row["split"]) == (variant, split)}
+class _Facts(msgspec.Struct):
+    """What is read of build.json."""
 
-
-def _number(text: str | None) -> float:
-    return float(text) if text else float("nan")
+    size: Annotated[int, msgspec.Meta(ge=1, le=100_000)] | None = None
 
 
 def _size(file: Path) -> tuple[int, int] | None:
     """The size that all images of a built set have, where its facts state it."""
-    try:
-        side = int(json.loads(file.read_bytes())["size"])
-    except (OSError, ValueError, KeyError, TypeError):
+    if not os.path.exists(file):
         return None
-    return side, side
+    facts: _Facts = read_json(file, _Facts, "file of the set's facts")
+    return None if facts.size is None else (facts.size, facts.size)
 
 
 def _share(boxes: np.ndarray, size: tuple[int, int] | None) -> np.ndarray:
@@ -127,10 +122,5 @@ def _known(photo: Photo | Unreadable, mask: Path | None, boxes: np.ndarray | Non
     photo = replace(photo, boxes=boxes)
     if mask is None:
         return photo
-    try:
-        outline = np.load(mask, allow_pickle=False) > 0
-    except (ValueError, OSError) as error:
-        return Unreadable(f"its mask {mask.name} cannot be read: {error}")
-    if outline.shape != photo.image.shape[:2]:
-        return Unreadable(f"its mask {mask.name} is {outline.shape}, the image {photo.image.shape[:2]}")
-    return replace(photo, maps={"mask": outline})
+    outline = read_mask(mask, (photo.image.shape[0], photo.image.shape[1]))
+    return outline if isinstance(outline, Unreadable) else replace(photo, maps={"mask": outline})

@@ -46,7 +46,7 @@ def paint(recipe: Recipe, dials: Dials, roles: Sequence[Role] = ROLES) -> Painte
     return PaintedImages(images, masks, tight_boxes(masks))
 
 
-class Canvas(NamedTuple):
+class Painting(NamedTuple):
     """A block of images before they get their colours, uint8 [b, S, S] each.
 
     `ramps` are numbered within an image: 0 is the scene, 2 n − 1 the inside and 2 n the rim of thing n; the main object
@@ -57,17 +57,17 @@ class Canvas(NamedTuple):
     tones: np.ndarray
 
 
-def compose(drawing: Picture, part: slice, roles: Sequence[Role] = ROLES) -> Canvas:
+def compose(drawing: Picture, part: slice, roles: Sequence[Role] = ROLES) -> Painting:
     """Some images, layer over layer from the back; of the things only those of some roles."""
     tones = scene_tones(drawing, part)
-    canvas = Canvas(np.zeros_like(tones), tones)
+    canvas = Painting(np.zeros_like(tones), tones)
     for layer in drawing.layers:
         if layer.role in roles:
             cover(canvas, layer, part)
     return canvas
 
 
-def cover(canvas: Canvas, layer: Layer, part: slice) -> None:
+def cover(canvas: Painting, layer: Layer, part: slice) -> None:
     """Paint a layer's things over a block of images, in place."""
     things = layer.things.within(part.start, part.stop)
     hit = outline(layer.shape, things, layer.window.size)
@@ -96,7 +96,7 @@ def scene_tones(drawing: Picture, part: slice) -> np.ndarray:
     return tones
 
 
-def cells(drawing: Picture, part: slice, canvas: Canvas) -> np.ndarray:
+def cells(drawing: Picture, part: slice, canvas: Painting) -> np.ndarray:
     """The address of each pixel's colour in the table, intp [b, S, S]."""
     address = canvas.tones + (drawing.first[part, None, None] * TONES).astype(np.intp)
     address += canvas.ramps * np.intp(TONES)

@@ -46,10 +46,14 @@ class ShardMaps:
 
 @dataclass(frozen=True)
 class Maps:
-    """Maps uint8 [samples, H, W] and the `ids` of their samples; an image that could not be shown or mapped has none."""
+    """Maps uint8 [samples, H, W] and the `ids` of their samples; an image that could not be shown or mapped has none.
+
+    `rows` counts those images too.
+    """
 
     ids: np.ndarray
     maps: np.ndarray
+    rows: int = 0
 
     def of(self, ids: Sequence[str]) -> np.ndarray:
         """The maps of some samples, uint8 [len(ids), H, W], in their order; a KeyError names one that has none."""
@@ -128,7 +132,7 @@ def shard_maps_in(table: pa.Table, device: torch.device | str = "cpu") -> ShardM
 def maps_in(table: pa.Table) -> Maps:
     """The maps of such a table, without the rows that have none."""
     present = table["map"].is_valid().to_numpy()
-    return Maps(np.array(table["sample"].to_pylist(), object)[present], _pixels(table)[present])
+    return Maps(np.array(table["sample"].to_pylist(), object)[present], _pixels(table)[present], len(table))
 
 
 def stored_maps(store: Store, key: str) -> Iterator[Maps]:
@@ -142,7 +146,8 @@ def stored_maps(store: Store, key: str) -> Iterator[Maps]:
 def together(parts: Iterator[Maps]) -> Maps:
     """All maps of a request at once."""
     shards = list(parts)
-    return Maps(np.concatenate([one.ids for one in shards]), np.concatenate([one.maps for one in shards]))
+    rows = sum(one.rows for one in shards)
+    return Maps(np.concatenate([one.ids for one in shards]), np.concatenate([one.maps for one in shards]), rows)
 
 
 def _pixels(table: pa.Table) -> np.ndarray:

@@ -69,7 +69,7 @@ def answer(slides: Slides, work: PassState) -> AnsweredShard:
     readable = np.array([not error for error in slides.errors], bool)
     pictured = [row for row, p in enumerate(slides.positions) if p in work.pictured and readable[row]]
     work.unreadable += [(sample, error) for sample, error in zip(samples.ids, slides.errors) if error]
-    check_unreadable(work.unreadable, work.on, len(work.data))
+    check_unreadable(work.unreadable, work.on, work.data)
     traces = []
     maps: dict[str, ShardMaps] = {}
     for canvas in slides.images:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from snellen.data.canvas import Canvas, placement, render
+from snellen.data.canvas import Canvas, Unshowable, placement, render
 from snellen.data.dataset import Dataset, Photo, Photos, Unreadable
 from snellen.lazy_torch import torch
 
@@ -122,7 +122,7 @@ def _fill_one(photo: Photo | Unreadable, slides: Slides, row: int) -> None:
                 slides.masks[canvas].numpy()[row] = rendering.maps["mask"]
             if canvas in slides.boxes and rendering.boxes is not None:
                 slides.boxes[canvas][row] = rendering.boxes
-    except ValueError as error:
+    except Unshowable as error:
         slides.errors[row] = str(error)
 
 
@@ -130,4 +130,7 @@ def _as_they_are(size: tuple[int, int] | None, canvas: Canvas) -> bool:
     """Whether photos of this size are shown on the canvas without scaling or cropping."""
     if size != (canvas.height, canvas.width):
         return False
-    return placement(*size, canvas) == (size, (0, 0))
+    try:
+        return placement(*size, canvas) == (size, (0, 0))
+    except Unshowable:
+        return False

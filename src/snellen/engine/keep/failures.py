@@ -6,10 +6,13 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from snellen.engine.keep.store import Store, read_rows
+from snellen.data.dataset import Dataset
+from snellen.engine.keep.shard_file import read_rows, read_schema
+from snellen.engine.keep.store import Store
 from snellen.engine.requests.cell import BoundCell
 from snellen.engine.requests.map import BoundMap
 from snellen.errors import UserError
+from snellen.files import decode_json
 from snellen.lazy_torch import torch
 from snellen.models.model import Model
 
@@ -70,22 +73,20 @@ def with_failures(table: pa.Table, failures: Sequence[Failure]) -> pa.Table:
 
 def failures_in(schema: pa.Schema) -> list[Failure]:
     """The failures that a table lists."""
-    return [Failure(*one) for one in json.loads((schema.metadata or {}).get(_ENTRY, "[]"))]
+    entry = (schema.metadata or {}).get(_ENTRY, b"[]")
+    rows: list[tuple[str, str, str]] = decode_json(entry, list[tuple[str, str, str]], "the list of failures")
+    return [Failure(*row) for row in rows]
 
 
 def stored_failures(store: Store, table: str = "answers") -> list[Failure]:
     """The failures that the answers, or the maps, of a run list."""
-    import pyarrow.parquet as pq
-
-    return [one for file in store.files(table) for one in failures_in(pq.read_schema(file))]
+    return [one for file in store.files(table) for one in failures_in(read_schema(file))]
 
 
 def discard_failures(store: Store) -> None:
     """Remove the shards with failures, so that the same command asks them again once the model is fixed."""
-    import pyarrow.parquet as pq
-
     for file in (*store.files("answers"), *store.files("maps")):
-        if _ENTRY in (pq.read_schema(file).metadata or {}):
+        if _ENTRY in (read_schema(file).metadata or {}):
             file.unlink(missing_ok=True)
 
 
@@ -98,23 +99,33 @@ def unreadable(store: Store, on: str) -> list[tuple[str, str]]:
     return bad
 
 
-def check_failures(store: Store, requests: Sequence[BoundCell | BoundMap], sizes: Mapping[str, int]) -> None:
-    """Stop where too many images of a dataset (`sizes` by role) could not be shown, answered or mapped."""
-    for on, size in sizes.items():
-        check_unreadable(unreadable(store, on), on, size)
+def unlabelled(store: Store, on: str) -> list[str]:
+    """The ids of a dataset's images whose label is not known; they count in no accuracy."""
+    ids: list[str] = []
+    for file in sorted((store.folder / "samples" / on).glob("*.parquet")):
+        table = read_rows(file, ["sample", "label"])
+        ids += [sample for sample, label in zip(table["sample"].to_pylist(), table["label"].to_pylist()) if label < 0]
+    return ids
+
+
+def check_failures(store: Store, requests: Sequence[BoundCell | BoundMap], data: Mapping[str, Dataset]) -> None:
+    """Stop where too many images of a dataset (`data` by role) could not be shown, answered or mapped."""
+    for on, dataset in data.items():
+        check_unreadable(unreadable(store, on), on, dataset)
     failures: dict[str, list[Failure]] = {}
     for failure in (*stored_failures(store), *stored_failures(store, "maps")):
         failures.setdefault(failure.cell, []).append(failure)
     for one in requests:
-        check_failed(failures.get(one.key, []), one, sizes[one.on])
+        check_failed(failures.get(one.key, []), one, len(data[one.on]))
 
 
-def check_unreadable(bad: Sequence[tuple[str, str]], on: str, size: int) -> None:
+def check_unreadable(bad: Sequence[tuple[str, str]], on: str, data: Dataset) -> None:
     """Stop where more than 5% of a dataset's images could not be shown."""
-    if len(bad) > MOST * size:
+    if len(bad) > MOST * len(data):
         few = "; ".join(f"{sample}: {error}" for sample, error in bad[:3])
         raise UserError(
-            f"{len(bad)} of {size} {on} images cannot be shown, more than {MOST:.0%} ({few}); fix or remove them"
+            f"{len(bad)} of {len(data)} {on} images cannot be shown, more than {MOST:.0%} ({few}); fix or remove them in "
+            f"{data.text}"
         )
 
 

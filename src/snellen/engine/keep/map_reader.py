@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from snellen.data.canvas import Canvas, Rendered, render
+from snellen.data.canvas import Canvas, Rendered, Unshowable, render
 from snellen.data.dataset import Dataset, Photo
 from snellen.engine.ask.maps import Maps, stored_maps
+from snellen.engine.keep.complete import incomplete
 from snellen.engine.keep.store import Store
 
 
@@ -33,8 +34,15 @@ class MapReader:
     rows: Mapping[str, int]
 
     def shards(self) -> Iterator[Maps]:
-        """The maps shard by shard, in the order of the listing."""
-        return stored_maps(self.store, self.key)
+        """The maps shard by shard, in the order of the listing; those of all samples, or nothing is concluded from them."""
+        rows = 0
+        for part in stored_maps(self.store, self.key):
+            rows += part.rows
+            if any(sample not in self.rows for sample in part.ids):
+                raise incomplete(self.store, f"maps/{self.key} holds images that its data do not have")
+            yield part
+        if rows != len(self.rows):
+            raise incomplete(self.store, f"maps/{self.key} holds {rows:,} of {len(self.rows):,} images")
 
     def masks(self, ids: Sequence[str]) -> dict[str, np.ndarray]:
         """The object's mask, bool [H, W], of those of the samples that have one."""
@@ -43,12 +51,16 @@ class MapReader:
 
 
 def render_rows(data: Dataset, canvas: Canvas, rows: Sequence[int]) -> Iterator[tuple[str, Rendered]]:
-    """The images at some positions of the listing, with their ids, on a canvas; without those that cannot be read."""
+    """The images at some positions of the listing, with their ids, on a canvas; without those that cannot be read or shown."""
     for start in range(0, len(rows), data.chunk):
         some = rows[start : start + data.chunk]
         for row, photo in zip(some, data.read(some)):
             if isinstance(photo, Photo):
-                yield data.samples.ids[row], render(photo, canvas)
+                try:
+                    rendering = render(photo, canvas)
+                except Unshowable:  # it is listed where the answers are
+                    continue
+                yield data.samples.ids[row], rendering
 
 
 def masked_maps(readers: Sequence[MapReader]) -> Iterator[list[MaskedMaps]]:

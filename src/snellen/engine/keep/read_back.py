@@ -5,26 +5,28 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from snellen.data.dataset import Dataset
 from snellen.engine.ask.maps import Maps, together
+from snellen.engine.keep.complete import Completeness, incomplete
 from snellen.engine.keep.map_reader import MapReader, MaskedMaps, masked_maps
-from snellen.engine.keep.store import Store, read_rows
+from snellen.engine.keep.shard_file import read_rows
+from snellen.engine.keep.store import Store
 from snellen.engine.requests.cell import BoundCell, Cell
 from snellen.engine.requests.map import BoundMap, MapRequest
 from snellen.engine.requests.trial import Columns
 
+NO_ANSWER = -2  # in place of a class
 _COLUMNS = ("pred", "raw", "score", "confidence", "label_prob")
 
 
 @dataclass(frozen=True)
 class Block:
-    """The answers of one model to one cell: arrays [runs, samples]; `valid` marks samples that count (readable and
-    not excluded); `covered` is the covered share per sample (nan where nothing covers)."""
+    """The answers of one model to one cell: arrays [runs, samples]; `valid` marks samples that count (readable, labelled
+    and not excluded); `covered` is the covered share per sample (nan where nothing covers)."""
 
     pred: np.ndarray
     raw: np.ndarray
@@ -123,10 +125,17 @@ def read_answers(
     maps: Sequence[BoundMap] = (),
     trials: Sequence[BoundCell] = (),
 ) -> list[Answers]:
-    """The answers of every model of a plan, from the store, and what came of its trials; maps are read when looked at."""
+    """The answers of every model of a plan, from the store, and what came of its trials; maps are read when looked at.
+
+    A cell without an answer to an image that is not listed as unreadable or failed is refused.
+    """
     rows = {on: {sample: i for i, sample in enumerate(one.samples.ids)} for on, one in data.items()}
     columns = _read_cells(store, {one.key: one.cell.on for one in cells}, rows)
     shown = _read_shown(store, {one.shown: one.cell.on for one in cells}, rows)
+    complete = Completeness(store, data)
+    for one in cells:
+        complete.check_answers(one, columns[one.key]["pred"] != NO_ANSWER)
+        complete.check_shown(one, shown[one.shown]["present"])
     models: dict[str, list[BoundCell]] = {}
     for one in cells:
         models.setdefault(one.subject.name, []).append(one)
@@ -143,7 +152,7 @@ def read_answers(
             readers.setdefault(wanted.request, []).append(reader)
         trials_of_model = [one for one in trials if one.subject.name == model]
         tables = {
-            cell: [_trial_table(store, one, data) for one in trials_of_model if one.cell == cell]
+            cell: [_trial_table(store, one, data, complete) for one in trials_of_model if one.cell == cell]
             for cell in _distinct_cells(trials_of_model)
         }
         answers.append(Answers(model, runs, blocks, {on: one.classes for on, one in data.items()}, readers, tables))
@@ -154,10 +163,12 @@ def _distinct_cells(bound: Sequence[BoundCell]) -> list[Cell]:
     return list(dict.fromkeys(one.cell for one in bound))
 
 
-def _trial_table(store: Store, one: BoundCell, data: Mapping[str, Dataset]) -> TrialTable:
+def _trial_table(store: Store, one: BoundCell, data: Mapping[str, Dataset], complete: Completeness) -> TrialTable:
     """What came of one run's trials, in the order of the listing."""
-    rows = {row["sample"]: row for row in store.trials(one.key)}
-    return TrialTable([rows.get(sample) for sample in data[one.cell.on].samples.ids], store.things(one.key) or {})
+    by_sample = {row["sample"]: row for row in store.trials(one.key)}
+    rows = [by_sample.get(sample) for sample in data[one.cell.on].samples.ids]
+    complete.check_trials(one, rows)
+    return TrialTable(rows, store.things(one.key) or {})
 
 
 def _block(
@@ -168,7 +179,7 @@ def _block(
 ) -> Block:
     """The runs of one model on one cell, stacked."""
     arrays = {name: np.stack([answers[one.key][name] for one in cells]) for name in _COLUMNS}
-    valid = ~np.isnan(arrays["score"]).any(0)
+    valid = ~np.isnan(arrays["score"]).any(0) & (data.samples.labels >= 0)
     for one in cells:
         valid &= ~shown[one.shown]["excluded"]
     groups = data.samples.columns.get("group")
@@ -190,10 +201,10 @@ def _read_cells(
     for key, on in keys.items():
         count = len(rows[on])
         columns_by_key[key] = {
-            name: np.full(count, -2, np.int32) if name in ("pred", "raw") else np.full(count, np.nan, np.float32)
+            name: np.full(count, NO_ANSWER, np.int32) if name in ("pred", "raw") else np.full(count, np.nan, np.float32)
             for name in _COLUMNS
         }
-    for key, start, stop, columns, at in _parts(store.files("answers"), "cell", _COLUMNS, keys, rows):
+    for key, start, stop, columns, at in _parts(store, "answers", _COLUMNS, keys, rows):
         for name in _COLUMNS:
             columns_by_key[key][name][at] = columns[name][start:stop]
     return columns_by_key
@@ -202,33 +213,39 @@ def _read_cells(
 def _read_shown(
     store: Store, keys: Mapping[str, str], rows: Mapping[str, Mapping[str, int]]
 ) -> dict[str, dict[str, np.ndarray]]:
-    """Shown key → covered share and excluded flag over all samples."""
+    """Shown key → covered share, excluded flag and whether there is a row, over all samples."""
     columns_by_key = {
-        key: {"covered": np.full(len(rows[on]), np.nan, np.float32), "excluded": np.zeros(len(rows[on]), bool)}
+        key: {
+            "covered": np.full(len(rows[on]), np.nan, np.float32),
+            "excluded": np.zeros(len(rows[on]), bool),
+            "present": np.zeros(len(rows[on]), bool),
+        }
         for key, on in keys.items()
     }
-    for key, start, stop, columns, at in _parts(store.files("shown"), "shown", ("covered", "excluded"), keys, rows):
+    for key, start, stop, columns, at in _parts(store, "shown", ("covered", "excluded"), keys, rows):
+        columns_by_key[key]["present"][at] = True
         for name in ("covered", "excluded"):
             columns_by_key[key][name][at] = columns[name][start:stop]
     return columns_by_key
 
 
 def _parts(
-    files: Iterable[Path],
-    word: str,
+    store: Store,
+    table: str,
     names: Sequence[str],
     keys: Mapping[str, str],
     rows: Mapping[str, Mapping[str, int]],
 ) -> Iterable[tuple[str, int, int, dict[str, np.ndarray], np.ndarray]]:
     """Runs of rows with one key: (key, start, stop, columns of the file, positions of the run's samples)."""
-    for file in files:
-        table = read_rows(file, [word, "sample", *names], read_dictionary=[word, "sample"]).combine_chunks()
-        if not len(table):
+    word = "cell" if table == "answers" else "shown"
+    for file in store.files(table):
+        part = read_rows(file, [word, "sample", *names], dictionaries=[word, "sample"]).combine_chunks()
+        if not len(part):
             continue
-        table = table.unify_dictionaries()
-        code = table[word].chunk(0)
-        sample = table["sample"].chunk(0)
-        columns = {name: table[name].to_numpy() for name in names}
+        part = part.unify_dictionaries()
+        code = part[word].chunk(0)
+        sample = part["sample"].chunk(0)
+        columns = {name: part[name].to_numpy() for name in names}
         numbers = code.indices.to_numpy()
         samples = sample.indices.to_numpy()
         vocabulary, words = sample.dictionary.to_pylist(), code.dictionary.to_pylist()
@@ -240,4 +257,7 @@ def _parts(
                 on = keys[key]
                 if on not in positions:
                     positions[on] = np.array([rows[on].get(s, -1) for s in vocabulary])
-                yield key, start, stop, columns, positions[on][samples[start:stop]]
+                at = positions[on][samples[start:stop]]
+                if (at < 0).any():
+                    raise incomplete(store, f"{file.relative_to(store.folder)} holds images that its data do not have")
+                yield key, start, stop, columns, at

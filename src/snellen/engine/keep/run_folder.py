@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from snellen.engine.keep.store import Store
 from snellen.errors import UserError
+from snellen.files import GIB, decode_json, fit, read_bytes
+from snellen.hashing import checksum
+
+MOST = GIB  # bytes of findings.json
 
 
 class RunFolder:
@@ -29,10 +33,24 @@ class RunFolder:
             raise UserError(
                 f"{self.path} has no findings yet; run the same `snellen audit … --out {self.path}` again to finish it"
             )
+        from snellen.engine.keep.schemas import Findings
+
         try:
-            content = json.loads(path.read_text())
-        except (OSError, ValueError) as error:
-            raise UserError(
-                f"{path} is not JSON ({error}); run the `snellen audit` that made it again to rewrite it"
-            ) from None
-        return dict(content)
+            content = read_bytes(path, "findings", MOST)
+            if self.facts.get("checksums", {}).get("findings.json", expected := checksum(content)) != expected:
+                raise UserError(f"{path} does not fit the checksum in run.json, so it was damaged or changed")
+            results: dict[str, Any] = decode_json(content, dict[str, Any], path)
+            fit(results, Findings, path)
+        except UserError as error:
+            raise UserError(f"{error}; run the `snellen audit` that made it again to rewrite it") from error
+        return results
+
+    def check_files(self, tables: Sequence[str]) -> None:
+        """Refuse tables that lack files which run.json counted when the run was complete."""
+        now = self.store.count_files()
+        for folder, count in self.facts.get("files", {}).items():
+            if folder.partition("/")[0] in tables and now.get(folder, 0) < count:
+                raise UserError(
+                    f"{self.path / folder} has {now.get(folder, 0)} of {count} files; run the `snellen audit` command that "
+                    "made it again to repair it"
+                )

@@ -18,6 +18,7 @@ import numpy as np
 from snellen.engine.inputs import Inputs
 from snellen.engine.plan import Plan
 from snellen.errors import UserError
+from snellen.files import read_text
 from snellen.version import __version__
 
 PACKAGES = ("torch", "torchvision", "timm", "numpy", "scipy", "pyarrow", "pillow")
@@ -74,6 +75,7 @@ def record(
         "audit_reasons": {text: reason for text, reason in audits.items() if reason},
         "preprocessing": dict(before.get("preprocessing", {})),
         "notices": list(notices),
+        "files": dict(before.get("files", {})),
     }
 
 
@@ -123,9 +125,9 @@ def _data_change(inputs: Inputs, before: Mapping[str, Any]) -> str:
 
 def _question_change(inputs: Inputs, before: Mapping[str, Any]) -> str:
     for key, label_map in inputs.labels.items():
-        if before["labels"].get("/".join(key), label_map.fingerprint) != label_map.fingerprint:
+        if before.get("labels", {}).get("/".join(key), label_map.fingerprint) != label_map.fingerprint:
             return f"another label map for model '{key[0]}'"
-    old, new = before["settings"]["keep"], inputs.settings.keep
+    old, new = before["settings"].get("keep"), inputs.settings.keep
     if old != new:
         return f"--keep {old or 'none'}, not {new or 'none'}"
     for name, pool in inputs.pools.to_json().items():
@@ -153,7 +155,7 @@ def hardware(device: str) -> dict[str, Any]:
     """The machine in a few words; the GPU is named only where one is used, since that needs torch."""
     facts: dict[str, Any] = {"machine": platform.machine(), "system": platform.platform(), "cores": os.cpu_count()}
     info = Path("/proc/cpuinfo")
-    lines = info.read_text().splitlines() if info.exists() else []
+    lines = read_text(info).splitlines() if info.exists() else []
     facts["cpu"] = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
     if device.startswith("cuda") and "torch" in sys.modules:
         facts["gpu"] = sys.modules["torch"].cuda.get_device_name(device)
@@ -161,7 +163,9 @@ def hardware(device: str) -> dict[str, Any]:
 
 
 def _alike(before: Sequence[Sequence[float]], now: Sequence[Sequence[float]] | None) -> bool:
-    return now is not None and np.allclose(np.array(before), np.array(now), atol=PROBE_TOLERANCE)
+    if now is None or [len(row) for row in before] != [len(row) for row in now]:
+        return False
+    return np.allclose(np.array(before, float), np.array(now, float), atol=PROBE_TOLERANCE, equal_nan=True)
 
 
 @functools.cache

@@ -17,8 +17,6 @@ A pass is the set of cells that one command found missing; which cells a shard a
 
 from __future__ import annotations
 
-import io
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,15 +24,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from snellen.atomic import write_atomic
+from snellen.atomic import encode_json, write_atomic
+from snellen.engine.keep.facts import read_facts, write_facts
+from snellen.engine.keep.shard_file import damaged, encode, read_rows, shard_file, shard_of, write_table
+from snellen.engine.keep.thumbnail_file import encode_thumbnail
 from snellen.errors import UserError
+from snellen.files import read_bytes, read_json
 from snellen.hashing import checksum, key_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-
-THUMBNAIL_SIDE = 112  # pixels
+FOLDERS = ("samples", "shown", "answers", "maps", "trials", "things", "thumbs")  # of tables, each with its own folders
+CELLS = "cells.parquet"
+_SUM = b"checksum"  # of the rows, in the header of cells.parquet
 
 
 @dataclass(frozen=True)
@@ -67,16 +70,24 @@ class Store:
 
     def facts(self) -> dict[str, Any]:
         """The content of run.json; empty where there is none yet."""
-        path = self.folder / "run.json"
-        if not path.exists():
-            return {}
-        try:
-            return json.loads(path.read_text())
-        except ValueError as error:
-            raise UserError(f"{path} is not JSON ({error}); choose another --out or pass --fresh") from None
+        return read_facts(self.folder)
 
     def write_facts(self, facts: Mapping[str, Any]) -> None:
-        write_atomic(self.folder / "run.json", (json.dumps(facts, indent=1) + "\n").encode())
+        write_facts(self.folder, facts)
+
+    def inventory(self) -> dict[str, Any]:
+        """What a complete run holds, for run.json: how many files, and the checksum of cells.parquet."""
+        return {"files": self.count_files(), "checksums": {CELLS: checksum(read_bytes(self.folder / CELLS))}}
+
+    def count_files(self) -> dict[str, int]:
+        """How many files each folder of the tables holds."""
+        counts: dict[str, int] = {}
+        for table in FOLDERS:
+            for file in (self.folder / table).glob("*/*"):
+                if file.suffix in (".parquet", ".png"):
+                    name = f"{table}/{file.parent.name}"
+                    counts[name] = counts.get(name, 0) + 1
+        return counts
 
     # -- passes -----------------------------------------------------------------------------------------------------
 
@@ -99,9 +110,7 @@ class Store:
         """The name of the pass that will hold these cells (cell key → shown key) and the rows of the `new` shown keys."""
         content = {"on": on, "cells": dict(cells), "shown": sorted(new)}
         name = key_of(content)
-        write_atomic(
-            self.folder / "answers" / name / "pass.json", json.dumps(content, indent=1, sort_keys=True).encode()
-        )
+        write_atomic(self.folder / "answers" / name / "pass.json", encode_json(content))
         return name
 
     def write_shard(self, name: str, on: str, shard: int, tables: ShardTables) -> None:
@@ -109,25 +118,23 @@ class Store:
         if samples := shard_file(self.folder / "samples" / on, shard):
             self._check_unchanged(samples, tables.samples)
         else:
-            _write_table(self.folder / "samples" / on, shard, tables.samples)
+            write_table(self.folder / "samples" / on, shard, tables.samples)
         for (shown, position), picture in tables.thumbs.items():
             if not (path := self.thumbnail(shown, position)).exists():
-                write_atomic(path, _thumbnail(picture))
+                write_atomic(path, encode_thumbnail(picture))
         for key, table in tables.maps.items():
-            _write_table(self.folder / "maps" / key, shard, table)
+            write_table(self.folder / "maps" / key, shard, table)
         if "covered" in tables.shown.column_names:
-            _write_table(self.folder / "shown" / name, shard, tables.shown)
+            write_table(self.folder / "shown" / name, shard, tables.shown)
         if "pred" in tables.answers.column_names:  # a pass may be for maps alone
-            _write_table(self.folder / "answers" / name, shard, tables.answers)
+            write_table(self.folder / "answers" / name, shard, tables.answers)
 
     # -- maps -------------------------------------------------------------------------------------------------------
 
     def begin_map(self, key: str, facts: Mapping[str, Any]) -> None:
         """Keep whose maps a key is for."""
-        content = json.dumps(facts, indent=1, sort_keys=True).encode()
-        path = self.folder / "maps" / key / "map.json"
-        if not path.exists() or path.read_bytes() != content:
-            write_atomic(path, content)
+        if self.map_facts(key) != facts:
+            write_atomic(self.folder / "maps" / key / "map.json", encode_json(facts))
 
     def map_keys(self, **facts: Any) -> list[str]:
         """The keys of the maps whose facts include these."""
@@ -136,14 +143,18 @@ class Store:
 
     def map_facts(self, key: str) -> dict[str, Any]:
         """Whose maps a key is for; empty where that is damaged, since the command that made it writes it again."""
+        from snellen.engine.keep.schemas import MapFacts
+
         try:
-            return dict(json.loads((self.folder / "maps" / key / "map.json").read_text()))
-        except (OSError, ValueError, TypeError):
+            facts: MapFacts = read_json(self.folder / "maps" / key / "map.json", MapFacts)
+        except UserError:
             return {}
+        return {name: getattr(facts, name) for name in facts.__struct_fields__}
 
     def map_shards(self, key: str) -> list[int]:
         """The shards whose maps are there, in order."""
-        return [] if self.ignored else sorted(map(shard_of, (self.folder / "maps" / key).glob("*.parquet")))
+        shards = [] if self.ignored else sorted(map(shard_of, (self.folder / "maps" / key).glob("*.parquet")))
+        return [shard for shard in shards if shard >= 0]
 
     def thumbnail(self, shown: str, position: int) -> Path:
         """Where the small picture of a sample, as shown, is or would be."""
@@ -151,7 +162,7 @@ class Store:
 
     def add_thumbnail(self, shown: str, position: int, picture: np.ndarray) -> None:
         """Keep a small picture, uint8 [3, H, W], beyond those of the first images."""
-        write_atomic(self.thumbnail(shown, position), _thumbnail(picture))
+        write_atomic(self.thumbnail(shown, position), encode_thumbnail(picture))
 
     def maps(self, key: str, shard: int) -> pa.Table | None:
         """The maps of a shard, if they are there."""
@@ -162,7 +173,7 @@ class Store:
         """Keep what came of some trials: their columns by name."""
         folder = self.folder / "trials" / key
         parts = [shard_of(file) for file in folder.glob("*.parquet")]
-        _write_table(folder, max(parts, default=-1) + 1, _columns([{"cell": key, **row} for row in rows]))
+        write_table(folder, max(parts, default=-1) + 1, _columns([{"cell": key, **row} for row in rows]))
 
     def trials(self, key: str) -> list[dict[str, Any]]:
         """What came of the trials of a key so far, one row per sample; lists are arrays."""
@@ -179,7 +190,7 @@ class Store:
         """Keep what the columns of some trials speak of."""
         import pyarrow as pa
 
-        _write_table(self.folder / "things" / key, 0, pa.table(dict(things)))
+        write_table(self.folder / "things" / key, 0, pa.table(dict(things)))
 
     def things(self, key: str) -> dict[str, list[Any]] | None:
         """What the columns of some trials speak of, by column; None where it is not there."""
@@ -197,18 +208,31 @@ class Store:
     def files(self, table: str) -> list[Path]:
         """The Parquet files of one table."""
         if table == "cells":
-            return [p for p in [self.folder / "cells.parquet"] if p.exists()]
+            return [p for p in [self.folder / CELLS] if p.exists()]
         return sorted((self.folder / table).glob("*/*.parquet"))
 
     def add_cells(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Bring the `cells` table up to date."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
+        """Bring the `cells` table up to date; its header carries a checksum of the rows."""
+        known = {row["cell"]: row for row in (*self.cells(), *map(dict, rows))}
+        table = _columns(list(known.values()))
+        header = {_SUM: key_of(table.to_pylist())}
+        write_atomic(self.folder / CELLS, encode(table.replace_schema_metadata(header)))
 
-        path = self.folder / "cells.parquet"
-        rows_before = pq.read_table(path, page_checksum_verification=True).to_pylist() if path.exists() else []
-        known = {row["cell"]: row for row in rows_before} | {row["cell"]: dict(row) for row in rows}
-        write_atomic(path, _parquet(pa.Table.from_pylist(list(known.values()))))
+    def cells(self) -> list[dict[str, Any]]:
+        """The rows of the `cells` table, none where it is not there yet; one that does not fit its checksum is refused."""
+        rows: list[dict[str, Any]] = []
+        for path in self.files("cells"):
+            whole = self.facts().get("checksums", {}).get(CELLS)  # that of the rows alone passes over the statistics
+            table = read_rows(path)
+            if whole is not None and whole != checksum(read_bytes(path)):
+                raise damaged(path)
+            rows = table.to_pylist()
+            expected = (table.schema.metadata or {}).get(_SUM)
+            if not {"cell", "shown", "model", "run", "on", "distortion", "seed"} <= set(table.column_names) or (
+                expected is not None and expected != key_of(rows).encode()
+            ):
+                raise damaged(path)
+        return rows
 
     # -- internals --------------------------------------------------------------------------------------------------
 
@@ -225,65 +249,16 @@ class Store:
                 )
 
 
-def _thumbnail(pixels: np.ndarray) -> bytes:
-    """A small PNG of one image uint8 [3, H, W]."""
-    from PIL import Image
-
-    picture = Image.fromarray(np.ascontiguousarray(pixels.transpose(1, 2, 0)))
-    if max(picture.size) > THUMBNAIL_SIDE:
-        picture.thumbnail((THUMBNAIL_SIDE, THUMBNAIL_SIDE), Image.Resampling.BOX)
-    buffer = io.BytesIO()
-    picture.save(buffer, "PNG", compress_level=1)
-    return buffer.getvalue()
-
-
 def read_pass(record: Path) -> dict[str, Any] | None:
     """The content of a pass.json, or None where it does not fit the pass's name."""
+    from snellen.engine.keep.schemas import PassFacts
+
     try:
-        content = json.loads(record.read_text())
-    except (OSError, ValueError):
+        facts: PassFacts = read_json(record, PassFacts)
+    except UserError:
         return None
+    content = {"on": facts.on, "cells": facts.cells, "shown": facts.shown}
     return content if key_of(content) == record.parent.name else None
-
-
-def shard_of(file: Path) -> int:
-    """The number of the shard that a file holds; −1 where its name tells none."""
-    number = file.stem.partition("-")[0]
-    return int(number) if number.isdecimal() else -1
-
-
-def shard_file(folder: Path, shard: int) -> Path | None:
-    """The file of a shard, if it is there."""
-    return next(folder.glob(f"{shard:06d}-*.parquet"), None)
-
-
-def is_whole(file: Path) -> bool:
-    """Whether a shard's file holds what its name says."""
-    try:
-        return checksum(file.read_bytes()) == file.stem.partition("-")[2]
-    except OSError:
-        return False
-
-
-def read_rows(path: Path, columns: Sequence[str] | None = None, **how: Any) -> pa.Table:
-    """The rows of one of our Parquet files; a damaged one is named, with how to repair it."""
-    import pyarrow.parquet as pq
-
-    try:
-        return pq.read_table(path, columns=columns, **how)
-    except (OSError, ValueError):
-        raise UserError(
-            f"{path} is damaged or missing; run the `snellen audit` command that made it again to repair it"
-        ) from None
-
-
-def _write_table(folder: Path, shard: int, table: pa.Table) -> None:
-    """Write a shard's table; an older file of the same shard, which a killed run may have left, goes first."""
-    content = _parquet(table)
-    path = folder / f"{shard:06d}-{checksum(content)}.parquet"
-    for older in folder.glob(f"{shard:06d}-*.parquet"):
-        older.unlink(missing_ok=True)
-    write_atomic(path, content)
 
 
 def _columns(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
@@ -310,14 +285,3 @@ def _is_list(column: pa.ChunkedArray) -> bool:
 
 def _arrays(column: pa.ChunkedArray) -> Iterator[np.ndarray | None]:
     return (one.values.to_numpy() if one.is_valid else None for one in column)
-
-
-def _parquet(table: pa.Table) -> memoryview:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    buffer = pa.BufferOutputStream()
-    # Maps are most of what a run writes: lz4 keeps up with a fast GPU, where zstd would be waited for.
-    how = {"compression": "lz4", "use_dictionary": False} if "map" in table.column_names else {"compression": "zstd"}
-    pq.write_table(table, buffer, write_page_checksum=True, **how)
-    return memoryview(buffer.getvalue())

@@ -73,7 +73,7 @@ def _answer_columns(
     return {
         "pred": pred[readable].astype(np.int32),
         "raw": raw[readable].astype(np.int32),
-        "score": (pred == samples.labels)[readable].astype(np.float32),
+        "score": np.where(samples.labels >= 0, pred == samples.labels, np.nan)[readable].astype(np.float32),
         "confidence": confidence[readable].astype(np.float32),
         "label_prob": label_prob[readable].astype(np.float32),
     }
@@ -119,7 +119,8 @@ def _table(
             columns[name] = pa.array([row for block in blocks.values() for row in block[name]])
             continue
         joined = np.concatenate([block[name] for block in blocks.values()])
-        columns[name] = pa.array(joined, pa.string() if joined.dtype == object else None)
+        # The score of an image without a label is null, not nan, so that SQL leaves it out of means.
+        columns[name] = pa.array(joined, pa.string() if joined.dtype == object else None, from_pandas=name == "score")
     return pa.table(columns)
 
 
@@ -138,5 +139,5 @@ def _samples_table(slides: Slides, samples: Samples, data: Dataset, on: str) -> 
         "error": slides.errors,
     }
     for name, values in samples.columns.items():
-        columns.setdefault(name, values.astype(str) if values.dtype == object else values)
+        columns.setdefault(name, list(map(str, values)) if values.dtype == object else values)
     return pa.table({name: pa.array(values) for name, values in columns.items()})

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 import numpy as np
 
+from snellen.data.dataset import limited
 from snellen.engine.keep.store import Store
+from snellen.engine.keep.thumbnail_file import read_thumbnail
 from snellen.engine.plan import Pass, Plan
 from snellen.engine.pools import Pools
 from snellen.engine.requests.cell import BoundCell, Cell
@@ -31,7 +33,7 @@ def add_trial_pictures(wanted: Iterable[tuple[Cell, int]], plan: Plan, store: St
         first.setdefault(one.cell, one)
     missing: dict[Cell, list[int]] = {}
     for cell, place in dict.fromkeys(wanted):
-        if cell in first and not store.thumbnail(first[cell].shown, place).exists():
+        if cell in first and read_thumbnail(store.thumbnail(first[cell].shown, place)) is None:
             missing.setdefault(cell, []).append(place)
     for cell, places in missing.items():
         from snellen.engine.ask.local import prepare_pass
@@ -43,6 +45,18 @@ def add_trial_pictures(wanted: Iterable[tuple[Cell, int]], plan: Plan, store: St
             store.add_thumbnail(one.shown, place, picture)
 
 
+def redraw(lost: Collection[str], plan: Plan, store: Store, pools: Pools) -> None:
+    """Draw the first images of some shown keys again, where the folders of their pictures lack any."""
+    from snellen.engine.ask.shard import THUMBNAILS
+
+    first: dict[str, BoundCell] = {}
+    for one in plan.cells:
+        if one.shown in lost:
+            first.setdefault(one.shown, one)
+    ids = {on: limited(plan.data[on], THUMBNAILS).samples.ids for on in {one.on for one in first.values()}}
+    add_pictures(((one.cell, sample) for one in first.values() for sample in ids[one.on]), plan, store, pools)
+
+
 def _missing(wanted: Iterable[tuple[Cell, str]], plan: Plan, store: Store) -> Missing:
     """The positions of the samples whose picture is not there yet, by cell."""
     first: dict[Cell, BoundCell] = {}
@@ -52,7 +66,7 @@ def _missing(wanted: Iterable[tuple[Cell, str]], plan: Plan, store: Store) -> Mi
     place = {on: {sample: row for row, sample in enumerate(dataset.samples.ids)} for on, dataset in plan.data.items()}
     missing: dict[Cell, list[int]] = {}
     for cell, sample in dict.fromkeys(wanted):
-        if cell in first and not store.thumbnail(first[cell].shown, row := place[cell.on][sample]).exists():
+        if cell in first and read_thumbnail(store.thumbnail(first[cell].shown, row := place[cell.on][sample])) is None:
             missing.setdefault(cell, []).append(row)
     return [(first[cell], rows) for cell, rows in missing.items()]
 

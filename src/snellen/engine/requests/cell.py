@@ -95,6 +95,7 @@ class BoundCell:
             "model_fingerprint": self.subject.card.fingerprint,
             "data_fingerprint": data.fingerprint,
             "map": self.map.key if self.map else "",
+            "samples": len(data),
         }
 
 

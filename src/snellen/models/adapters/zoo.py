@@ -17,7 +17,7 @@ from snellen.models.card import MOST_CLASSES, Card
 from snellen.models.checkpoint import load_into, load_state, read_card
 from snellen.models.device import Device
 from snellen.models.model import Model, from_torch
-from snellen.models.zoo import NETWORKS, SEGMENTATION, build, check_name
+from snellen.models.zoo import SEGMENTATION, build, check_name
 
 if TYPE_CHECKING:
     from torch import Size
@@ -31,7 +31,9 @@ def zoo_card(architecture: str, path: str | None) -> Card:
     header = read_card(file)
     architecture = architecture or header.get("arch") or ""
     if not architecture:
-        raise UserError(f"'{path}' does not say its architecture; write zoo:ARCH@{path} (ARCH: {', '.join(NETWORKS)})")
+        raise UserError(
+            f"'{path}' does not say its architecture; write zoo:ARCH@{path}; `snellen list models` names them"
+        )
     check_name(architecture)
     size = header.get("size")
     canvas = Canvas(size[0], size[1], "crop", min(size)) if size else None

@@ -30,18 +30,18 @@ from snellen.report.charts import CONFIG, INK, colour
 from snellen.report.render import write_page
 from snellen.report.words import UNKNOWN
 
-Result = Mapping[str, Any]  # what calibration.json holds
+CalibrationResult = Mapping[str, Any]  # what calibration.json holds
 HEAD = ("ladder", "planted", "finding", "rank", "slope, 95%", "true slope", "furthest; rungs inside", "")
 VERDICTS = {True: "follows", False: "does not follow"}
 
 
-def write(result: Result, folder: Path) -> None:
+def write(result: CalibrationResult, folder: Path) -> None:
     """Write calibration.html, and calibration.md in brief."""
     write_page(page_of(result), folder / "calibration.html")
     write_page(brief_page_of(result), folder / "calibration.md")
 
 
-def page_of(result: Result) -> Page:
+def page_of(result: CalibrationResult) -> Page:
     """The whole page: the table of ladders, and a chart with its numbers for each."""
     follow = sum(one["follows"] for one in result["ladders"])
     return Page(
@@ -82,7 +82,7 @@ def page_of(result: Result) -> Page:
     )
 
 
-def brief_page_of(result: Result) -> Page:
+def brief_page_of(result: CalibrationResult) -> Page:
     """The page in brief, for Markdown: the table, what each ladder says and its numbers."""
     blocks: list[Block] = [
         Facts(((result["created"][:10],), (f"snellen {result['snellen']}",), (code(result["command"]),))),
@@ -93,7 +93,7 @@ def brief_page_of(result: Result) -> Page:
     return Page(result["title"], tuple(blocks))
 
 
-def rows_of(result: Result) -> list[tuple[str, ...]]:
+def rows_of(result: CalibrationResult) -> list[tuple[str, ...]]:
     """The table of all ladders as texts."""
     return [
         (
@@ -115,20 +115,20 @@ def number(value: float | None) -> str:
     return UNKNOWN if value is None else f"{value:.3f}".replace("-", "−")
 
 
-def _slope(ladder: Result) -> str:
+def _slope(ladder: CalibrationResult) -> str:
     """The slope with its interval."""
     value, low, high = (number(ladder["slope"][name]) for name in ("value", "low", "high"))
     return value if ladder["slope"]["low"] is None else f"{value} [{low}, {high}]"
 
 
-def _truth(ladder: Result) -> str:
+def _truth(ladder: CalibrationResult) -> str:
     """How far the truth was missed, and how many rungs hold it in their interval; a dash where it is not known."""
     if ladder["worst"] is None:
         return UNKNOWN
     return f"{number(ladder['worst'])}; {ladder['inside']} of {len(ladder['points'])}"
 
 
-def _overview(result: Result) -> Table:
+def _overview(result: CalibrationResult) -> Table:
     rows = []
     for ladder, (name, planted, finding, *texts, verdict) in zip(result["ladders"], rows_of(result)):
         values = (ladder["spearman"], ladder["slope"]["value"], ladder["truth_slope"], ladder["worst"])
@@ -137,7 +137,7 @@ def _overview(result: Result) -> Table:
     return Table(heads(*HEAD), tuple(rows), dense=True)
 
 
-def _panel(ladder: Result) -> Chart:
+def _panel(ladder: CalibrationResult) -> Chart:
     last = ladder["points"][-1]
     question = note("asked: ", code(last["model"]), " about ", code(last["data"]), " with ", code(ladder["audits"]))
     return Chart(
@@ -148,7 +148,7 @@ def _panel(ladder: Result) -> Chart:
     )
 
 
-def _numbers(points: Sequence[Result]) -> Table:
+def _numbers(points: Sequence[CalibrationResult]) -> Table:
     rows = [
         Row(
             Cell(f"{point['x']:g}"),
@@ -163,7 +163,7 @@ def _numbers(points: Sequence[Result]) -> Table:
     return Table(heads("planted", "measured", "95%", "truth"), tuple(rows), dense=True)
 
 
-def chart_of(ladder: Result) -> dict[str, Any]:
+def chart_of(ladder: CalibrationResult) -> dict[str, Any]:
     """Measured against planted: points with their intervals, joined; the truth, where known, as a dashed line."""
     values = [point for point in ladder["points"] if point["value"] is not None]
     x = {"field": "x", "type": "quantitative", "title": ladder["planted"], "axis": {"tickCount": 5}}

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from snellen.engine.keep.failures import unreadable
+from snellen.engine.keep.failures import unlabelled, unreadable
 from snellen.engine.keep.run_folder import RunFolder
 from snellen.report.blocks import (
     Block,
@@ -39,7 +40,7 @@ from snellen.report.sections import SECTIONS
 from snellen.report.verdict import verdict_blocks
 from snellen.report.words import VARIANTS, count_of
 
-MOST_UNREADABLE = 200  # listed on the page; all are in the samples table
+MOST_LISTED = 200  # images that could not be shown, or have no label; all are in the samples table
 
 
 def page_of(folder: RunFolder) -> Page:
@@ -64,6 +65,7 @@ def page_of(folder: RunFolder) -> Page:
                 "Versions, fingerprints, seeds and hardware", tuple(map(_pairs, origin_of(results.facts).values()))
             ),
             *_unreadable(results),
+            *_unlabelled(results),
             Prose(
                 (
                     f"Made by snellen {results.content['snellen']}. The same findings for machines: findings.json and "
@@ -182,10 +184,20 @@ def _unreadable(results: Results) -> list[Block]:
     images = [(on, sample, error) for on in results.data for sample, error in unreadable(store, on)]
     if not images:
         return []
-    items: list[Line] = [(code(sample), f" ({on}): {error}") for on, sample, error in images[:MOST_UNREADABLE]]
-    if len(images) > MOST_UNREADABLE:
-        items.append(("… all of them are in the samples table",))
-    return [Details(f"{len(images)} images that could not be shown", (Bullets(tuple(items)),))]
+    lines: list[Line] = [(code(sample), f" ({on}): {error}") for on, sample, error in images]
+    return [_listed(f"{len(images)} images that could not be shown", lines)]
+
+
+def _unlabelled(results: Results) -> list[Block]:
+    """The images without a label."""
+    store = results.folder.store
+    lines: list[Line] = [(code(sample), f" ({on})") for on in results.data for sample in unlabelled(store, on)]
+    return [_listed(f"{len(lines)} images without a label", lines)] if lines else []
+
+
+def _listed(title: str, lines: Sequence[Line]) -> Details:
+    rest: list[Line] = [("… all of them are in the samples table",)] if len(lines) > MOST_LISTED else []
+    return Details(title, (Bullets((*lines[:MOST_LISTED], *rest)),))
 
 
 def _meanings(results: Results) -> Definitions:

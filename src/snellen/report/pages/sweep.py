@@ -29,7 +29,7 @@ from snellen.report.pages.sweep_charts import accuracy_chart, against_chart, gap
 from snellen.report.render import write_page
 from snellen.report.words import count_of, interval, percent
 
-Result = Mapping[str, Any]  # what sweep.json holds
+SweepResult = Mapping[str, Any]  # what sweep.json holds
 
 
 @dataclass(frozen=True)
@@ -37,15 +37,15 @@ class HeatMap:
     """Tests and gaps as columns, points as rows: for each point one row of the sweep's table per column."""
 
     head: tuple[str, ...]
-    points: Mapping[str, Sequence[Result]]
+    points: Mapping[str, Sequence[SweepResult]]
 
 
-def write(result: Result, path: Path) -> None:
+def write(result: SweepResult, path: Path) -> None:
     """Write the page of a sweep."""
     write_page(page_of(result), path)
 
 
-def page_of(result: Result) -> Page:
+def page_of(result: SweepResult) -> Page:
     """The page of what a sweep left."""
     heat_map = heat_map_of(result)
     charts = charts_of(result)
@@ -71,7 +71,7 @@ def page_of(result: Result) -> Page:
     return Page(result["title"], tuple(blocks))
 
 
-def heat_map_of(result: Result) -> HeatMap:
+def heat_map_of(result: SweepResult) -> HeatMap:
     """The rows of a sweep by point and column."""
     rows = result["rows"]
     columns = list(dict.fromkeys((row["test"], row["measure"]) for row in rows))
@@ -82,7 +82,7 @@ def heat_map_of(result: Result) -> HeatMap:
     return HeatMap(head, {name: [place[name, test] for test, _ in columns] for name in names})
 
 
-def charts_of(result: Result) -> list[Chart]:
+def charts_of(result: SweepResult) -> list[Chart]:
     """Curves where there is an axis, and for each gap one test against the other."""
     charts = []
     if result["axis"]:
@@ -94,17 +94,17 @@ def charts_of(result: Result) -> list[Chart]:
     return charts
 
 
-def _of_methods(result: Result) -> bool:
+def _of_methods(result: SweepResult) -> bool:
     return bool(result["kind"] == "methods")
 
 
-def _facts(result: Result, points: int) -> list[Line]:
+def _facts(result: SweepResult, points: int) -> list[Line]:
     thing = "model" if _of_methods(result) else "training"
     facts: list[Line] = [
         (count_of(points, thing), "" if _of_methods(result) else f" of {count_of(result['runs'], 'run')}"),
         (count_of(len(result["tests"]), "test set"),),
     ]
-    if recipe := result["recipe"]:
+    if recipe := result.get("recipe"):
         facts.append(
             (", ".join([recipe["arch"], *(recipe[name] for name in ("robust", "mix") if recipe[name] != "none")]),)
         )
@@ -120,19 +120,19 @@ def _table(heat_map: HeatMap, first: str) -> Table:
     return Table((Cell(first), *map(Cell, heat_map.head)), tuple(rows), dense=True)
 
 
-def _cell(row: Result) -> Cell:
+def _cell(row: SweepResult) -> Cell:
     """Accuracies are coloured by their value, gaps by their size in another colour."""
     return Cell(
         percent(row["value"]),
         row["value"],
         interval(row["low"], row["high"], "share"),
-        title=f"checks: {row['warnings']}" if row["warnings"] else "",
+        title=f"checks: {row['warnings']}" if row.get("warnings") else "",
         tone="" if row["measure"] == "accuracy" else "warn",
         shade=0.0 if row["value"] is None else min(1.0, abs(row["value"])),
     )
 
 
-def _sources(result: Result, heat_map: HeatMap) -> list[Line]:
+def _sources(result: SweepResult, heat_map: HeatMap) -> list[Line]:
     before = "" if _of_methods(result) else "trained: "
     points: list[Line] = [
         (before, bold(name), " ", code(cells[0]["trained_on"])) for name, cells in heat_map.points.items()

@@ -7,7 +7,7 @@ from typing import Any
 
 from snellen.report.charts import COLOURS, CONFIG, INK, PERCENT, by_name, dashes_by_name
 
-MARKS = ("circle", "square", "diamond")
+POINT_SHAPES = ("circle", "square", "diamond")
 LEGEND = {"labelColor": INK, "titleColor": INK, "title": None, "orient": "right", "labelLimit": 240}
 
 
@@ -33,7 +33,9 @@ def against_chart(result: Mapping[str, Any], first: str, second: str) -> dict[st
     x = _share("xvalue", f"accuracy on {first}")
     y = _share("yvalue", f"accuracy on {second}")
     hue = by_name("point", names, LEGEND)
-    shapes = [MARKS[i // len(COLOURS) % len(MARKS)] for i in range(len(names))]  # colours come again after eight
+    shapes = [
+        POINT_SHAPES[i // len(COLOURS) % len(POINT_SHAPES)] for i in range(len(names))
+    ]  # colours come again after eight
     shape = {**hue, "scale": {"domain": names, "range": shapes}}
     rule = {"type": "rule", "strokeWidth": 1.4}
     return {

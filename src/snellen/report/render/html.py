@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import jinja2
     from markupsafe import Markup
 
-FOLDER = Path(__file__).parent
+TEMPLATES = Path(__file__).parent
 
 
 def html_of(page: Page) -> str:
@@ -28,7 +28,7 @@ def _environment() -> jinja2.Environment:
     import jinja2
 
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(FOLDER),
+        loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from snellen.engine.keep.store import read_rows
+from snellen.engine.keep.shard_file import read_rows
 from snellen.measure import CATEGORIES
 from snellen.report.answers import answered_class, cell_rows, model_classes, stored_answers
 from snellen.report.blocks import Answer, Block, Cell, Details, Gallery, Group, Picture, Row, heads
@@ -15,8 +15,8 @@ from snellen.report.sections.background_charts import HUES
 from snellen.report.sections.background_values import AUDIT, CATEGORY_MEANING
 from snellen.report.words import VARIANTS
 
-KINDS = ("original", "mixed_rand", "only_bg_t")
-HEADS = ("the image", *(VARIANTS[kind] for kind in KINDS[1:]))
+GALLERY_VARIANTS = ("original", "mixed_rand", "only_bg_t")
+HEADS = ("the image", *(VARIANTS[kind] for kind in GALLERY_VARIANTS[1:]))
 
 
 def example_details(results: Results) -> list[Block]:
@@ -76,8 +76,8 @@ class _Stored:
 
 def _gallery(model: str, needs: Finding, stored: _Stored) -> Gallery:
     # Stored variants have a role of their own, and no distortion.
-    roles = needs["facts"].get("roles", ["test"] * len(KINDS))
-    questions = dict(zip(KINDS, zip(roles, needs["distortions"])))
+    roles = needs["facts"].get("roles", ["test"] * len(GALLERY_VARIANTS))
+    questions = dict(zip(GALLERY_VARIANTS, zip(roles, needs["distortions"])))
     hues = dict(zip(CATEGORIES, HUES))
     rows: list[Row | Group] = []
     for category, examples in needs["facts"]["examples"].items():

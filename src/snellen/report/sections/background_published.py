@@ -99,7 +99,9 @@ def hole_rows(models: Sequence[Mapping[str, Any]], chance: float) -> list[dict[s
             "name": model["model"],
             "own": True,
             "cells": {
-                one["kind"]: {name: one[name] - chance for name in ("value", "low", "high")}
+                one["kind"]: {
+                    name: one[name] - chance if is_known(one[name]) else None for name in ("value", "low", "high")
+                }
                 for one in model["variants"]
                 if one["kind"] in ALONE and is_known(one["value"])
             },

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from snellen.train.augment.chain import Augment
 from snellen.train.augment.jitter import Jitter, colour_jitter
-from snellen.train.augment.shift import IGNORE, Fill, Flip, Shift, random_crop, random_flip
+from snellen.train.augment.shift import UNLABELLED, Fill, Flip, Shift, random_crop, random_flip
 from snellen.train.augment.zoom import Zoom, random_resized_crop
 
 __all__ = [
-    "IGNORE",
+    "UNLABELLED",
     "Augment",
     "Fill",
     "Flip",

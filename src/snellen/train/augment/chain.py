@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, get_args, overload
 from snellen.errors import UserError, unknown
 from snellen.lazy_torch import torch
 from snellen.train.augment.jitter import Jitter
-from snellen.train.augment.shift import IGNORE, Fill, Flip, Shift
+from snellen.train.augment.shift import UNLABELLED, Fill, Flip, Shift
 from snellen.train.augment.zoom import Zoom
 
 if TYPE_CHECKING:
@@ -46,15 +46,17 @@ class Augment:
             raise unknown("fill", self.fill, get_args(Fill))
 
     @overload
-    def __call__(self, images: Tensor, draws: torch.Generator, maps: None = None, ignore: int = IGNORE) -> Tensor: ...
+    def __call__(
+        self, images: Tensor, draws: torch.Generator, maps: None = None, ignore: int = UNLABELLED
+    ) -> Tensor: ...
 
     @overload
     def __call__(
-        self, images: Tensor, draws: torch.Generator, maps: Tensor, ignore: int = IGNORE
+        self, images: Tensor, draws: torch.Generator, maps: Tensor, ignore: int = UNLABELLED
     ) -> tuple[Tensor, Tensor]: ...
 
     def __call__(
-        self, images: Tensor, draws: torch.Generator, maps: Tensor | None = None, ignore: int = IGNORE
+        self, images: Tensor, draws: torch.Generator, maps: Tensor | None = None, ignore: int = UNLABELLED
     ) -> Tensor | tuple[Tensor, Tensor]:
         """The images uint8 [B, 3, H, W] changed; with label `maps` [B, H, W] both, moved alike.
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from snellen.lazy_torch import torch
-from snellen.train.augment.shift import IGNORE
+from snellen.train.augment.shift import UNLABELLED
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 LUMA = (0.2989, 0.587, 0.114)  # how bright red, green and blue look
-AT_ONCE = 1 << 19  # values changed at once on a CPU: larger temporaries leave its cache (1.3 to 1.6 × slower)
+VALUES_AT_ONCE = 1 << 19  # values changed at once on a CPU: larger temporaries leave its cache (1.3 to 1.6 × slower)
 
 
 def colour_jitter(
@@ -67,7 +67,7 @@ class Jitter:
         factors = self.factors.to(images.device, non_blocking=True)[:, :, None, None, None]
         if images.device.type != "cpu":
             return self._changed(images, factors)
-        size = max(1, AT_ONCE // images.shape[1:].numel())
+        size = max(1, VALUES_AT_ONCE // images.shape[1:].numel())
         parts = zip(images.split(size), factors.split(size, dim=1))
         return torch.cat([self._changed(part, factor) for part, factor in parts])
 
@@ -77,7 +77,7 @@ class Jitter:
             pixels = CHANGES[name](pixels, factor)
         return pixels.round_().to(torch.uint8)
 
-    def maps(self, maps: Tensor, ignore: int = IGNORE) -> Tensor:
+    def maps(self, maps: Tensor, ignore: int = UNLABELLED) -> Tensor:
         """Labels do not depend on colour."""
         return maps
 

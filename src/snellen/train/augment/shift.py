@@ -10,7 +10,7 @@ from snellen.lazy_torch import torch
 if TYPE_CHECKING:
     from torch import Tensor
 
-IGNORE = 255  # the label of a pixel that no loss and no score counts
+UNLABELLED = 255  # the label of a pixel that no loss and no score counts
 Fill = Literal["black", "reflect"]
 LOOP_FROM = 64 * 64  # pixels from which, on a CPU, copying image by image beats one indexed read (5 × at 224 px)
 
@@ -46,7 +46,7 @@ class Flip:
         # Image by image: 15 × faster at 224 px than choosing pixel by pixel.
         return torch.stack([image.flip(-1) if coin else image for image, coin in zip(images, self.mirrored.tolist())])
 
-    def maps(self, maps: Tensor, ignore: int = IGNORE) -> Tensor:
+    def maps(self, maps: Tensor, ignore: int = UNLABELLED) -> Tensor:
         """Label maps [B, H, W] mirrored along; nothing is ignored."""
         return self.images(maps)
 
@@ -68,7 +68,7 @@ class Shift:
         """The windows [B, C, H, W]; what comes from outside is black or the mirrored border."""
         return self._windows(images, 0)
 
-    def maps(self, maps: Tensor, ignore: int = IGNORE) -> Tensor:
+    def maps(self, maps: Tensor, ignore: int = UNLABELLED) -> Tensor:
         """Label maps [B, H, W] moved along: `ignore` where the image is black, the mirrored labels where it reflects."""
         return self._windows(maps[:, None], ignore)[:, 0]
 

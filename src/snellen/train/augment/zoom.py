@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from snellen.lazy_torch import torch
-from snellen.train.augment.shift import IGNORE
+from snellen.train.augment.shift import UNLABELLED
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -79,7 +79,7 @@ class Zoom:
             resized[row] = torch.nn.functional.interpolate(box, self.size, mode="bilinear", antialias=True)[0]
         return resized
 
-    def maps(self, maps: Tensor, ignore: int = IGNORE) -> Tensor:
+    def maps(self, maps: Tensor, ignore: int = UNLABELLED) -> Tensor:
         """Label maps [B, H, W] moved along: each pixel takes the label under its centre; nothing is ignored."""
         top, left, tall, wide = self.boxes.to(maps.device, non_blocking=True).T[:, :, None]
         rows, columns = top + _centres(tall, self.size[0]), left + _centres(wide, self.size[1])

@@ -10,7 +10,10 @@ from snellen.train.mixing.scales import all_scales, neighbourhood_sizes
 if TYPE_CHECKING:
     from torch import Tensor
 
-AT_ONCE = {"cpu": 2**14, "cuda": 2**21}  # pixels of a batch up to which all scales at once are faster, or fit in memory
+PIXELS_AT_ONCE = {
+    "cpu": 2**14,
+    "cuda": 2**21,
+}  # pixels of a batch up to which all scales at once are faster, or fit in memory
 
 
 def fine_grained(images: Tensor) -> Tensor:
@@ -20,7 +23,7 @@ def fine_grained(images: Tensor) -> Tensor:
     255) for the same images in its channel order BGR, its wrapping past 255 included; images whose grey values sum to
     2²⁴ or more (256 × 257 white pixels) may differ, since OpenCV's sums then lose bits. A flat image is all zeros.
     """
-    if images.numel() // 3 <= AT_ONCE.get(images.device.type, 0):
+    if images.numel() // 3 <= PIXELS_AT_ONCE.get(images.device.type, 0):
         return all_scales(images).permute(2, 0, 1).contiguous()
     return scale_by_scale(images)
 

@@ -1,0 +1,68 @@
+"""Sharpness: towards and away from the smoothed image."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from snellen.distort.law import Law, expect_within, in_numbers
+from snellen.distort.photometric.pairs import blend_images
+from snellen.distort.photometric.stage import Photometric
+from snellen.distort.photometric.tones import Tones
+from snellen.distort.view import View
+from snellen.lazy_torch import torch
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+_KERNEL = np.array([[1, 1, 1], [1, 5, 1], [1, 1, 1]], np.float32) / 13  # Pillow's SMOOTH
+
+
+@dataclass(frozen=True)
+class Sharpness(Photometric):
+    """Multiply the distance of every value from the smoothed image by `factor` (0 is smooth), or by a law of it per image."""
+
+    factor: float | Law = 0.6
+    version: ClassVar[int] = 1
+    identity: ClassVar[dict[str, object]] = {"factor": 1}
+
+    def __post_init__(self) -> None:
+        expect_within("factor", self.factor, 0, 10)
+
+    def develop(self, tones: Tones, view: View) -> None:
+        planes = tones.planes
+        tones.planes = blend_images(smooth(planes), planes, self.factor, view)
+
+    def words(self) -> str:
+        return f"sharpness × {in_numbers(self.factor) or 'drawn'}"
+
+
+def smooth(images: Tensor) -> Tensor:
+    """uint8 [B, C, H, W]: the weighted mean of each pixel (5) and its eight neighbours (1); the border stays as it is."""
+    height, width = images.shape[2:]
+    if min(height, width) < 3 or not len(images):
+        return images
+    inner = _inner_on_cpu(images) if images.device.type == "cpu" else _inner(images)
+    out = images.clone()
+    out[:, :, 1:-1, 1:-1] = inner
+    return out
+
+
+def _inner(images: Tensor) -> Tensor:
+    wide = images.int()
+    across = wide[..., :-2] + wide[..., 1:-1] + wide[..., 2:]
+    total = across[..., :-2, :] + across[..., 1:-1, :] + across[..., 2:, :] + 4 * wide[..., 1:-1, 1:-1]
+    return ((2 * total + 13) // 26).to(torch.uint8)
+
+
+def _inner_on_cpu(images: Tensor) -> Tensor:
+    """All planes as one tall image: what a filter mixes across planes lies on borders, which stay as they are.
+
+    Thirteenths are never halves, so any way of rounding to the nearest gives the same.
+    """
+    import cv2
+
+    tall = images.contiguous().numpy().reshape(-1, images.shape[3])
+    return torch.from_numpy(cv2.filter2D(tall, -1, _KERNEL)).view(images.shape)[:, :, 1:-1, 1:-1]

@@ -1,0 +1,151 @@
+"""Operations on single values: each is one table of 256 entries, the same for every image unless its parameter is drawn."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from snellen.distort.law import Law, expect_within, in_numbers
+from snellen.distort.photometric.lookup import blend
+from snellen.distort.photometric.stage import Photometric
+from snellen.distort.photometric.tones import Tones
+from snellen.distort.view import View
+from snellen.lazy_torch import torch
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+def parameter(view: View, name: str, value: float | Law) -> Tensor:
+    """float64 [B], or [1] where all images share it: a table for each image would be looked up one by one."""
+    shared = isinstance(value, int | float)
+    return view.tensor(np.array([value], np.float64) if shared else view.parameter(name, value))
+
+
+def values(device: torch.device) -> Tensor:
+    """int16 [256]: 0 to 255."""
+    return torch.arange(256, dtype=torch.int16, device=device)
+
+
+@dataclass(frozen=True)
+class Brightness(Photometric):
+    """Multiply every value by `factor` (1 changes nothing, 0 is black), or by a law of it per image."""
+
+    factor: float | Law = 0.6
+    version: ClassVar[int] = 1
+    identity: ClassVar[dict[str, object]] = {"factor": 1}
+
+    def __post_init__(self) -> None:
+        expect_within("factor", self.factor, 0, 10)
+
+    def develop(self, tones: Tones, view: View) -> None:
+        factor = parameter(view, "factor", self.factor).float()
+        one = values(tones.device)
+        tones.map(blend(torch.zeros_like(one), one, factor[:, None, None]))
+
+    def words(self) -> str:
+        return f"brightness × {in_numbers(self.factor) or 'drawn'}"
+
+
+@dataclass(frozen=True)
+class Solarize(Photometric):
+    """Turn values of at least `threshold` (0 to 256) into their negative; 256 changes nothing, 0 is the negative."""
+
+    threshold: float | Law = 128
+    version: ClassVar[int] = 1
+    identity: ClassVar[dict[str, object]] = {"threshold": 256}
+
+    def __post_init__(self) -> None:
+        expect_within("threshold", self.threshold, 0, 256)
+
+    def develop(self, tones: Tones, view: View) -> None:
+        threshold = parameter(view, "threshold", self.threshold).floor()[:, None, None]
+        one = values(tones.device)
+        tones.map(torch.where(one < threshold, one, 255 - one).to(torch.uint8))
+
+    def words(self) -> str:
+        return f"solarized from {in_numbers(self.threshold) or 'a drawn value'}"
+
+
+@dataclass(frozen=True)
+class Posterize(Photometric):
+    """Keep the highest `bits` of every value, 1 to 8; 8 changes nothing."""
+
+    bits: int = 4
+    version: ClassVar[int] = 1
+    identity: ClassVar[dict[str, object]] = {"bits": 8}
+
+    def __post_init__(self) -> None:
+        expect_within("bits", self.bits, 1, 8)
+
+    def develop(self, tones: Tones, view: View) -> None:
+        tones.map(values(tones.device).bitwise_and_(256 - 2 ** (8 - self.bits)).to(torch.uint8)[None, None])
+
+    def words(self) -> str:
+        return f"{self.bits} bits per channel"
+
+
+@dataclass(frozen=True)
+class Invert(Photometric):
+    """The negative: 255 less every value."""
+
+    version: ClassVar[int] = 1
+
+    def develop(self, tones: Tones, view: View) -> None:
+        tones.map((255 - values(tones.device)).to(torch.uint8)[None, None])
+
+    def words(self) -> str:
+        return "negative"
+
+
+@dataclass(frozen=True)
+class ChannelShift(Photometric):
+    """Add `shift` (−255 to 255) to one channel, cut to 0…255."""
+
+    shift: float | Law = 60
+    identity: ClassVar[dict[str, object]] = {"shift": 0}
+
+    @property
+    @abstractmethod
+    def channel(self) -> int:
+        """0 for red, 1 for green, 2 for blue."""
+
+    def __post_init__(self) -> None:
+        expect_within("shift", self.shift, -255, 255)
+
+    def develop(self, tones: Tones, view: View) -> None:
+        shift = parameter(view, "shift", self.shift).trunc()
+        one = values(tones.device)
+        table = one.to(torch.uint8).expand(len(shift), 3, 256).clone()
+        table[:, self.channel] = (one + shift[:, None]).clamp_(0, 255).to(torch.uint8)
+        tones.map(table)
+
+    def words(self) -> str:
+        return f"{type(self).__name__.lower()} {in_numbers(self.shift) or 'shifted'}"
+
+
+@dataclass(frozen=True)
+class Red(ChannelShift):
+    """Add `shift` (−255 to 255, or a law of it) to the red channel, cut to 0…255."""
+
+    version: ClassVar[int] = 1
+    channel: ClassVar[int] = 0
+
+
+@dataclass(frozen=True)
+class Green(ChannelShift):
+    """Add `shift` (−255 to 255, or a law of it) to the green channel, cut to 0…255."""
+
+    version: ClassVar[int] = 1
+    channel: ClassVar[int] = 1
+
+
+@dataclass(frozen=True)
+class Blue(ChannelShift):
+    """Add `shift` (−255 to 255, or a law of it) to the blue channel, cut to 0…255."""
+
+    version: ClassVar[int] = 1
+    channel: ClassVar[int] = 2

@@ -1,0 +1,153 @@
+"""What the JSON files of a run folder must hold; imported when one is read, as msgspec is."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+Count = Annotated[int, msgspec.Meta(ge=0)]
+Positive = Annotated[int, msgspec.Meta(ge=1)]
+
+
+class _Pool(msgspec.Struct):
+    text: str
+    fingerprint: str
+
+
+class _Data(msgspec.Struct):
+    text: str
+    fingerprint: str
+    samples: Count
+    classes: list[str]
+
+
+class _Card(msgspec.Struct):
+    text: str
+    fingerprint: str
+    name: str = ""
+    classes: list[str] | None = None
+    canvas: dict[str, Any] | None = None
+    probes: list[list[float | None]] | None = None
+
+
+class _Settings(msgspec.Struct):
+    seed: int
+    limit: Count | None
+    device: str
+    precision: str
+    batch_size: Positive | None
+    shard: Positive
+    keep: Literal["top5", "logits"] | None = None
+    wanted_batch_size: Positive | None = None
+
+
+class _Doubt(msgspec.Struct, forbid_unknown_fields=True):
+    name: str
+    text: str
+    advice: str
+    model: str = ""
+
+
+class RunFacts(msgspec.Struct):
+    """run.json; what an earlier version did not write may be missing."""
+
+    schema: Literal[1]
+    snellen: str
+    created: str
+    updated: str
+    command: list[str]
+    python: str
+    packages: dict[str, str]
+    hardware: dict[str, Any]
+    settings: _Settings
+    asked: dict[str, list[str]]
+    models: dict[str, dict[str, _Card]]
+    data: dict[str, _Data]
+    audits: list[str]
+    notices: list[str]
+    labels: dict[str, str] = {}
+    engine: str = "local"
+    preprocessing: dict[str, list[_Doubt]] = {}
+    audit_reasons: dict[str, str] = {}
+    donors: _Pool | None = None
+    occluders: _Pool | None = None
+    files: dict[str, Count] = {}
+    checksums: dict[str, str] = {}
+    checksum: str = ""
+
+    def __post_init__(self) -> None:
+        if "test" not in self.data:
+            raise ValueError("expected data by the name 'test'")
+        for model, runs in self.asked.items():
+            for run in runs:
+                if run not in self.models.get(model, {}):
+                    raise ValueError(f"expected a card of model '{model}', run '{run}'")
+
+
+class _Interference(msgspec.Struct):
+    index: float | None
+    low: float | None
+    high: float | None
+    std: float | None
+    worst_case: float | None
+    null95: float | None
+    noise: float | None
+    dominant: str
+    flagged: bool
+    distortion: str
+    text: str
+
+
+class _Finding(msgspec.Struct):
+    audit: str
+    name: str
+    model: str
+    value: float | None
+    low: float | None
+    high: float | None
+    n: Count
+    better: Literal["higher", "lower", ""]
+    unit: Literal["share", "index", "difference"]
+    on: str
+    seed: int
+    distortions: list[str]
+    facts: dict[str, Any]
+    per_run: list[float | None]
+    text: str
+    interference: _Interference | None
+    label: str = ""
+    topic: str = ""
+
+
+class Findings(msgspec.Struct):
+    """findings.json; a run of before there were checks has no warnings."""
+
+    schema: Literal["snellen/findings/1"]
+    snellen: str
+    created: str
+    data: dict[str, _Data]
+    models: dict[str, list[str]]
+    notices: list[str]
+    findings: list[_Finding]
+    warnings: list[_Doubt] = []
+
+
+class MapFacts(msgspec.Struct):
+    """map.json: whose maps lie beside it."""
+
+    model_fingerprint: str
+    on: str
+    method: str
+    layer: int | str | None
+    distortion: str
+    seed: int
+    canvas: str
+
+
+class PassFacts(msgspec.Struct):
+    """pass.json: cell key to shown key, and the shown keys whose rows are new."""
+
+    on: str
+    cells: dict[str, str]
+    shown: list[str]

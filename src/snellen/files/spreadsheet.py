@@ -1,0 +1,30 @@
+"""CSV for people: spreadsheets run text that begins as a formula does, so such text gets an apostrophe in front."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_FORMULA = re.compile(r"[=+\-@\t\r\n]")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+
+
+def plain_cell(cell: Any) -> Any:
+    """The cell; text that a spreadsheet would take for a formula (it begins with = + - @, a tab or a new line) with an
+    apostrophe in front. Numbers, also those written as text, stay as they are."""
+    if isinstance(cell, str) and _FORMULA.match(cell) and not _NUMBER.fullmatch(cell):
+        return f"'{cell}"
+    return cell
+
+
+def to_csv(table: pd.DataFrame) -> str:
+    """A table as CSV in which no cell, and no name of a column, is a formula."""
+    safe = table.rename(columns=plain_cell)
+    for place in range(safe.shape[1]):
+        column = safe.iloc[:, place]
+        if column.dtype.kind not in "biufcmM":
+            safe.isetitem(place, [plain_cell(cell) for cell in column])
+    return safe.to_csv(index=False)

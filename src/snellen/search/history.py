@@ -1,0 +1,76 @@
+"""The history of a search: every tuple with its fitness, kept line by line, so that a stopped search continues."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+
+from snellen.atomic import cannot_write
+from snellen.errors import UserError
+from snellen.files import MIB, decode_json, read_bytes
+from snellen.hashing import key_of
+from snellen.search.space import Genes
+
+
+class Line(msgspec.Struct):
+    """One evaluation as it is stored."""
+
+    genes: tuple[tuple[int, int], ...]
+    value: float
+
+
+class Head(msgspec.Struct):
+    """The first line: which search this is."""
+
+    search: str
+    text: str
+
+
+@dataclass
+class History:
+    """The evaluations of one search in their order; `path` None keeps them in memory only.
+
+    `facts` tell one search from another (space, algorithm, length, seed, model, data): a file of another search is refused.
+    """
+
+    facts: dict[str, object]
+    path: Path | None = None
+    evaluations: list[tuple[Genes, float]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if self.path is not None and self.path.exists():
+            self.evaluations += self._read(self.path)
+        elif self.path is not None:
+            self._append({"search": key_of(self.facts), "text": json.dumps(self.facts, sort_keys=True)})
+
+    def add(self, genes: Genes, value: float) -> None:
+        """Keep one more evaluation."""
+        self.evaluations.append((genes, value))
+        if self.path is not None:
+            self._append({"genes": genes, "value": value})
+
+    def _append(self, content: dict[str, object]) -> None:
+        assert self.path is not None
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(content) + "\n")
+        except OSError as error:
+            raise cannot_write(self.path, error) from None
+
+    def _read(self, path: Path) -> Iterator[tuple[Genes, float]]:
+        """The stored evaluations; a last line that was cut off is dropped, and the file with it cut back."""
+        content = read_bytes(path, "search history", 256 * MIB)
+        lines = content.split(b"\n")
+        head: Head = decode_json(lines[0], Head, f"{path} line 1")
+        if head.search != key_of(self.facts):
+            raise UserError(f"{path} is the history of another search ({head.text[:200]}); choose another --out")
+        if lines[-1]:  # the writer was stopped in the middle of a line
+            path.write_bytes(content[: len(content) - len(lines[-1])])
+        for number, line in enumerate(lines[1:-1], 2):
+            one: Line = decode_json(line, Line, f"{path} line {number}")
+            yield one.genes, one.value

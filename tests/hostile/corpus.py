@@ -1,0 +1,207 @@
+"""A small corpus of valid files, one folder per reader: what the mutations start from."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+from PIL import Image
+
+import snellen
+from snellen.build.in9 import build as build_in9
+from snellen.data import Canvas, load_data
+from snellen.data.phantom import export
+from snellen.models import Card
+from snellen.models.card_memory import remember_card
+from snellen.models.checkpoint import save_checkpoint
+from snellen.models.zoo import build as build_network
+from snellen.train import train
+
+SMALL = "size=16&object_size=0.5..0.7"
+DATA = "phantom:test?size=16&n=12"
+AUDITS = ("occlusion(areas=[0.3])", "interference([shuffle(2)])", "inside_mask", "adversarial_backgrounds")
+PUBLISHED = "timm:resnet18.a1_in1k"
+IMAGES = 6
+ENDINGS = ("png", "jpg", "gif", "tiff", "webp", "bmp")
+
+
+def make_corpus(root: Path) -> Path:
+    """Fill a folder; made once, it is only copied from."""
+    root.mkdir(parents=True, exist_ok=True)
+    for make in (exports, arrays, tables, pictures, weights, lists, run, sweep, memory, unfinished):
+        make(root)
+    return root
+
+
+def exports(root: Path) -> None:
+    """VOC, COCO, cue conflicts, a folder of images and the variants of ImageNet-9, from the phantom world."""
+    export(f"phantom:test?{SMALL}", "voc", root / "voc", limit=IMAGES)
+    lists = root / "voc" / "ImageSets" / "Main"
+    lists.mkdir(parents=True, exist_ok=True)
+    names = [file.stem for file in sorted((root / "voc" / "JPEGImages").iterdir())]
+    (lists / "some.txt").write_text("\n".join(names[:4]) + "\n")
+    export(f"phantom:test?{SMALL}", "coco", root / "coco", limit=IMAGES)
+    export("phantom:test?size=16", "folder", root / "export", limit=IMAGES)
+    export("phantom:test?n=60&size=16", "cue-conflict", root / "cue", limit=IMAGES)
+    build_set(root, root / "in9")
+
+
+def build_set(corpus: Path, out: Path) -> object:
+    """The variants of ImageNet-9 of the images of the corpus."""
+    return build_in9(f"voc:{corpus}/voc?masks=true", out, "all", size=16, masks="data", workers=1, balance=False)
+
+
+def some_images() -> np.ndarray:
+    """uint8 [6, 12, 12, 3]"""
+    return np.random.default_rng(3).integers(0, 256, (IMAGES, 12, 12, 3)).astype(np.uint8)
+
+
+def arrays(root: Path) -> None:
+    (root / "arrays").mkdir(exist_ok=True)
+    content = {
+        "images": some_images(),
+        "labels": np.arange(IMAGES) % 3,
+        "classes": np.array(["cat", "dog", "eel"]),
+        "ids": np.array([f"{number:06d}" for number in range(IMAGES)]),
+        "masks": some_images()[..., 0] > 99,
+        "boxes": np.tile([1.0, 2, 7, 9], (IMAGES, 1, 1)),
+        "group": np.arange(IMAGES) // 2,
+        "level": np.linspace(0, 1, IMAGES),
+        "word": np.array(list("abcdef")),
+    }
+    np.savez(root / "arrays" / "stored.npz", **content)
+    np.savez_compressed(root / "arrays" / "packed.npz", **content)
+
+
+def tables(root: Path) -> None:
+    """Manifests and boxes beside their images and masks."""
+    import pandas as pd
+
+    folder = root / "tables"
+    (folder / "images").mkdir(parents=True, exist_ok=True)
+    rows = []
+    for number, pixels in enumerate(some_images()):
+        Image.fromarray(pixels).save(folder / "images" / f"{number}.png")
+        Image.fromarray((pixels[..., 0] > 99).astype(np.uint8) * 255).save(folder / "images" / f"mask{number}.png")
+        place = {"path": f"images/{number}.png", "label": ["cat", "dog"][number % 2]}
+        rows.append({**place, "x0": 1, "y0": 2, "x1": 7.5, "y1": 9, "mask": f"images/mask{number}.png"})
+        rows[-1] |= {"id": f"{number:03d}", "group": f"g{number // 2}", "level": number / 4, "note": 'é, "quoted"'}
+    frame = pd.DataFrame(rows)
+    frame.to_csv(folder / "list.csv", index=False)
+    frame.to_parquet(folder / "list.parquet", index=False)
+    frame[["path", "label", "x0", "y0", "x1", "y1", "level"]].to_csv(folder / "boxes.csv", index=False)
+
+
+def pictures(root: Path) -> None:
+    """A folder per class with one image of every format, cut-outs with transparency, and masks as a folder."""
+    for name in ("cat", "dog"):
+        (root / "photos" / name).mkdir(parents=True, exist_ok=True)
+        for ending, pixels in zip(ENDINGS, some_images()):
+            Image.fromarray(pixels).save(root / "photos" / name / f"a.{ending}")
+    (root / "occluders").mkdir(exist_ok=True)
+    for number, pixels in enumerate(some_images()[:3]):
+        clear = np.dstack([pixels, np.where(np.arange(144).reshape(12, 12) % 12 < 7, 255, 0).astype(np.uint8)])
+        Image.fromarray(clear).save(root / "occluders" / f"{number}.{('png', 'png', 'webp')[number]}")
+    (root / "masks").mkdir(exist_ok=True)
+    for number, sample in enumerate(load_data(f"voc:{root}/voc").samples.ids):
+        mask = np.zeros((16, 16), np.uint8)
+        mask[3:12, 4:13] = 255
+        if number % 2:
+            np.save(root / "masks" / f"{Path(sample).stem}.npy", mask)
+        else:
+            Image.fromarray(mask).save(root / "masks" / f"{Path(sample).stem}.png")
+
+
+def weights(root: Path) -> None:
+    """A network as safetensors with a card, and as .pt bare and wrapped."""
+    import torch
+
+    folder = root / "weights"
+    folder.mkdir(exist_ok=True)
+    torch.manual_seed(0)
+    classes = list(load_data(DATA).classes)
+    network = build_network("smallnet", len(classes))
+    card = {
+        "arch": "smallnet", "classes": classes, "size": [16, 16], "mean": [0.5, 0.5, 0.5], "std": [0.25, 0.25, 0.25],
+        "accuracy": 0.5, "history": [{"loss": 1.0, "diversity": 0.3}], "recipe": {"arch": "smallnet", "epochs": 1},
+        "data": DATA, "fingerprint": "0" * 16,
+    }  # fmt: skip
+    save_checkpoint(folder / "net.safetensors", network, card)
+    torch.save(network.state_dict(), folder / "bare.pt")
+    torch.save({"state_dict": network.state_dict(), "epoch": 3}, folder / "inside.pt")
+
+
+def lists(root: Path) -> None:
+    """Small files that people write: ids, predictions, label maps, settings, classes and decisions."""
+    folder = root / "lists"
+    folder.mkdir(exist_ok=True)
+    samples = load_data(DATA).samples
+    classes = load_data(DATA).classes
+    (folder / "ids.txt").write_text("\n".join(f"{number:06d}" for number in range(4)) + "\n")
+    answers = [f"{sample},{classes[label]},0.9,none(),0" for sample, label in zip(samples.ids, samples.labels)]
+    shuffled = [f"{sample},{label},0.4,shuffle(2),0" for sample, label in zip(samples.ids, samples.labels)]
+    noisy = [f'{sample},{label},0.4,"noise(uniform(0, 0.025))",0' for sample, label in zip(samples.ids, samples.labels)]
+    lines = ["sample,pred,confidence,distortion,seed", *answers, *shuffled, *noisy]
+    (folder / "predictions.csv").write_text("\n".join(lines) + "\n")
+    (folder / "map.json").write_text(json.dumps({"rule": "mean", "classes": {"cat": [0], "dog": [2, "home"]}}))
+    (folder / "numbers.json").write_text(json.dumps({"rule": "sum", "map": {"0": "cat", "1": "dog", "2": None}}))
+    model = root / "weights" / "net.safetensors"
+    settings = f"models: [{model}]\ndata: {DATA}\naudits: [occlusion]\nlimit: 8\nseed: 3\n"
+    (folder / "audit.yaml").write_text(settings + "require: ['accuracy > 0.1']\nbatch-size: auto\nquiet: true\n")
+    (folder / "recipe.yaml").write_text("arch: smallnet\nepochs: 2\nmix: cutmix(alpha=1)\nlr: 0.1\n")
+    (folder / "grid.yaml").write_text("lr: [0.1, 0.2]\nepochs: [1]\nmix: [none, cutmix]\n")
+    groups = [f"{name},{'round' if number % 2 else 'sharp'}" for number, name in enumerate(classes)]
+    (folder / "classes.csv").write_text("\n".join(["class,group", *groups]) + "\n")
+    decisions = [f"{sample},accept," for sample in samples.ids] + [f"{samples.ids[0]}x,reject,blurred"]
+    (folder / "curation.csv").write_text("\n".join(["id,decision,reason", *decisions]) + "\n")
+    halves = {"round": list(classes[:6]), "sharp": list(classes[6:])}
+    (folder / "groups.json").write_text(json.dumps(halves))
+    pairs = [f"{fine},{coarse}" for coarse, members in halves.items() for fine in members]
+    (folder / "groups.csv").write_text("\n".join(["fine,coarse", *pairs]) + "\n")
+
+
+def run(root: Path) -> None:
+    """A finished run with every kind of file that one can have, and its page beside others."""
+    run = snellen.audit(
+        str(root / "weights" / "net.safetensors"), DATA, list(AUDITS), out=root / "run", quiet=True, keep="top5"
+    )
+    run.report()
+
+
+def sweep(root: Path) -> None:
+    from snellen.sweep import methods
+
+    model = f"plain={root / 'weights' / 'net.safetensors'}"
+    methods([model], {"mixed_same": DATA, "mixed_rand": f"{DATA}&background_bias=1"}, root / "sweep", html=False)
+
+
+def memory(root: Path) -> None:
+    """The card of a published network, as an earlier command remembers it."""
+    with patch.dict("os.environ", SNELLEN_HOME=str(root / "memory")):
+        canvas = Canvas(32, 32, "crop", 32)
+        remember_card(Card("resnet18", PUBLISHED, "0" * 16, ("cat", "dog"), canvas, (0.5,) * 3, (0.2,) * 3))
+
+
+def train_net(out: Path, **listen: Any) -> object:
+    """A training of two epochs."""
+    return train("fast", DATA, out, arch="smallnet", epochs=2, batch_size=8, device="cpu", **listen)
+
+
+def unfinished(root: Path) -> None:
+    """A training and a build that were stopped, which the same command continues."""
+
+    def stop(*_: object, **__: object) -> None:
+        raise Stopped
+
+    with contextlib.suppress(Stopped):
+        train_net(root / "training", progress=stop)
+    with contextlib.suppress(Stopped), patch("snellen.build.in9.building.write_manifests", stop):
+        build_set(root, root / "building")
+
+
+class Stopped(Exception):
+    """Ends what is to be left unfinished."""

@@ -1,0 +1,106 @@
+"""Every reader, in one table: which files of the corpus it is given, which of them are damaged, and what reads them wholly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import calls
+from .corpus import DATA
+
+
+@dataclass(frozen=True)
+class Reader:
+    """`call` reads the files in a folder, copied from `folder` of the corpus; those that match `targets` are damaged.
+
+    `share` is how many inputs it gets for one of the others'; `names` says that files may be found under any name; `writes`
+    that it may write beside what it reads.
+    """
+
+    folder: str
+    targets: tuple[str, ...]
+    call: Callable[[Path], object]
+    share: float = 1.0
+    names: bool = False
+    writes: bool = False
+
+
+_IMAGES = ("**/*.png", "**/*.jpg", "**/*.gif", "**/*.tiff", "**/*.webp", "**/*.bmp")
+_RUN = (
+    *("run.json", "findings.json", "cells.parquet", "*/*/*.json", "thumbs/**/*.png", "settings.yaml"),
+    *(f"{table}/**/*.parquet" for table in ("samples", "shown", "answers", "maps", "trials", "things")),
+)
+_MODEL = "{corpus}/weights/net.safetensors"
+
+READERS: Mapping[str, Reader] = {
+    "arrays": Reader("arrays", ("stored.npz",), calls.data("arrays:{}/stored.npz"), 2),
+    "arrays, compressed": Reader("arrays", ("packed.npz",), calls.data("arrays:{}/packed.npz"), 2),
+    "arrays, audited": Reader("arrays", ("stored.npz",), calls.audited("arrays:{}/stored.npz"), 0.5),
+    "manifest": Reader("tables", ("list.csv",), calls.data("manifest:{}/list.csv"), 2),
+    "manifest, Parquet": Reader("tables", ("list.parquet",), calls.data("manifest:{}/list.parquet")),
+    "manifest, audited": Reader("tables", ("list.*",), calls.audited("manifest:{}/list.csv"), 0.3),
+    "manifest, its images": Reader("tables", ("images/*",), calls.data("manifest:{}/list.csv")),
+    "boxes": Reader("tables", ("boxes.csv",), calls.data("boxes:{}/boxes.csv"), 2),
+    "coco": Reader("coco", ("annotations/*.json",), calls.data("coco:{}/annotations/instances_test.json"), 3),
+    "coco, audited": Reader(
+        "coco", ("annotations/*.json",), calls.audited("coco:{}/annotations/instances_test.json"), 0.5
+    ),
+    "voc": Reader("voc", ("Annotations/*.xml",), calls.data("voc:{}"), 2, names=True),
+    "voc, masks and split": Reader(
+        "voc",
+        ("ImageSets/**/*.txt", "SegmentationObject/*.png"),
+        calls.data("voc:{}?masks=true&split=some"),
+        names=True,
+    ),
+    "in9": Reader("in9", ("*.csv", "*.json", "fg_mask/**/*.npy"), calls.data("in9:{}/mixed_rand"), 2),
+    "in9, its images": Reader("in9", ("original/**/*.png",), calls.data("in9:{}/original"), names=True),
+    "folder": Reader("photos", _IMAGES, calls.data("folder:{}"), 3, names=True),
+    "folder, audited": Reader("photos", _IMAGES, calls.audited("folder:{}"), 0.3, names=True),
+    "cue": Reader("cue", ("**/*.png",), calls.data("cue:{}"), names=True),
+    "occluders": Reader("occluders", ("*.png", "*.webp"), calls.occluders, names=True),
+    "ids": Reader("lists", ("ids.txt",), calls.ids),
+    "predictions": Reader("lists", ("predictions.csv",), calls.predictions, 0.7),
+    "label map": Reader("lists", ("map.json",), calls.label_map("map.json")),
+    "label map, by number": Reader("lists", ("numbers.json",), calls.label_map("numbers.json")),
+    "settings": Reader("lists", ("audit.yaml",), calls.audit_settings),
+    "recipe": Reader("lists", ("recipe.yaml",), calls.recipe),
+    "safetensors": Reader("weights", ("net.safetensors",), calls.weights("{}/net.safetensors"), 2),
+    "safetensors, named": Reader("weights", ("net.safetensors",), calls.weights("a=zoo:smallnet@{}/net.safetensors")),
+    "pt": Reader("weights", ("bare.pt",), calls.weights("zoo:smallnet@{}/bare.pt")),
+    "pt, wrapped": Reader("weights", ("inside.pt",), calls.weights("zoo:smallnet@{}/inside.pt")),
+    "training, its start": Reader("weights", ("net.safetensors",), calls.training_start),
+    "training, again": Reader("training", ("state/*.pt",), calls.training_again, writes=True),
+    "building, again": Reader("building", (".part/.pool/*", ".part/*.json"), calls.building_again, writes=True),
+    "card memory": Reader("memory", ("cards/*.json",), calls.card_memory),
+    "grid": Reader("lists", ("grid.yaml",), calls.grid),
+    "run": Reader("run", _RUN, calls.stored_tables, 1.5, names=True),
+    "run, maps": Reader("run", ("maps/**/*", "run.json"), calls.stored_maps, names=True),
+    "run, report": Reader("run", _RUN, calls.stored_report, 0.5, names=True, writes=True),
+    "run, audited again": Reader("run", _RUN, calls.audit_again, 0.5, names=True, writes=True),
+    "sweep": Reader("sweep", ("sweep.json",), calls.sweep, writes=True),
+    "sweep, again": Reader("sweep", ("**/*.json", "**/*.parquet", "sweep.json"), calls.sweep_again, 0.2, writes=True),
+    "classes": Reader("lists", ("classes.csv",), calls.classes),
+    "curation": Reader("lists", ("curation.csv",), calls.curation),
+    "groups": Reader("lists", ("groups.json",), calls.groups("groups.json")),
+    "groups, CSV": Reader("lists", ("groups.csv",), calls.groups("groups.csv")),
+    "masks": Reader("masks", ("*",), calls.masks, names=True),
+    "export, again": Reader("export", ("phantom.json",), calls.export_again, 0.5, writes=True),
+    "explain": Reader("photos", ("cat/*",), calls.explained, 0.3, names=True, writes=True),
+    "command: audit": Reader(
+        "coco",
+        ("**/*",),
+        calls.command("audit", _MODEL, "--data", "coco:{}/annotations/instances_test.json", "--dry-run"),
+        0.3,
+    ),
+    "command: audit, settings": Reader(
+        "lists",
+        ("audit.yaml",),
+        calls.command("audit", _MODEL, "--data", DATA, "--config", "{}/audit.yaml", "--dry-run"),
+        0.3,
+    ),
+    "command: report": Reader("run", _RUN, calls.command("report", "{}"), 0.1, names=True, writes=True),
+    "command: sql": Reader(
+        "run", ("**/*.parquet",), calls.command("sql", "{}", "select * from answers"), 0.3, names=True
+    ),
+}

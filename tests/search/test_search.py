@@ -1,0 +1,145 @@
+"""Searches on landscapes whose lowest point is known."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from snellen.errors import UserError
+from snellen.search.algorithms import (
+    ALGORITHMS,
+    Algorithm,
+    Evolution,
+    EvolutionThenClimb,
+    RandomSearch,
+    selection_weights,
+)
+from snellen.search.history import History
+from snellen.search.run_search import TRIES, Search
+from snellen.search.space import SPACES, Genes
+
+MNIST = SPACES["mnist"]
+HIDDEN: Genes = ((1, 7), (7, 20), (5, 3))
+
+
+def landscape(tuples: Sequence[Genes]) -> list[float]:
+    """0.01 at the hidden tuple; each gene of another transformation costs 0.3, each level away a little."""
+    values = []
+    for genes in tuples:
+        cost = sum(0.3 if a != b else min(abs(m - n), 20) / 70 for (a, m), (b, n) in zip(genes, HIDDEN))
+        values.append(min(0.01 + cost, 1.0))
+    return values
+
+
+@pytest.mark.parametrize(("name", "size"), [("mnist", 211), ("cifar10", 190), ("camvid", 190), ("faces", 191)])
+def test_the_published_sets_have_their_published_sizes(name: str, size: int) -> None:
+    assert SPACES[name].size == size
+
+
+def test_levels_are_those_of_the_published_code() -> None:
+    levels = {one.name: one.levels for one in MNIST.transformations}
+    assert [int(text[4:-1]) for text in levels["red"][:16]] == [
+        -120, -111, -103, -95, -86, -78, -70, -62, -53, -45, -37, -28, -20, -12, -4, 4,
+    ]  # fmt: skip
+    assert [int(text[9:-1]) for text in levels["solarize"]] == [*range(19), 20]
+    assert float(levels["contrast"][1][9:-1]) - 0.6 == pytest.approx(0.0421053)
+    assert [int(text[4:-1]) for text in {one.name: one.levels for one in SPACES["cifar10"].transformations}["red"]][:6] == [
+        -30, -27, -25, -23, -21, -19,
+    ]  # fmt: skip
+
+
+def test_a_gene_is_grey_as_often_as_any_other_type_or_as_any_other_object() -> None:
+    grey = [one.name for one in MNIST.transformations].index("grayscale")
+    random = np.random.default_rng(0)
+    for law, expected in {"type": 0.1, "object": 1 / 211}.items():
+        share = np.mean([MNIST.draw_gene(random, law)[0] == grey for _ in range(20_000)])  # type: ignore[arg-type]
+        assert share == pytest.approx(expected, abs=4 * np.sqrt(expected / 20_000))
+
+
+@pytest.mark.parametrize("algorithm", [RandomSearch(300), Evolution(10, 29), EvolutionThenClimb(300)])
+def test_a_search_asks_as_often_as_it_says_and_repeats_by_its_seed(algorithm: Algorithm) -> None:
+    outcomes = [Search(MNIST, 3, algorithm, seed).run(landscape) for seed in (1, 1, 2)]
+    assert len(outcomes[0].evaluations) == algorithm.evaluations == 300
+    assert outcomes[0] == outcomes[1]
+    assert outcomes[0].evaluations != outcomes[2].evaluations
+    assert outcomes[0].value == outcomes[0].minima[-1] == min(landscape([outcomes[0].genes]))
+
+
+def test_evolution_beats_chance_and_the_climb_finds_the_hidden_tuple() -> None:
+    found = {
+        name: [Search(MNIST, 3, algorithm, seed).run(landscape).value for seed in range(10)]
+        for name, algorithm in {"rs": RandomSearch(1000), "es": Evolution(), "climb": EvolutionThenClimb()}.items()
+    }
+    assert np.mean(found["es"]) < np.mean(found["rs"])
+    assert np.mean(found["climb"]) < np.mean(found["es"])
+    assert np.median(found["climb"]) == pytest.approx(0.01, abs=0.02)
+
+
+def test_evolution_ends_where_the_model_is_always_wrong_and_survives_equal_fitness() -> None:
+    calls = itertools.count()
+    zero = Search(MNIST, 3, Evolution()).run(lambda tuples: [0.0 if next(calls) == 25 else 0.5 for _ in tuples])
+    assert zero.value == 0
+    assert len(zero.evaluations) == 30
+    for value in (1.0, 0.0, 0.5):
+        Search(MNIST, 3, Evolution(4, 3)).run(lambda tuples, value=value: [value] * len(tuples))
+
+
+def test_parents_are_drawn_by_what_they_do_to_the_model() -> None:
+    fitness = np.array([0.9, 0.5, 0.1])
+    assert selection_weights(fitness, "difference") == pytest.approx(np.array([0.1, 0.5, 0.9]) / 1.5)
+    assert selection_weights(fitness, "inverse") == pytest.approx(np.array([1 / 0.9, 2, 10]) / (1 / 0.9 + 12))
+    assert selection_weights(np.ones(4), "difference") == pytest.approx(np.full(4, 0.25))
+    assert np.isfinite(selection_weights(np.zeros(4), "inverse")).all()
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_a_stopped_search_ends_like_one_that_was_not(tmp_path: Path, name: str) -> None:
+    algorithm = {"rs": RandomSearch(100), "es": Evolution(10, 9), "es_climb": EvolutionThenClimb(100)}[name]
+    search = Search(MNIST, 3, algorithm, seed=3, at_once=4)
+    whole = search.run(landscape)
+    calls = itertools.count()
+
+    def stops(tuples: Sequence[Genes]) -> list[float]:
+        if next(calls) == 12:
+            raise KeyboardInterrupt
+        return landscape(tuples)
+
+    path = tmp_path / "history.jsonl"
+    with pytest.raises(KeyboardInterrupt):
+        search.run(stops, History(search.facts(), path))
+    with path.open("a") as file:
+        file.write('{"genes": [[1, ')  # a line that was cut off
+    before = len(History(search.facts(), path).evaluations)
+    assert 0 < before < 100
+    counted: list[Genes] = []
+    resumed = search.run(lambda tuples: (counted.extend(tuples), landscape(tuples))[1], History(search.facts(), path))
+    assert resumed == whole
+    assert len(counted) <= 100 - before
+    with pytest.raises(UserError, match="is the history of another search"):
+        History(Search(MNIST, 5, algorithm).facts(), path)
+
+
+def test_a_fitness_that_raises_is_tried_again_and_then_told(tmp_path: Path) -> None:
+    calls = itertools.count()
+
+    def flaky(tuples: Sequence[Genes]) -> list[float]:
+        if next(calls) % 2 == 0:
+            raise TimeoutError("no answer in 10 s")
+        return landscape(tuples)
+
+    search = Search(MNIST, 3, Evolution(4, 3))
+    assert search.run(flaky) == search.run(landscape)
+
+    def broken(tuples: Sequence[Genes]) -> list[float]:
+        raise TimeoutError("no answer in 10 s")
+
+    with pytest.raises(UserError, match=f"failed {TRIES} times \\(TimeoutError: no answer in 10 s\\)"):
+        search.run(broken)
+    with pytest.raises(UserError, match="from 0 to 1, got 93"):
+        search.run(lambda tuples: [93.0] * len(tuples))
+    with pytest.raises(UserError, match="one fitness per tuple"):
+        search.run(lambda tuples: [0.5])
