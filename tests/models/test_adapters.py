@@ -185,7 +185,7 @@ def test_checkpoints_that_do_not_fit_or_hold_code_are_refused(
     checkpoint: Path, tmp_path: Path, capsys: pytest.CaptureFixture
 ) -> None:
     torch.save({"model": Runs()}, tmp_path / "evil.pt")
-    with pytest.raises(UserError, match="holds more than weights, perhaps code"):
+    with pytest.raises(UserError, match="holds more than weights or is damaged"):
         load_state(tmp_path / "evil.pt")
     assert "code was run" not in capsys.readouterr().out
     with pytest.raises(UserError, match="does not fit this network: it lacks|does not fit: '"):

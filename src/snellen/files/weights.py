@@ -55,7 +55,7 @@ def load_torch(path: Path | str, kind: str = "checkpoint") -> Any:
             except Exception as error:
                 if "weights_only" in str(error):
                     raise UserError(
-                        f"'{path}' holds more than weights, perhaps code, or is damaged; save it as safetensors"
+                        f"'{path}' holds more than weights or is damaged; save it as safetensors"
                     ) from error
                 raise
 

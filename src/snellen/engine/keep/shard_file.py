@@ -83,6 +83,8 @@ def read_rows(
         table = read_parquet(path, columns, filters, dictionaries)
         _check_types(path, table)
         _check_filled(path, table, columns)
+        if table_of(path) == "maps" and columns is None:
+            _check_sides(path, table)
     except UserError as error:
         raise damaged(path) from error
     return table
@@ -144,10 +146,17 @@ def _check_filled(path: Path, table: pa.Table, columns: Sequence[str] | None) ->
     """Refuse a table that lacks one of its columns (of those that are read), or has an empty cell in it."""
     name = table_of(path)
     needed = (*FILLED.get(name, ()), *(("map",) if name == "maps" else ()))
-    if name == "maps" and not table.num_rows:
-        raise UserError(f"{path} has no rows")
     for column in needed if columns is None else [one for one in needed if one in columns]:
         if column not in table.column_names:
             raise UserError(f"{path} has no column '{column}'")
         if column != "map" and table[column].null_count:
             raise UserError(f"{path}: '{column}' has an empty cell")
+
+
+def _check_sides(path: Path, table: pa.Table) -> None:
+    """Refuse maps whose height and width are not those of their pixels, the same for all."""
+    import pyarrow.compute as pc
+
+    sides = [pc.unique(table[side]).to_pylist() for side in ("height", "width")]
+    if [len(values) for values in sides] != [1, 1] or sides[0][0] * sides[1][0] != table["map"].type.byte_width:
+        raise UserError(f"{path}: expected maps of one height and width, got {str(sides)[:60]}")
