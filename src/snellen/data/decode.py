@@ -21,7 +21,7 @@ def decode_file(path: Path) -> Photo | Unreadable:
     try:
         content = read_image(path)
     except NotRead as error:
-        return Unreadable(f"'{path.name}' cannot be read: {error.reason}")
+        return Unreadable(f"cannot be read: {error.reason}")
     return decode_bytes(content)
 
 
