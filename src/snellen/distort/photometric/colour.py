@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from snellen.distort.law import Law, expect_within, in_numbers
 from snellen.distort.photometric.pairs import blend_images
-from snellen.distort.photometric.stage import Photometric
+from snellen.distort.photometric.stage import Enhancement, Photometric
 from snellen.distort.photometric.tones import Tones
 from snellen.distort.view import View
 
@@ -26,19 +25,12 @@ class Grayscale(Photometric):
 
 
 @dataclass(frozen=True)
-class Colour(Photometric):
+class Colour(Enhancement):
     """Multiply the distance of every pixel from its luminance by `factor` (0 is grey), or by a law of it per image."""
 
-    factor: float | Law = 0.6
     version: ClassVar[int] = 1
-    identity: ClassVar[dict[str, object]] = {"factor": 1}
-
-    def __post_init__(self) -> None:
-        expect_within("factor", self.factor, 0, 10)
+    noun: ClassVar[str] = "colourfulness"
 
     def develop(self, tones: Tones, view: View) -> None:
         if tones.planes.shape[1] == 3:  # a grey image has no colour to change
             tones.planes = blend_images(tones.grey().expand(-1, 3, -1, -1), tones.planes, self.factor, view)
-
-    def words(self) -> str:
-        return f"colourfulness × {in_numbers(self.factor) or 'drawn'}"

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from snellen.distort.law import Law, expect_within, in_numbers
 from snellen.distort.photometric.pairs import blend_images
-from snellen.distort.photometric.stage import Photometric
+from snellen.distort.photometric.stage import Enhancement
 from snellen.distort.photometric.tones import Tones
 from snellen.distort.view import View
 from snellen.lazy_torch import torch
@@ -21,22 +20,15 @@ _KERNEL = np.array([[1, 1, 1], [1, 5, 1], [1, 1, 1]], np.float32) / 13  # Pillow
 
 
 @dataclass(frozen=True)
-class Sharpness(Photometric):
+class Sharpness(Enhancement):
     """Multiply the distance of every value from the smoothed image by `factor` (0 is smooth), or by a law of it per image."""
 
-    factor: float | Law = 0.6
     version: ClassVar[int] = 1
-    identity: ClassVar[dict[str, object]] = {"factor": 1}
-
-    def __post_init__(self) -> None:
-        expect_within("factor", self.factor, 0, 10)
+    noun: ClassVar[str] = "sharpness"
 
     def develop(self, tones: Tones, view: View) -> None:
         planes = tones.planes
         tones.planes = blend_images(smooth(planes), planes, self.factor, view)
-
-    def words(self) -> str:
-        return f"sharpness × {in_numbers(self.factor) or 'drawn'}"
 
 
 def smooth(images: Tensor) -> Tensor:

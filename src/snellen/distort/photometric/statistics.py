@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from snellen.distort.law import Law, expect_within, in_numbers
+from snellen.distort.law import expect_within
 from snellen.distort.photometric.lookup import blend
-from snellen.distort.photometric.stage import Photometric
+from snellen.distort.photometric.stage import Enhancement, Photometric
 from snellen.distort.photometric.tables import parameter, values
 from snellen.distort.photometric.tones import Tones
 from snellen.distort.view import View
@@ -15,22 +15,15 @@ from snellen.lazy_torch import torch
 
 
 @dataclass(frozen=True)
-class Contrast(Photometric):
+class Contrast(Enhancement):
     """Multiply the distance of every value from the image's mean luminance by `factor`, or by a law of it per image."""
 
-    factor: float | Law = 0.6
     version: ClassVar[int] = 1
-    identity: ClassVar[dict[str, object]] = {"factor": 1}
-
-    def __post_init__(self) -> None:
-        expect_within("factor", self.factor, 0, 10)
+    noun: ClassVar[str] = "contrast"
 
     def develop(self, tones: Tones, view: View) -> None:
         factor = parameter(view, "factor", self.factor).float()[:, None, None]
         tones.map(blend(tones.grey_mean()[:, None, None], values(tones.device), factor))
-
-    def words(self) -> str:
-        return f"contrast × {in_numbers(self.factor) or 'drawn'}"
 
 
 @dataclass(frozen=True)

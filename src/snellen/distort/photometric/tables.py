@@ -10,7 +10,7 @@ import numpy as np
 
 from snellen.distort.law import Law, expect_within, in_numbers
 from snellen.distort.photometric.lookup import blend
-from snellen.distort.photometric.stage import Photometric
+from snellen.distort.photometric.stage import Enhancement, Photometric
 from snellen.distort.photometric.tones import Tones
 from snellen.distort.view import View
 from snellen.lazy_torch import torch
@@ -31,23 +31,16 @@ def values(device: torch.device) -> Tensor:
 
 
 @dataclass(frozen=True)
-class Brightness(Photometric):
+class Brightness(Enhancement):
     """Multiply every value by `factor` (1 changes nothing, 0 is black), or by a law of it per image."""
 
-    factor: float | Law = 0.6
     version: ClassVar[int] = 1
-    identity: ClassVar[dict[str, object]] = {"factor": 1}
-
-    def __post_init__(self) -> None:
-        expect_within("factor", self.factor, 0, 10)
+    noun: ClassVar[str] = "brightness"
 
     def develop(self, tones: Tones, view: View) -> None:
         factor = parameter(view, "factor", self.factor).float()
         one = values(tones.device)
         tones.map(blend(torch.zeros_like(one), one, factor[:, None, None]))
-
-    def words(self) -> str:
-        return f"brightness × {in_numbers(self.factor) or 'drawn'}"
 
 
 @dataclass(frozen=True)
