@@ -1,4 +1,4 @@
-"""Every file of a run folder, damaged in every way: the same command mends it and says so, or one line refuses it."""
+"""Every file of a run folder, damaged in every way: the same command repairs it with a notice, or one line refuses it."""
 
 from __future__ import annotations
 

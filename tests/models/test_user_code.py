@@ -1,4 +1,4 @@
-"""A model of the user's own may fail, leave, hang or move about: the command says so in one line and is not moved."""
+"""A model of the user's own may fail, leave, hang or move about: the command ends in one line and stays where it is."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from snellen.atomic import cannot_write
+from snellen.atomic import cannot_write, write_atomic
 from snellen.errors import UserError
 from snellen.files import MIB, decode_json, read_bytes
 from snellen.hashing import key_of
@@ -70,7 +70,7 @@ class History:
         if head.search != key_of(self.facts):
             raise UserError(f"{path} is the history of another search ({head.text[:200]}); choose another --out")
         if lines[-1]:  # the writer was stopped in the middle of a line
-            path.write_bytes(content[: len(content) - len(lines[-1])])
+            write_atomic(path, content[: len(content) - len(lines[-1])])
         for number, line in enumerate(lines[1:-1], 2):
             one: Line = decode_json(line, Line, f"{path} line {number}")
             yield one.genes, one.value
