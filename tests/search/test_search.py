@@ -18,21 +18,27 @@ from snellen.search.algorithms import (
     RandomSearch,
     selection_weights,
 )
+from snellen.search.fitness import TRIES, Edits
 from snellen.search.history import History
-from snellen.search.run_search import TRIES, Search
+from snellen.search.run_search import Search
 from snellen.search.space import SPACES, Genes
 
 MNIST = SPACES["mnist"]
 HIDDEN: Genes = ((1, 7), (7, 20), (5, 3))
 
 
-def landscape(tuples: Sequence[Genes]) -> list[float]:
+PLACES = {
+    text: (kind, level)
+    for kind, one in enumerate(MNIST.transformations)
+    for level, text in enumerate(one.levels)
+}  # fmt: skip
+
+
+def landscape(edits: Edits) -> float:
     """0.01 at the hidden tuple; each gene of another transformation costs 0.3, each level away a little."""
-    values = []
-    for genes in tuples:
-        cost = sum(0.3 if a != b else min(abs(m - n), 20) / 70 for (a, m), (b, n) in zip(genes, HIDDEN))
-        values.append(min(0.01 + cost, 1.0))
-    return values
+    genes = [PLACES[text] for text in edits]
+    cost = sum(0.3 if a != b else min(abs(m - n), 20) / 70 for (a, m), (b, n) in zip(genes, HIDDEN))
+    return min(0.01 + cost, 1.0)
 
 
 @pytest.mark.parametrize(("name", "size"), [("mnist", 211), ("cifar10", 190), ("camvid", 190), ("faces", 191)])
@@ -63,10 +69,10 @@ def test_a_gene_is_grey_as_often_as_any_other_type_or_as_any_other_object() -> N
 @pytest.mark.parametrize("algorithm", [RandomSearch(300), Evolution(10, 29), EvolutionThenClimb(300)])
 def test_a_search_asks_as_often_as_it_says_and_repeats_by_its_seed(algorithm: Algorithm) -> None:
     outcomes = [Search(MNIST, 3, algorithm, seed).run(landscape) for seed in (1, 1, 2)]
-    assert len(outcomes[0].evaluations) == algorithm.evaluations == 300
+    assert outcomes[0].evaluations == algorithm.evaluations == 300
     assert outcomes[0] == outcomes[1]
-    assert outcomes[0].evaluations != outcomes[2].evaluations
-    assert outcomes[0].value == outcomes[0].minima[-1] == min(landscape([outcomes[0].genes]))
+    assert outcomes[0].history != outcomes[2].history
+    assert outcomes[0].value == outcomes[0].minima[-1] == landscape(outcomes[0].best)
 
 
 def test_evolution_beats_chance_and_the_climb_finds_the_hidden_tuple() -> None:
@@ -81,11 +87,11 @@ def test_evolution_beats_chance_and_the_climb_finds_the_hidden_tuple() -> None:
 
 def test_evolution_ends_where_the_model_is_always_wrong_and_survives_equal_fitness() -> None:
     calls = itertools.count()
-    zero = Search(MNIST, 3, Evolution()).run(lambda tuples: [0.0 if next(calls) == 25 else 0.5 for _ in tuples])
+    zero = Search(MNIST, 3, Evolution()).run(lambda edits: 0.0 if next(calls) == 25 else 0.5)
     assert zero.value == 0
-    assert len(zero.evaluations) == 30
+    assert zero.evaluations == 30
     for value in (1.0, 0.0, 0.5):
-        Search(MNIST, 3, Evolution(4, 3)).run(lambda tuples, value=value: [value] * len(tuples))
+        Search(MNIST, 3, Evolution(4, 3)).run(lambda edits, value=value: value)
 
 
 def test_parents_are_drawn_by_what_they_do_to_the_model() -> None:
@@ -103,43 +109,57 @@ def test_a_stopped_search_ends_like_one_that_was_not(tmp_path: Path, name: str) 
     whole = search.run(landscape)
     calls = itertools.count()
 
-    def stops(tuples: Sequence[Genes]) -> list[float]:
-        if next(calls) == 12:
+    def stops(edits: Edits) -> float:
+        if next(calls) == 30:
             raise KeyboardInterrupt
-        return landscape(tuples)
+        return landscape(edits)
 
     path = tmp_path / "history.jsonl"
     with pytest.raises(KeyboardInterrupt):
         search.run(stops, History(search.facts(), path))
     with path.open("a") as file:
-        file.write('{"genes": [[1, ')  # a line that was cut off
+        file.write('{"edits": ["red(')  # a line that was cut off
     before = len(History(search.facts(), path).evaluations)
     assert 0 < before < 100
-    counted: list[Genes] = []
-    resumed = search.run(lambda tuples: (counted.extend(tuples), landscape(tuples))[1], History(search.facts(), path))
+    counted: list[Edits] = []
+    resumed = search.run(lambda edits: (counted.append(edits), landscape(edits))[1], History(search.facts(), path))
     assert resumed == whole
     assert len(counted) <= 100 - before
     with pytest.raises(UserError, match="is the history of another search"):
         History(Search(MNIST, 5, algorithm).facts(), path)
 
 
+class Short:
+    """A fitness that forgets tuples."""
+
+    def __call__(self, edits: Edits) -> float:
+        return 0.5
+
+    def many(self, tuples: Sequence[Edits], samples: np.ndarray | None = None) -> list[float]:
+        return [0.5]
+
+
 def test_a_fitness_that_raises_is_tried_again_and_then_told(tmp_path: Path) -> None:
     calls = itertools.count()
 
-    def flaky(tuples: Sequence[Genes]) -> list[float]:
-        if next(calls) % 2 == 0:
-            raise TimeoutError("no answer in 10 s")
-        return landscape(tuples)
+    class Flaky:
+        def __call__(self, edits: Edits) -> float:
+            return landscape(edits)
+
+        def many(self, tuples: Sequence[Edits], samples: np.ndarray | None = None) -> list[float]:
+            if next(calls) % 2 == 0:
+                raise TimeoutError("no answer in 10 s")
+            return [landscape(one) for one in tuples]
 
     search = Search(MNIST, 3, Evolution(4, 3))
-    assert search.run(flaky) == search.run(landscape)
+    assert search.run(Flaky()) == search.run(landscape)
 
-    def broken(tuples: Sequence[Genes]) -> list[float]:
+    def broken(edits: Edits) -> float:
         raise TimeoutError("no answer in 10 s")
 
     with pytest.raises(UserError, match=f"failed {TRIES} times \\(TimeoutError: no answer in 10 s\\)"):
         search.run(broken)
     with pytest.raises(UserError, match="from 0 to 1, got 93"):
-        search.run(lambda tuples: [93.0] * len(tuples))
+        search.run(lambda edits: 93.0)
     with pytest.raises(UserError, match="one fitness per tuple"):
-        search.run(lambda tuples: [0.5])
+        search.run(Short())

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -117,18 +117,23 @@ class View:
 
     def rows(self, start: int, stop: int) -> View:
         """The view of a slice of the batch, with notes of its own."""
-        part = slice(start, stop)
-        return replace(
-            self,
-            keys=self.keys[part],
-            labels=None if self.labels is None else self.labels[part],
-            masks=None if self.masks is None else self.masks[part],
-            empty=None if self.empty is None else self.empty[part],
-            boxes=None if self.boxes is None else self.boxes[part],
-            saliency=None if self.saliency is None else self.saliency[part],
-            ranks=None if self.ranks is None else self.ranks[part],
-            notes={},
-        )
+        return self._part(lambda values: values[start:stop])
+
+    def at(self, rows: np.ndarray) -> View:
+        """The view of some rows of the batch, in their order, with notes of its own."""
+
+        def pick(values: Any) -> Any:
+            if isinstance(values, torch.Tensor):
+                return values[torch.from_numpy(rows).to(values.device)]
+            return values[rows] if isinstance(values, np.ndarray) else [values[row] for row in rows]
+
+        return self._part(pick)
+
+    def _part(self, pick: Callable[[Any], Any]) -> View:
+        """The view with what it knows of each sample reduced by `pick`."""
+        names = ("keys", "labels", "masks", "empty", "boxes", "saliency", "ranks")
+        known = {name: value for name in names if (value := getattr(self, name)) is not None}
+        return replace(self, **{name: pick(value) for name, value in known.items()}, notes={})
 
     def parameter(self, name: str, value: float | Law) -> np.ndarray:
         """float64 [B]: the number itself, or one draw of the law per sample."""

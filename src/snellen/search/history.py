@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated, NamedTuple
 
 import msgspec
 
@@ -13,14 +14,21 @@ from snellen.atomic import cannot_write, write_atomic
 from snellen.errors import UserError
 from snellen.files import MIB, decode_json, read_bytes
 from snellen.hashing import key_of
-from snellen.search.space import Genes
+from snellen.search.fitness import Edits
+
+
+class Evaluation(NamedTuple):
+    """A tuple of edits and the fitness under it; None where it did not meet a constraint and was not shown."""
+
+    edits: Edits
+    value: float | None
 
 
 class Line(msgspec.Struct):
     """One evaluation as it is stored."""
 
-    genes: tuple[tuple[int, int], ...]
-    value: float
+    edits: tuple[str, ...]
+    value: Annotated[float, msgspec.Meta(ge=0, le=1)] | None
 
 
 class Head(msgspec.Struct):
@@ -39,7 +47,7 @@ class History:
 
     facts: dict[str, object]
     path: Path | None = None
-    evaluations: list[tuple[Genes, float]] = field(default_factory=list)
+    evaluations: list[Evaluation] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         if self.path is not None and self.path.exists():
@@ -47,11 +55,11 @@ class History:
         elif self.path is not None:
             self._append({"search": key_of(self.facts), "text": json.dumps(self.facts, sort_keys=True)})
 
-    def add(self, genes: Genes, value: float) -> None:
+    def add(self, evaluation: Evaluation) -> None:
         """Keep one more evaluation."""
-        self.evaluations.append((genes, value))
+        self.evaluations.append(evaluation)
         if self.path is not None:
-            self._append({"genes": genes, "value": value})
+            self._append(evaluation._asdict())
 
     def _append(self, content: dict[str, object]) -> None:
         assert self.path is not None
@@ -62,7 +70,7 @@ class History:
         except OSError as error:
             raise cannot_write(self.path, error) from None
 
-    def _read(self, path: Path) -> Iterator[tuple[Genes, float]]:
+    def _read(self, path: Path) -> Iterator[Evaluation]:
         """The stored evaluations; a last line that was cut off is dropped, and the file with it cut back."""
         content = read_bytes(path, "search history", 256 * MIB)
         lines = content.split(b"\n")
@@ -73,4 +81,4 @@ class History:
             write_atomic(path, content[: len(content) - len(lines[-1])])
         for number, line in enumerate(lines[1:-1], 2):
             one: Line = decode_json(line, Line, f"{path} line {number}")
-            yield one.genes, one.value
+            yield Evaluation(one.edits, one.value)

@@ -9,25 +9,36 @@ import numpy as np
 
 from snellen.errors import UserError
 from snellen.search.algorithms import Algorithm
-from snellen.search.history import History
+from snellen.search.fitness import Edits, Fitness, evaluate
+from snellen.search.history import Evaluation, History
 from snellen.search.space import Genes, Space
 
-Fitness = Callable[[Sequence[Genes]], Sequence[float]]  # of several tuples at once
-TRIES = 3  # of an evaluation that raises, such as a call over a network
+Constraint = Callable[[Edits], bool]  # whether a tuple may be shown at all
+Report = Callable[[int, float], None]
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What a search found: its worst tuple for the model, the fitness under it, and all evaluations in their order."""
+class SearchResult:
+    """What a search found: `best`, the edits under which the model does worst, and its fitness under them.
 
-    genes: Genes
+    `history` is every evaluation in its order. Where no tuple met the constraint `best` is empty and `value` nan.
+    `images_shown` is what the fitness says it showed while searching; 0 where it does not say.
+    """
+
+    best: Edits
     value: float
-    evaluations: tuple[tuple[Genes, float], ...]
+    history: tuple[Evaluation, ...]
+    images_shown: int = 0
+
+    @property
+    def evaluations(self) -> int:
+        """How many tuples were proposed, those that did not meet a constraint or came again included."""
+        return len(self.history)
 
     @property
     def minima(self) -> np.ndarray:
-        """float [evaluations]: the lowest fitness so far."""
-        return np.minimum.accumulate([value for _, value in self.evaluations])
+        """float [evaluations]: the lowest fitness so far; 1 before the first."""
+        return np.minimum.accumulate([1.0 if one.value is None else one.value for one in self.history])
 
     def passed(self, threshold: float) -> int | None:
         """After how many evaluations the fitness was at most the threshold; None where it never was."""
@@ -37,13 +48,21 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Search:
-    """One search: which tuples, of how many edits, by which algorithm, from which seed; `at_once` are evaluated together."""
+    """One search: which tuples, of how many edits, by which algorithm, from which seed; `at_once` are evaluated together.
+
+    It ends early where the fitness is at most `stop`.
+    """
 
     space: Space
     length: int
     algorithm: Algorithm
     seed: int = 0
     at_once: int = 16
+    stop: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.length <= 1000:
+            raise ValueError(f"expected a length from 1 to 1000 edits, got {self.length}")
 
     def facts(self) -> dict[str, object]:
         """What its proposals depend on."""
@@ -51,60 +70,66 @@ class Search:
         return {"space": levels, "length": self.length, "algorithm": str(self.algorithm), "seed": self.seed}
 
     def run(
-        self, fitness: Fitness, history: History | None = None, report: Callable[[int, float], None] | None = None
-    ) -> Outcome:
+        self,
+        fitness: Fitness,
+        history: History | None = None,
+        constraint: Constraint | None = None,
+        report: Report | None = None,
+    ) -> SearchResult:
         """Ask about every tuple that the algorithm proposes; those of the history are not asked about again.
 
-        A tuple that comes again costs no call. `report` hears the number of evaluations and the lowest fitness.
+        A tuple that comes again costs no call, and neither does one that does not meet the `constraint`: the algorithm hears
+        that the model does perfectly under it. `report` hears the number of evaluations and the lowest fitness.
         """
         history = history or History(self.facts())
-        stored = list(history.evaluations)
-        known = dict(stored)
+        before = getattr(fitness, "images_shown", 0)
+        ask = _Asking(self, fitness, constraint, history)
         proposals = self.algorithm.propose(self.space, self.length, np.random.default_rng(self.seed))
-        batch, done = next(proposals), 0
+        batch = next(proposals)
         while True:
             values: list[float] = []
             for start in range(0, len(batch), self.at_once):
-                part = batch[start : start + self.at_once]
-                fresh = [one for one in dict.fromkeys(part) if one not in known]
-                known.update(zip(fresh, evaluate(fitness, fresh)))
-                for genes in part:
-                    if done >= len(stored):
-                        history.add(genes, known[genes])
-                    elif stored[done][0] != genes:
-                        raise UserError("the history does not fit this search; choose another --out")
-                    done += 1
-                    values.append(known[genes])
+                values += ask.about(batch[start : start + self.at_once])
                 if report is not None:
-                    report(done, min(known.values()))
+                    report(ask.done, ask.lowest)
+                if ask.lowest <= self.stop:
+                    break
             try:
+                if ask.lowest <= self.stop:
+                    break
                 batch = proposals.send(values)
             except StopIteration:
                 break
-        genes, value = min(history.evaluations, key=lambda one: one[1])
-        return Outcome(genes, value, tuple(history.evaluations))
+        feasible = [one for one in history.evaluations if one.value is not None]
+        best = min(feasible, key=lambda one: one.value or 0.0, default=Evaluation((), float("nan")))
+        shown = getattr(fitness, "images_shown", 0) - before
+        assert best.value is not None
+        return SearchResult(best.edits, best.value, tuple(history.evaluations), shown)
 
 
-def evaluate(fitness: Fitness, tuples: Sequence[Genes]) -> list[float]:
-    """The fitness of some tuples; what raises is tried again, then told with what to do. Values must lie in 0 … 1."""
-    if not tuples:
-        return []
-    for turn in range(1, TRIES + 1):
-        try:
-            values = [float(value) for value in fitness(tuples)]
-            break
-        except UserError:
-            raise
-        except Exception as error:  # whatever a user's model raises
-            if turn == TRIES:
-                reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-                raise UserError(
-                    f"the fitness failed {TRIES} times ({type(error).__name__}: {reason}); fix the model and run the same "
-                    "command again; it resumes"
-                ) from error
-    if len(values) != len(tuples):
-        raise UserError(f"expected one fitness per tuple ({len(tuples)}), got {len(values)}")
-    for value in values:
-        if not 0 <= value <= 1:
-            raise UserError(f"expected a fitness from 0 to 1, got {value}")
-    return values
+class _Asking:
+    """What is known while a search runs: the values of tuples, and how many evaluations are done."""
+
+    def __init__(self, search: Search, fitness: Fitness, constraint: Constraint | None, history: History) -> None:
+        self.space, self.fitness, self.constraint, self.history = search.space, fitness, constraint, history
+        self.stored = [one.edits for one in history.evaluations]
+        self.known: dict[Edits, float | None] = {one.edits: one.value for one in history.evaluations}
+        self.done = 0
+        self.lowest = 1.0
+
+    def about(self, part: Sequence[Genes]) -> list[float]:
+        """The values that the algorithm hears of some tuples: 1 for those that may not be shown."""
+        tuples = [self.space.texts(genes) for genes in part]
+        fresh = [one for one in dict.fromkeys(tuples) if one not in self.known]
+        allowed = [one for one in fresh if self.constraint is None or self.constraint(one)]
+        self.known.update(dict.fromkeys(fresh))
+        self.known.update(zip(allowed, evaluate(self.fitness, allowed)))
+        for edits in tuples:
+            if self.done >= len(self.stored):
+                self.history.add(Evaluation(edits, self.known[edits]))
+            elif self.stored[self.done] != edits:
+                raise UserError("the history does not fit this search; choose another --out")
+            self.done += 1
+        values = [1.0 if (value := self.known[edits]) is None else value for edits in tuples]
+        self.lowest = min(self.lowest, *values)
+        return values

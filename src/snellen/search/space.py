@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Literal, TypeAlias
 
 import numpy as np
-
-from snellen.distort import parse
-from snellen.distort.chain import Chain
-from snellen.distort.distortion import Distortion
 
 Gene: TypeAlias = tuple[int, int]  # the number of a transformation, and of one of its levels
 Genes: TypeAlias = tuple[Gene, ...]
@@ -38,18 +33,9 @@ class Space:
         """How many different transformations there are, levels counted."""
         return sum(len(one.levels) for one in self.transformations)
 
-    @cached_property
-    def _distortions(self) -> tuple[tuple[Distortion, ...], ...]:
-        return tuple(tuple(map(parse, one.levels)) for one in self.transformations)
-
-    def distortion(self, genes: Genes) -> Distortion:
-        """The edits of a tuple, from left to right."""
-        stages = tuple(self._distortions[kind][level] for kind, level in genes)
-        return stages[0] if len(stages) == 1 else Chain(stages)
-
-    def words(self, genes: Genes) -> str:
-        """The edits as a report names them."""
-        return self.distortion(genes).words()
+    def texts(self, genes: Genes) -> tuple[str, ...]:
+        """The edits of a tuple as texts of distortions, from left to right."""
+        return tuple(self.transformations[kind].levels[level] for kind, level in genes)
 
     def draw(self, random: np.random.Generator, length: int, law: GeneLaw = "type") -> Genes:
         """A random tuple."""

@@ -1,0 +1,93 @@
+"""The fitness of edits on images: their mean score, with images of several tuples in one batch."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from snellen.distort import Distortion, View, parse
+from snellen.distort.chain import Chain, Nothing
+from snellen.lazy_torch import torch
+from snellen.search.fitness import Edits
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+Score: TypeAlias = (
+    "Callable[[Tensor, Tensor], Tensor]"  # images uint8 [n, 3, H, W] and their rows [n] → float [n] in 0 … 1
+)
+
+
+@dataclass
+class ImageFitness:
+    """The mean score of images uint8 [N, 3, H, W] under a tuple of edits; `view` is what the edits may know of them.
+
+    `score` maps edited images and the rows they come from to a number from 0 to 1 each, such as right or wrong. Every call of
+    it gets up to `batch` images, of several tuples where one has fewer, so that a device stays busy; the means are read back
+    once for all tuples. `images_shown` counts what `score` was shown.
+    """
+
+    images: Tensor
+    score: Score
+    view: View
+    batch: int = 512
+    images_shown: int = 0
+
+    def __call__(self, edits: Edits) -> float:
+        return self.many([edits])[0]
+
+    def many(self, tuples: Sequence[Edits], samples: np.ndarray | None = None) -> list[float]:
+        """The fitness of each tuple, on all images or on those of some rows."""
+        rows = np.arange(len(self.images)) if samples is None else np.asarray(samples)
+        totals = torch.zeros(len(tuples), dtype=torch.float64, device=self.images.device)
+        for parts in self._batches(tuples, rows):
+            pixels = _joined([pixels for _, _, pixels in parts])
+            places = self._on_device(np.concatenate([part for _, part, _ in parts]))
+            owners = self._on_device(np.concatenate([np.full(len(part), number) for number, part, _ in parts]))
+            totals.index_add_(0, owners, self.score(pixels, places).double())
+            self.images_shown += len(pixels)
+        return (totals / len(rows)).tolist()
+
+    def _batches(self, tuples: Sequence[Edits], rows: np.ndarray) -> Iterator[list[tuple[int, np.ndarray, Tensor]]]:
+        """Parts of one batch each: the number of the tuple, rows, and their edited images."""
+        parts: list[tuple[int, np.ndarray, Tensor]] = []
+        room = self.batch
+        for number, edits in enumerate(tuples):
+            start = 0
+            while start < len(rows):
+                some = rows[start : start + room]
+                parts.append((number, some, self.edit(edits, some)))
+                start, room = start + len(some), room - len(some)
+                if room == 0:
+                    yield parts
+                    parts, room = [], self.batch
+        if parts:
+            yield parts
+
+    def edit(self, edits: Edits, rows: np.ndarray) -> Tensor:
+        """The images of some rows under the edits."""
+        if len(rows) and rows[-1] - rows[0] == len(rows) - 1 and (np.diff(rows) == 1).all():  # a slice copies nothing
+            return distortion_of(edits)(self.images[rows[0] : rows[-1] + 1], self.view.rows(rows[0], rows[-1] + 1))
+        return distortion_of(edits)(self.images[self._on_device(rows)], self.view.at(rows))
+
+    def _on_device(self, values: np.ndarray) -> Tensor:
+        return torch.from_numpy(np.ascontiguousarray(values, np.int64)).to(self.images.device, non_blocking=True)
+
+
+def distortion_of(edits: Edits) -> Distortion:
+    """The edits as one distortion, from left to right."""
+    stages = tuple(map(_parsed, edits))
+    return Chain(stages) if len(stages) > 1 else stages[0] if stages else Nothing()
+
+
+@functools.lru_cache(maxsize=4096)
+def _parsed(text: str) -> Distortion:
+    return parse(text)
+
+
+def _joined(parts: list[Tensor]) -> Tensor:
+    return parts[0] if len(parts) == 1 else torch.cat(parts)
