@@ -11,9 +11,13 @@ import pytest
 from PIL import Image, ImageEnhance
 
 import snellen
+from snellen.audits import Shift, parse_audits
+from snellen.audits.shift_protocols import published_shift
 from snellen.data import Dataset, from_arrays, limited
 from snellen.errors import UserError
 from snellen.models import Model, from_callable
+
+from ..commands import exit_code
 
 AUDIT = "shift(set=cifar10,length=3,random=200,evaluations=100,restarts=2,images=24)"
 
@@ -183,3 +187,61 @@ def test_recorded_answers_and_bad_settings_are_refused(tmp_path: Path) -> None:
         audit(by_red(), audits="shift(evaluations=5)")
     with pytest.raises(UserError, match="unknown space 'cifar'; did you mean 'cifar10'"):
         audit(by_red(), audits="shift(set=cifar)")
+
+
+def test_protocols_set_what_was_published_and_a_scale_shortens_it() -> None:
+    mnist, cifar = published_shift("mnist"), published_shift("cifar10")
+    assert (mnist.set, mnist.length, mnist.random, mnist.evaluations, mnist.images) == (
+        "mnist",
+        3,
+        10_000,
+        1_000,
+        1_000,
+    )
+    assert [one.proposes().evaluations for one in cifar.evolutions] == [10 * (100 + 1)] * 3
+    assert cifar.images == 0
+    short = published_shift("faces", 0.1, length=5, restarts=2)
+    assert (short.random, short.evaluations, short.images, short.length, short.restarts) == (1_500, 101, 100, 5, 2)
+    assert short.protocol == "faces at scale 0.1"
+    assert published_shift(None, images=7) == Shift(images=7)
+    assert published_shift("camvid", 0.001).evaluations == 20  # two generations at least
+    with pytest.raises(UserError, match="unknown protocol 'minst'; did you mean 'mnist'"):
+        published_shift("minst")
+
+
+def test_the_command_is_the_audit_with_its_settings_as_options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ["observer:shape", "--data", "phantom:test?size=32&n=24", "--protocol", "cifar10", "--scale", "0.01"]
+    assert exit_code(["search", *words, "--images", "12", "--out", "worst", "--quiet"]) == 0
+    run = snellen.load_run(tmp_path / "worst")
+    (text,) = [text for text in run.facts["audits"] if text.startswith("shift(")]
+    (expected,) = parse_audits([published_shift("cifar10", 0.01, images=12)])
+    assert text == str(expected)
+    assert "random=10," in text
+    assert "evaluations=20," in text
+    (known,) = facts(run, "worst_accuracy", "shape")
+    assert known["protocol"] == "cifar10 at scale 0.01"
+    page = (tmp_path / "worst" / "report.html").read_text()
+    assert "Worst-case edits" in page
+    assert "below 0.1% after" in page
+    assert exit_code(["audit", "--config", "worst/settings.yaml", "--out", "again", "--quiet"]) == 0
+    pd.testing.assert_frame_equal(snellen.load_run(tmp_path / "again").findings(), run.findings())
+
+
+def test_the_page_shows_edits_with_their_effects_and_both_charts(run: snellen.Run) -> None:
+    from snellen.report.blocks import Chart, Panels, Table
+    from snellen.report.results import Results
+    from snellen.report.sections.shift import shift_blocks, shift_sentence
+
+    results = Results.of(run)
+    blocks = shift_blocks(results)
+    (panels,) = [block for block in blocks if isinstance(block, Panels)]
+    assert [one.title for one in panels.blocks if isinstance(one, Chart)] == [
+        "red128: random tuples", "red140: random tuples", "The search",
+    ]  # fmt: skip
+    summary, effects = [block for block in blocks if isinstance(block, Table)]
+    assert [row.head.text for row in summary.rows if hasattr(row, "head")] == ["red128", "red140"]
+    assert len(effects.rows) == 2 * (1 + 3)
+    ((term, sentence),) = shift_sentence(results, "red128")
+    assert term == "What breaks it"
+    assert "from 100.0% to 50.0%" in sentence

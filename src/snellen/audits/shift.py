@@ -11,6 +11,7 @@ import numpy as np
 from snellen.audits.audit import Audit
 from snellen.audits.exam import Exam
 from snellen.audits.finding import Finding, accuracy_finding, finding
+from snellen.audits.trust import trust_in
 from snellen.distort import Distortion, parse
 from snellen.distort.chain import Chain, Nothing
 from snellen.distort.law import expect_within
@@ -37,7 +38,8 @@ class Shift(Audit):
     first, to know how accuracy is spread; then a search by `algorithm` (`es` as published, or `es_climb`) asks
     `evaluations` times, `restarts` times over; the worst counts. Searches look at `images` of the test images. `population`,
     `mutation`, `selection` and `genes` are those of the evolution. With `references` negatives and shifted hues are
-    attacked too. Each edit of the worst tuple is also left out once, to know which of them matter.
+    attacked too. Each edit of the worst tuple is also left out once, to know which of them matter. `protocol` names
+    the published settings that these follow, for the findings.
     """
 
     set: str = "cifar10"
@@ -52,8 +54,9 @@ class Shift(Audit):
     selection: Rule = "difference"
     genes: GeneLaw = "type"
     references: bool = False
+    protocol: str = ""
     title: ClassVar[str] = "Worst-case edits"
-    names: ClassVar[tuple[str, ...]] = ("worst_accuracy", "worst_drop", "random_worst", "edit_effect")
+    names: ClassVar[tuple[str, ...]] = ("worst_accuracy", "worst_drop", "searched_worst", "random_worst", "edit_effect")
     compared: ClassVar[tuple[str, ...]] = ("transfer_accuracy",)
 
     def __post_init__(self) -> None:
@@ -82,8 +85,8 @@ class Shift(Audit):
         return EditSearch(self.set, self.length, "rs", self.random, self.images, genes=self.genes)
 
     def searches(self, exam: Exam) -> list[Cell]:
-        drawn = [] if self.draws is None else [self.draws]
-        return [Cell(one, "test", exam.seed) for one in (*drawn, *self.evolutions)]
+        first = [] if self.draws is None else [self.draws]
+        return [Cell(one, "test", exam.seed) for one in (*first, *self.evolutions)]
 
     def trials(self, exam: Exam) -> list[Cell]:
         return [exam.trial(HueShift())] if self.references else []
@@ -93,8 +96,8 @@ class Shift(Audit):
 
     def follow(self, exam: Exam, searches: Searches) -> list[Cell]:
         worst = [self._worst(exam, tables, run) for tables in searches.values() for run in range(_runs(tables))]
-        shown = [one for text in worst for one in (parse(text), *_without_each(text))]
-        return [exam.cell(distortion) for distortion in dict.fromkeys(shown)]
+        variants = [one for text in worst for one in (parse(text), *_without_each(text))]
+        return [exam.cell(distortion) for distortion in dict.fromkeys(variants)]
 
     def conclude(self, exam: Exam, answers: Answers) -> list[Finding]:
         tables = {cell: answers.searches(cell) for cell in self.searches(exam)}
@@ -136,19 +139,29 @@ class Shift(Audit):
             "curves": [[_thinned(curve) for curve in curves] for curves in minima],
             "set": self.set,
             "length": self.length,
+            "protocol": self.protocol,
         }
-        shared: dict[str, Any] = {"cells": tuple(dict.fromkeys(cells)), "per_run": tuple(scores.mean(1).tolist())}
+        # Each model has edits of its own: the findings rest on no common cell, and their interference is put here.
+        trusts = [trust_in(exam, answers, cell) for cell in cells if exam.modified(cell)]
+        trust = max(trusts, key=lambda one: (one.flagged, one.index), default=None)
         drop = compare(clean.score, scores, clean.groups)
         return [
             finding(
                 AUDIT, "worst_accuracy", answers.model, accuracy(scores, clean.groups),
                 f"accuracy under the worst {self.length} edits that were found: {'; '.join(dict.fromkeys(worst))}",
-                better="higher", facts=facts, label="Accuracy under the worst edits", topic="the worst edits", **shared,
+                better="higher", facts=facts, label="Accuracy under the worst edits", topic="the worst edits",
+                per_run=tuple(scores.mean(1).tolist()), trust=trust,
             ),
             finding(
                 AUDIT, "worst_drop", answers.model, drop, "clean accuracy less that under the worst edits, paired",
                 better="lower", unit="difference", label="Loss under the worst edits", topic="the loss under the worst edits",
-                cells=shared["cells"], per_run=tuple((clean.score.mean(1) - scores.mean(1)).tolist()),
+                per_run=tuple((clean.score.mean(1) - scores.mean(1)).tolist()), trust=trust,
+            ),
+            Finding(
+                AUDIT, "searched_worst", answers.model, float(np.mean(lowest)), float("nan"), float("nan"), len(lowest),
+                f"lowest accuracy of {self.restarts} × {self.evaluations:,} evaluations on {facts['images']:,} images",
+                better="higher", label="Lowest accuracy that the search found", topic="the lowest accuracy of the search",
+                per_run=tuple(lowest),
             ),
         ]  # fmt: skip
 
@@ -172,8 +185,8 @@ class Shift(Audit):
 
     def _random(self, exam: Exam, answers: Answers, tables: Mapping[Cell, Sequence[Rows]]) -> Finding:
         """How accuracy is spread over random tuples, on the images that were searched."""
-        drawn, *evolutions = self.searches(exam)
-        values = [np.array([row["value"] for row in rows]) for rows in tables[drawn]]
+        first, *evolutions = self.searches(exam)
+        values = [np.array([row["value"] for row in rows]) for rows in tables[first]]
         thresholds = [float(np.quantile(own, QUANTILE, method="lower")) for own in values]
         passed = [
             [_passed(tables[cell][run], thresholds[run]) for cell in evolutions] for run in range(len(answers.runs))

@@ -67,13 +67,11 @@ class Answers:
         blocks: Mapping[Cell, Block],
         classes: Mapping[str, Sequence[str]],
         maps: Mapping[MapRequest, Sequence[MapReader]] | None = None,
-        trials: Mapping[Cell, Sequence[TrialTable]] | None = None,
-        searches: Mapping[Cell, Sequence[Sequence[Mapping[str, Any]]]] | None = None,
+        outcomes: Mapping[Cell, Sequence[Any]] | None = None,
     ) -> None:
         self.model, self.runs, self._blocks, self.classes = model, list(runs), dict(blocks), classes
         self._maps = maps or {}  # one reader per run
-        self._trials = dict(trials or {})
-        self._searches = dict(searches or {})
+        self._outcomes = dict(outcomes or {})  # of trials and searches, one entry per run
         self._known: dict[Any, Any] = {}
 
     def once(self, name: Any, compute: Callable[[], Any]) -> Any:
@@ -91,11 +89,11 @@ class Answers:
 
     def trials(self, cell: Cell) -> Sequence[TrialTable]:
         """What came of the trials of a cell, one entry per run."""
-        return self._trials[cell]
+        return self._outcomes[cell]
 
     def searches(self, cell: Cell) -> Sequence[Sequence[Mapping[str, Any]]]:
         """What the searches of a cell tried, one table per run: a row per evaluation."""
-        return self._searches[cell]
+        return self._outcomes[cell]
 
     def together(self, *cells: Cell) -> list[Block]:
         """The blocks of several cells of one dataset, restricted to the samples that count in all of them: paired."""
@@ -171,12 +169,12 @@ def read_answers(
             reader = MapReader(store, wanted.key, data[wanted.on], wanted.canvas, rows[wanted.on])
             readers.setdefault(wanted.request, []).append(reader)
         trials_of_model = [one for one in trials if one.subject.name == model]
-        tables = {
+        tables: dict[Cell, Sequence[Any]] = {
             cell: [_trial_table(store, one, data, complete) for one in trials_of_model if one.cell == cell]
             for cell in _distinct_cells(trials_of_model)
         }
         classes = {on: one.classes for on, one in data.items()}
-        answers.append(Answers(model, runs, blocks, classes, readers, tables, tried.get(model)))
+        answers.append(Answers(model, runs, blocks, classes, readers, {**tables, **tried.get(model, {})}))
     return answers
 
 
