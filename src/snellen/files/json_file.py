@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import copy
 import json
 import re
 from collections import Counter
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from snellen.errors import UserError
+from snellen.files.misfit import misfit
 from snellen.files.net import reading
 from snellen.files.plain import MIB, read_bytes
 
@@ -38,7 +40,7 @@ def decode_json(content: bytes | str, schema: type[T] | Any, source: Path | str)
         try:
             return msgspec.json.decode(content.removeprefix(_mark(content)), type=schema)
         except msgspec.ValidationError as error:
-            raise _misfit(source, error) from None
+            raise misfit(source, error, lambda: json.loads(content.removeprefix(_mark(content))), schema) from None
         except msgspec.DecodeError as error:
             raise UserError(f"{source} cannot be read as JSON: {_place(content, str(error))}") from None
 
@@ -56,7 +58,7 @@ def fit(value: Any, schema: type[T] | Any, source: Path | str) -> T:
         try:
             return msgspec.convert(value, type=schema)
         except msgspec.ValidationError as error:
-            raise _misfit(source, error) from None
+            raise misfit(source, error, lambda: copy.deepcopy(value), schema) from None
 
 
 def _check_keys(content: bytes, source: Path | str) -> None:
@@ -69,14 +71,6 @@ def _check_keys(content: bytes, source: Path | str) -> None:
 
     with reading(source, "JSON"):
         json.loads(content.removeprefix(codecs.BOM_UTF8), object_pairs_hook=check)
-
-
-def _misfit(source: Path | str, error: Exception) -> UserError:
-    """`images[3].id: expected int, got str` of msgspec's "Expected `int`, got `str` - at `$.images[3].id`"."""
-    text, _, place = str(error).partition(" - at ")
-    text = text.replace("`", "'" if "field" in text else "")
-    where = re.sub(r"^\$\.?", "", place.strip("`"))
-    return UserError(f"{source}: {where + ': ' if where else ''}{text[:1].lower()}{text[1:]}")
 
 
 def _place(content: bytes | str, text: str) -> str:
