@@ -8,6 +8,7 @@ from typing import Literal
 
 from snellen.models.adapters.http import http_loader
 from snellen.models.adapters.observer import load_observer, observer_card
+from snellen.models.adapters.opencv import load_opencv
 from snellen.models.adapters.predictions import load_predictions, predictions_card
 from snellen.models.adapters.python import load_python
 from snellen.models.adapters.timm import load_timm
@@ -85,6 +86,10 @@ KINDS: dict[str, Kind] = {
         load_observer,
         (("observer:NAME", f"one that answers as it is built to, on the phantom world: {', '.join(OBSERVERS)}"),),
         observer_card,
+    ),
+    "opencv": Kind(
+        load_opencv,
+        (("opencv:frontalcatface#size=64", "a cascade that OpenCV ships, as a detector; #scale=1.1&neighbours=3"),),
     ),
     "http": Kind(
         http_loader("http"),

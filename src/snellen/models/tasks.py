@@ -71,9 +71,9 @@ def read_boxes(answers: Any, shape: Shape, name: str) -> Tensor:
 
 def _boxes_of_one(answer: Any, name: str) -> np.ndarray:
     try:
-        boxes = np.asarray(answer, np.float32)
+        boxes = np.asarray(() if answer is None else answer, np.float32)
     except (TypeError, ValueError):
-        boxes = np.zeros(0, np.float32) if answer is None else np.full(1, np.nan)
+        boxes = np.full(1, np.nan)
     if not boxes.size:
         return np.zeros((0, 4), np.float32)
     if boxes.ndim != 2 or boxes.shape[1] != 4 or len(boxes) > MOST_BOXES or not np.isfinite(boxes).all():

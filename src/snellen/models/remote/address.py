@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
 from urllib.parse import SplitResult, parse_qsl, urlsplit
@@ -55,19 +55,22 @@ def parse_address(text: str) -> Address:
     """The address of a text; what is wrong with it is named."""
     url, _, query = text.partition("#")
     _check_url(url)
+    return Address(url, **read_settings(query, OPTIONS, url))
+
+
+def read_settings(query: str, options: Mapping[str, Callable[[str], Any]], text: str) -> dict[str, Any]:
+    """What stands behind the `#` of a model text, `timeout=10&batch=32`, each read by its option."""
     settings: dict[str, Any] = {}
     for name, value in parse_qsl(query, keep_blank_values=True):
-        if name not in OPTIONS:
-            raise unknown(f"setting of '{url}'", name, OPTIONS)
+        if name not in options:
+            raise unknown(f"setting of '{text}'", name, options)
         if name in settings:
             raise UserError(f"'{text}' sets {name} twice; leave one of them out")
         try:
-            settings[name] = OPTIONS[name](value)
+            settings[name] = options[name](value)
         except ValueError as error:
-            raise UserError(f"'{url}': expected {name} {error}, got '{value}'") from None
-    if query and not settings:
-        raise UserError(f"cannot read '#{query}' in '{text}'; write it as #timeout=10&batch=32")
-    return Address(url, **settings)
+            raise UserError(f"'{text}': expected {name} {error}, got '{value}'") from None
+    return settings
 
 
 def _check_url(url: str) -> None:
@@ -87,7 +90,9 @@ def _check_url(url: str) -> None:
         raise UserError(f"'{url}' holds characters that no URL has; write them as %20 and so on")
 
 
-def _number(least: float, most: float) -> Callable[[str], float]:
+def number_setting(least: float, most: float) -> Callable[[str], float]:
+    """What reads a number within bounds; a ValueError says what was expected."""
+
     def read(value: str) -> float:
         try:
             number = float(value)
@@ -100,7 +105,9 @@ def _number(least: float, most: float) -> Callable[[str], float]:
     return read
 
 
-def _whole(least: int, most: int) -> Callable[[str], int]:
+def whole_setting(least: int, most: int) -> Callable[[str], int]:
+    """What reads a whole number within bounds."""
+
     def read(value: str) -> int:
         number = int(value) if re.fullmatch(r"[0-9]{1,9}", value) else -1
         if not least <= number <= most:
@@ -110,7 +117,8 @@ def _whole(least: int, most: int) -> Callable[[str], int]:
     return read
 
 
-def _size(value: str) -> tuple[int, int]:
+def size_setting(value: str) -> tuple[int, int]:
+    """Height and width in pixels, of `224` or `180x240`."""
     match = re.fullmatch(r"([0-9]{1,5})(?:x([0-9]{1,5}))?", value)
     height, width = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
     if not (1 <= height <= LARGEST and 1 <= width <= LARGEST):
@@ -131,11 +139,11 @@ def _task(value: str) -> str:
 
 
 OPTIONS: dict[str, Callable[[str], Any]] = {
-    "timeout": _number(0.001, 86_400),
-    "rate": _number(0.001, 1_000_000),
-    "batch": _whole(1, 100_000),
-    "retries": _whole(0, 1_000),
-    "size": _size,
+    "timeout": number_setting(0.001, 86_400),
+    "rate": number_setting(0.001, 1_000_000),
+    "batch": whole_setting(1, 100_000),
+    "retries": whole_setting(0, 1_000),
+    "size": size_setting,
     "token": _variable,
     "task": _task,
 }
