@@ -6,7 +6,9 @@ import csv
 import json
 import re
 import sys
+import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -18,12 +20,17 @@ import torch
 from snellen.data import Dataset, Photo, Samples, from_arrays
 from snellen.errors import UserError
 from snellen.models import from_callable, from_torch, load_model
+from snellen.models.adapters.http import from_address
+from snellen.models.remote.address import parse_address
+from snellen.models.remote.client import Client
 from snellen.search import confusion, fitness_of
 from snellen.search.algorithms import RandomSearch
 from snellen.search.history import History
 from snellen.search.run_search import Search
 from snellen.search.space import SPACES
 from snellen.search.task_fitness import METRICS
+
+from ..models.service import Server, brightness, serve
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "search-models.md").read_text()
 EXAMPLES = re.findall(r"^```python\n(.*?)^```$", PAGE, re.S | re.M)
@@ -292,6 +299,49 @@ def test_a_black_box_that_breaks_loses_nothing(tmp_path: Path) -> None:
     assert (resumed.best, resumed.value, resumed.history) == (whole.best, whole.value, whole.history)
     assert resumed.history[: len(stored)] == tuple(stored)
     assert again.calls == 12 - len(stored)
+
+
+class Impatient(Client):
+    """A client that waits for six answers (to 16 probe images and five evaluations), and then hardly at all."""
+
+    posts = 0
+
+    def post(self, body: bytes) -> bytes:
+        self.posts += 1
+        if self.posts == 7:
+            self._close()
+            self.address = replace(self.address, timeout=0.01)
+        return super().post(body)
+
+
+def test_a_service_that_hangs_in_the_middle_of_a_search_loses_nothing(tmp_path: Path) -> None:
+    gate, answers = threading.Event(), iter(range(6))
+
+    def hang_later(body: bytes) -> Any:
+        if next(answers, None) is None:
+            gate.wait()
+        return brightness(body)
+
+    content = {"images": np.full((8, 8, 8, 3), 150, np.uint8), "labels": np.ones(8, np.int64)}
+    data = from_arrays(content | {"classes": np.array(["dark", "bright"])}, "memory:grey", "g")
+
+    def search(server: Server, kind: type[Client]) -> Any:
+        address = parse_address(f"{server.url}#timeout=600&retries=0")
+        fitness = fitness_of(from_address(address, kind(address)), data, batch=8)
+        history = History({"data": "grey"}, tmp_path / "history.jsonl")
+        return Search(SPACES["mnist"], 2, RandomSearch(9), seed=1, at_once=1, stop=-1).run(fitness, history)
+
+    with serve(hang_later) as server:
+        with pytest.raises(
+            UserError, match="did not answer within 0.01 s, the time-out; check the service, then run the same"
+        ):
+            search(server, Impatient)
+        gate.set()
+    assert len(History({"data": "grey"}, tmp_path / "history.jsonl").evaluations) == 5
+    with serve() as server:
+        resumed = search(server, Client)
+        assert len(server.requests) == 1 + 9 - 5
+    assert len(resumed.history) == 9
 
 
 def test_cat_faces_are_detected_and_hidden_by_edits(shared: Path, tmp_path: Path) -> None:
