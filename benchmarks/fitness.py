@@ -1,4 +1,4 @@
-"""Fitness evaluations per second: the ConvNet of Volpi & Murino (2019) on images of 32 px under random 3-tuples of the `mnist` set.
+"""Fitness evaluations per second: the ConvNet of Volpi & Murino (2019) at 32 px under random 3-tuples of the `mnist` set.
 
 Three sides in turn in one process: ours (`ImageFitness.many`), bare forward passes on images that are edited already (uint8 in,
 preprocessing included, the same batches), and a straightforward loop: Pillow on every image, a tensor of them, the same network.

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 import sys
-import threading
-from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -17,62 +13,17 @@ import numpy as np
 import pytest
 import torch
 
-from snellen.data import Dataset, Photo, Samples, from_arrays
+from snellen.data import Dataset, from_arrays
 from snellen.errors import UserError
 from snellen.models import from_callable, from_torch, load_model
-from snellen.models.adapters.http import from_address
-from snellen.models.remote.address import parse_address
-from snellen.models.remote.client import Client
 from snellen.search import confusion, fitness_of
-from snellen.search.algorithms import RandomSearch
-from snellen.search.history import History
-from snellen.search.run_search import Search
-from snellen.search.space import SPACES
 from snellen.search.task_fitness import METRICS
 
-from ..models.service import Server, brightness, serve
+from .toys import brightest, coloured, squares, white_boxes
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "search-models.md").read_text()
 EXAMPLES = re.findall(r"^```python\n(.*?)^```$", PAGE, re.S | re.M)
 WORLD = "phantom:test?size=24&n=30"
-
-
-def coloured(count: int = 6, size: tuple[int, int] = (8, 12), void: int = 0) -> Dataset:
-    """Pixels red, green or blue with the label map that says so; the first `void` rows of pixels have no label."""
-    maps = np.random.default_rng(0).integers(0, 3, (count, *size))
-    images = (np.eye(3)[maps] * 200 + 20).astype(np.uint8)
-    maps[:, :void] = -100
-    photos = [Photo(image, "", maps={"labels": one}) for image, one in zip(images, maps)]
-    samples = Samples(tuple(f"picture{row}" for row in range(count)), np.full(count, -1, np.int64))
-    return Dataset(
-        "memory:colours", ("red", "green", "blue"), samples, f"c{count}", lambda rows: [photos[r] for r in rows],
-        size=size, facts=frozenset({"labels"}),
-    )  # fmt: skip
-
-
-def squares(count: int = 8, boxed: bool = True) -> Dataset:
-    """A white square on black in each image, with its box."""
-    random = np.random.default_rng(1)
-    images, boxes = np.zeros((count, 24, 24, 3), np.uint8), np.zeros((count, 1, 4))
-    for row, (top, left) in enumerate(random.integers(0, 14, (count, 2))):
-        images[row, top : top + 10, left : left + 10] = 255
-        boxes[row, 0] = left, top, left + 10, top + 10
-    content = {"images": images, "labels": np.zeros(count, np.int64)} | ({"boxes": boxes} if boxed else {})
-    return from_arrays(content, "memory:squares", "s")
-
-
-def white_boxes(images: np.ndarray) -> list[list[list[int]]]:
-    """A detector without torch: the box around what is brighter than 220."""
-    answers: list[list[list[int]]] = []
-    for image in images:
-        rows, columns = np.nonzero(image.min(-1) > 220)
-        answers.append([[columns.min(), rows.min(), columns.max() + 1, rows.max() + 1]] if len(rows) else [])
-    return answers
-
-
-def brightest(images: np.ndarray) -> np.ndarray:
-    """A segmentation without torch."""
-    return images.argmax(-1)
 
 
 def test_a_classifier_by_text_has_its_accuracy() -> None:
@@ -258,122 +209,6 @@ def test_answers_of_every_task_stand_for_a_callable() -> None:
         assert len(card.probes) == 16
         assert len({len(row) for row in card.probes}) == 1
         json.dumps(card.to_json(), allow_nan=False)
-
-
-class Moody:
-    """A black box that fails at some of its calls."""
-
-    def __init__(self, failures: Sequence[int]) -> None:
-        self.failures, self.calls = set(failures), 0
-
-    def __call__(self, images: np.ndarray) -> list[Any]:
-        self.calls += 1
-        if self.calls in self.failures:
-            raise ConnectionError("the line is dead")
-        return [[[0, 0, 1, 1]] if image.max(-1).argmax() % 24 < 7 or image.max() > 200 else [] for image in images]
-
-
-def searched(box: Moody, history: History | None = None) -> Any:
-    fitness = fitness_of(from_callable(box, task="detection", version="1"), squares(), metric="any", batch=8)
-    return Search(SPACES["faces"], 3, RandomSearch(12), seed=2, at_once=1).run(fitness, history)
-
-
-def test_a_black_box_that_fails_now_and_then_is_asked_again_and_the_search_is_the_same() -> None:
-    calm, moody = Moody([]), Moody([2, 3, 7])
-    assert searched(moody) == searched(calm)
-    assert moody.calls == calm.calls + 3
-
-
-def test_a_black_box_that_breaks_loses_nothing(tmp_path: Path) -> None:
-    whole = searched(Moody([]))
-    facts = {"search": "moody"}
-    broken = Moody(range(5, 1000))
-    with pytest.raises(
-        UserError, match=r"failed 3 times \(ConnectionError: the line is dead\); fix the model and run the same"
-    ):
-        searched(broken, History(facts, tmp_path / "history.jsonl"))
-    stored = History(facts, tmp_path / "history.jsonl").evaluations
-    assert len(stored) == 4
-    again = Moody([])
-    resumed = searched(again, History(facts, tmp_path / "history.jsonl"))
-    assert (resumed.best, resumed.value, resumed.history) == (whole.best, whole.value, whole.history)
-    assert resumed.history[: len(stored)] == tuple(stored)
-    assert again.calls == 12 - len(stored)
-
-
-class Impatient(Client):
-    """A client that waits for six answers (to 16 probe images and five evaluations), and then hardly at all."""
-
-    posts = 0
-
-    def post(self, body: bytes) -> bytes:
-        self.posts += 1
-        if self.posts == 7:
-            self._close()
-            self.address = replace(self.address, timeout=0.01)
-        return super().post(body)
-
-
-def test_a_service_that_hangs_in_the_middle_of_a_search_loses_nothing(tmp_path: Path) -> None:
-    gate, answers = threading.Event(), iter(range(6))
-
-    def hang_later(body: bytes) -> Any:
-        if next(answers, None) is None:
-            gate.wait()
-        return brightness(body)
-
-    content = {"images": np.full((8, 8, 8, 3), 150, np.uint8), "labels": np.ones(8, np.int64)}
-    data = from_arrays(content | {"classes": np.array(["dark", "bright"])}, "memory:grey", "g")
-
-    def search(server: Server, kind: type[Client]) -> Any:
-        address = parse_address(f"{server.url}#timeout=600&retries=0")
-        fitness = fitness_of(from_address(address, kind(address)), data, batch=8)
-        history = History({"data": "grey"}, tmp_path / "history.jsonl")
-        return Search(SPACES["mnist"], 2, RandomSearch(9), seed=1, at_once=1, stop=-1).run(fitness, history)
-
-    with serve(hang_later) as server:
-        with pytest.raises(
-            UserError, match="did not answer within 0.01 s, the time-out; check the service, then run the same"
-        ):
-            search(server, Impatient)
-        gate.set()
-    assert len(History({"data": "grey"}, tmp_path / "history.jsonl").evaluations) == 5
-    with serve() as server:
-        resumed = search(server, Client)
-        assert len(server.requests) == 1 + 9 - 5
-    assert len(resumed.history) == 9
-
-
-def test_cat_faces_are_detected_and_hidden_by_edits(shared: Path, tmp_path: Path) -> None:
-    """OpenCV's cascade on real cats: some faces are detected, edits hide them, and a search finds such edits."""
-    with (shared / "pets" / "boxes.csv").open() as file:
-        cats = [row for row in csv.DictReader(file) if row["species"] == "cat"]
-    lines = [
-        f"{row['file']},cat,{','.join(row[f'head_{end}'] for end in ('xmin', 'ymin', 'xmax', 'ymax'))}" for row in cats
-    ]
-    (tmp_path / "cats.csv").write_text("\n".join(["path,label,x0,y0,x1,y1", *lines]) + "\n")
-    data = f"manifest:{tmp_path}/cats.csv?root={shared}/pets"
-    fitness = fitness_of("opencv:frontalcatface#size=96&neighbours=1", data, metric="any")
-    clean = fitness(())
-    assert 0.1 < clean < 0.9
-    assert fitness_of("opencv:frontalcatface#size=96&neighbours=1", data)(()) <= clean  # the box must fit as well
-    result = Search(SPACES["faces"], 3, RandomSearch(4), seed=0).run(fitness)
-    assert result.value < clean
-
-
-def test_a_cascade_is_named_with_its_settings() -> None:
-    model = load_model("cats=opencv:frontalcatface#size=48")
-    assert (model.name, model.card.task, str(model.canvas)) == ("cats", "detection", "48x48 crop 48 bicubic")
-    other = load_model("opencv:haarcascade_frontalcatface.xml#neighbours=0&scale=1.5")
-    assert model.card.fingerprint != other.card.fingerprint
-    assert model(torch.zeros(2, 3, 48, 48, dtype=torch.uint8)).shape == (2, 0, 4)
-    for text, message in (
-        ("opencv:frontalcatfase", "unknown OpenCV cascade 'frontalcatfase'; did you mean 'frontalcatface'"),
-        ("opencv:frontalcatface#size=x", "'opencv:frontalcatface': expected size in pixels"),
-        ("opencv:frontalcatface#grade=1", "unknown setting of 'opencv:frontalcatface' 'grade'"),
-    ):
-        with pytest.raises(UserError, match=message):
-            load_model(text)
 
 
 def test_the_face_example_of_the_page_works_with_a_stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
