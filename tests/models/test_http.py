@@ -7,6 +7,7 @@ import json
 import math
 import threading
 from email.utils import formatdate
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import pytest
 import torch
 
 import snellen
+from snellen.data import Photo
 from snellen.errors import UserError
 from snellen.models.adapters.http import from_address
 from snellen.models.model import Model
@@ -357,6 +359,26 @@ def test_proxies_of_the_environment_are_not_used(monkeypatch: pytest.MonkeyPatch
         monkeypatch.setenv(name, "http://127.0.0.1:9")
     with serve() as server:
         assert ask(server)(IMAGES).shape == (5, 2)
+
+
+def test_an_image_that_the_service_declines_is_listed_and_the_others_are_answered(tmp_path: Path) -> None:
+    declined = snellen.load_data("phantom:test?size=16&n=30")
+    means = [float(photo.image.mean()) for photo in declined.read(range(30)) if isinstance(photo, Photo)]
+    highest = sorted(means)[-1] - 0.01  # shuffled images have the same mean
+
+    def picky(body: bytes) -> Any:
+        images = images_in(body)
+        if any(image.mean() > highest for image in images) and len(images) != 16:  # the probe images are taken
+            return reply(b"too bright", 422)
+        return reply({"probabilities": [[1.0] + [0.0] * 11] * len(images)})
+
+    with serve(picky) as server:
+        run = snellen.audit(
+            ask(server, "size=16"), declined, ["interference([shuffle(2)])"], out=tmp_path / "run", quiet=True
+        )
+    rows = run.predictions()
+    rows = rows[~rows["distortion"].str.startswith("noise")]
+    assert rows.groupby("distortion").size().tolist() == [29, 29]
 
 
 def test_an_audit_of_a_service_ends_to_end(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
