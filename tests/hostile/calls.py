@@ -132,6 +132,21 @@ def label_map(name: str) -> Callable[[Path], object]:
     return read
 
 
+def answer(name: str, task: Any) -> Callable[[Path], object]:
+    """Reads what a web service answered for two images of 3x3 pixels, as a model of the task does."""
+
+    def read(folder: Path) -> object:
+        from snellen.files import read_bytes
+        from snellen.models.remote.protocol import read_answer
+        from snellen.models.tasks import READERS
+
+        shape = (2, 3, 3)
+        answers, classes = read_answer(read_bytes(folder / name), shape, task, str(folder / name))
+        return READERS[task](answers, shape, str(folder / name)), classes
+
+    return read
+
+
 def audit_settings(folder: Path) -> object:
     from snellen.exam.request import AuditRequest
     from snellen.settings_file import resolve

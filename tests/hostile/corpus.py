@@ -149,6 +149,11 @@ def lists(root: Path) -> None:
     (folder / "predictions.csv").write_text("\n".join(lines) + "\n")
     (folder / "map.json").write_text(json.dumps({"rule": "mean", "classes": {"cat": [0], "dog": [2, "home"]}}))
     (folder / "numbers.json").write_text(json.dumps({"rule": "sum", "map": {"0": "cat", "1": "dog", "2": None}}))
+    (folder / "answer.json").write_text(json.dumps({"probabilities": [[0.2, 0.8], [1, 0]], "classes": ["cat", "dog"]}))
+    (folder / "boxes.json").write_text(json.dumps({"boxes": [[[0, 1, 2.5, 3]], []]}))
+    (folder / "maps.json").write_text(
+        json.dumps({"maps": ["AAECAwQFBgf/", "AAECAwQFBgf/"], "classes": ["sky", "road"]})
+    )
     model = root / "weights" / "net.safetensors"
     settings = f"models: [{model}]\ndata: {DATA}\naudits: [occlusion]\nlimit: 8\nseed: 3\n"
     (folder / "audit.yaml").write_text(settings + "require: ['accuracy > 0.1']\nbatch-size: auto\nquiet: true\n")

@@ -112,8 +112,8 @@ def _window(image: Image.Image, offset: tuple[int, int], canvas: Canvas) -> Imag
 
 def _moved_map(values: np.ndarray, target: tuple[int, int], offset: tuple[int, int], canvas: Canvas) -> np.ndarray:
     """A label map moved to the canvas by nearest neighbour; what was padded is 0."""
-    rows = ((np.arange(canvas.height) + offset[0] + 0.5) * values.shape[0] / target[0]).astype(np.int64)
-    columns = ((np.arange(canvas.width) + offset[1] + 0.5) * values.shape[1] / target[1]).astype(np.int64)
+    rows = np.floor((np.arange(canvas.height) + offset[0] + 0.5) * values.shape[0] / target[0]).astype(np.int64)
+    columns = np.floor((np.arange(canvas.width) + offset[1] + 0.5) * values.shape[1] / target[1]).astype(np.int64)
     inside = (rows >= 0) & (rows < values.shape[0])
     across = (columns >= 0) & (columns < values.shape[1])
     moved = values[np.clip(rows, 0, values.shape[0] - 1)[:, None], np.clip(columns, 0, values.shape[1] - 1)]

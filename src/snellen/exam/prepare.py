@@ -243,7 +243,18 @@ def _subjects(models: Sequence[ModelLike], device: str) -> list[Subject]:
         run = f"{model.name}-{number}" if isinstance(one, Named) else model.name
         subjects.append(Subject(label, run, replace(model.card, name=label), model, by_text=False))
     _check_distinct(subjects)
+    _check_tasks(subjects)
     return subjects
+
+
+def _check_tasks(subjects: Sequence[Subject]) -> None:
+    """Refuse models that do not classify: audits ask for the class of an image."""
+    for subject in subjects:
+        if subject.card.task != "classification":
+            raise UserError(
+                f"model '{subject.name}' is for {subject.card.task}, and audits ask for the class of an image; search for what "
+                "breaks it: snellen.search.fitness_of(model, data)"
+            )
 
 
 def _check_distinct(subjects: Sequence[Subject]) -> None:

@@ -25,24 +25,23 @@ def read_json(
 
     With `unique` an object that has a key twice is refused, where else the last of them counts.
     """
-    content = read_bytes(path, kind, most)
-    value = decode_json(content, schema, path)
-    if unique:
-        _check_keys(content, path)
-    return value
+    return decode_json(read_bytes(path, kind, most), schema, path, unique)
 
 
-def decode_json(content: bytes | str, schema: type[T] | Any, source: Path | str) -> T:
-    """JSON as `schema`; `source` names where it comes from in the error."""
+def decode_json(content: bytes | str, schema: type[T] | Any, source: Path | str, unique: bool = False) -> T:
+    """JSON as `schema`; `source` names where it comes from in the error, `unique` as in `read_json`."""
     import msgspec
 
     with reading(source, "JSON"):
         try:
-            return msgspec.json.decode(content.removeprefix(_mark(content)), type=schema)
+            value: T = msgspec.json.decode(content.removeprefix(_mark(content)), type=schema)
         except msgspec.ValidationError as error:
             raise misfit(source, error, lambda: json.loads(content.removeprefix(_mark(content))), schema) from None
         except msgspec.DecodeError as error:
             raise UserError(f"{source} cannot be read as JSON: {_place(content, str(error))}") from None
+    if unique:
+        _check_keys(content, source)
+    return value
 
 
 def _mark(content: bytes | str) -> Any:
@@ -61,7 +60,7 @@ def fit(value: Any, schema: type[T] | Any, source: Path | str) -> T:
             raise misfit(source, error, lambda: copy.deepcopy(value), schema) from None
 
 
-def _check_keys(content: bytes, source: Path | str) -> None:
+def _check_keys(content: bytes | str, source: Path | str) -> None:
     """Refuse an object that has a key twice."""
 
     def check(pairs: list[tuple[str, Any]]) -> None:
@@ -70,7 +69,7 @@ def _check_keys(content: bytes, source: Path | str) -> None:
             raise UserError(f"{source} has the key '{repeated[:60]}' twice in one object; leave one of them out")
 
     with reading(source, "JSON"):
-        json.loads(content.removeprefix(codecs.BOM_UTF8), object_pairs_hook=check)
+        json.loads(content.removeprefix(_mark(content)), object_pairs_hook=check)
 
 
 def _place(content: bytes | str, text: str) -> str:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from snellen.search.algorithms import ALGORITHMS, Evolution, EvolutionThenClimb, RandomSearch
 from snellen.search.backgrounds import EveryBackground
+from snellen.search.box_scores import finds
 from snellen.search.edit_search import EditSearch
 from snellen.search.hue import HueShift
 from snellen.search.image_fitness import ImageFitness
+from snellen.search.pixel_scores import confusion, pixel_accuracy
 from snellen.search.run_search import SearchResult
+from snellen.search.scores import correct
 from snellen.search.searches import evolution_search, random_search, search
 from snellen.search.space import SPACES, Space, space
+from snellen.search.task_fitness import fitness_of
 
 __all__ = [
     "ALGORITHMS",
@@ -23,7 +27,12 @@ __all__ = [
     "RandomSearch",
     "SearchResult",
     "Space",
+    "confusion",
+    "correct",
     "evolution_search",
+    "finds",
+    "fitness_of",
+    "pixel_accuracy",
     "random_search",
     "search",
     "space",
