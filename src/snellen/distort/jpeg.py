@@ -40,7 +40,7 @@ class Jpeg(Distortion):
     def __call__(self, images: Tensor, view: View) -> Tensor:
         if not images.numel():
             return images
-        qualities = np.rint(view.parameter("quality", self.quality)).astype(int).tolist()  # type: ignore[arg-type]
+        qualities = np.rint(view.parameter("quality", self.quality)).astype(int).tolist()
         pictures = images.permute(0, 2, 3, 1).contiguous().cpu().numpy()
         workers = max(1, min(os.cpu_count() or 1, len(pictures) // _FEWEST))
         parts = np.array_split(np.arange(len(pictures)), workers)

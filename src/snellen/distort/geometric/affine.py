@@ -41,7 +41,7 @@ class Affine:
             back[:, 1, :1] * across,
             back[:, 1, 1:] * down + (height - 1) / 2,
         )
-        return tuple(np.rint(part * ONE).astype(np.int32) for part in parts)  # type: ignore[return-value]
+        return tuple(np.rint(part * ONE).astype(np.int32) for part in parts)
 
     def of_boxes(self, boxes: np.ndarray, height: int, width: int, row: int) -> np.ndarray:
         """Boxes float [n, 4] of image `row` moved along: the upright boxes around their corners, within the image.
