@@ -45,7 +45,7 @@ ALLOWED: dict[str, set[str]] = {  # room → rooms, or single modules of rooms, 
     "exam": {"audits", "checks", "data", "distort", "engine", "explain", "measure", "models", "report"},
     "sweep": {"data", "engine", "exam", "measure", "models", "report", "train"},
     "calibrate": {"data", "distort", "exam", "measure", "models", "report", "train"},
-    "catalogue": {"audits", "data", "distort", "explain", "models"},
+    "catalogue": {"audits", "data", "distort", "explain", "models", "search"},
     "demo": {"data", "engine", "exam", "models", "train"},
     "doctor": {"data", "engine", "exam", "models"},
     "cli": {

@@ -209,6 +209,12 @@ def grid(folder: Path) -> object:
     return [Recipe.checked({name: one}) for name, values in read_grid(folder / "grid.yaml").items() for one in values]
 
 
+def space(folder: Path) -> object:
+    from snellen.search import space
+
+    return space(folder / "space.yaml").outline()
+
+
 def stored_tables(folder: Path) -> object:
     from snellen.exam.run import load_run
 

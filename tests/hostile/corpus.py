@@ -159,6 +159,9 @@ def lists(root: Path) -> None:
     (folder / "audit.yaml").write_text(settings + "require: ['accuracy > 0.1']\nbatch-size: auto\nquiet: true\n")
     (folder / "recipe.yaml").write_text("arch: smallnet\nepochs: 2\nmix: cutmix(alpha=1)\nlr: 0.1\n")
     (folder / "grid.yaml").write_text("lr: [0.1, 0.2]\nepochs: [1]\nmix: [none, cutmix]\n")
+    (folder / "space.yaml").write_text(
+        "brightness: [0.8, 1.1]\nrotate: {from: -15, to: 15, count: 11}\n'occlude({}, black)': [0.1, 0.2]\ninvert:\n"
+    )
     groups = [f"{name},{'round' if number % 2 else 'sharp'}" for number, name in enumerate(classes)]
     (folder / "classes.csv").write_text("\n".join(["class,group", *groups]) + "\n")
     decisions = [f"{sample},accept," for sample in samples.ids] + [f"{samples.ids[0]}x,reject,blurred"]

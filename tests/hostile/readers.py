@@ -77,6 +77,7 @@ READERS: Mapping[str, Reader] = {
     "building, again": Reader("building", (".part/.pool/*", ".part/*.json"), calls.building_again, writes=True),
     "card memory": Reader("memory", ("cards/*.json",), calls.card_memory),
     "grid": Reader("lists", ("grid.yaml",), calls.grid),
+    "space": Reader("lists", ("space.yaml",), calls.space),
     "run": Reader("run", _RUN, calls.stored_tables, 1.5, names=True),
     "run, maps": Reader("run", ("maps/**/*", "run.json"), calls.stored_maps, names=True),
     "run, report": Reader("run", _RUN, calls.stored_report, 0.5, names=True, writes=True),
