@@ -21,8 +21,8 @@ from snellen.search.task_fitness import fitness_of
 from snellen.search.trade_off import TradeOff, trade_off
 
 __all__ = [
-    "ALGORITHMS", "SPACES", "Edges", "EditSearch", "EveryBackground", "Evolution", "EvolutionThenClimb", "Feasible", "HueShift",
-    "ImageFitness", "OwnJudgement", "RandomSearch", "SameAnswer", "Search", "SearchResult", "Space", "Ssim", "TradeOff", "confusion",
-    "correct", "evolution_search", "finds", "fitness_of", "parse_constraint", "pixel_accuracy", "random_search", "search", "space",
-    "trade_off",
+    "ALGORITHMS", "SPACES", "Edges", "EditSearch", "EveryBackground", "Evolution", "EvolutionThenClimb", "Feasible",
+    "HueShift", "ImageFitness", "OwnJudgement", "RandomSearch", "SameAnswer", "Search", "SearchResult", "Space",
+    "Ssim", "TradeOff", "confusion", "correct", "evolution_search", "finds", "fitness_of", "parse_constraint",
+    "pixel_accuracy", "random_search", "search", "space", "trade_off",
 ]  # fmt: skip
