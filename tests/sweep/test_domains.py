@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 
 import snellen
 from snellen.cli import main
@@ -59,6 +60,35 @@ def test_each_accuracy_is_that_of_an_audit(table: Any) -> None:
         (finding,) = run.findings().query("name == 'accuracy'").to_dict("records")
         row = table.table().query(f"point == 'scene' and test == '{name}'").iloc[0]
         assert (row["value"], row["low"], row["high"]) == (finding["value"], finding["low"], finding["high"])
+
+
+def smallnet(file: Path, classes: list[str]) -> str:
+    """A network for images of 16x16 pixels that has learnt nothing."""
+    torch.manual_seed(0)
+    card = {"arch": "smallnet", "classes": classes, "size": [16, 16], "mean": [0.5] * 3, "std": [0.25] * 3}
+    save_checkpoint(file, build("smallnet", len(classes)), card)
+    return str(file)
+
+
+def test_images_of_other_sizes_are_put_on_the_networks_canvas_as_an_audit_does(tmp_path: Path) -> None:
+    model = smallnet(tmp_path / "net.safetensors", list(load_data(OWN).classes))
+    table = domains({"net": model}, DOMAINS, tmp_path / "out", html=False)
+    for name, text in DOMAINS.items():
+        run = snellen.audit(f"net={model}", text, (), quiet=True, report=False)
+        (folder,) = (tmp_path / "out" / "runs").glob(f"net-on-{name}-*")
+        own = snellen.load_run(folder).predictions()
+        wanted = run.predictions().query("distortion == 'none()'")
+        assert own["distortion"].unique().tolist() == ["none()"]  # nothing else is asked
+        assert own["pred"].tolist() == wanted["pred"].tolist()
+        assert table.wide().loc["net", name] == pytest.approx(wanted["score"].mean())
+
+
+def test_the_answers_of_a_domain_can_be_reported_on_like_any_run(table: Any, tmp_path: Path) -> None:
+    (folder,) = (table.folder / "runs").glob("scene-on-large-*")
+    run = snellen.load_run(folder)
+    assert run.findings()["name"].tolist() == ["accuracy"]
+    page = run.report(tmp_path / "report.html")
+    assert "Clean accuracy" in Path(page).read_text()
 
 
 def test_the_files_hold_one_table_and_the_page_has_it_too(table: Any) -> None:
@@ -173,14 +203,12 @@ def test_bad_input_is_named_before_anything_is_asked(
 
 
 def test_a_model_that_lacks_a_class_is_refused_by_name(tmp_path: Path) -> None:
-    classes = [name for name in load_data(OWN).classes if name != "star"]
-    card = {"arch": "smallnet", "classes": classes, "size": [16, 16], "mean": [0.5] * 3, "std": [0.25] * 3}
-    save_checkpoint(tmp_path / "net.safetensors", build("smallnet", len(classes)), card)
+    model = smallnet(tmp_path / "net.safetensors", [name for name in load_data(OWN).classes if name != "star"])
     said = "--test own shows the class 'star', which the model net does not have"
     with pytest.raises(UserError, match=said):
-        domains({"net": str(tmp_path / "net.safetensors")}, DOMAINS, tmp_path / "out")
+        domains({"net": model}, DOMAINS, tmp_path / "out")
     fewer = {name: f"{text}&without=star" for name, text in DOMAINS.items()}
-    assert domains({"net": str(tmp_path / "net.safetensors")}, fewer, tmp_path / "out", dry_run=True).audits == 3
+    assert domains({"net": model}, fewer, tmp_path / "out", dry_run=True).audits == 3
 
 
 CIFAR10 = ["airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"]
