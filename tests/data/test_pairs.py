@@ -12,7 +12,7 @@ from PIL import Image
 
 import snellen
 from snellen.cli import main
-from snellen.data import Photo, Unreadable
+from snellen.data import Canvas, Photo, Unreadable, render
 from snellen.errors import UserError
 from snellen.models.checkpoint import read_card
 from snellen.models.zoo import NETWORKS
@@ -80,6 +80,18 @@ def test_one_folder_may_hold_both_and_folders_may_have_commas(root: Path) -> Non
     assert data.samples.ids == tuple(f"day/{number}.png" for number in range(4))
     with pytest.raises(UserError, match=r"holds images and label maps alike; .*\?suffix=_label"):
         snellen.load_data(f"pairs:{root}/both, mine,{root}/both, mine")
+
+
+def test_what_a_canvas_pads_does_not_count(root: Path) -> None:
+    (photo,) = snellen.load_data(text(root)).read([0])
+    assert isinstance(photo, Photo)
+    shown = render(
+        photo, Canvas(80, 80, "pad", interpolation="nearest")
+    )  # 32x40 becomes 64x80, 8 rows of black each side
+    assert (shown.maps["labels"][:8] == -100).all()
+    assert (shown.maps["labels"][72:] == -100).all()
+    np.testing.assert_array_equal(shown.maps["labels"][8:72], photo.maps["labels"].repeat(2, 0).repeat(2, 1))
+    assert shown.maps["labels"].dtype == np.int16
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from snellen.data.class_names import read_names
-from snellen.data.dataset import Dataset, Photo, Samples, Unreadable, filter_rows
+from snellen.data.dataset import IGNORED, Dataset, Photo, Samples, Unreadable, filter_rows
 from snellen.data.decode import decode_file
 from snellen.data.folder import EXTENSIONS
 from snellen.data.names import different, storable
@@ -27,7 +27,6 @@ from snellen.files.plain import NotRead
 from snellen.files.tree import files_below, size_and_time
 from snellen.hashing import key_of
 
-IGNORED = -100  # in a label map: a pixel that does not count
 LISTED = "classes.txt"
 MOST_CLASSES = 32_000  # label maps are 16 bits in training
 
