@@ -107,6 +107,7 @@ GOOD = variable(b"y", 2, bytes(6))
         (packed(GOOD[:-8]), "does not end where it should"),
         (packed(GOOD + bytes(100)), "does not end where it should"),
         (struct.pack("<II", 15, 8) + b"not zlib", "cannot be unpacked"),
+        (struct.pack("<II", 15, len(zlib.compress(GOOD)) - 4) + zlib.compress(GOOD)[:-4], "does not end where it should"),
         (struct.pack("<II", 15, len(zlib.compress(GOOD))) + zlib.compress(GOOD)[:-1] + b"!", "incorrect data check"),
     ],
 )  # fmt: skip
