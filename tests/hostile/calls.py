@@ -103,6 +103,16 @@ def ids(folder: Path) -> object:
     return load_data(f"arrays:{corpus()}/arrays/stored.npz?ids={folder}/ids.txt").samples.ids
 
 
+def members(name: str) -> Callable[[Path], object]:
+    def read(folder: Path) -> object:
+        from snellen.data import load_data
+
+        data = load_data(f"arrays:{corpus()}/arrays/stored.npz?classes={folder}/{name}")
+        return data.classes, data.samples.labels
+
+    return read
+
+
 def occluders(folder: Path) -> object:
     from snellen.data.occluders import read_occluders
 

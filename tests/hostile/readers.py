@@ -59,6 +59,16 @@ READERS: Mapping[str, Reader] = {
     "folder, audited": Reader("photos", _IMAGES, calls.audited("folder:{}"), 0.3, names=True),
     "cue": Reader("cue", ("**/*.png",), calls.data("cue:{}"), names=True),
     "occluders": Reader("occluders", ("*.png", "*.webp"), calls.occluders, names=True),
+    "svhn": Reader("digits", ("plain.mat",), calls.data("svhn:{}/plain.mat"), 2),
+    "svhn, packed": Reader("digits", ("packed.mat",), calls.data("svhn:{}/packed.mat")),
+    "stl": Reader("stl", ("*.bin", "*.txt"), calls.data("stl:{}"), names=True),
+    "pairs": Reader("pairs", ("**/*.png",), calls.data("pairs:{0}/images,{0}/labels?ignore=3"), names=True),
+    "pairs, classes": Reader(
+        "pairs", ("**/*.txt",), calls.data("pairs:{0}/images,{0}/labels?ignore=3"), 0.5, names=True
+    ),
+    "members": Reader("lists", ("members.json",), calls.members("members.json")),
+    "members, YAML": Reader("lists", ("members.yaml",), calls.members("members.yaml")),
+    "members, text": Reader("lists", ("members.txt",), calls.members("members.txt")),
     "ids": Reader("lists", ("ids.txt",), calls.ids),
     "predictions": Reader("lists", ("predictions.csv",), calls.predictions, 0.7),
     "answer of a service": Reader("lists", ("answer.json",), calls.answer("answer.json", "classification")),

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from PIL import Image
 
-from snellen.data.dataset import Photo
+from snellen.data.dataset import IGNORED, Photo
 
 Interpolation = Literal["nearest", "bilinear", "bicubic", "lanczos", "box", "hamming"]
 Fit = Literal["crop", "squash", "pad", "native"]
@@ -54,7 +54,7 @@ def render(photo: Photo, canvas: Canvas) -> Rendered:
     target, offset = placement(height, width, canvas)
     if target == (height, width) and offset == (0, 0) and target == (canvas.height, canvas.width):
         maps = {
-            name: values if values.shape == target else _moved_map(values, target, offset, canvas)
+            name: values if values.shape == target else _moved(name, values, target, offset, canvas)
             for name, values in photo.maps.items()
         }
         return Rendered(np.ascontiguousarray(photo.image.transpose(2, 0, 1)), photo.boxes, maps)
@@ -63,7 +63,7 @@ def render(photo: Photo, canvas: Canvas) -> Rendered:
     if target != (height, width):
         image = image.resize((target[1], target[0]), filter)
     placed = np.asarray(_window(image, offset, canvas))
-    maps = {name: _moved_map(values, target, offset, canvas) for name, values in photo.maps.items()}
+    maps = {name: _moved(name, values, target, offset, canvas) for name, values in photo.maps.items()}
     boxes = None
     if photo.boxes is not None:
         scale = np.array([target[1] / width, target[0] / height] * 2)
@@ -108,6 +108,15 @@ def check_scaled(size: tuple[int, int], target: tuple[int, int]) -> None:
 def _window(image: Image.Image, offset: tuple[int, int], canvas: Canvas) -> Image.Image:
     top, left = offset
     return image.crop((left, top, left + canvas.width, top + canvas.height))
+
+
+def _moved(
+    name: str, values: np.ndarray, target: tuple[int, int], offset: tuple[int, int], canvas: Canvas
+) -> np.ndarray:
+    """A map moved to the canvas; where that was padded the classes of pixels do not count."""
+    if name != "labels":
+        return _moved_map(values, target, offset, canvas)
+    return _moved_map(values - IGNORED, target, offset, canvas) + IGNORED
 
 
 def _moved_map(values: np.ndarray, target: tuple[int, int], offset: tuple[int, int], canvas: Canvas) -> np.ndarray:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from snellen.audits import Audit, Baseline, Exam, default_audits, parse_audits
+from snellen.audits import Audit, Baseline, Clean, Exam, default_audits, parse_audits
 from snellen.data import Dataset, limited, load_data
 from snellen.data.occluders import Occluders, read_occluders
 from snellen.data.subset import read_ids
@@ -78,7 +78,9 @@ def prepare(request: AuditRequest) -> Prepared:
     _check_labels(data)
     settings = _settings(request, before)
     defaults = default_audits(data["test"], before.get("audits", ())) if request.audits is None else []
-    audits = [Baseline(), *(one for one, _ in defaults), *(parse_audits(request.audits) if request.audits else ())]
+    named = parse_audits(request.audits) if request.audits else []
+    first = [] if any(isinstance(one, Clean) for one in named) else [Baseline()]
+    audits = [*first, *(one for one, _ in defaults), *named]
     roles = tuple(data)
     variants = stored_variants(data["test"], [kind for one in audits for kind in one.variants])
     data |= variants

@@ -22,6 +22,7 @@ from snellen.measure.interference_chance import (
 )
 from snellen.measure.iocclusion import IOcclusion, iocclusion
 from snellen.measure.iocclusion_gap import Covered, IOcclusionGap, MeanIOcclusion, iocclusion_gap, mean_iocclusion
+from snellen.measure.mean import mean_estimate
 from snellen.measure.segmentation import Segmentation, segmentation
 from snellen.measure.shape_bias import ShapeBias, shape_bias
 
@@ -64,6 +65,7 @@ __all__ = [
     "interference_null",
     "iocclusion",
     "iocclusion_gap",
+    "mean_estimate",
     "mean_iocclusion",
     "paired_difference",
     "published_chance",
