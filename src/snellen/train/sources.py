@@ -57,7 +57,7 @@ class Sources:
             "partner": partner.fingerprint if partner is not None else None,
             "init": start.fingerprint if start is not None else None,
             "groups": groups.fingerprint if groups is not None else None,
-            "transformations": fingerprint_of(tuples) if tuples is not None else None,
+            "start_set": fingerprint_of(tuples) if tuples is not None else None,
         }
         return cls(
             data=data, training=training, held_out=held_out, test=test, partner=partner, start=start, groups=groups,
