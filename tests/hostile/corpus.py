@@ -20,6 +20,7 @@ from snellen.models.card_memory import remember_card
 from snellen.models.checkpoint import save_checkpoint
 from snellen.models.zoo import build as build_network
 from snellen.train import train
+from snellen.train.shift.tuple_set import WorstTuple, write_tuples
 
 SMALL = "size=16&object_size=0.5..0.7"
 DATA = "phantom:test?size=16&n=12"
@@ -154,6 +155,10 @@ def lists(root: Path) -> None:
     (folder / "audit.yaml").write_text(settings + "require: ['accuracy > 0.1']\nbatch-size: auto\nquiet: true\n")
     (folder / "recipe.yaml").write_text("arch: smallnet\nepochs: 2\nmix: cutmix(alpha=1)\nlr: 0.1\n")
     (folder / "grid.yaml").write_text("lr: [0.1, 0.2]\nepochs: [1]\nmix: [none, cutmix]\n")
+    found = [
+        WorstTuple(number, 10 * number, number / 2, ("red(4)", f"contrast({number})"), 0.5) for number in range(1, 4)
+    ]
+    write_tuples(folder / "esda.transformations.json", "cifar10", found)
     groups = [f"{name},{'round' if number % 2 else 'sharp'}" for number, name in enumerate(classes)]
     (folder / "classes.csv").write_text("\n".join(["class,group", *groups]) + "\n")
     decisions = [f"{sample},accept," for sample in samples.ids] + [f"{samples.ids[0]}x,reject,blurred"]

@@ -146,6 +146,8 @@ class AdaHardening:
             new = self.way.ascend(network, self.lesson.normalise, start, shown.labels[at])
             parts.append((new - shown.images[at]).half())
         self.offsets.append(team.gather(torch.cat(parts))[:count])
+        if shown.images.is_cuda:
+            torch.cuda.synchronize(shown.images.device)  # the next batch is made on another stream
 
     def state(self) -> Any:
         """The offsets of every phase so far."""
