@@ -95,14 +95,18 @@ def main() -> None:
     update = {name: statistics.median(one.updates for one in all_of) / chosen.updates for name, all_of in taken.items()}
     plain, period = update["plain"], PERIODS[chosen.protocol]
     head = recipes["plain"]
-    print(f"{chosen.protocol}: {head.arch}, batch {head.batch_size}, {chosen.device}, plain {plain * 1e3:.2f} ms per update")
+    print(
+        f"{chosen.protocol}: {head.arch}, batch {head.batch_size}, {chosen.device}, plain {plain * 1e3:.2f} ms per update"
+    )
     for name in WAYS:
         line = f"{name:15} {update[name] / plain:5.2f} × plain per update"
         if name.startswith("esda"):
             scale = protocol.searching["images"] / min(chosen.search_images, count)
             search = scale * statistics.median(one.search for one in taken[name])
             share = search / (search + period * update[name])
-            line += f"; a search is {search / plain:,.0f} plain updates, {share:.1%} of the time at one every {period:,}"
+            line += (
+                f"; a search is {search / plain:,.0f} plain updates, {share:.1%} of the time at one every {period:,}"
+            )
         print(line)
 
 

@@ -102,24 +102,17 @@ class Inverse:
 
 
 @dataclass(frozen=True)
-class AfterSearches:
+class AfterSearches(Steps):
     """The full rate while `rsda` or `esda` searches, and for one period more; from there multiplied by `factor` at each point of
     `at`: 0 at once, below 1 a share of the training that is left, else a number of epochs (Volpi & Murino 2019, section 5.2).
     """
 
     at: tuple[float, ...] = (0.0,)
-    factor: float = 0.1
 
     def __post_init__(self) -> None:
-        if not self.at or not min(self.at) >= 0:
+        if self.at and not min(self.at) >= 0:
             raise ValueError(f"expected points of at least 0 in 'at', got {list(self.at)}")
-        expect_at_most(LARGEST, at=max(self.at))
-        if not 0 < self.factor < 1:
-            raise ValueError(f"expected factor between 0 and 1, got {self.factor}")
-
-    def __call__(self, step: int, steps: int, per_epoch: int) -> float:
-        passed = sum(step >= (point * steps if point < 1 else point * per_epoch) for point in self.at)
-        return float(self.factor**passed)
+        Steps(tuple(point or 1.0 for point in self.at), self.factor)  # all else is checked as there
 
 
 @dataclass(frozen=True)
