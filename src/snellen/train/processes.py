@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+PURPOSE = "training in several processes"
 
 
 @dataclass(frozen=True)
@@ -70,10 +71,8 @@ class Team:
         """What `make` gives in the process that leads, in all of them: small things, carried as bytes."""
         if self.size == 1:
             return make()
-        from accelerate.utils import broadcast_object_list
-
         parcel = [make() if self.leads else None]
-        broadcast_object_list(parcel)
+        import_package("accelerate", PURPOSE).utils.broadcast_object_list(parcel)
         (value,) = parcel
         return cast(T, value)
 
@@ -82,7 +81,7 @@ def assemble(device: str | None) -> Team:
     """The team this process was launched in."""
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
         return Team(choose_device(device))
-    accelerate = import_package("accelerate", "training in several processes")
+    accelerate = import_package("accelerate", PURPOSE)
     on_cpu = device == "cpu" or not torch.cuda.is_available()
     accelerator = accelerate.Accelerator(cpu=on_cpu, mixed_precision="no")
     return Team(accelerator.device, accelerator.process_index, accelerator.num_processes, accelerator)
