@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pandas as pd
 import pytest
 import torch
 
 import snellen
-from snellen.models import from_torch
+from snellen.models import from_callable, from_torch
 from snellen.models.zoo import NETWORKS
 
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
@@ -35,3 +37,25 @@ def test_a_gpu_answers_like_the_cpu_but_for_near_ties() -> None:
         assert run.facts["settings"]["precision"] == {"cpu": "fp32", "cuda": "bf16"}[device]
     share = answers["cpu"].filter(like="accuracy", axis=0)
     assert (share - answers["cuda"][share.index]).abs().max() < 0.05
+
+
+def brightness(images: np.ndarray) -> np.ndarray:
+    """One of twelve classes by the mean of all pixels."""
+    return np.eye(12)[images.mean((1, 2, 3)).astype(int) % 12]
+
+
+@needs_gpu
+def test_a_callable_and_an_observer_answer_on_a_gpu_machine_as_elsewhere() -> None:
+    """Their answers are on the CPU, the labels on the GPU."""
+    answers = [
+        snellen.audit(
+            ["observer:shape", from_callable(brightness, version="1")],
+            "phantom:test?size=32&n=36",
+            "occlusion(areas=[0.3],fills=[black])",
+            quiet=True,
+            report=False,
+            device=device,
+        ).predictions()
+        for device in ("cpu", "cuda")
+    ]
+    pd.testing.assert_frame_equal(*answers)

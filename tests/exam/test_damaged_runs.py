@@ -201,10 +201,18 @@ def test_every_flipped_byte_of_the_run_json_is_refused(run: Path, capsys: pytest
     assert code == 2
     assert "run.json does not fit its own checksum" in said
     for position in range(0, len(content), 61):
-        record.write_bytes(content[:position] + bytes([content[position] ^ 4]) + content[position + 1 :])
+        flipped = content[:position] + bytes([content[position] ^ 4]) + content[position + 1 :]
+        record.write_bytes(flipped)
         code, said = carry_out(["sql", "run", "select 1"], capsys)
-        blank = content[position : position + 1].isspace()
-        assert code == (0 if blank and b"cannot be read" not in said.encode() else 2), (position, said)
+        assert code == (0 if same_content(flipped, content) else 2), (position, said)
+
+
+def same_content(first: bytes, second: bytes) -> bool:
+    """Whether both are JSON of the same values; the last digit of a long number may change none."""
+    try:
+        return bool(json.loads(first) == json.loads(second))
+    except ValueError:
+        return False
 
 
 def without_checksum(run: Path, **settings: object) -> None:

@@ -19,6 +19,7 @@ from snellen.audits.interference import Interference
 from snellen.audits.model_differences import differences
 from snellen.audits.occlusion import Occlusion
 from snellen.audits.shape import Shape
+from snellen.audits.shift import Shift
 from snellen.audits.trust import with_trust
 from snellen.data.dataset import Dataset
 from snellen.distort.language import from_node
@@ -32,6 +33,7 @@ AUDITS: dict[str, type[Audit]] = {
     "background": Background,
     "adversarial_backgrounds": AdversarialBackgrounds,
     "inside_mask": InsideMask,
+    "shift": Shift,
 }
 
 
@@ -91,6 +93,7 @@ __all__ = [
     "Interference",
     "Occlusion",
     "Shape",
+    "Shift",
     "Trust",
     "default_audits",
     "differences",

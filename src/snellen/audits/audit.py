@@ -8,7 +8,7 @@ from typing import ClassVar
 from snellen.audits.exam import Exam
 from snellen.audits.finding import Finding
 from snellen.data.dataset import Dataset
-from snellen.engine.keep.read_back import Answers
+from snellen.engine.keep.read_back import Answers, Searches
 from snellen.engine.requests.cell import Cell
 from snellen.engine.requests.map import MapRequest
 from snellen.notation import text_form
@@ -72,6 +72,16 @@ class Audit:
     def trials(self, exam: Exam) -> list[Cell]:
         """The trials it needs, whose questions depend on earlier answers. Called for the plan; `conclude` reads what came of
         them by `answers.trials(cell)`."""
+        return []
+
+    def searches(self, exam: Exam) -> list[Cell]:
+        """The searches it needs, which try edits on a whole dataset. Called for the plan; `conclude` reads what they tried by
+        `answers.searches(cell)`."""
+        return []
+
+    def follow(self, exam: Exam, searches: Searches) -> list[Cell]:
+        """The cells that follow from what the searches found, such as the worst edits on all images. Called when all
+        searches have ended; every model is asked them."""
         return []
 
     def conclude(self, exam: Exam, answers: Answers) -> list[Finding]:

@@ -21,6 +21,7 @@ from snellen.cli.explain import explain
 from snellen.cli.list import list_
 from snellen.cli.options import epilog
 from snellen.cli.report import report
+from snellen.cli.search import search
 from snellen.cli.sql import sql
 from snellen.cli.sweep import sweep
 from snellen.cli.train import train
@@ -34,6 +35,7 @@ COMMANDS: dict[str, tuple[Callable[..., None], tuple[str, ...]]] = {
         train,
         ("snellen train preact_resnet18 --data arrays:cifar10.npz --recipe fast --mix cutmix --runs 5 --out cutmix",),
     ),
+    "search": (search, ("snellen search timm:resnet18.a1_in1k --data folder:photos --set cifar10 --length 5",)),
     "demo": (demo, ("snellen demo --out demo",)),
     "calibrate": (calibrate, ("snellen calibrate --out calibration --only square_edges",)),
     "report": (report, ("snellen report runs/resnet18-on-photos",)),

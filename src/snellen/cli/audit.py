@@ -22,7 +22,11 @@ def audit(
     json: AsJson = False,
 ) -> None:
     """Show distorted images to models and write findings and a report."""
-    request = resolve(AuditRequest, settings, config)
+    carry_out_audit(resolve(AuditRequest, settings, config), json)
+
+
+def carry_out_audit(request: AuditRequest, json: bool) -> None:
+    """Carry a request out and print its outline or its findings; the exit code says whether what was required holds."""
     if request.out is None:
         request = replace(request, out=default_folder([str(one) for one in request.models], str(request.data)))
 

@@ -40,6 +40,10 @@ class Draws:
         """float64 [B] in [0, 1)."""
         return _unit(self.bits(name, 1, attempt)[:, 0])
 
+    def uniforms(self, name: str, count: int) -> np.ndarray:
+        """float64 [B, count] in [0, 1)."""
+        return _unit(self.bits(name, count, 0))
+
     def integer(self, name: str, count: np.ndarray | int, attempt: int = 0) -> np.ndarray:
         """int64 [B], uniform over 0 … count − 1; `count` may differ by sample."""
         return np.floor(self.uniform(name, attempt) * count).astype(np.int64)

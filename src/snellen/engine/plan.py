@@ -42,8 +42,8 @@ class Pass:
 
 @dataclass(frozen=True)
 class Plan:
-    """All cells and maps a run needs (equal ones merged) and the passes that are left to do; its trials, and those with
-    samples left.
+    """All cells and maps a run needs (equal ones merged) and the passes that are left to do; its trials and searches,
+    and those that have not ended.
 
     `maps` are those that were asked for; those that only a distortion needs are known to its cells.
     """
@@ -56,6 +56,8 @@ class Plan:
     maps: tuple[BoundMap, ...] = ()
     trials: tuple[BoundCell, ...] = ()
     open_trials: tuple[BoundCell, ...] = ()
+    searches: tuple[BoundCell, ...] = ()
+    open_searches: tuple[BoundCell, ...] = ()
 
     @property
     def every_map(self) -> dict[str, BoundMap]:
@@ -78,11 +80,12 @@ class Plan:
 
 @dataclass(frozen=True)
 class Requests:
-    """What audits ask for: cells, maps, and trials, which are cells with a trial in place of a distortion."""
+    """What audits ask for: cells, maps, and trials and searches, which stand in place of a cell's distortion."""
 
     cells: Sequence[Cell] = ()
     maps: Sequence[MapRequest] = ()
     trials: Sequence[Cell] = ()
+    searches: Sequence[Cell] = ()
 
 
 def make_plan(inputs: Inputs, requests: Requests, store: Store) -> Plan:
@@ -91,7 +94,8 @@ def make_plan(inputs: Inputs, requests: Requests, store: Store) -> Plan:
     every_cell = [one for cell in dict.fromkeys(requests.cells) for one in _bind(cell, inputs)]
     cells = {(one.subject.name, one.subject.run, one.key): one for one in every_cell}
     trials = [one for cell in dict.fromkeys(requests.trials) for one in _bind(cell, inputs)]
-    check_trials(trials)
+    searches = [one for cell in dict.fromkeys(requests.searches) for one in _bind(cell, inputs)]
+    check_trials([*trials, *searches])
     maps = {one.key: one for request in requests.maps for one in _bind_map(request, inputs)}
     canvases = [canvas_for(subject, one) for subject in inputs.subjects for one in data.values()]
     shard = settings.shard_for(canvases)
@@ -104,7 +108,16 @@ def make_plan(inputs: Inputs, requests: Requests, store: Store) -> Plan:
     check_recorded((one for part in passes for one in part.cells), data)
     open_trials = tuple(one for one in trials if not _is_finished(one, len(data[one.cell.on]), store))
     return Plan(
-        tuple(cells.values()), tuple(passes), data, settings, shard, tuple(maps.values()), tuple(trials), open_trials
+        cells=tuple(cells.values()),
+        passes=tuple(passes),
+        data=data,
+        settings=settings,
+        shard=shard,
+        maps=tuple(maps.values()),
+        trials=tuple(trials),
+        open_trials=open_trials,
+        searches=tuple(searches),
+        open_searches=tuple(one for one in searches if store.search(one.key) is None),
     )
 
 

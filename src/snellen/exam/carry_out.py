@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 from snellen.checks import certain, refusal
 from snellen.engine import Plan, Progress, Store, read_answers
@@ -21,6 +21,8 @@ from snellen.exam.look_first import FirstLook
 from snellen.exam.prepare import Prepared
 from snellen.exam.run import Run
 from snellen.lock import own_folder
+
+R = TypeVar("R")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +69,10 @@ def carry_out(prepared: Prepared, progress: Progress, execution: Execution) -> R
             empty(folder)
         redraw(repair.pictures, plan, store, prepared.inputs.pools)
         ask_missing(prepared, plan, facts, progress, execution)
-        everyone = read_answers(store, plan.cells, prepared.inputs.data, plan.maps, plan.trials)
+        if plan.open_searches:  # now it is known what follows from them
+            plan = replace(prepared, fresh=False).plan()
+            ask_missing(prepared, plan, facts, progress, execution)
+        everyone = read_answers(store, plan.cells, prepared.inputs.data, plan.maps, plan.trials, plan.searches)
         doubts = check(prepared, everyone, facts["preprocessing"])
         if doubts and execution.strict:
             raise UserError(f"nothing was concluded: {refusal(doubts)}")
@@ -87,21 +92,28 @@ def ask_missing(
     prepared: Prepared, plan: Plan, facts: dict[str, Any], progress: Progress, execution: Execution
 ) -> None:
     """Ask what the store lacks and store it; the batch size that a resumed run should use goes into the run's facts."""
+    from snellen.engine.ask.searches import run_searches
+    from snellen.engine.ask.trials import run_trials
+
     store, data = Store(prepared.folder), prepared.inputs.data
-    if plan.passes or plan.open_trials or not store.files("cells"):
+    if plan.passes or plan.open_trials or plan.open_searches or not store.files("cells"):
         facts["engine"] = "local" if execution.cluster is None else "ray"
         store.write_facts(facts)
-        everything = (*plan.cells, *plan.trials)
+        everything = (*plan.cells, *plan.trials, *plan.searches)
         store.add_cells(one.row(data[one.cell.on], plan.settings.precision) for one in everything)
     for key, request in plan.every_map.items():
         store.begin_map(key, request.row())
     try:
         if plan.passes:
             facts["settings"]["batch_size"] = _run_passes(prepared, plan, store, progress, execution)
+        if execution.cluster is not None and (plan.open_trials or plan.open_searches):
+            progress.note(
+                "trials and searches, whose questions depend on answers, run on this machine, not on the cluster"
+            )
         if plan.open_trials:
-            if execution.cluster is not None:
-                progress.note("trials, whose questions depend on answers, run on this machine, not on the cluster")
-            facts["settings"]["batch_size"] = _run_trials(prepared, plan, store, progress, execution)
+            facts["settings"]["batch_size"] = _watched(run_trials, prepared, plan, progress, execution)
+        if plan.open_searches:
+            _watched(run_searches, prepared, plan, progress, execution)
         check_failures(store, (*plan.cells, *plan.maps), data)
     except TooManyFailures:
         discard_failures(store)
@@ -122,13 +134,11 @@ def _run_passes(prepared: Prepared, plan: Plan, store: Store, progress: Progress
     return run_cluster(plan, store, progress, inputs.pools, inputs.texts, execution.cluster)
 
 
-def _run_trials(prepared: Prepared, plan: Plan, store: Store, progress: Progress, execution: Execution) -> int | None:
-    """Carry out the trials that are missing; the batch size that a resumed run should use."""
-    from snellen.engine.ask.trials import run_trials
-
-    pools = prepared.inputs.pools
+def _watched(work: Callable[..., R], prepared: Prepared, plan: Plan, progress: Progress, execution: Execution) -> R:
+    """Trials or searches that are missing, carried out on this machine, where no batch may take longer than a shard."""
+    store, pools = Store(prepared.folder), prepared.inputs.pools
     if execution.shard_timeout is None:
-        return run_trials(plan, store, progress, pools)
+        return work(plan, store, progress, pools)
     watchdog = Watchdog(execution.shard_timeout)
     with watchdog.watching():
-        return run_trials(plan, store, progress, pools, watchdog.feed)
+        return work(plan, store, progress, pools, watchdog.feed)

@@ -17,9 +17,11 @@ from snellen.data.variants import stored_variants
 from snellen.distort import Distortion
 from snellen.engine import Inputs, Plan, Pools, Requests, Settings, Store, make_plan
 from snellen.engine.ask.watchdog import watch
+from snellen.engine.keep.read_back import read_searches
 from snellen.engine.keep.run_json import check_same, resume_settings
 from snellen.engine.requests.cell import Cell, canvas_for
 from snellen.engine.requests.map import MapRequest
+from snellen.engine.requests.search import SearchRequest
 from snellen.engine.requests.trial import Trial
 from snellen.errors import UserError
 from snellen.exam.folder import check_folder
@@ -44,11 +46,18 @@ class Prepared:
     reasons: Mapping[str, str] = field(default_factory=dict)
 
     def plan(self) -> Plan:
-        """What is left to ask, as the store stands now."""
+        """What is left to ask, as the store stands now; what follows from searches only once these have ended."""
         cells = [cell for one in self.audits for cell in one.cells(self.exam)]
         maps = [request for one in self.audits for request in one.maps(self.exam)]
         trials = [trial for one in self.audits for trial in one.trials(self.exam)]
-        return make_plan(self.inputs, Requests(cells, maps, trials), Store(self.folder, ignored=self.fresh))
+        searches = [search for one in self.audits for search in one.searches(self.exam)]
+        store = Store(self.folder, ignored=self.fresh)
+        plan = make_plan(self.inputs, Requests(cells, maps, trials, searches), store)
+        if not plan.searches or plan.open_searches:
+            return plan
+        results = read_searches(store, plan.searches)
+        cells += [cell for one in self.audits for cell in one.follow(self.exam, results)]
+        return make_plan(self.inputs, Requests(cells, maps, trials, searches), store)
 
     def as_it_is_now(self) -> Prepared:
         """The same, prepared again where the folder's run.json is no longer the one that was compared with; under the
@@ -150,11 +159,11 @@ def _lists(
     return {(on, file): read_ids(data[on], file, limited) for on, file in pairs if on in data}
 
 
-def _distortions(audits: Sequence[Audit], exam: Exam) -> list[Distortion | Trial]:
-    """Every distortion and trial that the audits need."""
+def _distortions(audits: Sequence[Audit], exam: Exam) -> list[Distortion | Trial | SearchRequest]:
+    """Every distortion, trial and search that the audits need."""
     requests: list[Cell | MapRequest] = []
     for one in audits:
-        requests += [*one.cells(exam), *one.maps(exam), *one.trials(exam)]
+        requests += [*one.cells(exam), *one.maps(exam), *one.trials(exam), *one.searches(exam)]
     return list(dict.fromkeys(request.distortion for request in requests))
 
 

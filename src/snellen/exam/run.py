@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from snellen.engine.requests.map import MapRequest
 
 TABLES = ("cells", "samples", "shown", "answers")
+EXTRA = ("trials", "searches")  # few audits have them
 
 
 class Run(RunFolder):
@@ -88,15 +89,16 @@ class Run(RunFolder):
         return dict(facts["models"][model][name])
 
     def sql(self, query: str) -> pd.DataFrame:
-        """The result of an SQL query over the tables cells, samples, shown and answers, and trials where there are any.
+        """The result of an SQL query over the tables cells, samples, shown and answers, and trials and searches where there are
+        any.
 
         It may read these tables and nothing else of this machine, and change nothing.
         """
         from snellen.exam.query import mentions, run_query
 
-        tables = {table: self.store.files(table) for table in (*TABLES, "trials")}
+        tables = {table: self.store.files(table) for table in (*TABLES, *EXTRA)}
         for table, files in tables.items():
-            if not files and table != "trials":  # few audits have them
+            if not files and table not in EXTRA:
                 raise UserError(f"{self.path} holds no {table} yet; is it a run folder?")
         chosen = [table for table in tables if mentions(query, table)] or list(tables)  # only these are opened
         self._check(chosen, tables)

@@ -29,6 +29,7 @@ class Line(msgspec.Struct):
 
     edits: tuple[str, ...]
     value: Annotated[float, msgspec.Meta(ge=0, le=1)] | None
+    checksum: str
 
 
 class Head(msgspec.Struct):
@@ -59,7 +60,7 @@ class History:
         """Keep one more evaluation."""
         self.evaluations.append(evaluation)
         if self.path is not None:
-            self._append(evaluation._asdict())
+            self._append({**evaluation._asdict(), "checksum": key_of(evaluation)})
 
     def _append(self, content: dict[str, object]) -> None:
         assert self.path is not None
@@ -80,5 +81,16 @@ class History:
         if lines[-1]:  # the writer was stopped in the middle of a line
             write_atomic(path, content[: len(content) - len(lines[-1])])
         for number, line in enumerate(lines[1:-1], 2):
-            one: Line = decode_json(line, Line, f"{path} line {number}")
-            yield Evaluation(one.edits, one.value)
+            yield _evaluation(line, f"{path} line {number}")
+
+
+def _evaluation(line: bytes, source: str) -> Evaluation:
+    """A stored evaluation; one that was damaged is refused, since all that follows depends on it."""
+    try:
+        one: Line = decode_json(line, Line, source)
+    except UserError as error:
+        raise UserError(f"{error}; remove the file to search again") from None
+    evaluation = Evaluation(one.edits, one.value)
+    if one.checksum != key_of(evaluation):
+        raise UserError(f"{source} does not fit its checksum; remove the file to search again")
+    return evaluation

@@ -8,6 +8,8 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from snellen.errors import unknown
+
 Gene: TypeAlias = tuple[int, int]  # the number of a transformation, and of one of its levels
 Genes: TypeAlias = tuple[Gene, ...]
 GeneLaw = Literal["type", "object"]
@@ -95,3 +97,10 @@ SPACES: dict[str, Space] = {
     "camvid": published("camvid", (0.8, 1.2), 120, ()),
     "faces": published("faces", (0.8, 1.2), 120, ("grayscale",)),
 }
+
+
+def space(name: str) -> Space:
+    """The space of a name."""
+    if name not in SPACES:
+        raise unknown("space", name, SPACES)
+    return SPACES[name]

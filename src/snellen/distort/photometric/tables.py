@@ -117,7 +117,8 @@ class ChannelShift(Photometric):
         tones.map(table)
 
     def words(self) -> str:
-        return f"{type(self).__name__.lower()} {in_numbers(self.shift) or 'shifted'}"
+        number = f"{self.shift:+g}" if isinstance(self.shift, int | float) else in_numbers(self.shift) or "shifted"
+        return f"{type(self).__name__.lower()} {number}"
 
 
 @dataclass(frozen=True)

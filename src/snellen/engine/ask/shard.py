@@ -166,13 +166,18 @@ def _show_group(
 
 
 def probabilities_of(one: BoundCell, model: Model, pixels: Tensor, work: PassState) -> tuple[Tensor, dict[int, str]]:
-    """The model's probabilities; a batch that it fails on is asked image by image, and its errors are kept by row."""
+    """The model's probabilities; a batch that it fails on is asked image by image, and its errors are kept by row.
+
+    They are where the images are: a callable answers on the CPU, whatever the device of the run is.
+    """
+    errors: dict[int, str] = {}
     try:
-        return within_memory(model, model, pixels, work.batch, one.canvas), {}
+        probabilities = within_memory(model, model, pixels, work.batch, one.canvas)
     except UserError:
         raise
     except Exception:  # whatever a user's model raises
-        return ask_one_by_one(model, pixels, one.labels.outputs)
+        probabilities, errors = ask_one_by_one(model, pixels, one.labels.outputs)
+    return probabilities.to(pixels.device, non_blocking=True), errors
 
 
 def _note_failures(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from snellen.engine.keep.store import Store
 from snellen.engine.requests.cell import BoundCell, Cell
 from snellen.engine.requests.map import BoundMap, MapRequest
 from snellen.engine.requests.trial import Columns
+
+Searches: TypeAlias = Mapping[str, Mapping[Cell, Sequence[Sequence[Mapping[str, Any]]]]]  # model → cell → runs → rows
 
 NO_ANSWER = -2  # in place of a class
 _COLUMNS = ("pred", "raw", "score", "confidence", "label_prob")
@@ -65,11 +67,11 @@ class Answers:
         blocks: Mapping[Cell, Block],
         classes: Mapping[str, Sequence[str]],
         maps: Mapping[MapRequest, Sequence[MapReader]] | None = None,
-        trials: Mapping[Cell, Sequence[TrialTable]] | None = None,
+        outcomes: Mapping[Cell, Sequence[Any]] | None = None,
     ) -> None:
         self.model, self.runs, self._blocks, self.classes = model, list(runs), dict(blocks), classes
         self._maps = maps or {}  # one reader per run
-        self._trials = dict(trials or {})
+        self._outcomes = dict(outcomes or {})  # of trials and searches, one entry per run
         self._known: dict[Any, Any] = {}
 
     def once(self, name: Any, compute: Callable[[], Any]) -> Any:
@@ -87,7 +89,11 @@ class Answers:
 
     def trials(self, cell: Cell) -> Sequence[TrialTable]:
         """What came of the trials of a cell, one entry per run."""
-        return self._trials[cell]
+        return self._outcomes[cell]
+
+    def searches(self, cell: Cell) -> Sequence[Sequence[Mapping[str, Any]]]:
+        """What the searches of a cell tried, one table per run: a row per evaluation."""
+        return self._outcomes[cell]
 
     def together(self, *cells: Cell) -> list[Block]:
         """The blocks of several cells of one dataset, restricted to the samples that count in all of them: paired."""
@@ -118,14 +124,25 @@ class Answers:
         return self._blocks[cell].groups
 
 
+def read_searches(store: Store, searches: Sequence[BoundCell]) -> Searches:
+    """What the searches of every model tried; those that have not ended are left out."""
+    tables: dict[str, dict[Cell, list[Sequence[Mapping[str, Any]]]]] = {}
+    for one in searches:
+        if (rows := store.search(one.key)) is not None:
+            tables.setdefault(one.subject.name, {}).setdefault(one.cell, []).append(rows)
+    return tables
+
+
 def read_answers(
     store: Store,
     cells: Sequence[BoundCell],
     data: Mapping[str, Dataset],
     maps: Sequence[BoundMap] = (),
     trials: Sequence[BoundCell] = (),
+    searches: Sequence[BoundCell] = (),
 ) -> list[Answers]:
-    """The answers of every model of a plan, from the store, and what came of its trials; maps are read when looked at.
+    """The answers of every model of a plan, from the store, and what came of its trials and searches; maps are read when
+    looked at.
 
     A cell without an answer to an image that is not listed as unreadable or failed is refused.
     """
@@ -136,6 +153,7 @@ def read_answers(
     for one in cells:
         complete.check_answers(one, columns[one.key]["pred"] != NO_ANSWER)
         complete.check_shown(one, shown[one.shown]["present"])
+    tried = read_searches(store, searches)
     models: dict[str, list[BoundCell]] = {}
     for one in cells:
         models.setdefault(one.subject.name, []).append(one)
@@ -151,11 +169,12 @@ def read_answers(
             reader = MapReader(store, wanted.key, data[wanted.on], wanted.canvas, rows[wanted.on])
             readers.setdefault(wanted.request, []).append(reader)
         trials_of_model = [one for one in trials if one.subject.name == model]
-        tables = {
+        tables: dict[Cell, Sequence[Any]] = {
             cell: [_trial_table(store, one, data, complete) for one in trials_of_model if one.cell == cell]
             for cell in _distinct_cells(trials_of_model)
         }
-        answers.append(Answers(model, runs, blocks, {on: one.classes for on, one in data.items()}, readers, tables))
+        classes = {on: one.classes for on, one in data.items()}
+        answers.append(Answers(model, runs, blocks, classes, readers, {**tables, **tried.get(model, {})}))
     return answers
 
 

@@ -39,6 +39,7 @@ TYPES: dict[str, dict[str, str]] = {  # table → column → what it holds; othe
     "answers": _ANSWERS,
     "maps": {"sample": "text", "height": "int", "width": "int", "map": "bytes"},
     "trials": {"cell": "text", "sample": "text", "asked": "int", "error": "text"},
+    "searches": {"cell": "text", "evaluation": "int", "edits": "text", "value": "float"},
 }
 FILLED: dict[str, tuple[str, ...]] = {  # table → columns that every file has, without an empty cell
     "answers": ("cell", "sample", "pred", "raw"),
@@ -46,6 +47,7 @@ FILLED: dict[str, tuple[str, ...]] = {  # table → columns that every file has,
     "samples": ("on", "sample", "label"),
     "shown": ("shown", "sample"),
     "trials": ("cell", "sample", "asked", "error"),
+    "searches": ("cell", "evaluation", "edits"),
 }
 
 

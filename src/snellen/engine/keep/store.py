@@ -9,6 +9,7 @@
     maps/<map>/map.json                   whose maps these are: model, data, method, layer, distortion
     trials/<cell>/<part>-<sum>.parquet    sample → what came of its trial, in the order they ended; asked, error
     things/<cell>/000000-<sum>.parquet    what the columns of its trials speak of
+    searches/<cell>/000000-<sum>.parquet  evaluation → edits, value; journal.jsonl beside it while it runs
     thumbs/<shown>/<position>.png         up to 24 small pictures per distortion
 
 A pass is the set of cells that one command found missing; which cells a shard already has is known from file names.
@@ -35,7 +36,8 @@ from snellen.hashing import checksum, key_of
 if TYPE_CHECKING:
     import pyarrow as pa
 
-FOLDERS = ("samples", "shown", "answers", "maps", "trials", "things", "thumbs")  # of tables, each with its own folders
+# The folders of tables, each with folders of its own.
+FOLDERS = ("samples", "shown", "answers", "maps", "trials", "things", "searches", "thumbs")
 CELLS = "cells.parquet"
 _SUM = b"checksum"  # of the rows, in the header of cells.parquet
 
@@ -202,6 +204,19 @@ class Store:
         for file in (self.folder / "trials" / key).glob("*.parquet"):
             if any(read_rows(file, ["error"])["error"].to_pylist()):
                 file.unlink(missing_ok=True)
+
+    def add_search(self, key: str, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Keep what a search tried: a row per evaluation."""
+        write_table(self.folder / "searches" / key, 0, _columns([{"cell": key, **row} for row in rows]))
+
+    def search(self, key: str) -> list[dict[str, Any]] | None:
+        """What a search tried; None where it has not ended."""
+        file = None if self.ignored else shard_file(self.folder / "searches" / key, 0)
+        return None if file is None else read_rows(file).to_pylist()
+
+    def journal(self, key: str) -> Path:
+        """Where a search that runs keeps what it has tried."""
+        return self.folder / "searches" / key / "journal.jsonl"
 
     # -- tables -----------------------------------------------------------------------------------------------------
 

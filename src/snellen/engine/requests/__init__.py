@@ -1,1 +1,1 @@
-"""The three kinds of request: cells, maps and trials."""
+"""The four kinds of request: cells, maps, trials and searches."""

@@ -11,6 +11,7 @@ from snellen.data.dataset import Dataset
 from snellen.data.sizes import some_sizes
 from snellen.distort import Distortion, saliency_of
 from snellen.engine.requests.map import BoundMap, MapRequest, bind_map
+from snellen.engine.requests.search import SearchRequest
 from snellen.engine.requests.trial import Trial
 from snellen.engine.settings import Settings
 from snellen.errors import UserError
@@ -23,10 +24,10 @@ from snellen.models.subject import Subject
 class Cell:
     """One question to every model: a distortion of one of the datasets (`on`: test, train …) under a seed.
 
-    A trial, whose questions depend on answers, stands in the distortion's place.
+    A trial or a search, whose questions depend on answers, stands in the distortion's place.
     """
 
-    distortion: Distortion | Trial
+    distortion: Distortion | Trial | SearchRequest
     on: str = "test"
     seed: int = 0
 
@@ -42,6 +43,13 @@ class Cell:
         """The trial of a cell that asks as it goes."""
         if not isinstance(self.distortion, Trial):
             raise ValueError(f"expected a cell with a trial, got {self.distortion}")
+        return self.distortion
+
+    @property
+    def as_search(self) -> SearchRequest:
+        """The search of a cell that tries edits as it goes."""
+        if not isinstance(self.distortion, SearchRequest):
+            raise ValueError(f"expected a cell with a search, got {self.distortion}")
         return self.distortion
 
     def __str__(self) -> str:
@@ -61,7 +69,7 @@ class BoundCell:
     map: BoundMap | None = None
 
     @property
-    def distortion(self) -> Distortion | Trial:
+    def distortion(self) -> Distortion | Trial | SearchRequest:
         return self.cell.distortion
 
     @property

@@ -14,6 +14,7 @@ from snellen.report.sections.interference import INTERFERENCE
 from snellen.report.sections.occlusion import OCCLUSION
 from snellen.report.sections.section import Section
 from snellen.report.sections.shape import SHAPE
+from snellen.report.sections.shift import SHIFT
 
 SECTIONS: dict[str, Section] = {
     "baseline": BASELINE,
@@ -22,5 +23,6 @@ SECTIONS: dict[str, Section] = {
     "background": BACKGROUND,
     "adversarial_backgrounds": ADVERSARIAL_BACKGROUNDS,
     "inside_mask": INSIDE_MASK,
+    "shift": SHIFT,
     "interference": INTERFERENCE,
 }

@@ -1,0 +1,273 @@
+"""Shift: the combination of harmless-looking edits under which a model does worst (Volpi & Murino 2019)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from snellen.audits.audit import Audit
+from snellen.audits.exam import Exam
+from snellen.audits.finding import Finding, accuracy_finding, finding
+from snellen.audits.trust import trust_in
+from snellen.distort import Distortion, parse
+from snellen.distort.chain import Chain, Nothing
+from snellen.distort.law import expect_within
+from snellen.engine.keep.read_back import Answers, Searches
+from snellen.engine.requests.cell import Cell
+from snellen.measure import accuracy, compare
+from snellen.search.algorithms import GeneLaw
+from snellen.search.edit_search import EditSearch, Rule
+from snellen.search.hue import HueShift
+
+AUDIT = "shift"
+QUANTILE = 0.001  # of random tuples, the published threshold
+POINTS = 200  # of a curve or a density that a report draws
+NEGATIVE = "invert()"
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Shift(Audit):
+    """The worst of very many combinations of edits, found by search, then shown to every model on all images.
+
+    `set` is a space of edits (`snellen list spaces`) or a YAML file; tuples have `length` of them. `random` tuples are drawn
+    first, to know how accuracy is spread; then a search by `algorithm` (`es` as published, or `es_climb`) asks
+    `evaluations` times, `restarts` times over; the worst counts. Searches look at `images` of the test images. `population`,
+    `mutation`, `selection` and `genes` are those of the evolution. With `references` negatives and shifted hues are
+    attacked too. Each edit of the worst tuple is also left out once, to know which of them matter. `protocol` names
+    the published settings that these follow, for the findings.
+    """
+
+    set: str = "cifar10"
+    length: int = 5
+    random: int = 1000
+    algorithm: Literal["es", "es_climb"] = "es"
+    evaluations: int = 1000
+    restarts: int = 1
+    images: int = 200
+    population: int = 10
+    mutation: float = 0.1
+    selection: Rule = "difference"
+    genes: GeneLaw = "type"
+    references: bool = False
+    protocol: str = ""
+    title: ClassVar[str] = "Worst-case edits"
+    names: ClassVar[tuple[str, ...]] = ("worst_accuracy", "worst_drop", "searched_worst", "random_worst", "edit_effect")
+    compared: ClassVar[tuple[str, ...]] = ("transfer_accuracy",)
+
+    def __post_init__(self) -> None:
+        expect_within("random", self.random, 0, EditSearch.MOST)
+        expect_within("restarts", self.restarts, 1, 1000)
+        _ = self.evolutions, self.draws  # each refuses what it cannot do
+        if self.references:
+            object.__setattr__(self, "names", (*self.names, "negative_accuracy", "hue_accuracy"))
+
+    @property
+    def evolutions(self) -> list[EditSearch]:
+        """The searches, one per restart."""
+        return [
+            EditSearch(
+                self.set, self.length, self.algorithm, self.evaluations, self.images, self.population, self.mutation,
+                self.selection, self.genes, restart,
+            )
+            for restart in range(self.restarts)
+        ]  # fmt: skip
+
+    @property
+    def draws(self) -> EditSearch | None:
+        """The random tuples; None where there are none."""
+        if not self.random:
+            return None
+        return EditSearch(self.set, self.length, "rs", self.random, self.images, genes=self.genes)
+
+    def searches(self, exam: Exam) -> list[Cell]:
+        first = [] if self.draws is None else [self.draws]
+        return [Cell(one, "test", exam.seed) for one in (*first, *self.evolutions)]
+
+    def trials(self, exam: Exam) -> list[Cell]:
+        return [exam.trial(HueShift())] if self.references else []
+
+    def cells(self, exam: Exam) -> list[Cell]:
+        return [exam.clean(), *([exam.cell(parse(NEGATIVE))] if self.references else [])]
+
+    def follow(self, exam: Exam, searches: Searches) -> list[Cell]:
+        worst = [self._worst(exam, tables, run) for tables in searches.values() for run in range(_runs(tables))]
+        variants = [one for text in worst for one in (parse(text), *_without_each(text))]
+        return [exam.cell(distortion) for distortion in dict.fromkeys(variants)]
+
+    def conclude(self, exam: Exam, answers: Answers) -> list[Finding]:
+        tables = {cell: answers.searches(cell) for cell in self.searches(exam)}
+        worst = [self._worst(exam, tables, run) for run in range(len(answers.runs))]
+        findings = [*self._accuracies(exam, answers, tables, worst), *self._effects(exam, answers, worst)]
+        if self.draws is not None:
+            findings.append(self._random(exam, answers, tables))
+        return [*findings, *(self._references(exam, answers) if self.references else ())]
+
+    def compare(self, exam: Exam, everyone: Sequence[Answers], findings: Sequence[Finding]) -> list[Finding]:
+        """Every model under the worst edits of every other: what one model fails at, another may stand."""
+        if len(everyone) < 2:
+            return []
+        return [
+            self._transfer(exam, answers, other) for answers in everyone for other in everyone if other is not answers
+        ]
+
+    def _worst(self, exam: Exam, tables: Mapping[Cell, Sequence[Rows]], run: int) -> str:
+        """The edits of the lowest accuracy that any search found for a run, the first where several are."""
+        rows = [row for cell in self.searches(exam) for row in tables[cell][run] if row["value"] is not None]
+        return str(min(rows, key=lambda row: row["value"])["edits"])
+
+    def _accuracies(
+        self, exam: Exam, answers: Answers, tables: Mapping[Cell, Sequence[Rows]], worst: Sequence[str]
+    ) -> list[Finding]:
+        """Accuracy under each run's own worst edits, on all images, and how far that is below the clean one."""
+        cells = [exam.cell(parse(text)) for text in worst]
+        clean, *blocks = answers.together(exam.clean(), *cells)
+        scores = np.stack([block.score[run] for run, block in enumerate(blocks)])
+        evolution = [cell for cell in self.searches(exam) if cell.as_search != self.draws]
+        minima = [[_minima(tables[cell][run]) for cell in evolution] for run in range(len(answers.runs))]
+        lowest = [float(min(curve[-1] for curve in curves)) for curves in minima]
+        facts: dict[str, Any] = {
+            "edits": [str(parse(text)) for text in worst],
+            "words": [parse(text).words() for text in worst],
+            "searched": lowest,
+            "images": self.images or len(clean.labels),
+            "evaluations": [[len(tables[cell][run]) for cell in evolution] for run in range(len(answers.runs))],
+            "curves": [[_thinned(curve) for curve in curves] for curves in minima],
+            "set": self.set,
+            "length": self.length,
+            "protocol": self.protocol,
+        }
+        # Each model has edits of its own: the findings rest on no common cell, and their interference is put here.
+        trusts = [trust_in(exam, answers, cell) for cell in cells if exam.modified(cell)]
+        trust = max(trusts, key=lambda one: (one.flagged, one.index), default=None)
+        drop = compare(clean.score, scores, clean.groups)
+        return [
+            finding(
+                AUDIT, "worst_accuracy", answers.model, accuracy(scores, clean.groups),
+                f"accuracy under the worst {self.length} edits that were found: {'; '.join(dict.fromkeys(worst))}",
+                better="higher", facts=facts, label="Accuracy under the worst edits", topic="the worst edits",
+                per_run=tuple(scores.mean(1).tolist()), trust=trust,
+            ),
+            finding(
+                AUDIT, "worst_drop", answers.model, drop, "clean accuracy less that under the worst edits, paired",
+                better="lower", unit="difference", label="Loss under the worst edits", topic="the loss under the worst edits",
+                per_run=tuple((clean.score.mean(1) - scores.mean(1)).tolist()), trust=trust,
+            ),
+            Finding(
+                AUDIT, "searched_worst", answers.model, float(np.mean(lowest)), float("nan"), float("nan"), len(lowest),
+                f"lowest accuracy of {self.restarts} × {self.evaluations:,} evaluations on {facts['images']:,} images",
+                better="higher", label="Lowest accuracy that the search found", topic="the lowest accuracy of the search",
+                per_run=tuple(lowest),
+            ),
+        ]  # fmt: skip
+
+    def _effects(self, exam: Exam, answers: Answers, worst: Sequence[str]) -> list[Finding]:
+        """For each edit of the first run's worst tuple: how much accuracy comes back where it alone is left out."""
+        whole = exam.cell(parse(worst[0]))
+        findings = []
+        for place, (edit, rest) in enumerate(zip(worst[0].split(" | "), _without_each(worst[0]))):
+            with_all, without = answers.together(whole, exam.cell(rest))
+            effect = compare(without.score[:1], with_all.score[:1], without.groups)
+            words = parse(edit).words()
+            findings.append(
+                finding(
+                    AUDIT, "edit_effect", answers.model, effect,
+                    f"accuracy without {edit} less that under all of {worst[0]} (first run)", unit="difference",
+                    cells=(whole,), facts={"edit": edit, "place": place, "words": words, "p": effect.p},
+                    label=f"Effect of {words}", topic=f"the effect of {words}",
+                )
+            )  # fmt: skip
+        return findings
+
+    def _random(self, exam: Exam, answers: Answers, tables: Mapping[Cell, Sequence[Rows]]) -> Finding:
+        """How accuracy is spread over random tuples, on the images that were searched."""
+        first, *evolutions = self.searches(exam)
+        values = [np.array([row["value"] for row in rows]) for rows in tables[first]]
+        thresholds = [float(np.quantile(own, QUANTILE, method="lower")) for own in values]
+        passed = [
+            [_passed(tables[cell][run], thresholds[run]) for cell in evolutions] for run in range(len(answers.runs))
+        ]
+        mean = float(np.mean([own.min() for own in values]))
+        clean = answers[exam.clean()]
+        return Finding(
+            AUDIT, "random_worst", answers.model, mean, float("nan"), float("nan"), self.random,
+            f"lowest accuracy of {self.random:,} random tuples on {self.images or len(clean.labels):,} images",
+            better="higher", label="Lowest accuracy of random edits", topic="the worst random edits",
+            per_run=tuple(float(own.min()) for own in values),
+            facts={
+                "quantile": thresholds, "passed": passed, "density": [_density(own) for own in values],
+                "median": [float(np.median(own)) for own in values],
+            },
+        )  # fmt: skip
+
+    def _references(self, exam: Exam, answers: Answers) -> list[Finding]:
+        """The attacks that Volpi & Murino (2019) compare with, table 1."""
+        negative, trial = exam.cell(parse(NEGATIVE)), exam.trial(HueShift())
+        runs = answers.trials(trial)
+        right = np.array(
+            [
+                [np.nan if row is None or row.get("fooled") is None else not row["fooled"] for row in run.rows]
+                for run in runs
+            ],
+            np.float64,
+        )
+        return [
+            accuracy_finding(
+                AUDIT, "negative_accuracy", answers.model, answers[negative], negative, "accuracy on negatives",
+                label="Accuracy on negatives", topic="negatives",
+            ),
+            finding(
+                AUDIT, "hue_accuracy", answers.model, accuracy(right, answers.groups(exam.clean())),
+                f"share of images that none of {HueShift().shifts:,} shifts of hue and saturation fools the model on",
+                better="higher", cells=(exam.clean(),), label="Accuracy under the worst hue of each image",
+                topic="the worst hue of each image",
+            ),
+        ]  # fmt: skip
+
+    def _transfer(self, exam: Exam, answers: Answers, other: Answers) -> Finding:
+        tables = {cell: other.searches(cell) for cell in self.searches(exam)}
+        cell = exam.cell(parse(self._worst(exam, tables, 0)))
+        return accuracy_finding(
+            AUDIT, "transfer_accuracy", answers.model, answers[cell], cell,
+            f"accuracy under the worst edits of {other.model}: {cell.distortion}", facts={"of": other.model},
+            label=f"Accuracy under the worst edits of {other.model}", topic=f"the worst edits of {other.model}",
+        )  # fmt: skip
+
+
+def _without_each(text: str) -> list[Distortion]:
+    """The edits with each of them left out once, in their order."""
+    stages = [parse(one) for one in text.split(" | ")]
+    rests = [(*stages[:place], *stages[place + 1 :]) for place in range(len(stages))]
+    return [Chain(rest) if len(rest) > 1 else rest[0] if rest else Nothing() for rest in rests]
+
+
+def _runs(tables: Mapping[Cell, Sequence[Rows]]) -> int:
+    return len(next(iter(tables.values()), ()))
+
+
+def _minima(rows: Rows) -> np.ndarray:
+    """float [evaluations]: the lowest accuracy so far."""
+    return np.minimum.accumulate([1.0 if row["value"] is None else row["value"] for row in rows])
+
+
+def _passed(rows: Rows, threshold: float) -> int | None:
+    """After how many evaluations a search was below the threshold; None where it never was."""
+    below = np.flatnonzero(_minima(rows) < threshold)
+    return int(below[0]) + 1 if len(below) else None
+
+
+def _thinned(curve: np.ndarray) -> list[tuple[int, float]]:
+    """The curve where it falls, and its last point: (evaluations, accuracy)."""
+    falls = np.flatnonzero(np.diff(curve, prepend=2.0) < 0)
+    points = [(int(at) + 1, float(curve[at])) for at in falls]
+    return [*points, (len(curve), float(curve[-1]))]
+
+
+def _density(values: np.ndarray) -> list[tuple[float, float, int]]:
+    """The number of tuples in bins of equal width over the range of the values: (low, high, count)."""
+    counts, edges = np.histogram(values, bins=min(40, max(5, len(values) // 10)))
+    return [(float(a), float(b), int(n)) for a, b, n in zip(edges[:-1], edges[1:], counts)]

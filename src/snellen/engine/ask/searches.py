@@ -1,0 +1,91 @@
+"""Carrying searches out: one model after the other, each search stored when it ends and continued where it was stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from snellen.data.dataset import Dataset, limited
+from snellen.engine.ask.local import prepare_pass
+from snellen.engine.ask.memory import within_memory
+from snellen.engine.ask.pass_state import PassState, put_on_device, view_of
+from snellen.engine.ask.slides import slides
+from snellen.engine.keep.failures import nan_error
+from snellen.engine.keep.store import Store
+from snellen.engine.plan import Pass, Plan
+from snellen.engine.pools import Pools
+from snellen.engine.progress import Progress
+from snellen.engine.requests.cell import BoundCell
+from snellen.engine.requests.search import Panel
+from snellen.errors import UserError
+from snellen.lazy_torch import torch
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from snellen.models.model import Model
+
+
+def run_searches(
+    plan: Plan, store: Store, progress: Progress, pools: Pools, batch_done: Callable[[], None] = lambda: None
+) -> None:
+    """Carry out every search that the plan found missing, on this machine."""
+    for on in dict.fromkeys(one.cell.on for one in plan.open_searches):
+        cells = tuple(one for one in plan.open_searches if one.cell.on == on)
+        work = prepare_pass(Pass(on, cells, (), frozenset()), plan, {}, pools, store)
+        for one in cells:
+            progress.say(f"{one.subject.name} ({one.subject.run}): {one.cell.distortion}")
+            model = one.subject.model(plan.settings.device)
+            panel = _panel(one, work, model, plan.settings.decoders, batch_done)
+            _carry_out(one, panel, store, progress)
+
+
+def _carry_out(one: BoundCell, panel: Panel, store: Store, progress: Progress) -> None:
+    """One search of one run of a model."""
+    request, journal = one.cell.as_search, store.journal(one.key)
+    progress.start(request.evaluations, "evaluations")
+    done = 0
+
+    def report(now: int) -> None:
+        nonlocal done
+        progress.advance(now - done)
+        done = now
+
+    try:
+        rows = request.run(panel, one.seed, journal, report)
+    finally:
+        progress.stop()
+    store.add_search(one.key, rows)
+    journal.unlink(missing_ok=True)
+
+
+def _panel(one: BoundCell, work: PassState, model: Model, threads: int, batch_done: Callable[[], None]) -> Panel:
+    """The labelled images that the search looks at, on the device, and how the model's answers to them are scored."""
+    data = _looked_at(work.data, one.cell.as_search.samples)
+    (slide,) = slides(data, [range(len(data))], [one.canvas], threads)
+    rows = np.array([row for row, error in enumerate(slide.errors) if not error], np.int64)
+    if not len(rows):
+        raise UserError(f"none of the {len(data)} images that {one.distortion} looks at can be shown")
+    on_canvas = put_on_device(slide, one.canvas, data.samples.labels, work.device)
+    view = view_of(one, on_canvas, replace(work, data=data)).at(rows)
+    labels = on_canvas.targets[torch.from_numpy(rows).to(work.device)]
+
+    def score(pixels: Tensor, places: Tensor) -> Tensor:
+        answers = within_memory(model, model, pixels, work.batch, one.canvas).to(pixels.device)
+        batch_done()
+        reading = one.labels.read(answers, labels[places])
+        if bool(reading.confidence.isnan().any()):
+            raise nan_error(one.subject.name, "of a search", one.distortion)
+        return (reading.pred == labels[places]).float()
+
+    images = on_canvas.images[torch.from_numpy(rows).to(work.device)]
+    return Panel(images, view, score, work.batch[one.canvas])
+
+
+def _looked_at(data: Dataset, samples: int) -> Dataset:
+    """So many of the labelled images, chosen by a hash of their ids."""
+    labelled = data.at(np.flatnonzero(data.samples.labels >= 0))
+    return limited(labelled, samples or None)

@@ -1,0 +1,96 @@
+"""A search for the edits under which a model does worst, as an audit asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from snellen.distort import parse
+from snellen.distort.law import expect_within
+from snellen.engine.requests.search import Panel, SearchRequest
+from snellen.hashing import key_of
+from snellen.notation import text_form
+from snellen.search.algorithms import Algorithm, Evolution, EvolutionThenClimb, RandomSearch
+from snellen.search.history import History
+from snellen.search.image_fitness import ImageFitness
+from snellen.search.run_search import Search
+from snellen.search.space import GeneLaw, Space, space
+
+Rule = Literal["difference", "inverse"]
+
+
+@dataclass(frozen=True)
+class EditSearch(SearchRequest):
+    """Tuples of `length` edits of a `space`, by the `algorithm` `rs`, `es` or `es_climb`, asked about `evaluations` times on
+    `images` of the images (0: all).
+
+    `population`, `mutation` and `selection` are those of the evolution, `genes` the law by which edits are drawn; `restart`
+    is the number of this search among several. The table has a row per evaluation: `edits` and `value`, the accuracy.
+    """
+
+    space: str = "mnist"
+    length: int = 3
+    algorithm: Literal["rs", "es", "es_climb"] = "es"
+    evaluations: int = 1000
+    images: int = 1000
+    population: int = 10
+    mutation: float = 0.1
+    selection: Rule = "difference"
+    genes: GeneLaw = "type"
+    restart: int = 0
+    MOST: ClassVar[int] = 10_000_000
+
+    def __post_init__(self) -> None:
+        expect_within("length", self.length, 1, 1000)
+        expect_within("evaluations", self.evaluations, 1, self.MOST)
+        expect_within("images", self.images, 0, 10**9)
+        expect_within("restart", self.restart, 0, 999)
+        if self.algorithm == "es" and self.evaluations < self.population:
+            raise ValueError(
+                f"expected at least as many evaluations as the population of {self.population}, got {self.evaluations}"
+            )
+        self.proposes()
+
+    __str__ = text_form
+
+    @property
+    def samples(self) -> int:
+        return self.images
+
+    @property
+    def set(self) -> Space:
+        """The space that is searched."""
+        return space(self.space)
+
+    @property
+    def version(self) -> str:
+        """The levels too: a space of the user's may change under its name."""
+        return f"1 {key_of([[one.name, *one.levels] for one in self.set.transformations])}"
+
+    @property
+    def needs(self) -> frozenset[str]:
+        levels = [text for one in self.set.transformations for text in one.levels]
+        return frozenset().union(*(parse(text).needs for text in levels))
+
+    def proposes(self) -> Algorithm:
+        """How its tuples are chosen."""
+        if self.algorithm == "rs":
+            return RandomSearch(self.evaluations, self.genes)
+        if self.algorithm == "es":
+            steps = self.evaluations // self.population - 1
+            return Evolution(self.population, steps, self.mutation, self.selection, self.genes)
+        return EvolutionThenClimb(self.evaluations, self.population, mutation=self.mutation, genes=self.genes)
+
+    def run(
+        self, panel: Panel, seed: int, journal: Path | None, report: Callable[[int], None]
+    ) -> Sequence[Mapping[str, Any]]:
+        fitness = ImageFitness(panel.images, panel.score, panel.view, panel.batch)
+        search = Search(self.set, self.length, self.proposes(), 1000 * seed + self.restart)
+        facts = {**search.facts(), "request": str(self)}
+        result = search.run(fitness, History(facts, journal), report=lambda done, lowest: report(done))
+        return [
+            {"evaluation": number, "edits": " | ".join(edits), "value": value}
+            for number, (edits, value) in enumerate(result.history)
+        ]
