@@ -136,6 +136,14 @@ def test_per_sample_each_image_has_a_tuple_of_its_own():
         assert torch.equal(image[None], apply(edits, hardening.lesson.shown.images[:1]))
 
 
+def test_parts_of_a_batch_have_a_tuple_each_by_turns():
+    hardening = ShiftHardening(Rda(set="mnist", length=3, parts=4), lesson())
+    shown = same_images(hardening, 0)
+    assert len({image.numpy().tobytes() for image in shown}) == 4
+    assert torch.equal(shown[:4], shown[4:8])
+    assert torch.equal(shown[:4], shown[12:])
+
+
 def test_searches_of_one_seed_are_the_same_and_those_of_others_and_later_ones_are_not():
     way = Rsda(length=3, updates=2, evaluations=3)
     first, again = (run(way, lambda step: "none", 6).tuples for _ in range(2))

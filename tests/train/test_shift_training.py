@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+import sys
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -11,13 +12,13 @@ import torch
 from torch import nn
 
 from snellen.cli import main
-from snellen.distort import View
+from snellen.distort import Moving, View
 from snellen.errors import UserError
 from snellen.models.checkpoint import load_state, read_card
 from snellen.models.zoo import NETWORKS, build
 from snellen.search.algorithms import RandomSearch
 from snellen.search.run_search import Search
-from snellen.search.space import SPACES
+from snellen.search.space import SPACES, Space, Transformation
 from snellen.train import Recipe, train
 from snellen.train.device_dataset import Memory, remember
 from snellen.train.normalise import Normalise
@@ -160,6 +161,40 @@ def plain(classes):
     )  # fmt: skip
 
 
+@dataclass(frozen=True)
+class Right(Moving):
+    """Moves pixels one to the right, and black in."""
+
+    def __call__(self, images, view):
+        return torch.nn.functional.pad(images, (1, 0))[..., :-1]
+
+    def move(self, maps, view):
+        return torch.nn.functional.pad(maps, (1, 0))[..., :-1]
+
+
+def test_what_an_edit_moves_in_from_outside_does_not_count(monkeypatch):
+    monkeypatch.setattr("snellen.train.shift.edit_batch.distortion_of", lambda edits: Right())
+    labels = torch.tensor([[[3, 4], [5, -100]]], dtype=torch.int16)
+    images = labels.clamp(min=0).to(torch.uint8)[:, None].repeat(1, 3, 1, 1)
+    _, maps = edit_batch(("right()",), images, labels, View(np.arange(1, dtype=np.uint64)))
+    assert maps.tolist() == [[[-100, 3], [-100, 5]]]
+    assert maps.dtype == labels.dtype
+
+
+def test_another_set_of_the_same_name_is_another_training(tmp_path, bars, monkeypatch):
+    def mine(*texts):
+        made = Space("mine.yaml", (Transformation("mine", tuple(texts)),))
+        monkeypatch.setattr(sys.modules["snellen.search.space"], "space", lambda name: made)
+
+    mine("red(4)", "blue(4)")
+    recipe, data = Recipe(epochs=1, batch_size=16, robust="rda(set='mine.yaml', length=1)"), bars(32)
+    (first,) = train(recipe, data, tmp_path)
+    assert train(recipe, data, tmp_path) == [first]
+    mine("red(4)", "green(4)")
+    with pytest.raises(UserError, match="edit_set"):
+        train(recipe, data, tmp_path)
+
+
 def test_a_network_trained_by_esda_stands_the_worst_tuple_of_a_fresh_search_better(tmp_path, bars, monkeypatch):
     monkeypatch.setitem(NETWORKS, "plain", plain)
     data, test = bars(300), remember(bars(120, seed=1), torch.device("cpu"))
@@ -185,12 +220,14 @@ def test_a_network_trained_by_esda_stands_the_worst_tuple_of_a_fresh_search_bett
 @pytest.mark.parametrize(
     ("robust", "message"),
     [
-        ("esda(set=cifra10)", "unknown set of transformations 'cifra10'; did you mean 'cifar10'"),
+        ("esda(set=cifra10)", "unknown space 'cifra10'; did you mean 'cifar10'"),
         ("esda(length=0)", "esda: expected length of at least 1, got 0"),
         ("esda(population=3)", "esda: expected an even population, got 3"),
         ("rsda(evaluations=0)", "rsda: expected tries"),
         ("esda(every=0)", "esda: expected every of at least 1, got 0"),
         ("esda(unit=image)", "unit"),
+        ("rda(unit=sample, parts=4)", "rda: expected unit=batch with parts=4"),
+        ("rda(parts=0)", "rda: expected parts of at least 1, got 0"),
         ("ada(steps=-1)", "ada: expected steps of at least 0, got -1"),
         ("edsa", "did you mean 'esda'"),
     ],

@@ -21,7 +21,7 @@ from snellen.train.recipe import Recipe
 from snellen.train.request import TrainRequest
 from snellen.train.robust import Way, parse_robust
 from snellen.train.shift.tuple_set import WorstTuple, fingerprint_of, read_tuples
-from snellen.train.shift.ways import Searching
+from snellen.train.shift.ways import Rda, Searching
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +57,7 @@ class Sources:
             "partner": partner.fingerprint if partner is not None else None,
             "init": start.fingerprint if start is not None else None,
             "groups": groups.fingerprint if groups is not None else None,
+            "edit_set": way.fingerprint if isinstance(way, Rda) else None,
             "start_set": fingerprint_of(tuples) if tuples is not None else None,
         }
         return cls(

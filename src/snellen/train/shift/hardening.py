@@ -56,9 +56,11 @@ class ShiftHardening:
         """The images uint8 [B, 3, H, W] of a batch edited, and their labels; `rows` are their places in the data."""
         random = np.random.default_rng([self.lesson.seed, step, _BATCH])
         view = self._view(rows, step, images.device)
-        if self.way.unit == "batch":
-            return edit_batch(self._draw(random), images, labels, view)
-        return edit_samples([self._draw(random) for _ in range(len(images))], images, labels, view)
+        parts = len(images) if self.way.unit == "sample" else self.way.parts
+        tuples = [self._draw(random) for _ in range(parts)]
+        if parts == 1:
+            return edit_batch(tuples[0], images, labels, view)
+        return edit_samples([tuples[row % parts] for row in range(len(images))], images, labels, view)
 
     def after(self, step: int, network: nn.Module) -> None:
         """Search, where it is time after this update, and append what was found."""

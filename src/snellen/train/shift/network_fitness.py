@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from snellen.distort import View
-from snellen.distort.chain import moved
 from snellen.lazy_torch import torch
 from snellen.search.fitness import Edits
-from snellen.search.image_fitness import ImageFitness, distortion_of
+from snellen.search.image_fitness import ImageFitness
 from snellen.train.device_dataset import Memory
 from snellen.train.mixing import IGNORE
+from snellen.train.shift.edit_batch import move_labels
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -62,8 +62,7 @@ class PixelFitness(ImageFitness):
         ]  # weights may sum to a rounding error over 1
 
     def edit(self, edits: Edits, rows: np.ndarray) -> Tensor:
-        maps = self.maps[self._on_device(rows)]
-        self.moved_maps.append(moved(distortion_of(edits), maps, self.view.at(rows)))
+        self.moved_maps.append(move_labels(edits, self.maps[self._on_device(rows)], self.view.at(rows)))
         return super().edit(edits, rows)
 
     def _score(self, images: Tensor, rows: Tensor) -> Tensor:

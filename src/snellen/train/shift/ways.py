@@ -6,7 +6,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from snellen.errors import UserError, unknown
+from snellen.errors import UserError
+from snellen.hashing import key_of
 from snellen.notation import build, expect_at_most, read, text_form
 
 if TYPE_CHECKING:
@@ -25,16 +26,20 @@ class Rda:
 
     `set` is what tuples are made of, `length` their number of edits, `genes` the law of an edit: by `type`, then level, as the
     published code draws, or by `object`. `unit` is what gets a tuple of its own: the whole `batch`, as in the published code,
-    or each `sample`, as algorithm 3 is written.
+    or each `sample`, as algorithm 3 is written; between them `parts`, so many parts of a batch, which cost less than samples.
     """
 
     set: str = "cifar10"
     length: int = 5
     unit: Literal["batch", "sample"] = "batch"
     genes: GeneLaw = "type"
+    parts: int = 1
 
     def __post_init__(self) -> None:
         _expect_from(1, 1000, length=self.length)
+        _expect_from(1, 10**6, parts=self.parts)
+        if self.unit == "sample" and self.parts != 1:
+            raise ValueError(f"expected unit=batch with parts={self.parts}: samples are the smallest parts there are")
         self.space()
 
     def __str__(self) -> str:
@@ -43,6 +48,13 @@ class Rda:
     def space(self) -> Space:
         """What tuples are made of; UserError where a training cannot show its edits."""
         return space_of(self.set)
+
+    @property
+    def fingerprint(self) -> str | None:
+        """What tells a user's set from another of that name; None for the published ones."""
+        from snellen.search.space import SPACES
+
+        return None if self.set in SPACES else key_of([list(one.levels) for one in self.space().transformations])
 
 
 @dataclass(frozen=True)
@@ -126,13 +138,12 @@ def parse_shift(text: str) -> Rda:
 
 def space_of(name: str) -> Space:
     """The set of transformations of a name, every edit of which a training can show."""
-    from snellen.search.space import SPACES
+    from snellen.search.space import space
 
-    if name not in SPACES:
-        raise unknown("set of transformations", name, SPACES)
-    for one in SPACES[name].transformations:
+    chosen = space(name)
+    for one in chosen.transformations:
         check_edit(one.levels[0], f"set '{name}'")
-    return SPACES[name]
+    return chosen
 
 
 def check_edit(text: str, source: str) -> None:
