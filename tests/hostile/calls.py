@@ -212,6 +212,13 @@ def card_memory(folder: Path) -> object:
     return None if card is None else (card.to_json(), card.fill, str(card.canvas), hash(card.classes))
 
 
+def tuples(folder: Path) -> object:
+    from snellen.train.shift.tuple_set import fingerprint_of, pool_of, read_tuples
+
+    stored = read_tuples(folder / "esda.transformations.json")
+    return fingerprint_of(stored), pool_of(stored, "merge")
+
+
 def grid(folder: Path) -> object:
     from snellen.train.grid import read_grid
     from snellen.train.recipe import Recipe

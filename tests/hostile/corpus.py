@@ -20,6 +20,7 @@ from snellen.models.card_memory import remember_card
 from snellen.models.checkpoint import save_checkpoint
 from snellen.models.zoo import build as build_network
 from snellen.train import train
+from snellen.train.shift.tuple_set import WorstTuple, write_tuples
 
 SMALL = "size=16&object_size=0.5..0.7"
 DATA = "phantom:test?size=16&n=12"
@@ -186,6 +187,10 @@ def lists(root: Path) -> None:
     (folder / "space.yaml").write_text(
         "brightness: [0.8, 1.1]\nrotate: {from: -15, to: 15, count: 11}\n'occlude({}, black)': [0.1, 0.2]\ninvert:\n"
     )
+    found = [
+        WorstTuple(number, 10 * number, number / 2, ("red(4)", f"contrast({number})"), 0.5) for number in range(1, 4)
+    ]
+    write_tuples(folder / "esda.transformations.json", "cifar10", found)
     groups = [f"{name},{'round' if number % 2 else 'sharp'}" for number, name in enumerate(classes)]
     (folder / "classes.csv").write_text("\n".join(["class,group", *groups]) + "\n")
     decisions = [f"{sample},accept," for sample in samples.ids] + [f"{samples.ids[0]}x,reject,blurred"]

@@ -86,6 +86,7 @@ READERS: Mapping[str, Reader] = {
     "training, again": Reader("training", ("state/*.pt",), calls.training_again, writes=True),
     "building, again": Reader("building", (".part/.pool/*", ".part/*.json"), calls.building_again, writes=True),
     "card memory": Reader("memory", ("cards/*.json",), calls.card_memory),
+    "set of tuples": Reader("lists", ("*.transformations.json",), calls.tuples),
     "grid": Reader("lists", ("grid.yaml",), calls.grid),
     "space": Reader("lists", ("space.yaml",), calls.space),
     "run": Reader("run", _RUN, calls.stored_tables, 1.5, names=True),

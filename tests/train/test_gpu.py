@@ -42,19 +42,23 @@ def test_it_learns_on_a_gpu(tmp_path, bars):
     assert read_card(path)["accuracy"] >= 0.9
 
 
-def test_the_same_seed_gives_the_same_weights_on_a_gpu_stopped_or_not(tmp_path, bars, monkeypatch):
+ROBUST = ("none", "rda", "esda(updates=9, images=100, steps=2)", "ada(updates=5, steps=3, size=100)")
+
+
+@pytest.mark.parametrize("robust", ROBUST)
+def test_the_same_seed_gives_the_same_weights_on_a_gpu_stopped_or_not(tmp_path, bars, monkeypatch, robust):
     monkeypatch.setattr("snellen.train.state._SHARE", 1e9)
 
     def stop(progress):
         if progress.epoch == 2:
             raise KeyboardInterrupt
 
-    data = bars(256)
-    (first,) = train(RECIPE, data, tmp_path / "a", device="cuda")
-    (second,) = train(RECIPE, data, tmp_path / "b", device="cuda")
+    data, recipe = bars(256), replace(RECIPE, robust=robust, mix="none" if robust.startswith("ada") else RECIPE.mix)
+    (first,) = train(recipe, data, tmp_path / "a", device="cuda")
+    (second,) = train(recipe, data, tmp_path / "b", device="cuda")
     with pytest.raises(KeyboardInterrupt):
-        train(RECIPE, data, tmp_path / "c", device="cuda", progress=stop)
-    (third,) = train(RECIPE, data, tmp_path / "c", device="cuda")
+        train(recipe, data, tmp_path / "c", device="cuda", progress=stop)
+    (third,) = train(recipe, data, tmp_path / "c", device="cuda")
     assert same(first, second)
     assert same(first, third)
 

@@ -42,6 +42,7 @@ def print_runs(paths: Sequence[Path], *, as_json: bool, quiet: bool) -> None:
     """What each run reached, and how to audit them."""
     from snellen.cli.printing import print_table
     from snellen.models.checkpoint import read_card
+    from snellen.train.shift.tuple_set import table_of
 
     cards = {str(path): read_card(path) for path in paths}
     if as_json:
@@ -52,6 +53,11 @@ def print_runs(paths: Sequence[Path], *, as_json: bool, quiet: bool) -> None:
             for path, card in cards.items()
         ]  # fmt: skip
         print_table([("run", "accuracy", "best", "time"), *rows])
+        for path, card in cards.items():
+            if card.get("transformations"):
+                show()
+                show(f"worst edits of {Path(path).stem}, as searches appended them:")
+                print_table(table_of(card["transformations"], path))
         show()
         show(f"snellen audit {paths[0].stem.rpartition('-')[0]}='{paths[0].parent}/*.safetensors' --data …")
 

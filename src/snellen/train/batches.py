@@ -11,6 +11,7 @@ from snellen.train.augment import Augment
 from snellen.train.device_dataset import Memory
 from snellen.train.draws import Draws
 from snellen.train.groupdro import Groupdro, Grouped, balanced_rows
+from snellen.train.hardening import Hardening
 from snellen.train.mixing import IGNORE, parse_mix
 from snellen.train.normalise import Units
 from snellen.train.recipe import Recipe
@@ -28,6 +29,7 @@ class Feed:
 
     `partner` holds the second images of the reformulated objective; without it they come from the same images in
     another order. `units` restates them where they are normalised by statistics of their own: such batches are floats.
+    `hardening` changes the images before they are mirrored and cropped, where searches show them too; not the partners.
     """
 
     recipe: Recipe
@@ -35,6 +37,7 @@ class Feed:
     mean: list[float]
     partner: Memory | None = None
     units: Units | None = None
+    hardening: Hardening | None = None
 
     @property
     def per_epoch(self) -> int:
@@ -59,12 +62,15 @@ class Feed:
         mix = parse_mix(recipe.mix)
         reformulated = recipe.objective == "reformulated"
         second = (self.partner or self.shown).images if reformulated else None
-        rows = self._order(draws).to(device)
+        order = self._order(draws)
+        rows = order.to(device)
         others = None if second is None else _rows_of(len(second), len(rows), draws.partner).to(device)
         first = epoch * self.per_epoch
         for step in range(first, min(first + self.per_epoch, self.steps)):
             at = slice((step - first) * recipe.batch_size, (step - first + 1) * recipe.batch_size)
             images, labels = self.shown.images[rows[at]], self.shown.labels[rows[at]]
+            if self.hardening is not None:
+                images, labels = self.hardening.change(step, order[at].numpy(), images, labels)
             if labels.ndim > 1:
                 images, labels = augment(images, draws.order, maps=labels, ignore=IGNORE)
                 labels = labels.long()

@@ -45,7 +45,7 @@ class Start:
         if missing or foreign:
             problem = f"lacks '{missing[0]}'" if missing else f"has the unknown '{foreign[0]}'"
             raise UserError(f"'{self.path}' does not fit this network: it {problem}; is it of another architecture?")
-        head = _head(network)
+        head = last_layer(network)
         before = tuple(self.card.get("classes") or ())
         other = [n for n in own if n in self.weights and own[n].shape != self.weights[n].shape]
         renewed = {n for n in own if n.rpartition(".")[0] == head} if other or (before and before != classes) else set()
@@ -62,7 +62,7 @@ class Start:
         return f"'{self.path}' knows {count} other classes: {reset}"
 
 
-def _head(network: nn.Module) -> str:
+def last_layer(network: nn.Module) -> str:
     """The name of the last layer with weights."""
     layers = (torch.nn.Linear, torch.nn.Conv2d)
     return [name for name, part in network.named_modules() if isinstance(part, layers)][-1]

@@ -10,32 +10,37 @@ from __future__ import annotations
 import contextlib
 import math
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from snellen.errors import UserError
 from snellen.lazy_torch import torch
-from snellen.models.device import precision_on
 from snellen.models.zoo import build
+from snellen.train.ada import Ada, AdaHardening
 from snellen.train.batches import Feed
 from snellen.train.device_dataset import Memory
 from snellen.train.draws import Draws, seed_globally
 from snellen.train.groupdro import Groupdro, Grouped, Groups, GroupWeights
+from snellen.train.hardening import Hardening, Lesson
 from snellen.train.init_from import Start
 from snellen.train.mixing import IGNORE, Targets, majority_loss, mixed_loss
 from snellen.train.normalise import Normalise
 from snellen.train.optimiser import make_optimiser
 from snellen.train.pgd import Pgd
+from snellen.train.precision import autocast
 from snellen.train.prefetch import ahead
 from snellen.train.processes import Team
 from snellen.train.recipe import Recipe
-from snellen.train.robust import parse_robust
-from snellen.train.schedule import parse_schedule
+from snellen.train.robust import Way, parse_robust
+from snellen.train.schedule import Late
+from snellen.train.shift.ways import Rda
 from snellen.train.state import Saver
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
+
+    from snellen.train.shift.tuple_set import WorstTuple
 
 
 @dataclass(frozen=True)
@@ -58,7 +63,7 @@ class Job:
     """What one run learns from: `judged` are the images its accuracy is measured on, after every `every` epochs.
 
     `partner` is normalised by `partner_normalise`, where that is given, instead of `normalise`.
-    `groups` are those of the images shown, where the recipe weighs groups.
+    `groups` are those of the images shown, where the recipe weighs groups; `tuples` the edits that a hardening begins with.
     """
 
     recipe: Recipe
@@ -72,15 +77,18 @@ class Job:
     compile: bool = False
     partner_normalise: Normalise | None = None
     groups: Groups | None = None
+    tuples: Sequence[WorstTuple] = ()
 
 
 @dataclass(frozen=True)
 class Callbacks:
-    """Called during a run: `epoch` after each one (progress and its row of the history), `best` with the best network yet."""
+    """Called during a run: `epoch` after each one (progress and its row of the history), `best` with the best network yet,
+    `tuples` with those to train on, at the beginning and whenever a search appended one."""
 
     epoch: Callable[[Progress, dict[str, Any]], None] = lambda progress, row: None
     best: Callable[[nn.Module, dict[str, Any]], None] = lambda network, row: None
     notice: Callable[[str], None] = lambda text: None
+    tuples: Callable[[Sequence[WorstTuple]], None] = lambda tuples: None
 
 
 def fit(
@@ -90,7 +98,8 @@ def fit(
 
     The row holds epoch, loss, rate (of the last step), accuracy (None where not measured), seconds, and the loss
     against the majority label (diversity) and both labels (mix_diversity), without smoothing. Where groups are weighed it
-    holds worst_group_loss, and the last one `groups`: each one's images, weight and loss.
+    holds worst_group_loss, and the last one `groups`: each one's images, weight and loss. Where a hardening acts it holds
+    hardening_seconds (those of searches or ascents), and the last one `hardening`: what the card says of it.
     """
     device = team.device
     with (
@@ -105,8 +114,11 @@ def _fit(job: Job, team: Team, callbacks: Callbacks, saver: Saver | None) -> tup
     recipe, device = job.recipe, team.device
     normalise = job.normalise.on(device)
     units = job.normalise.units(job.partner_normalise, device) if job.partner_normalise is not None else None
-    feed = Feed(recipe, job.shown, [255 * level for level in job.normalise.mean], job.partner, units)
-    way, schedule = parse_robust(recipe.robust), parse_schedule(recipe.schedule)
+    mean = [255 * level for level in job.normalise.mean]
+    way, feed = parse_robust(recipe.robust), Feed(recipe, job.shown, mean, job.partner, units)
+    schedule = recipe.rates(feed.per_epoch)
+    hardening = _hardening(way, job, feed, team, callbacks)
+    feed = replace(feed, hardening=hardening)
 
     seed_globally(device, recipe.seed, -1)
     network = build(recipe.arch, len(job.classes))
@@ -116,6 +128,8 @@ def _fit(job: Job, team: Team, callbacks: Callbacks, saver: Saver | None) -> tup
     optimiser = make_optimiser(recipe, network)
     history: list[dict[str, Any]] = []
     weighed = GroupWeights.of(way, job.groups, device) if isinstance(way, Groupdro) and job.groups is not None else None
+    if isinstance(schedule, Late) and schedule.start >= feed.steps:
+        callbacks.notice(f"the rate never decays: searches hold it until update {schedule.start:,} of {feed.steps:,}")
     if saver is not None and (state := saver.load()) is not None:
         with saver.restoring():
             network.load_state_dict(state["model"])
@@ -123,6 +137,10 @@ def _fit(job: Job, team: Team, callbacks: Callbacks, saver: Saver | None) -> tup
             history = state["history"]
             if weighed is not None:
                 weighed.logs = state["groups"].reshape(weighed.logs.shape).to(device)
+            if hardening is not None:
+                hardening.restore(state["robust"])
+    if hardening is not None:
+        hardening.begin()
     learner = team.join(compiled(network, device) if job.compile else network)
 
     def logits_of(model: nn.Module, images: Tensor) -> Tensor:
@@ -134,7 +152,7 @@ def _fit(job: Job, team: Team, callbacks: Callbacks, saver: Saver | None) -> tup
         began = time.perf_counter()
         seed_globally(device, recipe.seed, epoch, team.rank)
         draws = Draws.of(recipe.seed, epoch)
-        losses = []
+        losses, acting = [], 0.0
         if weighed is not None:
             weighed.restart()
         for step, images, targets in ahead(feed.epoch(epoch, draws), device):
@@ -154,6 +172,10 @@ def _fit(job: Job, team: Team, callbacks: Callbacks, saver: Saver | None) -> tup
             loss.backward()
             optimiser.step()
             losses.append(_three(loss, logits, targets, recipe))
+            if hardening is not None:
+                start = time.perf_counter()
+                hardening.after(step, network)
+                acting += time.perf_counter() - start
 
         batch_losses = team.mean(torch.stack(losses)).cpu()  # read once per epoch: a GPU need not wait after each batch
         _stop_if_lost(batch_losses[:, 0].tolist(), _share_lost(network, team), epoch + 1, recipe, saver)
@@ -161,6 +183,8 @@ def _fit(job: Job, team: Team, callbacks: Callbacks, saver: Saver | None) -> tup
         row = {"epoch": done, **row, "rate": rate, "accuracy": None}
         if weighed is not None:
             row["worst_group_loss"] = weighed.worst_loss()
+        if hardening is not None:
+            row["hardening_seconds"] = round(acting, 3)
         if team.leads and job.judged is not None and (done % job.every == 0 or done == feed.epochs):
             row["accuracy"] = accuracy(network, job.judged, job.normalise)
             before = max((past["accuracy"] for past in history if past["accuracy"] is not None), default=-1.0)
@@ -174,11 +198,31 @@ def _fit(job: Job, team: Team, callbacks: Callbacks, saver: Saver | None) -> tup
                 state = {"model": network.state_dict(), "optimiser": optimiser.state_dict(), "history": history}
                 if weighed is not None:
                     state["groups"] = weighed.logs
+                if hardening is not None:
+                    state["robust"] = hardening.state()
                 saver.save(done, state, last=done == feed.epochs)
             callbacks.epoch(Progress(recipe.name, done, feed.epochs, row["loss"], row["accuracy"], left), row)
     if weighed is not None:
         history[-1]["groups"] = weighed.summary()
+    if hardening is not None:
+        history[-1]["hardening"] = hardening.facts()
     return network.eval(), history
+
+
+def _hardening(way: Way | None, job: Job, feed: Feed, team: Team, callbacks: Callbacks) -> Hardening | None:
+    """What changes the images of this run, where its recipe asks for that."""
+    if not isinstance(way, Rda | Ada):
+        return None
+    red, green, blue = feed.mean
+    lesson = Lesson(
+        shown=job.shown, normalise=job.normalise.on(team.device), mean=(red, green, blue), seed=job.recipe.seed,
+        steps=feed.steps, per_epoch=feed.per_epoch, batch_size=job.recipe.batch_size, team=team,
+    )  # fmt: skip
+    if isinstance(way, Ada):
+        return AdaHardening(way, lesson)
+    from snellen.train.shift.hardening import ShiftHardening  # searches are imported where there are some
+
+    return ShiftHardening(way, lesson, job.tuples, callbacks.tuples if team.leads else lambda tuples: None)
 
 
 def accuracy(network: nn.Module, judged: Memory, normalise: Normalise, batch_size: int = 500) -> float:
@@ -200,11 +244,6 @@ def compiled(network: nn.Module, device: torch.device) -> nn.Module:
     """The network compiled; on a GPU with its kernels recorded as a graph, since launching them one by one takes longer."""
     module = torch.compile(network, mode="reduce-overhead" if device.type == "cuda" else "default")
     return module  # type: ignore[return-value]
-
-
-def autocast(device: torch.device) -> Any:
-    """bf16 on a GPU that has it, else float32: on a CPU bf16 crashes some machines."""
-    return torch.autocast(device.type, torch.bfloat16, enabled=precision_on(device) == "bf16")
 
 
 @contextlib.contextmanager

@@ -7,6 +7,7 @@ from typing import Any
 
 from snellen.errors import UserError, unknown
 from snellen.settings_file import blame, read_settings
+from snellen.train.protocols import protocol_of, with_shift
 from snellen.train.recipe import Recipe
 
 PRESETS: dict[str, dict[str, Any]] = {
@@ -62,10 +63,15 @@ OLD_NAMES = {
 def preset(name: str | None, **settings: Any) -> Recipe:
     """The recipe of a preset, or of a YAML file of settings, with some settings changed (None leaves one as it is).
 
-    A length in epochs takes the place of the preset's in updates.
+    A length in epochs takes the place of the preset's in updates. With `robust="esda"` (`rda`, `rsda`) the presets of Volpi &
+    Murino (2019) set what is not given to what it is there.
     """
     values, where = _settings(name)
     changes = {key: value for key, value in settings.items() if value is not None}
+    protocol = protocol_of(OLD_NAMES.get(name or "", name or ""))
+    if protocol is not None and "robust" in changes:
+        values = with_shift(protocol, values, changes)
+        changes["robust"] = values["robust"]
     if "epochs" in changes and "updates" not in changes:
         values.pop("updates", None)
     below, above = Recipe.checked(values, where), Recipe.checked(changes)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from snellen.extras import import_package
 from snellen.lazy_torch import torch
@@ -12,6 +13,10 @@ from snellen.models.device import choose_device
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
+
+
+T = TypeVar("T")
+PURPOSE = "training in several processes"
 
 
 @dataclass(frozen=True)
@@ -55,12 +60,28 @@ class Team:
         averaged: Tensor = self.accelerator.reduce(values, "mean")
         return averaged
 
+    def gather(self, values: Tensor) -> Tensor:
+        """The values [n, …] of all processes, as many of each, one after the other."""
+        if self.size == 1:
+            return values
+        together: Tensor = self.accelerator.gather(values.contiguous())
+        return together
+
+    def from_leader(self, make: Callable[[], T]) -> T:
+        """What `make` gives in the process that leads, in all of them: small things, carried as bytes."""
+        if self.size == 1:
+            return make()
+        parcel = [make() if self.leads else None]
+        import_package("accelerate", PURPOSE).utils.broadcast_object_list(parcel)
+        (value,) = parcel
+        return cast(T, value)
+
 
 def assemble(device: str | None) -> Team:
     """The team this process was launched in."""
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
         return Team(choose_device(device))
-    accelerate = import_package("accelerate", "training in several processes")
+    accelerate = import_package("accelerate", PURPOSE)
     on_cpu = device == "cpu" or not torch.cuda.is_available()
     accelerator = accelerate.Accelerator(cpu=on_cpu, mixed_precision="no")
     return Team(accelerator.device, accelerator.process_index, accelerator.num_processes, accelerator)

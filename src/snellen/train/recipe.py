@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from snellen.errors import UserError
 from snellen.request import Request, setting, settings_of
+
+if TYPE_CHECKING:
+    from snellen.train.schedule import Schedule
 
 
 @dataclass(frozen=True)
@@ -25,7 +28,9 @@ class Recipe(Request):
     )
     resize_partner: bool = setting("resize a smaller partner instead of padding it with zeros", False)
     robust: str = setting(
-        "train against an attack, 'pgd(radius=0.03)', or for the worst group, 'groupdro(groups=label*scene)'", "none"
+        "train against an attack, 'pgd(radius=0.03)', shifts, 'esda(set=cifar10)', rda, rsda, ada, or for the worst group, "
+        "'groupdro(groups=label*scene)'",
+        "none",
     )
     epochs: int = setting("number of epochs", 10, at_least=1, at_most=10**6)
     updates: int | None = setting("number of steps, instead of epochs", at_least=1, at_most=10**9)
@@ -51,20 +56,22 @@ class Recipe(Request):
 
     def __post_init__(self) -> None:
         from snellen.models.zoo import check_name  # not above: --help lists these settings and should be fast
+        from snellen.train.ada import Ada
         from snellen.train.groupdro import Groupdro
         from snellen.train.mixing import parse_mix
         from snellen.train.robust import parse_robust
-        from snellen.train.schedule import parse_schedule
 
         super().__post_init__()
         check_name(self.arch)
         parse_mix(self.mix)
-        parse_schedule(self.schedule)
         way = parse_robust(self.robust)
+        self.rates(1)
         if self.objective == "reformulated" and name_in(self.mix) == "none":
             raise UserError("the reformulated objective needs a mix; for example --mix cutmix")
         if isinstance(way, Groupdro) and name_in(self.mix) != "none":
             raise UserError(f"groupdro weighs groups, but images of '{self.mix}' belong to two; leave --mix out")
+        if isinstance(way, Ada) and (name_in(self.mix) != "none" or self.resized or self.jitter):
+            raise UserError("ada's images lie between grey levels; leave --mix, --resized and --jitter out")
         if self.nesterov and not (self.optimiser == "sgd" and self.momentum > 0):
             raise UserError("nesterov needs the optimiser sgd and a momentum above 0")
 
@@ -76,9 +83,23 @@ class Recipe(Request):
 
     def rate(self, step: int, steps: int, per_epoch: int = 1) -> float:
         """The learning rate of a step."""
-        from snellen.train.schedule import parse_schedule
+        return self.lr * self.rates(per_epoch)(step, steps, per_epoch)
 
-        return self.lr * parse_schedule(self.schedule)(step, steps, per_epoch)
+    def rates(self, per_epoch: int) -> Schedule:
+        """The schedule, begun after the last search where it asks for that."""
+        from snellen.train.robust import parse_robust
+        from snellen.train.schedule import AfterSearches, Late, parse_schedule
+        from snellen.train.shift.ways import Searching
+
+        schedule = parse_schedule(self.schedule)
+        if not isinstance(schedule, AfterSearches):
+            return schedule
+        way = parse_robust(self.robust)
+        if not isinstance(way, Searching) or way.searches is None:
+            raise UserError(
+                "the schedule after_searches needs a last search; for example --robust 'esda(searches=100)'"
+            )
+        return Late(schedule, way.hold(per_epoch))
 
 
 def differing(before: Mapping[str, Any], wanted: Mapping[str, Any]) -> str | None:

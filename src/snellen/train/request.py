@@ -64,6 +64,13 @@ class TrainRequest(RecipeChoice):
     all take it."""
 
     data: DataLike | None = setting("dataset to train on; see `snellen list data`", metavar="DATA")
+    protocol: Literal["mnist", "cifar10", "camvid"] | None = setting(
+        "training of Volpi & Murino (2019): its network, recipe and, with --robust rda, rsda or esda, their settings",
+        once=True,
+    )
+    scale: float = setting(
+        "shorten the protocol: share of its length and its searches", 1.0, above=0, at_most=1, once=True
+    )
     groups: str | None = setting("columns that make groupdro's groups: 'label*scene'", metavar="COLUMNS", once=True)
     out: Path | None = setting("folder for the checkpoints; default models/ARCH-MIX", metavar="DIR")
     runs: int = setting("number of runs, which differ in seed", 1, at_least=1, at_most=10_000)
@@ -86,6 +93,8 @@ class TrainRequest(RecipeChoice):
             raise UserError(
                 f"--groups {self.groups} needs --robust groupdro beside it; a Recipe names its groups itself"
             )
+        if self.scale != 1 and self.protocol is None:
+            raise UserError(f"--scale {self.scale:g} shortens a protocol; add --protocol mnist, cifar10 or camvid")
         if self.data is None or self.data == "":
             raise UserError("no data given; for example: --data folder:photos (see `snellen list data`)")
         if self.partner is not None and self.how.objective != "reformulated":
@@ -129,6 +138,13 @@ def _resolve(cls: type[R], values: Mapping[str, Any], file: Path | None) -> R:
         from snellen.train.groupdro import with_groups
 
         changes["robust"] = with_groups(changes.get("robust"), groups)
+    if settings.get("protocol") is not None:
+        from snellen.train.protocols import protocol_settings
+
+        if base is not None:
+            raise UserError(f"--protocol {settings['protocol']} names the recipe itself; leave --recipe out")
+        base = Recipe(**protocol_settings(settings["protocol"], settings.get("scale", 1.0), changes))
+        return cls(**settings, recipe=base)
     recipe = replace(base, **changes) if isinstance(base, Recipe) else preset(base, **changes)
     return cls(**settings, recipe=recipe)
 

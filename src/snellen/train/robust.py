@@ -1,18 +1,30 @@
-"""Training that hardens: against an attack (the batch is moved to where the network fails), or for the worst group."""
+"""Training that hardens: against an attack, against shifts of the images, or for the worst group."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeAlias
 
 from snellen.errors import unknown
+from snellen.train.ada import Ada, parse_ada
 from snellen.train.groupdro import Groupdro, parse_groupdro
 from snellen.train.pgd import Pgd, parse_pgd
+from snellen.train.shift.ways import Rda, parse_shift
 
-WAYS: dict[str, Callable[[str], Pgd | Groupdro]] = {"pgd": parse_pgd, "groupdro": parse_groupdro}
+Way: TypeAlias = Pgd | Groupdro | Rda | Ada
+
+WAYS: dict[str, Callable[[str], Way]] = {
+    "pgd": parse_pgd,
+    "groupdro": parse_groupdro,
+    "rda": parse_shift,
+    "rsda": parse_shift,
+    "esda": parse_shift,
+    "ada": parse_ada,
+}
 
 
-def parse_robust(text: str) -> Pgd | Groupdro | None:
-    """The way that a text such as `pgd(radius=0.03)` or `groupdro(groups=scene)` names; None for `none`."""
+def parse_robust(text: str) -> Way | None:
+    """The way that a text such as `pgd(radius=0.03)`, `groupdro(groups=scene)` or `esda(set=cifar10)` names; None for `none`."""
     if text == "none":
         return None
     name = text.partition("(")[0].strip()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -26,6 +26,9 @@ from snellen.train.processes import Team, assemble
 from snellen.train.recipe import Recipe
 from snellen.train.request import TrainRequest, resolve_training
 from snellen.train.resume import difference
+from snellen.train.robust import parse_robust
+from snellen.train.shift.tuple_set import ENDING, WorstTuple, write_tuples
+from snellen.train.shift.ways import Rda
 from snellen.train.sources import Sources
 from snellen.train.state import Saver
 from snellen.version import __version__
@@ -149,7 +152,7 @@ def _job(request: TrainRequest, sources: Sources, team: Team, listener: Listener
     job = Job(
         recipe=recipe, shown=shown, classes=sources.data.classes, normalise=normalise,
         judged=held_out if held_out is not None else test, partner=second, start=start, every=request.every,
-        compile=request.compile, partner_normalise=theirs, groups=groups,
+        compile=request.compile, partner_normalise=theirs, groups=groups, tuples=sources.tuples,
     )  # fmt: skip
     return job, test
 
@@ -179,6 +182,7 @@ class _Place:
             "device": team.device.type,
             "torch": torch.__version__,
             "snellen": __version__,
+            **({"protocol": self.request.protocol, "scale": self.request.scale} if self.request.protocol else {}),
             **self.facts(job),
         }
 
@@ -200,9 +204,13 @@ def _run(job: Job, team: Team, place: _Place, listener: Listener) -> None:
         if listener.progress is not None:
             listener.progress(done)
 
+    def tuples(rows: Sequence[WorstTuple]) -> None:
+        way = parse_robust(job.recipe.robust)
+        write_tuples(path.with_name(path.stem + ENDING), way.set if isinstance(way, Rda) else "", rows)
+
     tell = listener.notice or (lambda text: None)
     try:
-        network, history = fit(job, team, Callbacks(epoch, best, tell), saver)
+        network, history = fit(job, team, Callbacks(epoch, best, tell, tuples), saver)
     finally:
         if log is not None:
             log.close()
@@ -215,7 +223,7 @@ def _results(
     job: Job, network: nn.Module, history: list[dict[str, Any]], test: Memory | None, team: Team
 ) -> dict[str, Any]:
     """What a run reached, for its card."""
-    weighed = history[-1].pop("groups", None)
+    weighed, hardening = history[-1].pop("groups", None), history[-1].pop("hardening", {})
     judged = [row for row in history if row["accuracy"] is not None]
     top = max(judged, key=lambda row: row["accuracy"], default=None)
     last = held_out = history[-1]["accuracy"]
@@ -229,6 +237,7 @@ def _results(
         "seconds": round(sum(row["seconds"] for row in history), 2),
         "processes": team.size,
         "history": history,
+        **hardening,
     }
     return results if weighed is None else {**results, "weighed": weighed, "worst_group": worst_group(weighed)}
 

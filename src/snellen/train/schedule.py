@@ -102,6 +102,31 @@ class Inverse:
 
 
 @dataclass(frozen=True)
+class AfterSearches(Steps):
+    """The full rate while `rsda` or `esda` searches, and for one period more; from there multiplied by `factor` at each point of
+    `at`: 0 at once, below 1 a share of the training that is left, else a number of epochs (Volpi & Murino 2019, section 5.2).
+    """
+
+    at: tuple[float, ...] = (0.0,)
+
+    def __post_init__(self) -> None:
+        if self.at and not min(self.at) >= 0:
+            raise ValueError(f"expected points of at least 0 in 'at', got {list(self.at)}")
+        Steps(tuple(point or 1.0 for point in self.at), self.factor)  # all else is checked as there
+
+
+@dataclass(frozen=True)
+class Late:
+    """The full rate before the update `start`, then a schedule that begins there."""
+
+    schedule: Schedule
+    start: int
+
+    def __call__(self, step: int, steps: int, per_epoch: int) -> float:
+        return 1.0 if step < self.start else self.schedule(step - self.start, steps - self.start, per_epoch)
+
+
+@dataclass(frozen=True)
 class Constant:
     """The same rate throughout."""
 
@@ -116,6 +141,7 @@ SCHEDULES: dict[str, type] = {
     "cosine": Cosine,
     "inverse": Inverse,
     "constant": Constant,
+    "after_searches": AfterSearches,
 }
 
 

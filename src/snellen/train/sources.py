@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,13 +11,17 @@ import numpy as np
 from snellen.data import load_data
 from snellen.data.dataset import Dataset, limited
 from snellen.errors import UserError
+from snellen.files import expand_home
+from snellen.train.ada import Ada
 from snellen.train.device_dataset import has_label_maps
 from snellen.train.groupdro import Groupdro, Groups, groups_of
 from snellen.train.holdout import hold_out
 from snellen.train.init_from import Start
 from snellen.train.recipe import Recipe
 from snellen.train.request import TrainRequest
-from snellen.train.robust import parse_robust
+from snellen.train.robust import Way, parse_robust
+from snellen.train.shift.tuple_set import WorstTuple, fingerprint_of, read_tuples
+from snellen.train.shift.ways import Rda, Searching
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +35,7 @@ class Sources:
     partner: Dataset | None
     start: Start | None
     groups: Groups | None
+    tuples: Sequence[WorstTuple]
     identity: dict[str, Any] = field(repr=False)
 
     @classmethod
@@ -43,6 +49,7 @@ class Sources:
         start = Start.of(request.init) if request.init is not None else None
         way = parse_robust(request.how.robust)
         groups = groups_of(training, way) if isinstance(way, Groupdro) else None
+        tuples = _stored_tuples(way)
         identity = {
             "data": data.text,
             "fingerprint": data.fingerprint,
@@ -50,10 +57,12 @@ class Sources:
             "partner": partner.fingerprint if partner is not None else None,
             "init": start.fingerprint if start is not None else None,
             "groups": groups.fingerprint if groups is not None else None,
+            "edit_set": way.fingerprint if isinstance(way, Rda) else None,
+            "start_set": fingerprint_of(tuples) if tuples is not None else None,
         }
         return cls(
             data=data, training=training, held_out=held_out, test=test, partner=partner, start=start, groups=groups,
-            identity=identity,
+            tuples=tuples or (), identity=identity,
         )  # fmt: skip
 
 
@@ -61,12 +70,22 @@ def _load(data: Any) -> Dataset:
     return load_data(data) if isinstance(data, str) else data
 
 
+def _stored_tuples(way: Way | None) -> Sequence[WorstTuple] | None:
+    """The tuples of edits that a training begins with; None where it names no file of them."""
+    if not isinstance(way, Searching) or way.start is None:
+        return None
+    return read_tuples(expand_home(way.start))
+
+
 def _check(recipe: Recipe, data: Dataset, test: Dataset | None, partner: Dataset | None) -> None:
     for one in (data, test, partner):
         if one is not None and not len(one):
             raise UserError(f"{one.text} holds no images")
-    if has_label_maps(data) and isinstance(parse_robust(recipe.robust), Groupdro):
+    way = parse_robust(recipe.robust)
+    if has_label_maps(data) and isinstance(way, Groupdro):
         raise UserError(f"groupdro weighs groups of images, but {data.text} is learnt pixel by pixel")
+    if has_label_maps(data) and isinstance(way, Ada):
+        raise UserError(f"ada is for classes of whole images, but {data.text} is learnt pixel by pixel; try esda")
     if not has_label_maps(data):
         present = np.unique(data.samples.labels[data.samples.labels >= 0])
         if len(present) < 2:
