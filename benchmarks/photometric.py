@@ -22,6 +22,7 @@ from PIL import Image, ImageEnhance, ImageOps
 from snellen.distort import View
 from snellen.distort.chain import stages_of
 from snellen.distort.distortion import Distortion
+from snellen.search.image_fitness import distortion_of
 from snellen.search.space import SPACES
 
 Picture = Image.Image
@@ -71,7 +72,7 @@ def main() -> None:
     parser.add_argument("--tuples", type=int, default=100)
     parser.add_argument("--images", type=int, default=1000)
     parser.add_argument("--side", type=int, default=32)
-    parser.add_argument("--space", default="mnist", choices=list(SPACES))
+    parser.add_argument("--space", default="mnist", choices=("mnist", "cifar10", "camvid", "faces"))
     parser.add_argument("--threads", type=int)
     chosen = parser.parse_args()
     if chosen.threads:
@@ -86,7 +87,7 @@ def main() -> None:
     space = SPACES[chosen.space]
     rows = []
     for _ in range(chosen.tuples):
-        chain = space.distortion(space.draw(random, 3))
+        chain = distortion_of(space.texts(space.draw(random, 3)))
         expected = np.stack([np.asarray(one) for one in by_pillow(pictures, chain)])
         assert np.array_equal(chain(batch, view).permute(0, 2, 3, 1).numpy(), expected), str(chain)
         turns = [(seconds(chain, batch, view), seconds(by_pillow, pictures, chain)) for _ in range(3)]

@@ -154,12 +154,17 @@ def test_sql_and_report_work_on_a_finished_run(at: Path, capsys: pytest.CaptureF
     assert (at / "r" / "report.html").exists()
 
 
-@pytest.mark.parametrize("kind", ["models", "data", "distortions", "audits"])
+@pytest.mark.parametrize("kind", ["models", "data", "distortions", "audits", "spaces"])
 def test_lists_say_what_there_is(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("list", kind) == 0
-    assert {"models": "timm:", "data": "folder:", "distortions": "shuffle(grid=4)", "audits": "occlusion("}[
-        kind
-    ] in capsys.readouterr().out
+    example = {
+        "models": "timm:",
+        "data": "folder:",
+        "distortions": "shuffle(grid=4)",
+        "audits": "occlusion(",
+        "spaces": "211 edits: autocontrast 20",
+    }
+    assert example[kind] in capsys.readouterr().out
 
 
 def test_every_scheme_and_kind_is_listed() -> None:

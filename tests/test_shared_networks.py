@@ -128,6 +128,23 @@ def test_mixing_moves_the_data_as_far_as_published_for_basic_networks(place: Pat
     assert fmix["high"] < mixup["low"]
 
 
+@pytest.mark.slow
+def test_the_cifar10_networks_lose_in_an_unseen_domain_what_the_data_pack_states(
+    place: Path, shared: Path, realdata: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Stated for the natural shift: ResNet-20 0.641, ResNet-56 0.664, ResNet-4B (adversarial) 0.483."""
+    images, labels = realdata.load_small("cifar10_shift", "test")[:2]
+    np.savez(place / "shift.npz", images=images, labels=labels, classes=classes_of(place))
+    monkeypatch.setenv("SNELLEN_SHARED", str(shared.parent))
+    names = ("cifar10_resnet20", "cifar10_resnet56", "cifar10_resnet4b_adv")
+    models = {name: f"{FACTORY}:cifar10@{name}" for name in names}
+    tests = {"cifar10": f"arrays:{place}/runs/data/cifar10_test.npz", "shift": f"arrays:{place}/shift.npz"}
+    table = snellen.sweep.domains(models, tests, place / "domains", html=False).wide()
+    assert [round(table.loc[name, "cifar10"], 3) for name in names] == [0.927, 0.942, 0.769]
+    assert [table.loc[name, "shift"] for name in names] == pytest.approx([0.641, 0.664, 0.483], abs=0.001)
+    assert table["shift"].tolist() == table["mean of unseen"].tolist()
+
+
 def classes_of(place: Path) -> list[str]:
     """The names that the test data's own file gives its classes."""
     with np.load(place / "runs" / "data" / "cifar10_test.npz") as held:

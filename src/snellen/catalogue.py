@@ -1,4 +1,4 @@
-"""What there is: models, data, distortions, audits and attribution methods, each with a line of documentation."""
+"""What there is: models, data, distortions, audits, attribution methods and search spaces, each with a line about it."""
 
 from __future__ import annotations
 
@@ -10,8 +10,15 @@ from snellen.notation import format_value
 
 
 def catalogue(kind: str) -> list[tuple[str, str]]:
-    """(how to write it, what it is) of every model kind, data scheme, distortion, audit or attribution method."""
-    kinds = {"models": _models, "data": _data, "distortions": _distortions, "audits": _audits, "methods": _methods}
+    """(how to write it, what it is) of every model kind, data scheme, distortion, audit, attribution method or space."""
+    kinds = {
+        "models": _models,
+        "data": _data,
+        "distortions": _distortions,
+        "audits": _audits,
+        "methods": _methods,
+        "spaces": _spaces,
+    }
     if kind not in kinds:
         raise unknown("list", kind, kinds)
     return kinds[kind]()
@@ -46,6 +53,13 @@ def _methods() -> list[tuple[str, str]]:
     from snellen.explain.methods import METHODS
 
     return [(name, method.text) for name, method in METHODS.items()]
+
+
+def _spaces() -> list[tuple[str, str]]:
+    from snellen.search.space import SPACES
+
+    own = ("FILE.yaml", "your own, such as 'brightness: [0.8, 0.9, 1.1]' on each line (docs/search.md)")
+    return [*((name, one.outline()) for name, one in SPACES.items()), own]
 
 
 def _signature(name: str, cls: type) -> str:

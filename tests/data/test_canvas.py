@@ -57,6 +57,17 @@ def test_masks_and_boxes_move_along(picture: np.ndarray) -> None:
     assert abs(columns.max() + 1 - expected[0, 2]) <= 1
 
 
+def test_a_map_covers_the_photo_and_nothing_of_what_is_padded() -> None:
+    for height, width, canvas in (
+        (8, 8, Canvas(8, 12, "pad")),
+        (8, 8, Canvas(13, 8, "pad")),
+        (10, 20, Canvas(16, 16, "pad")),
+    ):
+        photo = Photo(np.full((height, width, 3), 200, np.uint8), "", maps={"mask": np.ones((height, width), bool)})
+        shown = render(photo, canvas)
+        assert (shown.maps["mask"] == (shown.image[0] > 100)).all()
+
+
 def test_padding_keeps_the_whole_photo_on_black() -> None:
     shown = render(Photo(np.full((10, 20, 3), 200, np.uint8), ""), Canvas(16, 16, "pad"))
     assert (shown.image[:, 4:12] == 200).all()

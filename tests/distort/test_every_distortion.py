@@ -41,6 +41,20 @@ VARIANTS = [
     "cutouts(uniform(0.1, 0.5))",
     "shuffle(4) | cutouts(0.2) | noise(0.05)",
     "occlude(0.2) | shuffle(4) | noise(0.05)",
+    "rotate(90)",
+    "rotate(uniform(-30, 30))",
+    "shift(-0.25, 0.125)",
+    "shift(uniform(-0.2, 0.2), uniform(-0.2, 0.2))",
+    "shear(-10, 20)",
+    "shear(uniform(-20, 20), 5)",
+    "zoom(0.5)",
+    "zoom(uniform(0.8, 1.25))",
+    "blur(uniform(0, 2))",
+    "jpeg(uniform(20, 90))",
+    "rotate(20) | background(only_fg)",
+    "shift(0.25) | background(only_bg_b)",
+    "zoom(1.5) | salient(0.5)",
+    "occlude(0.2) | rotate(20)",
 ]
 TEXTS = [f"{name}()" for name in DISTORTIONS] + FILLS + VARIANTS
 

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from snellen.distort import SoftShuffle, View, moved, parse
-from snellen.distort.soft_shuffle import curve, mirrored, smooth
+from snellen.distort.raster import mirrored
+from snellen.distort.soft_shuffle import curve, smooth
 
 
 def ids(count: int) -> list[str]:
@@ -132,7 +133,7 @@ def test_curves_pass_through_their_knots_and_places_mirror() -> None:
     knots = torch.tensor([[[0, 100, -50, 7]]], dtype=torch.int32)
     assert curve(knots, 9, 4)[0, 0, ::4].tolist() == [0, 100 * 256, -50 * 256]
     assert curve(knots, 9, 4)[0, 0, 2].item() == 50 * 256
-    assert mirrored(torch.tensor([-2, -1, 0, 4, 5, 6]), 5).tolist() == [1, 0, 0, 4, 4, 3]
+    assert mirrored(torch.tensor([-7, -2, -1, 0, 4, 5, 6, 11]), 5).tolist() == [3, 1, 0, 0, 4, 4, 3, 1]
     assert smooth(torch.tensor([0, 64, 128, 256])).tolist() == [0, 40, 128, 256]
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from snellen.atomic import remove
 from snellen.cli import main
-from snellen.engine.keep.shard_file import write_table
+from snellen.engine.keep.shard_file import read_rows, write_table
 
 from ..commands import exit_code
 
@@ -379,3 +379,11 @@ def test_a_lock_that_is_no_regular_file_is_left_alone(
     assert code == 2
     assert "run.lock' is not a regular file" in said
     assert outside.read_text() == "precious"
+
+
+def test_a_report_of_samples_without_rows_is_told_or_written(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whole by its checksum, but of no image: what the pictures of a report look up is not there."""
+    (file,) = run.glob("samples/test/000000-*.parquet")
+    write_table(file.parent, 0, read_rows(file).slice(0, 0))
+    code, said = carry_out(["report", "run"], capsys)
+    assert code in (0, 2), said

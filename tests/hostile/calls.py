@@ -103,6 +103,16 @@ def ids(folder: Path) -> object:
     return load_data(f"arrays:{corpus()}/arrays/stored.npz?ids={folder}/ids.txt").samples.ids
 
 
+def members(name: str) -> Callable[[Path], object]:
+    def read(folder: Path) -> object:
+        from snellen.data import load_data
+
+        data = load_data(f"arrays:{corpus()}/arrays/stored.npz?classes={folder}/{name}")
+        return data.classes, data.samples.labels
+
+    return read
+
+
 def occluders(folder: Path) -> object:
     from snellen.data.occluders import read_occluders
 
@@ -128,6 +138,21 @@ def label_map(name: str) -> Callable[[Path], object]:
         known = ("tabby", "house, home", "dog")
         label_map = read_label_map(folder / name, known, ("cat", "dog"))
         return label_map.read(torch.full((2, 3), 1 / 3), torch.tensor([0, 1])), label_map.fingerprint
+
+    return read
+
+
+def answer(name: str, task: Any) -> Callable[[Path], object]:
+    """Reads what a web service answered for two images of 3x3 pixels, as a model of the task does."""
+
+    def read(folder: Path) -> object:
+        from snellen.files import read_bytes
+        from snellen.models.remote.protocol import read_answer
+        from snellen.models.tasks import READERS
+
+        shape = (2, 3, 3)
+        answers, classes = read_answer(read_bytes(folder / name), shape, task, str(folder / name))
+        return READERS[task](answers, shape, str(folder / name)), classes
 
     return read
 
@@ -199,6 +224,12 @@ def grid(folder: Path) -> object:
     from snellen.train.recipe import Recipe
 
     return [Recipe.checked({name: one}) for name, values in read_grid(folder / "grid.yaml").items() for one in values]
+
+
+def space(folder: Path) -> object:
+    from snellen.search import space
+
+    return space(folder / "space.yaml").outline()
 
 
 def stored_tables(folder: Path) -> object:

@@ -33,7 +33,7 @@ ENDINGS = ("png", "jpg", "gif", "tiff", "webp", "bmp")
 def make_corpus(root: Path) -> Path:
     """Fill a folder; made once, it is only copied from."""
     root.mkdir(parents=True, exist_ok=True)
-    for make in (exports, arrays, tables, pictures, weights, lists, run, sweep, memory, unfinished):
+    for make in (exports, arrays, digits, tables, pictures, label_maps, weights, lists, run, sweep, memory, unfinished):
         make(root)
     return root
 
@@ -76,6 +76,30 @@ def arrays(root: Path) -> None:
     }
     np.savez(root / "arrays" / "stored.npz", **content)
     np.savez_compressed(root / "arrays" / "packed.npz", **content)
+
+
+def digits(root: Path) -> None:
+    """The files of other domains: MATLAB's, as they are and packed, and the binary ones of STL-10."""
+    import scipy.io
+
+    for name in ("digits", "stl"):
+        (root / name).mkdir(exist_ok=True)
+    content = {"note": "some", "X": some_images().transpose(1, 2, 3, 0), "y": np.arange(IMAGES)[:, None] + 5}
+    scipy.io.savemat(root / "digits" / "plain.mat", content)
+    scipy.io.savemat(root / "digits" / "packed.mat", content, do_compression=True)
+    np.resize(some_images(), (2, 3, 96, 96)).tofile(root / "stl" / "test_X.bin")
+    np.array([1, 3], np.uint8).tofile(root / "stl" / "test_y.bin")
+    (root / "stl" / "class_names.txt").write_text("cat\ndog\neel\n")
+
+
+def label_maps(root: Path) -> None:
+    """Images with label maps and the names of their classes."""
+    for name in ("images", "labels"):
+        (root / "pairs" / name).mkdir(parents=True, exist_ok=True)
+    for number, pixels in enumerate(some_images()):
+        Image.fromarray(pixels).save(root / "pairs" / "images" / f"{number}.png")
+        Image.fromarray(pixels[..., 0] // 64).save(root / "pairs" / "labels" / f"{number}.png")
+    (root / "pairs" / "labels" / "classes.txt").write_text("road\nsky\ntree\n")
 
 
 def tables(root: Path) -> None:
@@ -150,11 +174,19 @@ def lists(root: Path) -> None:
     (folder / "predictions.csv").write_text("\n".join(lines) + "\n")
     (folder / "map.json").write_text(json.dumps({"rule": "mean", "classes": {"cat": [0], "dog": [2, "home"]}}))
     (folder / "numbers.json").write_text(json.dumps({"rule": "sum", "map": {"0": "cat", "1": "dog", "2": None}}))
+    (folder / "answer.json").write_text(json.dumps({"probabilities": [[0.2, 0.8], [1, 0]], "classes": ["cat", "dog"]}))
+    (folder / "boxes.json").write_text(json.dumps({"boxes": [[[0, 1, 2.5, 3]], []]}))
+    (folder / "maps.json").write_text(
+        json.dumps({"maps": ["AAECAwQFBgf/", "AAECAwQFBgf/"], "classes": ["sky", "road"]})
+    )
     model = root / "weights" / "net.safetensors"
     settings = f"models: [{model}]\ndata: {DATA}\naudits: [occlusion]\nlimit: 8\nseed: 3\n"
     (folder / "audit.yaml").write_text(settings + "require: ['accuracy > 0.1']\nbatch-size: auto\nquiet: true\n")
     (folder / "recipe.yaml").write_text("arch: smallnet\nepochs: 2\nmix: cutmix(alpha=1)\nlr: 0.1\n")
     (folder / "grid.yaml").write_text("lr: [0.1, 0.2]\nepochs: [1]\nmix: [none, cutmix]\n")
+    (folder / "space.yaml").write_text(
+        "brightness: [0.8, 1.1]\nrotate: {from: -15, to: 15, count: 11}\n'occlude({}, black)': [0.1, 0.2]\ninvert:\n"
+    )
     found = [
         WorstTuple(number, 10 * number, number / 2, ("red(4)", f"contrast({number})"), 0.5) for number in range(1, 4)
     ]
@@ -163,6 +195,9 @@ def lists(root: Path) -> None:
     (folder / "classes.csv").write_text("\n".join(["class,group", *groups]) + "\n")
     decisions = [f"{sample},accept," for sample in samples.ids] + [f"{samples.ids[0]}x,reject,blurred"]
     (folder / "curation.csv").write_text("\n".join(["id,decision,reason", *decisions]) + "\n")
+    (folder / "members.json").write_text(json.dumps({"pet": ["cat", "dog"], "fish": "eel", "frog": []}))
+    (folder / "members.yaml").write_text("pet: [cat, dog]\nfish: eel\nfrog: []\n")
+    (folder / "members.txt").write_text("eel\ncat\n")
     halves = {"round": list(classes[:6]), "sharp": list(classes[6:])}
     (folder / "groups.json").write_text(json.dumps(halves))
     pairs = [f"{fine},{coarse}" for coarse, members in halves.items() for fine in members]

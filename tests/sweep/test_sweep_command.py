@@ -127,7 +127,7 @@ def main_build(*arguments: str) -> None:
     assert not caught.value.code
 
 
-@pytest.mark.parametrize("kind", ["variants", "amount", "grain", "methods"])
+@pytest.mark.parametrize("kind", ["variants", "amount", "grain", "methods", "domains"])
 def test_help_ends_with_an_example_and_imports_no_torch(kind):
     code = (
         f"import sys; from snellen.cli import main\ntry: main(['sweep', '{kind}', '--help'])\n"
@@ -139,5 +139,8 @@ def test_help_ends_with_an_example_and_imports_no_torch(kind):
 
 def test_the_page_of_the_docs_names_every_column_and_every_kind():
     page = (Path(__file__).resolve().parents[2] / "docs" / "sweeps.md").read_text()
-    for name in (*COLUMNS, *(f"snellen sweep {kind}" for kind in ("variants", "amount", "grain", "methods"))):
+    for name in (
+        *COLUMNS,
+        *(f"snellen sweep {kind}" for kind in ("variants", "amount", "grain", "methods", "domains")),
+    ):
         assert f"`{name}`" in page, name

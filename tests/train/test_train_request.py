@@ -13,7 +13,7 @@ import yaml
 from snellen.cli import main
 from snellen.errors import UserError
 from snellen.request import Request, settings_of
-from snellen.sweep.request import AmountRequest, GrainRequest, MethodsRequest, VariantsRequest
+from snellen.sweep.request import AmountRequest, DomainsRequest, GrainRequest, MethodsRequest, VariantsRequest
 from snellen.train import Recipe, TrainRequest, train
 from snellen.train.request import resolve_training
 
@@ -25,6 +25,7 @@ COMMANDS: dict[type[Request], list[str]] = {
     AmountRequest: ["sweep", "amount"],
     GrainRequest: ["sweep", "grain"],
     MethodsRequest: ["sweep", "methods"],
+    DomainsRequest: ["sweep", "domains"],
 }
 VALUES: dict[str, Any] = {  # a value for each setting of a recipe that is not its default
     "arch": "resnet20", "mix": "cutmix", "objective": "reformulated", "resize_partner": True, "robust": "pgd(radius=0.03)",
@@ -50,7 +51,7 @@ def options_in(help_text: str) -> set[str]:
 def test_every_setting_is_an_option_or_an_argument_with_its_help(cls, capsys):
     assert run(*COMMANDS[cls], "--help") == 0
     shown = capsys.readouterr().out
-    classes = (cls,) if cls is MethodsRequest else (cls, Recipe)
+    classes = (cls,) if cls in (MethodsRequest, DomainsRequest) else (cls, Recipe)
     for one in (one for kind in classes for one in settings_of(kind)):
         assert one.flag in options_in(shown) or f"[{one.name.upper().rstrip('S')}]" in shown, one.name
         assert " ".join(one.help.split()[:3]) in " ".join(shown.split()), one.name

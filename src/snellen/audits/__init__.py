@@ -11,7 +11,7 @@ from snellen.audits.adversarial_backgrounds import AdversarialBackgrounds
 from snellen.audits.audit import Audit
 from snellen.audits.augmentation import Augmentation
 from snellen.audits.background import Background
-from snellen.audits.baseline import Baseline
+from snellen.audits.baseline import Baseline, Clean
 from snellen.audits.exam import Exam
 from snellen.audits.finding import Finding, Trust
 from snellen.audits.inside_mask import InsideMask
@@ -87,6 +87,7 @@ __all__ = [
     "Augmentation",
     "Background",
     "Baseline",
+    "Clean",
     "Exam",
     "Finding",
     "InsideMask",

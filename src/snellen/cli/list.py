@@ -1,4 +1,4 @@
-"""`snellen list`: the available models, data, distortions, audits and attribution methods."""
+"""`snellen list`: the available models, data, distortions, audits, attribution methods and search spaces."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ from snellen.terminal import show, show_json
 
 
 def list_(
-    kind: Annotated[str, typer.Argument(help="models, data, distortions, audits or methods (of making maps)")],
+    kind: Annotated[
+        str, typer.Argument(help="models, data, distortions, audits, methods (of making maps) or spaces (of edits)")
+    ],
     json: AsJson = False,
 ) -> None:
-    """List the available models, data, distortions, audits and attribution methods."""
+    """List the available models, data, distortions, audits, attribution methods and search spaces."""
     from snellen.catalogue import catalogue
 
     _print_pairs(catalogue(kind), as_json=json)

@@ -12,7 +12,14 @@ import typer
 
 from snellen.cli.options import AsJson, Config, epilog, takes
 from snellen.settings_file import resolve
-from snellen.sweep.request import AmountRequest, GrainRequest, MethodsRequest, SweepRequest, VariantsRequest
+from snellen.sweep.request import (
+    AmountRequest,
+    DomainsRequest,
+    GrainRequest,
+    MethodsRequest,
+    SweepRequest,
+    VariantsRequest,
+)
 from snellen.terminal import show, show_json
 from snellen.train.recipe import Recipe
 from snellen.train.request import resolve_training
@@ -90,6 +97,21 @@ def methods(settings: Mapping[str, Any], config: Config = None, json: AsJson = F
     run_sweep(plan_methods(request), request, as_json=json)
 
 
+@sweep.command(
+    epilog=epilog(
+        "snellen sweep domains shape=observer:shape scene=observer:background "
+        "--test source='phantom:test?background_bias=1' --test other=phantom:test --out domains"
+    )
+)
+@takes(DomainsRequest, arguments=("models",))
+def domains(settings: Mapping[str, Any], config: Config = None, json: AsJson = False) -> None:
+    """Ask trained models about datasets of the same classes: their own domain, and those they have not seen."""
+    from snellen.sweep.by_domain import plan_domains
+
+    request = resolve(DomainsRequest, settings, config)
+    run_sweep(plan_domains(request), request, as_json=json)
+
+
 def run_sweep(plan: Plan, request: SweepRequest, *, as_json: bool) -> None:
     """Carry a sweep out, or print how much of it is left to do."""
     from snellen.sweep.result import Sweep, run_request
@@ -106,15 +128,17 @@ def run_sweep(plan: Plan, request: SweepRequest, *, as_json: bool) -> None:
 def print_sweep(sweep: Sweep) -> None:
     """The heat map as text, and where the page is."""
     from snellen.cli.printing import print_table
-    from snellen.report.pages.sweep import heat_map_of
-    from snellen.report.words import interval, percent
+    from snellen.report.pages.sweep import cell_text, heat_map_of, of_models
+    from snellen.report.words import interval
 
     heat_map = heat_map_of(sweep.page)
-    first = "model" if sweep.page["kind"] == "methods" else "trained on"
+    first = "model" if of_models(sweep.page) else "trained on"
     rows = [
-        (name, *(f"{percent(cell['value'])} [{interval(cell['low'], cell['high'], 'share')}]" for cell in cells))
+        (name, *(f"{cell_text(sweep.page, one)} [{interval(one['low'], one['high'], 'share')}]" for one in cells))
         for name, cells in heat_map.points.items()
     ]
+    if sweep.page.get("source"):
+        rows.append(("images", *(f"{one['n']:,}" for one in next(iter(heat_map.points.values())))))
     print_table([(first, *heat_map.head), *rows])
     show()
     show(f"page: {sweep.folder / 'sweep.html'}")

@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl
 from snellen.data.arrays import arrays, from_arrays
 from snellen.data.boxes import boxes
 from snellen.data.canvas import Canvas, render
+from snellen.data.class_map import map_classes, rename_classes
 from snellen.data.coco import coco
 from snellen.data.cue import cue
 from snellen.data.dataset import Dataset, Photo, Samples, Unreadable, limited
@@ -16,9 +17,12 @@ from snellen.data.folder import folder
 from snellen.data.in9.reading import in9 as variants
 from snellen.data.manifest import manifest
 from snellen.data.names import storable
+from snellen.data.pairs import pairs
 from snellen.data.phantom import DIALS
 from snellen.data.phantom import phantom as generated  # under its own name it would hide the package
+from snellen.data.stl import stl
 from snellen.data.subset import OPTIONS, apply_options, only_ids, random_labels, without_classes
+from snellen.data.svhn import svhn
 from snellen.data.voc import voc
 from snellen.errors import UserError, unknown
 
@@ -68,6 +72,22 @@ SCHEMES: dict[str, DataKind] = {
         "coco:annotations.json?images=DIR",
         "images, boxes and masks in one JSON file, as COCO has them",
     ),
+    "pairs": DataKind(
+        pairs,
+        "pairs:IMAGES,LABELS",
+        "two folders, of images and of PNG files with the class of every pixel; ?ignore=, ?names=, ?suffix=",
+    ),
+    "svhn": DataKind(
+        svhn,
+        "svhn:test_32x32.mat",
+        "digits in a MATLAB file as SVHN and SYN have them: X uint8 [height, width, 3, N], y (10 is 0)",
+    ),
+    "stl": DataKind(
+        stl,
+        "stl:DIR?split=test",
+        "the binary files of STL-10: images of 96x96 pixels, labels from 1, class_names.txt",
+        also=(("stl:test_X.bin", "one of these files, with test_y.bin beside it, or ?labels="),),
+    ),
     "in9": DataKind(
         variants,
         "in9:ROOT/VARIANT",
@@ -86,7 +106,7 @@ def load_data(text: str) -> Dataset:
     """The dataset a text names: `folder:path`, `manifest:file.csv`, `arrays:file.npz`, `phantom:test?texture_bias=1`.
 
     `?column=value` keeps only the rows with that value; several are joined with `&`. Options that any data take are
-    `ids`, `without`, `random_labels` and `labels_seed`: see subset.py.
+    `ids`, `without`, `rename`, `classes`, `random_labels` and `labels_seed`: see subset.py.
     """
     if storable(text) != text:  # reports and run.json name it, and it must be readable from there
         raise UserError(f"'{text}' has bytes that are not UTF-8; rename the file or folder, or make a link to it")
@@ -118,8 +138,10 @@ __all__ = [
     "from_arrays",
     "limited",
     "load_data",
+    "map_classes",
     "only_ids",
     "random_labels",
+    "rename_classes",
     "render",
     "without_classes",
 ]

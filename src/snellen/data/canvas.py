@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from PIL import Image
 
-from snellen.data.dataset import Photo
+from snellen.data.dataset import IGNORED, Photo
 
 Interpolation = Literal["nearest", "bilinear", "bicubic", "lanczos", "box", "hamming"]
 Fit = Literal["crop", "squash", "pad", "native"]
@@ -54,7 +54,7 @@ def render(photo: Photo, canvas: Canvas) -> Rendered:
     target, offset = placement(height, width, canvas)
     if target == (height, width) and offset == (0, 0) and target == (canvas.height, canvas.width):
         maps = {
-            name: values if values.shape == target else _moved_map(values, target, offset, canvas)
+            name: values if values.shape == target else _moved(name, values, target, offset, canvas)
             for name, values in photo.maps.items()
         }
         return Rendered(np.ascontiguousarray(photo.image.transpose(2, 0, 1)), photo.boxes, maps)
@@ -63,7 +63,7 @@ def render(photo: Photo, canvas: Canvas) -> Rendered:
     if target != (height, width):
         image = image.resize((target[1], target[0]), filter)
     placed = np.asarray(_window(image, offset, canvas))
-    maps = {name: _moved_map(values, target, offset, canvas) for name, values in photo.maps.items()}
+    maps = {name: _moved(name, values, target, offset, canvas) for name, values in photo.maps.items()}
     boxes = None
     if photo.boxes is not None:
         scale = np.array([target[1] / width, target[0] / height] * 2)
@@ -110,10 +110,19 @@ def _window(image: Image.Image, offset: tuple[int, int], canvas: Canvas) -> Imag
     return image.crop((left, top, left + canvas.width, top + canvas.height))
 
 
+def _moved(
+    name: str, values: np.ndarray, target: tuple[int, int], offset: tuple[int, int], canvas: Canvas
+) -> np.ndarray:
+    """A map moved to the canvas; where that was padded the classes of pixels do not count."""
+    if name != "labels":
+        return _moved_map(values, target, offset, canvas)
+    return _moved_map(values - IGNORED, target, offset, canvas) + IGNORED
+
+
 def _moved_map(values: np.ndarray, target: tuple[int, int], offset: tuple[int, int], canvas: Canvas) -> np.ndarray:
     """A label map moved to the canvas by nearest neighbour; what was padded is 0."""
-    rows = ((np.arange(canvas.height) + offset[0] + 0.5) * values.shape[0] / target[0]).astype(np.int64)
-    columns = ((np.arange(canvas.width) + offset[1] + 0.5) * values.shape[1] / target[1]).astype(np.int64)
+    rows = np.floor((np.arange(canvas.height) + offset[0] + 0.5) * values.shape[0] / target[0]).astype(np.int64)
+    columns = np.floor((np.arange(canvas.width) + offset[1] + 0.5) * values.shape[1] / target[1]).astype(np.int64)
     inside = (rows >= 0) & (rows < values.shape[0])
     across = (columns >= 0) & (columns < values.shape[1])
     moved = values[np.clip(rows, 0, values.shape[0] - 1)[:, None], np.clip(columns, 0, values.shape[1] - 1)]

@@ -13,6 +13,7 @@ from snellen.data.keys import sample_keys
 from snellen.errors import UserError
 from snellen.hashing import checksum, key_of
 
+IGNORED = -100  # in a map of labels: a pixel that does not count
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,5}")
 
 
@@ -21,7 +22,8 @@ class Photo:
     """One decoded image with what is known of its pixels.
 
     `image` is uint8 RGB [H, W, 3]; `boxes` are float [n, 4] as x0, y0, x1, y1 in pixels, maximum exclusive;
-    `maps` are per-pixel facts [H, W] by name (`mask` is the object's, bool; label maps are integers).
+    `maps` are per-pixel facts [H, W] by name (`mask` is the object's, bool; `labels` are the classes of pixels, integers,
+    IGNORED where one does not count).
     """
 
     image: np.ndarray

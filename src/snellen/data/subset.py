@@ -1,4 +1,4 @@
-"""Data made of other data: random labels, classes left out, chosen samples. Each has a fingerprint of its own.
+"""Data made of other data: random labels, classes left out or renamed, chosen samples. Each has a fingerprint of its own.
 
 They are options of every kind of data: `folder:x?ids=tail.txt&without=truck,cat&random_labels=0.5&labels_seed=1`.
 """
@@ -13,6 +13,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from snellen.data.class_map import classes_by_text, few, renamed_by_text
 from snellen.data.dataset import Dataset, Samples
 from snellen.data.keys import uniform
 from snellen.errors import UserError, unknown
@@ -23,19 +24,29 @@ Number = TypeVar("Number", int, float)
 OPTIONS = {
     "ids": "only the samples whose ids a text file lists, one per line",
     "without": "without these classes, separated by commas",
+    "rename": "classes under other names, OLD:NEW separated by commas; those that get one name become one",
+    "classes": "only these classes, in this order: separated by commas, or listed in a file (.txt, .json, .yaml), which may say "
+    "of which classes each is made",
     "random_labels": "this share of the labels, 0 to 1, drawn again from all classes",
     "labels_seed": "the seed of random_labels, 0 if not given",
 }
+PER_IMAGE = OPTIONS.keys() - {"ids"}
 
 
 def apply_options(data: Dataset, options: Mapping[str, str]) -> Dataset:
     """The data under the options named in OPTIONS, in that order: labels are drawn from the classes that are left."""
     if "labels_seed" in options and "random_labels" not in options:
         raise UserError("labels_seed says how random labels are drawn; add random_labels=SHARE or leave it out")
+    for name in PER_IMAGE & options.keys() if "labels" in data.facts else ():
+        raise UserError(f"{name}= changes the labels of images, but {data.text} has labels of pixels; leave it out")
     if "ids" in options:
         data = only_ids(data, options["ids"])
     if "without" in options:
         data = without_classes(data, [name.strip() for name in options["without"].split(",") if name.strip()])
+    if "rename" in options:
+        data = renamed_by_text(data, options["rename"])
+    if "classes" in options:
+        data = classes_by_text(data, options["classes"])
     if "random_labels" in options:
         share = _number("random_labels", options["random_labels"], float)
         seed = _number("labels_seed", options.get("labels_seed", "0"), int)
@@ -71,7 +82,7 @@ def without_classes(data: Dataset, names: Sequence[str]) -> Dataset:
     (Marcu & Prügel-Bennett 2022, C.5.1). Unlabelled samples stay.
     """
     if not names:
-        raise UserError(f"without= names no class; {data.text} has: {_few(data.classes)}")
+        raise UserError(f"without= names no class; {data.text} has: {few(data.classes)}")
     for name in names:
         if name not in data.classes:
             raise unknown(f"class of {data.text}", name, data.classes)
@@ -129,7 +140,3 @@ def _number(name: str, value: str, kind: type[Number]) -> Number:
     except ValueError:
         wanted = "whole number" if kind is int else "number"
         raise UserError(f"expected {name} as a {wanted}, got '{value}'") from None
-
-
-def _few(classes: tuple[str, ...]) -> str:
-    return ", ".join(classes[:8]) + (f", … ({len(classes)})" if len(classes) > 8 else "")

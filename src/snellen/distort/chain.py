@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from snellen.distort.distortion import Covering, Distortion, Moving
@@ -97,7 +97,7 @@ def stages_of(distortion: Distortion) -> tuple[Distortion, ...]:
 def show(distortion: Distortion, images: Tensor, view: View) -> tuple[Tensor, Tensor | None]:
     """The distorted images and the pixels that were painted over (bool [B, H, W]; None where nothing covers).
 
-    Each cover is made once and moves along with later geometric stages, and so does the saliency of the clean images.
+    Each cover is made once and moves along with later geometric stages, and so does what is known of the clean images' pixels.
     Photometric stages that follow each other share their tones, so that their tables become one.
     """
     cover: Tensor | None = None
@@ -116,8 +116,7 @@ def show(distortion: Distortion, images: Tensor, view: View) -> tuple[Tensor, Te
         images = stage(images, at)
         if isinstance(stage, Moving):
             cover = None if cover is None else stage.move(cover, at)
-            if view.saliency is not None:
-                view = replace(view, saliency=stage.move(view.saliency, at), ranks=None)
+            view = stage.carry(view, at, *images.shape[-2:])
     return (images if tones is None else tones.pixels), cover
 
 

@@ -85,3 +85,12 @@ class Moving(Distortion):
     @abstractmethod
     def move(self, maps: Tensor, view: View) -> Tensor:
         """Maps [B, H, W] of any type, moved as the images are."""
+
+    def carry(self, view: View, at: View, height: int, width: int) -> View:
+        """What the view knows of each pixel, for the stages after this one, whose own view is `at`: the saliency moves along.
+
+        Masks and boxes stay where the object was: one whose images keep the object whole moves them too.
+        """
+        if view.saliency is None:
+            return view
+        return dataclasses.replace(view, saliency=self.move(view.saliency, at), ranks=None)

@@ -6,11 +6,14 @@ from collections.abc import Iterable
 
 from snellen import notation
 from snellen.distort.background import Background
+from snellen.distort.blur import Blur
 from snellen.distort.chain import Chain, Nothing, stages_of
 from snellen.distort.cover import Occlude, Tiles
 from snellen.distort.cutouts import Cutouts
 from snellen.distort.distortion import Distortion
 from snellen.distort.fourier import Fourier
+from snellen.distort.geometric import GEOMETRIC
+from snellen.distort.jpeg import Jpeg
 from snellen.distort.law import LAWS
 from snellen.distort.mix import Mix
 from snellen.distort.noise import Noise
@@ -33,6 +36,9 @@ DISTORTIONS: dict[str, type[Distortion]] = {
     "mix": Mix,
     "background": Background,
     **PHOTOMETRIC,
+    **GEOMETRIC,
+    "blur": Blur,
+    "jpeg": Jpeg,
 }
 
 

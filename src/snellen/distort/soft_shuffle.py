@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from snellen.distort.distortion import Moving
-from snellen.distort.raster import expect_grid, expect_pixels
+from snellen.distort.raster import expect_grid, expect_pixels, mirrored
 from snellen.distort.view import View
 from snellen.lazy_torch import torch
 
@@ -151,9 +151,3 @@ def curve(knots: Tensor, length: int, pace: int) -> Tensor:
 def smooth(share: Tensor) -> Tensor:
     """Smoothstep 3u² − 2u³ of shares in 256ths, 0 … 256 to 0 … 256, rounded down."""
     return share * share * (3 * ONE - 2 * share) >> 16
-
-
-def mirrored(place: Tensor, side: int) -> Tensor:
-    """Places outside 0 … side − 1 mirrored at the border, which lies between pixels: −1 is 0, −2 is 1."""
-    inside = torch.where(place < 0, -1 - place, place)
-    return torch.where(inside >= side, 2 * side - 1 - inside, inside)

@@ -141,6 +141,10 @@ class View:
             return np.full(len(self.keys), float(value))
         return value.quantile(self.draw.uniform(name))
 
+    def distinct(self, name: str, value: float | Law) -> np.ndarray:
+        """float64 [1] where all samples share a number, else one draw of the law per sample, [B]."""
+        return np.array([float(value)]) if isinstance(value, int | float) else self.parameter(name, value)
+
     def tensor(self, values: np.ndarray) -> Tensor:
         """A per-sample array on the images' device."""
         return on_device(values, self.draw.device)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from snellen.audits import Audit, Baseline, Exam, default_audits, parse_audits
+from snellen.audits import Audit, Baseline, Clean, Exam, default_audits, parse_audits
 from snellen.data import Dataset, limited, load_data
 from snellen.data.occluders import Occluders, read_occluders
 from snellen.data.subset import read_ids
@@ -78,7 +78,9 @@ def prepare(request: AuditRequest) -> Prepared:
     _check_labels(data)
     settings = _settings(request, before)
     defaults = default_audits(data["test"], before.get("audits", ())) if request.audits is None else []
-    audits = [Baseline(), *(one for one, _ in defaults), *(parse_audits(request.audits) if request.audits else ())]
+    named = parse_audits(request.audits) if request.audits else []
+    first = [] if any(isinstance(one, Clean) for one in named) else [Baseline()]
+    audits = [*first, *(one for one, _ in defaults), *named]
     roles = tuple(data)
     variants = stored_variants(data["test"], [kind for one in audits for kind in one.variants])
     data |= variants
@@ -243,7 +245,18 @@ def _subjects(models: Sequence[ModelLike], device: str) -> list[Subject]:
         run = f"{model.name}-{number}" if isinstance(one, Named) else model.name
         subjects.append(Subject(label, run, replace(model.card, name=label), model, by_text=False))
     _check_distinct(subjects)
+    _check_tasks(subjects)
     return subjects
+
+
+def _check_tasks(subjects: Sequence[Subject]) -> None:
+    """Refuse models that do not classify: audits ask for the class of an image."""
+    for subject in subjects:
+        if subject.card.task != "classification":
+            raise UserError(
+                f"model '{subject.name}' is for {subject.card.task}, and audits ask for the class of an image; search for what "
+                "breaks it: snellen.search.fitness_of(model, data)"
+            )
 
 
 def _check_distinct(subjects: Sequence[Subject]) -> None:

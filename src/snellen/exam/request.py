@@ -92,6 +92,10 @@ class AuditRequest(Request):
                     raise UserError(f"--{name.replace('_', '-')} needs --engine ray")
         for text in self.require:
             parse_condition(text)
+        if self.audits is not None:
+            from snellen.audits import parse_audits  # not above: --help lists these settings and should be fast
+
+            parse_audits(self.audits)  # here, so that an error names the file that the audits come from
 
     @property
     def conditions(self) -> list[Condition]:

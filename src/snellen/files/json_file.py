@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import copy
 import json
 import re
 from collections import Counter
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from snellen.errors import UserError
+from snellen.files.misfit import misfit
 from snellen.files.net import reading
 from snellen.files.plain import MIB, read_bytes
 
@@ -23,24 +25,23 @@ def read_json(
 
     With `unique` an object that has a key twice is refused, where else the last of them counts.
     """
-    content = read_bytes(path, kind, most)
-    value = decode_json(content, schema, path)
-    if unique:
-        _check_keys(content, path)
-    return value
+    return decode_json(read_bytes(path, kind, most), schema, path, unique)
 
 
-def decode_json(content: bytes | str, schema: type[T] | Any, source: Path | str) -> T:
-    """JSON as `schema`; `source` names where it comes from in the error."""
+def decode_json(content: bytes | str, schema: type[T] | Any, source: Path | str, unique: bool = False) -> T:
+    """JSON as `schema`; `source` names where it comes from in the error, `unique` as in `read_json`."""
     import msgspec
 
     with reading(source, "JSON"):
         try:
-            return msgspec.json.decode(content.removeprefix(_mark(content)), type=schema)
+            value: T = msgspec.json.decode(content.removeprefix(_mark(content)), type=schema)
         except msgspec.ValidationError as error:
-            raise _misfit(source, error) from None
+            raise misfit(source, error, lambda: json.loads(content.removeprefix(_mark(content))), schema) from None
         except msgspec.DecodeError as error:
             raise UserError(f"{source} cannot be read as JSON: {_place(content, str(error))}") from None
+    if unique:
+        _check_keys(content, source)
+    return value
 
 
 def _mark(content: bytes | str) -> Any:
@@ -56,10 +57,10 @@ def fit(value: Any, schema: type[T] | Any, source: Path | str) -> T:
         try:
             return msgspec.convert(value, type=schema)
         except msgspec.ValidationError as error:
-            raise _misfit(source, error) from None
+            raise misfit(source, error, lambda: copy.deepcopy(value), schema) from None
 
 
-def _check_keys(content: bytes, source: Path | str) -> None:
+def _check_keys(content: bytes | str, source: Path | str) -> None:
     """Refuse an object that has a key twice."""
 
     def check(pairs: list[tuple[str, Any]]) -> None:
@@ -68,15 +69,7 @@ def _check_keys(content: bytes, source: Path | str) -> None:
             raise UserError(f"{source} has the key '{repeated[:60]}' twice in one object; leave one of them out")
 
     with reading(source, "JSON"):
-        json.loads(content.removeprefix(codecs.BOM_UTF8), object_pairs_hook=check)
-
-
-def _misfit(source: Path | str, error: Exception) -> UserError:
-    """`images[3].id: expected int, got str` of msgspec's "Expected `int`, got `str` - at `$.images[3].id`"."""
-    text, _, place = str(error).partition(" - at ")
-    text = text.replace("`", "'" if "field" in text else "")
-    where = re.sub(r"^\$\.?", "", place.strip("`"))
-    return UserError(f"{source}: {where + ': ' if where else ''}{text[:1].lower()}{text[1:]}")
+        json.loads(content.removeprefix(_mark(content)), object_pairs_hook=check)
 
 
 def _place(content: bytes | str, text: str) -> str:

@@ -87,7 +87,8 @@ class Npz:
         largest = info.compress_size * (1 if info.compress_type == zipfile.ZIP_STORED else MOST_PACKING)
         if info.compress_size > self._size or info.file_size > largest:
             raise UserError(
-                f"{where} is damaged: {info.compress_size:,} bytes of the file cannot hold {info.file_size:,}"
+                f"{where} is damaged: it is said to take {info.compress_size:,} bytes of a file of {self._size:,}, and to unpack "
+                f"to {info.file_size:,}; save it again"
             )
         with self._archive.open(info) as stream:
             header = read_header(cast("BinaryIO", stream), where)

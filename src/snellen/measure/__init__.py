@@ -22,6 +22,8 @@ from snellen.measure.interference_chance import (
 )
 from snellen.measure.iocclusion import IOcclusion, iocclusion
 from snellen.measure.iocclusion_gap import Covered, IOcclusionGap, MeanIOcclusion, iocclusion_gap, mean_iocclusion
+from snellen.measure.mean import mean_estimate
+from snellen.measure.segmentation import Segmentation, segmentation
 from snellen.measure.shape_bias import ShapeBias, shape_bias
 
 __all__ = [
@@ -42,6 +44,7 @@ __all__ = [
     "OverRuns",
     "PublishedChance",
     "ScaleLeakage",
+    "Segmentation",
     "ShapeBias",
     "SizeBin",
     "Trend",
@@ -62,10 +65,12 @@ __all__ = [
     "interference_null",
     "iocclusion",
     "iocclusion_gap",
+    "mean_estimate",
     "mean_iocclusion",
     "paired_difference",
     "published_chance",
     "scale_leakage",
+    "segmentation",
     "shape_bias",
     "trend",
 ]

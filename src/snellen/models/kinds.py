@@ -6,7 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from snellen.models.adapters.http import http_loader
 from snellen.models.adapters.observer import load_observer, observer_card
+from snellen.models.adapters.opencv import load_opencv
 from snellen.models.adapters.predictions import load_predictions, predictions_card
 from snellen.models.adapters.python import load_python
 from snellen.models.adapters.timm import load_timm
@@ -84,5 +86,21 @@ KINDS: dict[str, Kind] = {
         load_observer,
         (("observer:NAME", f"one that answers as it is built to, on the phantom world: {', '.join(OBSERVERS)}"),),
         observer_card,
+    ),
+    "opencv": Kind(
+        load_opencv,
+        (("opencv:frontalcatface#size=64", "a cascade that OpenCV ships, as a detector; #scale=1.1&neighbours=3"),),
+    ),
+    "http": Kind(
+        http_loader("http"),
+        (
+            (
+                "http://host:port/path",
+                "a web service that answers POSTed images; settings as #timeout=10&rate=5&batch=32",
+            ),
+        ),
+    ),
+    "https": Kind(
+        http_loader("https"), (("https://host/path", "the same over TLS; #token=NAME sends a bearer token"),)
     ),
 }

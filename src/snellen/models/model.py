@@ -17,6 +17,7 @@ from snellen.hashing import checksum, key_of
 from snellen.lazy_torch import torch
 from snellen.models.card import LARGEST, Card, Task
 from snellen.models.device import Device, choose_device, precision_on
+from snellen.models.tasks import READERS, maps_of_network, summary
 from snellen.models.user_code import PASSING, failure_of, user_code
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ PROBES = 16  # images shown to a callable, whose answers stand for its weights
 class Model:
     """What is asked. `predict` maps uint8 [B, 3, H, W] to probabilities [B, classes] on `device`.
 
+    For segmentation it gives the class of each pixel, int64 [B, H, W]; for detection boxes, float [B, most, 4] (see `tasks`).
     `module` is the torch network where there is one (white-box methods need it). A model made of recorded answers has
     `recorded` instead of `predict`: one row per sample and distortion.
     """
@@ -54,7 +56,7 @@ class Model:
         return self.card.canvas
 
     def __call__(self, images: Tensor) -> Tensor:
-        """Probabilities [B, classes] of uint8 images [B, 3, H, W] on the model's canvas."""
+        """Probabilities [B, classes], class maps or boxes of uint8 images [B, 3, H, W] on the model's canvas."""
         if self.predict is None:
             raise UserError(f"model '{self.name}' is a file of recorded answers; it cannot be shown new images")
         try:
@@ -86,6 +88,7 @@ def from_torch(
 ) -> Model:
     """A model of a torch module that takes normalised float RGB [B, 3, H, W] and gives logits (or probabilities).
 
+    With `task="segmentation"` it gives them per pixel, [B, classes, H, W] or coarser; detectors are callables.
     `size` in pixels (shorter side scaled to it, centre cropped) or a whole `canvas`; without either the data's own
     size. `mean` and `std` are of pixels in 0…1; without them the module gets plain 0…1 pixels. `stated` is
     the clean accuracy (0 to 1) that is known of it: an audit warns where it finds far less.
@@ -96,6 +99,8 @@ def from_torch(
         raise ValueError(f"expected a std above 0 for each channel, got {list(std)}")
     if stated is not None and not 0 <= stated <= 1:
         raise ValueError(f"expected stated accuracy in [0, 1], got {stated:g}")
+    if task == "detection":
+        raise ValueError("expected a detector as a callable that returns boxes; see snellen.models.from_callable")
     canvas = canvas or _canvas(size)
     where = choose_device(device)
     module = module.eval().to(where)
@@ -131,30 +136,24 @@ def from_callable(
 ) -> Model:
     """A model of any callable from uint8 arrays [B, H, W, 3] to probabilities [B, classes].
 
+    With `task="segmentation"` it returns class maps, integers [B, H, W], or probabilities [B, classes, H, W]; with
+    `task="detection"` one list of boxes x0, y0, x1, y1 per image, in pixels, maximum exclusive.
     `version` names what it computes; without it the source code and the answers to 16 probe images stand for it.
     """
+    if task not in READERS:
+        raise ValueError(f"expected a task of {', '.join(READERS)}, got {task!r}")
     canvas = _canvas(size)
     name = name or str(getattr(function, "__name__", type(function).__name__))
 
     def predict(images: Tensor) -> Tensor:
         arrays = images.permute(0, 2, 3, 1).contiguous().cpu().numpy()
-        answers = np.asarray(function(arrays))
-        if np.iscomplexobj(answers):
-            raise UserError(f"model '{name}' answered complex numbers; expected probabilities [{len(arrays)}, classes]")
-        answers = answers.astype(np.float32, copy=False)
-        if answers.ndim != 2 or len(answers) != len(arrays):
-            raise UserError(
-                f"model '{name}' answered {list(answers.shape)} for {len(arrays)} images; "
-                f"expected probabilities [{len(arrays)}, classes]"
-            )
-        return torch.from_numpy(answers)
+        return READERS[task](function(arrays), arrays.shape[:3], name)
 
     probes = None
     if version is None:
         side = (canvas.height, canvas.width) if canvas else (32, 32)
         with user_code(f"model '{name}'"):
-            answers = predict(probe_images(side)).numpy()
-        probes = tuple(tuple(round(float(p), 6) for p in row) for row in answers)
+            probes = summary(predict(probe_images(side)), task)
     card = Card(
         name=name,
         text=f"python:{name}",
@@ -168,7 +167,7 @@ def from_callable(
 
 
 def as_model(thing: Any, name: str | None = None, device: Device = None) -> Model:
-    """A Model of what a factory or a caller gave: ours, a torch module, or any callable."""
+    """A Model of what a factory or a caller gave: ours, a torch module, or any callable, whose `task` may name its task."""
     if isinstance(thing, Model):
         return thing if name is None else thing.named(name)
     if isinstance(thing, torch.nn.Module):
@@ -184,7 +183,8 @@ def as_model(thing: Any, name: str | None = None, device: Device = None) -> Mode
         )
         return from_torch(thing, name=label, device=device, notices=[notice])
     if callable(thing):
-        return from_callable(thing, name=name)
+        task = getattr(thing, "task", None)
+        return from_callable(thing, name=name, task=task if task in READERS else "classification")
     raise UserError(f"expected a model, a torch module or a callable, got {type(thing).__name__}")
 
 
@@ -241,6 +241,8 @@ def _torch_predict(
         pixels = normalised(images)
         with torch.autocast("cuda", torch.bfloat16, enabled=precision == "bf16"):
             answers = module(pixels)
+        if card.task == "segmentation":
+            return maps_of_network(answers, (len(images), *images.shape[2:]), card.name)
         answers = getattr(answers, "logits", answers)
         if not isinstance(answers, torch.Tensor) or answers.ndim != 2 or len(answers) != len(images):
             got = list(answers.shape) if isinstance(answers, torch.Tensor) else type(answers).__name__

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from snellen.engine.keep.shard_file import read_rows, shard_file, shard_of
 from snellen.report.answers import answered_class, cell_rows, model_classes, stored_answers
 from snellen.report.blocks import Answer, Block, Cell, Facts, Gallery, Heading, Picture, Row, lead
@@ -98,7 +100,7 @@ def _samples(results: Results, positions: Sequence[int]) -> dict[int, dict[str, 
         if file := shard_file(results.folder.path / "samples" / ON, shard):
             table = read_rows(file, ["sample", "label", "class", "error"])
             inside = [position for position in positions if position // size == shard and position % size < len(table)]
-            rows = table.take([position % size for position in inside]).to_pylist()
+            rows = table.take(np.array([position % size for position in inside], np.int64)).to_pylist()
             samples |= {position: {**row, "shard": shard} for position, row in zip(inside, rows)}
     return samples
 

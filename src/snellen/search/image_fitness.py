@@ -5,12 +5,13 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
 from snellen.distort import Distortion, View, parse
-from snellen.distort.chain import Chain, Nothing
+from snellen.distort.chain import Chain, Nothing, moved, stages_of
+from snellen.distort.distortion import Moving
 from snellen.lazy_torch import torch
 from snellen.search.fitness import Edits
 
@@ -20,6 +21,15 @@ if TYPE_CHECKING:
 Score: TypeAlias = (
     "Callable[[Tensor, Tensor], Tensor]"  # images uint8 [n, 3, H, W] and their rows [n] → float [n] in 0 … 1
 )
+Move: TypeAlias = "Callable[[Tensor], Tensor]"  # maps [n, H, W], one per image → moved as the edits moved the images
+
+
+@runtime_checkable
+class ScoreOfPlaces(Protocol):
+    """A score that depends on where things are in the images: it also gets `move`, None where the edits move nothing."""
+
+    def __call__(self, images: Tensor, rows: Tensor, /) -> Tensor: ...
+    def in_place(self, images: Tensor, rows: Tensor, move: Move | None, /) -> Tensor: ...
 
 
 @dataclass
@@ -28,7 +38,8 @@ class ImageFitness:
 
     `score` maps edited images and the rows they come from to a number from 0 to 1 each, such as right or wrong. Every call of
     it gets up to `batch` images, of several tuples where one has fewer, so that a device stays busy; the means are read back
-    once for all tuples. `images_shown` counts what `score` was shown.
+    once for all tuples. `images_shown` counts what `score` was shown. `weights` [N] weigh the images in the mean. `notices` are
+    what a user should read of how it was made.
     """
 
     images: Tensor
@@ -36,6 +47,8 @@ class ImageFitness:
     view: View
     batch: int = 512
     images_shown: int = 0
+    weights: Tensor | None = None
+    notices: tuple[str, ...] = ()
 
     def __call__(self, edits: Edits) -> float:
         return self.many([edits])[0]
@@ -48,9 +61,25 @@ class ImageFitness:
             pixels = _joined([pixels for _, _, pixels in parts])
             places = self._on_device(np.concatenate([part for _, part, _ in parts]))
             owners = self._on_device(np.concatenate([np.full(len(part), number) for number, part, _ in parts]))
-            totals.index_add_(0, owners, self.score(pixels, places).double())
+            scores = self._scores(tuples, parts, pixels, places).double()
+            totals.index_add_(0, owners, scores if self.weights is None else scores * self.weights[places])
             self.images_shown += len(pixels)
-        return (totals / len(rows)).tolist()
+        whole = len(rows) if self.weights is None else self.weights[self._on_device(rows)].sum(dtype=torch.float64)
+        return (totals / whole).tolist()
+
+    def _scores(
+        self, tuples: Sequence[Edits], parts: list[tuple[int, np.ndarray, Tensor]], pixels: Tensor, places: Tensor
+    ) -> Tensor:
+        """The score of each image of a batch."""
+        if not isinstance(self.score, ScoreOfPlaces):
+            return self.score(pixels, places)
+
+        def move(maps: Tensor) -> Tensor:
+            pieces = maps.split([len(rows) for _, rows, _ in parts])
+            return _joined([self.move(tuples[one], rows, piece) for (one, rows, _), piece in zip(parts, pieces)])
+
+        moving = any(moves(tuples[number]) for number, _, _ in parts)
+        return self.score.in_place(pixels, places, move if moving else None)
 
     def _batches(self, tuples: Sequence[Edits], rows: np.ndarray) -> Iterator[list[tuple[int, np.ndarray, Tensor]]]:
         """Parts of one batch each: the number of the tuple, rows, and their edited images."""
@@ -74,6 +103,10 @@ class ImageFitness:
             return distortion_of(edits)(self.images[rows[0] : rows[-1] + 1], self.view.rows(rows[0], rows[-1] + 1))
         return distortion_of(edits)(self.images[self._on_device(rows)], self.view.at(rows))
 
+    def move(self, edits: Edits, rows: np.ndarray, maps: Tensor) -> Tensor:
+        """Maps [n, H, W] of some rows, such as masks and label maps, moved as the edits move the images."""
+        return moved(distortion_of(edits), maps, self.view.at(rows))
+
     def _on_device(self, values: np.ndarray) -> Tensor:
         return torch.from_numpy(np.ascontiguousarray(values, np.int64)).to(self.images.device, non_blocking=True)
 
@@ -82,6 +115,11 @@ def distortion_of(edits: Edits) -> Distortion:
     """The edits as one distortion, from left to right."""
     stages = tuple(map(_parsed, edits))
     return Chain(stages) if len(stages) > 1 else stages[0] if stages else Nothing()
+
+
+def moves(edits: Edits) -> bool:
+    """Whether some edit moves pixels, so that what is known of places must move too."""
+    return any(isinstance(stage, Moving) for stage in stages_of(distortion_of(edits)))
 
 
 @functools.lru_cache(maxsize=4096)

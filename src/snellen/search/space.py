@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -35,6 +36,11 @@ class Space:
         """How many different transformations there are, levels counted."""
         return sum(len(one.levels) for one in self.transformations)
 
+    def outline(self) -> str:
+        """Its size and what it is made of, in one line."""
+        kinds = ", ".join(f"{one.name} {len(one.levels)}" for one in self.transformations)
+        return f"{self.size:,} edits: {kinds}"
+
     def texts(self, genes: Genes) -> tuple[str, ...]:
         """The edits of a tuple as texts of distortions, from left to right."""
         return tuple(self.transformations[kind].levels[level] for kind, level in genes)
@@ -57,9 +63,10 @@ class Space:
         raise AssertionError("a number below the size is one of the levels")
 
 
-def levels_of(name: str, levels: Sequence[float | int]) -> Transformation:
-    """A transformation of one parameter, at these levels."""
-    return Transformation(name, tuple(f"{name}({level!r})" for level in levels))
+def levels_of(name: str, levels: Sequence[float | int], template: str = "") -> Transformation:
+    """A transformation at these levels: of its one parameter, or of what is `{}` in a template such as `shift({}, 0)`."""
+    template = template or f"{name}({{}})"
+    return Transformation(name, tuple(template.replace("{}", repr(level)) for level in levels))
 
 
 def spread(low: float, high: float, count: int) -> list[float]:
@@ -91,16 +98,48 @@ def published(name: str, enhancement: tuple[float, float], shift: int, extra: tu
     )
 
 
+def extended(name: str, below: Space) -> Space:
+    """Another set and more: geometry, blur, JPEG, noise and coarser colours, each at 10 levels or more where it can have them
+    (`posterize` has seven that change anything, `equalize` and `invert` have none)."""
+    small, slants = np.round(spread(-0.2, 0.2, 16), 4).tolist(), np.round(spread(-19, 19, 20), 4).tolist()
+    return Space(
+        name,
+        (
+            *below.transformations,
+            levels_of("rotate", np.round(spread(-28.5, 28.5, 20), 4).tolist()),
+            levels_of("shift_x", small, "shift({}, 0)"),
+            levels_of("shift_y", small, "shift(0, {})"),
+            levels_of("shear_x", slants, "shear({}, 0)"),
+            levels_of("shear_y", slants, "shear(0, {})"),
+            levels_of("zoom", np.round(np.geomspace(0.7, 1 / 0.7, 20), 4).tolist()),
+            levels_of("blur", np.round(spread(0.3, 2.2, 20), 4).tolist()),
+            levels_of("jpeg", list(range(5, 100, 5))),
+            levels_of("noise", np.round(spread(0.01, 0.15, 15), 4).tolist()),
+            levels_of("posterize", list(range(1, 8))),
+            Transformation("equalize", ("equalize()",)),
+            Transformation("invert", ("invert()",)),
+        ),
+    )
+
+
 SPACES: dict[str, Space] = {
     "mnist": published("mnist", (0.6, 1.4), 120, ("solarize", "grayscale")),
     "cifar10": published("cifar10", (0.8, 1.2), 30, ()),
     "camvid": published("camvid", (0.8, 1.2), 120, ()),
     "faces": published("faces", (0.8, 1.2), 120, ("grayscale",)),
 }
+SPACES["extended"] = extended("extended", SPACES["mnist"])
 
 
-def space(name: str) -> Space:
-    """The space of a name."""
-    if name not in SPACES:
-        raise unknown("space", name, SPACES)
-    return SPACES[name]
+def space(source: str | Path | Space) -> Space:
+    """A set by its name (`mnist`, `cifar10`, `camvid`, `faces`: Volpi & Murino 2019, table 6; `extended`), or a user's own from
+    a YAML file; a space passes through."""
+    from snellen.search.space_file import read_space
+
+    if isinstance(source, Space):
+        return source
+    if isinstance(source, Path) or source.endswith((".yaml", ".yml")):
+        return read_space(Path(source))
+    if source not in SPACES:
+        raise unknown("space", source, [*SPACES, "FILE.yaml"])
+    return SPACES[source]

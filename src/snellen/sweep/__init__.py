@@ -15,6 +15,7 @@ from typing import Any
 _HOMES = {
     "Sweep": "result",
     "amount": "by_amount",
+    "domains": "by_domain",
     "grain": "by_grain",
     "load_sweep": "result",
     "methods": "by_method",
@@ -28,4 +29,4 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module 'snellen.sweep' has no attribute '{name}'")
 
 
-__all__ = ["Sweep", "amount", "grain", "load_sweep", "methods", "variants"]
+__all__ = ["Sweep", "amount", "domains", "grain", "load_sweep", "methods", "variants"]

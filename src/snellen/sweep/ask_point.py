@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from snellen.audits import Clean
 from snellen.data.dataset import Dataset
 from snellen.engine import Progress
 from snellen.exam.carry_out import Execution, carry_out
@@ -21,12 +22,16 @@ from snellen.models.text import parse_text
 
 @dataclass
 class Asking:
-    """The model of a point, as texts of its runs, ready to be asked; `loaded` are its networks by fingerprint and device."""
+    """The model of a point, as texts of its runs, ready to be asked; `loaded` are its networks by fingerprint and device.
+
+    `noise` says that the yardstick is asked too.
+    """
 
     name: str
     models: Sequence[str]
     device: str | None = None
     labels: Path | None = None
+    noise: bool = True
     loaded: dict[tuple[str, str], Model] = field(default_factory=dict, repr=False)
 
     def about(self, data: Dataset, folder: Path) -> Run:
@@ -36,8 +41,11 @@ class Asking:
         """
         models = tuple(f"{self.name}={model}" for model in self.models)
         prepared = prepare(
-            AuditRequest(models=models, data=data, audits=(), out=folder, labels=self.labels, device=self.device)
-        )
+            AuditRequest(
+                models=models, data=data, audits=() if self.noise else (Clean(),), out=folder, labels=self.labels,
+                device=self.device,
+            )
+        )  # fmt: skip
         device = prepared.inputs.settings.device  # a run that was begun elsewhere stays there
         subjects = prepared.inputs.subjects
         for subject in subjects:

@@ -28,7 +28,17 @@ def methods(models: Mapping[str, str] | Sequence[str], test: Named, out: Path | 
 
 def plan_methods(request: MethodsRequest) -> Plan:
     """What a sweep over trained models will do."""
-    pairs = [pair for one in request.models for pair in _pairs(one)]
+    points = model_points(request.models)
+    tests = load_named(request.test, "--test")
+    return Plan(
+        kind="methods", title="Methods of training, on the same data", tests=tests, out=request.folder, points=points,
+        gaps=choose_gaps(request.pairs, tests), limit=request.limit, device=request.device,
+    )  # fmt: skip
+
+
+def model_points(models: Sequence[str | Mapping[str, str]]) -> list[Point]:
+    """A point for each model that is there, of dictionaries and texts `NAME=MODEL`."""
+    pairs = [pair for one in models for pair in _pairs(one)]
     for name, model in pairs:
         check_name(name, "MODEL")
         subjects_of(f"{name}={model}")  # a model that is not there is named before others are asked
@@ -36,12 +46,7 @@ def plan_methods(request: MethodsRequest) -> Plan:
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise UserError(f"two models are called '{twice}'; name them, as in mine=models/a/*.safetensors")
-    tests = load_named(request.test, "--test")
-    return Plan(
-        kind="methods", title="Methods of training, on the same data", tests=tests, out=request.folder,
-        points=[Point(name, model=model) for name, model in pairs], gaps=choose_gaps(request.pairs, tests),
-        limit=request.limit, device=request.device,
-    )  # fmt: skip
+    return [Point(name, model=model) for name, model in pairs]
 
 
 def _pairs(models: str | Mapping[str, str]) -> list[tuple[str, str]]:

@@ -42,7 +42,8 @@ class Plan:
     """A whole sweep before anything is trained.
 
     `axis` names `x`; `gaps` are pairs of tests whose accuracies are subtracted; `rule` is that of the label map where
-    points are coarsened; `limit` is the most images asked about in each test.
+    points are coarsened; `limit` is the most images asked about in each test; `source` is the test from the domain that models
+    were trained on, where the others are domains they have not seen.
     """
 
     kind: str
@@ -57,6 +58,7 @@ class Plan:
     rule: str = "argmax"
     limit: int | None = None
     device: str | None = None
+    source: str | None = None
 
     def __post_init__(self) -> None:
         if not self.points:
@@ -72,12 +74,12 @@ class Plan:
             if point.data is not None:
                 classes = list(point.coarse) if point.coarse is not None else list(point.data.classes)
                 for name, data in self.tests.items():
-                    lost = _unknown_class(classes, data, point.name)
+                    lost = unknown_class(classes, data, point.name)
                     if lost is not None:
                         raise UserError(f"--test {name} shows the class '{lost}', which {point.name} is not trained on")
 
 
-def _unknown_class(classes: Sequence[str], data: Dataset, model: str) -> str | None:
+def unknown_class(classes: Sequence[str], data: Dataset, model: str) -> str | None:
     """The first class that the data show and a model with these classes cannot answer."""
     targets = match_classes(classes, data.classes, model)[0].targets
     labels = sorted({int(label) for label in data.samples.labels if label >= 0})

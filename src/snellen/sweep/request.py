@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 else:  # what Python may pass beyond texts is not imported for --help
     DataLike = NamedData = NamedModel = GapLike = GroupsLike = object
 
+MODELS = "NAME=MODEL, trained already; a glob is one model of several runs"
+
 
 @dataclass(frozen=True, kw_only=True)
 class SweepRequest(Request):
@@ -29,9 +31,6 @@ class SweepRequest(Request):
 
     test: tuple[NamedData, ...] = setting("dataset to ask about; may be given several times", (), metavar="NAME=DATA")
     out: Path | None = setting("folder for networks, answers, table and page", metavar="DIR")
-    gaps: tuple[GapLike, ...] | None = setting(
-        "two tests to subtract; default mixed_same,mixed_rand", flag="--gap", metavar="FIRST,SECOND"
-    )
     limit: int | None = setting("ask about at most N images of each test", at_least=1, at_most=10**9)
     device: str | None = setting("cpu, cuda, cuda:1, mps or auto", metavar="DEVICE")
     html: bool = setting("write the page sweep.html", True)
@@ -49,6 +48,15 @@ class SweepRequest(Request):
         assert self.out is not None
         return self.out
 
+
+@dataclass(frozen=True, kw_only=True)
+class GapRequest(SweepRequest):
+    """The settings of a sweep whose tests show the same objects."""
+
+    gaps: tuple[GapLike, ...] | None = setting(
+        "two tests to subtract; default mixed_same,mixed_rand", flag="--gap", metavar="FIRST,SECOND"
+    )
+
     @property
     def pairs(self) -> list[tuple[str, str]] | None:
         """The pairs of tests to subtract, where they are named."""
@@ -56,7 +64,7 @@ class SweepRequest(Request):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrainingSweepRequest(SweepRequest, RecipeChoice):
+class TrainingSweepRequest(GapRequest, RecipeChoice):
     """The settings of a sweep that trains."""
 
     runs: int = setting("number of runs of each training, which differ in seed", 1, at_least=1, at_most=10_000)
@@ -110,11 +118,19 @@ class GrainRequest(TrainingSweepRequest):
 
 
 @dataclass(frozen=True, kw_only=True)
-class MethodsRequest(SweepRequest):
+class MethodsRequest(GapRequest):
     """Ask models that are trained already."""
 
-    models: tuple[NamedModel, ...] = setting(
-        "NAME=MODEL, trained already; a glob is one model of several runs", (), metavar="NAME=MODEL"
+    models: tuple[NamedModel, ...] = setting(MODELS, (), metavar="NAME=MODEL")
+
+
+@dataclass(frozen=True, kw_only=True)
+class DomainsRequest(SweepRequest):
+    """Ask models about several datasets that have the same classes."""
+
+    models: tuple[NamedModel, ...] = setting(MODELS, (), metavar="NAME=MODEL")
+    source: str | None = setting(
+        "the test from the domain that the models were trained on; default the first", metavar="NAME"
     )
 
 

@@ -123,6 +123,7 @@ def page_of(plan: Plan, rows: Sequence[Mapping[str, Any]], command: str) -> dict
         "runs": plan.runs,
         "axis": plan.axis,
         "tests": {name: data.text for name, data in plan.tests.items()},
+        "source": plan.source,
         "gaps": [list(pair) for pair in plan.gaps],
         "rows": [{name: _plain(value) for name, value in row.items()} for row in rows],
     }

@@ -18,7 +18,7 @@ from snellen.hashing import key_of
 from snellen.sweep.ask_point import Asking, fingerprints
 from snellen.sweep.image_cache import CachedImages, room
 from snellen.sweep.points import Plan, Point
-from snellen.sweep.scores import Scores, accuracy_row, gap_row, read_scores
+from snellen.sweep.scores import Scores, accuracy_row, gap_row, read_scores, unseen_row
 from snellen.train.loop import Progress
 from snellen.train.runs import train
 
@@ -59,6 +59,9 @@ def run_points(plan: Plan, callbacks: Callbacks) -> list[dict[str, Any]]:
         for pair in plan.gaps:
             first, second = ((name, tests[name], scores[name]) for name in pair)
             rows.append({**_facts(point), **gap_row(first, second)})
+        unseen = {name: one for name, one in scores.items() if name != plan.source}
+        if plan.source is not None and unseen:
+            rows.append({**_facts(point), **unseen_row({name: (tests[name], one) for name, one in unseen.items()})})
         callbacks.point(rows)
     return rows
 
@@ -131,7 +134,10 @@ def _ask(
     if labels is not None and point.coarse is not None:
         label_map = {"rule": plan.rule, "classes": {coarse: list(fine) for coarse, fine in point.coarse.items()}}
         write_atomic(labels, json.dumps(label_map, indent=1, ensure_ascii=False).encode())
-    asking, prints = Asking(point.name, models, plan.device, labels), fingerprints(point.name, models)
+    asking = Asking(
+        point.name, models, plan.device, labels, noise=plan.source is None
+    )  # accuracies by domain need none
+    prints = fingerprints(point.name, models)
     scores: dict[str, Scores] = {}
     for name, data in tests.items():
         callbacks.say(f"asking {point.name} about {name}")

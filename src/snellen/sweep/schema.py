@@ -49,6 +49,7 @@ class Page(msgspec.Struct):
     gaps: list[tuple[str, str]]
     rows: list[_Row]
     recipe: _Recipe | None = None
+    source: str | None = None
 
     def check(self, path: Path) -> None:
         """Refuse rows that are not one of every test at every point."""
@@ -60,5 +61,7 @@ class Page(msgspec.Struct):
             raise UserError(f"{path}: rows: expected the rows of one test to have one measure")
         if not {test for gap in self.gaps for test in gap} <= tests:
             raise UserError(f"{path}: gaps: expected names of tests that have rows")
+        if self.source is not None and self.source not in tests:
+            raise UserError(f"{path}: source: expected the name of a test that has rows")
         if self.axis is not None and any(row.x is None for row in self.rows):
             raise UserError(f"{path}: rows: expected 'x' as a number, since there is an axis")

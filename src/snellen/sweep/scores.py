@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,13 +12,15 @@ import numpy as np
 from snellen.data.dataset import Dataset
 from snellen.engine.keep.shard_file import read_rows
 from snellen.exam.run import Run
-from snellen.measure import Estimate, accuracy, paired_difference
+from snellen.measure import Estimate, accuracy, mean_estimate, paired_difference
 from snellen.measure.per_run import deviation
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 FOREGROUND = "foreground"  # the column by which variants of an image are paired, where data have it
+
+UNSEEN = "mean of unseen"  # no test is called so: names have no spaces
 
 COLUMNS = (
     *("point", "x", "trained_on", "images", "classes", "runs", "test", "test_data", "measure"),
@@ -57,8 +60,19 @@ def _rows(run: Run, table: str, columns: list[str]) -> pa.Table:
 
 def accuracy_row(test: str, data: Dataset, scores: Scores) -> dict[str, Any]:
     """The accuracy on some data: mean over runs and images, 95% interval over images, deviation over runs."""
-    groups = data.samples.columns.get("group")
-    return _row(test, data.text, "accuracy", accuracy(scores.values, groups), scores.values, scores.warnings)
+    return _row(test, data.text, "accuracy", _accuracy(data, scores), scores.values, scores.warnings)
+
+
+def unseen_row(domains: Mapping[str, tuple[Dataset, Scores]]) -> dict[str, Any]:
+    """The mean of the accuracies on some domains, each of the same weight."""
+    mean = mean_estimate([_accuracy(data, scores) for data, scores in domains.values()])
+    per_run = np.stack([_per_run(scores.values) for _, scores in domains.values()], axis=1)
+    warnings = tuple(dict.fromkeys(name for _, scores in domains.values() for name in scores.warnings))
+    return _row(UNSEEN, " + ".join(domains), "unseen_mean", mean, per_run.mean(axis=1, keepdims=True), warnings)
+
+
+def _accuracy(data: Dataset, scores: Scores) -> Estimate:
+    return accuracy(scores.values, data.samples.columns.get("group"))
 
 
 def gap_row(first: tuple[str, Dataset, Scores], second: tuple[str, Dataset, Scores]) -> dict[str, Any]:
@@ -91,7 +105,7 @@ def _foregrounds(data: Dataset) -> list[str]:
 def _row(
     test: str, text: str, measure: str, estimate: Estimate, values: np.ndarray, warnings: tuple[str, ...]
 ) -> dict[str, Any]:
-    per_run = np.array([np.nanmean(row) if not np.isnan(row).all() else math.nan for row in values])
+    per_run = _per_run(values)
     return {
         "runs": len(values),
         "test": test,
@@ -105,3 +119,8 @@ def _row(
         "per_run": " ".join(f"{value:.6f}" for value in per_run),
         "warnings": " ".join(warnings),
     }
+
+
+def _per_run(values: np.ndarray) -> np.ndarray:
+    """The mean of each run, [runs]; nan where it answered nothing."""
+    return np.array([np.nanmean(row) if not np.isnan(row).all() else math.nan for row in values])

@@ -33,4 +33,4 @@ class Colour(Enhancement):
 
     def develop(self, tones: Tones, view: View) -> None:
         if tones.planes.shape[1] == 3:  # a grey image has no colour to change
-            tones.planes = blend_images(tones.grey().expand(-1, 3, -1, -1), tones.planes, self.factor, view)
+            tones.planes = blend_images(tones.grey(), tones.planes, self.factor, view)

@@ -13,13 +13,20 @@ _VALUES_AT_ONCE = 1 << 24  # on a GPU, where an index takes eight bytes
 
 
 def blend(low: Tensor, high: Tensor, factor: Tensor) -> Tensor:
-    """uint8 of `low + factor · (high − low)`, cut to 0…255 and rounded down: Pillow's Image.blend, in float32 like it.
+    """uint8 of `low + factor · (high − low)`, cut to 0…255 and rounded down: Pillow's Image.blend, in float32 like it."""
+    return between(low, high, factor).to(torch.uint8)
 
-    The product is rounded before the sum is made, so it must stay two operations.
+
+def between(low: Tensor, high: Tensor, factor: Tensor) -> Tensor:
+    """The same before it is rounded down, float32.
+
+    The product is rounded before the sum is made, so it must stay two operations. Both sides are converted first: torch takes
+    twice as long over operands of two types.
     """
-    change = high.float().sub(low)
+    base, change = low.float(), high.float()
+    change = change.sub_(base) if change.ndim >= base.ndim else change - base
     change = change.mul_(factor) if change.ndim >= factor.ndim else change * factor
-    return change.add_(low).clamp_(0, 255).to(torch.uint8)
+    return change.add_(base).clamp_(0, 255)
 
 
 def look_up(planes: Tensor, table: Tensor) -> Tensor:

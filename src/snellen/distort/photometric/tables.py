@@ -6,8 +6,6 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-
 from snellen.distort.law import Law, expect_within, in_numbers
 from snellen.distort.photometric.lookup import blend
 from snellen.distort.photometric.stage import Enhancement, Photometric
@@ -21,8 +19,7 @@ if TYPE_CHECKING:
 
 def parameter(view: View, name: str, value: float | Law) -> Tensor:
     """float64 [B], or [1] where all images share it: a table for each image would be looked up one by one."""
-    shared = isinstance(value, int | float)
-    return view.tensor(np.array([value], np.float64) if shared else view.parameter(name, value))
+    return view.tensor(view.distinct(name, value))
 
 
 def values(device: torch.device) -> Tensor:

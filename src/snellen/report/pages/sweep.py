@@ -25,11 +25,15 @@ from snellen.report.blocks import (
     code,
     note,
 )
-from snellen.report.pages.sweep_charts import accuracy_chart, against_chart, gap_chart
+from snellen.report.pages.sweep_charts import accuracy_chart, against_chart, domain_chart, gap_chart
 from snellen.report.render import write_page
-from snellen.report.words import count_of, interval, percent
+from snellen.report.words import count_of, interval, percent, spread
 
 SweepResult = Mapping[str, Any]  # what sweep.json holds
+_UNSEEN = (
+    "The source is the domain that the models were trained on. In the mean of the unseen ones each domain weighs the same, "
+    "however many images it has; its interval follows from theirs (Zou & Donner 2008). ± is the standard deviation over runs."
+)
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,8 @@ def page_of(result: SweepResult) -> Page:
         Facts(tuple(_facts(result, len(heat_map.points)))),
         *([Command(result["command"])] if result["command"] else []),
         Heading("Accuracies"),
-        _table(heat_map, "model" if _of_methods(result) else "trained on"),
+        _table(result, heat_map),
+        *([note(_UNSEEN)] if result.get("source") else []),
         note(
             "Mean over runs; small numbers in the table, and bars in the charts, are 95% intervals over images, for gaps paired "
             "by foreground. The same table, tidy and with one value per run, is in sweep.csv, sweep.parquet and sweep.json "
@@ -63,7 +68,7 @@ def page_of(result: SweepResult) -> Page:
     if charts:
         blocks += [Heading("Charts"), Panels(tuple(charts))]
     blocks += [
-        Heading("Models and data" if _of_methods(result) else "Data"),
+        Heading("Models and data" if of_models(result) else "Data"),
         Bullets(tuple(_sources(result, heat_map))),
     ]
     if result["commands"]:
@@ -89,19 +94,22 @@ def charts_of(result: SweepResult) -> list[Chart]:
         charts.append(Chart(f"Accuracy against {result['axis']}", accuracy_chart(result)))
         if result["gaps"]:
             charts.append(Chart(f"Gaps against {result['axis']}", gap_chart(result)))
+    if result.get("source"):
+        charts.append(Chart("Accuracy by domain", domain_chart(result), wide=True))
     for first, second in result["gaps"]:
         charts.append(Chart(f"{second} against {first}", against_chart(result, first, second)))
     return charts
 
 
-def _of_methods(result: SweepResult) -> bool:
-    return bool(result["kind"] == "methods")
+def of_models(result: SweepResult) -> bool:
+    """Whether its points are models that were there, and nothing was trained."""
+    return result["kind"] in ("methods", "domains")
 
 
 def _facts(result: SweepResult, points: int) -> list[Line]:
-    thing = "model" if _of_methods(result) else "training"
+    thing = "model" if of_models(result) else "training"
     facts: list[Line] = [
-        (count_of(points, thing), "" if _of_methods(result) else f" of {count_of(result['runs'], 'run')}"),
+        (count_of(points, thing), "" if of_models(result) else f" of {count_of(result['runs'], 'run')}"),
         (count_of(len(result["tests"]), "test set"),),
     ]
     if recipe := result.get("recipe"):
@@ -111,29 +119,44 @@ def _facts(result: SweepResult, points: int) -> list[Line]:
     return [*facts, (result["created"][:10],), (f"snellen {result['snellen']}",)]
 
 
-def _table(heat_map: HeatMap, first: str) -> Table:
-    rows = []
+def cell_text(result: SweepResult, row: SweepResult) -> str:
+    """A value in percent; between domains with its deviation over runs."""
+    return percent(row["value"]) + (spread(row["std"], "share") if result.get("source") else "")
+
+
+def _table(result: SweepResult, heat_map: HeatMap) -> Table:
+    first, rows = "model" if of_models(result) else "trained on", []
+    notes = [_note(result, row) for row in next(iter(heat_map.points.values()))]
     for name, cells in heat_map.points.items():
         about = cells[0]
         extent = f"{about['images']:,} images, {about['classes']} classes" if about["images"] else ""
-        rows.append(Row(Cell(name, note=extent), tuple(map(_cell, cells))))
-    return Table((Cell(first), *map(Cell, heat_map.head)), tuple(rows), dense=True)
+        rows.append(Row(Cell(name, note=extent), tuple(_cell(result, one) for one in cells)))
+    head = (Cell(first), *(Cell(name, note=note) for name, note in zip(heat_map.head, notes)))
+    return Table(head, tuple(rows), dense=True)
 
 
-def _cell(row: SweepResult) -> Cell:
+def _note(result: SweepResult, row: SweepResult) -> str:
+    """What a column is, where there are domains: the source or an unseen one, and how many images it has."""
+    if not result.get("source"):
+        return ""
+    domain = {result["source"]: "source, "}.get(row["test"], "unseen, " if row["measure"] == "accuracy" else "")
+    return domain + count_of(row["n"], "image")
+
+
+def _cell(result: SweepResult, row: SweepResult) -> Cell:
     """Accuracies are coloured by their value, gaps by their size in another colour."""
     return Cell(
-        percent(row["value"]),
+        cell_text(result, row),
         row["value"],
         interval(row["low"], row["high"], "share"),
         title=f"checks: {row['warnings']}" if row.get("warnings") else "",
-        tone="" if row["measure"] == "accuracy" else "warn",
+        tone="" if row["measure"] in ("accuracy", "unseen_mean") else "warn",
         shade=0.0 if row["value"] is None else min(1.0, abs(row["value"])),
     )
 
 
 def _sources(result: SweepResult, heat_map: HeatMap) -> list[Line]:
-    before = "" if _of_methods(result) else "trained: "
+    before = "" if of_models(result) else "trained: "
     points: list[Line] = [
         (before, bold(name), " ", code(cells[0]["trained_on"])) for name, cells in heat_map.points.items()
     ]

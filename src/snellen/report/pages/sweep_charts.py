@@ -32,11 +32,7 @@ def against_chart(result: Mapping[str, Any], first: str, second: str) -> dict[st
     ]  # fmt: skip
     x = _share("xvalue", f"accuracy on {first}")
     y = _share("yvalue", f"accuracy on {second}")
-    hue = by_name("point", names, LEGEND)
-    shapes = [
-        POINT_SHAPES[i // len(COLOURS) % len(POINT_SHAPES)] for i in range(len(names))
-    ]  # colours come again after eight
-    shape = {**hue, "scale": {"domain": names, "range": shapes}}
+    hue, shape = _hue_and_shape(names)
     rule = {"type": "rule", "strokeWidth": 1.4}
     return {
         "width": 340,
@@ -57,6 +53,34 @@ def against_chart(result: Mapping[str, Any], first: str, second: str) -> dict[st
         ],
         "config": CONFIG,
     }
+
+
+def domain_chart(result: Mapping[str, Any]) -> dict[str, Any]:
+    """The accuracy in each domain, a point per model beside the others, with its 95% interval."""
+    rows = [row for row in result["rows"] if row["measure"] == "accuracy"]
+    names, tests = (list(dict.fromkeys(row[field] for row in rows)) for field in ("point", "test"))
+    values = [{name: row[name] for name in ("point", "test", "value", "low", "high")} for row in rows]
+    x = {"field": "test", "type": "nominal", "title": None, "scale": {"domain": tests}, "axis": {"labelAngle": 0}}
+    beside = {"field": "point", "type": "nominal", "scale": {"domain": names}}
+    y, (hue, shape) = _share("value", "accuracy"), _hue_and_shape(names)
+    return {
+        "width": {"step": max(10, min(28, 500 // (len(names) * len(tests))))},
+        "height": 260,
+        "data": {"values": values},
+        "layer": [
+            {
+                "mark": {"type": "rule", "strokeWidth": 1.4},
+                "encoding": {
+                    "x": x, "xOffset": beside, "y": {**y, "field": "low"}, "y2": {"field": "high"}, "color": hue,
+                },
+            },
+            {
+                "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1},
+                "encoding": {"x": x, "xOffset": beside, "y": y, "color": hue, "shape": shape},
+            },
+        ],
+        "config": CONFIG,
+    }  # fmt: skip
 
 
 def _curves(result: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], called: str) -> dict[str, Any]:
@@ -96,6 +120,13 @@ def _curves(result: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], called
         ],
         "config": CONFIG,
     }
+
+
+def _hue_and_shape(names: Sequence[str]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Colour and shape of a point by its model; colours come again after eight, in another shape."""
+    hue = by_name("point", names, LEGEND)
+    shapes = [POINT_SHAPES[place // len(COLOURS) % len(POINT_SHAPES)] for place in range(len(names))]
+    return hue, {**hue, "scale": {"domain": list(names), "range": shapes}}
 
 
 def _share(field: str, title: str) -> dict[str, Any]:

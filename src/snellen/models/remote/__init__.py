@@ -1,0 +1,1 @@
+"""Models behind an address: how they are named, reached and understood."""

@@ -1,0 +1,194 @@
+"""Asking a service over HTTP: one request at a time, paced, bounded in time and size, sent again where that may help.
+
+Redirects are not followed and proxies not used: images go where the address says and nowhere else.
+"""
+
+from __future__ import annotations
+
+import email.utils
+import http.client
+import os
+import ssl
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from snellen.errors import UserError
+from snellen.files import MIB
+from snellen.files.net import reason_of
+from snellen.files.plain import format_size
+from snellen.models.remote.address import Address
+from snellen.version import __version__
+
+MOST_ANSWER = 64 * MIB
+LONGEST_WAIT = 300.0  # seconds that a service may ask for by Retry-After
+FIRST_WAIT, MOST_BACKOFF = 0.5, 30.0  # seconds between tries: the first, doubled each time, up to the most
+DECLINED = (400, 413, 415, 422)  # the service does not take these images; it may take others
+_PIECE = 1 << 16
+
+
+class Declined(RuntimeError):
+    """The service is there and does not take these images."""
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """Why a request failed that may be sent again, and for how many seconds the service asks to wait."""
+
+    reason: str
+    wait: float | None = None
+
+
+@dataclass
+class Client:
+    """The connection to one address. `clock` and `sleep` tell and pass the time, in seconds."""
+
+    address: Address
+    clock: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
+    _connection: http.client.HTTPConnection | None = field(default=None, init=False, repr=False)
+    _next_start: float = field(default=-1.0, init=False, repr=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
+
+    def post(self, body: bytes) -> bytes:
+        """The service's answer to a JSON body; errors of the service and the network are tried again `retries` times."""
+        with self._lock:
+            for turn in range(self.address.retries + 1):
+                self._pace()
+                outcome = self._try(body)
+                if isinstance(outcome, bytes):
+                    return outcome
+                if turn < self.address.retries:
+                    self.sleep(self._wait_after(outcome, turn))
+                reason = outcome.reason
+        tries = f" ({self.address.retries + 1} tries)" if self.address.retries else ""
+        raise UserError(f"{self.address.url} {reason}{tries}; check the service, then run the same command again")
+
+    def _pace(self) -> None:
+        """Wait until the next request may start."""
+        now = self.clock()
+        if now < self._next_start:
+            self.sleep(self._next_start - now)
+        self._next_start = max(now, self._next_start) + 1 / self.address.rate
+
+    def _wait_after(self, trouble: Trouble, turn: int) -> float:
+        if trouble.wait is None:
+            return min(FIRST_WAIT * 2**turn, MOST_BACKOFF)
+        if trouble.wait > LONGEST_WAIT:
+            raise UserError(
+                f"{self.address.url} {trouble.reason} and asks to wait {trouble.wait:,.0f} s, more than the "
+                f"{LONGEST_WAIT:g} s that are waited; run the same command again after that"
+            )
+        return trouble.wait
+
+    def _try(self, body: bytes) -> bytes | Trouble:
+        """One request: the content of the answer, or what went wrong."""
+        try:
+            return self._exchange_afresh(body) if self._connection is None else self._exchange_again(body)
+        except (UserError, Declined):
+            self._close()
+            raise
+        except TimeoutError:
+            self._close()
+            return Trouble(f"did not answer within {self.address.timeout:g} s, the time-out")
+        except ssl.SSLCertVerificationError as error:
+            self._close()
+            raise UserError(f"{self.address.url} has no valid certificate: {error.verify_message}") from None
+        except (OSError, http.client.HTTPException, UnicodeError) as error:
+            self._close()
+            name = type(error).__name__
+            return Trouble(
+                f"cannot be reached: {reason_of(error)}" + ("" if isinstance(error, OSError) else f" ({name})")
+            )
+
+    def _exchange_again(self, body: bytes) -> bytes | Trouble:
+        """One request on the connection of the last one, which the service may have closed meanwhile: that is no trouble."""
+        try:
+            return self._exchange(body)
+        except ConnectionError:
+            return self._exchange_afresh(body)
+
+    def _exchange_afresh(self, body: bytes) -> bytes | Trouble:
+        self._close()
+        return self._exchange(body)
+
+    def _exchange(self, body: bytes) -> bytes | Trouble:
+        end = self.clock() + self.address.timeout
+        connection = self._connection = self._connection or self._connect()
+        connection.request("POST", self.address.target, body, self._headers())
+        response = connection.getresponse()
+        content = self._content(response, end)
+        return content if response.status == 200 else self._failure(response, content)
+
+    def _connect(self) -> http.client.HTTPConnection:
+        parts = self.address.parts
+        assert parts.hostname is not None
+        if parts.scheme == "https":
+            return http.client.HTTPSConnection(
+                parts.hostname, parts.port, timeout=self.address.timeout, context=ssl.create_default_context()
+            )
+        return http.client.HTTPConnection(parts.hostname, parts.port, timeout=self.address.timeout)
+
+    def _headers(self) -> dict[str, str]:
+        headers = {
+            "Content-Type": "application/json",
+            "Accept": "application/json",
+            "User-Agent": f"snellen/{__version__}",
+        }
+        if self.address.token:
+            secret = os.environ.get(self.address.token, "")
+            if not secret.isascii() or not secret.isprintable() or not secret:
+                raise UserError(f"{self.address.url}: the environment variable '{self.address.token}' holds no token")
+            headers["Authorization"] = f"Bearer {secret}"
+        return headers
+
+    def _content(self, response: http.client.HTTPResponse, end: float) -> bytes:
+        """The body of an answer, as it comes, until its end, the time-out or the most that is read."""
+        content = b""
+        while piece := response.read1(_PIECE):
+            content += piece
+            if len(content) > MOST_ANSWER:
+                raise UserError(
+                    f"{self.address.url} answered more than {format_size(MOST_ANSWER)}, the most that is read; ask for "
+                    "fewer images at once: #batch="
+                )
+            if self.clock() > end:
+                raise TimeoutError
+        if response.length:
+            raise http.client.IncompleteRead(content, response.length)
+        response.close()  # frees the connection for the next request
+        return content
+
+    def _failure(self, response: http.client.HTTPResponse, content: bytes) -> Trouble:
+        """What an answer other than 200 means: trouble that may pass, or an error."""
+        status = f"answered {response.status} {response.reason}".rstrip()
+        if response.status == 429 or response.status >= 500:
+            return Trouble(status, retry_after(response.headers.get("Retry-After")))
+        if 300 <= response.status < 400:
+            place = response.headers.get("Location", "nowhere")
+            raise UserError(
+                f"{self.address.url} {status} to '{place[:200]}'; redirects are not followed: give that URL"
+            )
+        words = " ".join(content[:200].decode(errors="replace").split())
+        text = f"{self.address.url} {status}{f' ({words})' if words else ''}; expected 200 with JSON"
+        raise Declined(text) if response.status in DECLINED else UserError(text)
+
+    def _close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+
+def retry_after(value: str | None) -> float | None:
+    """The seconds that a Retry-After header asks for, as a number or as a date; None where it asks for none."""
+    if value is None:
+        return None
+    try:
+        seconds = float(value)
+    except ValueError:
+        try:
+            seconds = email.utils.parsedate_to_datetime(value).timestamp() - time.time()
+        except (TypeError, ValueError, OverflowError, OSError):
+            return None
+    return max(0.0, seconds) if seconds == seconds else None

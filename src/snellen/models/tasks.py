@@ -1,0 +1,125 @@
+"""What a model of each task answers: a user's arrays and lists, checked and as one tensor per batch.
+
+| task | a callable returns | the model gives |
+|---|---|---|
+| classification | probabilities [n, classes] | float [n, classes] |
+| segmentation | class maps, integers [n, H, W], or probabilities [n, classes, H, W] | int64 [n, H, W] |
+| detection | per image a list of boxes x0, y0, x1, y1 in pixels, maximum exclusive | float [n, most, 4], nan for no box |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from snellen.errors import UserError
+from snellen.lazy_torch import torch
+from snellen.models.card import MOST_CLASSES, Task
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+MOST_BOXES = 10_000  # of one image
+Shape: TypeAlias = tuple[int, int, int]  # images, height, width
+
+
+def read_classes(answers: Any, shape: Shape, name: str) -> Tensor:
+    """float32 [n, classes]: the probabilities that a callable returned."""
+    count = shape[0]
+    values = np.asarray(answers)
+    if np.iscomplexobj(values):
+        raise UserError(f"model '{name}' answered complex numbers; expected probabilities [{count}, classes]")
+    values = values.astype(np.float32, copy=False)
+    if values.ndim != 2 or len(values) != count:
+        raise UserError(
+            f"model '{name}' answered {list(values.shape)} for {count} images; expected probabilities [{count}, classes]"
+        )
+    return torch.from_numpy(values)
+
+
+def read_maps(answers: Any, shape: Shape, name: str) -> Tensor:
+    """int64 [n, H, W]: the class of each pixel, or the likeliest one of probabilities; a negative number is none."""
+    count, height, width = shape
+    values = np.asarray(answers)
+    per_class = values.ndim == 4 and values.shape[0] == count and values.shape[1] and values.shape[2:] == shape[1:]
+    if per_class and np.issubdtype(values.dtype, np.floating):
+        return torch.from_numpy(values.argmax(1))
+    if values.shape == shape and (values.dtype == bool or np.issubdtype(values.dtype, np.integer)):
+        if values.max(initial=0) >= MOST_CLASSES:
+            raise UserError(f"model '{name}' answered class {values.max()}; expected numbers below {MOST_CLASSES:,}")
+        return torch.from_numpy(values.astype(np.int64))
+    raise UserError(
+        f"model '{name}' answered {values.dtype} {list(values.shape)} for {count} images; expected whole class numbers "
+        f"[{count}, {height}, {width}] or probabilities [{count}, classes, {height}, {width}]"
+    )
+
+
+def read_boxes(answers: Any, shape: Shape, name: str) -> Tensor:
+    """float32 [n, most, 4]: the boxes of each image, and nan where it has fewer than the most."""
+    count = shape[0]
+    if not isinstance(answers, Sequence | np.ndarray) or len(answers) != count:
+        got = f"{len(answers)} lists" if isinstance(answers, Sequence | np.ndarray) else type(answers).__name__
+        raise UserError(f"model '{name}' answered {got} for {count} images; expected one list of boxes per image")
+    lists = [_boxes_of_one(some, name) for some in answers]
+    boxes = np.full((count, max(map(len, lists), default=0), 4), np.nan, np.float32)
+    for row, some in enumerate(lists):
+        boxes[row, : len(some)] = some
+    return torch.from_numpy(boxes)
+
+
+def _boxes_of_one(answer: Any, name: str) -> np.ndarray:
+    try:
+        boxes = np.asarray(() if answer is None else answer, np.float32)
+    except (TypeError, ValueError):
+        boxes = np.full(1, np.nan)
+    if not boxes.size:
+        return np.zeros((0, 4), np.float32)
+    if boxes.ndim != 2 or boxes.shape[1] != 4 or len(boxes) > MOST_BOXES or not np.isfinite(boxes).all():
+        raise UserError(
+            f"model '{name}' answered {str(answer)[:60]!r} for an image; expected a list of up to {MOST_BOXES:,} boxes "
+            "[x0, y0, x1, y1] in pixels"
+        )
+    return boxes
+
+
+READERS: dict[Task, Callable[[Any, Shape, str], Tensor]] = {
+    "classification": read_classes,
+    "segmentation": read_maps,
+    "detection": read_boxes,
+}
+
+
+def maps_of_network(answers: Any, shape: Shape, name: str) -> Tensor:
+    """int64 [n, H, W]: the likeliest class of each pixel, from what a segmentation network gives for n images.
+
+    That is logits or probabilities [n, classes, h, w], alone, as `.logits` or under `out`; a coarser grid is scaled to the
+    images' size bilinearly, as the published evaluations do.
+    """
+    answers = answers.get("out", answers) if isinstance(answers, dict) else getattr(answers, "logits", answers)
+    if not isinstance(answers, torch.Tensor) or answers.ndim != 4 or len(answers) != shape[0]:
+        got = list(answers.shape) if isinstance(answers, torch.Tensor) else type(answers).__name__
+        raise UserError(
+            f"model '{name}' answered {got} for {shape[0]} images; expected [{shape[0]}, classes, height, width]"
+        )
+    if answers.shape[2:] != shape[1:]:
+        answers = torch.nn.functional.interpolate(answers.float(), size=shape[1:], mode="bilinear")
+    return answers.argmax(1)
+
+
+def summary(answers: Tensor, task: Task) -> tuple[tuple[float, ...], ...]:
+    """A few numbers per image that stand for what a model answered, for its fingerprint.
+
+    Probabilities as they are; of a class map the share of each class; of boxes their number and mean.
+    """
+    values = answers.cpu().numpy()
+    if task == "segmentation":
+        bins = 1 + int(values.max(initial=0))
+        values = np.stack([np.bincount(one[one >= 0], minlength=bins) / max(one.size, 1) for one in values])
+    elif task == "detection":
+        present = ~np.isnan(values[:, :, 0])
+        counts = present.sum(1, keepdims=True)
+        means = np.where(present[..., None], values, 0).sum(1) / np.maximum(counts, 1)
+        values = np.concatenate([counts, means], axis=1)
+    return tuple(tuple(round(float(number), 6) for number in row) for row in values)
