@@ -105,6 +105,15 @@ def test_bad_requests_are_one_line(settings, message):
 
 def test_a_rate_that_would_never_decay_is_noticed(tmp_path):
     notes = []
-    robust = "rsda(every=1, searches=3, evaluations=1, images=4, length=1)"
+    robust = "rsda(every=1, searches=3, evaluations=1, images=4, length=1, parts=2)"
     train(None, DATA, tmp_path, epochs=2, batch_size=30, robust=robust, schedule="after_searches", notice=notes.append)
     assert notes == ["the rate never decays: searches hold it until update 8 of 4"]
+
+
+@pytest.mark.parametrize(("arch", "robust", "count"), [
+    ("smallnet", "rda", 1), ("smallnet", "rda(unit=sample)", 0), ("smallnet", "rda(parts=4)", 0), ("convnet", "rda", 0),
+])  # fmt: skip
+def test_a_network_that_normalises_batches_is_noticed_where_a_tuple_is_for_a_whole_one(tmp_path, arch, robust, count):
+    notes = []
+    train(None, DATA, tmp_path, arch=arch, updates=1, batch_size=4, robust=robust, notice=notes.append)
+    assert ["has BatchNorm" in note for note in notes] == [True] * count

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,7 +17,7 @@ from snellen.models.checkpoint import load_state, read_card
 from snellen.models.zoo import NETWORKS, build
 from snellen.search.algorithms import RandomSearch
 from snellen.search.run_search import Search
-from snellen.search.space import SPACES, Space, Transformation
+from snellen.search.space import SPACES
 from snellen.train import Recipe, train
 from snellen.train.device_dataset import Memory, remember
 from snellen.train.normalise import Normalise
@@ -181,18 +180,20 @@ def test_what_an_edit_moves_in_from_outside_does_not_count(monkeypatch):
     assert maps.dtype == labels.dtype
 
 
-def test_another_set_of_the_same_name_is_another_training(tmp_path, bars, monkeypatch):
-    def mine(*texts):
-        made = Space("mine.yaml", (Transformation("mine", tuple(texts)),))
-        monkeypatch.setattr(sys.modules["snellen.search.space"], "space", lambda name: made)
-
-    mine("red(4)", "blue(4)")
-    recipe, data = Recipe(epochs=1, batch_size=16, robust="rda(set='mine.yaml', length=1)"), bars(32)
-    (first,) = train(recipe, data, tmp_path)
-    assert train(recipe, data, tmp_path) == [first]
-    mine("red(4)", "green(4)")
+def test_a_users_set_is_drawn_from_and_another_of_that_name_is_another_training(tmp_path, bars):
+    mine, data = tmp_path / "mine.yaml", bars(32)
+    mine.write_text("rotate: {from: -15, to: 15, count: 11}\ngrayscale:\n")
+    recipe = Recipe(epochs=1, batch_size=16, robust=f"rsda(set='{mine}', length=2, every=1, evaluations=3, images=8)")
+    (first,) = train(recipe, data, tmp_path / "a")
+    assert train(recipe, data, tmp_path / "a") == [first]
+    (one,) = read_tuples(stored(first))
+    assert all(text.startswith(("rotate(", "grayscale(")) for text in one.edits)
+    mine.write_text("rotate: {from: -15, to: 15, count: 5}\ngrayscale:\n")
     with pytest.raises(UserError, match="edit_set"):
-        train(recipe, data, tmp_path)
+        train(recipe, data, tmp_path / "a")
+    mine.write_text('"background({})": [only_fg, mixed_rand]\n')
+    with pytest.raises(UserError, match="which a training does not give"):
+        replace(recipe)
 
 
 def test_a_network_trained_by_esda_stands_the_worst_tuple_of_a_fresh_search_better(tmp_path, bars, monkeypatch):

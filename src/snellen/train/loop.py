@@ -128,6 +128,10 @@ def _fit(job: Job, team: Team, callbacks: Callbacks, saver: Saver | None) -> tup
     optimiser = make_optimiser(recipe, network)
     history: list[dict[str, Any]] = []
     weighed = GroupWeights.of(way, job.groups, device) if isinstance(way, Groupdro) and job.groups is not None else None
+    if isinstance(way, Rda) and way.unit == "batch" and way.parts == 1 and _normalises_batches(network):
+        callbacks.notice(
+            f"{recipe.arch} has BatchNorm, which undoes one tuple for a whole batch; add parts=8 or unit=sample"
+        )
     if isinstance(schedule, Late) and schedule.start >= feed.steps:
         callbacks.notice(f"the rate never decays: searches hold it until update {schedule.start:,} of {feed.steps:,}")
     if saver is not None and (state := saver.load()) is not None:
@@ -273,6 +277,11 @@ def _three(loss: Tensor, logits: Tensor, targets: Any, recipe: Recipe) -> Tensor
         plain = mixed_loss(logits, targets) if recipe.smoothing or isinstance(targets, Grouped) else loss.detach()
         majority = plain if recipe.mix == "none" else majority_loss(logits, targets)
     return torch.stack([loss.detach(), majority, plain])
+
+
+def _normalises_batches(network: nn.Module) -> bool:
+    """Whether a layer's output depends on the rest of the batch while it is trained."""
+    return any(isinstance(part, torch.nn.modules.batchnorm._BatchNorm) for part in network.modules())
 
 
 def _share_lost(network: nn.Module, team: Team) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -142,10 +143,12 @@ def space_of(name: str) -> Space:
 
     chosen = space(name)
     for one in chosen.transformations:
-        check_edit(one.levels[0], f"set '{name}'")
+        for level in one.levels:
+            check_edit(level, f"set '{name}'")
     return chosen
 
 
+@functools.lru_cache(maxsize=4096)
 def check_edit(text: str, source: str) -> None:
     """Refuse a text that is not one edit which a training can show."""
     from snellen.distort import Chain, parse
