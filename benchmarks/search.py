@@ -3,7 +3,10 @@
 Every seed runs every algorithm on the same images of the data; the worst tuple of each is then evaluated on the full set (all of
 the data, or `--full` images of it), and these values are compared. Wins, losses and ties are those of each algorithm against the
 first one; p is that of the two-sided sign test, ties left out. Images shown are those of the searches alone: a tuple that comes
-again is not shown again. A model text is any that `snellen audit` takes; its classes must be those of the data, in their order.
+again is not shown again, so at equal evaluations some show more. A second comparison is at equal images shown: of every search
+only as many tuples count as the one that showed fewest has, seed by seed.
+
+A model text is any that `snellen audit` takes; its classes must be those of the data, in their order.
 
     python benchmarks/search.py --seeds 10 --evaluations 1000
     python benchmarks/search.py --models timm:resnet18.a1_in1k --data folder:photos --space extended --images 1000 --device cuda
@@ -30,7 +33,7 @@ from snellen.data import Canvas, Photo, render
 from snellen.data.dataset import Dataset
 from snellen.distort import View
 from snellen.models.model import Model
-from snellen.search import Evolution, EvolutionThenClimb, ImageFitness, RandomSearch, Search, space
+from snellen.search import Evolution, EvolutionThenClimb, ImageFitness, RandomSearch, Search, SearchResult, space
 from snellen.search.algorithms import Algorithm
 from snellen.search.space import Space
 from snellen.train import train
@@ -40,10 +43,11 @@ PHANTOM = "phantom:test?size=32&n=600&background_bias=0.9"
 
 @dataclass(frozen=True)
 class Run:
-    """What one search came to: accuracy on the images it searched on and on the full set, images shown, seconds, the tuple."""
+    """What one search came to: accuracy on the full set (also of the worst tuple at equal images shown), images shown, seconds,
+    the worst tuple."""
 
-    searched: float
     full: float
+    equal: float
     shown: int
     seconds: float
     edits: tuple[str, ...]
@@ -78,32 +82,52 @@ def compare(
     """The runs of every algorithm, seed by seed."""
     runs: dict[str, list[Run]] = {name: [] for name in names}
     for seed in range(chosen.first_seed, chosen.first_seed + chosen.seeds):
+        results, seconds = {}, {}
         for name in names:
             began = time.perf_counter()
-            result = Search(where, chosen.length, algorithm_of(name, chosen.evaluations), seed).run(fitness)
-            seconds = time.perf_counter() - began
-            runs[name].append(Run(result.value, full(result.best), result.images_shown, seconds, result.best))
-        row = "  ".join(f"{name} {runs[name][-1].full:.4f} ({runs[name][-1].seconds:.0f} s)" for name in names)
+            results[name] = Search(where, chosen.length, algorithm_of(name, chosen.evaluations), seed).run(fitness)
+            seconds[name] = time.perf_counter() - began
+        fewest = min(len({one.edits for one in result.history}) for result in results.values())
+        for name, result in results.items():
+            equal = full(worst_of(result, fewest))
+            runs[name].append(Run(full(result.best), equal, result.images_shown, seconds[name], result.best))
+        row = "  ".join(f"{name} {runs[name][-1].full:.4f} ({seconds[name]:.0f} s)" for name in names)
         print(f"  seed {seed}: {row}", flush=True)
     return runs
+
+
+def worst_of(result: SearchResult, tuples: int) -> tuple[str, ...]:
+    """The worst of the first so many different tuples of a search."""
+    values: dict[tuple[str, ...], float] = {}
+    for one in result.history:
+        if len(values) == tuples:
+            break
+        values.setdefault(one.edits, 1.0 if one.value is None else one.value)
+    return min(values, key=values.__getitem__)
 
 
 def report(runs: dict[str, list[Run]]) -> None:
     """One line per algorithm, with wins against the first."""
     first, *_ = runs
-    base = np.array([run.full for run in runs[first]])
     for name, some in runs.items():
         values = np.array([run.full for run in some])
         spread = values.std(ddof=1) if len(values) > 1 else float("nan")
-        line = f"  {name:9s} {values.mean():.4f} ± {spread:.4f}, lowest {values.min():.4f}"
-        line += f"; {np.mean([run.shown for run in some]):,.0f} images shown per search"
+        shown = f"{np.mean([run.shown for run in some]):,.0f} images shown per search"
+        print(f"  {name:9s} {values.mean():.4f} ± {spread:.4f}, lowest {values.min():.4f}; {shown}")
+        print(f"            {' | '.join(min(some, key=lambda run: run.full).edits)}")
         if name != first:
-            wins, losses = int((values < base).sum()), int((values > base).sum())
-            p = binomtest(wins, wins + losses).pvalue if wins + losses else float("nan")
-            line += f"; against {first}: {wins} wins, {losses} losses, {len(values) - wins - losses} ties, p {p:.2g}"
-        print(line)
-        worst = min(some, key=lambda run: run.full)
-        print(f"            {' | '.join(worst.edits)}")
+            equal, base = (np.array([run.equal for run in runs[one]]) for one in (name, first))
+            print(f"            against {first}: {score(values, np.array([run.full for run in runs[first]]))}")
+            print(
+                f"            at equal images shown, {equal.mean():.4f} against {base.mean():.4f}: {score(equal, base)}"
+            )
+
+
+def score(values: np.ndarray, base: np.ndarray) -> str:
+    """Wins, losses and ties of paired runs, where lower wins, and the two-sided sign test."""
+    wins, losses = int((values < base).sum()), int((values > base).sum())
+    p = binomtest(wins, wins + losses).pvalue if wins + losses else float("nan")
+    return f"{wins} wins, {losses} losses, {len(values) - wins - losses} ties, p {p:.2g}"
 
 
 def phantom_model(folder: Path) -> str:

@@ -21,7 +21,7 @@ from snellen.search.algorithms import (
 from snellen.search.fitness import TRIES, Edits
 from snellen.search.history import History
 from snellen.search.run_search import Search
-from snellen.search.space import SPACES, Genes
+from snellen.search.space import SPACES, Genes, Space, Transformation
 
 MNIST = SPACES["mnist"]
 HIDDEN: Genes = ((1, 7), (7, 20), (5, 3))
@@ -163,3 +163,16 @@ def test_a_fitness_that_raises_is_tried_again_and_then_told(tmp_path: Path) -> N
         search.run(lambda edits: 93.0)
     with pytest.raises(UserError, match="one fitness per tuple"):
         search.run(Short())
+
+
+def test_the_climb_asks_again_where_the_space_has_no_more_tuples() -> None:
+    few = Space("few", (Transformation("red", ("red(1)", "red(2)", "red(3)")),))
+    result = Search(few, 1, EvolutionThenClimb(60)).run(lambda edits: 0.5)
+    assert {one.edits for one in result.history} == {("red(1)",), ("red(2)",), ("red(3)",)}
+    assert result.evaluations == 60
+
+
+def test_the_climb_asks_about_no_tuple_twice_where_there_are_others() -> None:
+    result = Search(MNIST, 3, EvolutionThenClimb(300), seed=4).run(landscape)
+    after = [one.edits for one in result.history[30:]]
+    assert len(set(after)) == len(after) == 270

@@ -16,9 +16,11 @@ import numpy as np
 
 from snellen.distort.law import expect_within
 from snellen.notation import text_form
-from snellen.search.space import GeneLaw, Genes, Space
+from snellen.search.space import Gene, GeneLaw, Genes, Space
 
 Proposals: TypeAlias = Generator[list[Genes], Sequence[float], None]
+PATIENCE = 50  # draws for each new tuple
+ANOTHER_CHANGE = 0.3  # the chance of one change more
 
 
 @dataclass(frozen=True)
@@ -116,24 +118,26 @@ def selection_weights(fitness: np.ndarray, rule: Literal["difference", "inverse"
 
 @dataclass(frozen=True)
 class EvolutionThenClimb(Algorithm):
-    """Evolution, then a climb from its best tuple: one gene or one level is changed at a time, and what is worse for the
-    model stays.
+    """A short evolution, then a climb from its best tuples: children of the `elite` best so far, with a change or two each.
 
-    `share` of the `tries` goes to the evolution. The climb asks about `batch` neighbours at once: half of them move one
-    level by a few places, half replace one gene; where a whole round brings nothing it goes on from the second best, and so on.
+    `share` of the `tries` goes to the evolution. The climb asks about `batch` new tuples at once. A parent is the better placed
+    the likelier; half of the children have two, each gene from either. A change moves one level by a few places, replaces one
+    gene, or swaps two. Nothing good is ever lost, and no tuple is asked about twice.
     """
 
     tries: int = 1000
     population: int = 10
-    share: float = 0.5
+    share: float = 0.1
     mutation: float = 0.1
     batch: int = 10
+    elite: int = 20
     genes: GeneLaw = "type"
 
     def __post_init__(self) -> None:
         expect_within("tries", self.tries, 1, 10_000_000)
         expect_within("share", self.share, 0, 1)
         expect_within("batch", self.batch, 1, 100_000)
+        expect_within("elite", self.elite, 1, 100_000)
 
     @property
     def evaluations(self) -> int:
@@ -144,33 +148,50 @@ class EvolutionThenClimb(Algorithm):
         steps = max(0, int(self.tries * self.share) // self.population - 1)
         evolution = Evolution(self.population, steps, self.mutation, genes=self.genes)
         spent = yield from _listen(evolution.propose(space, length, random), values)
-        stale: set[Genes] = set()
         while spent < self.tries and min(values.values()) > 0:
-            fresh = [one for one in values if one not in stale] or list(values)
-            best = min(fresh, key=values.__getitem__)
-            around = [self._neighbour(best, number, space, random) for number in range(self.batch)]
-            questions = [one for one in dict.fromkeys(around) if one not in values][: self.tries - spent]
-            if not questions:
-                stale.add(best)
-                questions = [space.draw(random, length, self.genes)]
+            best = sorted(values, key=values.__getitem__)[: self.elite]
+            children: dict[Genes, None] = {}
+            wanted = min(self.batch, self.tries - spent)
+            for _ in range(PATIENCE * wanted):
+                if len(children) == wanted:
+                    break
+                child = self._child(best, space, random)
+                if child not in values:
+                    children[child] = None
+            questions = list(children) or [space.draw(random, length, self.genes)]  # all around the best is known
             heard = yield questions
             spent += len(questions)
-            if min(heard) >= values[best]:
-                stale.add(best)
             values.update(zip(questions, heard))
 
-    def _neighbour(self, genes: Genes, number: int, space: Space, random: np.random.Generator) -> Genes:
-        """The tuple with one level moved, or one gene replaced."""
-        place = int(random.integers(len(genes)))
+    def _child(self, best: list[Genes], space: Space, random: np.random.Generator) -> Genes:
+        """A tuple near the best ones."""
+        genes = list(_parent(best, random))
+        if random.random() < 0.5:
+            other = _parent(best, random)
+            genes = [own if random.random() < 0.5 else its for own, its in zip(genes, other)]
+        while True:
+            self._change(genes, space, random)
+            if random.random() >= ANOTHER_CHANGE:
+                return tuple(genes)
+
+    def _change(self, genes: list[Gene], space: Space, random: np.random.Generator) -> None:
+        """Half the time another level, else mostly another gene, seldom another order."""
+        place, chance = int(random.integers(len(genes))), random.random()
         kind, level = genes[place]
         count = len(space.transformations[kind].levels)
-        if number % 2 and count > 1:
-            reach = max(1, count // 4)
-            moved = level + int(random.choice([-1, 1])) * int(random.integers(1, reach + 1))
-            gene = (kind, int(np.clip(moved, 0, count - 1)))
+        if chance < 0.5 and count > 1:
+            way = int(random.choice([-1, 1])) * int(random.integers(1, max(1, count // 4) + 1))
+            genes[place] = (kind, int(np.clip(level + way, 0, count - 1)))
+        elif chance < 0.6:
+            other = int(random.integers(len(genes)))
+            genes[place], genes[other] = genes[other], genes[place]
         else:
-            gene = space.draw_gene(random, self.genes)
-        return (*genes[:place], gene, *genes[place + 1 :])
+            genes[place] = space.draw_gene(random, self.genes)
+
+
+def _parent(best: list[Genes], random: np.random.Generator) -> Genes:
+    """One of the best, which are sorted: the square of a uniform draw is small more often than large."""
+    return best[int(len(best) * random.random() ** 2)]
 
 
 def _listen(proposals: Proposals, values: dict[Genes, float]) -> Generator[list[Genes], Sequence[float], int]:

@@ -21,7 +21,10 @@ _ROUNDINGS = (-0.5, -0.498, -0.49, -0.48)  # what makes rounding to the nearest 
 
 
 def blend_images(low: Tensor, high: Tensor, factor: float | Law, view: View) -> Tensor:
-    """uint8 [B, C, H, W]: Pillow's blend of two batches (`low` may be [B, 1, H, W]) by a factor, or by a law of it per image."""
+    """uint8 [B, C, H, W]: Pillow's blend of two batches by one factor, or by a law of it per image.
+
+    `low` may be [B, 1, H, W], for all channels.
+    """
     if isinstance(factor, int | float) and factor == 1:
         return high
     if low.device.type == "cpu" and isinstance(factor, int | float):
