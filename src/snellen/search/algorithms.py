@@ -20,7 +20,6 @@ from snellen.search.space import Gene, GeneLaw, Genes, Space
 
 Proposals: TypeAlias = Generator[list[Genes], Sequence[float], None]
 PATIENCE = 50  # draws for each new tuple
-ANOTHER_CHANGE = 0.3  # the chance of one change more
 
 
 @dataclass(frozen=True)
@@ -118,11 +117,12 @@ def selection_weights(fitness: np.ndarray, rule: Literal["difference", "inverse"
 
 @dataclass(frozen=True)
 class EvolutionThenClimb(Algorithm):
-    """A short evolution, then a climb from its best tuples: children of the `elite` best so far, with a change or two each.
+    """Random tuples, then an evolution that only climbs: children of the `population` best so far, with a change or two each.
 
-    `share` of the `tries` goes to the evolution. The climb asks about `batch` new tuples at once. A parent is the better placed
+    `share` of the `tries` are independent tuples; then `batch` new ones are asked about at once. A parent is the better placed
     the likelier; half of the children have two, each gene from either. A change moves one level by a few places, replaces one
-    gene, or swaps two. Nothing good is ever lost, and no tuple is asked about twice.
+    gene, or swaps two; `mutation` is the chance of each further change. Nothing good is ever lost, and no tuple is asked about
+    twice. The best have one tuple of each combination of transformations, so that the climb does not end on the first hill.
     """
 
     tries: int = 1000
@@ -130,26 +130,25 @@ class EvolutionThenClimb(Algorithm):
     share: float = 0.1
     mutation: float = 0.1
     batch: int = 10
-    elite: int = 20
     genes: GeneLaw = "type"
 
     def __post_init__(self) -> None:
         expect_within("tries", self.tries, 1, 10_000_000)
+        expect_within("population", self.population, 1, 100_000)
         expect_within("share", self.share, 0, 1)
+        expect_within("mutation", self.mutation, 0, 0.9)
         expect_within("batch", self.batch, 1, 100_000)
-        expect_within("elite", self.elite, 1, 100_000)
 
     @property
     def evaluations(self) -> int:
         return self.tries
 
     def propose(self, space: Space, length: int, random: np.random.Generator) -> Proposals:
-        values: dict[Genes, float] = {}
-        steps = max(0, int(self.tries * self.share) // self.population - 1)
-        evolution = Evolution(self.population, steps, self.mutation, genes=self.genes)
-        spent = yield from _listen(evolution.propose(space, length, random), values)
+        start = [space.draw(random, length, self.genes) for _ in range(max(1, int(self.tries * self.share)))]
+        values = dict(zip(start, (yield start)))
+        spent = len(start)
         while spent < self.tries and min(values.values()) > 0:
-            best = sorted(values, key=values.__getitem__)[: self.elite]
+            best = _elite(values, self.population)
             children: dict[Genes, None] = {}
             wanted = min(self.batch, self.tries - spent)
             for _ in range(PATIENCE * wanted):
@@ -159,9 +158,8 @@ class EvolutionThenClimb(Algorithm):
                 if child not in values:
                     children[child] = None
             questions = list(children) or [space.draw(random, length, self.genes)]  # all around the best is known
-            heard = yield questions
+            values.update(zip(questions, (yield questions)))
             spent += len(questions)
-            values.update(zip(questions, heard))
 
     def _child(self, best: list[Genes], space: Space, random: np.random.Generator) -> Genes:
         """A tuple near the best ones."""
@@ -171,7 +169,7 @@ class EvolutionThenClimb(Algorithm):
             genes = [own if random.random() < 0.5 else its for own, its in zip(genes, other)]
         while True:
             self._change(genes, space, random)
-            if random.random() >= ANOTHER_CHANGE:
+            if random.random() >= self.mutation:
                 return tuple(genes)
 
     def _change(self, genes: list[Gene], space: Space, random: np.random.Generator) -> None:
@@ -189,22 +187,19 @@ class EvolutionThenClimb(Algorithm):
             genes[place] = space.draw_gene(random, self.genes)
 
 
+def _elite(values: dict[Genes, float], count: int) -> list[Genes]:
+    """The best tuples, each of other transformations, whatever their order and levels."""
+    elite: dict[tuple[int, ...], Genes] = {}
+    for genes in sorted(values, key=values.__getitem__):
+        elite.setdefault(tuple(sorted(kind for kind, _ in genes)), genes)
+        if len(elite) == count:
+            break
+    return list(elite.values())
+
+
 def _parent(best: list[Genes], random: np.random.Generator) -> Genes:
     """One of the best, which are sorted: the square of a uniform draw is small more often than large."""
     return best[int(len(best) * random.random() ** 2)]
-
-
-def _listen(proposals: Proposals, values: dict[Genes, float]) -> Generator[list[Genes], Sequence[float], int]:
-    """Pass a search's proposals on and keep the values it hears; how many there were."""
-    spent, batch = 0, next(proposals)
-    while True:
-        heard = yield batch
-        values.update(zip(batch, heard))
-        spent += len(batch)
-        try:
-            batch = proposals.send(heard)
-        except StopIteration:
-            return spent
 
 
 ALGORITHMS: dict[str, type[Algorithm]] = {
