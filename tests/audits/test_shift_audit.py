@@ -189,6 +189,23 @@ def test_recorded_answers_and_bad_settings_are_refused(tmp_path: Path) -> None:
         audit(by_red(), audits="shift(set=cifar)")
 
 
+def test_a_constraint_allows_only_tuples_that_keep_the_content() -> None:
+    """Every value of red of the flat images changes their structure where they differ: nothing may be shown, or little."""
+    strict = audit(by_red(), audits=AUDIT.replace("images=24", "images=24,constraint='ssim(1)'"))
+    (known,) = facts(strict, "worst_accuracy")
+    shown = strict.sql("select count(value) as shown, count(*) as tried from searches").iloc[0]
+    assert known["infeasible"] == [pytest.approx(1 - shown["shown"] / shown["tried"])]
+    assert known["infeasible"][0] > 0.5
+    loose = audit(by_red(), audits=AUDIT.replace("images=24", "images=24,constraint='ssim(-1)'"))
+    (free,) = facts(loose, "worst_accuracy")
+    assert free["infeasible"] == [0.0]
+    assert of(loose, "worst_accuracy")["value"] == 0.5
+    none = audit(by_red(), audits="shift(length=1,random=20,evaluations=10,images=24,set=mnist,constraint='ssim(1)')")
+    assert of(none, "worst_accuracy")["value"] <= 1
+    with pytest.raises(UserError, match="ssm"):
+        audit(by_red(), audits="shift(constraint='ssm(0.5)')")
+
+
 def test_protocols_set_what_was_published_and_a_scale_shortens_it() -> None:
     mnist, cifar = published_shift("mnist"), published_shift("cifar10")
     assert (mnist.set, mnist.length, mnist.random, mnist.evaluations, mnist.images) == (

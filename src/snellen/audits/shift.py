@@ -38,8 +38,9 @@ class Shift(Audit):
     first, to know how accuracy is spread; then a search by `algorithm` (`es` as published, or `es_climb`) asks
     `evaluations` times, `restarts` times over; the worst counts. Searches look at `images` of the test images. `population`,
     `mutation`, `selection` and `genes` are those of the evolution. With `references` negatives and shifted hues are
-    attacked too. Each edit of the worst tuple is also left out once, to know which of them matter. `protocol` names
-    the published settings that these follow, for the findings.
+    attacked too. A `constraint`, `'ssim(0.8)'` or `'edges(0.7)'`, allows only tuples that keep the content of 95% of the
+    images. Each edit of the worst tuple is also left out once, to know which of them matter. `protocol` names the published
+    settings that these follow, for the findings.
     """
 
     set: str = "cifar10"
@@ -54,6 +55,7 @@ class Shift(Audit):
     selection: Rule = "difference"
     genes: GeneLaw = "type"
     references: bool = False
+    constraint: str | None = None
     protocol: str = ""
     title: ClassVar[str] = "Worst-case edits"
     names: ClassVar[tuple[str, ...]] = ("worst_accuracy", "worst_drop", "searched_worst", "random_worst", "edit_effect")
@@ -72,7 +74,7 @@ class Shift(Audit):
         return [
             EditSearch(
                 self.set, self.length, self.algorithm, self.evaluations, self.images, self.population, self.mutation,
-                self.selection, self.genes, restart,
+                self.selection, self.genes, restart, self.constraint,
             )
             for restart in range(self.restarts)
         ]  # fmt: skip
@@ -82,7 +84,9 @@ class Shift(Audit):
         """The random tuples; None where there are none."""
         if not self.random:
             return None
-        return EditSearch(self.set, self.length, "rs", self.random, self.images, genes=self.genes)
+        return EditSearch(
+            self.set, self.length, "rs", self.random, self.images, genes=self.genes, constraint=self.constraint
+        )
 
     def searches(self, exam: Exam) -> list[Cell]:
         first = [] if self.draws is None else [self.draws]
@@ -116,9 +120,10 @@ class Shift(Audit):
         ]
 
     def _worst(self, exam: Exam, tables: Mapping[Cell, Sequence[Rows]], run: int) -> str:
-        """The edits of the lowest accuracy that any search found for a run, the first where several are."""
+        """The edits of the lowest accuracy that any search found for a run, the first where several are; none where no tuple
+        met the constraint."""
         rows = [row for cell in self.searches(exam) for row in tables[cell][run] if row["value"] is not None]
-        return str(min(rows, key=lambda row: row["value"])["edits"])
+        return str(min(rows, key=lambda row: row["value"])["edits"]) if rows else str(Nothing())
 
     def _accuracies(
         self, exam: Exam, answers: Answers, tables: Mapping[Cell, Sequence[Rows]], worst: Sequence[str]
@@ -140,6 +145,8 @@ class Shift(Audit):
             "set": self.set,
             "length": self.length,
             "protocol": self.protocol,
+            "constraint": self.constraint,
+            "infeasible": [_infeasible(tables, run) for run in range(len(answers.runs))],
         }
         # Each model has edits of its own: the findings rest on no common cell, and their interference is put here.
         trusts = [trust_in(exam, answers, cell) for cell in cells if exam.modified(cell)]
@@ -186,7 +193,9 @@ class Shift(Audit):
     def _random(self, exam: Exam, answers: Answers, tables: Mapping[Cell, Sequence[Rows]]) -> Finding:
         """How accuracy is spread over random tuples, on the images that were searched."""
         first, *evolutions = self.searches(exam)
-        values = [np.array([row["value"] for row in rows]) for rows in tables[first]]
+        values = [
+            np.array([row["value"] for row in rows if row["value"] is not None] or [np.nan]) for rows in tables[first]
+        ]
         thresholds = [float(np.quantile(own, QUANTILE, method="lower")) for own in values]
         passed = [
             [_passed(tables[cell][run], thresholds[run]) for cell in evolutions] for run in range(len(answers.runs))
@@ -254,6 +263,11 @@ def _minima(rows: Rows) -> np.ndarray:
     return np.minimum.accumulate([1.0 if row["value"] is None else row["value"] for row in rows])
 
 
+def _infeasible(tables: Mapping[Cell, Sequence[Rows]], run: int) -> float:
+    """The share of the tuples that did not meet the constraint."""
+    return float(np.mean([row["value"] is None for runs in tables.values() for row in runs[run]]))
+
+
 def _passed(rows: Rows, threshold: float) -> int | None:
     """After how many evaluations a search was below the threshold; None where it never was."""
     below = np.flatnonzero(_minima(rows) < threshold)
@@ -269,5 +283,7 @@ def _thinned(curve: np.ndarray) -> list[tuple[int, float]]:
 
 def _density(values: np.ndarray) -> list[tuple[float, float, int]]:
     """The number of tuples in bins of equal width over the range of the values: (low, high, count)."""
+    if np.isnan(values).all():
+        return []
     counts, edges = np.histogram(values, bins=min(40, max(5, len(values) // 10)))
     return [(float(a), float(b), int(n)) for a, b, n in zip(edges[:-1], edges[1:], counts)]

@@ -30,6 +30,7 @@ class EditSearchRequest(AuditRequest):
         "how parents are drawn: by 1 − accuracy, or 1 / accuracy"
     )
     genes: Literal["type", "object"] | None = setting("how edits are drawn: by their type first, or all alike")
+    constraint: str | None = setting("allow only edits that keep the content: 'ssim(0.8)' or 'edges(0.7)'")
     references: bool | None = setting("attack with negatives and shifted hues as well")
 
     def as_audit(self) -> AuditRequest:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,8 @@ from snellen.engine.requests.search import Panel, SearchRequest
 from snellen.hashing import key_of
 from snellen.notation import text_form
 from snellen.search.algorithms import Algorithm, Evolution, EvolutionThenClimb, RandomSearch
+from snellen.search.constraint import parse_constraint
+from snellen.search.feasible import Feasible
 from snellen.search.history import History
 from snellen.search.image_fitness import ImageFitness
 from snellen.search.run_search import Search
@@ -27,7 +30,9 @@ class EditSearch(SearchRequest):
     `images` of the images (0: all).
 
     `population`, `mutation` and `selection` are those of the evolution, `genes` the law by which edits are drawn; `restart`
-    is the number of this search among several. The table has a row per evaluation: `edits` and `value`, the accuracy.
+    is the number of this search among several. A `constraint` such as `ssim(0.8)` keeps the content: tuples under which fewer
+    than 95% of the images meet it are not shown. The table has a row per evaluation: `edits` and `value`, the accuracy, which
+    is empty where the tuple was not shown.
     """
 
     space: str = "mnist"
@@ -40,6 +45,7 @@ class EditSearch(SearchRequest):
     selection: Rule = "difference"
     genes: GeneLaw = "type"
     restart: int = 0
+    constraint: str | None = None
     MOST: ClassVar[int] = 10_000_000
 
     def __post_init__(self) -> None:
@@ -52,6 +58,8 @@ class EditSearch(SearchRequest):
                 f"expected at least as many evaluations as the population of {self.population}, got {self.evaluations}"
             )
         self.proposes()
+        if self.constraint is not None:
+            parse_constraint(self.constraint)
 
     __str__ = text_form
 
@@ -71,8 +79,7 @@ class EditSearch(SearchRequest):
 
     @property
     def needs(self) -> frozenset[str]:
-        levels = [text for one in self.set.transformations for text in one.levels]
-        return frozenset().union(*(parse(text).needs for text in levels))
+        return _needs_of(tuple(text for one in self.set.transformations for text in one.levels))
 
     def proposes(self) -> Algorithm:
         """How its tuples are chosen."""
@@ -89,8 +96,17 @@ class EditSearch(SearchRequest):
         fitness = ImageFitness(panel.images, panel.score, panel.view, panel.batch)
         search = Search(self.set, self.length, self.proposes(), 1000 * seed + self.restart)
         facts = {**search.facts(), "request": str(self)}
-        result = search.run(fitness, History(facts, journal), report=lambda done, lowest: report(done))
+        allowed = None
+        if self.constraint is not None:
+            allowed = Feasible(panel.images, panel.view, parse_constraint(self.constraint), batch=panel.batch)
+        result = search.run(fitness, History(facts, journal), allowed, lambda done, lowest: report(done))
         return [
             {"evaluation": number, "edits": " | ".join(edits), "value": value}
             for number, (edits, value) in enumerate(result.history)
         ]
+
+
+@functools.lru_cache(maxsize=64)
+def _needs_of(levels: tuple[str, ...]) -> frozenset[str]:
+    """What some edits must know; a plan asks often, and a space has hundreds."""
+    return frozenset().union(*(parse(text).needs for text in levels))
