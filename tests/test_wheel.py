@@ -164,6 +164,9 @@ WORKS = {  # what must be in the working folder afterwards
     f"snellen sweep variants smallnet --train a='{SMALL}' {TESTS} {TINY} --out variants": "variants/sweep.html",
     f"snellen sweep amount smallnet --data '{SMALL}' --amounts 12,24 {TESTS} {TINY} --out amount": "amount/sweep.html",
     f"snellen sweep grain smallnet --data '{SMALL}' --by texture --grains 1,2 {TESTS} {TINY} --out grain": "grain/sweep.html",
+    f"snellen sweep domains plain='plain/*.safetensors' {TESTS} --out domains --quiet": "domains/sweep.html",
+    f"snellen search plain='plain/*.safetensors' --data '{SMALL}' --random 10 --evaluations 20 --images 12 --out worst"
+    " --quiet": "worst/report.html",
     f"snellen sweep methods plain='plain/*.safetensors' cutmix='cutmix/*.safetensors' {TESTS} --out methods"
     " --limit 24 --quiet": "methods/sweep.html",
     "snellen calibrate --quick --only square_edges --images 24 --out calibration --quiet": "calibration/calibration.html",

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 # Line breaks, control characters, those that turn the direction of writing, and bytes that are no text.
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+LONGEST_LIST = 250  # characters of names that a message lists
 _LONG_WORD = re.compile(r"(\S{120})\S{81,}(\S{40})")  # its ends are enough to find it
 
 
@@ -47,6 +48,8 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UserError:
     """The error for a name that does not exist, with the nearest one that does."""
     known = sorted(known)
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-    hint = f"did you mean '{near[0]}'?" if near else f"known: {', '.join(known)}"
+    names = ", ".join(known)
+    names = names if len(names) <= LONGEST_LIST else f"{names[:LONGEST_LIST].rpartition(', ')[0]} …"
+    hint = f"did you mean '{near[0]}'?" if near else f"known: {names}"
     short = name if len(name) <= 60 else f"{name[:60]}…"
     return UserError(f"unknown {kind} '{short}'; {hint}")

@@ -80,7 +80,7 @@ def test_a_map_file_names_outputs_by_number_or_name(tmp_path: Path) -> None:
         ('{"rule": "max", "classes": {}}', "rule: invalid enum value 'max'"),
         ("{}", "expected .*argmax|mean|sum"),
         ("null", "expected object, got null"),
-        ('{"classes": {"fish": 0}}', r"classes\[...\]: expected array, got int"),
+        ('{"classes": {"fish": 0}}', r"classes\['fish'\]: expected array, got int"),
         ('{"map": {"0": ["fish"]}}', r"map\[...\]: expected int | str | null, got array"),
         ('{"map": {"0": "fish", "0": "fish"}}', "has the key '0' twice in one object"),
         ('{"classes": {"fish": [0, "tench"]}}', "names the model's output 0 twice, for 'fish' and for 'fish'"),

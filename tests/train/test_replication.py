@@ -12,6 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
+from snellen.train.shift.tuple_set import read_tuples
+
 SCRIPTS = Path(__file__).resolve().parents[2] / "examples" / "replication"
 LITTLE = ["--arch", "smallnet", "--runs", "1", "--device", "cpu", "--audits", "occlusion(areas=[0.3], fills=[black])"]
 
@@ -31,7 +33,6 @@ LITTLE = ["--arch", "smallnet", "--runs", "1", "--device", "cpu", "--audits", "o
             ["cutmix", "cutmix-with-mnist"],
         ),
         ("interpretability.py", ["--mixes", "mixup", "--recipe", "fast", "--epochs", "1"], ["mixup"]),
-        ("vulnerability.py", ["--updates", "5"], ["erm"]),
         (
             "recognition.py",
             ["--arch", "smallnet", "convnet", "--epochs", "1", "--worlds", "phantom:test?size=32&n=200&occlusion=1"],
@@ -60,6 +61,44 @@ def test_a_script_trains_audits_and_brings_back_a_small_folder(tmp_path, script,
         assert all(0 <= float(row[name]) <= 1 for row in rows for name in groups)
         seen = pq.read_table(brought / "world-0" / "predictions.parquet")
         assert len(seen) == 200 * len(pq.read_table(brought / "world-0" / "cells.parquet"))
+
+
+def test_the_script_of_worst_edits_trains_searches_and_asks_about_domains(tmp_path: Path) -> None:
+    small_images(tmp_path / "datasets", "mnist")
+    domain = f"again=arrays:{tmp_path}/datasets/mnist-train.npz"
+    words = [
+        "--root",
+        str(tmp_path / "datasets"),
+        "--out",
+        str(tmp_path),
+        "--methods",
+        "erm",
+        "esda",
+        "--domains",
+        domain,
+    ]
+    short = ["--updates", "4", "--searches", "2", "--runs", "1", "--limit", "64", "--scale", "0.001", "--images", "12"]
+    command = [
+        sys.executable,
+        str(SCRIPTS / "vulnerability.py"),
+        "--device",
+        "cpu",
+        "--evaluations",
+        "20",
+        *words,
+        *short,
+    ]
+    subprocess.run(command, check=True, capture_output=True)
+    brought = tmp_path / "brought"
+    first, second = (brought / "table.md").read_text().split("\n\n")
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in first.splitlines()]
+    assert rows[0] == ["method", "ES", "RS", "worst, all images", "negatives", "SAE"]
+    assert [row[0] for row in rows[2:]] == ["erm", "esda"]
+    assert all(0 <= float(cell) <= 1 for row in rows[2:] for cell in row[1:])
+    assert second.splitlines()[0] == "| method | mnist | again |"
+    assert {file.name for file in brought.iterdir()} == {"table.md", "erm.json", "esda.json"}
+    (tuples,) = tmp_path.glob("models/esda-0/*.transformations.json")
+    assert len(read_tuples(tuples)) == 2
 
 
 def small_images(folder: Path, name: str) -> None:
