@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 # Line breaks, control characters, those that turn the direction of writing, and bytes that are no text.
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-LONGEST_LIST = 250  # characters of names that a message lists
+LONGEST_LIST = 200  # characters of names that a message lists
 _LONG_WORD = re.compile(r"(\S{120})\S{81,}(\S{40})")  # its ends are enough to find it
 
 
