@@ -8,7 +8,7 @@ from snellen.data import Dataset, Photo, Samples, from_arrays
 
 
 def coloured(count: int = 6, size: tuple[int, int] = (8, 12), void: int = 0) -> Dataset:
-    """Pixels red, green or blue with the label map that says so; the first `void` rows of pixels have no label."""
+    """Pixels red, green or blue with their label map; the first `void` rows of pixels have no label."""
     maps = np.random.default_rng(0).integers(0, 3, (count, *size))
     images = (np.eye(3)[maps] * 200 + 20).astype(np.uint8)
     maps[:, :void] = -100

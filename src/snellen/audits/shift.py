@@ -24,7 +24,6 @@ from snellen.search.hue import HueShift
 
 AUDIT = "shift"
 QUANTILE = 0.001  # of random tuples, the published threshold
-POINTS = 200  # of a curve or a density that a report draws
 NEGATIVE = "invert()"
 
 Rows = Sequence[Mapping[str, Any]]

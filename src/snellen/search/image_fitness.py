@@ -64,8 +64,10 @@ class ImageFitness:
             scores = self._scores(tuples, parts, pixels, places).double()
             totals.index_add_(0, owners, scores if self.weights is None else scores * self.weights[places])
             self.images_shown += len(pixels)
-        whole = len(rows) if self.weights is None else self.weights[self._on_device(rows)].sum(dtype=torch.float64)
-        return (totals / whole).tolist()
+        if self.weights is None:
+            return (totals / len(rows)).tolist()
+        whole = self.weights[self._on_device(rows)].sum(dtype=torch.float64)
+        return torch.where(whole > 0, totals / whole, 0.0).tolist()  # 0 where no image has a weight
 
     def _scores(
         self, tuples: Sequence[Edits], parts: list[tuple[int, np.ndarray, Tensor]], pixels: Tensor, places: Tensor
