@@ -51,6 +51,19 @@ def mobilenet_v1(shown: str = "crop") -> Model:
     return _mobilenet("mobilenet_v1", "mobilenet_v1_025_imagenet", 128, shown)
 
 
+VOC = (
+    "background", "aeroplane", "bicycle", "bird", "boat", "bottle", "bus", "car", "cat", "chair", "cow", "diningtable", "dog",
+    "horse", "motorbike", "person", "pottedplant", "sheep", "sofa", "train", "tvmonitor",
+)  # fmt: skip
+
+
+def deeplab() -> Model:
+    """DeepLabv3 on a MobileNetV2 for the 21 classes of Pascal VOC, at 257 pixels."""
+    network = _pack("models/qgraph").QGraph(shared() / "models" / "deeplabv3_mnv2_voc.safetensors")
+    canvas = Canvas(257, 257, "squash", 257, "bilinear")
+    return from_torch(network, classes=VOC, canvas=canvas, name="deeplab", task="segmentation")
+
+
 def _mobilenet(name: str, file: str, size: int, shown: str) -> Model:
     """One of the pack's ImageNet networks; their 1,001 outputs begin with 'background', which is dropped."""
     from timm.data import ImageNetInfo
