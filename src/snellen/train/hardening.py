@@ -15,10 +15,13 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
 
+Settle = Callable[["nn.Module", int], None]  # makes a network ready to answer after an update of a number
+
+
 @dataclass(frozen=True, kw_only=True)
 class Lesson:
     """What a hardening may know of its run: the images in memory, how they are normalised (`mean` is the colour 0…255 per
-    channel), and the length of the training in updates."""
+    channel), and the length of the training in updates. `settle` is called before it asks the network."""
 
     shown: Memory
     normalise: Callable[[Tensor], Tensor]
@@ -28,6 +31,7 @@ class Lesson:
     per_epoch: int
     batch_size: int
     team: Team
+    settle: Settle = lambda network, step: None
 
 
 class Hardening(Protocol):

@@ -18,11 +18,12 @@ from snellen.errors import UserError
 from snellen.lazy_torch import torch
 from snellen.models.zoo import build
 from snellen.train.ada import Ada, AdaHardening
+from snellen.train.batch_norm import batch_norms, enough, measure_statistics
 from snellen.train.batches import Feed
 from snellen.train.device_dataset import Memory
 from snellen.train.draws import Draws, seed_globally
 from snellen.train.groupdro import Groupdro, Grouped, Groups, GroupWeights
-from snellen.train.hardening import Hardening, Lesson
+from snellen.train.hardening import Hardening, Lesson, Settle
 from snellen.train.init_from import Start
 from snellen.train.mixing import IGNORE, Targets, majority_loss, mixed_loss
 from snellen.train.normalise import Normalise
@@ -117,7 +118,16 @@ def _fit(job: Job, team: Team, callbacks: Callbacks, saver: Saver | None) -> tup
     mean = [255 * level for level in job.normalise.mean]
     way, feed = parse_robust(recipe.robust), Feed(recipe, job.shown, mean, job.partner, units)
     schedule = recipe.rates(feed.per_epoch)
-    hardening = _hardening(way, job, feed, team, callbacks)
+
+    def settle(network: nn.Module, step: int) -> None:
+        """Before the network answers after an update: its statistics, on images as the epoch shows them."""
+        if recipe.batch_norm == "measured":
+            epoch = step // feed.per_epoch
+            shown = (images for _, images, _ in feed.epoch(epoch, Draws.of(recipe.seed, epoch)))
+            with autocast(device):
+                measure_statistics(network, map(normalise, enough(shown, recipe.batch_size)))
+
+    hardening = _hardening(way, job, feed, team, callbacks, settle)
     feed = replace(feed, hardening=hardening)
 
     seed_globally(device, recipe.seed, -1)
@@ -128,7 +138,7 @@ def _fit(job: Job, team: Team, callbacks: Callbacks, saver: Saver | None) -> tup
     optimiser = make_optimiser(recipe, network)
     history: list[dict[str, Any]] = []
     weighed = GroupWeights.of(way, job.groups, device) if isinstance(way, Groupdro) and job.groups is not None else None
-    if isinstance(way, Rda) and way.unit == "batch" and way.parts == 1 and _normalises_batches(network):
+    if isinstance(way, Rda) and way.unit == "batch" and way.parts == 1 and batch_norms(network):
         callbacks.notice(
             f"{recipe.arch} has BatchNorm, which undoes one tuple for a whole batch; add parts=8 or unit=sample"
         )
@@ -190,6 +200,7 @@ def _fit(job: Job, team: Team, callbacks: Callbacks, saver: Saver | None) -> tup
         if hardening is not None:
             row["hardening_seconds"] = round(acting, 3)
         if team.leads and job.judged is not None and (done % job.every == 0 or done == feed.epochs):
+            settle(network, step)
             row["accuracy"] = accuracy(network, job.judged, job.normalise)
             before = max((past["accuracy"] for past in history if past["accuracy"] is not None), default=-1.0)
             if row["accuracy"] > before:
@@ -210,17 +221,20 @@ def _fit(job: Job, team: Team, callbacks: Callbacks, saver: Saver | None) -> tup
         history[-1]["groups"] = weighed.summary()
     if hardening is not None:
         history[-1]["hardening"] = hardening.facts()
+    settle(network, feed.steps - 1)
     return network.eval(), history
 
 
-def _hardening(way: Way | None, job: Job, feed: Feed, team: Team, callbacks: Callbacks) -> Hardening | None:
+def _hardening(
+    way: Way | None, job: Job, feed: Feed, team: Team, callbacks: Callbacks, settle: Settle
+) -> Hardening | None:
     """What changes the images of this run, where its recipe asks for that."""
     if not isinstance(way, Rda | Ada):
         return None
     red, green, blue = feed.mean
     lesson = Lesson(
         shown=job.shown, normalise=job.normalise.on(team.device), mean=(red, green, blue), seed=job.recipe.seed,
-        steps=feed.steps, per_epoch=feed.per_epoch, batch_size=job.recipe.batch_size, team=team,
+        steps=feed.steps, per_epoch=feed.per_epoch, batch_size=job.recipe.batch_size, team=team, settle=settle,
     )  # fmt: skip
     if isinstance(way, Ada):
         return AdaHardening(way, lesson)
@@ -277,11 +291,6 @@ def _three(loss: Tensor, logits: Tensor, targets: Any, recipe: Recipe) -> Tensor
         plain = mixed_loss(logits, targets) if recipe.smoothing or isinstance(targets, Grouped) else loss.detach()
         majority = plain if recipe.mix == "none" else majority_loss(logits, targets)
     return torch.stack([loss.detach(), majority, plain])
-
-
-def _normalises_batches(network: nn.Module) -> bool:
-    """Whether a layer's output depends on the rest of the batch while it is trained."""
-    return any(isinstance(part, torch.nn.modules.batchnorm._BatchNorm) for part in network.modules())
 
 
 def _share_lost(network: nn.Module, team: Team) -> float:

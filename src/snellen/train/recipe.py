@@ -46,6 +46,10 @@ class Recipe(Request):
     decay: Literal["all", "weights"] = setting(
         "what decays: all, or weights alone (no biases, no normalisation)", "all"
     )
+    batch_norm: Literal["running", "measured"] = setting(
+        "statistics that BatchNorm answers with: running averages, or measured on training images, as after dropout",
+        "running",
+    )
     smoothing: float = setting("label smoothing", 0.0, at_least=0, below=1)
     flip: bool = setting("mirror half of the images", True)
     padding: int = setting("largest shift of a random crop, in pixels", 2, at_least=0, at_most=10_000)

@@ -70,7 +70,7 @@ class ShiftHardening:
         number, rest = divmod(step + 1, way.period(lesson.per_epoch))
         if rest or number > way.searches_in(lesson.steps, lesson.per_epoch):
             return
-        best, value = lesson.team.from_leader(lambda: self._worst(number, network))
+        best, value = lesson.team.from_leader(lambda: self._worst(number, step, network))
         epoch = (step + 1) / lesson.per_epoch
         self.tuples.append(WorstTuple(len(self.tuples) + 1, step + 1, round(epoch, 4), tuple(best), value))
         self._pool()
@@ -110,7 +110,8 @@ class ShiftHardening:
         """For the card: each tuple of the set, in order."""
         return {"transformations": self.state()} if isinstance(self.way, Searching) else {}
 
-    def _worst(self, number: int, network: nn.Module) -> tuple[Edits, float]:
+    def _worst(self, number: int, step: int, network: nn.Module) -> tuple[Edits, float]:
+        self.lesson.settle(network, step)
         with answering(network), torch.no_grad():
             result = self.search(number, self.fitness(network))
         return result.best, result.value
