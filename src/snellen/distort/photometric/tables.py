@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from abc import abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
@@ -28,33 +29,57 @@ def values(device: torch.device) -> Tensor:
 
 
 @dataclass(frozen=True)
-class Brightness(Enhancement):
+class Tabular(Photometric):
+    """An operation that is a table of its parameter, the field `setting`; where all images share it the table is kept."""
+
+    setting: ClassVar[str]
+
+    @abstractmethod
+    def table(self, numbers: Tensor) -> Tensor:
+        """uint8 [b, c, 256] for parameters float64 [b]; c is 1 or the channels."""
+
+    def develop(self, tones: Tones, view: View) -> None:
+        value = getattr(self, self.setting)
+        tones.map(
+            self.table(parameter(view, self.setting, value)) if isinstance(value, Law) else _kept(self, tones.device)
+        )
+
+
+@functools.lru_cache(
+    maxsize=4096
+)  # of a kilobyte: a search comes back to each of its edits, and a GPU makes them slowly
+def _kept(stage: Tabular, device: torch.device) -> Tensor:
+    return stage.table(torch.tensor([getattr(stage, stage.setting)], dtype=torch.float64)).to(device)
+
+
+@dataclass(frozen=True)
+class Brightness(Tabular, Enhancement):
     """Multiply every value by `factor` (1 changes nothing, 0 is black), or by a law of it per image."""
 
     version: ClassVar[int] = 1
     noun: ClassVar[str] = "brightness"
+    setting: ClassVar[str] = "factor"
 
-    def develop(self, tones: Tones, view: View) -> None:
-        factor = parameter(view, "factor", self.factor).float()
-        one = values(tones.device)
-        tones.map(blend(torch.zeros_like(one), one, factor[:, None, None]))
+    def table(self, numbers: Tensor) -> Tensor:
+        one = values(numbers.device)
+        return blend(torch.zeros_like(one), one, numbers.float()[:, None, None])
 
 
 @dataclass(frozen=True)
-class Solarize(Photometric):
+class Solarize(Tabular):
     """Turn values of at least `threshold` (0 to 256) into their negative; 256 changes nothing, 0 is the negative."""
 
     threshold: float | Law = 128
     version: ClassVar[int] = 1
     identity: ClassVar[dict[str, object]] = {"threshold": 256}
+    setting: ClassVar[str] = "threshold"
 
     def __post_init__(self) -> None:
         expect_within("threshold", self.threshold, 0, 256)
 
-    def develop(self, tones: Tones, view: View) -> None:
-        threshold = parameter(view, "threshold", self.threshold).floor()[:, None, None]
-        one = values(tones.device)
-        tones.map(torch.where(one < threshold, one, 255 - one).to(torch.uint8))
+    def table(self, numbers: Tensor) -> Tensor:
+        one = values(numbers.device)
+        return torch.where(one < numbers.floor()[:, None, None], one, 255 - one).to(torch.uint8)
 
     def words(self) -> str:
         return f"solarized from {in_numbers(self.threshold) or 'a drawn value'}"
@@ -92,11 +117,12 @@ class Invert(Photometric):
 
 
 @dataclass(frozen=True)
-class ChannelShift(Photometric):
+class ChannelShift(Tabular):
     """Add `shift` (−255 to 255) to one channel, cut to 0…255."""
 
     shift: float | Law = 60
     identity: ClassVar[dict[str, object]] = {"shift": 0}
+    setting: ClassVar[str] = "shift"
 
     @property
     @abstractmethod
@@ -106,12 +132,11 @@ class ChannelShift(Photometric):
     def __post_init__(self) -> None:
         expect_within("shift", self.shift, -255, 255)
 
-    def develop(self, tones: Tones, view: View) -> None:
-        shift = parameter(view, "shift", self.shift).trunc()
-        one = values(tones.device)
-        table = one.to(torch.uint8).expand(len(shift), 3, 256).clone()
-        table[:, self.channel] = (one + shift[:, None]).clamp_(0, 255).to(torch.uint8)
-        tones.map(table)
+    def table(self, numbers: Tensor) -> Tensor:
+        one = values(numbers.device)
+        table = one.to(torch.uint8).expand(len(numbers), 3, 256).clone()
+        table[:, self.channel] = (one + numbers.trunc()[:, None]).clamp_(0, 255).to(torch.uint8)
+        return table
 
     def words(self) -> str:
         number = f"{self.shift:+g}" if isinstance(self.shift, int | float) else in_numbers(self.shift) or "shifted"
