@@ -28,6 +28,7 @@ from snellen.measure.localisation import suggested_boxes, wsol_iou, wsol_sweep
 from snellen.measure.mean import mean_estimate
 from snellen.measure.segmentation import Segmentation, segmentation
 from snellen.measure.shape_bias import ShapeBias, shape_bias
+from snellen.measure.standard_error import standard_error
 
 __all__ = [
     "CATEGORIES",
@@ -81,6 +82,7 @@ __all__ = [
     "scale_leakage",
     "segmentation",
     "shape_bias",
+    "standard_error",
     "suggested_boxes",
     "trend",
     "wsol_iou",

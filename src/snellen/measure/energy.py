@@ -25,7 +25,8 @@ def energy_pointing_game(maps: ArrayLike, boxes: Boxes) -> Floats:
     inside = region_masks(boxes, heat.shape)
     within, whole = energies(heat, inside)
     known = usable(heat) & inside.any((1, 2))
-    return np.divide(within, whole, out=np.full(len(heat), np.nan), where=known)
+    shares = np.divide(within, whole, out=np.full(len(heat), np.nan), where=known)
+    return np.minimum(shares, 1)  # what is rounded may not leave the scale
 
 
 def pointing_game(maps: ArrayLike, boxes: Boxes) -> Floats:

@@ -40,7 +40,7 @@ def _heat_ratio(heat: NDArray[np.generic], inside: NDArray[np.bool_], weighted: 
     first = np.searchsorted(levels, thresholds)
     numerator = within * levels if weighted else within
     ratios = _tails(numerator)[first] / _tails(counts)[first]
-    return float(np.trapezoid(ratios, QUANTILES))
+    return min(float(np.trapezoid(ratios, QUANTILES)), 1.0)  # what is rounded may not leave the scale
 
 
 def _levels(
