@@ -38,7 +38,8 @@ class Alignment:
 
     `energy_pg`, `ehr`, `pointing` are float [runs, samples], `iou` float [runs, 1 + sweep, samples], at the chosen threshold
     first; `inside` and `whole` are energies per pixel, in the object's region and in all. Of the first run alone: `share`
-    float [samples], how much of the image the region covers, the objects' `boxes` and the `suggested` ones on its canvas.
+    float [samples], how much of the image the region covers, the objects' `boxes` and the `suggested` ones on its `canvas`,
+    height and width in pixels.
     """
 
     ids: tuple[str, ...]
@@ -51,6 +52,7 @@ class Alignment:
     share: np.ndarray
     boxes: tuple[np.ndarray, ...]
     suggested: np.ndarray
+    canvas: tuple[int, int]
 
     @property
     def hits(self) -> np.ndarray:
@@ -76,6 +78,7 @@ class Alignment:
             "iou": float(self.iou[0, 0, column]),
             "boxes": [[round(float(edge), 2) for edge in box] for box in self.boxes[column]],
             "suggested": self.suggested[column].tolist(),
+            "canvas": list(self.canvas),
         }
 
     def examples(self, count: int) -> list[dict[str, Any]]:
@@ -101,13 +104,14 @@ def _measure(answers: Answers, reading: Reading) -> Alignment:
     if not parts:
         none, runs = np.empty((len(answers.runs), 0)), len(answers.runs)
         iou = np.empty((runs, 1 + len(SWEEP), 0))
-        return Alignment((), none, none, none, iou, none, none, np.empty(0), (), np.empty((0, 4), np.int64))
+        return Alignment((), none, none, none, iou, none, none, np.empty(0), (), np.empty((0, 4), np.int64), (0, 0))
     names = ("energy_pg", "ehr", "pointing", "iou", "inside", "whole", "share")
     joined: dict[str, Any] = {name: np.concatenate([getattr(one, name) for one in parts], axis=-1) for name in names}
     return Alignment(
         ids=tuple(sample for one in parts for sample in one.ids),
         boxes=tuple(boxes for one in parts for boxes in one.boxes),
         suggested=np.concatenate([one.suggested for one in parts]),
+        canvas=parts[0].canvas,
         **joined,
     )
 
@@ -142,4 +146,5 @@ def _part(runs: Sequence[tuple[Sequence[str], np.ndarray, Any]], reading: Readin
         share=masks[0].mean((1, 2)),
         boxes=tuple(region_boxes(regions, first.shape)),
         suggested=suggested_boxes(first, reading.threshold, reading.component),
+        canvas=(first.shape[1], first.shape[2]),
     )

@@ -89,8 +89,8 @@ ALIGNMENT_LADDERS: dict[str, Ladder] = {
     "glance_heat": Ladder(
         title="EHR and the size of the object",
         planted="object_size of the test world",
-        says="Pixels of the object have one vote, those of the scene half a vote. Below the object's heat the ratio is its share m "
-        "of the image, above it 1: about m (2 − m); the truth is the exact mean over 600 images.",
+        says="Pixels of the object have one vote, those of the scene half a vote. Below the object's heat the ratio is its "
+        "share m of the image, above it 1: about m (2 − m); the truth is the exact mean over 600 images.",
         model="observer:glance(0.5)",
         data=TEST + "&object_size={x}",
         audits=AUDIT,

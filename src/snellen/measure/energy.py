@@ -88,7 +88,7 @@ def energy_gain(
     energy hardly changed.
     """
     columns = np.stack([_mean(own[0]) - _mean(other[0]), _mean(own[1]) - _mean(other[1])], axis=1)
-    columns, groups = keep(columns, groups, ~np.isnan(columns).any(1))
+    columns, groups = keep(columns, groups, np.asarray(~np.isnan(columns).any(1)))
     if not len(columns):
         return EnergyGain(NO_DATA.value, NO_DATA.low, NO_DATA.high, 0, np.nan, np.nan)
     inside, whole = (float(one) for one in columns.mean(0))

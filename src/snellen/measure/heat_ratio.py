@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -29,9 +31,10 @@ def effective_heat_ratio(maps: ArrayLike, boxes: Boxes, *, weighted: bool = True
     return ratios
 
 
-def _heat_ratio(heat: NDArray[np.generic], inside: NDArray[np.bool_], weighted: bool) -> float:
+def _heat_ratio(heat: NDArray[Any], inside: NDArray[np.bool_], weighted: bool) -> float:
     levels, counts, within = _levels(heat.reshape(-1), inside.reshape(-1))
-    counts, within, levels = (one[levels >= LEAST] for one in (counts, within, levels))
+    hot = levels >= LEAST
+    levels, counts, within = levels[hot], counts[hot], within[hot]
     # As np.quantile does it over the single pixels: between the two of neighbouring rank, in proportion.
     last = counts.cumsum()
     rank = QUANTILES * (last[-1] - 1)
@@ -44,7 +47,7 @@ def _heat_ratio(heat: NDArray[np.generic], inside: NDArray[np.bool_], weighted: 
 
 
 def _levels(
-    heat: NDArray[np.generic], inside: NDArray[np.bool_]
+    heat: NDArray[Any], inside: NDArray[np.bool_]
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
     """The different values of a map by its maximum, ascending, how often each occurs, and how often inside."""
     if heat.dtype == np.uint8:  # as maps are stored: counted, which takes a tenth of the time of sorting
@@ -57,6 +60,6 @@ def _levels(
     return values / values[-1], counts, within
 
 
-def _tails(values: NDArray[np.generic]) -> NDArray[np.generic]:
+def _tails(values: NDArray[Any]) -> NDArray[Any]:
     """The sums of the values from each place on."""
     return values[::-1].cumsum()[::-1]

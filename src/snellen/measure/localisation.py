@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -46,7 +46,7 @@ def suggested_boxes(maps: ArrayLike, threshold: float = THRESHOLD, component: Co
     return _suggestions(checked_maps(maps), (threshold,), component)[0]
 
 
-def _suggestions(heat: NDArray[np.generic], thresholds: Sequence[float], component: Component) -> NDArray[np.int64]:
+def _suggestions(heat: NDArray[Any], thresholds: Sequence[float], component: Component) -> NDArray[np.int64]:
     """The suggested boxes at each threshold, int64 [thresholds, B, 4]."""
     for threshold in thresholds:
         if not 0 <= threshold <= 1:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Boxes = Sequence[ArrayLike] | NDArray[np.float64]
+Boxes = Sequence[ArrayLike] | NDArray[Any]
 """Per image a list of boxes x0, y0, x1, y1 in pixels, maximum exclusive; or masks [B, H, W], true inside."""
 
 
-def checked_maps(maps: ArrayLike) -> NDArray[np.generic]:
+def checked_maps(maps: ArrayLike) -> NDArray[Any]:
     """Maps [B, H, W] as they are given; those with a negative value are refused."""
     heat = np.asarray(maps)
     if heat.ndim != 3 or not heat.shape[1] or not heat.shape[2]:
@@ -21,7 +22,7 @@ def checked_maps(maps: ArrayLike) -> NDArray[np.generic]:
     return heat
 
 
-def usable(heat: NDArray[np.generic]) -> NDArray[np.bool_]:
+def usable(heat: NDArray[Any]) -> NDArray[np.bool_]:
     """Which maps say anything, bool [B]: finite everywhere and above 0 somewhere."""
     return np.asarray(np.isfinite(heat).all((1, 2)) & (heat > 0).any((1, 2)))
 
@@ -59,7 +60,7 @@ def region_boxes(boxes: Boxes, shape: tuple[int, ...]) -> list[NDArray[np.float6
 def tight_boxes(masks: NDArray[np.bool_]) -> NDArray[np.int64]:
     """The smallest box around each mask bool [B, H, W], int64 [B, 4] as x0, y0, x1, y1, maximum exclusive; 0 where it is
     empty."""
-    return spans(masks.any(1), masks.any(2))
+    return spans(np.asarray(masks.any(1)), np.asarray(masks.any(2)))
 
 
 def spans(columns: NDArray[np.bool_], rows: NDArray[np.bool_]) -> NDArray[np.int64]:
