@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from torch import nn
 
 import snellen
 from snellen.audits import Explanation, parse_audits
@@ -34,24 +33,12 @@ from snellen.models import from_torch
 from snellen.models.observers import parse
 from snellen.models.observers.support import support_of
 
+from .test_inside_mask import Colour
+
 SIDE = 16
 WORLD = World("test", size=32, n=80)
 DATA = "phantom:test?size=32&n=80"
 Found = dict[tuple[str, str], dict[str, Any]]
-
-
-class Colour(nn.Module):
-    """Its features are one mix of the colours, and both answers follow it: its map is that mix."""
-
-    def __init__(self, *mix: float) -> None:
-        super().__init__()
-        self.features = nn.Conv2d(3, 1, 1, bias=False)
-        self.features.weight.data = torch.tensor(mix, dtype=torch.float32).view(1, 3, 1, 1)
-        self.head = nn.Linear(1, 2, bias=False)
-        self.head.weight.data = torch.tensor([[1.0], [2.0]])
-
-    def forward(self, images):
-        return self.head(self.features(images).mean((2, 3)))
 
 
 def network(*mix: float, **more: Any):
