@@ -262,6 +262,8 @@ def test_the_filter_takes_images_that_all_models_are_sure_of_with_objects_of_a_m
         assert own["n"] == counts["chosen"]
         assert own["facts"]["even"] == pytest.approx(share[sure & sized].mean())
     assert found["scene", "ehr_difference"]["n"] == counts["chosen"]
+    runs = {"both": [snellen.load_model(text) for text in models.values()]}  # of one model all runs must be sure
+    assert ask(runs, data, "explanation(support, boxes=mask, filter=on)")["both", "ehr"]["facts"]["filter"] == counts
     strict = ask(models, data, "explanation(support, boxes=mask, filter=on, confidence=0.95)")
     assert strict["texture", "energy_pg"]["n"] == 0
     assert strict["texture", "energy_pg"]["value"] is None
