@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from statistics import fmean, stdev
 from typing import Any
 
+from snellen.calibrate.alignment_ladders import ALIGNMENT_LADDERS
 from snellen.calibrate.ladder import CHANCE, Ladder
 from snellen.calibrate.paint_ladders import PAINT_LADDERS
 from snellen.calibrate.trained_ladders import TRAINED_LADDERS
@@ -210,6 +211,7 @@ LADDERS: dict[str, Ladder] = {
         moves="up",
         truth=lambda x: (1 - CHANCE) * x,
     ),
+    **ALIGNMENT_LADDERS,
     "trained_background": Ladder(
         title="A network that learnt backgrounds",
         planted="background_bias of the training world",

@@ -54,9 +54,13 @@ def check_size(distortion: object, canvas: Canvas, data: Dataset) -> None:
 
 def check_maps(method: str, request: str, subjects: Sequence[Subject], advice: str) -> None:
     """Refuse a request whose maps cannot be made of one of the models."""
-    gradients = method_of(method).gradients
+    chosen = method_of(method)
     for subject in subjects:
-        if gradients and not subject.card.gradients:
+        if chosen.support and not subject.card.support:
+            raise UserError(
+                f"{request} needs an observer whose support is known, which '{subject.name}' is not; {advice}"
+            )
+        if chosen.gradients and not subject.card.gradients:
             raise UserError(
                 f"{request} needs the gradients of a torch network, which '{subject.name}' is not; {advice}"
             )

@@ -18,7 +18,8 @@ from snellen.engine.keep.map_reader import MapReader, masked_maps, render_rows
 from snellen.engine.requests.cell import canvas_for
 from snellen.engine.requests.map import MapRequest
 from snellen.exam.run import Run
-from snellen.explain.picture import as_layer, outline, overlay, png
+from snellen.explain.overlay import outline, overlay
+from snellen.explain.picture import as_layer, png
 from snellen.measure import inside_mask
 from snellen.models import Card, Model, Subject
 from snellen.report.pages.side_by_side import SIDE, Example, Look, write

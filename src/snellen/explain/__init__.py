@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from snellen.explain.gradcam import gradcam
-from snellen.explain.picture import Explanation, explain_images, overlay
+from snellen.explain.overlay import overlay
+from snellen.explain.picture import Explanation, explain_images
 
 __all__ = ["Beside", "Explanation", "explain_beside", "explain_images", "gradcam", "overlay"]
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from snellen.errors import unknown
 from snellen.explain.gradcam import Targets, gradcam
+from snellen.explain.support import support
 from snellen.models.model import Model
 
 if TYPE_CHECKING:
@@ -20,17 +21,25 @@ class Method:
 
     `maps(model, images, targets, layer)` of uint8 images [B, 3, H, W] gives float maps [B, H, W] in 0…1; `targets` are class
     numbers, None for the model's own answers; `layer` is a name, a stage from the end, or None. `text` says in a line what
-    it is. `version` is bumped by hand when pixels of maps change. `gradients`: it needs those of a torch network.
+    it is. `version` is bumped by hand when pixels of maps change. `gradients`: it needs those of a torch network; `support`: it
+    needs a model whose support is known.
     """
 
     maps: Callable[[Model, Tensor, Targets, int | str | None], Tensor]
     text: str
     version: int = 1
     gradients: bool = True
+    support: bool = False
 
 
 METHODS: dict[str, Method] = {
     "gradcam": Method(gradcam, "Grad-CAM (Selvaraju et al. 2017): features of a layer, weighted by their gradients"),
+    "support": Method(
+        support,
+        "the pixels that an observer of the phantom world answers by, known by its construction",
+        gradients=False,
+        support=True,
+    ),
 }
 
 

@@ -7,7 +7,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from PIL import Image
@@ -18,16 +17,10 @@ from snellen.data.dataset import Unreadable
 from snellen.data.decode import decode_file
 from snellen.errors import UserError
 from snellen.explain.methods import method_of
+from snellen.explain.overlay import overlay
 from snellen.files import expand_home
 from snellen.lazy_torch import torch
 from snellen.models.model import Model
-
-if TYPE_CHECKING:
-    from torch import Tensor
-
-STRENGTH = 0.55  # how much of the photo the strongest colour hides
-# dark blue, blue, cyan, yellow, red: from nothing to the maximum, so that order is seen in grey prints too
-COLOURS = np.array([[13, 8, 60], [30, 80, 200], [40, 190, 200], [250, 220, 60], [220, 30, 20]], float)
 
 
 @dataclass(frozen=True)
@@ -38,27 +31,6 @@ class Explanation:
     picture: Path
     said: str
     confidence: float
-
-
-def overlay(image: np.ndarray | Tensor, heat: np.ndarray | Tensor) -> np.ndarray:
-    """uint8 [H, W, 3]: an image (uint8 [H, W, 3] or [3, H, W]) under a map [H, W] in 0…1 (or bytes) in false colours."""
-    pixels, values = (np.asarray(one.cpu() if isinstance(one, torch.Tensor) else one) for one in (image, heat))
-    if pixels.shape[-1] != 3:
-        pixels = pixels.transpose(1, 2, 0)
-    values = values / 255 if values.dtype == np.uint8 else np.clip(values, 0, 1).astype(float)
-    if values.shape != pixels.shape[:2]:
-        raise ValueError(f"expected a map of {list(pixels.shape[:2])}, got {list(values.shape)}")
-    steps = np.linspace(0, 1, len(COLOURS))
-    colour = np.stack([np.interp(values, steps, channel) for channel in COLOURS.T], 2)
-    share = STRENGTH * values[:, :, None] ** 0.5
-    return np.rint(pixels * (1 - share) + colour * share).astype(np.uint8)
-
-
-def outline(picture: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    """The picture uint8 [H, W, 3] with the edge of a mask bool [H, W], the pixels inside that touch the outside, in white."""
-    padded = np.pad(mask, 1)
-    core = padded[:-2, 1:-1] & padded[2:, 1:-1] & padded[1:-1, :-2] & padded[1:-1, 2:]
-    return np.where((mask & ~core)[:, :, None], np.uint8(255), picture)
 
 
 def explain_images(

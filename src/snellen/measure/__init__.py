@@ -9,7 +9,9 @@ from snellen.measure.background_scale import BySize, ScaleLeakage, SizeBin, accu
 from snellen.measure.bootstrap import bootstrap_interval, paired_difference
 from snellen.measure.compare import Comparison, compare, holm
 from snellen.measure.direction import Direction, direction
+from snellen.measure.energy import EnergyGain, energy_gain, energy_pointing_game, gain_ratio, pointing_game
 from snellen.measure.estimate import Estimate
+from snellen.measure.heat_ratio import effective_heat_ratio
 from snellen.measure.inside import inside_mask
 from snellen.measure.interference import Interference, interference
 from snellen.measure.interference_chance import (
@@ -22,9 +24,11 @@ from snellen.measure.interference_chance import (
 )
 from snellen.measure.iocclusion import IOcclusion, iocclusion
 from snellen.measure.iocclusion_gap import Covered, IOcclusionGap, MeanIOcclusion, iocclusion_gap, mean_iocclusion
+from snellen.measure.localisation import suggested_boxes, wsol_iou, wsol_sweep
 from snellen.measure.mean import mean_estimate
 from snellen.measure.segmentation import Segmentation, segmentation
 from snellen.measure.shape_bias import ShapeBias, shape_bias
+from snellen.measure.standard_error import standard_error
 
 __all__ = [
     "CATEGORIES",
@@ -35,6 +39,7 @@ __all__ = [
     "Comparison",
     "Covered",
     "Direction",
+    "EnergyGain",
     "Estimate",
     "IOcclusion",
     "IOcclusionGap",
@@ -59,6 +64,10 @@ __all__ = [
     "compare",
     "direction",
     "diversity",
+    "effective_heat_ratio",
+    "energy_gain",
+    "energy_pointing_game",
+    "gain_ratio",
     "holm",
     "inside_mask",
     "interference",
@@ -68,9 +77,14 @@ __all__ = [
     "mean_estimate",
     "mean_iocclusion",
     "paired_difference",
+    "pointing_game",
     "published_chance",
     "scale_leakage",
     "segmentation",
     "shape_bias",
+    "standard_error",
+    "suggested_boxes",
     "trend",
+    "wsol_iou",
+    "wsol_sweep",
 ]

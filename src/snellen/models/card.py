@@ -26,7 +26,7 @@ class Card:
     answers to the probe images, for callables that cannot be fingerprinted by their content. `stated` is the clean accuracy
     its maker states, 0 to 1, where one does. `losses` are the training losses of its last epoch by name, where it was
     trained here. `gradients` says that white-box methods can be used on it (it is a torch network), `live` that it answers
-    about any image, not only about recorded ones.
+    about any image, not only about recorded ones, `support` that it is known by construction which pixels it answers by.
     """
 
     name: str
@@ -43,6 +43,7 @@ class Card:
     losses: Mapping[str, float] | None = None
     gradients: bool = False
     live: bool = True
+    support: bool = False
 
     @property
     def fill(self) -> tuple[float, float, float] | None:

@@ -33,7 +33,8 @@ class Model:
 
     For segmentation it gives the class of each pixel, int64 [B, H, W]; for detection boxes, float [B, most, 4] (see `tasks`).
     `module` is the torch network where there is one (white-box methods need it). A model made of recorded answers has
-    `recorded` instead of `predict`: one row per sample and distortion.
+    `recorded` instead of `predict`: one row per sample and distortion. `support` maps images to the pixels that the answers
+    rest on, float [B, H, W] in 0…1, where these are known by construction.
     """
 
     card: Card
@@ -42,6 +43,7 @@ class Model:
     precision: str = "fp32"
     module: nn.Module | None = field(default=None, repr=False)
     recorded: pd.DataFrame | None = field(default=None, repr=False)
+    support: Callable[[Tensor], Tensor] | None = field(default=None, repr=False)
 
     @property
     def name(self) -> str:

@@ -46,3 +46,16 @@ def model_classes(results: Results, model: str) -> list[str] | None:
     """The classes that a model's card names; None where it names none."""
     card: Mapping[str, Any] = next(iter(results.facts["models"].get(model, {}).values()), {})
     return card.get("classes") or None
+
+
+def sample_places(results: Results, samples: Collection[str]) -> dict[tuple[str, str], int]:
+    """(role, sample) → position in the listing; shards hold it in order."""
+    places: dict[tuple[str, str], int] = {}
+    for on in results.facts["data"]:
+        folder = results.folder.path / "samples" / on
+        start = 0
+        for file in sorted(folder.glob("*.parquet"), key=lambda file: int(file.stem.partition("-")[0])):
+            listing: Sequence[str] = read_rows(file, ["sample"])["sample"].to_pylist()
+            places |= {(on, sample): start + row for row, sample in enumerate(listing) if sample in samples}
+            start += len(listing)
+    return places

@@ -1,8 +1,8 @@
-"""Maps read back: those of one run, shard by shard, and the masks of the objects on the canvas that it saw."""
+"""Maps read back: those of one run, shard by shard, and the masks or boxes of the objects on the canvas that it saw."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +21,19 @@ class MaskedMaps:
     ids: Sequence[str]
     maps: np.ndarray
     masks: np.ndarray
+
+
+@dataclass(frozen=True)
+class BoxedMaps:
+    """Maps uint8 [samples, H, W] with their `ids`, and for each sample its objects' boxes, float [n, 4] on the canvas."""
+
+    ids: Sequence[str]
+    maps: np.ndarray
+    boxes: Sequence[np.ndarray]
+
+
+Known = Callable[[Rendered], np.ndarray | None]
+Reading = tuple[Sequence[str], np.ndarray, Sequence[np.ndarray]]
 
 
 @dataclass(frozen=True)
@@ -44,10 +57,27 @@ class MapReader:
         if rows != len(self.rows):
             raise incomplete(self.store, f"maps/{self.key} holds {rows:,} of {len(self.rows):,} images")
 
-    def masks(self, ids: Sequence[str]) -> dict[str, np.ndarray]:
-        """The object's mask, bool [H, W], of those of the samples that have one."""
+    def known(self, ids: Sequence[str], fact: Known) -> dict[str, np.ndarray]:
+        """What is known of those of the samples that have it, such as the object's mask, on the canvas."""
         renderings = render_rows(self.data, self.canvas, [self.rows[sample] for sample in ids])
-        return {sample: one.maps["mask"].astype(bool) for sample, one in renderings if "mask" in one.maps}
+        facts = ((sample, fact(one)) for sample, one in renderings)
+        return {sample: one for sample, one in facts if one is not None}
+
+
+def mask_in(rendering: Rendered) -> np.ndarray | None:
+    """The object's mask, bool [H, W]."""
+    return rendering.maps["mask"].astype(bool) if "mask" in rendering.maps else None
+
+
+def boxes_in(rendering: Rendered) -> np.ndarray | None:
+    """The objects' boxes, float [n, 4]; where only a mask is known, the box around it. None of those outside the canvas."""
+    boxes = rendering.boxes
+    if boxes is None:
+        if (mask := mask_in(rendering)) is None:
+            return None
+        rows, columns = (np.flatnonzero(mask.any(axis)) for axis in (1, 0))
+        boxes = np.array([[columns[0], rows[0], columns[-1] + 1, rows[-1] + 1]] if len(rows) else np.zeros((0, 4)))
+    return boxes[(boxes[:, 2:] > boxes[:, :2]).all(1)].astype(np.float64)
 
 
 def render_rows(data: Dataset, canvas: Canvas, rows: Sequence[int]) -> Iterator[tuple[str, Rendered]]:
@@ -64,7 +94,19 @@ def render_rows(data: Dataset, canvas: Canvas, rows: Sequence[int]) -> Iterator[
 
 
 def masked_maps(readers: Sequence[MapReader]) -> Iterator[list[MaskedMaps]]:
-    """Shard by shard, the maps of several runs with the true masks: one entry per run, of the samples that all of them have.
+    """Shard by shard, the maps of several runs with the true masks: one entry per run, of the samples that all of them have."""
+    for runs in _maps_beside(readers, mask_in):
+        yield [MaskedMaps(ids, maps, np.stack(masks)) for ids, maps, masks in runs]
+
+
+def boxed_maps(readers: Sequence[MapReader]) -> Iterator[list[BoxedMaps]]:
+    """The same with the objects' boxes."""
+    for runs in _maps_beside(readers, boxes_in):
+        yield [BoxedMaps(*run) for run in runs]
+
+
+def _maps_beside(readers: Sequence[MapReader], fact: Known) -> Iterator[list[Reading]]:
+    """Shard by shard, for each run the samples of which all runs have a map and something known, the maps, and that.
 
     Photos are decoded again, once per canvas; no more than one shard is in memory.
     """
@@ -72,10 +114,10 @@ def masked_maps(readers: Sequence[MapReader]) -> Iterator[list[MaskedMaps]]:
     for parts in zip(*(reader.shards() for reader in readers), strict=True):
         common = set.intersection(*(set(part.ids) for part in parts))
         samples = [sample for sample in parts[0].ids if sample in common]
-        masks = {canvas: reader.masks(samples) for canvas, reader in by_canvas.items()}
-        ids = [sample for sample in samples if all(sample in some for some in masks.values())]
+        facts = {canvas: reader.known(samples, fact) for canvas, reader in by_canvas.items()}
+        ids = [sample for sample in samples if all(sample in some for some in facts.values())]
         if ids:
             yield [
-                MaskedMaps(ids, part.of(ids), np.stack([masks[reader.canvas][sample] for sample in ids]))
+                (ids, part.of(ids), [facts[reader.canvas][sample] for sample in ids])
                 for part, reader in zip(parts, readers)
             ]

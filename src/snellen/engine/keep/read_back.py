@@ -12,7 +12,7 @@ import numpy as np
 from snellen.data.dataset import Dataset
 from snellen.engine.ask.maps import Maps, together
 from snellen.engine.keep.complete import Completeness, incomplete
-from snellen.engine.keep.map_reader import MapReader, MaskedMaps, masked_maps
+from snellen.engine.keep.map_reader import BoxedMaps, MapReader, MaskedMaps, boxed_maps, masked_maps
 from snellen.engine.keep.shard_file import read_rows
 from snellen.engine.keep.store import Store
 from snellen.engine.requests.cell import BoundCell, Cell
@@ -118,6 +118,10 @@ class Answers:
     def masked_maps(self, request: MapRequest) -> Iterator[list[MaskedMaps]]:
         """The maps of all runs beside the true masks of their objects, shard by shard, on the samples that all runs have."""
         return masked_maps(self._maps[request])
+
+    def boxed_maps(self, request: MapRequest) -> Iterator[list[BoxedMaps]]:
+        """The same beside the boxes of their objects; of data with masks only, the boxes around these."""
+        return boxed_maps(self._maps[request])
 
     def groups(self, cell: Cell) -> np.ndarray | None:
         """The group of each sample of the listing, where the data has groups."""

@@ -17,7 +17,7 @@ Missing = list[tuple[BoundCell, list[int]]]
 
 
 def add_pictures(wanted: Iterable[tuple[Cell, str]], plan: Plan, store: Store, pools: Pools) -> None:
-    """Keep a thumbnail of each wanted sample under each wanted cell, as its first model saw it; no model is asked again.
+    """Keep a thumbnail of each wanted sample under each wanted cell, as models saw it; no model is asked again.
 
     What is there already costs nothing, so a warm run needs neither torch nor the data.
     """
@@ -58,17 +58,18 @@ def redraw(lost: Collection[str], plan: Plan, store: Store, pools: Pools) -> Non
 
 
 def _missing(wanted: Iterable[tuple[Cell, str]], plan: Plan, store: Store) -> Missing:
-    """The positions of the samples whose picture is not there yet, by cell."""
-    first: dict[Cell, BoundCell] = {}
+    """The positions of the samples whose picture is not there yet, by cell and canvas: models may see other crops."""
+    first: dict[Cell, dict[str, BoundCell]] = {}
     for one in plan.cells:
         if "saliency" not in one.cell.distortion.needs:  # maps are the models' own, and are not made here
-            first.setdefault(one.cell, one)
+            first.setdefault(one.cell, {}).setdefault(one.shown, one)
     place = {on: {sample: row for row, sample in enumerate(dataset.samples.ids)} for on, dataset in plan.data.items()}
-    missing: dict[Cell, list[int]] = {}
+    missing: dict[str, tuple[BoundCell, list[int]]] = {}
     for cell, sample in dict.fromkeys(wanted):
-        if cell in first and read_thumbnail(store.thumbnail(first[cell].shown, row := place[cell.on][sample])) is None:
-            missing.setdefault(cell, []).append(row)
-    return [(first[cell], rows) for cell, rows in missing.items()]
+        for shown, one in first.get(cell, {}).items():
+            if read_thumbnail(store.thumbnail(shown, row := place[cell.on][sample])) is None:
+                missing.setdefault(shown, (one, []))[1].append(row)
+    return list(missing.values())
 
 
 def _draw(on: str, missing: Missing, plan: Plan, store: Store, pools: Pools) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from snellen import notation
 from snellen.data.phantom.shapes import SHAPES
 from snellen.data.phantom.world import World
@@ -14,6 +16,7 @@ from snellen.models.device import Device
 from snellen.models.model import Model
 from snellen.models.observers.evidence import probabilities
 from snellen.models.observers.language import parse
+from snellen.models.observers.support import support_of
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -29,6 +32,7 @@ def observer_card(name: str, argument: str | None = None) -> Card:
         text=f"observer:{observer}",
         fingerprint=key_of(["observer", VERSION, World.version, str(observer)]),
         classes=tuple(SHAPES),
+        support=support_of(observer) is not None,
     )
 
 
@@ -36,7 +40,19 @@ def load_observer(name: str, argument: str | None = None, device: Device = None)
     """The observer that a text names, as a model of the phantom classes; it always runs on the CPU."""
     observer = parse(name)
 
-    def predict(images: Tensor) -> Tensor:
-        return torch.from_numpy(probabilities(observer.answer(images.permute(0, 2, 3, 1).contiguous().cpu().numpy())))
+    looks = support_of(observer)
 
-    return Model(observer_card(name), predict, torch.device("cpu"))
+    def predict(images: Tensor) -> Tensor:
+        return torch.from_numpy(probabilities(observer.answer(_arrays(images))))
+
+    def support(images: Tensor) -> Tensor:
+        assert looks is not None
+        return torch.from_numpy(looks(_arrays(images)).astype(np.float32))
+
+    device = torch.device("cpu")
+    return Model(observer_card(name), predict, device, support=None if looks is None else support)
+
+
+def _arrays(images: Tensor) -> np.ndarray:
+    """uint8 [B, H, W, 3] of images [B, 3, H, W]."""
+    return images.permute(0, 2, 3, 1).contiguous().cpu().numpy()

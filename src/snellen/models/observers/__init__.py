@@ -12,7 +12,7 @@ from snellen.models.observers.black import Black
 from snellen.models.observers.chance import Guess, Mixture
 from snellen.models.observers.evidence import Observer
 from snellen.models.observers.language import OBSERVERS, parse
-from snellen.models.observers.marks import Background, Centre, Patches, Texture
+from snellen.models.observers.marks import Background, Border, Centre, Glance, Patches, Texture
 from snellen.models.observers.silhouette import Shape
 from snellen.models.observers.straight_edges import Edges
 
@@ -22,9 +22,19 @@ def background() -> Model:
     return _model(Background())
 
 
+def border(width: float = 0.125) -> Model:
+    """Sees the scene in a strip along the image's border, `width` of the image's side."""
+    return _model(Border(width))
+
+
 def texture() -> Model:
     """Sees only the main object's texture."""
     return _model(Texture())
+
+
+def glance(scene: float = 0.5) -> Model:
+    """Sees the main object's texture, and beside it the scene, whose pixels have `scene` of a vote each."""
+    return _model(Glance(scene))
 
 
 def shape() -> Model:
@@ -87,8 +97,10 @@ __all__ = [
     "Observer",
     "background",
     "black",
+    "border",
     "centre",
     "edges",
+    "glance",
     "guess",
     "memory",
     "mixture",

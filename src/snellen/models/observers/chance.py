@@ -19,6 +19,9 @@ class Guess:
     def answer(self, images: np.ndarray) -> np.ndarray:
         return guess_class(images)
 
+    def support(self, images: np.ndarray) -> np.ndarray:
+        return np.zeros(images.shape[:3], bool)
+
 
 @dataclass(frozen=True)
 class Mixture:
@@ -33,10 +36,14 @@ class Mixture:
         if not 0 <= self.weight <= 1:
             raise ValueError(f"expected weight in [0, 1], got {self.weight:g}")
 
-    def answer(self, images: np.ndarray) -> np.ndarray:
+    def heads(self, images: np.ndarray) -> np.ndarray:
+        """Which images the first answers, bool [B]."""
         # Named by its parts, so that mixtures of mixtures toss different coins; not by its weight, so that a larger
         # weight moves some images to the first and leaves the rest.
-        heads = draw(images, f"{self.first} or {self.second}") < self.weight
+        return draw(images, f"{self.first} or {self.second}") < self.weight
+
+    def answer(self, images: np.ndarray) -> np.ndarray:
+        heads = self.heads(images)
         answers = np.empty(len(images), np.int64)
         for mask, observer in ((heads, self.first), (~heads, self.second)):
             if mask.any():  # an observer looks only at its own images: remembering is slow

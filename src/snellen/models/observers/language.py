@@ -9,13 +9,15 @@ from snellen.models.observers.album import Memory, Oracle
 from snellen.models.observers.black import Black
 from snellen.models.observers.chance import Guess, Mixture
 from snellen.models.observers.evidence import Observer
-from snellen.models.observers.marks import Background, Centre, Patches, Texture
+from snellen.models.observers.marks import Background, Border, Centre, Glance, Patches, Texture
 from snellen.models.observers.silhouette import Shape
 from snellen.models.observers.straight_edges import Edges
 
 OBSERVERS: dict[str, type] = {
     "background": Background,
+    "border": Border,
     "texture": Texture,
+    "glance": Glance,
     "shape": Shape,
     "centre": Centre,
     "edges": Edges,

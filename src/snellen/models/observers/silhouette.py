@@ -23,6 +23,9 @@ class Shape:
     def answer(self, images: np.ndarray) -> np.ndarray:
         return shapes_of(main_object(images), guess_class(images))
 
+    def support(self, images: np.ndarray) -> np.ndarray:
+        return main_object(images)
+
 
 def shapes_of(masks: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
     """The class of each mask bool [B, H, W], int64 [B]: a function of the mask alone, `otherwise` where it is empty."""

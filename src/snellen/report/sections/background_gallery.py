@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from snellen.engine.keep.shard_file import read_rows
 from snellen.measure import CATEGORIES
-from snellen.report.answers import answered_class, cell_rows, model_classes, stored_answers
+from snellen.report.answers import answered_class, cell_rows, model_classes, sample_places, stored_answers
 from snellen.report.blocks import Answer, Block, Cell, Details, Gallery, Group, Picture, Row, heads
 from snellen.report.results import Finding, Results
 from snellen.report.sections.background_charts import HUES
@@ -58,7 +57,7 @@ class _Stored:
             for sample in example["samples"].values()
         }
         answers = stored_answers(results.folder.store.files("answers"), samples)
-        return cls(results, cell_rows(results), _places(results, samples), answers)
+        return cls(results, cell_rows(results), sample_places(results, samples), answers)
 
     def picture(self, model: str, question: tuple[str, str], sample: str, label: str, alt: str) -> Picture:
         """The picture of one sample as a cell (role, distortion) showed it, and the answer of the model's first run."""
@@ -96,16 +95,3 @@ def _row(model: str, example: Mapping[str, Any], questions: Mapping[str, tuple[s
         for head, (kind, sample) in zip(HEADS, example["samples"].items())
     )
     return Row(Cell(label), tuple(pictures))
-
-
-def _places(results: Results, samples: set[str]) -> dict[tuple[str, str], int]:
-    """(role, sample) → position in the listing; shards hold it in order."""
-    places: dict[tuple[str, str], int] = {}
-    for on in results.facts["data"]:
-        folder = results.folder.path / "samples" / on
-        start = 0
-        for file in sorted(folder.glob("*.parquet"), key=lambda file: int(file.stem.partition("-")[0])):
-            listing: Sequence[str] = read_rows(file, ["sample"])["sample"].to_pylist()
-            places |= {(on, sample): start + row for row, sample in enumerate(listing) if sample in samples}
-            start += len(listing)
-    return places

@@ -1,0 +1,149 @@
+"""Pictures of stored maps: the thumbnail of an image under a model's map, with the object's boxes and the suggested one."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from snellen.engine.keep.thumbnail_file import read_thumbnail
+from snellen.errors import UserError
+from snellen.explain.overlay import frame, overlay
+from snellen.files.picture import open_image
+from snellen.report.answers import answered_class, cell_rows, model_classes, sample_places, stored_answers
+from snellen.report.blocks import Answer
+from snellen.report.pictures import address_of
+from snellen.report.results import Results
+from snellen.report.table import CLEAN
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+SIDE = 208  # pixels of a picture's shorter side, at least
+OBJECT, SUGGESTED = (255, 255, 255), (255, 64, 214)  # the colours of the boxes: white and magenta
+Example = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class MapPictures:
+    """What is stored of some samples: by model the key of what its first run was shown and its cell, their places in the
+    listing, and the answers."""
+
+    results: Results
+    shown: Mapping[str, str]
+    cells: Mapping[str, str]
+    places: Mapping[str, int]
+    answers: Mapping[tuple[str, str], Mapping[str, Any]]
+
+    @classmethod
+    def of(cls, results: Results, samples: Sequence[str]) -> MapPictures:
+        """What there is of the samples, as every model saw them without distortion."""
+        rows = [row for row in cell_rows(results) if (row["on"], row["distortion"]) == ("test", CLEAN)]
+        first = {row["model"]: row for row in reversed(rows)}
+        places = {sample: place for (on, sample), place in sample_places(results, samples).items() if on == "test"}
+        return cls(
+            results,
+            {model: row["shown"] for model, row in first.items()},
+            {model: row["cell"] for model, row in first.items()},
+            places,
+            stored_answers(results.folder.store.files("answers"), samples),
+        )
+
+    def photo(self, model: str, example: Example) -> str | None:
+        """The image with the object's boxes, as a data address."""
+        return self._draw(model, example, None, [(box, OBJECT) for box in example["boxes"]])
+
+    def map(self, model: str, example: Example, request: Example) -> str | None:
+        """The image under the map of the model's first run, with the object's boxes and the one that WSOL suggests; None where
+        the map or the image is not stored. `request` says by which `method` and `layer`."""
+        heat = self._heat(model, example["sample"], request)
+        boxes = [(example["suggested"], SUGGESTED), *((box, OBJECT) for box in example["boxes"])]
+        return None if heat is None else self._draw(model, example, heat, boxes)
+
+    def answer(self, model: str, sample: str, label: str) -> Answer | None:
+        """What the model's first run answered."""
+        answer = self.answers.get((self.cells.get(model, ""), sample))
+        if answer is None:
+            return None
+        classes = self.results.data["test"]["classes"]
+        name = answered_class(answer, classes, model_classes(self.results, model))
+        return Answer(name, name == label if label else None, hue=self.results.own_hue(model))
+
+    def label(self, sample: str) -> str:
+        """The class of a sample; empty where it has none."""
+        place, size = self.places.get(sample), self.results.facts["settings"]["shard"]
+        return "" if place is None else _label(self.results, place, size)
+
+    def _heat(self, model: str, sample: str, request: Example) -> np.ndarray | None:
+        from snellen.engine.ask.maps import maps_in
+
+        store, place = self.results.folder.store, self.places.get(sample)
+        card: Mapping[str, Any] = next(iter(self.results.facts["models"].get(model, {}).values()), {})
+        facts = {"on": "test", "distortion": CLEAN, "model_fingerprint": card.get("fingerprint")}
+        keys = store.map_keys(**facts, method=request["method"], layer=request["layer"])
+        shard = -1 if place is None else place // self.results.facts["settings"]["shard"]
+        for key in keys:
+            if (table := store.maps(key, shard)) is not None:
+                maps = maps_in(table)
+                return maps.of([sample])[0] if sample in maps.ids else None
+        return None
+
+    def _draw(
+        self, model: str, example: Example, heat: np.ndarray | None, boxes: Sequence[tuple[Sequence[float], Any]]
+    ) -> str | None:
+        store, place = self.results.folder.store, self.places.get(example["sample"])
+        content = None if place is None else read_thumbnail(store.thumbnail(self.shown.get(model, ""), place))
+        if content is None:
+            return None
+        try:
+            with open_image(content) as image:
+                picture = image.convert("RGB")
+        except UserError:
+            return None
+        canvas = example["canvas"]
+        times = max(1, -(-SIDE // min(picture.size)))
+        size = (picture.width * times, picture.height * times)
+        pixels = np.asarray(picture.resize(size, _filter(times)))
+        if heat is not None:
+            pixels = overlay(pixels, _resized(heat, size))
+        for box, colour in boxes:
+            scaled = [edge * size[axis % 2] / canvas[1 - axis % 2] for axis, edge in enumerate(box)]
+            pixels = frame(frame(pixels, scaled, (20, 20, 20), 4), _smaller(scaled), colour, 2)
+        return address_of(_jpeg(pixels), "jpeg")
+
+
+def _label(results: Results, place: int, size: int) -> str:
+    from snellen.engine.keep.shard_file import read_rows, shard_file
+
+    file = shard_file(results.folder.path / "samples" / "test", place // size)
+    return "" if file is None else str(read_rows(file, ["class"])["class"][place % size].as_py() or "")
+
+
+def _smaller(box: Sequence[float]) -> list[float]:
+    """A box a pixel inside another, so that a dark line stays around its own."""
+    return [box[0] + 1, box[1] + 1, box[2] - 1, box[3] - 1]
+
+
+def _filter(times: int) -> Image.Resampling:
+    from PIL import Image
+
+    return (
+        Image.Resampling.BICUBIC if times < 3 else Image.Resampling.NEAREST
+    )  # of tiny images one wants to see the pixels
+
+
+def _resized(heat: np.ndarray, size: tuple[int, int]) -> np.ndarray:
+    from PIL import Image
+
+    return np.asarray(Image.fromarray(heat).resize(size, Image.Resampling.BILINEAR))
+
+
+def _jpeg(pixels: np.ndarray) -> bytes:
+    from PIL import Image
+
+    content = io.BytesIO()
+    Image.fromarray(pixels).save(content, "JPEG", quality=82, subsampling=0)
+    return content.getvalue()
