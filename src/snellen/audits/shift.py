@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -11,12 +11,15 @@ import numpy as np
 from snellen.audits.audit import Audit
 from snellen.audits.exam import Exam
 from snellen.audits.finding import Finding, accuracy_finding, finding
+from snellen.audits.pixel_facts import pixel_facts
+from snellen.audits.task_words import WORDS
 from snellen.audits.trust import trust_in
 from snellen.distort import Distortion, parse
 from snellen.distort.chain import Chain, Nothing
 from snellen.distort.law import expect_within
-from snellen.engine.keep.read_back import Answers, Searches
+from snellen.engine.keep.read_back import Answers, Block, Searches
 from snellen.engine.requests.cell import Cell
+from snellen.errors import UserError
 from snellen.measure import accuracy, compare
 from snellen.search.algorithms import GeneLaw
 from snellen.search.edit_search import EditSearch, Rule
@@ -59,6 +62,7 @@ class Shift(Audit):
     title: ClassVar[str] = "Worst-case edits"
     names: ClassVar[tuple[str, ...]] = ("worst_accuracy", "worst_drop", "searched_worst", "random_worst", "edit_effect")
     compared: ClassVar[tuple[str, ...]] = ("transfer_accuracy",)
+    tasks: ClassVar[tuple[str, ...]] = tuple(WORDS)
 
     def __post_init__(self) -> None:
         expect_within("random", self.random, 0, EditSearch.MOST)
@@ -92,6 +96,11 @@ class Shift(Audit):
         return [Cell(one, "test", exam.seed) for one in (*first, *self.evolutions)]
 
     def trials(self, exam: Exam) -> list[Cell]:
+        if self.references and exam.task != "classification":
+            raise UserError(
+                f"references shift the hue of an image until its class changes, and the models are for {exam.task}; leave "
+                "references out (--no-references)"
+            )
         return [exam.trial(HueShift())] if self.references else []
 
     def cells(self, exam: Exam) -> list[Cell]:
@@ -100,6 +109,8 @@ class Shift(Audit):
     def follow(self, exam: Exam, searches: Searches) -> list[Cell]:
         worst = [self._worst(exam, tables, run) for tables in searches.values() for run in range(_runs(tables))]
         variants = [one for text in worst for one in (parse(text), *_without_each(text))]
+        if exam.task != "classification":  # pictured beside the worst ones, as in figure 4
+            variants += [parse(self._worst_random(exam, tables, 0)) for tables in searches.values()]
         return [exam.cell(distortion) for distortion in dict.fromkeys(variants)]
 
     def conclude(self, exam: Exam, answers: Answers) -> list[Finding]:
@@ -124,6 +135,12 @@ class Shift(Audit):
         rows = [row for cell in self.searches(exam) for row in tables[cell][run] if row["value"] is not None]
         return str(min(rows, key=lambda row: row["value"])["edits"]) if rows else str(Nothing())
 
+    def _worst_random(self, exam: Exam, tables: Mapping[Cell, Sequence[Rows]], run: int) -> str:
+        """The edits of the lowest accuracy among the random tuples; none where there are none."""
+        rows = [] if self.draws is None else tables[self.searches(exam)[0]][run]
+        known = [row for row in rows if row["value"] is not None]
+        return str(min(known, key=lambda row: row["value"])["edits"]) if known else str(Nothing())
+
     def _accuracies(
         self, exam: Exam, answers: Answers, tables: Mapping[Cell, Sequence[Rows]], worst: Sequence[str]
     ) -> list[Finding]:
@@ -134,6 +151,7 @@ class Shift(Audit):
         evolution = [cell for cell in self.searches(exam) if cell.as_search != self.draws]
         minima = [[_minima(tables[cell][run]) for cell in evolution] for run in range(len(answers.runs))]
         lowest = [float(min(curve[-1] for curve in curves)) for curves in minima]
+        words = WORDS[exam.task]
         facts: dict[str, Any] = {
             "edits": [str(parse(text)) for text in worst],
             "words": [parse(text).words() for text in worst],
@@ -146,27 +164,31 @@ class Shift(Audit):
             "protocol": self.protocol,
             "constraint": self.constraint,
             "infeasible": [_infeasible(tables, run) for run in range(len(answers.runs))],
+            **pixel_facts(_own_runs(blocks), exam.classes["test"]),
         }
         # Each model has edits of its own: the findings rest on no common cell, and their interference is put here.
-        trusts = [trust_in(exam, answers, cell) for cell in cells if exam.modified(cell)]
+        classes = exam.task == "classification"  # else there is no interference
+        trusts = [trust_in(exam, answers, cell) for cell in cells if classes and exam.modified(cell)]
         trust = max(trusts, key=lambda one: (one.flagged, one.index), default=None)
         drop = compare(clean.score, scores, clean.groups)
         return [
             finding(
                 AUDIT, "worst_accuracy", answers.model, accuracy(scores, clean.groups),
-                f"accuracy under the worst {self.length} edits that were found: {'; '.join(dict.fromkeys(worst))}",
-                better="higher", facts=facts, label="Accuracy under the worst edits", topic="the worst edits",
+                f"{words.accuracy} under the worst {self.length} edits that were found: {'; '.join(dict.fromkeys(worst))}",
+                better="higher", facts=facts, label=f"{words.label} under the worst edits", topic="the worst edits",
                 per_run=tuple(scores.mean(1).tolist()), trust=trust,
             ),
             finding(
-                AUDIT, "worst_drop", answers.model, drop, "clean accuracy less that under the worst edits, paired",
+                AUDIT, "worst_drop", answers.model, drop,
+                f"clean {words.accuracy} less that under the worst edits, paired",
                 better="lower", unit="difference", label="Loss under the worst edits", topic="the loss under the worst edits",
                 per_run=tuple((clean.score.mean(1) - scores.mean(1)).tolist()), trust=trust,
             ),
             Finding(
                 AUDIT, "searched_worst", answers.model, float(np.mean(lowest)), float("nan"), float("nan"), len(lowest),
-                f"lowest accuracy of {self.restarts} × {self.evaluations:,} evaluations on {facts['images']:,} images",
-                better="higher", label="Lowest accuracy that the search found", topic="the lowest accuracy of the search",
+                f"lowest {words.accuracy} of {self.restarts} × {self.evaluations:,} evaluations on {facts['images']:,} images",
+                better="higher", label=f"Lowest {words.accuracy} that the search found",
+                topic=f"the lowest {words.accuracy} of the search",
                 per_run=tuple(lowest),
             ),
         ]  # fmt: skip
@@ -182,7 +204,8 @@ class Shift(Audit):
             findings.append(
                 finding(
                     AUDIT, "edit_effect", answers.model, effect,
-                    f"accuracy without {edit} less that under all of {worst[0]} (first run)", unit="difference",
+                    f"{WORDS[exam.task].accuracy} without {edit} less that under all of {worst[0]} (first run)",
+                    unit="difference",
                     cells=(whole,), facts={"edit": edit, "place": place, "words": words, "p": effect.p},
                     label=f"Effect of {words}", topic=f"the effect of {words}",
                 )
@@ -200,15 +223,16 @@ class Shift(Audit):
             [_passed(tables[cell][run], thresholds[run]) for cell in evolutions] for run in range(len(answers.runs))
         ]
         mean = float(np.mean([own.min() for own in values]))
-        clean = answers[exam.clean()]
+        clean, noun = answers[exam.clean()], WORDS[exam.task].accuracy
+        more = {} if exam.task == "classification" else {"edits": str(parse(self._worst_random(exam, tables, 0)))}
         return Finding(
             AUDIT, "random_worst", answers.model, mean, float("nan"), float("nan"), self.random,
-            f"lowest accuracy of {self.random:,} random tuples on {self.images or len(clean.labels):,} images",
-            better="higher", label="Lowest accuracy of random edits", topic="the worst random edits",
+            f"lowest {noun} of {self.random:,} random tuples on {self.images or len(clean.labels):,} images",
+            better="higher", label=f"Lowest {noun} of random edits", topic="the worst random edits",
             per_run=tuple(float(own.min()) for own in values),
             facts={
                 "quantile": thresholds, "passed": passed, "density": [_density(own) for own in values],
-                "median": [float(np.median(own)) for own in values],
+                "median": [float(np.median(own)) for own in values], **more,
             },
         )  # fmt: skip
 
@@ -238,12 +262,20 @@ class Shift(Audit):
 
     def _transfer(self, exam: Exam, answers: Answers, other: Answers) -> Finding:
         tables = {cell: other.searches(cell) for cell in self.searches(exam)}
-        cell = exam.cell(parse(self._worst(exam, tables, 0)))
+        cell, words = exam.cell(parse(self._worst(exam, tables, 0))), WORDS[exam.task]
         return accuracy_finding(
             AUDIT, "transfer_accuracy", answers.model, answers[cell], cell,
-            f"accuracy under the worst edits of {other.model}: {cell.distortion}", facts={"of": other.model},
-            label=f"Accuracy under the worst edits of {other.model}", topic=f"the worst edits of {other.model}",
+            f"{words.accuracy} under the worst edits of {other.model}: {cell.distortion}", facts={"of": other.model},
+            label=f"{words.label} under the worst edits of {other.model}", topic=f"the worst edits of {other.model}",
         )  # fmt: skip
+
+
+def _own_runs(blocks: Sequence[Block]) -> Block:
+    """Of the answers of all runs to the edits of each run those to its own."""
+    if blocks[0].counts is None:
+        return blocks[0]
+    own = [block.counts[run] for run, block in enumerate(blocks) if block.counts is not None]
+    return replace(blocks[0], counts=np.stack(own))
 
 
 def _without_each(text: str) -> list[Distortion]:

@@ -23,7 +23,7 @@ from snellen.measure.interference_chance import (
 from snellen.measure.iocclusion import IOcclusion, iocclusion
 from snellen.measure.iocclusion_gap import Covered, IOcclusionGap, MeanIOcclusion, iocclusion_gap, mean_iocclusion
 from snellen.measure.mean import mean_estimate
-from snellen.measure.segmentation import Segmentation, segmentation
+from snellen.measure.segmentation import Segmentation, segmentation, segmentation_of_counts
 from snellen.measure.shape_bias import ShapeBias, shape_bias
 
 __all__ = [
@@ -71,6 +71,7 @@ __all__ = [
     "published_chance",
     "scale_leakage",
     "segmentation",
+    "segmentation_of_counts",
     "shape_bias",
     "trend",
 ]

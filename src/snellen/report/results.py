@@ -54,6 +54,12 @@ class Results:
         """Whether some model has more than one run."""
         return any(len(runs) > 1 for runs in self.models.values())
 
+    @property
+    def task(self) -> str:
+        """What the models are for; a run of before there were others than classification does not say it."""
+        cards = (card for model in self.models for card in self.facts["models"].get(model, {}).values())
+        return str(next((card.get("task", "classification") for card in cards), "classification"))
+
     def of_audit(self, audit: str) -> list[Finding]:
         """The findings of one audit."""
         return [one for one in self.findings if one["audit"] == audit]

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class Panel:
     """What a search may show: images uint8 [n, 3, H, W] on the device and what edits may know of them.
 
-    `score` maps edited images and the rows they come from to 1 where the model is right and 0 else, float [m]; it is shown
-    up to `batch` images at once.
+    `score` maps edited images and the rows they come from to 1 where the model is right and 0 else, float [m], or for
+    segmentation to the share of pixels that are right; it is shown up to `batch` images at once.
     """
 
     images: Tensor
