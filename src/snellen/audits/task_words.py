@@ -25,5 +25,5 @@ WORDS: dict[str, TaskWords] = {
     "segmentation": TaskWords(
         "pixel accuracy", "Clean pixel accuracy", "mean share of the labelled pixels of {on} images that are right"
     ),
-    "detection": TaskWords("share found", "Found on clean images", "share of {on} images whose object is found"),
+    "detection": TaskWords("detection rate", "Clean detection rate", "share of {on} images whose object is found"),
 }

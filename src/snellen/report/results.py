@@ -56,9 +56,8 @@ class Results:
 
     @property
     def task(self) -> str:
-        """What the models are for; a run of before there were others than classification does not say it."""
-        cards = (card for model in self.models for card in self.facts["models"].get(model, {}).values())
-        return str(next((card.get("task", "classification") for card in cards), "classification"))
+        """What the models are for: classification, segmentation or detection."""
+        return self.folder.task
 
     def of_audit(self, audit: str) -> list[Finding]:
         """The findings of one audit."""

@@ -97,4 +97,14 @@ def _panel(one: BoundCell, work: PassState, model: Model, threads: int, batch_do
 def _looked_at(data: Dataset, one: BoundCell) -> Dataset:
     """As many of the images as the search wants, chosen by a hash of their ids; for a classifier of those with a label."""
     labelled = data.at(np.flatnonzero(data.samples.labels >= 0)) if one.classifies else data
-    return limited(labelled, one.cell.as_search.samples or None)
+    request = one.cell.as_search
+    if not request.skipped:
+        return limited(labelled, request.samples or None)
+    order = np.argsort(labelled.samples.keys, kind="stable")
+    rows = np.sort(order[request.skipped : request.skipped + request.samples])
+    if len(rows) < request.samples:
+        raise UserError(
+            f"{one.distortion} looks at {request.samples:,} images after {request.skipped:,} others, and {data.text} has "
+            f"{len(labelled):,}; search fewer images (--images) or subsets (--subsets)"
+        )
+    return labelled.at(rows)

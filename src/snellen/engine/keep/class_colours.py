@@ -50,9 +50,9 @@ def picture_of_boxes(image: np.ndarray, truth: np.ndarray, boxes: np.ndarray, ri
         picture.thumbnail((SIDE, SIDE), Image.Resampling.BOX)
     pen = ImageDraw.Draw(picture)
     colour = _RIGHT if right else _WRONG
-    for outline, some in ((_TRUE, truth), (colour, boxes)):
+    for outline, wide, some in ((_TRUE, 1, truth), (colour, 2, boxes)):
         for left, top, end, bottom in _corners(some, scale):
-            pen.rectangle((left, top, max(left, end - 1), max(top, bottom - 1)), outline=outline)
+            pen.rectangle((left, top, max(left, end - 1), max(top, bottom - 1)), outline=outline, width=wide)
     side = max(4, max(picture.size) // 10)
     pen.rectangle((0, picture.height - side, side - 1, picture.height - 1), fill=colour)
     return np.asarray(picture).transpose(2, 0, 1)

@@ -39,6 +39,11 @@ class SearchRequest(Stimulus, ABC):
         """How many images are looked at, chosen by a hash of their ids; 0 for all."""
 
     @property
+    def skipped(self) -> int:
+        """How many images, in the order of their hashes, come before those: other searches look at these."""
+        return 0
+
+    @property
     @abstractmethod
     def evaluations(self) -> int:
         """How many times all these images are shown at most."""

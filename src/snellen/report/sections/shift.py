@@ -70,38 +70,24 @@ def _summary(worst: Sequence[Finding], results: Results) -> Table:
 
 def _task_summary(worst: Sequence[Finding], results: Results) -> Table:
     """Clean, RS and ES as in tables 4 and 5 of Volpi & Murino (2019), then all images under the worst edits."""
-    pixels = results.task == "segmentation"
-    words = heads("", "clean", "RS: lowest of random", "ES: lowest of search", "worst edits", "below 0.1% after")
+    head = heads("", "clean", "RS: lowest of random", "ES: lowest of search", "worst edits", "below 0.1% after")
     rows = []
     for one in worst:
         clean, chance = results.clean(one["model"]), _of(results, "random_worst", one["model"])
         searched = _of(results, "searched_worst", one["model"])
-        cells = [_share(clean), _share(chance), _share(searched), _share(one), Cell(_passed(chance), tone="soft")]
-        if pixels:
-            cells += [_miou(clean), _miou(one)]
-        rows.append(Row(Cell(one["model"], note=_length(one), hue=results.hue(one["model"])), tuple(cells)))
-    return Table((*words, *(heads("mIoU clean", "mIoU worst edits") if pixels else ())), tuple(rows))
-
-
-def _length(one: Finding) -> str:
-    return f"N = {one['facts']['length']}"
+        cells = (*map(_share, (clean, chance, searched, one)), Cell(_passed(chance), tone="soft"))
+        name = Cell(one["model"], note=f"N = {one['facts']['length']}", hue=results.hue(one["model"]))
+        rows.append(Row(name, cells))
+    return Table(head, tuple(rows))
 
 
 def _share(one: Finding | None) -> Cell:
+    """A finding as a cell, with the mIoU of the same images where there is one."""
     if one is None:
         return Cell(UNKNOWN)
-    return Cell(
-        percent(one["value"]), one["value"], "" if one["low"] is None else interval(one["low"], one["high"], "share")
-    )
-
-
-def _miou(one: Finding | None) -> Cell:
-    """The mIoU of a finding's images, with its interval where there is one run."""
-    value = None if one is None else one["facts"].get("miou")
-    if one is None or value is None:
-        return Cell(UNKNOWN)
-    low, high = one["facts"].get("miou_interval") or (None, None)
-    return Cell(percent(value), value, "" if low is None else interval(low, high, "share"))
+    ends = "" if one["low"] is None else interval(one["low"], one["high"], "share")
+    miou = one["facts"].get("miou")
+    return Cell(percent(one["value"]), one["value"], ends, note="" if miou is None else f"mIoU {percent(miou)}")
 
 
 def _passed(chance: Finding | None) -> str:

@@ -65,8 +65,10 @@ def _gallery(results: Results, columns: Mapping[str, str]) -> Gallery:
     chosen = dict(list(samples.items())[: PICTURES[results.task]])
     answers = stored_answers(results.folder.store.files("answers"), {one["sample"] for one in chosen.values()})
     rows: list[Row | Group] = []
+    alone = results.task == "detection" and not results.several  # a row per sample
     for position, sample in chosen.items():
-        rows.append(Group(sample["sample"]))
+        if not alone:
+            rows.append(Group(sample["sample"]))
         if results.task == "segmentation":
             for name, folder in (("image", str), ("truth", truth_key)):
                 pictures = (_picture(results, folder(row["shown"]), position, name) for row in first.values())
@@ -74,9 +76,10 @@ def _gallery(results: Results, columns: Mapping[str, str]) -> Gallery:
         for model in results.models:
             asked = [cells.get((model, text)) for text in columns]
             pictures = (_answer_picture(results, row, position, answers, sample["sample"]) for row in asked)
-            rows.append(Row(Cell(model), tuple(pictures)))
+            name = Cell(sample["sample"].rpartition("/")[2], title=sample["sample"]) if alone else Cell(model)
+            rows.append(Row(name, tuple(pictures)))
     head = (Cell(""), *(Cell(name, note="" if text == CLEAN else in_words(text)) for text, name in columns.items()))
-    return Gallery(head, tuple(rows), side=112)
+    return Gallery(head, tuple(rows), across=2 if alone and len(head) < 5 else 1, side=112)
 
 
 def _picture(results: Results, folder: str, position: int, alt: str) -> Picture:
