@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 import torch
 from PIL import Image
@@ -15,6 +16,7 @@ import snellen
 from snellen.audits import AUDITS
 from snellen.data import Dataset, from_arrays, load_data
 from snellen.data.dataset import Photo, Samples
+from snellen.engine.keep.shard_file import read_rows, write_table
 from snellen.errors import UserError
 from snellen.measure import segmentation, segmentation_of_counts
 from snellen.models import Model, from_callable, from_torch
@@ -360,3 +362,15 @@ def test_the_protocol_of_faces_searches_four_sets_of_images(tmp_path: Path) -> N
     assert facts(run, "searched_worst")["value"] == pytest.approx(np.mean(worst["searched_on"]))
     with pytest.raises(UserError, match=r"looks at 11 images after 33 others, and .* has 40; search fewer images"):
         audit(model, text, "shift(set=faces, length=1, random=0, evaluations=10, images=11, subsets=4)")
+
+
+@pytest.mark.parametrize("wrong", [[1, 2], [-1] * 9, None])
+def test_counts_that_do_not_fit_the_classes_are_refused(tmp_path: Path, wrong: Any) -> None:
+    """A file of our own making with other counts, under a name that fits its checksum."""
+    run = audit(segmenter(), coloured(4), (), out=tmp_path / "run")
+    (file,) = run.store.files("answers")
+    table = read_rows(file)
+    odd = pa.array([wrong, *table["counts"].to_pylist()[1:]], pa.list_(pa.int32()))
+    write_table(file.parent, 0, table.set_column(table.column_names.index("counts"), "counts", odd))
+    with pytest.raises(UserError, match=r"do not fit its 3 classes|is damaged or missing"):
+        audit(segmenter(), coloured(4), (), out=tmp_path / "run")

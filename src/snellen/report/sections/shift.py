@@ -106,8 +106,8 @@ def _charts(worst: Sequence[Finding], results: Results) -> list[Chart]:
         if chance is not None:
             bins = [{"low": low, "high": high, "count": count} for low, high, count in chance["facts"]["density"][0]]
             lowest = [curve[-1][1] for curve in one["facts"]["curves"][0]]
-            drawn = density_chart(bins, chance["facts"]["quantile"][0], lowest, WORDS[results.task].accuracy)
-            charts.append(Chart(f"{one['model']}: random tuples", drawn))
+            spec = density_chart(bins, chance["facts"]["quantile"][0], lowest, WORDS[results.task].accuracy)
+            charts.append(Chart(f"{one['model']}: random tuples", spec))
     points: list[dict[str, Any]] = [
         {"model": one["model"], "search": f"{one['model']} {run} {restart}", "evaluations": at, "accuracy": value}
         for one in worst

@@ -74,12 +74,12 @@ def _gallery(results: Results, columns: Mapping[str, str]) -> Gallery:
                 pictures = (_picture(results, folder(row["shown"]), position, name) for row in first.values())
                 rows.append(Row(Cell(name), tuple(pictures)))
         for model in results.models:
-            asked = [cells.get((model, text)) for text in columns]
-            pictures = (_answer_picture(results, row, position, answers, sample["sample"]) for row in asked)
-            name = Cell(sample["sample"].rpartition("/")[2], title=sample["sample"]) if alone else Cell(model)
-            rows.append(Row(name, tuple(pictures)))
-    head = (Cell(""), *(Cell(name, note="" if text == CLEAN else in_words(text)) for text, name in columns.items()))
-    return Gallery(head, tuple(rows), across=2 if alone and len(head) < 5 else 1, side=112)
+            of_model = [cells.get((model, text)) for text in columns]
+            pictures = (_answer_picture(results, row, position, answers, sample["sample"]) for row in of_model)
+            head = Cell(sample["sample"].rpartition("/")[2], title=sample["sample"]) if alone else Cell(model)
+            rows.append(Row(head, tuple(pictures)))
+    heads = (Cell(""), *(Cell(name, note="" if text == CLEAN else in_words(text)) for text, name in columns.items()))
+    return Gallery(heads, tuple(rows), across=2 if alone and len(heads) < 5 else 1, side=112)
 
 
 def _picture(results: Results, folder: str, position: int, alt: str) -> Picture:
