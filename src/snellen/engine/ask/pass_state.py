@@ -87,8 +87,7 @@ def put_on_device(
     empty = _without_object(slides, canvas) if images.device.type != "cpu" else None
     truth = None
     if task != "classification":
-        maps = slides.label_maps.get(canvas)
-        truth = truth_of(task, None if maps is None else maps.to(device, non_blocking=True), slides.boxes.get(canvas))
+        truth = truth_of(task, slides.label_maps.get(canvas), slides.boxes.get(canvas), device)
     return CanvasSlides(slides, labels, images, masks, empty, truth)
 
 

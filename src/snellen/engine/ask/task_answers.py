@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -57,16 +57,17 @@ class Truth:
         return np.ones(count, bool) if self.boxes is None else any_box(self.boxes).cpu().numpy()
 
 
-def truth_of(task: str, label_maps: Tensor | None, boxes: Sequence[np.ndarray] | None) -> Truth:
-    """What the model's task is about, of all that is known of some images; boxes without a pixel on the canvas are none."""
+def truth_of(task: str, label_maps: Tensor | None, boxes: Sequence[np.ndarray] | None, device: Any) -> Truth:
+    """What the model's task is about, of all that is known of some images, on the device; boxes without a pixel on the canvas
+    are none."""
     if task == "segmentation":
         if label_maps is None:
             raise ValueError("expected images with label maps")
-        return Truth(label_maps)
+        return Truth(label_maps.to(device, non_blocking=True))
     if boxes is None:
         return Truth()
     inside = [np.asarray(some, np.float64).reshape(-1, 4) for some in boxes]
-    return Truth(None, padded_boxes([one[(one[:, 2:] > one[:, :2]).all(1)] for one in inside]))
+    return Truth(None, padded_boxes([one[(one[:, 2:] > one[:, :2]).all(1)] for one in inside]).to(device))
 
 
 def move_of(distortion: Distortion, view: View) -> Move | None:

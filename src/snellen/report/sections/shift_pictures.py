@@ -11,7 +11,20 @@ from snellen.engine.keep.class_colours import class_colour
 from snellen.engine.keep.store import truth_key
 from snellen.engine.keep.thumbnail_file import encode_thumbnail
 from snellen.report.answers import cell_rows, stored_answers
-from snellen.report.blocks import Answer, Block, Cell, Details, Gallery, Group, Heading, Picture, Row, lead
+from snellen.report.blocks import (
+    Answer,
+    Block,
+    Bullets,
+    Cell,
+    Details,
+    Gallery,
+    Group,
+    Heading,
+    Picture,
+    Row,
+    bold,
+    lead,
+)
 from snellen.report.gallery import positions_with_pictures, samples_at
 from snellen.report.pictures import address_of
 from snellen.report.results import Finding, Results
@@ -25,20 +38,22 @@ MOST = 60  # classes that are listed
 
 def picture_blocks(results: Results, worst: Sequence[Finding]) -> list[Block]:
     """Some images with the answers of each model, clean and under the worst edits; nothing where none are stored."""
-    gallery = _gallery(results, _columns(results, worst))
+    columns = _columns(results, worst)
+    gallery = _gallery(results, columns)
     if not gallery.rows:
         return []
+    edits = Bullets(tuple((bold(head), f": {in_words(text)}") for text, head in columns.items() if text != CLEAN))
     if results.task == "segmentation":
         text = (
             "Some images as the models saw them, the true classes of their pixels, and the classes each model gave them, with "
             "the share of labelled pixels that is right. Light grey has no label."
         )
-        return [Heading("Inputs, truth and answers", 3), lead(text), gallery, *_classes(results, worst)]
+        return [Heading("Inputs, truth and answers", 3), lead(text), edits, gallery, *_classes(results, worst)]
     text = (
         "Some images as the models saw them. White: the true box, where there is one. Green: found. Red: not found, with what "
         "was detected instead."
     )
-    return [Heading("Found and not found", 3), lead(text), gallery]
+    return [Heading("Found and not found", 3), lead(text), edits, gallery]
 
 
 def _columns(results: Results, worst: Sequence[Finding]) -> dict[str, str]:
@@ -78,7 +93,7 @@ def _gallery(results: Results, columns: Mapping[str, str]) -> Gallery:
             pictures = (_answer_picture(results, row, position, answers, sample["sample"]) for row in of_model)
             head = Cell(sample["sample"].rpartition("/")[2], title=sample["sample"]) if alone else Cell(model)
             rows.append(Row(head, tuple(pictures)))
-    heads = (Cell(""), *(Cell(name, note="" if text == CLEAN else in_words(text)) for text, name in columns.items()))
+    heads = (Cell(""), *map(Cell, columns.values()))
     return Gallery(heads, tuple(rows), across=2 if alone and len(heads) < 5 else 1, side=112)
 
 
