@@ -9,11 +9,13 @@ import pytest
 import torch
 
 import snellen
+from snellen.audits import Augmentation
 from snellen.errors import UserError
 from snellen.models import Model, from_callable
 from snellen.models.adapters.zoo import last_losses
 from snellen.models.checkpoint import save_checkpoint
 from snellen.models.zoo import build
+from snellen.search import fitness_of, space
 
 
 @pytest.fixture
@@ -119,3 +121,22 @@ def test_diversity_is_read_from_the_cards_of_the_runs(levels: str, tmp_path: Pat
 )
 def test_histories_of_both_shapes_are_read(history: object, known: object) -> None:
     assert last_losses(history) == known
+
+
+def test_the_affinity_of_random_brightness_is_that_of_its_law(levels: str) -> None:
+    """Level 40·k becomes 40·k·f with f uniform in 0.6 to 1.4, and is read as the nearest of 1 to 4: right where |f − 1| < 1/(2k),
+    and for k = 4 wherever f > 7/8. Contrast does nothing to an image of one colour."""
+    right = [1, 0.25 / 0.4, (1 / 6) / 0.4, 0.525 / 0.8]
+    kinds = ["brightness(uniform(0.6,1.4))", "contrast(uniform(0.6,1.4)) | brightness(uniform(0.6,1.4))"]
+    run = snellen.audit(of(majority), levels, f"augmentation([{', '.join(kinds)}])", quiet=True, report=False)
+    affinity = run.findings().query("name == 'affinity'")["value"]
+    assert affinity.tolist() == pytest.approx([np.mean(right) - 1] * 2, abs=0.07)
+
+
+def test_the_affinity_of_random_tuples_is_the_mean_over_tuples_of_a_search_space() -> None:
+    edits, random = space("mnist"), np.random.default_rng(0)
+    kinds = tuple(" | ".join(edits.texts(edits.draw(random, 3))) for _ in range(4))
+    run = snellen.audit("observer:shape", "phantom:test?size=24&n=40", Augmentation(kinds), quiet=True, report=False)
+    affinity = run.findings().query("name == 'affinity'")["value"]
+    fitness = fitness_of("observer:shape", "phantom:test?size=24&n=40")
+    assert affinity.tolist() == pytest.approx([fitness(tuple(one.split(" | "))) - fitness(()) for one in kinds])

@@ -15,9 +15,9 @@ from torchvision.ops import box_iou as torchvision_iou
 from snellen.distort import View
 from snellen.distort.distortion import Moving
 from snellen.measure import segmentation
+from snellen.models.box_match import box_iou
 from snellen.models.labels import LabelMap
 from snellen.search import confusion, correct, finds, image_fitness, pixel_accuracy
-from snellen.search.box_scores import box_iou
 from snellen.search.image_fitness import ImageFitness
 
 ROWS = torch.arange(3)

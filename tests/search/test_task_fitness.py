@@ -197,9 +197,9 @@ def test_audits_refuse_models_of_other_tasks() -> None:
     import snellen
 
     with pytest.raises(
-        UserError, match="is for detection, and audits ask for the class of an image; search for what breaks"
+        UserError, match="'occlusion' asks for the class of an image, and model '.*' is for detection; .*: shift"
     ):
-        snellen.audit(BOXES, "phantom:test?size=24&n=6", quiet=True)
+        snellen.audit(BOXES, "phantom:test?size=24&n=6", "occlusion", quiet=True)
 
 
 def test_answers_of_every_task_stand_for_a_callable() -> None:

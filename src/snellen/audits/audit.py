@@ -31,6 +31,9 @@ class Audit:
     compared: ClassVar[tuple[str, ...]] = ()
     """The names of the findings that `compare` adds where several models are audited, for `--require` as well."""
 
+    tasks: ClassVar[tuple[str, ...]] = ("classification",)
+    """The tasks of models that it can ask; a model of another one is refused before anything is asked."""
+
     by_default: ClassVar[bool] = False
     """Whether it suits any data and model, and is run where no audit is named."""
 

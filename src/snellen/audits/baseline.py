@@ -9,6 +9,8 @@ from snellen.audits.audit import Audit
 from snellen.audits.exam import Exam
 from snellen.audits.finding import Finding, accuracy_finding
 from snellen.audits.label import images_of
+from snellen.audits.pixel_facts import pixel_facts
+from snellen.audits.task_words import WORDS
 from snellen.engine.keep.read_back import Answers
 from snellen.engine.requests.cell import Cell
 
@@ -18,24 +20,32 @@ class Baseline(Audit):
     """Accuracy on the images as they are and under mild Gaussian noise (sigma uniform in 0 to 0.025)."""
 
     title: ClassVar[str] = "Clean images and the noise yardstick"
+    tasks: ClassVar[tuple[str, ...]] = tuple(WORDS)
     names: ClassVar[tuple[str, ...]] = ("accuracy", "noisy_accuracy", "train_accuracy", "noisy_train_accuracy")
 
     def cells(self, exam: Exam) -> list[Cell]:
         return [cell for on in exam.classes for cell in (exam.clean(on), exam.yardstick(on))]
 
     def conclude(self, exam: Exam, answers: Answers) -> list[Finding]:
-        findings, shown = [], self.cells(exam)
+        findings, shown, words_of_task = [], self.cells(exam), WORDS[exam.task]
         for on in exam.classes:
             plain, where = "accuracy" if on == "test" else f"{on}_accuracy", images_of(on)
             for cell, name, how, label, topic in (
-                (exam.clean(on), plain, "unmodified", "Clean accuracy", "clean images"),
-                (exam.yardstick(on), f"noisy_{plain}", "under mild noise", "Accuracy under mild noise", "mild noise"),
+                (exam.clean(on), plain, "unmodified", words_of_task.clean, "clean images"),
+                (
+                    exam.yardstick(on),
+                    f"noisy_{plain}",
+                    "under mild noise",
+                    f"{words_of_task.label} under mild noise",
+                    "mild noise",
+                ),
             ):
                 if cell not in shown:
                     continue
-                text = f"share of {on} images answered rightly, {how}"
-                words = {"label": label + where, "topic": topic + where}
-                findings.append(accuracy_finding("baseline", name, answers.model, answers[cell], cell, text, **words))
+                block = answers[cell]
+                more = {"label": label + where, "topic": topic + where, "facts": pixel_facts(block, exam.classes[on])}
+                text = f"{words_of_task.right.format(on=on)}, {how}"
+                findings.append(accuracy_finding("baseline", name, answers.model, block, cell, text, **more))
         return findings
 
 

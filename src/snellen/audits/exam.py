@@ -33,6 +33,7 @@ class Exam:
       `loss`); empty where the card has none
     - `lost`: by model, the classes of the test data that it has no answer for
     - `lists`: the sample ids in the files that audits name, by role and file
+    - `task`: what all models are for: classification, segmentation or detection
     """
 
     classes: Mapping[str, Sequence[str]]
@@ -47,6 +48,7 @@ class Exam:
     losses: Mapping[str, Sequence[Mapping[str, float]]] = field(default_factory=dict)
     lost: Mapping[str, Sequence[str]] = field(default_factory=dict)
     lists: Mapping[tuple[str, str], frozenset[str]] = field(default_factory=dict)
+    task: str = "classification"
 
     @property
     def models(self) -> list[str]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from snellen.audits.exam import Exam
 from snellen.audits.finding import Finding, finding
+from snellen.audits.pixel_facts import PIXEL_FACTS
 from snellen.audits.trust import trust_in
 from snellen.engine.keep.read_back import Answers
 from snellen.engine.requests.cell import Cell
@@ -55,12 +56,17 @@ def _finding(exam: Exam, pair: _Pair, p: float, tests: int) -> Finding:
     difference = finding(
         "between", "difference", f"{first.model} − {second.model}", comparison, text, unit="difference", cells=of.cells,
         facts={
-            **{key: value for key, value in of.facts.items() if isinstance(value, str | float | int)},
+            **{
+                key: value
+                for key, value in of.facts.items()
+                if isinstance(value, str | float | int) and key not in PIXEL_FACTS  # which are of one model
+            },
             "of": of.name, "first": first.model, "second": second.model, "p": comparison.p, "p_corrected": p,
             "detectable": comparison.detectable,
         },
         label=f"Difference: {of.topic}", topic=f"the difference for {of.topic}",
     )  # fmt: skip
-    distorted = [cell for cell in of.cells if exam.modified(cell)]
+    classes = exam.task == "classification"  # else there is no interference
+    distorted = [cell for cell in of.cells if exam.modified(cell)] if classes else []
     trusts = [trust_in(exam, answers, cell) for cell in distorted for answers in (first, second)]
     return difference.trusting(max(trusts, key=lambda t: (t.flagged, np.nan_to_num(t.index)))) if trusts else difference

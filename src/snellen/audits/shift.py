@@ -3,30 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
 from snellen.audits.audit import Audit
 from snellen.audits.exam import Exam
 from snellen.audits.finding import Finding, accuracy_finding, finding
+from snellen.audits.pixel_facts import pixel_facts
+from snellen.audits.search_curves import Rows, density, infeasible_share, minima, passed, runs_in, thinned, without_each
+from snellen.audits.task_words import WORDS
 from snellen.audits.trust import trust_in
-from snellen.distort import Distortion, parse
-from snellen.distort.chain import Chain, Nothing
+from snellen.distort import parse
+from snellen.distort.chain import Nothing
 from snellen.distort.law import expect_within
-from snellen.engine.keep.read_back import Answers, Searches
+from snellen.engine.keep.read_back import Answers, Block, Searches
 from snellen.engine.requests.cell import Cell
+from snellen.errors import UserError
 from snellen.measure import accuracy, compare
 from snellen.search.algorithms import GeneLaw
-from snellen.search.edit_search import EditSearch, Rule
+from snellen.search.edit_search import EditSearch, Rule, SubsetSearch
 from snellen.search.hue import HueShift
 
 AUDIT = "shift"
 QUANTILE = 0.001  # of random tuples, the published threshold
 NEGATIVE = "invert()"
 
-Rows = Sequence[Mapping[str, Any]]
+
+class _Subset(NamedTuple):
+    """What is searched on one set of images: random tuples, where there are any, and one search per restart."""
+
+    draws: Sequence[Cell]
+    evolutions: Sequence[Cell]
 
 
 @dataclass(frozen=True)
@@ -39,7 +48,8 @@ class Shift(Audit):
     `mutation`, `selection` and `genes` are those of the evolution. With `references` negatives and shifted hues are
     attacked too. A `constraint`, `'ssim(0.8)'` or `'edges(0.7)'`, allows only tuples that keep the content of 95% of the
     images. Each edit of the worst tuple is also left out once, to know which of them matter. `protocol` names the published
-    settings that these follow, for the findings.
+    settings that these follow, for the findings. With `subsets` all of this is done on so many sets of `images` each, and the
+    lowest values are means over them.
     """
 
     set: str = "cifar10"
@@ -56,13 +66,18 @@ class Shift(Audit):
     references: bool = False
     constraint: str | None = None
     protocol: str = ""
+    subsets: int = 1
     title: ClassVar[str] = "Worst-case edits"
     names: ClassVar[tuple[str, ...]] = ("worst_accuracy", "worst_drop", "searched_worst", "random_worst", "edit_effect")
     compared: ClassVar[tuple[str, ...]] = ("transfer_accuracy",)
+    tasks: ClassVar[tuple[str, ...]] = tuple(WORDS)
 
     def __post_init__(self) -> None:
         expect_within("random", self.random, 0, EditSearch.MOST)
         expect_within("restarts", self.restarts, 1, 1000)
+        expect_within("subsets", self.subsets, 1, 100)
+        if self.subsets > 1 and not self.images:
+            raise ValueError("expected a number of images for each subset, got 0, which stands for all")
         _ = self.evolutions, self.draws  # each refuses what it cannot do
         if self.references:
             object.__setattr__(self, "names", (*self.names, "negative_accuracy", "hue_accuracy"))
@@ -88,18 +103,34 @@ class Shift(Audit):
         )
 
     def searches(self, exam: Exam) -> list[Cell]:
-        first = [] if self.draws is None else [self.draws]
-        return [Cell(one, "test", exam.seed) for one in (*first, *self.evolutions)]
+        return [cell for one in self._subsets(exam) for cell in (*one.draws, *one.evolutions)]
+
+    def _subsets(self, exam: Exam) -> list[_Subset]:
+        """What is searched on each set of images."""
+
+        def cells(searches: Sequence[EditSearch], subset: int) -> list[Cell]:
+            own = [SubsetSearch(**vars(one), subset=subset) if subset else one for one in searches]
+            return [Cell(one, "test", exam.seed) for one in own]
+
+        draws = [] if self.draws is None else [self.draws]
+        return [_Subset(cells(draws, subset), cells(self.evolutions, subset)) for subset in range(self.subsets)]
 
     def trials(self, exam: Exam) -> list[Cell]:
+        if self.references and exam.task != "classification":
+            raise UserError(
+                f"references shift the hue of an image until its class changes, and the models are for {exam.task}; leave "
+                "references out (--no-references)"
+            )
         return [exam.trial(HueShift())] if self.references else []
 
     def cells(self, exam: Exam) -> list[Cell]:
         return [exam.clean(), *([exam.cell(parse(NEGATIVE))] if self.references else [])]
 
     def follow(self, exam: Exam, searches: Searches) -> list[Cell]:
-        worst = [self._worst(exam, tables, run) for tables in searches.values() for run in range(_runs(tables))]
-        variants = [one for text in worst for one in (parse(text), *_without_each(text))]
+        worst = [self._worst(exam, tables, run) for tables in searches.values() for run in range(runs_in(tables))]
+        variants = [one for text in worst for one in (parse(text), *without_each(text))]
+        if exam.task != "classification":  # pictured beside the worst ones, as in figure 4
+            variants += [parse(self._worst_random(exam, tables, 0)) for tables in searches.values()]
         return [exam.cell(distortion) for distortion in dict.fromkeys(variants)]
 
     def conclude(self, exam: Exam, answers: Answers) -> list[Finding]:
@@ -109,6 +140,10 @@ class Shift(Audit):
         if self.draws is not None:
             findings.append(self._random(exam, answers, tables))
         return [*findings, *(self._references(exam, answers) if self.references else ())]
+
+    @property
+    def _times(self) -> str:
+        return f", mean over {self.subsets} such sets" if self.subsets > 1 else ""
 
     def compare(self, exam: Exam, everyone: Sequence[Answers], findings: Sequence[Finding]) -> list[Finding]:
         """Every model under the worst edits of every other: what one model fails at, another may stand."""
@@ -124,6 +159,12 @@ class Shift(Audit):
         rows = [row for cell in self.searches(exam) for row in tables[cell][run] if row["value"] is not None]
         return str(min(rows, key=lambda row: row["value"])["edits"]) if rows else str(Nothing())
 
+    def _worst_random(self, exam: Exam, tables: Mapping[Cell, Sequence[Rows]], run: int) -> str:
+        """The edits of the lowest accuracy among the random tuples; none where there are none."""
+        rows = [row for one in self._subsets(exam) for cell in one.draws for row in tables[cell][run]]
+        known = [row for row in rows if row["value"] is not None]
+        return str(min(known, key=lambda row: row["value"])["edits"]) if known else str(Nothing())
+
     def _accuracies(
         self, exam: Exam, answers: Answers, tables: Mapping[Cell, Sequence[Rows]], worst: Sequence[str]
     ) -> list[Finding]:
@@ -131,42 +172,50 @@ class Shift(Audit):
         cells = [exam.cell(parse(text)) for text in worst]
         clean, *blocks = answers.together(exam.clean(), *cells)
         scores = np.stack([block.score[run] for run, block in enumerate(blocks)])
-        evolution = [cell for cell in self.searches(exam) if cell.as_search != self.draws]
-        minima = [[_minima(tables[cell][run]) for cell in evolution] for run in range(len(answers.runs))]
-        lowest = [float(min(curve[-1] for curve in curves)) for curves in minima]
+        subsets = self._subsets(exam)
+        curves = [[[minima(tables[c][run]) for c in one.evolutions] for one in subsets] for run in range(len(worst))]
+        by_subset = [[float(min(curve[-1] for curve in one)) for one in of_run] for of_run in curves]
+        lowest = [float(np.mean(values)) for values in by_subset]
+        words = WORDS[exam.task]
         facts: dict[str, Any] = {
             "edits": [str(parse(text)) for text in worst],
             "words": [parse(text).words() for text in worst],
             "searched": lowest,
             "images": self.images or len(clean.labels),
-            "evaluations": [[len(tables[cell][run]) for cell in evolution] for run in range(len(answers.runs))],
-            "curves": [[_thinned(curve) for curve in curves] for curves in minima],
+            "evaluations": [[len(curve) for one in of_run for curve in one] for of_run in curves],
+            "curves": [[thinned(curve) for one in of_run for curve in one] for of_run in curves],
             "set": self.set,
             "length": self.length,
             "protocol": self.protocol,
             "constraint": self.constraint,
-            "infeasible": [_infeasible(tables, run) for run in range(len(answers.runs))],
+            "infeasible": [infeasible_share(tables, run) for run in range(len(answers.runs))],
+            **({} if self.subsets == 1 else {"searched_on": by_subset}),
+            **pixel_facts(_own_runs(blocks), exam.classes["test"]),
         }
         # Each model has edits of its own: the findings rest on no common cell, and their interference is put here.
-        trusts = [trust_in(exam, answers, cell) for cell in cells if exam.modified(cell)]
+        classes = exam.task == "classification"  # else there is no interference
+        trusts = [trust_in(exam, answers, cell) for cell in cells if classes and exam.modified(cell)]
         trust = max(trusts, key=lambda one: (one.flagged, one.index), default=None)
         drop = compare(clean.score, scores, clean.groups)
         return [
             finding(
                 AUDIT, "worst_accuracy", answers.model, accuracy(scores, clean.groups),
-                f"accuracy under the worst {self.length} edits that were found: {'; '.join(dict.fromkeys(worst))}",
-                better="higher", facts=facts, label="Accuracy under the worst edits", topic="the worst edits",
+                f"{words.accuracy} under the worst {self.length} edits that were found: {'; '.join(dict.fromkeys(worst))}",
+                better="higher", facts=facts, label=f"{words.label} under the worst edits", topic="the worst edits",
                 per_run=tuple(scores.mean(1).tolist()), trust=trust,
             ),
             finding(
-                AUDIT, "worst_drop", answers.model, drop, "clean accuracy less that under the worst edits, paired",
+                AUDIT, "worst_drop", answers.model, drop,
+                f"clean {words.accuracy} less that under the worst edits, paired",
                 better="lower", unit="difference", label="Loss under the worst edits", topic="the loss under the worst edits",
                 per_run=tuple((clean.score.mean(1) - scores.mean(1)).tolist()), trust=trust,
             ),
             Finding(
                 AUDIT, "searched_worst", answers.model, float(np.mean(lowest)), float("nan"), float("nan"), len(lowest),
-                f"lowest accuracy of {self.restarts} × {self.evaluations:,} evaluations on {facts['images']:,} images",
-                better="higher", label="Lowest accuracy that the search found", topic="the lowest accuracy of the search",
+                f"lowest {words.accuracy} of {self.restarts} × {self.evaluations:,} evaluations on {facts['images']:,} images"
+                f"{self._times}",
+                better="higher", label=f"Lowest {words.accuracy} that the search found",
+                topic=f"the lowest {words.accuracy} of the search",
                 per_run=tuple(lowest),
             ),
         ]  # fmt: skip
@@ -175,14 +224,15 @@ class Shift(Audit):
         """For each edit of the first run's worst tuple: how much accuracy comes back where it alone is left out."""
         whole = exam.cell(parse(worst[0]))
         findings = []
-        for place, (edit, rest) in enumerate(zip(worst[0].split(" | "), _without_each(worst[0]))):
+        for place, (edit, rest) in enumerate(zip(worst[0].split(" | "), without_each(worst[0]))):
             with_all, without = answers.together(whole, exam.cell(rest))
             effect = compare(without.score[:1], with_all.score[:1], without.groups)
             words = parse(edit).words()
             findings.append(
                 finding(
                     AUDIT, "edit_effect", answers.model, effect,
-                    f"accuracy without {edit} less that under all of {worst[0]} (first run)", unit="difference",
+                    f"{WORDS[exam.task].accuracy} without {edit} less that under all of {worst[0]} (first run)",
+                    unit="difference",
                     cells=(whole,), facts={"edit": edit, "place": place, "words": words, "p": effect.p},
                     label=f"Effect of {words}", topic=f"the effect of {words}",
                 )
@@ -191,24 +241,29 @@ class Shift(Audit):
 
     def _random(self, exam: Exam, answers: Answers, tables: Mapping[Cell, Sequence[Rows]]) -> Finding:
         """How accuracy is spread over random tuples, on the images that were searched."""
-        first, *evolutions = self.searches(exam)
-        values = [
-            np.array([row["value"] for row in rows if row["value"] is not None] or [np.nan]) for rows in tables[first]
+        subsets, runs = self._subsets(exam), range(len(answers.runs))
+        values = [[_values(tables[cell][run]) for one in subsets for cell in one.draws] for run in runs]
+        thresholds = [[float(np.quantile(own, QUANTILE, method="lower")) for own in of_run] for of_run in values]
+        when = [
+            [passed(tables[c][run], limit) for one, limit in zip(subsets, thresholds[run]) for c in one.evolutions]
+            for run in runs
         ]
-        thresholds = [float(np.quantile(own, QUANTILE, method="lower")) for own in values]
-        passed = [
-            [_passed(tables[cell][run], thresholds[run]) for cell in evolutions] for run in range(len(answers.runs))
-        ]
-        mean = float(np.mean([own.min() for own in values]))
-        clean = answers[exam.clean()]
+        lowest = [float(np.mean([own.min() for own in of_run])) for of_run in values]
+        spread = [np.concatenate(of_run) for of_run in values]
+        clean, noun = answers[exam.clean()], WORDS[exam.task].accuracy
+        more: dict[str, Any] = (
+            {} if exam.task == "classification" else {"edits": str(parse(self._worst_random(exam, tables, 0)))}
+        )
+        if self.subsets > 1:
+            more["random_on"] = [[float(own.min()) for own in of_run] for of_run in values]
         return Finding(
-            AUDIT, "random_worst", answers.model, mean, float("nan"), float("nan"), self.random,
-            f"lowest accuracy of {self.random:,} random tuples on {self.images or len(clean.labels):,} images",
-            better="higher", label="Lowest accuracy of random edits", topic="the worst random edits",
-            per_run=tuple(float(own.min()) for own in values),
+            AUDIT, "random_worst", answers.model, float(np.mean(lowest)), float("nan"), float("nan"), self.random,
+            f"lowest {noun} of {self.random:,} random tuples on {self.images or len(clean.labels):,} images{self._times}",
+            better="higher", label=f"Lowest {noun} of random edits", topic="the worst random edits",
+            per_run=tuple(lowest),
             facts={
-                "quantile": thresholds, "passed": passed, "density": [_density(own) for own in values],
-                "median": [float(np.median(own)) for own in values],
+                "quantile": [float(np.mean(of_run)) for of_run in thresholds], "passed": when,
+                "density": [density(own) for own in spread], "median": [float(np.median(own)) for own in spread], **more,
             },
         )  # fmt: skip
 
@@ -238,51 +293,22 @@ class Shift(Audit):
 
     def _transfer(self, exam: Exam, answers: Answers, other: Answers) -> Finding:
         tables = {cell: other.searches(cell) for cell in self.searches(exam)}
-        cell = exam.cell(parse(self._worst(exam, tables, 0)))
+        cell, words = exam.cell(parse(self._worst(exam, tables, 0))), WORDS[exam.task]
         return accuracy_finding(
             AUDIT, "transfer_accuracy", answers.model, answers[cell], cell,
-            f"accuracy under the worst edits of {other.model}: {cell.distortion}", facts={"of": other.model},
-            label=f"Accuracy under the worst edits of {other.model}", topic=f"the worst edits of {other.model}",
+            f"{words.accuracy} under the worst edits of {other.model}: {cell.distortion}", facts={"of": other.model},
+            label=f"{words.label} under the worst edits of {other.model}", topic=f"the worst edits of {other.model}",
         )  # fmt: skip
 
 
-def _without_each(text: str) -> list[Distortion]:
-    """The edits with each of them left out once, in their order."""
-    stages = [parse(one) for one in text.split(" | ")]
-    rests = [(*stages[:place], *stages[place + 1 :]) for place in range(len(stages))]
-    return [Chain(rest) if len(rest) > 1 else rest[0] if rest else Nothing() for rest in rests]
+def _values(rows: Rows) -> np.ndarray:
+    """float [tuples]: what tuples that were shown gave; nan where none was."""
+    return np.array([row["value"] for row in rows if row["value"] is not None] or [np.nan])
 
 
-def _runs(tables: Mapping[Cell, Sequence[Rows]]) -> int:
-    return len(next(iter(tables.values()), ()))
-
-
-def _minima(rows: Rows) -> np.ndarray:
-    """float [evaluations]: the lowest accuracy so far."""
-    return np.minimum.accumulate([1.0 if row["value"] is None else row["value"] for row in rows])
-
-
-def _infeasible(tables: Mapping[Cell, Sequence[Rows]], run: int) -> float:
-    """The share of the tuples that did not meet the constraint."""
-    return float(np.mean([row["value"] is None for runs in tables.values() for row in runs[run]]))
-
-
-def _passed(rows: Rows, threshold: float) -> int | None:
-    """After how many evaluations a search was below the threshold; None where it never was."""
-    below = np.flatnonzero(_minima(rows) < threshold)
-    return int(below[0]) + 1 if len(below) else None
-
-
-def _thinned(curve: np.ndarray) -> list[tuple[int, float]]:
-    """The curve where it falls, and its last point: (evaluations, accuracy)."""
-    falls = np.flatnonzero(np.diff(curve, prepend=2.0) < 0)
-    points = [(int(at) + 1, float(curve[at])) for at in falls]
-    return [*points, (len(curve), float(curve[-1]))]
-
-
-def _density(values: np.ndarray) -> list[tuple[float, float, int]]:
-    """The number of tuples in bins of equal width over the range of the values: (low, high, count)."""
-    if np.isnan(values).all():
-        return []
-    counts, edges = np.histogram(values, bins=min(40, max(5, len(values) // 10)))
-    return [(float(a), float(b), int(n)) for a, b, n in zip(edges[:-1], edges[1:], counts)]
+def _own_runs(blocks: Sequence[Block]) -> Block:
+    """Of the answers of all runs to the edits of each run those to its own."""
+    if blocks[0].counts is None:
+        return blocks[0]
+    own = [block.counts[run] for run, block in enumerate(blocks) if block.counts is not None]
+    return replace(blocks[0], counts=np.stack(own))

@@ -14,8 +14,8 @@ PROTOCOLS: dict[str, dict[str, Any]] = {
     "cifar10": dict(set="cifar10", length=5, random=1_000, evaluations=1_010, restarts=3, images=0),
     # Section 5.3: 30 test images, five edits, three evolutions of 50 steps.
     "camvid": dict(set="camvid", length=5, random=500, evaluations=510, restarts=3, images=30),
-    # Section 5.4: 1,000 images, three edits (five as well), six evolutions of 100 steps.
-    "faces": dict(set="faces", length=3, random=15_000, evaluations=1_010, restarts=6, images=1_000),
+    # Section 5.4: four times 1,000 images, three edits (then five: --length 5), six evolutions of 100 steps.
+    "faces": dict(set="faces", length=3, random=15_000, evaluations=1_010, restarts=6, images=1_000, subsets=4),
 }  # fmt: skip
 
 

@@ -31,13 +31,15 @@ def finish(code: int) -> None:
 
 
 def takes(
-    *classes: type[Request], arguments: tuple[str, ...] = ()
+    *classes: type[Request], arguments: tuple[str, ...] = (), after: type[Request] | None = None
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command the settings of a request, or of several, as its options (the named ones as its arguments).
 
-    The command's first parameter receives those that were given, by name; its other parameters stay options of its own.
+    The command's first parameter receives those that were given, by name; its other parameters stay options of its own. The
+    settings of `after`, from which a request derives, come behind those that it adds.
     """
-    chosen = [one for cls in classes for one in settings_of(cls)]
+    general = set() if after is None else {one.name for one in settings_of(after)}
+    chosen = sorted((one for cls in classes for one in settings_of(cls)), key=lambda one: one.name in general)
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         own = list(inspect.signature(command, eval_str=True).parameters.values())[1:]

@@ -23,7 +23,8 @@ def print_run(run: Run, *, as_json: bool, quiet: bool) -> None:
             show()
             show("* clear: paired on the same images, p < 0.05 after Holm's correction", end="")
         show()
-        show("▲ the distortion itself is taken for a class: comparative, not absolute")
+        if run.task == "classification":
+            show("▲ the distortion itself is taken for a class: comparative, not absolute")
         show(f"report: {run.path / 'report.html'}")
 
 

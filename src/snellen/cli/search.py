@@ -7,11 +7,12 @@ from typing import Any
 
 from snellen.cli.audit import carry_out_audit
 from snellen.cli.options import AsJson, Config, takes
+from snellen.exam.request import AuditRequest
 from snellen.exam.search_request import EditSearchRequest
 from snellen.settings_file import resolve
 
 
-@takes(EditSearchRequest, arguments=("models",))
+@takes(EditSearchRequest, arguments=("models",), after=AuditRequest)
 def search(settings: Mapping[str, Any], config: Config = None, json: AsJson = False) -> None:
     """Find the combination of harmless-looking edits under which models do worst."""
     carry_out_audit(resolve(EditSearchRequest, settings, config).as_audit(), json)

@@ -20,7 +20,9 @@ def check(prepared: Prepared, everyone: Sequence[Answers], preprocessing: Mappin
         stored = [Doubt(**facts) for one in runs for facts in preprocessing.get(f"{one.name}/{one.run}", ())]
         early = [doubt for doubt in stored if doubt.name != probabilities.NAME]  # which is a notice
         stated = {one.run: one.card.stated for one in runs}
-        doubts += merge_runs(early, len(runs)) + doubts_about(answers, prepared.exam.clean(), stated)
+        doubts += merge_runs(early, len(runs))
+        if prepared.exam.task == "classification":  # the others are about classes of images
+            doubts += doubts_about(answers, prepared.exam.clean(), stated)
     return doubts + copies({on: read_images(prepared.folder, on) for on in prepared.inputs.data})
 
 

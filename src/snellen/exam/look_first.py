@@ -64,6 +64,8 @@ class FirstLook:
     def _at(self, subject: Subject, prepared: Prepared) -> list[Doubt]:
         from snellen.checks.first_look import first_look
 
+        if prepared.exam.task != "classification":
+            return []  # what it looks for are classes of images
         inputs = prepared.inputs
         labels = inputs.labels[subject.name, subject.run, "test"]
         return first_look(subject, inputs.data["test"], labels, inputs.settings, networks_only=self.networks_only)

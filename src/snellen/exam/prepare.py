@@ -26,6 +26,7 @@ from snellen.engine.requests.trial import Trial
 from snellen.errors import UserError
 from snellen.exam.folder import check_folder
 from snellen.exam.request import AuditRequest, ModelLike, Named, OccludersLike
+from snellen.exam.tasks import check_audits, check_settings, check_truth, notices_of, task_of
 from snellen.models.labels import LabelMap, match_classes, read_label_map
 from snellen.models.subject import Subject, subjects_of
 
@@ -75,17 +76,22 @@ def prepare(request: AuditRequest) -> Prepared:
     if request.train is not None:
         data["train"] = _dataset(request.train, request.limit)
     _check_train(data)
-    _check_labels(data)
     settings = _settings(request, before)
-    defaults = default_audits(data["test"], before.get("audits", ())) if request.audits is None else []
     named = parse_audits(request.audits) if request.audits else []
-    first = [] if any(isinstance(one, Clean) for one in named) else [Baseline()]
+    with watch(request.shard_timeout, "loading the models"):
+        subjects = _subjects(request.models, settings.device)
+    task = task_of(subjects)
+    check_truth(data, task)
+    check_settings(request, task)
+    check_audits(named, subjects)
+    defaults = default_audits(data["test"], before.get("audits", ())) if request.audits is None else []
+    defaults = [(one, why) for one, why in defaults if task in one.tasks]
+    baseline = Baseline() if task == "classification" else Clean()  # the yardstick is one of interference, of classes
+    first = [] if any(isinstance(one, Clean) for one in named) else [baseline]
     audits = [*first, *(one for one, _ in defaults), *named]
     roles = tuple(data)
     variants = stored_variants(data["test"], [kind for one in audits for kind in one.variants])
     data |= variants
-    with watch(request.shard_timeout, "loading the models"):
-        subjects = _subjects(request.models, settings.device)
     labels, warnings = _label_maps(subjects, data, request.labels)
     canvases = [canvas_for(subject, one) for subject in subjects for one in data.values()]
     occluders = _cutouts(request.occluders)
@@ -103,6 +109,7 @@ def prepare(request: AuditRequest) -> Prepared:
         texts={on: one.text for on, one in data.items()},
         lists=_lists(audits, data, request.limit is not None),
         lost={one.name: labels[one.name, one.run, "test"].lost(data["test"].classes) for one in subjects},
+        task=task,
     )
     donors = request.data if request.donors is None and _mixes_own_data(audits, exam) else request.donors
     pools = Pools(None if donors is None else _dataset(donors, None), occluders)
@@ -112,7 +119,8 @@ def prepare(request: AuditRequest) -> Prepared:
     texts |= {role: one.text for role, one in variants.items()}
     inputs = Inputs(subjects=subjects, data=data, labels=labels, settings=settings, pools=pools, texts=texts)
     check_same(inputs, before, request.out)
-    notices = [*_notices(subjects, warnings, occluders), *_unlabelled(data)]
+    remarks = _unlabelled(data) if task == "classification" else notices_of(data, task)
+    notices = [*_notices(subjects, warnings, occluders), *remarks]
     return Prepared(
         request=request,
         folder=request.out,
@@ -196,13 +204,6 @@ def _check_train(data: Mapping[str, Dataset]) -> None:
         )
 
 
-def _check_labels(data: Mapping[str, Dataset]) -> None:
-    """Refuse data of which no label is known: no answer could be right or wrong."""
-    for dataset in data.values():
-        if not (dataset.samples.labels >= 0).any():
-            raise UserError(f"no image of {dataset.text} has a label, so no answer can be right or wrong; add labels")
-
-
 def _unlabelled(data: Mapping[str, Dataset]) -> list[str]:
     """A notice for each dataset with images whose label is not known."""
     notices = []
@@ -245,18 +246,7 @@ def _subjects(models: Sequence[ModelLike], device: str) -> list[Subject]:
         run = f"{model.name}-{number}" if isinstance(one, Named) else model.name
         subjects.append(Subject(label, run, replace(model.card, name=label), model, by_text=False))
     _check_distinct(subjects)
-    _check_tasks(subjects)
     return subjects
-
-
-def _check_tasks(subjects: Sequence[Subject]) -> None:
-    """Refuse models that do not classify: audits ask for the class of an image."""
-    for subject in subjects:
-        if subject.card.task != "classification":
-            raise UserError(
-                f"model '{subject.name}' is for {subject.card.task}, and audits ask for the class of an image; search for what "
-                "breaks it: snellen.search.fitness_of(model, data)"
-            )
 
 
 def _check_distinct(subjects: Sequence[Subject]) -> None:
@@ -284,7 +274,9 @@ def _label_maps(
     for subject in subjects:
         for on, dataset in data.items():
             where = subject.name, subject.run, on
-            if labels is not None:
+            if subject.card.task == "detection":
+                maps[where] = LabelMap(len(dataset.classes))  # it answers no classes
+            elif labels is not None:
                 maps[where] = read_label_map(labels, subject.card.classes, dataset.classes)
             else:
                 maps[where], warnings = match_classes(subject.card.classes, dataset.classes, subject.name)

@@ -24,6 +24,7 @@ class EditSearchRequest(AuditRequest):
     random: int | None = setting("random tuples before the search", at_least=0, at_most=10_000_000)
     restarts: int | None = setting("searches, of which the worst tuple counts", at_least=1, at_most=1000)
     images: int | None = setting("test images that a search looks at; 0 for all", at_least=0, at_most=10**9)
+    subsets: int | None = setting("sets of so many images, searched one by one; means count", at_least=1, at_most=100)
     population: int | None = setting("tuples of one generation", at_least=2, at_most=100_000)
     mutation: float | None = setting("probability that an edit mutates", at_least=0, at_most=1)
     selection: Literal["difference", "inverse"] | None = setting(

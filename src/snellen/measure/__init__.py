@@ -26,7 +26,7 @@ from snellen.measure.iocclusion import IOcclusion, iocclusion
 from snellen.measure.iocclusion_gap import Covered, IOcclusionGap, MeanIOcclusion, iocclusion_gap, mean_iocclusion
 from snellen.measure.localisation import suggested_boxes, wsol_iou, wsol_sweep
 from snellen.measure.mean import mean_estimate
-from snellen.measure.segmentation import Segmentation, segmentation
+from snellen.measure.segmentation import Segmentation, segmentation, segmentation_of_counts
 from snellen.measure.shape_bias import ShapeBias, shape_bias
 from snellen.measure.standard_error import standard_error
 
@@ -81,6 +81,7 @@ __all__ = [
     "published_chance",
     "scale_leakage",
     "segmentation",
+    "segmentation_of_counts",
     "shape_bias",
     "standard_error",
     "suggested_boxes",

@@ -40,42 +40,41 @@ def segmentation(confusion: ArrayLike, groups: ArrayLike | None = None, *, seed:
     if counts.ndim not in (2, 3) or counts.shape[-1] - counts.shape[-2] not in (0, 1) or (counts < 0).any():
         raise ValueError(f"expected counts [images, classes, classes] or [classes, classes], got {list(counts.shape)}")
     per_image = counts.reshape(-1, *counts.shape[-2:]).astype(np.int64)
-    total = per_image.sum(0)
-    classes = len(total)
-    tp = np.diagonal(total).copy()
-    fp, fn = total.sum(0)[:classes] - tp, total.sum(1) - tp
+    tp = np.diagonal(per_image, axis1=1, axis2=2)
+    fp, fn = per_image.sum(1)[:, : per_image.shape[1]] - tp, per_image.sum(2) - tp
+    return segmentation_of_counts(np.stack([tp, fp, fn], 2), groups, seed=seed)
+
+
+def segmentation_of_counts(counts: ArrayLike, groups: ArrayLike | None = None, *, seed: int = 0) -> Segmentation:
+    """The same of `counts` [images, classes, 3]: true positives, false positives and false negatives of each class, which is
+    all of a confusion that pixel accuracy and IoU need."""
+    per_image = np.asarray(counts)
+    if per_image.ndim != 3 or per_image.shape[2] != 3 or (per_image < 0).any():
+        raise ValueError(f"expected counts [images, classes, 3], got {list(per_image.shape)}")
+    total = per_image.sum(0, dtype=np.int64)
     columns = per_image.reshape(len(per_image), total.size).astype(np.float64)
-    columns, groups = keep(columns, groups, columns.sum(1) > 0)
+    columns, groups = keep(columns, groups, per_image[:, :, [0, 2]].sum((1, 2)) > 0)
 
     def estimate(statistic: Statistic) -> tuple[float, float, float, int]:
         value = float(statistic(columns.sum(0, keepdims=True))[0]) if len(columns) else nan
         return value, *bootstrap_interval(columns, statistic, groups, seed=seed), len(columns)
 
-    mean = estimate(_mean_iou(total.shape))
-    iou = _iou(total[None].astype(np.float64))[0]
-    return Segmentation(*mean, Estimate(*estimate(_accuracy(total.shape))), mean[0], iou, tp, fp, fn)
+    mean, iou = estimate(_mean_iou), _iou(total[None].astype(np.float64))[0]
+    return Segmentation(*mean, Estimate(*estimate(_accuracy)), mean[0], iou, *(column.copy() for column in total.T))
 
 
 def _iou(sums: NDArray[np.float64]) -> NDArray[np.float64]:
-    """[m, classes]: IoU per class of confusions [m, classes, columns]; nan where a class has no pixel."""
-    classes = sums.shape[1]
-    right = np.diagonal(sums, axis1=1, axis2=2)
-    union = sums.sum(2) + sums.sum(1)[:, :classes] - right
-    return np.divide(right, union, out=np.full(union.shape, nan), where=union > 0)
+    """[m, classes]: IoU per class of counts [m, classes, 3]; nan where a class has no pixel."""
+    union = sums.sum(2)
+    return np.divide(sums[:, :, 0], union, out=np.full(union.shape, nan), where=union > 0)
 
 
-def _mean_iou(shape: tuple[int, ...]) -> Statistic:
-    def statistic(sums: NDArray[np.float64]) -> NDArray[np.float64]:
-        iou = _iou(sums.reshape(-1, *shape))
-        present = ~np.isnan(iou)
-        return np.divide(np.nansum(iou, 1), present.sum(1), out=np.full(len(iou), nan), where=present.any(1))
-
-    return statistic
+def _mean_iou(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    iou = _iou(sums.reshape(len(sums), -1, 3))
+    present = ~np.isnan(iou)
+    return np.divide(np.nansum(iou, 1), present.sum(1), out=np.full(len(iou), nan), where=present.any(1))
 
 
-def _accuracy(shape: tuple[int, ...]) -> Statistic:
-    def statistic(sums: NDArray[np.float64]) -> NDArray[np.float64]:
-        confusions = sums.reshape(-1, *shape)
-        return np.trace(confusions, axis1=1, axis2=2) / confusions.sum((1, 2))
-
-    return statistic
+def _accuracy(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    right, _, lost = np.moveaxis(sums.reshape(len(sums), -1, 3).sum(1), 1, 0)
+    return right / (right + lost)

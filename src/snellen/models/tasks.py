@@ -84,6 +84,22 @@ def _boxes_of_one(answer: Any, name: str) -> np.ndarray:
     return boxes
 
 
+def no_answer(task: Task, shape: Shape) -> Tensor:
+    """The answer of a model of a task to images that it failed on: no class anywhere, or no box."""
+    if task == "segmentation":
+        return torch.full(shape, -1)
+    return torch.full((shape[0], 0, 4), torch.nan)
+
+
+def join_answers(parts: Sequence[Tensor]) -> Tensor:
+    """The answers to several batches below each other; where images of one have more boxes, nan fills up the others."""
+    most = max(part.shape[1] for part in parts)
+    if all(part.shape[1] == most for part in parts):
+        return torch.cat(list(parts))
+    pad = torch.nn.functional.pad
+    return torch.cat([pad(part, (0, 0, 0, most - part.shape[1]), value=torch.nan) for part in parts])
+
+
 READERS: dict[Task, Callable[[Any, Shape, str], Tensor]] = {
     "classification": read_classes,
     "segmentation": read_maps,

@@ -28,7 +28,9 @@ def comparison(results: Results) -> list[Block]:
     return [
         Heading("The models side by side"),
         Table((Cell("model"), *map(Cell, labels)), tuple(rows)),
-        note(
+        note("± is the deviation over runs; one run has none.")
+        if results.task != "classification"
+        else note(
             "± is the deviation over runs; one run has none. DI beside an accuracy is that of its distortion for this "
             "model, with the class that takes the new errors (of several squares the most suspicious). Where DI differs "
             "between models, the distortion is not the same test for all of them."

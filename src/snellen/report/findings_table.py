@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from snellen.audits import AUDITS, Baseline
+from snellen.audits import AUDITS, Baseline, Clean
 from snellen.report.blocks import Group, Row, Table
 from snellen.report.results import Finding, Results
 from snellen.report.sections import SECTIONS
@@ -33,7 +33,8 @@ def findings_table(results: Results, rows: dict[str, list[FindingRow]]) -> Table
     """The rows as a table, grouped by the titles of their audits."""
     lines: list[Row | Group] = []
     for audit, questions in rows.items():
-        lines.append(Group(TITLES.get(audit, audit)))
+        alone = audit == "baseline" and results.task != "classification"  # without the yardstick
+        lines.append(Group(Clean.title if alone else TITLES.get(audit, audit)))
         lines += [table_row(row, results, _section(audit).badge) for row in questions]
     return Table(model_heads(results), tuple(lines))
 

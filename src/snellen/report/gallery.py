@@ -20,7 +20,9 @@ ON = "test"
 
 
 def gallery_blocks(results: Results) -> list[Block]:
-    """Some images with the answers of each model; nothing where no pictures are stored."""
+    """Some images with the classes each model answers; nothing where no pictures are stored."""
+    if results.task != "classification":
+        return []  # its answers are pictures of their own, in the section of the audit
     gallery = gallery_of(results)
     if not gallery.rows:
         return []
@@ -41,7 +43,7 @@ def gallery_of(results: Results) -> Gallery:
     distortions = _distortions(results)
     cells = _cells(results)
     folders = {text: next((row["shown"] for row in cells if row["distortion"] == text), "") for text in distortions}
-    samples = _choose(results, _pictured(results, list(folders.values())))
+    samples = _choose(results, positions_with_pictures(results, list(folders.values())))
     answers = _answers(results, samples)
     rows = []
     for position, sample in samples.items():
@@ -71,7 +73,7 @@ def _cells(results: Results) -> list[dict[str, Any]]:
     return list({(row["model"], row["run"], row["distortion"]): row for row in rows}.values())
 
 
-def _pictured(results: Results, folders: Sequence[str]) -> list[int]:
+def positions_with_pictures(results: Results, folders: Sequence[str]) -> list[int]:
     """The positions pictured in most of the columns: audits may have stored single pictures of other samples."""
     thumbs = results.folder.path / "thumbs"
     files = [file for folder in folders if folder for file in (thumbs / folder).glob("*.png")]
@@ -81,7 +83,7 @@ def _pictured(results: Results, folders: Sequence[str]) -> list[int]:
 
 def _choose(results: Results, positions: Sequence[int]) -> dict[int, dict[str, Any]]:
     """Position → sample of up to eight pictured samples: one of each class in turn, classes spread evenly."""
-    samples = {p: row for p, row in _samples(results, positions).items() if not row["error"] and row["label"] >= 0}
+    samples = {p: row for p, row in samples_at(results, positions).items() if not row["error"] and row["label"] >= 0}
     by_class: dict[int, list[int]] = {}
     for position, row in samples.items():
         by_class.setdefault(row["label"], []).append(position)
@@ -92,7 +94,7 @@ def _choose(results: Results, positions: Sequence[int]) -> dict[int, dict[str, A
     return {p: samples[p] for p in sorted(turns[:PICTURES], key=lambda p: (samples[p]["label"], p))}
 
 
-def _samples(results: Results, positions: Sequence[int]) -> dict[int, dict[str, Any]]:
+def samples_at(results: Results, positions: Sequence[int]) -> dict[int, dict[str, Any]]:
     """Position in the listing → row of the `samples` table; shards hold the listing in order."""
     size = results.facts["settings"]["shard"]
     samples: dict[int, dict[str, Any]] = {}

@@ -54,6 +54,11 @@ class Results:
         """Whether some model has more than one run."""
         return any(len(runs) > 1 for runs in self.models.values())
 
+    @property
+    def task(self) -> str:
+        """What the models are for: classification, segmentation or detection."""
+        return self.folder.task
+
     def of_audit(self, audit: str) -> list[Finding]:
         """The findings of one audit."""
         return [one for one in self.findings if one["audit"] == audit]

@@ -41,7 +41,7 @@ def verdict_blocks(results: Results, rows: Sequence[FindingRow]) -> list[Block]:
     cards = [_card(verdict_of(results, model), results) for model in results.models]
     if results.several and (sentences := between(rows)):
         cards.append(Card("Between the models", (Bullets(tuple((sentence,) for sentence in sentences)),)))
-    return [Heading("Verdict"), *cards, note(CAVEAT)]
+    return [Heading("Verdict"), *cards, *([note(CAVEAT)] if results.task == "classification" else [])]
 
 
 def verdict_of(results: Results, model: str) -> Verdict:
@@ -58,7 +58,8 @@ def verdict_of(results: Results, model: str) -> Verdict:
 def _card(verdict: Verdict, results: Results) -> Card:
     entries = [Entry(term, (sentence,)) for term, sentence in verdict.sentences.items()]
     flagged: tuple[Line, ...] = tuple((Span("▲", "flag"), f" {text}") for text in verdict.flagged)
-    entries.append(Entry("What to trust", (verdict.trust,), flagged))
+    if results.task == "classification":  # interference is about classes of images
+        entries.append(Entry("What to trust", (verdict.trust,), flagged))
     if verdict.yardstick:
         entries.append(Entry("", (verdict.yardstick,)))
     return Card(verdict.model, (Definitions(tuple(entries)),), hue=results.hue(verdict.model))

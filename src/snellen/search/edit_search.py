@@ -90,11 +90,15 @@ class EditSearch(SearchRequest):
             return Evolution(self.population, steps, self.mutation, self.selection, self.genes)
         return EvolutionThenClimb(self.evaluations, self.population, mutation=self.mutation, genes=self.genes)
 
+    def seed_of(self, seed: int) -> int:
+        """What its draws start from in a run of a seed."""
+        return 1000 * seed + self.restart
+
     def run(
         self, panel: Panel, seed: int, journal: Path | None, report: Callable[[int], None]
     ) -> Sequence[Mapping[str, Any]]:
         fitness = ImageFitness(panel.images, panel.score, panel.view, panel.batch)
-        search = Search(self.set, self.length, self.proposes(), 1000 * seed + self.restart)
+        search = Search(self.set, self.length, self.proposes(), self.seed_of(seed))
         facts = {**search.facts(), "request": str(self)}
         allowed = None
         if self.constraint is not None:
@@ -104,6 +108,26 @@ class EditSearch(SearchRequest):
             {"evaluation": number, "edits": " | ".join(edits), "value": value}
             for number, (edits, value) in enumerate(result.history)
         ]
+
+
+@dataclass(frozen=True)
+class SubsetSearch(EditSearch):
+    """The same search on other images: those that come after `subset` times as many, in the order of their hashes."""
+
+    subset: int = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        expect_within("subset", self.subset, 1, 999)
+        if not self.images:
+            raise ValueError("expected a number of images for each subset, got 0, which stands for all")
+
+    @property
+    def skipped(self) -> int:
+        return self.subset * self.images
+
+    def seed_of(self, seed: int) -> int:
+        return super().seed_of(seed) + 1_000_000 * self.subset
 
 
 @functools.lru_cache(maxsize=64)

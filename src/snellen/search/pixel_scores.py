@@ -1,7 +1,4 @@
-"""Scores of segmentation: how many pixels of each edited image are right.
-
-Label maps are kept as class + 1 with 0 for no label, so that what an edit moves into the picture from outside counts nowhere.
-"""
+"""Scores of segmentation: how many pixels of each edited image are right."""
 
 from __future__ import annotations
 
@@ -13,6 +10,7 @@ import numpy as np
 
 from snellen.lazy_torch import torch
 from snellen.models.labels import LabelMap
+from snellen.models.pixel_counts import confusion_of, in_data_classes, right_share
 from snellen.search.fitness import Edits
 from snellen.search.image_fitness import ImageFitness, Move, moves
 from snellen.search.scores import Ask
@@ -42,34 +40,20 @@ class PixelAccuracy:
         return self.in_place(images, rows, None)
 
     def in_place(self, images: Tensor, rows: Tensor, move: Move | None) -> Tensor:
-        truth, answers = self._truth_and_answers(images, rows, move)
-        labelled = truth > 0
-        count = labelled.flatten(1).sum(1)
-        right = (labelled & (answers + 1 == truth)).flatten(1).sum(1)
-        return torch.where(count > 0, right.double() / count.clamp(min=1), 1.0).to(images.device)
+        return right_share(*self._answers_and_truth(images, rows, move)).nan_to_num(1.0).to(images.device)
 
     def confusion(self, images: Tensor, rows: Tensor, move: Move | None = None) -> Tensor:
         """int64 [n, classes, classes + 1]: pixels by true class and answer, the last of which is none of the classes."""
-        truth, answers = self._truth_and_answers(images, rows, move)
-        outside = (answers < 0) | (answers >= self.classes)
-        width = self.classes + 1
-        number = torch.arange(len(truth), device=truth.device).view(-1, 1, 1)
-        cells = (number * self.classes + truth - 1) * width + torch.where(outside, self.classes, answers)
-        counts = torch.bincount(cells[truth > 0], minlength=len(truth) * self.classes * width)
-        return counts.view(len(truth), self.classes, width)
+        return confusion_of(*self._answers_and_truth(images, rows, move), self.classes)
 
-    def _truth_and_answers(self, images: Tensor, rows: Tensor, move: Move | None) -> tuple[Tensor, Tensor]:
-        """The label maps, moved along with the images, and the model's answers as classes of the data, −1 for none."""
+    def _answers_and_truth(self, images: Tensor, rows: Tensor, move: Move | None) -> tuple[Tensor, Tensor]:
+        """The model's answers as classes of the data, −1 for none, and the label maps, moved along with the images."""
         answers = self.model(images)
         truth = self.numbers[rows.to(self.numbers.device)]
         truth = (truth if move is None else move(truth)).to(answers.device, torch.int64)
         if answers.shape != truth.shape:
             raise ValueError(f"expected class maps {list(truth.shape)}, got {list(answers.shape)}")
-        if self.label_map is None or self.label_map.targets is None:
-            return truth, answers
-        targets = torch.tensor([*self.label_map.targets, -1], device=answers.device)
-        known = (answers >= 0) & (answers < len(self.label_map.targets))
-        return truth, targets[torch.where(known, answers, len(self.label_map.targets))]
+        return in_data_classes(answers, self.label_map), truth
 
 
 def pixel_accuracy(

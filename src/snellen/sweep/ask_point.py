@@ -9,6 +9,7 @@ from pathlib import Path
 from snellen.audits import Clean
 from snellen.data.dataset import Dataset
 from snellen.engine import Progress
+from snellen.errors import UserError
 from snellen.exam.carry_out import Execution, carry_out
 from snellen.exam.prepare import prepare
 from snellen.exam.request import AuditRequest
@@ -46,6 +47,11 @@ class Asking:
                 device=self.device,
             )
         )  # fmt: skip
+        if prepared.exam.task != "classification":
+            raise UserError(
+                f"model '{self.name}' is for {prepared.exam.task}, and a sweep asks for the class of an image; search for what "
+                "breaks it: snellen search"
+            )
         device = prepared.inputs.settings.device  # a run that was begun elsewhere stays there
         subjects = prepared.inputs.subjects
         for subject in subjects:

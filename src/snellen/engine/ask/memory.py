@@ -9,6 +9,7 @@ from snellen.data.canvas import Canvas
 from snellen.errors import UserError
 from snellen.lazy_torch import torch
 from snellen.models.model import Model
+from snellen.models.tasks import join_answers
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -28,4 +29,4 @@ def within_memory(
     half = (len(pixels) + 1) // 2
     batch[canvas] = min(batch[canvas], half)
     torch.cuda.empty_cache()
-    return torch.cat([within_memory(ask, model, part, batch, canvas) for part in (pixels[:half], pixels[half:])])
+    return join_answers([within_memory(ask, model, part, batch, canvas) for part in (pixels[:half], pixels[half:])])

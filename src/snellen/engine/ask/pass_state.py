@@ -16,6 +16,7 @@ from snellen.distort.draws import on_device
 from snellen.engine.ask.canvas_pools import CanvasPools
 from snellen.engine.ask.maps import ShardMaps
 from snellen.engine.ask.slides import Slides
+from snellen.engine.ask.task_answers import Truth, truth_of
 from snellen.engine.keep.failures import Failure
 from snellen.engine.requests.cell import BoundCell
 from snellen.engine.requests.map import BoundMap
@@ -50,12 +51,18 @@ class PassState:
     unreadable: list[tuple[str, str]] = field(default_factory=list)
     failures: dict[str, list[Failure]] = field(default_factory=dict)  # by cell or map
 
+    @property
+    def task(self) -> str:
+        """What all models of the pass are for."""
+        return self.cells[0].subject.card.task if self.cells else "classification"
+
 
 @dataclass(frozen=True)
 class CanvasSlides:
     """Slides on one canvas, on the device: images uint8 [n, 3, H, W] and, where masks are known, bool [n, H, W].
 
     `labels` are [n] on the host; `empty`, bool [n], says whose mask has no pixel, known so that no device has to be waited for.
+    `truth` is what models of other tasks than classification are to find.
     """
 
     slides: Slides
@@ -63,6 +70,7 @@ class CanvasSlides:
     images: Tensor
     masks: Tensor | None
     empty: np.ndarray | None
+    truth: Truth | None = None
 
     @functools.cached_property
     def targets(self) -> Tensor:
@@ -70,12 +78,17 @@ class CanvasSlides:
         return on_device(self.labels, self.images.device)
 
 
-def put_on_device(slides: Slides, canvas: Canvas, labels: np.ndarray, device: Any) -> CanvasSlides:
-    """The slides of one canvas, sent to the device without waiting for it."""
+def put_on_device(
+    slides: Slides, canvas: Canvas, labels: np.ndarray, device: Any, task: str = "classification"
+) -> CanvasSlides:
+    """The slides of one canvas, sent to the device without waiting for it, with what models of a task are to find."""
     images = slides.images[canvas].to(device, non_blocking=True)
     masks = slides.masks[canvas].to(device, non_blocking=True) if canvas in slides.masks else None
     empty = _without_object(slides, canvas) if images.device.type != "cpu" else None
-    return CanvasSlides(slides, labels, images, masks, empty)
+    truth = None
+    if task != "classification":
+        truth = truth_of(task, slides.label_maps.get(canvas), slides.boxes.get(canvas), device)
+    return CanvasSlides(slides, labels, images, masks, empty, truth)
 
 
 def view_of(one: BoundCell | BoundMap, on_canvas: CanvasSlides, work: PassState, maps: ShardMaps | None = None) -> View:

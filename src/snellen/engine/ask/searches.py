@@ -13,6 +13,7 @@ from snellen.engine.ask.local import prepare_pass
 from snellen.engine.ask.memory import within_memory
 from snellen.engine.ask.pass_state import PassState, put_on_device, view_of
 from snellen.engine.ask.slides import slides
+from snellen.engine.ask.task_answers import PanelScore
 from snellen.engine.keep.failures import nan_error
 from snellen.engine.keep.store import Store
 from snellen.engine.plan import Pass, Plan
@@ -64,28 +65,46 @@ def _carry_out(one: BoundCell, panel: Panel, store: Store, progress: Progress) -
 
 def _panel(one: BoundCell, work: PassState, model: Model, threads: int, batch_done: Callable[[], None]) -> Panel:
     """The labelled images that the search looks at, on the device, and how the model's answers to them are scored."""
-    data = _looked_at(work.data, one.cell.as_search.samples)
+    data = _looked_at(work.data, one)
     (slide,) = slides(data, [range(len(data))], [one.canvas], threads)
-    rows = np.array([row for row, error in enumerate(slide.errors) if not error], np.int64)
+    on_canvas = put_on_device(slide, one.canvas, data.samples.labels, work.device, one.subject.card.task)
+    known = np.ones(len(data), bool) if on_canvas.truth is None else on_canvas.truth.known(len(data))
+    rows = np.array([row for row, error in enumerate(slide.errors) if not error and known[row]], np.int64)
     if not len(rows):
-        raise UserError(f"none of the {len(data)} images that {one.distortion} looks at can be shown")
-    on_canvas = put_on_device(slide, one.canvas, data.samples.labels, work.device)
+        raise UserError(f"none of the {len(data)} images that {one.distortion} looks at can be shown and scored")
     view = view_of(one, on_canvas, replace(work, data=data)).at(rows)
     labels = on_canvas.targets[torch.from_numpy(rows).to(work.device)]
 
-    def score(pixels: Tensor, places: Tensor) -> Tensor:
+    def ask(pixels: Tensor) -> Tensor:
         answers = within_memory(model, model, pixels, work.batch, one.canvas).to(pixels.device)
         batch_done()
+        return answers
+
+    def score(pixels: Tensor, places: Tensor) -> Tensor:
+        answers = ask(pixels)
         reading = one.labels.read(answers, labels[places])
         if bool(reading.confidence.isnan().any()):
             raise nan_error(one.subject.name, "of a search", one.distortion)
         return (reading.pred == labels[places]).float()
 
-    images = on_canvas.images[torch.from_numpy(rows).to(work.device)]
-    return Panel(images, view, score, work.batch[one.canvas])
+    places = torch.from_numpy(rows).to(work.device)
+    images, batch = on_canvas.images[places], work.batch[one.canvas]
+    if on_canvas.truth is not None:
+        return Panel(images, view, PanelScore(one, ask, on_canvas.truth.at(places)), batch)
+    return Panel(images, view, score, batch)
 
 
-def _looked_at(data: Dataset, samples: int) -> Dataset:
-    """So many of the labelled images, chosen by a hash of their ids."""
-    labelled = data.at(np.flatnonzero(data.samples.labels >= 0))
-    return limited(labelled, samples or None)
+def _looked_at(data: Dataset, one: BoundCell) -> Dataset:
+    """As many of the images as the search wants, chosen by a hash of their ids; for a classifier of those with a label."""
+    labelled = data.at(np.flatnonzero(data.samples.labels >= 0)) if one.classifies else data
+    request = one.cell.as_search
+    if not request.skipped:
+        return limited(labelled, request.samples or None)
+    order = np.argsort(labelled.samples.keys, kind="stable")
+    rows = np.sort(order[request.skipped : request.skipped + request.samples])
+    if len(rows) < request.samples:
+        raise UserError(
+            f"{one.distortion} looks at {request.samples:,} images after {request.skipped:,} others, and {data.text} has "
+            f"{len(labelled):,}; search fewer images (--images) or subsets (--subsets)"
+        )
+    return labelled.at(rows)

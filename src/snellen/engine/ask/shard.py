@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -18,7 +18,9 @@ from snellen.engine.ask.maps import ShardMaps, make_maps
 from snellen.engine.ask.memory import within_memory
 from snellen.engine.ask.pass_state import CanvasSlides, PassState, map_under, put_on_device, view_of
 from snellen.engine.ask.slides import Slides
+from snellen.engine.ask.task_answers import TaskScores, draw_answer, draw_truth, move_of, score_answers
 from snellen.engine.keep.failures import Failure, ask_one_by_one, check_failed, check_unreadable
+from snellen.engine.keep.store import truth_key
 from snellen.engine.requests.cell import BoundCell
 from snellen.engine.requests.map import BoundMap
 from snellen.errors import UserError
@@ -44,6 +46,8 @@ class Trace:
     notes: list[tuple[int, dict[str, np.ndarray]]] = field(default_factory=list)  # batch size and what was noted
     pictures: list[Tensor] = field(default_factory=list)
     extras: dict[str, list[Tensor]] = field(default_factory=dict)
+    scores: dict[str, list[TaskScores]] = field(default_factory=dict)  # of other tasks, which have no readings
+    drawings: dict[tuple[str, int], np.ndarray] = field(default_factory=dict)  # by thumbnail folder and row
     failures: dict[str, dict[int, Failure]] = field(default_factory=dict)  # by cell and row
 
 
@@ -73,13 +77,15 @@ def answer(slides: Slides, work: PassState) -> AnsweredShard:
     traces = []
     maps: dict[str, ShardMaps] = {}
     for canvas in slides.images:
-        on_canvas = put_on_device(slides, canvas, samples.labels, work.device)
+        on_canvas = put_on_device(slides, canvas, samples.labels, work.device, work.task)
         for wanted in (one for one in work.maps if one.canvas == canvas):
             maps[wanted.key] = _maps_of(wanted, on_canvas, work, map_under(wanted, maps))
         for group in _group_by_shown([one for one in work.cells if one.canvas == canvas]):
             traces.append(_show_group(group, on_canvas, work, pictured, map_under(group[0], maps)))
     wait = _send_to_host(traces, maps, work.device)
-    return AnsweredShard(replace(slides, images={}, masks={}), samples, readable, pictured, traces, maps, wait)
+    return AnsweredShard(
+        replace(slides, images={}, masks={}, label_maps={}), samples, readable, pictured, traces, maps, wait
+    )
 
 
 def _maps_of(wanted: BoundMap, on_canvas: CanvasSlides, work: PassState, needed: ShardMaps | None) -> ShardMaps:
@@ -109,6 +115,9 @@ def _send_to_host(traces: Sequence[Trace], maps: dict[str, ShardMaps], device: t
     for trace in traces:
         for key, readings in trace.readings.items():
             trace.readings[key] = [Reading(*(_to_host(parts)[0] for parts in zip(*readings)))]
+        for key, scores in trace.scores.items():
+            counts = _to_host([one.counts for one in scores if one.counts is not None])
+            trace.scores[key] = [TaskScores(_to_host([one.score for one in scores])[0], counts[0] if counts else None)]
         trace.extras = {key: _to_host(parts) for key, parts in trace.extras.items()}
         trace.covered, trace.object_covered = _to_host(trace.covered), _to_host(trace.object_covered)
         trace.pictures = _to_host(trace.pictures)
@@ -157,12 +166,42 @@ def _show_group(
                 errors |= {row - start: error for row, error in unmapped.items() if start <= row < stop}
                 if errors:
                     _note_failures(errors, start, one, trace, work, slides)
+                if not one.classifies:
+                    rows = [row for row in pictured if start <= row < stop]
+                    _note_task(one, _Shown(start, pixels, probabilities, part), on_canvas, trace, rows)
+                    work.on_answers(stop - start)
+                    continue
                 reading = one.labels.read(probabilities, labels[start:stop])
                 if work.keep is not None:
                     trace.extras.setdefault(one.key, []).append(_more(probabilities, work.keep))
                 work.on_answers(stop - start)
             trace.readings.setdefault(one.key, []).append(reading)
     return trace
+
+
+class _Shown(NamedTuple):
+    """A batch from row `start` on: its pixels as shown, the answers to them, and its view."""
+
+    start: int
+    pixels: Tensor
+    answers: Tensor
+    view: View
+
+
+def _note_task(one: BoundCell, shown: _Shown, on_canvas: CanvasSlides, trace: Trace, pictured: Sequence[int]) -> None:
+    """Keep how right a model of another task is, and pictures of some answers and of what they should be."""
+    assert on_canvas.truth is not None
+    start, pixels, answers, view = shown
+    move = move_of(one.cell.as_distortion, view)
+    truth = on_canvas.truth.at(slice(start, start + len(pixels)), move, pixels.shape[2:])
+    scores = score_answers(one, answers, truth)
+    trace.scores.setdefault(one.key, []).append(scores)
+    for row in pictured:
+        at = row - start
+        of_one = truth.at(slice(at, at + 1))
+        trace.drawings[one.key, row] = draw_answer(one, pixels[at], answers[at], of_one, float(scores.score[at]))
+        if (true := draw_truth(of_one)) is not None:
+            trace.drawings[truth_key(one.shown), row] = true
 
 
 def probabilities_of(one: BoundCell, model: Model, pixels: Tensor, work: PassState) -> tuple[Tensor, dict[int, str]]:

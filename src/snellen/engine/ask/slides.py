@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Slides:
     """One shard: uint8 [n, 3, H, W] per canvas; an unreadable image is black there and has its reason in `errors`.
 
-    `keys` are the sample keys that random draws start from.
+    `keys` are the sample keys that random draws start from. `label_maps` are int32 [n, H, W]: class + 1, and 0 for no label.
     """
 
     positions: range
@@ -29,6 +29,7 @@ class Slides:
     images: dict[Canvas, Tensor]
     masks: dict[Canvas, Tensor]
     boxes: dict[Canvas, list[np.ndarray]]
+    label_maps: dict[Canvas, Tensor]
     checksums: list[str]
     sizes: list[tuple[int, int]]
     errors: list[str]
@@ -71,12 +72,14 @@ def _blank(data: Dataset, shard: range, canvases: Sequence[Canvas], pinned: bool
     images = {c: torch.zeros((count, 3, c.height, c.width), dtype=torch.uint8, pin_memory=pinned) for c in canvases}
     masked = canvases if "masks" in data.facts else ()
     boxed = canvases if "boxes" in data.facts else ()
+    labelled = canvases if "labels" in data.facts else ()
     return Slides(
         shard,
         data.samples.keys[shard.start : shard.stop],
         images,
         {c: torch.zeros((count, c.height, c.width), dtype=torch.bool, pin_memory=pinned) for c in masked},
         {c: [np.zeros((0, 4))] * count for c in boxed},
+        {c: torch.zeros((count, c.height, c.width), dtype=torch.int32, pin_memory=pinned) for c in labelled},
         [""] * count,
         [(0, 0)] * count,
         [""] * count,
@@ -103,6 +106,8 @@ def _fill_together(photos: Photos, slides: Slides, start: int) -> None:
     for boxes in slides.boxes.values():
         if photos.boxes is not None:
             boxes[rows] = photos.boxes
+    for label_maps in slides.label_maps.values():
+        label_maps.numpy()[rows] = _numbered(photos.maps["labels"])
     slides.checksums[rows] = photos.checksums
     slides.sizes[rows] = [(photos.images.shape[1], photos.images.shape[2])] * len(photos.images)
 
@@ -122,8 +127,15 @@ def _fill_one(photo: Photo | Unreadable, slides: Slides, row: int) -> None:
                 slides.masks[canvas].numpy()[row] = rendering.maps["mask"]
             if canvas in slides.boxes and rendering.boxes is not None:
                 slides.boxes[canvas][row] = rendering.boxes
+            if canvas in slides.label_maps and "labels" in rendering.maps:
+                slides.label_maps[canvas].numpy()[row] = _numbered(rendering.maps["labels"])
     except Unshowable as error:
         slides.errors[row] = str(error)
+
+
+def _numbered(label_map: np.ndarray) -> np.ndarray:
+    """Classes as class + 1, so that 0 is no label."""
+    return np.where(label_map < 0, 0, label_map.astype(np.int32) + 1)
 
 
 def _as_they_are(size: tuple[int, int] | None, canvas: Canvas) -> bool:

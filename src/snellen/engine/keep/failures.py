@@ -15,6 +15,7 @@ from snellen.errors import UserError
 from snellen.files import decode_json
 from snellen.lazy_torch import torch
 from snellen.models.model import Model
+from snellen.models.tasks import join_answers, no_answer
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,7 +38,8 @@ class TooManyFailures(UserError):
 
 
 def ask_one_by_one(model: Model, pixels: Tensor, outputs: int) -> tuple[Tensor, dict[int, str]]:
-    """Probabilities [B, outputs] of images asked singly, nan where the model fails; and row → its error."""
+    """Probabilities [B, outputs] of images asked singly, nan where the model fails, or what another task answers; and row →
+    its error."""
     answers: list[Tensor | None] = []
     errors: dict[int, str] = {}
     for row in range(len(pixels)):
@@ -48,6 +50,9 @@ def ask_one_by_one(model: Model, pixels: Tensor, outputs: int) -> tuple[Tensor, 
         except Exception as error:  # whatever a user's model raises
             answers.append(None)
             errors[row] = describe_error(error)
+    if model.card.task != "classification":
+        nothing = no_answer(model.card.task, (1, *pixels.shape[2:])).to(pixels.device)
+        return join_answers([nothing if one is None else one.to(pixels.device) for one in answers]), errors
     example = next((one for one in answers if one is not None), torch.empty((1, outputs), device=pixels.device))
     blank = torch.full_like(example, torch.nan)
     return torch.cat([blank if one is None else one for one in answers]), errors

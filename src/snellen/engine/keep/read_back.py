@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -11,10 +10,10 @@ import numpy as np
 
 from snellen.data.dataset import Dataset
 from snellen.engine.ask.maps import Maps, together
-from snellen.engine.keep.complete import Completeness, incomplete
+from snellen.engine.keep.complete import Completeness
 from snellen.engine.keep.map_reader import BoxedMaps, MapReader, MaskedMaps, boxed_maps, masked_maps
-from snellen.engine.keep.shard_file import read_rows
 from snellen.engine.keep.store import Store
+from snellen.engine.keep.stored_parts import read_counts, stored_parts
 from snellen.engine.requests.cell import BoundCell, Cell
 from snellen.engine.requests.map import BoundMap, MapRequest
 from snellen.engine.requests.trial import Columns
@@ -28,7 +27,8 @@ _COLUMNS = ("pred", "raw", "score", "confidence", "label_prob")
 @dataclass(frozen=True)
 class Block:
     """The answers of one model to one cell: arrays [runs, samples]; `valid` marks samples that count (readable, labelled
-    and not excluded); `covered` is the covered share per sample (nan where nothing covers)."""
+    and not excluded); `covered` is the covered share per sample (nan where nothing covers). Of a segmentation model `counts` are
+    the true positives, false positives and false negatives of each class in pixels, [runs, samples, classes, 3]."""
 
     pred: np.ndarray
     raw: np.ndarray
@@ -40,12 +40,15 @@ class Block:
     valid: np.ndarray
     ids: np.ndarray
     groups: np.ndarray | None = None
+    counts: np.ndarray | None = None
 
     def at(self, rows: np.ndarray) -> Block:
         """The block of some samples."""
         wide = {name: getattr(self, name)[:, rows] for name in _COLUMNS}
         long = {name: getattr(self, name)[rows] for name in ("labels", "covered", "valid", "ids")}
-        return replace(self, **wide, **long, groups=None if self.groups is None else self.groups[rows])
+        groups = None if self.groups is None else self.groups[rows]
+        counts = None if self.counts is None else self.counts[:, rows]
+        return replace(self, **wide, **long, groups=groups, counts=counts)
 
 
 @dataclass(frozen=True)
@@ -152,6 +155,9 @@ def read_answers(
     """
     rows = {on: {sample: i for i, sample in enumerate(one.samples.ids)} for on, one in data.items()}
     columns = _read_cells(store, {one.key: one.cell.on for one in cells}, rows)
+    counted = {one.key: one.cell.on for one in cells if one.subject.card.task == "segmentation"}
+    for key, counts in read_counts(store, counted, rows, {on: len(one.classes) for on, one in data.items()}).items():
+        columns[key]["counts"] = counts
     shown = _read_shown(store, {one.shown: one.cell.on for one in cells}, rows)
     complete = Completeness(store, data)
     for one in cells:
@@ -202,7 +208,9 @@ def _block(
 ) -> Block:
     """The runs of one model on one cell, stacked."""
     arrays = {name: np.stack([answers[one.key][name] for one in cells]) for name in _COLUMNS}
-    valid = ~np.isnan(arrays["score"]).any(0) & (data.samples.labels >= 0)
+    valid = ~np.isnan(arrays["score"]).any(0)
+    if cells[0].classifies:
+        valid &= data.samples.labels >= 0
     for one in cells:
         valid &= ~shown[one.shown]["excluded"]
     groups = data.samples.columns.get("group")
@@ -213,6 +221,7 @@ def _block(
         valid=valid,
         ids=np.array(data.samples.ids, object),
         groups=None if groups is None else np.asarray(groups),
+        counts=np.stack([answers[one.key]["counts"] for one in cells]) if "counts" in answers[cells[0].key] else None,
     )
 
 
@@ -227,7 +236,7 @@ def _read_cells(
             name: np.full(count, NO_ANSWER, np.int32) if name in ("pred", "raw") else np.full(count, np.nan, np.float32)
             for name in _COLUMNS
         }
-    for key, start, stop, columns, at in _parts(store, "answers", _COLUMNS, keys, rows):
+    for key, start, stop, columns, at in stored_parts(store, store.files("answers"), _COLUMNS, keys, rows):
         for name in _COLUMNS:
             columns_by_key[key][name][at] = columns[name][start:stop]
     return columns_by_key
@@ -245,42 +254,8 @@ def _read_shown(
         }
         for key, on in keys.items()
     }
-    for key, start, stop, columns, at in _parts(store, "shown", ("covered", "excluded"), keys, rows):
+    for key, start, stop, columns, at in stored_parts(store, store.files("shown"), ("covered", "excluded"), keys, rows):
         columns_by_key[key]["present"][at] = True
         for name in ("covered", "excluded"):
             columns_by_key[key][name][at] = columns[name][start:stop]
     return columns_by_key
-
-
-def _parts(
-    store: Store,
-    table: str,
-    names: Sequence[str],
-    keys: Mapping[str, str],
-    rows: Mapping[str, Mapping[str, int]],
-) -> Iterable[tuple[str, int, int, dict[str, np.ndarray], np.ndarray]]:
-    """Runs of rows with one key: (key, start, stop, columns of the file, positions of the run's samples)."""
-    word = "cell" if table == "answers" else "shown"
-    for file in store.files(table):
-        part = read_rows(file, [word, "sample", *names], dictionaries=[word, "sample"]).combine_chunks()
-        if not len(part):
-            continue
-        part = part.unify_dictionaries()
-        code = part[word].chunk(0)
-        sample = part["sample"].chunk(0)
-        columns = {name: part[name].to_numpy() for name in names}
-        numbers = code.indices.to_numpy()
-        samples = sample.indices.to_numpy()
-        vocabulary, words = sample.dictionary.to_pylist(), code.dictionary.to_pylist()
-        edges = [0, *(np.flatnonzero(np.diff(numbers)) + 1), len(numbers)]
-        positions: dict[str, np.ndarray] = {}
-        for start, stop in itertools.pairwise(edges):
-            key = words[numbers[start]]
-            if key in keys:
-                on = keys[key]
-                if on not in positions:
-                    positions[on] = np.array([rows[on].get(s, -1) for s in vocabulary])
-                at = positions[on][samples[start:stop]]
-                if (at < 0).any():
-                    raise incomplete(store, f"{file.relative_to(store.folder)} holds images that its data do not have")
-                yield key, start, stop, columns, at

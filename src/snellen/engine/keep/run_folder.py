@@ -26,6 +26,13 @@ class RunFolder:
         """run.json: versions, fingerprints, seeds, hardware, settings, command line."""
         return self.store.facts()
 
+    @property
+    def task(self) -> str:
+        """What the models of its findings are for; a run of before there were others than classifiers does not say it."""
+        facts = self.facts
+        cards = (card for model in facts.get("asked", ()) for card in facts["models"].get(model, {}).values())
+        return str(next((card.get("task", "classification") for card in cards), "classification"))
+
     def results(self) -> dict[str, Any]:
         """The content of findings.json."""
         path = self.path / "findings.json"

@@ -20,6 +20,7 @@ _ANSWERS = {
     **dict.fromkeys(("cell", "sample"), "text"),
     **dict.fromkeys(("pred", "raw"), "int"),
     **dict.fromkeys(("score", "confidence", "label_prob"), "float"),
+    "counts": "ints",
 }
 TYPES: dict[str, dict[str, str]] = {  # table → column → what it holds; others are as the data or the trial have them
     "cells": {
@@ -135,6 +136,7 @@ def _check_types(path: Path, table: pa.Table) -> None:
         "float": types.is_floating,
         "truth": types.is_boolean,
         "bytes": types.is_fixed_size_binary,
+        "ints": lambda one: types.is_list(one) and types.is_integer(one.value_type),
     }
     for name, kind in TYPES.get(table_of(path), {}).items():
         if name in table.column_names:

@@ -4,13 +4,15 @@
     cells.parquet                         key → model, run, data, distortion, seed, canvas …
     samples/<on>/<shard>-<sum>.parquet    id → label, size, checksum, decode error, dataset columns
     shown/<pass>/<shard>-<sum>.parquet    distortion × sample → covered, object_covered, donor, excluded
-    answers/<pass>/<shard>-<sum>.parquet  cell × sample → pred, raw, score, confidence, label_prob
+    answers/<pass>/<shard>-<sum>.parquet  cell × sample → pred, raw, score, confidence, label_prob; counts for segmentation
     maps/<map>/<shard>-<sum>.parquet      sample → map: what mattered to a model, bytes of the canvas's size
     maps/<map>/map.json                   whose maps these are: model, data, method, layer, distortion
     trials/<cell>/<part>-<sum>.parquet    sample → what came of its trial, in the order they ended; asked, error
     things/<cell>/000000-<sum>.parquet    what the columns of its trials speak of
     searches/<cell>/000000-<sum>.parquet  evaluation → edits, value; journal.jsonl beside it while it runs
     thumbs/<shown>/<position>.png         up to 24 small pictures per distortion
+    thumbs/<cell>/<position>.png          the same of what a segmentation or detection model answered
+    thumbs/<truth>/<position>.png         and of the label maps (`truth_key`)
 
 A pass is the set of cells that one command found missing; which cells a shard already has is known from file names.
 <sum> is a checksum of the file, so that one rename brings both; `snellen.engine.keep.repair` removes what does not fit its own.
@@ -262,6 +264,11 @@ class Store:
                 raise UserError(
                     f"image '{sample}' changed on disk since {self.folder} was made; choose another --out or pass --fresh"
                 )
+
+
+def truth_key(shown: str) -> str:
+    """Where the small pictures of the label maps are, by the key of what was shown."""
+    return key_of(["truth", shown])
 
 
 def read_pass(record: Path) -> dict[str, Any] | None:

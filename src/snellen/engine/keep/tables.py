@@ -12,6 +12,7 @@ from snellen.engine.ask.maps import ShardMaps, table_of
 from snellen.engine.ask.pass_state import PassState
 from snellen.engine.ask.shard import AnsweredShard, Trace
 from snellen.engine.ask.slides import Slides
+from snellen.engine.ask.task_answers import TaskScores
 from snellen.engine.keep.failures import Failure, nan_error, with_failures
 from snellen.engine.keep.store import ShardTables
 from snellen.engine.requests.cell import BoundCell
@@ -34,6 +35,9 @@ def tables_of(shard: AnsweredShard, work: PassState) -> ShardTables:
         for one in trace.group:
             rows[one.key] = present = readable.copy()
             present[list(trace.failures.get(one.key, ()))] = False
+            if one.key in trace.scores:
+                answers[one.key] = _task_columns(trace.scores[one.key], present)
+                continue
             answers[one.key] = _answer_columns(one, trace.readings[one.key], shard.samples, present)
             if work.keep is not None:
                 extras = trace.extras.get(one.key) or [torch.empty((len(readable), 0))]
@@ -43,6 +47,7 @@ def tables_of(shard: AnsweredShard, work: PassState) -> ShardTables:
             shown[key] = _shown_columns(trace, readable)
             pictures = [picture for part in trace.pictures for picture in part.cpu().numpy()]
             thumbs |= {(key, shard.slides.positions[row]): one for row, one in zip(shard.pictured, pictures)}
+        thumbs |= {(folder, shard.slides.positions[row]): one for (folder, row), one in trace.drawings.items()}
     ids = shard.samples.ids
     failures = [
         one for trace in shard.traces for failures_by_row in trace.failures.values() for one in failures_by_row.values()
@@ -77,6 +82,24 @@ def _answer_columns(
         "confidence": confidence[readable].astype(np.float32),
         "label_prob": label_prob[readable].astype(np.float32),
     }
+
+
+def _task_columns(scores: Sequence[TaskScores], readable: np.ndarray) -> dict[str, np.ndarray]:
+    """The columns of a model of another task: no class, the score, and for segmentation the counts of pixels: true positives
+    of each class, then false positives, then false negatives."""
+    score = torch.cat([one.score for one in scores]).cpu().numpy()[readable]
+    none, unknown = np.full(len(score), -1, np.int32), np.full(len(score), np.nan, np.float32)
+    columns = {
+        "pred": none,
+        "raw": none,
+        "score": score.astype(np.float32),
+        "confidence": unknown,
+        "label_prob": unknown,
+    }
+    counts = [one.counts for one in scores if one.counts is not None]
+    if counts:
+        columns["counts"] = torch.cat(counts).transpose(1, 2).flatten(1).cpu().numpy()[readable].astype(np.int32)
+    return columns
 
 
 def _shown_columns(trace: Trace, readable: np.ndarray) -> dict[str, np.ndarray]:
@@ -115,7 +138,7 @@ def _table(
         "sample": pa.DictionaryArray.from_arrays(samples, pa.array(ids, pa.string())),
     }
     for name in next(iter(blocks.values()), {}):
-        if name in ("top5", "logits"):
+        if name in ("top5", "logits", "counts"):
             columns[name] = pa.array([row for block in blocks.values() for row in block[name]])
             continue
         joined = np.concatenate([block[name] for block in blocks.values()])

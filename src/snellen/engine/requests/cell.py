@@ -81,6 +81,11 @@ class BoundCell:
         return self.cell.seed
 
     @property
+    def classifies(self) -> bool:
+        """Whether the model is asked for the class of each image."""
+        return self.subject.card.task == "classification"
+
+    @property
     def task(self) -> str:
         """What the model is asked to do, as a sentence about failures names it."""
         return f"under {self.distortion}"
@@ -156,5 +161,6 @@ def bind_cell(
     shown = key_of(
         [data.fingerprint, str(canvas), str(cell.distortion), str(cell.distortion.version), cell.seed, facts]
     )
-    key = key_of([shown, subject.card.fingerprint, labels.fingerprint, settings.precision, settings.keep])
+    question = [shown, subject.card.fingerprint, labels.fingerprint, settings.precision, settings.keep]
+    key = key_of(question if subject.card.task == "classification" else [*question, subject.card.task])
     return BoundCell(key, shown, cell, subject, canvas, labels, needed_map)

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class Panel:
     """What a search may show: images uint8 [n, 3, H, W] on the device and what edits may know of them.
 
-    `score` maps edited images and the rows they come from to 1 where the model is right and 0 else, float [m]; it is shown
-    up to `batch` images at once.
+    `score` maps edited images and the rows they come from to 1 where the model is right and 0 else, float [m], or for
+    segmentation to the share of pixels that are right; it is shown up to `batch` images at once.
     """
 
     images: Tensor
@@ -37,6 +37,11 @@ class SearchRequest(Stimulus, ABC):
     @abstractmethod
     def samples(self) -> int:
         """How many images are looked at, chosen by a hash of their ids; 0 for all."""
+
+    @property
+    def skipped(self) -> int:
+        """How many images, in the order of their hashes, come before those: other searches look at these."""
+        return 0
 
     @property
     @abstractmethod

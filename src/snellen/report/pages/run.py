@@ -37,6 +37,7 @@ from snellen.report.gallery import gallery_blocks
 from snellen.report.pages.origin import command_of, origin_of
 from snellen.report.results import Results
 from snellen.report.sections import SECTIONS
+from snellen.report.task_meanings import TASK_MEANINGS
 from snellen.report.verdict import verdict_blocks
 from snellen.report.words import VARIANTS, count_of
 
@@ -149,12 +150,21 @@ def _findings(results: Results, table: Table) -> list[Block]:
         note(
             "Value and its 95% interval in brackets; – where there is none. ",
             *(clearly if results.several else ()),
-            "DI: data interference of the distortion, with the class that takes the new errors; ",
-            Span("▲", "flag"),
-            " above chance and above mild noise, △ clearly above chance but not above mild noise. Of several distortions "
-            "behind one number the most suspicious is named. DI is comparative, not absolute.",
+            *_about_di(results),
         ),
     ]
+
+
+def _about_di(results: Results) -> Line:
+    """How to read the DI of findings, which only classifiers have."""
+    if results.task != "classification":
+        return ()
+    return (
+        "DI: data interference of the distortion, with the class that takes the new errors; ",
+        Span("▲", "flag"),
+        " above chance and above mild noise, △ clearly above chance but not above mild noise. Of several distortions "
+        "behind one number the most suspicious is named. DI is comparative, not absolute.",
+    )
 
 
 def _bare(table: Table) -> Table:
@@ -189,7 +199,9 @@ def _unreadable(results: Results) -> list[Block]:
 
 
 def _unlabelled(results: Results) -> list[Block]:
-    """The images without a label."""
+    """The images without a label; those of other tasks need none."""
+    if results.task != "classification":
+        return []
     store = results.folder.store
     lines: list[Line] = [(code(sample), f" ({on})") for on in results.data for sample in unlabelled(store, on)]
     return [_listed(f"{len(lines)} images without a label", lines)] if lines else []
@@ -204,7 +216,11 @@ def _meanings(results: Results) -> Definitions:
     """The terms of the audits of this run, and those that every report uses."""
     audits = {one["audit"] for one in results.findings}
     terms = [term for audit, section in SECTIONS.items() if audit in audits for term in section.meanings.items()]
-    return Definitions(tuple(Entry(term, (meaning,)) for term, meaning in (*terms, *MEANINGS.items())))
+    if results.task != "classification":
+        terms = list(TASK_MEANINGS[results.task].items())
+    else:
+        terms += MEANINGS.items()
+    return Definitions(tuple(Entry(term, (meaning,)) for term, meaning in terms))
 
 
 MEANINGS = {

@@ -12,6 +12,13 @@ def clean_sentence(results: Results, model: str) -> list[tuple[str, str]]:
     return [("Unmodified images", _sentence(results, model))]
 
 
+_RIGHT = {
+    "classification": "Right on {} of {}",
+    "segmentation": "Right on {} of the labelled pixels of {}, on average",
+    "detection": "Finds the object on {} of {}",
+}
+
+
 def _sentence(results: Results, model: str) -> str:
     one = results.clean(model)
     if one is None or not is_known(one["value"]):
@@ -22,9 +29,11 @@ def _sentence(results: Results, model: str) -> str:
         over_runs = f"{runs} runs, from {percent(min(per_run))} to {percent(max(per_run))}"
     ends = interval(one["low"], one["high"], "share")
     images = "image" if one["n"] == 1 else "images"
-    sentence = (
-        f"Right on {percent(one['value'])} of {one['n']:,} unmodified {images} (95% interval {ends}%; {over_runs})."
-    )
+    sentence = _RIGHT[results.task].format(percent(one["value"]), f"{one['n']:,} unmodified {images}")
+    sentence += f" (95% interval {ends}%; {over_runs})."
+    if results.task != "classification":
+        miou = one["facts"].get("miou")
+        return sentence + (f" mIoU over all of them: {percent(miou)}." if is_known(miou) else "")
     chance = results.chance()
     if one["low"] is None or one["low"] <= chance:
         sentence += f" That is not clearly above chance ({percent(chance)}): falls under distortion then say little."

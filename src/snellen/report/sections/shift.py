@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from snellen.audits.task_words import WORDS
 from snellen.report.blocks import Block, Cell, Chart, Facts, Group, Heading, Panels, Row, Table, heads, lead, note
 from snellen.report.results import Finding, Results
 from snellen.report.sections.section import Section
 from snellen.report.sections.shift_charts import density_chart, minima_chart
+from snellen.report.sections.shift_pictures import picture_blocks
 from snellen.report.table import di_badge
 from snellen.report.words import UNKNOWN, interval, is_known, join_words, percent
 
@@ -26,16 +28,18 @@ def shift_blocks(results: Results) -> list[Block]:
         lead(
             "A search combined harmless-looking edits, such as a little less contrast or a little more red, until it found those "
             "under which the model does worst. These were then asked on all images, which the column of worst edits is about; "
-            "they are pictured under Examples."
+            f"they are pictured {'under Examples' if results.task == 'classification' else 'below'}."
         ),
-        _summary(worst, results),
+        _summary(worst, results) if results.task == "classification" else _task_summary(worst, results),
         Facts(results.keys()),
         Panels(tuple(_charts(worst, results))),
         note(
             "Dashed: one random tuple in a thousand is worse than this. Triangles: the lowest of each search. The charts and the "
-            "last three columns are about the images that were searched."
+            f"{'last three columns' if results.task == 'classification' else 'columns of RS and ES'} are about the images that "
+            "were searched."
         ),
         _effects(worst, results),
+        *(picture_blocks(results, worst) if results.task != "classification" else ()),
     ]
 
 
@@ -64,6 +68,28 @@ def _summary(worst: Sequence[Finding], results: Results) -> Table:
     return Table(head, tuple(rows))
 
 
+def _task_summary(worst: Sequence[Finding], results: Results) -> Table:
+    """Clean, RS and ES as in tables 4 and 5 of Volpi & Murino (2019), then all images under the worst edits."""
+    head = heads("", "clean", "RS: lowest of random", "ES: lowest of search", "worst edits", "below 0.1% after")
+    rows = []
+    for one in worst:
+        clean, chance = results.clean(one["model"]), _of(results, "random_worst", one["model"])
+        searched = _of(results, "searched_worst", one["model"])
+        cells = (*map(_share, (clean, chance, searched, one)), Cell(_passed(chance), tone="soft"))
+        name = Cell(one["model"], note=f"N = {one['facts']['length']}", hue=results.hue(one["model"]))
+        rows.append(Row(name, cells))
+    return Table(head, tuple(rows))
+
+
+def _share(one: Finding | None) -> Cell:
+    """A finding as a cell, with the mIoU of the same images where there is one."""
+    if one is None:
+        return Cell(UNKNOWN)
+    ends = "" if one["low"] is None else interval(one["low"], one["high"], "share")
+    miou = one["facts"].get("miou")
+    return Cell(percent(one["value"]), one["value"], ends, note="" if miou is None else f"mIoU {percent(miou)}")
+
+
 def _passed(chance: Finding | None) -> str:
     """After how many evaluations each search was below the threshold of random tuples."""
     if chance is None:
@@ -80,9 +106,8 @@ def _charts(worst: Sequence[Finding], results: Results) -> list[Chart]:
         if chance is not None:
             bins = [{"low": low, "high": high, "count": count} for low, high, count in chance["facts"]["density"][0]]
             lowest = [curve[-1][1] for curve in one["facts"]["curves"][0]]
-            charts.append(
-                Chart(f"{one['model']}: random tuples", density_chart(bins, chance["facts"]["quantile"][0], lowest))
-            )
+            spec = density_chart(bins, chance["facts"]["quantile"][0], lowest, WORDS[results.task].accuracy)
+            charts.append(Chart(f"{one['model']}: random tuples", spec))
     points: list[dict[str, Any]] = [
         {"model": one["model"], "search": f"{one['model']} {run} {restart}", "evaluations": at, "accuracy": value}
         for one in worst
@@ -90,7 +115,7 @@ def _charts(worst: Sequence[Finding], results: Results) -> list[Chart]:
         for restart, curve in enumerate(curves)
         for at, value in curve
     ]
-    return [*charts, Chart("The search", minima_chart(points, list(results.models)))]
+    return [*charts, Chart("The search", minima_chart(points, list(results.models), WORDS[results.task].accuracy))]
 
 
 def _effects(worst: Sequence[Finding], results: Results) -> Table:
@@ -110,7 +135,8 @@ def _effects(worst: Sequence[Finding], results: Results) -> Table:
                     Cell("yes" if p is not None and p < CLEAR else "no", tone="soft"),
                 )
                 rows.append(Row(Cell(effect["facts"]["words"]), cells))
-    return Table(heads("edit, from first to last", "accuracy without it", "95% interval", "clear"), tuple(rows))
+    head = heads("edit, from first to last", f"{WORDS[results.task].accuracy} without it", "95% interval", "clear")
+    return Table(head, tuple(rows))
 
 
 def shift_sentence(results: Results, model: str) -> list[tuple[str, str]]:

@@ -10,9 +10,9 @@ from snellen.report.charts import BAR, CONFIG, INK, PERCENT, WARN, by_name
 Rows = Sequence[Mapping[str, Any]]
 
 
-def density_chart(bins: Rows, threshold: float, lowest: Sequence[float]) -> dict[str, Any]:
+def density_chart(bins: Rows, threshold: float, lowest: Sequence[float], accuracy: str = "accuracy") -> dict[str, Any]:
     """Random tuples by the accuracy under them, a dashed rule at the 0.1% threshold, a flag at what each search found."""
-    x = {"field": "low", "type": "quantitative", "title": "accuracy under a random tuple of edits", "axis": PERCENT,
+    x = {"field": "low", "type": "quantitative", "title": f"{accuracy} under a random tuple of edits", "axis": PERCENT,
          "bin": {"binned": True}, "scale": {"zero": False}}  # fmt: skip
     plain = {"field": "at", "type": "quantitative"}
     return {
@@ -50,7 +50,7 @@ def density_chart(bins: Rows, threshold: float, lowest: Sequence[float]) -> dict
     }
 
 
-def minima_chart(points: Rows, models: Sequence[str]) -> dict[str, Any]:
+def minima_chart(points: Rows, models: Sequence[str], accuracy: str = "accuracy") -> dict[str, Any]:
     """The lowest accuracy so far against the number of evaluations, a stepped line for each search."""
     return {
         "width": 340,
@@ -59,7 +59,7 @@ def minima_chart(points: Rows, models: Sequence[str]) -> dict[str, Any]:
         "mark": {"type": "line", "interpolate": "step-after", "strokeWidth": 1.6},
         "encoding": {
             "x": {"field": "evaluations", "type": "quantitative", "title": "evaluations", "axis": {"tickCount": 5}},
-            "y": {"field": "accuracy", "type": "quantitative", "title": "lowest accuracy so far", "axis": PERCENT,
+            "y": {"field": "accuracy", "type": "quantitative", "title": f"lowest {accuracy} so far", "axis": PERCENT,
                   "scale": {"domain": [0, 1]}},
             "color": by_name("model", models),
             "detail": {"field": "search"},
