@@ -12,6 +12,8 @@ from snellen.audits.audit import Audit
 from snellen.audits.augmentation import Augmentation
 from snellen.audits.background import Background
 from snellen.audits.baseline import Baseline, Clean
+from snellen.audits.calibration import Calibration
+from snellen.audits.concepts import Concepts
 from snellen.audits.exam import Exam
 from snellen.audits.finding import Finding, Trust
 from snellen.audits.inside_mask import InsideMask
@@ -34,6 +36,8 @@ AUDITS: dict[str, type[Audit]] = {
     "adversarial_backgrounds": AdversarialBackgrounds,
     "inside_mask": InsideMask,
     "shift": Shift,
+    "concepts": Concepts,
+    "calibration": Calibration,
 }
 
 
@@ -87,7 +91,9 @@ __all__ = [
     "Augmentation",
     "Background",
     "Baseline",
+    "Calibration",
     "Clean",
+    "Concepts",
     "Exam",
     "Finding",
     "InsideMask",

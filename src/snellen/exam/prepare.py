@@ -51,13 +51,14 @@ class Prepared:
         maps = [request for one in self.audits for request in one.maps(self.exam)]
         trials = [trial for one in self.audits for trial in one.trials(self.exam)]
         searches = [search for one in self.audits for search in one.searches(self.exam)]
+        surveys = [survey for one in self.audits for survey in one.surveys(self.exam)]
         store = Store(self.folder, ignored=self.fresh)
-        plan = make_plan(self.inputs, Requests(cells, maps, trials, searches), store)
+        plan = make_plan(self.inputs, Requests(cells, maps, trials, searches, surveys), store)
         if not plan.searches or plan.open_searches:
             return plan
         results = read_searches(store, plan.searches)
         cells += [cell for one in self.audits for cell in one.follow(self.exam, results)]
-        return make_plan(self.inputs, Requests(cells, maps, trials, searches), store)
+        return make_plan(self.inputs, Requests(cells, maps, trials, searches, surveys), store)
 
     def as_it_is_now(self) -> Prepared:
         """The same, prepared again where the folder's run.json is no longer the one that was compared with; under the

@@ -17,6 +17,7 @@ from snellen.engine.keep.shard_file import read_rows
 from snellen.engine.keep.store import Store
 from snellen.engine.requests.cell import BoundCell, Cell
 from snellen.engine.requests.map import BoundMap, MapRequest
+from snellen.engine.requests.survey import SurveyTable
 from snellen.engine.requests.trial import Columns
 
 Searches: TypeAlias = Mapping[str, Mapping[Cell, Sequence[Sequence[Mapping[str, Any]]]]]  # model → cell → runs → rows
@@ -71,7 +72,7 @@ class Answers:
     ) -> None:
         self.model, self.runs, self._blocks, self.classes = model, list(runs), dict(blocks), classes
         self._maps = maps or {}  # one reader per run
-        self._outcomes = dict(outcomes or {})  # of trials and searches, one entry per run
+        self._outcomes = dict(outcomes or {})  # of trials, searches and surveys, one entry per run
         self._known: dict[Any, Any] = {}
 
     def once(self, name: Any, compute: Callable[[], Any]) -> Any:
@@ -93,6 +94,10 @@ class Answers:
 
     def searches(self, cell: Cell) -> Sequence[Sequence[Mapping[str, Any]]]:
         """What the searches of a cell tried, one table per run: a row per evaluation."""
+        return self._outcomes[cell]
+
+    def surveys(self, cell: Cell) -> Sequence[SurveyTable]:
+        """What the surveys of a cell counted, one entry per run."""
         return self._outcomes[cell]
 
     def together(self, *cells: Cell) -> list[Block]:
@@ -140,9 +145,10 @@ def read_answers(
     maps: Sequence[BoundMap] = (),
     trials: Sequence[BoundCell] = (),
     searches: Sequence[BoundCell] = (),
+    surveys: Sequence[BoundCell] = (),
 ) -> list[Answers]:
-    """The answers of every model of a plan, from the store, and what came of its trials and searches; maps are read when
-    looked at.
+    """The answers of every model of a plan, from the store, and what came of its trials, searches and surveys; maps are
+    read when looked at.
 
     A cell without an answer to an image that is not listed as unreadable or failed is refused.
     """
@@ -173,6 +179,9 @@ def read_answers(
             cell: [_trial_table(store, one, data, complete) for one in trials_of_model if one.cell == cell]
             for cell in _distinct_cells(trials_of_model)
         }
+        for one in (one for one in surveys if one.subject.name == model):
+            if (counts := store.survey(one.key)) is not None:
+                tables[one.cell] = [*tables.get(one.cell, ()), counts]
         classes = {on: one.classes for on, one in data.items()}
         answers.append(Answers(model, runs, blocks, classes, readers, {**tables, **tried.get(model, {})}))
     return answers

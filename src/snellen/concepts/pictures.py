@@ -1,0 +1,89 @@
+"""Pictures of units: the images that excite one most, with its mask drawn (Won et al. 2023, figure 5)."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PIL import Image
+
+from snellen.concepts.probes import Probes
+from snellen.concepts.upsampling import enlarge
+from snellen.explain.picture import outline
+from snellen.lazy_torch import torch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from torch import Tensor
+
+DRAWN = 16  # units of a layer
+SIDE = 112  # pixels of a picture's longer side
+DIM = 0.35  # what stays of the light outside the mask
+GAP = 4  # white pixels between two
+
+
+def draw_units(
+    probes: Probes, features: Callable[[Tensor], Tensor], thresholds: np.ndarray, counts: Mapping[str, np.ndarray]
+) -> dict[int, bytes]:
+    """By unit, for those that follow a concept best, its best images side by side as PNG, dark outside its mask."""
+    units = choose_units(counts, [concept.category for concept in probes.concepts])
+    wanted = {int(position) for unit in units for position in counts["positions"][unit] if position >= 0}
+    parts: dict[tuple[int, int], np.ndarray] = {}
+    for probe in probes.at(sorted(wanted)):
+        for image, position in zip(probe.images, probe.positions.tolist()):
+            values = features(image[None])[:, units]
+            masks = _masks(values, thresholds[units], image)
+            for unit, mask in zip(units, masks):
+                parts[unit, position] = _drawn(image.cpu().numpy(), mask)
+    strips = {unit: [parts.get((unit, int(position))) for position in counts["positions"][unit]] for unit in units}
+    return {unit: _strip([one for one in some if one is not None]) for unit, some in strips.items() if some}
+
+
+def choose_units(counts: Mapping[str, np.ndarray], categories: list[str]) -> list[int]:
+    """The units of the highest IoU with their best concept: of each category in turn, each concept once as long as it lasts."""
+    from snellen.measure import concept_iou, detector_units
+
+    iou = concept_iou(counts["intersect"][:, 1:], counts["activation"], counts["truth"][1:])
+    names = [str(place) for place in range(len(categories))]
+    found = detector_units(iou, names, categories, 0.0)
+    order = [int(unit) for unit in np.argsort(-found.iou, kind="stable") if found.detectors[unit]]
+    queues: dict[str, list[int]] = {}
+    first: set[int] = set()
+    again: list[int] = []
+    for unit in order:
+        place = int(found.best[unit])
+        (again if place in first else queues.setdefault(categories[place], [])).append(unit)
+        first.add(place)
+    turns = [queue[turn] for turn in range(len(order)) for queue in queues.values() if turn < len(queue)]
+    return sorted([*turns, *again][:DRAWN])
+
+
+def _masks(values: Tensor, thresholds: np.ndarray, image: Tensor) -> np.ndarray:
+    """bool [units, H, W]: where features [1, units, h, w] of an image exceed their thresholds."""
+    limits = torch.from_numpy(thresholds).to(values.device)
+    masks: np.ndarray = (enlarge(values, *image.shape[1:])[0] > limits[:, None, None]).cpu().numpy()
+    return masks
+
+
+def _drawn(image: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    """uint8 [h, w, 3]: an image uint8 [3, H, W] at the size of a picture, dark outside the mask, with its edge in white."""
+    pixels = image.transpose(1, 2, 0)
+    scale = SIDE / max(pixels.shape[:2])
+    size = max(1, round(pixels.shape[1] * scale)), max(1, round(pixels.shape[0] * scale))
+    filter = Image.Resampling.BILINEAR if scale < 1 else Image.Resampling.NEAREST
+    small = np.asarray(Image.fromarray(np.ascontiguousarray(pixels)).resize(size, filter))
+    inside = np.asarray(Image.fromarray(mask).resize(size, Image.Resampling.NEAREST))
+    light = np.where(inside[:, :, None], small, np.rint(small * DIM).astype(np.uint8))
+    return outline(light, inside)
+
+
+def _strip(pictures: list[np.ndarray]) -> bytes:
+    """Pictures of one size side by side, as PNG."""
+    gap = np.full((pictures[0].shape[0], GAP, 3), 255, np.uint8)
+    row = [part for picture in pictures for part in (gap, picture)][1:]
+    file = io.BytesIO()
+    Image.fromarray(np.concatenate(row, 1)).save(file, "PNG", optimize=True)
+    return file.getvalue()
