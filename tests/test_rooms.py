@@ -57,6 +57,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {  # file, module → why this edge may
     ("data/in9/__init__.py", "snellen.build"): "`snellen.data.in9.build` is a public name",
     ("data/phantom/__init__.py", "snellen.build.phantom"): "`snellen.data.phantom.export` is a public name",
     ("explain/__init__.py", "snellen.exam"): "`snellen.explain.explain_beside` is a public name",
+    ("explain/__init__.py", "snellen.concepts.dissect"): "`snellen.explain.dissect` is a public name",
 }
 
 

@@ -11,9 +11,8 @@ import pytest
 import torch
 from PIL import Image
 
-from snellen.audits.concepts import iou_of
 from snellen.concepts import checkpoint, dissection
-from snellen.concepts.dissection import Dissection
+from snellen.concepts.dissection import Dissection, iou_of
 from snellen.concepts.probes import Probes
 from snellen.concepts.sources import open_sources
 from snellen.concepts.thresholds import ERROR
@@ -154,10 +153,11 @@ def test_a_network_with_values_that_are_no_numbers_is_refused(world: Dataset) ->
 
 
 def test_the_best_units_are_drawn_with_their_masks(table: SurveyTable) -> None:
-    drawn = [row["picture"] for row in table.rows if row["picture"]]
+    drawn = [row["pictures"] for row in table.rows if row["pictures"]]
     assert drawn
-    with Image.open(io.BytesIO(drawn[0])) as picture:
-        assert picture.size == (5 * 112 + 4 * 4, 112)
+    assert len(drawn[0]) == 5
+    with Image.open(io.BytesIO(drawn[0][0])) as picture:
+        assert picture.size == (112, 112)
         pixels = np.asarray(picture)
     assert pixels[:, :112].mean() < 255 * 0.6
     assert (pixels == 255).all(2).any()

@@ -12,13 +12,13 @@ import numpy as np
 from snellen.audits.audit import Audit
 from snellen.audits.exam import Exam
 from snellen.audits.finding import Finding, finding
-from snellen.concepts.dissection import Dissection
-from snellen.concepts.sources import own_concepts
+from snellen.concepts.dissection import Dissection, iou_of
+from snellen.concepts.sources import default_sources
 from snellen.distort.law import expect_within
 from snellen.engine.keep.read_back import Answers
 from snellen.engine.requests.cell import Cell
 from snellen.engine.requests.survey import SurveyTable
-from snellen.measure import Estimate, accuracy, concept_iou, detector_units
+from snellen.measure import Estimate, accuracy, detector_units
 from snellen.measure.detectors import DetectorUnits
 
 AUDIT = "concepts"
@@ -49,8 +49,8 @@ class Concepts(Audit):
         self._dissection(("colours",))  # refuses what it cannot do
 
     def surveys(self, exam: Exam) -> list[Cell]:
-        default = ("data", "colours") if own_concepts(exam.facts.get("test", frozenset())) else ("colours",)
-        return [Cell(self._dissection(self.sources or default), "test", 0)]
+        sources = self.sources or default_sources(exam.facts.get("test", frozenset()))
+        return [Cell(self._dissection(sources), "test", 0)]
 
     def conclude(self, exam: Exam, answers: Answers) -> list[Finding]:
         (cell,) = self.surveys(exam)
@@ -61,7 +61,7 @@ class Concepts(Audit):
         unique = [float(sum(one.unique.values())) for one in runs]
         facts = self._facts(str(cell.distortion), tables, runs)
         counts = Estimate(float(np.mean(unique)), nan, nan, share.n)
-        words = {"cells": (exam.clean(),), "facts": facts, "better": "higher"}
+        words: dict[str, Any] = {"facts": facts, "better": "higher"}
         where = f"layer {facts['layer']}"
         return [
             finding(
@@ -87,7 +87,7 @@ class Concepts(Audit):
         table, first = tables[0], runs[0]
         categories = list(first.unique)
         best = np.argsort(-first.iou, kind="stable")
-        shown = [int(unit) for unit in best if first.detectors[unit] and table.rows[unit]["picture"] is not None]
+        shown = [int(unit) for unit in best if first.detectors[unit] and table.rows[unit]["pictures"] is not None]
         return {
             "layer": table.rows[0]["layer"] if table.rows else "",
             "request": request,
@@ -99,14 +99,6 @@ class Concepts(Audit):
             "detectors": {one: float(np.mean([run.units[one] for run in runs])) for one in categories},
             "best": [_best(unit, first, table.things) for unit in shown[:SHOWN]],
         }
-
-
-def iou_of(table: SurveyTable) -> np.ndarray:
-    """IoU [units, concepts] of what a dissection counted."""
-    intersect = np.array([row["intersect"] for row in table.rows]).reshape(
-        len(table.rows), len(table.things["concept"])
-    )
-    return concept_iou(intersect, [row["activation"] for row in table.rows], table.things["truth"])
 
 
 def mean_share(detectors: Sequence[np.ndarray]) -> Estimate:

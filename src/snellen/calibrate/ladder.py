@@ -78,11 +78,13 @@ class Ladder:
 
     def pick(self, findings: list[dict[str, Any]]) -> dict[str, Any]:
         """The one finding that is read."""
-        matches = [one for one in findings if one["name"] == self.finding and one["on"] == "test" and self._fits(one)]
+        matches = [
+            one for one in findings if one["name"] == self.finding and one["on"] in ("test", "") and self._fits(one)
+        ]
         if len(matches) != 1:
             raise ValueError(f"expected one finding '{self.finding}' with {dict(self.where)}, got {len(matches)}")
         return matches[0]
 
     def _fits(self, finding: dict[str, Any]) -> bool:
-        facts = {**finding["facts"], "distortion": finding["distortions"][0]}
+        facts = {**finding["facts"], "distortion": next(iter(finding["distortions"]), "")}
         return all(facts.get(name) == value for name, value in self.where.items())

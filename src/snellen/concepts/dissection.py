@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from snellen.concepts.checkpoint import Checkpoint
 from snellen.concepts.pictures import draw_units
@@ -20,6 +22,7 @@ from snellen.errors import UserError
 from snellen.explain.features import layer_reader
 from snellen.hashing import key_of
 from snellen.lazy_torch import torch
+from snellen.measure import concept_iou
 from snellen.notation import text_form
 
 if TYPE_CHECKING:
@@ -145,7 +148,7 @@ class _Walker:
                 "activation": int(counts["activation"][unit]),
                 "intersect": counts["intersect"][unit, 1:].tolist(),
                 "tops": [ids[position] for position in counts["positions"][unit] if position >= 0],
-                "picture": pictures.get(unit),
+                "pictures": pictures.get(unit),
                 **shared,
             }
             for unit in range(len(thresholds))
@@ -171,4 +174,9 @@ def read_features(reader: Callable[[Tensor], Tensor], images: Tensor, model: str
     return features
 
 
-SETTINGS = tuple(one.name for one in fields(Dissection))
+def iou_of(table: SurveyTable) -> np.ndarray:
+    """IoU [units, concepts] of what a dissection counted."""
+    intersect = np.array([row["intersect"] for row in table.rows]).reshape(
+        len(table.rows), len(table.things["concept"])
+    )
+    return concept_iou(intersect, [row["activation"] for row in table.rows], table.things["truth"])

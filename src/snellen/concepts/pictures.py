@@ -22,24 +22,23 @@ if TYPE_CHECKING:
 DRAWN = 16  # units of a layer
 SIDE = 112  # pixels of a picture's longer side
 DIM = 0.35  # what stays of the light outside the mask
-GAP = 4  # white pixels between two
 
 
 def draw_units(
     probes: Probes, features: Callable[[Tensor], Tensor], thresholds: np.ndarray, counts: Mapping[str, np.ndarray]
-) -> dict[int, bytes]:
-    """By unit, for those that follow a concept best, its best images side by side as PNG, dark outside its mask."""
+) -> dict[int, list[bytes]]:
+    """By unit, for those that follow a concept best, its best images as PNG, dark outside its mask."""
     units = choose_units(counts, [concept.category for concept in probes.concepts])
     wanted = {int(position) for unit in units for position in counts["positions"][unit] if position >= 0}
-    parts: dict[tuple[int, int], np.ndarray] = {}
+    parts: dict[tuple[int, int], bytes] = {}
     for probe in probes.at(sorted(wanted)):
         for image, position in zip(probe.images, probe.positions.tolist()):
             values = features(image[None])[:, units]
             masks = _masks(values, thresholds[units], image)
             for unit, mask in zip(units, masks):
                 parts[unit, position] = _drawn(image.cpu().numpy(), mask)
-    strips = {unit: [parts.get((unit, int(position))) for position in counts["positions"][unit]] for unit in units}
-    return {unit: _strip([one for one in some if one is not None]) for unit, some in strips.items() if some}
+    places = {unit: [(unit, int(position)) for position in counts["positions"][unit]] for unit in units}
+    return {unit: [parts[place] for place in some if place in parts] for unit, some in places.items()}
 
 
 def choose_units(counts: Mapping[str, np.ndarray], categories: list[str]) -> list[int]:
@@ -68,8 +67,8 @@ def _masks(values: Tensor, thresholds: np.ndarray, image: Tensor) -> np.ndarray:
     return masks
 
 
-def _drawn(image: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    """uint8 [h, w, 3]: an image uint8 [3, H, W] at the size of a picture, dark outside the mask, with its edge in white."""
+def _drawn(image: np.ndarray, mask: np.ndarray) -> bytes:
+    """A PNG: an image uint8 [3, H, W] at the size of a picture, dark outside the mask, with its edge in white."""
     pixels = image.transpose(1, 2, 0)
     scale = SIDE / max(pixels.shape[:2])
     size = max(1, round(pixels.shape[1] * scale)), max(1, round(pixels.shape[0] * scale))
@@ -77,13 +76,6 @@ def _drawn(image: np.ndarray, mask: np.ndarray) -> np.ndarray:
     small = np.asarray(Image.fromarray(np.ascontiguousarray(pixels)).resize(size, filter))
     inside = np.asarray(Image.fromarray(mask).resize(size, Image.Resampling.NEAREST))
     light = np.where(inside[:, :, None], small, np.rint(small * DIM).astype(np.uint8))
-    return outline(light, inside)
-
-
-def _strip(pictures: list[np.ndarray]) -> bytes:
-    """Pictures of one size side by side, as PNG."""
-    gap = np.full((pictures[0].shape[0], GAP, 3), 255, np.uint8)
-    row = [part for picture in pictures for part in (gap, picture)][1:]
     file = io.BytesIO()
-    Image.fromarray(np.concatenate(row, 1)).save(file, "PNG", optimize=True)
+    Image.fromarray(outline(light, inside)).save(file, "PNG")
     return file.getvalue()

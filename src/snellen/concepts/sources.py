@@ -84,9 +84,9 @@ def fingerprint_of(text: str) -> str:
     return _segmenter_card(text).fingerprint if kind == "model" else "1"
 
 
-def own_concepts(facts: frozenset[str]) -> bool:
-    """Whether a dataset with these facts can be the source `data`."""
-    return bool(facts & {"masks", "labels"})
+def default_sources(facts: frozenset[str]) -> tuple[str, ...]:
+    """The sources where none is named: colours and, where a dataset with these facts knows something, the data."""
+    return ("data", "colours") if facts & {"masks", "labels"} else ("colours",)
 
 
 def _open(text: str, data: Dataset, device: Device) -> Source:

@@ -228,7 +228,7 @@ class Store:
         """What a survey counted; None where it has not ended."""
         file = None if self.ignored else shard_file(self.folder / "surveys" / key, 0)
         things = self.things(key)
-        return None if file is None or things is None else SurveyTable(list(_rows(file)), things)
+        return None if file is None or things is None else SurveyTable(read_rows(file).to_pylist(), things)
 
     def survey_checkpoint(self, key: str) -> Path:
         """Where a survey that runs keeps its sums."""
