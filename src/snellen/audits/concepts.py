@@ -94,7 +94,7 @@ class Concepts(Audit):
             "units": len(table.rows),
             "images": table.rows[0]["images"] if table.rows else 0,
             "threshold": self.threshold,
-            "concepts": {one: table.things["category"].count(one) for one in categories},  # type: ignore[attr-defined]
+            "concepts": {one: table.things["category"].count(one) for one in categories},
             "unique": {one: float(np.mean([run.unique[one] for run in runs])) for one in categories},
             "detectors": {one: float(np.mean([run.units[one] for run in runs])) for one in categories},
             "best": [_best(unit, first, table.things) for unit in shown[:SHOWN]],
@@ -107,11 +107,11 @@ def mean_share(detectors: Sequence[np.ndarray]) -> Estimate:
     return accuracy(every)
 
 
-def _best(unit: int, found: DetectorUnits, things: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
-    place = int(found.best[unit])
+def _best(unit: int, units: DetectorUnits, things: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
+    place = int(units.best[unit])
     return {
         "unit": unit,
         "concept": things["concept"][place],
         "category": things["category"][place],
-        "iou": float(found.iou[unit]),
+        "iou": float(units.iou[unit]),
     }

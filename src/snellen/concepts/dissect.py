@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 class Dissected:
     """What the units of a layer follow.
 
-    `iou` [units, concepts] is over all pixels of all images; `found` says which units are detectors and of what; a unit's
+    `iou` [units, concepts] is over all pixels of all images; `units` says which are detectors and of what; a unit's
     mask is where it exceeds its `threshold`, `tops` are the ids of the images that excite it most.
     """
 
@@ -39,7 +39,7 @@ class Dissected:
     iou: np.ndarray
     thresholds: np.ndarray
     tops: tuple[tuple[str, ...], ...]
-    found: DetectorUnits
+    units: DetectorUnits
 
 
 def dissect(

@@ -94,6 +94,8 @@ class _Walker:
         """Both walks, from where an earlier attempt stopped, and what they came to."""
         checkpoint = Checkpoint(self.ground.checkpoint)
         walk, start, arrays = checkpoint.read()
+        if not self._fits(walk, start, arrays):
+            walk, start, arrays = 0, 0, {}
         self.ground.report(walk * len(self.ground.data) + start)
         if walk == 0:
             self._walk(0, start, arrays, checkpoint)
@@ -102,6 +104,20 @@ class _Walker:
         if not self.tally.totals[0]:
             raise UserError(f"none of the {len(self.ground.data)} images of {self.ground.data.text} can be shown")
         return self._table()
+
+    def _fits(self, walk: int, start: int, arrays: Mapping[str, Tensor]) -> bool:
+        """Whether a checkpoint is one of this dissection's."""
+        own = self._arrays(walk) if walk in (0, 1) else {}
+        alike = [
+            one.shape == arrays[name].shape and one.dtype == arrays[name].dtype
+            for name, one in own.items()
+            if name in arrays
+        ]
+        return 0 <= start <= len(self.ground.data) and len(alike) == len(own) > 0 and all(alike)
+
+    def _arrays(self, walk: int) -> dict[str, Tensor]:
+        """All that must be kept to continue a walk."""
+        return {**self.tally.arrays(), "thresholds": self.thresholds} if walk else self.histogram.arrays()
 
     def _walk(self, walk: int, start: int, arrays: Mapping[str, Tensor], checkpoint: Checkpoint) -> None:
         """One walk over the images from a position on, with what was summed before it."""
@@ -116,7 +132,7 @@ class _Walker:
                 else:
                     self.tally.add(values, self.thresholds, labels, positions)
             start += probe.taken
-            checkpoint.keep(walk, start, {**sums.arrays(), **({"thresholds": self.thresholds} if walk else {})})
+            checkpoint.keep(walk, start, self._arrays(walk))
             self.ground.report(probe.taken)
 
     def _values(self, probe: Probe) -> Iterator[tuple[Tensor, Tensor, Tensor]]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
-DRAWN = 16  # units of a layer
+MOST_UNITS = 16  # units of a layer
 SIDE = 112  # pixels of a picture's longer side
 DIM = 0.35  # what stays of the light outside the mask
 
@@ -36,7 +36,7 @@ def draw_units(
             values = features(image[None])[:, units]
             masks = _masks(values, thresholds[units], image)
             for unit, mask in zip(units, masks):
-                parts[unit, position] = _drawn(image.cpu().numpy(), mask)
+                parts[unit, position] = _picture(image.cpu().numpy(), mask)
     places = {unit: [(unit, int(position)) for position in counts["positions"][unit]] for unit in units}
     return {unit: [parts[place] for place in some if place in parts] for unit, some in places.items()}
 
@@ -47,17 +47,17 @@ def choose_units(counts: Mapping[str, np.ndarray], categories: list[str]) -> lis
 
     iou = concept_iou(counts["intersect"][:, 1:], counts["activation"], counts["truth"][1:])
     names = [str(place) for place in range(len(categories))]
-    found = detector_units(iou, names, categories, 0.0)
-    order = [int(unit) for unit in np.argsort(-found.iou, kind="stable") if found.detectors[unit]]
+    detection = detector_units(iou, names, categories, 0.0)
+    order = [int(unit) for unit in np.argsort(-detection.iou, kind="stable") if detection.detectors[unit]]
     queues: dict[str, list[int]] = {}
     first: set[int] = set()
     again: list[int] = []
     for unit in order:
-        place = int(found.best[unit])
+        place = int(detection.best[unit])
         (again if place in first else queues.setdefault(categories[place], [])).append(unit)
         first.add(place)
     turns = [queue[turn] for turn in range(len(order)) for queue in queues.values() if turn < len(queue)]
-    return sorted([*turns, *again][:DRAWN])
+    return sorted([*turns, *again][:MOST_UNITS])
 
 
 def _masks(values: Tensor, thresholds: np.ndarray, image: Tensor) -> np.ndarray:
@@ -67,7 +67,7 @@ def _masks(values: Tensor, thresholds: np.ndarray, image: Tensor) -> np.ndarray:
     return masks
 
 
-def _drawn(image: np.ndarray, mask: np.ndarray) -> bytes:
+def _picture(image: np.ndarray, mask: np.ndarray) -> bytes:
     """A PNG: an image uint8 [3, H, W] at the size of a picture, dark outside the mask, with its edge in white."""
     pixels = image.transpose(1, 2, 0)
     scale = SIDE / max(pixels.shape[:2])

@@ -40,7 +40,7 @@ class Probes:
         self.ground = ground
         self.photo_sources = [one for one in sources if isinstance(one, PhotoSource)]
         self.pixel_sources = [one for one in sources if isinstance(one, PixelSource)]
-        ordered = (*self.photo_sources, *self.pixel_sources)
+        ordered: list[Source] = [*self.photo_sources, *self.pixel_sources]
         self.concepts: tuple[Concept, ...] = tuple(concept for one in ordered for concept in one.concepts)
         self._offsets = list(accumulate([0, *(len(one.concepts) for one in ordered)]))
         self.grid = min(grid, ground.canvas.height), min(grid, ground.canvas.width)

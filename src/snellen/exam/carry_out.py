@@ -73,7 +73,12 @@ def carry_out(prepared: Prepared, progress: Progress, execution: Execution) -> R
             plan = replace(prepared, fresh=False).plan()
             ask_missing(prepared, plan, facts, progress, execution)
         everyone = read_answers(
-            store, plan.cells, prepared.inputs.data, plan.maps, plan.trials, plan.searches, plan.surveys
+            store,
+            plan.cells,
+            prepared.inputs.data,
+            plan.maps,
+            plan.trials,
+            (*plan.searches, *plan.surveys),
         )
         doubts = check(prepared, everyone, facts["preprocessing"])
         if doubts and execution.strict:

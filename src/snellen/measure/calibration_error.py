@@ -65,8 +65,8 @@ def calibration_error(
         draws = np.concatenate([error(sums).mean(1) for sums in resampled_sums(units)])
         low, high = (max(0.0, end) for end in percentiles(draws - draws.mean() + value))
     within = np.bincount(place.ravel(), minlength=bins)
-    means = [_mean_by_bin(place, one, within) for one in (sure, right)]
-    return CalibrationError(value, low, high, count, within / place.size, *means, per_run)
+    confidences, accuracies = (_mean_by_bin(place, one, within) for one in (sure, right))
+    return CalibrationError(value, low, high, count, within / place.size, confidences, accuracies, per_run)
 
 
 def _gaps(place: NDArray[np.int64], difference: NDArray[np.float64], bins: int) -> NDArray[np.float64]:

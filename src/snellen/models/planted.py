@@ -63,7 +63,8 @@ class PlantedUnits(nn.Module):
 
     def forward(self, pixels: Tensor) -> Tensor:
         levels = (pixels * 255).round().int()
-        colours: Tensor = terms_of_channels(*levels.unbind(1), torch.where)
+        red, green, blue = levels.unbind(1)
+        colours: Tensor = terms_of_channels(red, green, blue, torch.where)
         codes = torch.from_numpy(_codes(levels.permute(0, 2, 3, 1).cpu().numpy())).to(colours)
         follows = self.numbers[None, :, None, None]
         shows = (colours[:, None] == follows) | (codes[:, None] + OFFSET == follows)

@@ -17,7 +17,7 @@ from snellen.engine.keep.shard_file import read_rows
 from snellen.engine.keep.store import Store
 from snellen.engine.requests.cell import BoundCell, Cell
 from snellen.engine.requests.map import BoundMap, MapRequest
-from snellen.engine.requests.survey import SurveyTable
+from snellen.engine.requests.survey import SurveyRequest, SurveyTable
 from snellen.engine.requests.trial import Columns
 
 Searches: TypeAlias = Mapping[str, Mapping[Cell, Sequence[Sequence[Mapping[str, Any]]]]]  # model → cell → runs → rows
@@ -145,10 +145,9 @@ def read_answers(
     maps: Sequence[BoundMap] = (),
     trials: Sequence[BoundCell] = (),
     searches: Sequence[BoundCell] = (),
-    surveys: Sequence[BoundCell] = (),
 ) -> list[Answers]:
-    """The answers of every model of a plan, from the store, and what came of its trials, searches and surveys; maps are
-    read when looked at.
+    """The answers of every model of a plan, from the store, and what came of its trials and of its `searches`, which
+    includes surveys; maps are read when looked at.
 
     A cell without an answer to an image that is not listed as unreadable or failed is refused.
     """
@@ -179,7 +178,7 @@ def read_answers(
             cell: [_trial_table(store, one, data, complete) for one in trials_of_model if one.cell == cell]
             for cell in _distinct_cells(trials_of_model)
         }
-        for one in (one for one in surveys if one.subject.name == model):
+        for one in (one for one in searches if one.subject.name == model and isinstance(one.distortion, SurveyRequest)):
             if (counts := store.survey(one.key)) is not None:
                 tables[one.cell] = [*tables.get(one.cell, ()), counts]
         classes = {on: one.classes for on, one in data.items()}

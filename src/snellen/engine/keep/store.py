@@ -28,7 +28,7 @@ import numpy as np
 
 from snellen.atomic import encode_json, write_atomic
 from snellen.engine.keep.facts import read_facts, write_facts
-from snellen.engine.keep.shard_file import damaged, encode, read_rows, shard_file, shard_of, write_table
+from snellen.engine.keep.shard_file import damaged, encode, is_whole, read_rows, shard_file, shard_of, write_table
 from snellen.engine.keep.thumbnail_file import encode_thumbnail
 from snellen.engine.requests.survey import SurveyTable
 from snellen.errors import UserError
@@ -227,8 +227,13 @@ class Store:
     def survey(self, key: str) -> SurveyTable | None:
         """What a survey counted; None where it has not ended."""
         file = None if self.ignored else shard_file(self.folder / "surveys" / key, 0)
-        things = self.things(key)
-        return None if file is None or things is None else SurveyTable(read_rows(file).to_pylist(), things)
+        things = None if file is None else shard_file(self.folder / "things" / key, 0)
+        if file is None or things is None:
+            return None
+        for one in (file, things):
+            if not is_whole(one):
+                raise damaged(one)
+        return SurveyTable(read_rows(file).to_pylist(), read_rows(things).to_pydict())
 
     def survey_checkpoint(self, key: str) -> Path:
         """Where a survey that runs keeps its sums."""
