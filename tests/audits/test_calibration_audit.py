@@ -15,9 +15,8 @@ DATA = "phantom:test?size=16&n=60"
 
 
 def test_the_error_is_that_of_the_stored_answers(tmp_path: Path) -> None:
-    run = snellen.audit(
-        {"sees": "observer:texture", "guesses": "observer:guess"}, DATA, "calibration", tmp_path / "run", quiet=True
-    )
+    models = {"sees": "observer:texture", "guesses": "observer:guess"}
+    run = snellen.audit(models, DATA, "calibration", tmp_path / "run", quiet=True)
     answers = run.predictions().query("distortion == 'none()'")
     findings = {one["model"]: one for one in run.results()["findings"] if one["name"] == "calibration_error"}
     for model, own in answers.groupby("model"):

@@ -94,7 +94,9 @@ def digits(root: Path) -> None:
 
 
 def label_maps(root: Path) -> None:
-    """Images with label maps and the names of their classes."""
+    """Images with label maps and the names of their classes; label images of concepts, and a checkpoint of a survey."""
+    import torch
+
     for name in ("images", "labels"):
         (root / "pairs" / name).mkdir(parents=True, exist_ok=True)
     for number, pixels in enumerate(some_images()):

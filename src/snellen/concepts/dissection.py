@@ -107,13 +107,12 @@ class _Walker:
 
     def _fits(self, walk: int, start: int, arrays: Mapping[str, Tensor]) -> bool:
         """Whether a checkpoint is one of this dissection's."""
-        own = self._arrays(walk) if walk in (0, 1) else {}
-        alike = [
-            one.shape == arrays[name].shape and one.dtype == arrays[name].dtype
-            for name, one in own.items()
-            if name in arrays
-        ]
-        return 0 <= start <= len(self.ground.data) and len(alike) == len(own) > 0 and all(alike)
+        if walk not in (0, 1) or not 0 <= start <= len(self.ground.data):
+            return False
+        own, other = (
+            {name: (one.shape, one.dtype) for name, one in some.items()} for some in (self._arrays(walk), arrays)
+        )
+        return own == other
 
     def _arrays(self, walk: int) -> dict[str, Tensor]:
         """All that must be kept to continue a walk."""

@@ -78,6 +78,8 @@ class Probes:
         height, width = self.grid
         if not len(images):
             return torch.zeros((0, 1, height, width), dtype=torch.int16, device=images.device)
+        if source.pointwise:  # of the pixels that count alone
+            images = at_centres(images, height, width)
         numbers = at_centres(source.read(images), height, width)[:, None]
         return torch.where(numbers > 0, numbers + offset, 0).short()
 

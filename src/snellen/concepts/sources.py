@@ -46,10 +46,11 @@ class PhotoSource:
 @dataclass(frozen=True)
 class PixelSource:
     """Concepts that are seen in what the model is shown: `read` maps uint8 images [n, 3, H, W] to integers [n, h, w] on the same
-    device, the place of a concept plus 1, 0 for none."""
+    device, the place of a concept plus 1, 0 for none. One that is `pointwise` sees no more than the pixel itself."""
 
     concepts: tuple[Concept, ...]
     read: Callable[[Tensor], Tensor]
+    pointwise: bool = False
 
 
 Source = PhotoSource | PixelSource
@@ -94,7 +95,7 @@ def _open(text: str, data: Dataset, device: Device) -> Source:
     if kind == "data" and not colon:
         return _own(data)
     if kind == "colours" and not colon:
-        return PixelSource(tuple(Concept("colour", name) for name in COLOURS), name_colours)
+        return PixelSource(tuple(Concept("colour", name) for name in COLOURS), name_colours, pointwise=True)
     if kind == "labels" and place:
         return _labelled(read_label_folder(place), data)
     if kind == "model" and place:
