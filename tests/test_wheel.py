@@ -167,6 +167,7 @@ WORKS = {  # what must be in the working folder afterwards
     f"snellen sweep domains plain='plain/*.safetensors' {TESTS} --out domains --quiet": "domains/sweep.html",
     f"snellen search plain='plain/*.safetensors' --data '{SMALL}' --random 10 --evaluations 20 --images 12 --out worst"
     " --quiet": "worst/report.html",
+    f"snellen dissect plain='plain/*.safetensors' --data '{SMALL}' --concepts colours --out units --quiet": "units/report.html",
     f"snellen sweep methods plain='plain/*.safetensors' cutmix='cutmix/*.safetensors' {TESTS} --out methods"
     " --limit 24 --quiet": "methods/sweep.html",
     "snellen calibrate --quick --only square_edges --images 24 --out calibration --quiet": "calibration/calibration.html",

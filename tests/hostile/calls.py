@@ -219,6 +219,20 @@ def tuples(folder: Path) -> object:
     return fingerprint_of(stored), pool_of(stored, "merge")
 
 
+def concept_labels(folder: Path) -> object:
+    from snellen.concepts.label_folder import read_label_folder
+
+    labels = read_label_folder(str(folder))
+    labels.check([f"{number}.jpg" for number in range(6)])
+    return labels.concepts, labels.fingerprint, [str(labels.read(f"{number}.jpg")) for number in range(6)]
+
+
+def survey_checkpoint(folder: Path) -> object:
+    from snellen.concepts.checkpoint import Checkpoint
+
+    return Checkpoint(folder / "checkpoint.npz").read()
+
+
 def grid(folder: Path) -> object:
     from snellen.train.grid import read_grid
     from snellen.train.recipe import Recipe

@@ -13,6 +13,7 @@ from PIL import Image
 
 import snellen
 from snellen.build.in9 import build as build_in9
+from snellen.concepts.checkpoint import Checkpoint
 from snellen.data import Canvas, load_data
 from snellen.data.phantom import export
 from snellen.models import Card
@@ -24,7 +25,7 @@ from snellen.train.shift.tuple_set import WorstTuple, write_tuples
 
 SMALL = "size=16&object_size=0.5..0.7"
 DATA = "phantom:test?size=16&n=12"
-AUDITS = ("occlusion(areas=[0.3])", "interference([shuffle(2)])", "inside_mask", "adversarial_backgrounds")
+AUDITS = ("occlusion(areas=[0.3])", "interference([shuffle(2)])", "inside_mask", "adversarial_backgrounds", "concepts")
 PUBLISHED = "timm:resnet18.a1_in1k"
 IMAGES = 6
 ENDINGS = ("png", "jpg", "gif", "tiff", "webp", "bmp")
@@ -93,13 +94,23 @@ def digits(root: Path) -> None:
 
 
 def label_maps(root: Path) -> None:
-    """Images with label maps and the names of their classes."""
+    """Images with label maps and the names of their classes; label images of concepts, and a checkpoint of a survey."""
+    import torch
+
     for name in ("images", "labels"):
         (root / "pairs" / name).mkdir(parents=True, exist_ok=True)
     for number, pixels in enumerate(some_images()):
         Image.fromarray(pixels).save(root / "pairs" / "images" / f"{number}.png")
         Image.fromarray(pixels[..., 0] // 64).save(root / "pairs" / "labels" / f"{number}.png")
     (root / "pairs" / "labels" / "classes.txt").write_text("road\nsky\ntree\n")
+    for name in ("object", "part"):
+        (root / "concepts" / name).mkdir(parents=True, exist_ok=True)
+        for number, pixels in enumerate(some_images()):
+            Image.fromarray(pixels[..., 0] // 64).save(root / "concepts" / name / f"{number}.png")
+    rows = ["number,name,category", "1,road,object", "2,wheel,part", "3,door,part"]
+    (root / "concepts" / "concepts.csv").write_text("\n".join(rows) + "\n")
+    sums = {name: torch.arange(12).view(3, 4) for name in ("counts", "floor", "seen")}
+    Checkpoint(root / "concepts" / "checkpoint.npz").keep(1, 4, sums, now=True)
 
 
 def tables(root: Path) -> None:

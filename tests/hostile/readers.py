@@ -29,7 +29,7 @@ class Reader:
 _IMAGES = ("**/*.png", "**/*.jpg", "**/*.gif", "**/*.tiff", "**/*.webp", "**/*.bmp")
 _RUN = (
     *("run.json", "findings.json", "cells.parquet", "*/*/*.json", "thumbs/**/*.png", "settings.yaml"),
-    *(f"{table}/**/*.parquet" for table in ("samples", "shown", "answers", "maps", "trials", "things")),
+    *(f"{table}/**/*.parquet" for table in ("samples", "shown", "answers", "maps", "trials", "things", "surveys")),
 )
 _MODEL = "{corpus}/weights/net.safetensors"
 
@@ -66,6 +66,8 @@ READERS: Mapping[str, Reader] = {
     "pairs, classes": Reader(
         "pairs", ("**/*.txt",), calls.data("pairs:{0}/images,{0}/labels?ignore=3"), 0.5, names=True
     ),
+    "concepts": Reader("concepts", ("concepts.csv", "**/*.png"), calls.concept_labels, names=True),
+    "checkpoint of a survey": Reader("concepts", ("checkpoint.npz",), calls.survey_checkpoint),
     "members": Reader("lists", ("members.json",), calls.members("members.json")),
     "members, YAML": Reader("lists", ("members.yaml",), calls.members("members.yaml")),
     "members, text": Reader("lists", ("members.txt",), calls.members("members.txt")),

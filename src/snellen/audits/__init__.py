@@ -12,6 +12,8 @@ from snellen.audits.audit import Audit
 from snellen.audits.augmentation import Augmentation
 from snellen.audits.background import Background
 from snellen.audits.baseline import Baseline, Clean
+from snellen.audits.calibration import Calibration
+from snellen.audits.concepts import Concepts
 from snellen.audits.exam import Exam
 from snellen.audits.explanation import Explanation
 from snellen.audits.finding import Finding, Trust
@@ -36,6 +38,8 @@ AUDITS: dict[str, type[Audit]] = {
     "inside_mask": InsideMask,
     "explanation": Explanation,
     "shift": Shift,
+    "concepts": Concepts,
+    "calibration": Calibration,
 }
 
 
@@ -89,7 +93,9 @@ __all__ = [
     "Augmentation",
     "Background",
     "Baseline",
+    "Calibration",
     "Clean",
+    "Concepts",
     "Exam",
     "Explanation",
     "Finding",

@@ -82,6 +82,11 @@ class Audit:
         `answers.searches(cell)`."""
         return []
 
+    def surveys(self, exam: Exam) -> list[Cell]:
+        """The surveys it needs, which walk over all images and count what a model shows inside. Called for the plan;
+        `conclude` reads what they counted by `answers.surveys(cell)`."""
+        return []
+
     def follow(self, exam: Exam, searches: Searches) -> list[Cell]:
         """The cells that follow from what the searches found, such as the worst edits on all images. Called when all
         searches have ended; every model is asked them."""

@@ -103,6 +103,17 @@ LADDERS: dict[str, Ladder] = {
         moves="down",
         truth=lambda x: 1 - x,
     ),
+    "concept_units": Ladder(
+        title="Dissection and planted units",
+        planted="share of units that follow a concept",
+        says="A share x of 20 units follows a colour, a material or a scene each, the others nothing: x of them detect.",
+        model="python:snellen.models.planted:concept_units@{x}",
+        data=TEST,
+        audits="concepts(layer=units)",
+        finding="detector_share",
+        moves="up",
+        truth=lambda x: x,
+    ),
     **PAINT_LADDERS,
     "patches": Ladder(
         title="Shuffling and large patches",

@@ -16,6 +16,7 @@ from snellen.cli.audit import audit
 from snellen.cli.build import build
 from snellen.cli.calibrate import calibrate
 from snellen.cli.demo import demo
+from snellen.cli.dissect import dissect
 from snellen.cli.doctor import doctor
 from snellen.cli.explain import explain
 from snellen.cli.list import list_
@@ -44,6 +45,13 @@ COMMANDS: dict[str, tuple[Callable[..., None], tuple[str, ...]]] = {
         (
             "snellen explain timm:resnet18.a1_in1k photo.jpg --layer -2",
             "snellen explain original='a/*.safetensors' mixed='b/*.safetensors' --data phantom:test --limit 64 --out explained",
+        ),
+    ),
+    "dissect": (
+        dissect,
+        (
+            "snellen dissect timm:resnet18.a1_in1k --data coco:instances.json?images=photos --layer layer4",
+            "snellen dissect python:snellen.models.planted:concept_units@0.5 --data 'phantom:test?size=32&n=200' --out planted",
         ),
     ),
     "list": (list_, ("snellen list distortions",)),

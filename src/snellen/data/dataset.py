@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from snellen.data.concept_maps import ConceptMaps
 from snellen.data.keys import sample_keys
 from snellen.errors import UserError
 from snellen.hashing import checksum, key_of
@@ -90,7 +91,8 @@ class Dataset:
 
     `size` is (height, width) where all images share one, and `read_together` then reads many at once without a loop
     over photos; `tree` maps a class or node to its parent; `facts` names what is known beyond the pixels (masks, boxes);
-    `chunk` is how many images are best read at once. Both readers may be called from several threads.
+    `chunk` is how many images are best read at once. `concepts` are what their pixels show, where the data know that. All
+    readers may be called from several threads.
     """
 
     text: str
@@ -103,6 +105,7 @@ class Dataset:
     chunk: int = 8
     facts: frozenset[str] = frozenset()
     read_together: Callable[[Sequence[int]], Photos] | None = None
+    concepts: ConceptMaps | None = None
 
     def __len__(self) -> int:
         return len(self.samples)
@@ -118,6 +121,7 @@ class Dataset:
             read=lambda positions: read([int(rows[p]) for p in positions]),
             read_together=None if together is None else lambda positions: together([int(rows[p]) for p in positions]),
             fingerprint=fingerprint,
+            concepts=None if self.concepts is None else self.concepts.at(rows),
         )
 
 

@@ -19,11 +19,10 @@ from snellen.data.class_names import read_names
 from snellen.data.dataset import IGNORED, Dataset, Photo, Samples, Unreadable, filter_rows
 from snellen.data.decode import decode_file
 from snellen.data.folder import EXTENSIONS
+from snellen.data.label_image import label_numbers
 from snellen.data.names import different, storable
 from snellen.errors import UserError
 from snellen.files import expand_home
-from snellen.files.picture import open_image, read_image
-from snellen.files.plain import NotRead
 from snellen.files.tree import files_below, size_and_time
 from snellen.hashing import key_of
 
@@ -119,7 +118,7 @@ def _count(maps: Sequence[Path], ignore: frozenset[int], text: str) -> tuple[str
 
 
 def _highest(file: Path, ignore: frozenset[int]) -> int:
-    values = _values(file)
+    values = label_numbers(file)
     if isinstance(values, Unreadable):
         return -1
     return max((int(value) for value in np.unique(values) if int(value) not in ignore), default=-1)
@@ -127,7 +126,7 @@ def _highest(file: Path, ignore: frozenset[int]) -> int:
 
 def _with_map(photo: Photo | Unreadable, file: Path, classes: int, ignore: frozenset[int]) -> Photo | Unreadable:
     """The photo with its label map, or why there is none."""
-    values = photo if isinstance(photo, Unreadable) else _values(file)
+    values = photo if isinstance(photo, Unreadable) else label_numbers(file)
     if isinstance(photo, Unreadable) or isinstance(values, Unreadable):
         return values  # type: ignore[return-value]
     if values.shape != photo.image.shape[:2]:
@@ -141,20 +140,3 @@ def _with_map(photo: Photo | Unreadable, file: Path, classes: int, ignore: froze
             f"?ignore={values[wrong][0]} if it does not count"
         )
     return replace(photo, maps={"labels": np.where(counted, values, IGNORED).astype(np.int16)})
-
-
-def _values(file: Path) -> np.ndarray | Unreadable:
-    """Whole numbers [H, W]: the grey levels or palette places of an image file."""
-    try:
-        with open_image(read_image(file, "label map")) as image:
-            values = np.asarray(image)
-    except NotRead as error:
-        return Unreadable(f"its label map {storable(file.name)} cannot be read: {error.reason}")
-    except UserError as error:
-        return Unreadable(f"its label map {storable(file.name)}: {error}")
-    if values.ndim != 2 or values.dtype.kind not in "biu":
-        sort = f"{values.shape[-1]} channels" if values.ndim == 3 else f"{values.dtype} pixels"
-        return Unreadable(
-            f"its label map {storable(file.name)} has {sort}; expected one of whole numbers (grey or palette)"
-        )
-    return values.astype(np.int64)

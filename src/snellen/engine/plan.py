@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from snellen.data.dataset import Dataset
 from snellen.engine.inputs import Inputs
 from snellen.engine.keep.store import Present, Store
-from snellen.engine.plan_checks import check_maps, check_needs, check_recorded, check_size, check_trials
+from snellen.engine.plan_checks import check_layers, check_maps, check_needs, check_recorded, check_size, check_trials
 from snellen.engine.requests.cell import BoundCell, Cell, bind_cell, canvas_for
 from snellen.engine.requests.map import BoundMap, MapRequest, bind_map
 from snellen.engine.settings import Settings
@@ -42,8 +42,8 @@ class Pass:
 
 @dataclass(frozen=True)
 class Plan:
-    """All cells and maps a run needs (equal ones merged) and the passes that are left to do; its trials and searches,
-    and those that have not ended.
+    """All cells and maps a run needs (equal ones merged) and the passes that are left to do; its trials, searches and
+    surveys, and those that have not ended.
 
     `maps` are those that were asked for; those that only a distortion needs are known to its cells.
     """
@@ -58,6 +58,8 @@ class Plan:
     open_trials: tuple[BoundCell, ...] = ()
     searches: tuple[BoundCell, ...] = ()
     open_searches: tuple[BoundCell, ...] = ()
+    surveys: tuple[BoundCell, ...] = ()
+    open_surveys: tuple[BoundCell, ...] = ()
 
     @property
     def every_map(self) -> dict[str, BoundMap]:
@@ -80,12 +82,13 @@ class Plan:
 
 @dataclass(frozen=True)
 class Requests:
-    """What audits ask for: cells, maps, and trials and searches, which stand in place of a cell's distortion."""
+    """What audits ask for: cells, maps, and trials, searches and surveys, which stand in place of a cell's distortion."""
 
     cells: Sequence[Cell] = ()
     maps: Sequence[MapRequest] = ()
     trials: Sequence[Cell] = ()
     searches: Sequence[Cell] = ()
+    surveys: Sequence[Cell] = ()
 
 
 def make_plan(inputs: Inputs, requests: Requests, store: Store) -> Plan:
@@ -95,6 +98,7 @@ def make_plan(inputs: Inputs, requests: Requests, store: Store) -> Plan:
     cells = {(one.subject.name, one.subject.run, one.key): one for one in every_cell}
     trials = [one for cell in dict.fromkeys(requests.trials) for one in _bind(cell, inputs)]
     searches = [one for cell in dict.fromkeys(requests.searches) for one in _bind(cell, inputs)]
+    surveys = [one for cell in dict.fromkeys(requests.surveys) for one in _bind_survey(cell, inputs)]
     check_trials([*trials, *searches])
     maps = {one.key: one for request in requests.maps for one in _bind_map(request, inputs)}
     canvases = [canvas_for(subject, one) for subject in inputs.subjects for one in data.values()]
@@ -118,6 +122,8 @@ def make_plan(inputs: Inputs, requests: Requests, store: Store) -> Plan:
         open_trials=open_trials,
         searches=tuple(searches),
         open_searches=tuple(one for one in searches if store.search(one.key) is None),
+        surveys=tuple(surveys),
+        open_surveys=tuple(one for one in surveys if store.survey(one.key) is None),
     )
 
 
@@ -131,6 +137,13 @@ def _bind(cell: Cell, inputs: Inputs) -> list[BoundCell]:
         bind_cell(cell, subject, data, inputs.labels[subject.name, subject.run, cell.on], inputs.settings, pools)
         for subject in inputs.subjects
     ]
+
+
+def _bind_survey(cell: Cell, inputs: Inputs) -> list[BoundCell]:
+    """A survey as put to every run, which must be a network that one can look into."""
+    check_layers(str(cell.distortion), inputs.subjects)
+    cell.as_survey.check(inputs.data[cell.on])
+    return _bind(cell, inputs)
 
 
 def _bind_map(request: MapRequest, inputs: Inputs) -> Iterator[BoundMap]:

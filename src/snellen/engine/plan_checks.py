@@ -68,6 +68,16 @@ def check_maps(method: str, request: str, subjects: Sequence[Subject], advice: s
             raise UserError(f"{request} needs maps, and '{subject.name}' holds only recorded answers; {advice}")
 
 
+def check_layers(request: str, subjects: Sequence[Subject]) -> None:
+    """Refuse a request that looks into models which are no torch networks."""
+    for subject in subjects:
+        if not subject.card.gradients:
+            raise UserError(
+                f"{request} looks into the layers of a torch network, which '{subject.name}' is not; leave out that audit, or "
+                "the model"
+            )
+
+
 def check_trials(trials: Iterable[BoundCell]) -> None:
     """Refuse trials of models that cannot be shown new images."""
     for one in trials:

@@ -72,7 +72,14 @@ def carry_out(prepared: Prepared, progress: Progress, execution: Execution) -> R
         if plan.open_searches:  # now it is known what follows from them
             plan = replace(prepared, fresh=False).plan()
             ask_missing(prepared, plan, facts, progress, execution)
-        everyone = read_answers(store, plan.cells, prepared.inputs.data, plan.maps, plan.trials, plan.searches)
+        everyone = read_answers(
+            store,
+            plan.cells,
+            prepared.inputs.data,
+            plan.maps,
+            plan.trials,
+            (*plan.searches, *plan.surveys),
+        )
         doubts = check(prepared, everyone, facts["preprocessing"])
         if doubts and execution.strict:
             raise UserError(f"nothing was concluded: {refusal(doubts)}")
@@ -93,27 +100,29 @@ def ask_missing(
 ) -> None:
     """Ask what the store lacks and store it; the batch size that a resumed run should use goes into the run's facts."""
     from snellen.engine.ask.searches import run_searches
+    from snellen.engine.ask.surveys import run_surveys
     from snellen.engine.ask.trials import run_trials
 
     store, data = Store(prepared.folder), prepared.inputs.data
-    if plan.passes or plan.open_trials or plan.open_searches or not store.files("cells"):
+    here = plan.open_trials or plan.open_searches or plan.open_surveys  # what runs on this machine
+    if plan.passes or here or not store.files("cells"):
         facts["engine"] = "local" if execution.cluster is None else "ray"
         store.write_facts(facts)
-        everything = (*plan.cells, *plan.trials, *plan.searches)
+        everything = (*plan.cells, *plan.trials, *plan.searches, *plan.surveys)
         store.add_cells(one.row(data[one.cell.on], plan.settings.precision) for one in everything)
     for key, request in plan.every_map.items():
         store.begin_map(key, request.row())
     try:
         if plan.passes:
             facts["settings"]["batch_size"] = _run_passes(prepared, plan, store, progress, execution)
-        if execution.cluster is not None and (plan.open_trials or plan.open_searches):
-            progress.note(
-                "trials and searches, whose questions depend on answers, run on this machine, not on the cluster"
-            )
+        if execution.cluster is not None and here:
+            progress.note("trials, searches and surveys run on this machine, not on the cluster")
         if plan.open_trials:
             facts["settings"]["batch_size"] = _watched(run_trials, prepared, plan, progress, execution)
         if plan.open_searches:
             _watched(run_searches, prepared, plan, progress, execution)
+        if plan.open_surveys:
+            _watched(run_surveys, prepared, plan, progress, execution)
         check_failures(store, (*plan.cells, *plan.maps), data)
     except TooManyFailures:
         discard_failures(store)
@@ -135,7 +144,7 @@ def _run_passes(prepared: Prepared, plan: Plan, store: Store, progress: Progress
 
 
 def _watched(work: Callable[..., R], prepared: Prepared, plan: Plan, progress: Progress, execution: Execution) -> R:
-    """Trials or searches that are missing, carried out on this machine, where no batch may take longer than a shard."""
+    """Trials, searches or surveys that are missing, carried out on this machine, where no batch may take longer than a shard."""
     store, pools = Store(prepared.folder), prepared.inputs.pools
     if execution.shard_timeout is None:
         return work(plan, store, progress, pools)

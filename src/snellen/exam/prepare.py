@@ -14,15 +14,13 @@ from snellen.data import Dataset, limited, load_data
 from snellen.data.occluders import Occluders, read_occluders
 from snellen.data.subset import read_ids
 from snellen.data.variants import stored_variants
-from snellen.distort import Distortion
+from snellen.distort.stimulus import Stimulus
 from snellen.engine import Inputs, Plan, Pools, Requests, Settings, Store, make_plan
 from snellen.engine.ask.watchdog import watch
 from snellen.engine.keep.read_back import read_searches
 from snellen.engine.keep.run_json import check_same, resume_settings
 from snellen.engine.requests.cell import Cell, canvas_for
 from snellen.engine.requests.map import MapRequest
-from snellen.engine.requests.search import SearchRequest
-from snellen.engine.requests.trial import Trial
 from snellen.errors import UserError
 from snellen.exam.folder import check_folder
 from snellen.exam.request import AuditRequest, ModelLike, Named, OccludersLike
@@ -52,13 +50,14 @@ class Prepared:
         maps = [request for one in self.audits for request in one.maps(self.exam)]
         trials = [trial for one in self.audits for trial in one.trials(self.exam)]
         searches = [search for one in self.audits for search in one.searches(self.exam)]
+        surveys = [survey for one in self.audits for survey in one.surveys(self.exam)]
         store = Store(self.folder, ignored=self.fresh)
-        plan = make_plan(self.inputs, Requests(cells, maps, trials, searches), store)
+        plan = make_plan(self.inputs, Requests(cells, maps, trials, searches, surveys), store)
         if not plan.searches or plan.open_searches:
             return plan
         results = read_searches(store, plan.searches)
         cells += [cell for one in self.audits for cell in one.follow(self.exam, results)]
-        return make_plan(self.inputs, Requests(cells, maps, trials, searches), store)
+        return make_plan(self.inputs, Requests(cells, maps, trials, searches, surveys), store)
 
     def as_it_is_now(self) -> Prepared:
         """The same, prepared again where the folder's run.json is no longer the one that was compared with; under the
@@ -169,7 +168,7 @@ def _lists(
     return {(on, file): read_ids(data[on], file, limited) for on, file in pairs if on in data}
 
 
-def _distortions(audits: Sequence[Audit], exam: Exam) -> list[Distortion | Trial | SearchRequest]:
+def _distortions(audits: Sequence[Audit], exam: Exam) -> list[Stimulus]:
     """Every distortion, trial and search that the audits need."""
     requests: list[Cell | MapRequest] = []
     for one in audits:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -101,6 +101,11 @@ class AuditRequest(Request):
     def conditions(self) -> list[Condition]:
         """What `require` demands of the findings."""
         return [parse_condition(text) for text in self.require]
+
+    def with_audit(self, audit: str) -> AuditRequest:
+        """The plain request that also carries out this audit, given as text, which settings.yaml keeps."""
+        settings = {one.name: getattr(self, one.name) for one in fields(AuditRequest)}
+        return AuditRequest(**{**settings, "audits": (*(self.audits or ()), audit)})
 
 
 def _flatten(models: tuple[ModelLike, ...]) -> Iterator[ModelLike]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from snellen.engine.requests.map import MapRequest
 
 TABLES = ("cells", "samples", "shown", "answers")
-EXTRA = ("trials", "searches")  # few audits have them
+EXTRA = ("trials", "searches", "surveys")  # few audits have them
 
 
 class Run(RunFolder):
@@ -89,8 +89,8 @@ class Run(RunFolder):
         return dict(facts["models"][model][name])
 
     def sql(self, query: str) -> pd.DataFrame:
-        """The result of an SQL query over the tables cells, samples, shown and answers, and trials and searches where there are
-        any.
+        """The result of an SQL query over the tables cells, samples, shown and answers, and trials, searches and surveys where
+        there are any.
 
         It may read these tables and nothing else of this machine, and change nothing.
         """

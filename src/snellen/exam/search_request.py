@@ -41,8 +41,4 @@ class EditSearchRequest(AuditRequest):
         own = {one.name for one in fields(AuditRequest)}
         names = [one.name for one in fields(self) if one.name not in own | {"protocol", "scale"}]
         chosen = {name: value for name in names if (value := getattr(self, name)) is not None}
-        search = published_shift(self.protocol, self.scale, **chosen)
-        settings = {name: getattr(self, name) for name in own}
-        return AuditRequest(
-            **{**settings, "audits": (*(self.audits or ()), str(search))}
-        )  # as text: settings.yaml keeps it
+        return self.with_audit(str(published_shift(self.protocol, self.scale, **chosen)))

@@ -8,11 +8,15 @@ from snellen.explain.gradcam import gradcam
 from snellen.explain.overlay import overlay
 from snellen.explain.picture import Explanation, explain_images
 
-__all__ = ["Beside", "Explanation", "explain_beside", "explain_images", "gradcam", "overlay"]
+__all__ = ["Beside", "Explanation", "dissect", "explain_beside", "explain_images", "gradcam", "overlay"]
 
 
 def __getattr__(name: str) -> Any:
-    """`explain_beside` and `Beside`, which users find here; they run an audit, so they live behind all that it needs."""
+    """`dissect`, `explain_beside` and `Beside`, which users find here; they live behind all that an audit needs."""
+    if name == "dissect":
+        from snellen.concepts.dissect import dissect
+
+        return dissect
     if name in ("Beside", "explain_beside"):
         from snellen.exam import side_by_side
 

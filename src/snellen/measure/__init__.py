@@ -7,7 +7,9 @@ from snellen.measure.background_attack import AttackSuccess, attack_success
 from snellen.measure.background_progress import Trend, trend
 from snellen.measure.background_scale import BySize, ScaleLeakage, SizeBin, accuracy_by_size, scale_leakage
 from snellen.measure.bootstrap import bootstrap_interval, paired_difference
+from snellen.measure.calibration_error import CalibrationError, calibration_error
 from snellen.measure.compare import Comparison, compare, holm
+from snellen.measure.detectors import DetectorUnits, concept_iou, detector_units
 from snellen.measure.direction import Direction, direction
 from snellen.measure.energy import EnergyGain, energy_gain, energy_pointing_game, gain_ratio, pointing_game
 from snellen.measure.estimate import Estimate
@@ -34,10 +36,12 @@ __all__ = [
     "CATEGORIES",
     "AttackSuccess",
     "BySize",
+    "CalibrationError",
     "Categories",
     "Chance",
     "Comparison",
     "Covered",
+    "DetectorUnits",
     "Direction",
     "EnergyGain",
     "Estimate",
@@ -60,8 +64,11 @@ __all__ = [
     "background_categories",
     "bg_gap",
     "bootstrap_interval",
+    "calibration_error",
     "chance_of",
     "compare",
+    "concept_iou",
+    "detector_units",
     "direction",
     "diversity",
     "effective_heat_ratio",

@@ -8,12 +8,15 @@ from typing import ClassVar
 
 import numpy as np
 
+from snellen.data.concept_maps import Concept, ConceptMaps
 from snellen.data.dataset import Dataset, Photos, Samples
 from snellen.data.phantom.dials import Dials
 from snellen.data.phantom.draw_list import Recipe, recipe
 from snellen.data.phantom.listing import columns
 from snellen.data.phantom.paint import PaintedImages, paint
-from snellen.data.phantom.shapes import SHAPES, class_tree
+from snellen.data.phantom.scenes import SCENES
+from snellen.data.phantom.shapes import PARTS, SHAPES, class_tree
+from snellen.data.phantom.textures import TEXTURES
 from snellen.data.phantom.truth import Truth, truth
 from snellen.errors import UserError
 from snellen.hashing import key_of, pixel_checksums
@@ -94,4 +97,18 @@ class World(Dials):
             tree=class_tree(),
             chunk=64,
             facts=frozenset({"masks", "boxes"}),
+            concepts=self.concepts(),
         )
+
+    def concepts(self) -> ConceptMaps:
+        """What its pixels show: objects, their parts, and the materials of things, or the scene behind them."""
+        names = [("object", name) for name in SHAPES] + [("part", name) for name in PARTS]
+        names += [("material", name) for name in TEXTURES] + [("scene", name) for name in SCENES]
+        offsets = np.cumsum([0, len(SHAPES), len(PARTS)])
+
+        def read(positions: Sequence[int]) -> np.ndarray:
+            truth = self.truth(positions)
+            maps = np.stack([truth.object, truth.part, truth.material], 1).astype(np.int16)
+            return np.where(maps > 0, maps + offsets[:, None, None], 0).astype(np.int16)
+
+        return ConceptMaps(tuple(Concept(*name) for name in names), 3, read)

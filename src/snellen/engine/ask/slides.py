@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,12 +16,15 @@ from snellen.lazy_torch import torch
 if TYPE_CHECKING:
     from torch import Tensor
 
+AHEAD = 2  # shards that are decoded before they are asked for
+
 
 @dataclass(frozen=True)
 class Slides:
     """One shard: uint8 [n, 3, H, W] per canvas; an unreadable image is black there and has its reason in `errors`.
 
     `keys` are the sample keys that random draws start from. `label_maps` are int32 [n, H, W]: class + 1, and 0 for no label.
+    `maps` are further ones that were asked for, int16 [n, maps, H, W].
     """
 
     positions: range
@@ -33,6 +36,8 @@ class Slides:
     checksums: list[str]
     sizes: list[tuple[int, int]]
     errors: list[str]
+    maps: dict[Canvas, Tensor] = field(default_factory=dict)
+    map_names: Sequence[str] = ()
 
 
 def slides(
@@ -40,20 +45,21 @@ def slides(
     shards: Sequence[range],
     canvases: Sequence[Canvas],
     threads: int,
-    ahead: int = 2,
     pinned: bool = False,
+    map_names: Sequence[str] = (),
 ) -> Generator[Slides]:
-    """The slides of each shard in turn; decoding runs `ahead` shards in front, in a pool of threads.
+    """The slides of each shard in turn; decoding runs AHEAD shards in front, in a pool of threads.
 
-    `pinned` puts the images into memory from which a GPU copies without waiting.
+    `pinned` puts the images into memory from which a GPU copies without waiting; `map_names` are maps of the photos that are
+    wanted beside their masks.
     """
     pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="decode")
     waiting: list[tuple[Slides, list[Future[None]]]] = []
     upcoming = iter(shards)
     try:
         while True:
-            while len(waiting) < ahead and (shard := next(upcoming, None)) is not None:
-                blank = _blank(data, shard, canvases, pinned)
+            while len(waiting) < AHEAD and (shard := next(upcoming, None)) is not None:
+                blank = _blank(data, shard, canvases, pinned, map_names)
                 starts = range(0, len(shard), data.chunk)
                 waiting.append((blank, [pool.submit(_fill, data, blank, start) for start in starts]))
             if not waiting:
@@ -66,13 +72,14 @@ def slides(
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _blank(data: Dataset, shard: range, canvases: Sequence[Canvas], pinned: bool) -> Slides:
+def _blank(data: Dataset, shard: range, canvases: Sequence[Canvas], pinned: bool, map_names: Sequence[str]) -> Slides:
     """Empty slides, into which the threads of the pool write their parts."""
     count = len(shard)
     images = {c: torch.zeros((count, 3, c.height, c.width), dtype=torch.uint8, pin_memory=pinned) for c in canvases}
     masked = canvases if "masks" in data.facts else ()
     boxed = canvases if "boxes" in data.facts else ()
     labelled = canvases if "labels" in data.facts else ()
+    mapped = canvases if map_names else ()
     return Slides(
         shard,
         data.samples.keys[shard.start : shard.stop],
@@ -83,6 +90,8 @@ def _blank(data: Dataset, shard: range, canvases: Sequence[Canvas], pinned: bool
         [""] * count,
         [(0, 0)] * count,
         [""] * count,
+        {c: torch.zeros((count, len(map_names), c.height, c.width), dtype=torch.int16) for c in mapped},
+        map_names,
     )
 
 
@@ -103,6 +112,9 @@ def _fill_together(photos: Photos, slides: Slides, start: int) -> None:
         pixels.numpy()[rows] = photos.images.transpose(0, 3, 1, 2)
     for masks in slides.masks.values():
         masks.numpy()[rows] = photos.maps["mask"]
+    for maps in slides.maps.values():
+        for number, name in enumerate(slides.map_names):
+            maps.numpy()[rows, number] = photos.maps[name]
     for boxes in slides.boxes.values():
         if photos.boxes is not None:
             boxes[rows] = photos.boxes
@@ -125,6 +137,8 @@ def _fill_one(photo: Photo | Unreadable, slides: Slides, row: int) -> None:
             pixels.numpy()[row] = rendering.image
             if canvas in slides.masks:
                 slides.masks[canvas].numpy()[row] = rendering.maps["mask"]
+            for number, name in enumerate(slides.map_names):
+                slides.maps[canvas].numpy()[row, number] = rendering.maps[name]
             if canvas in slides.boxes and rendering.boxes is not None:
                 slides.boxes[canvas][row] = rendering.boxes
             if canvas in slides.label_maps and "labels" in rendering.maps:

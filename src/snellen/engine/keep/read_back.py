@@ -16,6 +16,7 @@ from snellen.engine.keep.store import Store
 from snellen.engine.keep.stored_parts import read_counts, stored_parts
 from snellen.engine.requests.cell import BoundCell, Cell
 from snellen.engine.requests.map import BoundMap, MapRequest
+from snellen.engine.requests.survey import SurveyRequest, SurveyTable
 from snellen.engine.requests.trial import Columns
 
 Searches: TypeAlias = Mapping[str, Mapping[Cell, Sequence[Sequence[Mapping[str, Any]]]]]  # model → cell → runs → rows
@@ -74,7 +75,7 @@ class Answers:
     ) -> None:
         self.model, self.runs, self._blocks, self.classes = model, list(runs), dict(blocks), classes
         self._maps = maps or {}  # one reader per run
-        self._outcomes = dict(outcomes or {})  # of trials and searches, one entry per run
+        self._outcomes = dict(outcomes or {})  # of trials, searches and surveys, one entry per run
         self._known: dict[Any, Any] = {}
 
     def once(self, name: Any, compute: Callable[[], Any]) -> Any:
@@ -96,6 +97,10 @@ class Answers:
 
     def searches(self, cell: Cell) -> Sequence[Sequence[Mapping[str, Any]]]:
         """What the searches of a cell tried, one table per run: a row per evaluation."""
+        return self._outcomes[cell]
+
+    def surveys(self, cell: Cell) -> Sequence[SurveyTable]:
+        """What the surveys of a cell counted, one entry per run."""
         return self._outcomes[cell]
 
     def together(self, *cells: Cell) -> list[Block]:
@@ -148,8 +153,8 @@ def read_answers(
     trials: Sequence[BoundCell] = (),
     searches: Sequence[BoundCell] = (),
 ) -> list[Answers]:
-    """The answers of every model of a plan, from the store, and what came of its trials and searches; maps are read when
-    looked at.
+    """The answers of every model of a plan, from the store, and what came of its trials and of its `searches`, which
+    includes surveys; maps are read when looked at.
 
     A cell without an answer to an image that is not listed as unreadable or failed is refused.
     """
@@ -183,6 +188,9 @@ def read_answers(
             cell: [_trial_table(store, one, data, complete) for one in trials_of_model if one.cell == cell]
             for cell in _distinct_cells(trials_of_model)
         }
+        for one in (one for one in searches if one.subject.name == model and isinstance(one.distortion, SurveyRequest)):
+            if (survey := store.survey(one.key)) is not None:
+                tables[one.cell] = [*tables.get(one.cell, ()), survey]
         classes = {on: one.classes for on, one in data.items()}
         answers.append(Answers(model, runs, blocks, classes, readers, {**tables, **tried.get(model, {})}))
     return answers

@@ -18,6 +18,7 @@ _AGAIN = {  # what becomes of a file that is lost, by its table; all others are 
     "maps": "it is made again",
     "things": "it is made again",
     "searches": "the search is made again",
+    "surveys": "the survey is made again",
     "thumbs": "it is drawn again where its distortion can be",
 }
 _ASK_AGAIN = "its images are asked again"

@@ -41,6 +41,7 @@ TYPES: dict[str, dict[str, str]] = {  # table → column → what it holds; othe
     "maps": {"sample": "text", "height": "int", "width": "int", "map": "bytes"},
     "trials": {"cell": "text", "sample": "text", "asked": "int", "error": "text"},
     "searches": {"cell": "text", "evaluation": "int", "edits": "text", "value": "float"},
+    "surveys": {"cell": "text", "unit": "int", "activation": "int", "threshold": "float"},
 }
 FILLED: dict[str, tuple[str, ...]] = {  # table → columns that every file has, without an empty cell
     "answers": ("cell", "sample", "pred", "raw"),
@@ -49,6 +50,7 @@ FILLED: dict[str, tuple[str, ...]] = {  # table → columns that every file has,
     "shown": ("shown", "sample"),
     "trials": ("cell", "sample", "asked", "error"),
     "searches": ("cell", "evaluation", "edits"),
+    "surveys": ("cell", "unit"),
 }
 
 

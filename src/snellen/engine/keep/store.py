@@ -10,6 +10,7 @@
     trials/<cell>/<part>-<sum>.parquet    sample → what came of its trial, in the order they ended; asked, error
     things/<cell>/000000-<sum>.parquet    what the columns of its trials speak of
     searches/<cell>/000000-<sum>.parquet  evaluation → edits, value; journal.jsonl beside it while it runs
+    surveys/<cell>/000000-<sum>.parquet   what was counted of each unit; checkpoint.npz beside it while it runs
     thumbs/<shown>/<position>.png         up to 24 small pictures per distortion
     thumbs/<cell>/<position>.png          the same of what a segmentation or detection model answered
     thumbs/<truth>/<position>.png         and of the label maps (`truth_key`)
@@ -29,8 +30,9 @@ import numpy as np
 
 from snellen.atomic import encode_json, write_atomic
 from snellen.engine.keep.facts import read_facts, write_facts
-from snellen.engine.keep.shard_file import damaged, encode, read_rows, shard_file, shard_of, write_table
+from snellen.engine.keep.shard_file import damaged, encode, is_whole, read_rows, shard_file, shard_of, write_table
 from snellen.engine.keep.thumbnail_file import encode_thumbnail
+from snellen.engine.requests.survey import SurveyTable
 from snellen.errors import UserError
 from snellen.files import read_bytes, read_json
 from snellen.hashing import checksum, key_of
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 # The folders of tables, each with folders of its own.
-FOLDERS = ("samples", "shown", "answers", "maps", "trials", "things", "searches", "thumbs")
+FOLDERS = ("samples", "shown", "answers", "maps", "trials", "things", "searches", "surveys", "thumbs")
 CELLS = "cells.parquet"
 _SUM = b"checksum"  # of the rows, in the header of cells.parquet
 
@@ -219,6 +221,25 @@ class Store:
     def journal(self, key: str) -> Path:
         """Where a search that runs keeps what it has tried."""
         return self.folder / "searches" / key / "journal.jsonl"
+
+    def add_survey(self, key: str, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Keep what a survey counted; what its lists speak of must be there already."""
+        write_table(self.folder / "surveys" / key, 0, _columns([{"cell": key, **row} for row in rows]))
+
+    def survey(self, key: str) -> SurveyTable | None:
+        """What a survey counted; None where it has not ended."""
+        file = None if self.ignored else shard_file(self.folder / "surveys" / key, 0)
+        things = None if file is None else shard_file(self.folder / "things" / key, 0)
+        if file is None or things is None:
+            return None
+        for one in (file, things):
+            if not is_whole(one):
+                raise damaged(one)
+        return SurveyTable(read_rows(file).to_pylist(), read_rows(things).to_pydict())
+
+    def survey_checkpoint(self, key: str) -> Path:
+        """Where a survey that runs keeps its sums."""
+        return self.folder / "surveys" / key / "checkpoint.npz"
 
     # -- tables -----------------------------------------------------------------------------------------------------
 

@@ -1,1 +1,1 @@
-"""The four kinds of request: cells, maps, trials and searches."""
+"""The five kinds of request: cells, maps, trials, searches and surveys."""

@@ -12,6 +12,7 @@ from snellen.data.sizes import some_sizes
 from snellen.distort import Distortion, saliency_of
 from snellen.engine.requests.map import BoundMap, MapRequest, bind_map
 from snellen.engine.requests.search import SearchRequest
+from snellen.engine.requests.survey import SurveyRequest
 from snellen.engine.requests.trial import Trial
 from snellen.engine.settings import Settings
 from snellen.errors import UserError
@@ -24,10 +25,11 @@ from snellen.models.subject import Subject
 class Cell:
     """One question to every model: a distortion of one of the datasets (`on`: test, train …) under a seed.
 
-    A trial or a search, whose questions depend on answers, stands in the distortion's place.
+    A trial or a search, whose questions depend on answers, or a survey, which looks into the model, stands in the distortion's
+    place.
     """
 
-    distortion: Distortion | Trial | SearchRequest
+    distortion: Distortion | Trial | SearchRequest | SurveyRequest
     on: str = "test"
     seed: int = 0
 
@@ -52,6 +54,13 @@ class Cell:
             raise ValueError(f"expected a cell with a search, got {self.distortion}")
         return self.distortion
 
+    @property
+    def as_survey(self) -> SurveyRequest:
+        """The survey of a cell that walks over all images."""
+        if not isinstance(self.distortion, SurveyRequest):
+            raise ValueError(f"expected a cell with a survey, got {self.distortion}")
+        return self.distortion
+
     def __str__(self) -> str:
         return f"{self.distortion} on {self.on}, seed {self.seed}"
 
@@ -69,7 +78,7 @@ class BoundCell:
     map: BoundMap | None = None
 
     @property
-    def distortion(self) -> Distortion | Trial | SearchRequest:
+    def distortion(self) -> Distortion | Trial | SearchRequest | SurveyRequest:
         return self.cell.distortion
 
     @property

@@ -9,6 +9,8 @@ from __future__ import annotations
 from snellen.report.sections.adversarial_backgrounds import ADVERSARIAL_BACKGROUNDS
 from snellen.report.sections.background import BACKGROUND
 from snellen.report.sections.baseline import BASELINE
+from snellen.report.sections.calibration import CALIBRATION
+from snellen.report.sections.concepts import CONCEPTS
 from snellen.report.sections.explanation import EXPLANATION
 from snellen.report.sections.inside_mask import INSIDE_MASK
 from snellen.report.sections.interference import INTERFERENCE
@@ -19,12 +21,14 @@ from snellen.report.sections.shift import SHIFT
 
 SECTIONS: dict[str, Section] = {
     "baseline": BASELINE,
+    "calibration": CALIBRATION,
     "shape": SHAPE,
     "occlusion": OCCLUSION,
     "background": BACKGROUND,
     "adversarial_backgrounds": ADVERSARIAL_BACKGROUNDS,
     "inside_mask": INSIDE_MASK,
     "explanation": EXPLANATION,
+    "concepts": CONCEPTS,
     "shift": SHIFT,
     "interference": INTERFERENCE,
 }

@@ -1,0 +1,48 @@
+"""Calibration: whether a model is right as often as it is sure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from snellen.audits.audit import Audit
+from snellen.audits.exam import Exam
+from snellen.audits.finding import Finding, finding
+from snellen.engine.keep.read_back import Answers
+from snellen.engine.requests.cell import Cell
+from snellen.measure import calibration_error
+
+
+@dataclass(frozen=True)
+class Calibration(Audit):
+    """How far confidence is from accuracy on unmodified images, over `bins` of equal width (Guo et al. 2017)."""
+
+    bins: int = 15
+    title: ClassVar[str] = "Calibration"
+    names: ClassVar[tuple[str, ...]] = ("calibration_error",)
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.bins <= 1000:
+            raise ValueError(f"expected bins from 1 to 1000, got {self.bins}")
+
+    def cells(self, exam: Exam) -> list[Cell]:
+        return [exam.clean()]
+
+    def conclude(self, exam: Exam, answers: Answers) -> list[Finding]:
+        clean = answers[exam.clean()]
+        error = calibration_error(clean.confidence.clip(0, 1), clean.score, self.bins, clean.groups)
+        facts = {
+            "bins": self.bins,
+            "share": error.share.tolist(),
+            "confidence": error.confidence.tolist(),
+            "accuracy": error.accuracy.tolist(),
+        }
+        text = "mean distance of accuracy from confidence on unmodified test images (ECE)"
+        words = {"label": "Expected calibration error", "topic": "calibration"}
+        per_run = tuple(error.per_run.tolist())
+        return [
+            finding(
+                "calibration", "calibration_error", answers.model, error, text, better="lower", cells=(exam.clean(),),
+                facts=facts, per_run=per_run, **words,
+            )
+        ]  # fmt: skip

@@ -1,0 +1,162 @@
+"""Sources of concepts: who says what the pixels of an image show.
+
+| text | source |
+|---|---|
+| `data` | the dataset's own masks (of the image's class), label maps, or all that the phantom world knows |
+| `colours` | the eleven basic colour terms, from the pixels alone |
+| `labels:DIR` | a folder of label images with `concepts.csv` |
+| `model:TEXT` | a model of the task segmentation, shown the same images |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from snellen.concepts.label_folder import LabelFolder, read_label_folder
+from snellen.data.concept_maps import MOST_CONCEPTS, Concept
+from snellen.data.dataset import Dataset, Photo, Unreadable
+from snellen.data.phantom.colour_terms import COLOURS, terms_of_channels
+from snellen.errors import UserError, unknown
+from snellen.lazy_torch import torch
+from snellen.models.card import Card
+from snellen.models.device import Device
+from snellen.models.subject import subjects_of
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+KINDS = ("data", "colours", "labels:DIR", "model:TEXT")
+NO_CONCEPT = frozenset({"", "background", "__background__", "void", "unlabelled", "unlabeled"})
+Maps = Sequence[np.ndarray]  # those of one photo, integers [H, W]: place of a concept + 1, 0 for none
+
+
+@dataclass(frozen=True)
+class PhotoSource:
+    """Concepts that are known of the photos: `read(positions, photos)` gives for each photo `maps` of them, or why not."""
+
+    concepts: tuple[Concept, ...]
+    maps: int
+    read: Callable[[Sequence[int], Sequence[Photo]], Sequence[Maps | Unreadable]]
+
+
+@dataclass(frozen=True)
+class PixelSource:
+    """Concepts that are seen in what the model is shown: `read` maps uint8 images [n, 3, H, W] to integers [n, h, w] on the same
+    device, the place of a concept plus 1, 0 for none. One that is `pointwise` sees no more than the pixel itself."""
+
+    concepts: tuple[Concept, ...]
+    read: Callable[[Tensor], Tensor]
+    pointwise: bool = False
+
+
+Source = PhotoSource | PixelSource
+
+
+def open_sources(texts: Sequence[str], data: Dataset, device: Device = None) -> list[Source]:
+    """The sources of some texts, for one dataset; two that name the same concept are refused."""
+    sources = [_open(text, data, device) for text in texts]
+    owners: dict[Concept, int] = {}
+    for number, source in enumerate(sources):
+        for concept in source.concepts:
+            if (owner := owners.setdefault(concept, number)) != number:
+                raise UserError(f"'{texts[owner]}' and '{texts[number]}' both know {concept}; leave one of them out")
+    if len(owners) > MOST_CONCEPTS:
+        raise UserError(f"{len(owners):,} concepts are more than {MOST_CONCEPTS:,}; name fewer sources")
+    return sources
+
+
+def check_sources(texts: Sequence[str], data: Dataset) -> None:
+    """Refuse what cannot be opened, without loading a model."""
+    open_sources([text for text in texts if not text.startswith("model:")], data)
+    for text in texts:
+        if text.startswith("model:"):
+            _segmenter_card(text)
+
+
+def fingerprint_of(text: str) -> str:
+    """What stands for the content of a source in keys; that of the data has its own."""
+    kind, _, place = text.partition(":")
+    if kind == "labels":
+        return read_label_folder(place).fingerprint
+    return _segmenter_card(text).fingerprint if kind == "model" else "1"
+
+
+def default_sources(facts: frozenset[str]) -> tuple[str, ...]:
+    """The sources where none is named: colours and, where a dataset with these facts knows something, the data."""
+    return ("data", "colours") if facts & {"masks", "labels"} else ("colours",)
+
+
+def _open(text: str, data: Dataset, device: Device) -> Source:
+    kind, colon, place = text.partition(":")
+    if kind == "data" and not colon:
+        return _own(data)
+    if kind == "colours" and not colon:
+        return PixelSource(tuple(Concept("colour", name) for name in COLOURS), name_colours, pointwise=True)
+    if kind == "labels" and place:
+        return _labelled(read_label_folder(place), data)
+    if kind == "model" and place:
+        return _segmented(text, device)
+    raise unknown("source of concepts", text, KINDS)
+
+
+def name_colours(images: Tensor) -> Tensor:
+    """Integers [n, H, W]: the colour term of each pixel of uint8 images [n, 3, H, W], its place in COLOURS plus 1."""
+    red, green, blue = images.int().unbind(1)
+    terms: Tensor = terms_of_channels(red, green, blue, torch.where)
+    return terms
+
+
+def _own(data: Dataset) -> PhotoSource:
+    """What the dataset itself knows, the most detailed first."""
+    known, objects = data.concepts, tuple(Concept("object", name) for name in data.classes)
+    if known is not None:
+        return PhotoSource(known.concepts, known.maps, lambda positions, photos: list(known.read(positions)))
+    labels = data.samples.labels
+    if "labels" in data.facts:
+        return PhotoSource(objects, 1, lambda positions, photos: [[one.maps["labels"].clip(-1) + 1] for one in photos])
+    if "masks" in data.facts:
+        return PhotoSource(
+            objects,
+            1,
+            lambda positions, photos: [
+                [one.maps["mask"] * np.int16(labels[position] + 1)] for position, one in zip(positions, photos)
+            ],
+        )
+    raise UserError(
+        f"{data.text} has neither masks nor label maps, so it is no source of concepts; use others, such as colours, "
+        "labels:DIR or model:TEXT"
+    )
+
+
+def _labelled(folder: LabelFolder, data: Dataset) -> PhotoSource:
+    folder.check(data.samples.ids)
+    ids = data.samples.ids
+    return PhotoSource(
+        folder.concepts, len(folder.maps), lambda positions, photos: [folder.read(ids[one]) for one in positions]
+    )
+
+
+def _segmented(text: str, device: Device) -> PixelSource:
+    from snellen.concepts.segmenter import segmenter
+
+    card = _segmenter_card(text)
+    model = subjects_of(text.removeprefix("model:"), device)[0].model(device)
+    names = tuple(name.partition(",")[0].strip() for name in card.classes or ())
+    places = [number for number, name in enumerate(names) if name.lower() not in NO_CONCEPT]
+    concepts = tuple(Concept("object", names[place]) for place in places)
+    return PixelSource(concepts, segmenter(model, len(names), places))
+
+
+def _segmenter_card(text: str) -> Card:
+    place = text.removeprefix("model:")
+    cards = [one.card for one in subjects_of(place)]
+    if len(cards) != 1 or cards[0].task != "segmentation" or not cards[0].classes:
+        raise UserError(
+            f"'{text}' is not one model of the task segmentation that names its classes; see snellen.models.from_torch and "
+            "from_callable"
+        )
+    return cards[0]
