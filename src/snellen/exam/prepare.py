@@ -25,6 +25,7 @@ from snellen.engine.requests.search import SearchRequest
 from snellen.engine.requests.trial import Trial
 from snellen.errors import UserError
 from snellen.exam.folder import check_folder
+from snellen.exam.reference_notices import reference_notices
 from snellen.exam.request import AuditRequest, ModelLike, Named, OccludersLike
 from snellen.models.labels import LabelMap, match_classes, read_label_map
 from snellen.models.subject import Subject, subjects_of
@@ -112,7 +113,7 @@ def prepare(request: AuditRequest) -> Prepared:
     texts |= {role: one.text for role, one in variants.items()}
     inputs = Inputs(subjects=subjects, data=data, labels=labels, settings=settings, pools=pools, texts=texts)
     check_same(inputs, before, request.out)
-    notices = [*_notices(subjects, warnings, occluders), *_unlabelled(data)]
+    notices = [*_notices(subjects, warnings, occluders), *_unlabelled(data), *reference_notices(audits, exam, data)]
     return Prepared(
         request=request,
         folder=request.out,

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from snellen.explain.attention import attention
 from snellen.explain.gradcam import gradcam
+from snellen.explain.iba import iba
 from snellen.explain.picture import Explanation, explain_images, overlay
 
-__all__ = ["Beside", "Explanation", "explain_beside", "explain_images", "gradcam", "overlay"]
+__all__ = ["Beside", "Explanation", "attention", "explain_beside", "explain_images", "gradcam", "iba", "overlay"]
 
 
 def __getattr__(name: str) -> Any:
