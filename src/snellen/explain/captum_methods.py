@@ -75,7 +75,7 @@ def captum_maps(
             parts = [call.seeded(pixels[row : row + 1], classes[row : row + 1], seed) for row, seed in enumerate(seeds)]
         else:
             parts = [call(pixels, classes)]
-    return enlarge(unit_maps(finite(torch.cat(parts))), pixels.shape[2:]).clamp(0, 1)
+    return unit_maps(enlarge(finite(torch.cat(parts)), pixels.shape[2:]))
 
 
 class _Call:

@@ -84,9 +84,8 @@ def bottleneck_maps(
             answers = class_answers(opened.network(pixels)).float()
         fit = Fit(splice, statistics.to(pixels.device), how, _are_probabilities(answers))
         coarse = fit.maps(pixels, target_classes(answers, targets), seeds)
-    if bits:  # those of a place are spread over the pixels it stands for
-        return enlarge(coarse, pixels.shape[2:]) * (spot.places.count / (pixels.shape[2] * pixels.shape[3]))
-    return enlarge(unit_maps(coarse), pixels.shape[2:]).clamp(0, 1)
+    maps = enlarge(coarse, pixels.shape[2:])  # the bits of a place are spread over the pixels it stands for
+    return maps * (spot.places.count / (pixels.shape[2] * pixels.shape[3])) if bits else unit_maps(maps)
 
 
 def _statistics(

@@ -83,8 +83,8 @@ class Splice:
 
 
 def make_splice(opened: OpenNetwork, pixels: Tensor, spot: Layer) -> Splice:
-    """A splice at a layer of the network, tried out on one image."""
-    one = pixels[:1]
+    """A splice at a layer of the network, tried out on one image (twice: a batch of one grows by broadcasting anywhere)."""
+    one = _repeat(pixels[:1], 2)
     calls = opened.layers(pixels).calls
     times = 0
 
@@ -100,8 +100,9 @@ def make_splice(opened: OpenNetwork, pixels: Tensor, spot: Layer) -> Splice:
         answers = wide.answers(one, _repeat(narrow.features(one), 2))
     except Exception:  # whatever layers make of a batch that has grown
         return narrow
-    same = answers.shape == (2, expected.shape[1]) and torch.allclose(
-        answers.float(), expected.float().expand(2, -1), rtol=1e-2, atol=1e-2 * float(expected.abs().max())
+    expected = _repeat(expected, 2).float()
+    same = answers.shape == expected.shape and torch.allclose(
+        answers.float(), expected, rtol=1e-2, atol=1e-2 * float(expected.abs().max())
     )
     return wide if same else narrow
 
