@@ -5,12 +5,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from snellen.atomic import write_atomic
 from snellen.cache_folder import snellen_home
 from snellen.data.canvas import Canvas, Unshowable, render
 from snellen.data.dataset import Dataset, Photo, limited
@@ -18,7 +16,7 @@ from snellen.errors import UserError
 from snellen.explain.network import eval_mode, open_network
 from snellen.explain.splice import Splice, make_splice
 from snellen.explain.statistics import FeatureStatistics, statistics_of
-from snellen.files.weights import load_safetensors
+from snellen.explain.statistics_file import read_statistics, write_statistics
 from snellen.hashing import key_of
 from snellen.lazy_torch import torch
 from snellen.models.model import Model
@@ -80,10 +78,10 @@ def load_statistics(
         name = opened.layers(opened.normalise(blank)).pick_bottleneck(layer, opened.name).name
     facts = [VERSION, model.card.fingerprint, model.precision, name, some.fingerprint, str(canvas)]
     path = snellen_home() / "statistics" / f"{key_of(facts)}.safetensors"
-    statistics = _read(path)
+    statistics = read_statistics(path)
     if statistics is None:
         statistics = estimate(model, _rendered(some, canvas), layer)
-        _write(path, statistics)
+        write_statistics(path, statistics)
     return statistics
 
 
@@ -121,27 +119,3 @@ def _rendered(data: Dataset, canvas: Canvas) -> Iterator[Tensor]:
                 yield torch.from_numpy(np.stack(images))
     if not some:
         raise UserError(f"none of the images of {data.text} can be read, so nothing usual can be estimated from them")
-
-
-def _write(path: Path, one: FeatureStatistics) -> None:
-    from safetensors.torch import save
-
-    tensors = {name: getattr(one, name).cpu().contiguous() for name in ("mean", "std", "active")}
-    tensors["facts"] = torch.tensor([one.count, int(one.positive)])
-    write_atomic(path, save(tensors))
-
-
-def _read(path: Path) -> FeatureStatistics | None:
-    """What is kept, or None where it is not there or not what was written: it is then estimated again."""
-    if not path.exists():
-        return None
-    try:
-        tensors = load_safetensors(path, "statistics")
-        mean, std, active, facts = (tensors[name] for name in ("mean", "std", "active", "facts"))
-    except (UserError, KeyError):
-        return None
-    kinds = (mean.dtype, std.dtype, active.dtype, facts.dtype)
-    fits = mean.ndim == 3 and mean.shape == std.shape == active.shape and facts.shape == (2,)
-    if not fits or kinds != (torch.float32, torch.float32, torch.bool, torch.int64) or not mean.isfinite().all():
-        return None
-    return FeatureStatistics(mean, std, active, bool(facts[1]), int(facts[0]))
