@@ -1,4 +1,4 @@
-"""`python docs/explain.py`: write docs/images/explain.png, phantom images under four methods for a network trained on them."""
+"""`python docs/explain.py`: write docs/images/explain.png, phantom images under three methods for a network trained on them."""
 
 from __future__ import annotations
 

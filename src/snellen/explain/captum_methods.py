@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import warnings
 from collections.abc import Iterator
@@ -148,8 +149,7 @@ _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONL
 def _kinds() -> dict[str, Any]:
     """The classes of `captum.attr` that attribute, by name."""
     import_package("captum", "attribution by captum:…")
-    import captum.attr as attr
-
+    attr = importlib.import_module("captum.attr")
     kinds = {name: getattr(attr, name) for name in attr.__all__ if inspect.isclass(getattr(attr, name))}
     return {name: kind for name, kind in kinds.items() if callable(getattr(kind, "attribute", None))}
 
