@@ -133,7 +133,7 @@ def maps(name: str, rounds: int, device: torch.device) -> None:
     assert model.module is not None
     images = torch.randint(0, 256, (batch, 3, side, side), dtype=torch.uint8, device=device)
     pixels = ((images / 255 - 0.45) / 0.22).to(memory_format=torch.channels_last)
-    from snellen.explain.gradcam import find_layer
+    from snellen.explain.network import find_layer
 
     for layer in (-1, -2):
         spot = find_layer(model.module, pixels[:1], layer)

@@ -13,6 +13,9 @@ MOST_LINES, MEDIAN_LINES, MOST_PARAMETERS = 350, 100, 6
 PUBLIC = {  # signatures that people outside call, and formulas of `measure`
     "build/in9/building.py",
     "exam/run.py",
+    "exam/side_by_side.py",
+    "explain/iba.py",
+    "explain/picture.py",
     "models/model.py",
     "search/searches.py",
     "train/mixing/batch.py",

@@ -50,9 +50,9 @@ def _audits() -> list[tuple[str, str]]:
 
 
 def _methods() -> list[tuple[str, str]]:
-    from snellen.explain.methods import METHODS
+    from snellen.explain.methods import CAPTUM, METHODS
 
-    return [(name, method.text) for name, method in METHODS.items()]
+    return [*((name, method.text) for name, method in METHODS.items()), CAPTUM]
 
 
 def _spaces() -> list[tuple[str, str]]:

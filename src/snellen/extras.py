@@ -24,6 +24,7 @@ PACKAGES = {
     "ray": Package("Ray", "ray", "snellen[ray]"),
     "accelerate": Package("accelerate", "accelerate", "snellen[train]"),
     "tensorboard": Package("TensorBoard", "tensorboard", "snellen[tensorboard]"),
+    "captum": Package("Captum", "captum", "snellen[captum]"),
     "mlflow": Package("MLflow", "mlflow", "snellen[mlflow]"),
 }
 

@@ -13,7 +13,7 @@ import snellen
 from snellen.errors import UserError
 from snellen.explain import gradcam
 from snellen.explain.feature_grid import places_of
-from snellen.explain.gradcam import find_layer
+from snellen.explain.network import find_layer
 from snellen.models import from_callable, from_torch
 from snellen.models.zoo import NETWORKS
 

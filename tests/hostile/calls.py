@@ -186,6 +186,13 @@ def weights(text: str) -> Callable[[Path], object]:
     return read
 
 
+def usual(folder: Path) -> object:
+    """Statistics that do not fit are estimated again, so none is an answer."""
+    from snellen.explain.statistics_file import read_statistics
+
+    return read_statistics(folder / "usual.safetensors")
+
+
 def training_start(folder: Path) -> object:
     from snellen.models.zoo import build
     from snellen.train.init_from import Start

@@ -34,7 +34,21 @@ ENDINGS = ("png", "jpg", "gif", "tiff", "webp", "bmp")
 def make_corpus(root: Path) -> Path:
     """Fill a folder; made once, it is only copied from."""
     root.mkdir(parents=True, exist_ok=True)
-    for make in (exports, arrays, digits, tables, pictures, label_maps, weights, lists, run, sweep, memory, unfinished):
+    for make in (
+        exports,
+        arrays,
+        digits,
+        tables,
+        pictures,
+        label_maps,
+        weights,
+        usual,
+        lists,
+        run,
+        sweep,
+        memory,
+        unfinished,
+    ):
         make(root)
     return root
 
@@ -150,6 +164,18 @@ def pictures(root: Path) -> None:
             np.save(root / "masks" / f"{Path(sample).stem}.npy", mask)
         else:
             Image.fromarray(mask).save(root / "masks" / f"{Path(sample).stem}.png")
+
+
+def usual(root: Path) -> None:
+    """What is usual at a layer, as the cache folder keeps it."""
+    import torch
+
+    from snellen.explain.statistics import statistics_of
+    from snellen.explain.statistics_file import write_statistics
+
+    (root / "usual").mkdir()
+    features = torch.arange(4 * 2 * 3 * 3).view(4, 2, 3, 3).float()
+    write_statistics(root / "usual" / "usual.safetensors", statistics_of([features]))
 
 
 def weights(root: Path) -> None:

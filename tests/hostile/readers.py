@@ -84,6 +84,7 @@ READERS: Mapping[str, Reader] = {
     "safetensors, named": Reader("weights", ("net.safetensors",), calls.weights("a=zoo:smallnet@{}/net.safetensors")),
     "pt": Reader("weights", ("bare.pt",), calls.weights("zoo:smallnet@{}/bare.pt")),
     "pt, wrapped": Reader("weights", ("inside.pt",), calls.weights("zoo:smallnet@{}/inside.pt")),
+    "statistics of features": Reader("usual", ("usual.safetensors",), calls.usual, 0.5),
     "training, its start": Reader("weights", ("net.safetensors",), calls.training_start),
     "training, again": Reader("training", ("state/*.pt",), calls.training_again, writes=True),
     "building, again": Reader("building", (".part/.pool/*", ".part/*.json"), calls.building_again, writes=True),

@@ -11,7 +11,7 @@ import typer
 
 from snellen.cli.options import AsJson
 from snellen.errors import UserError
-from snellen.terminal import show, show_json
+from snellen.terminal import show, show_json, tell
 
 if TYPE_CHECKING:
     from snellen.exam.side_by_side import Beside
@@ -24,12 +24,13 @@ def explain(
         list[str] | None, typer.Argument(help="image files; with --data more models", metavar="IMAGE...")
     ] = None,
     data: Annotated[
-        str | None, typer.Option(help="dataset with masks: models side by side, and the share inside")
+        str | None,
+        typer.Option(help="dataset with masks: models side by side; with image files: usual images for iba"),
     ] = None,
     limit: Annotated[int, typer.Option(help="with --data: show at most N images")] = 64,
     layer: Annotated[str | None, typer.Option(help="where to look: a name, -2 (stages from the end) or stage3")] = None,
     method: Annotated[
-        str, typer.Option(help="how to make the maps of image files; see `snellen list methods`")
+        str, typer.Option(help="how to make maps, several as gradcam,iba; see `snellen list methods`")
     ] = "gradcam",
     out: Annotated[
         Path | None, typer.Option(help="folder for the pictures; default beside each image, with --data explained")
@@ -37,18 +38,20 @@ def explain(
     device: Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps or auto")] = None,
     json: AsJson = False,
 ) -> None:
-    """Show where in each image torch models look for their answer (Grad-CAM): pictures, or a page of several models."""
+    """Show where in each image torch models look for their answer: pictures, or a page of several models."""
     from snellen.exam.side_by_side import explain_beside
     from snellen.explain import explain_images
+    from snellen.explain.picture import is_image_name
     from snellen.models import load_model
 
-    if data is not None:
-        beside = explain_beside([model, *(images or [])], data, out or "explained", limit, layer, device)
+    if data is not None and not (images and all(map(is_image_name, images))):
+        beside = explain_beside([model, *(images or [])], data, out or "explained", limit, layer, device, method)
         _print_beside(beside, as_json=json)
         return
     if not images:
         raise UserError("no image given; name image files, or --data with masks")
-    pictures = explain_images(load_model(model, device), list(map(Path, images)), layer, out, method)
+    one = load_model(model, device)
+    pictures = explain_images(one, list(map(Path, images)), layer, out, method, data=data, notice=tell)
     _print_explained(pictures, as_json=json)
 
 

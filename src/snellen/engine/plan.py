@@ -77,7 +77,8 @@ class Plan:
 
     def images_of(self, one: Pass, shard: int) -> int:
         """Images that models will be shown for one shard, for answers or for maps."""
-        return len(self.samples_of(one.on, shard)) * sum(request.subject.card.live for request in one.remaining)
+        passes = sum(request.passes for request in one.remaining if request.subject.card.live)
+        return len(self.samples_of(one.on, shard)) * passes
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from snellen.engine.requests.cell import Cell, canvas_for
 from snellen.engine.requests.map import MapRequest
 from snellen.errors import UserError
 from snellen.exam.folder import check_folder
+from snellen.exam.reference_notices import reference_notices
 from snellen.exam.request import AuditRequest, ModelLike, Named, OccludersLike
 from snellen.exam.tasks import check_audits, check_settings, check_truth, notices_of, task_of
 from snellen.models.labels import LabelMap, match_classes, read_label_map
@@ -119,7 +120,7 @@ def prepare(request: AuditRequest) -> Prepared:
     inputs = Inputs(subjects=subjects, data=data, labels=labels, settings=settings, pools=pools, texts=texts)
     check_same(inputs, before, request.out)
     remarks = _unlabelled(data) if task == "classification" else notices_of(data, task)
-    notices = [*_notices(subjects, warnings, occluders), *remarks]
+    notices = [*_notices(subjects, warnings, occluders), *remarks, *reference_notices(audits, exam, data)]
     return Prepared(
         request=request,
         folder=request.out,

@@ -45,16 +45,18 @@ def explain_beside(
     limit: int | None = 64,
     layer: int | str | None = None,
     device: str | None = None,
+    method: str = "gradcam",
 ) -> Beside:
     """Audit `inside_mask` into the run folder `out`, and write `inside.html` and `inside.json` beside its report.
 
     `models`: texts such as `NAME=FILE` (a glob is one model of several runs), or a dictionary from names to models or
     texts. `limit` images are asked about, chosen by a hash of their ids, and the first 16 are on the page, with the map
-    of each model's first run. `layer` is as for `gradcam`. What an earlier call asked is not asked again.
+    of each model's first run. `layer` and `method` are as for `explain_images`, but for one method. What an earlier call
+    asked is not asked again.
     """
     from snellen.exam.audit import audit
 
-    inside = InsideMask(as_layer(layer))
+    inside = InsideMask(as_layer(layer), method)
     run: Run = audit(models, data, [inside], out, limit=limit, device=device)
     dataset = limited(load_data(data) if isinstance(data, str) else data, limit)
     readers = _readers(run, dataset, MapRequest(inside.method, inside.layer))

@@ -34,6 +34,14 @@ class Places:
             output = output[:, self.extra :].unflatten(1, (self.height, self.width))
         return output if self.layout == "channels first" else output.movedim(-1, 1)
 
+    def fill(self, output: Tensor, features: Tensor) -> Tensor:
+        """A layer's output with these features [B, channels, height, width] at its places; its other tokens stay."""
+        features = features.to(output.dtype)
+        if self.layout == "channels first":
+            return features
+        last = features.movedim(1, -1)
+        return last if self.layout == "channels last" else torch.cat([output[:, : self.extra], last.flatten(1, 2)], 1)
+
 
 def tensor_in(output: Any) -> Tensor | None:
     """The tensor of a layer's output: itself, or the first of several."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from snellen.lazy_torch import torch
@@ -32,6 +32,11 @@ def hook_modules(network: nn.Module, each: Each, only: Callable[[str, nn.Module]
     finally:
         for handle in handles:
             handle.remove()
+
+
+def hook_layer(network: nn.Module, each: Each, layer: str, calls: bool) -> AbstractContextManager[None]:
+    """Tell `each` what one layer answers; where layers are `calls`, it is told of all and has to look at the name."""
+    return hook_calls(each) if calls else hook_modules(network, each, lambda name, _: name == layer)
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from snellen.errors import UserError, unknown
@@ -31,12 +31,13 @@ class FeatureLayers:
     """The layers of a network whose outputs have places, in the order they answered, and the stages among them.
 
     A stage is the outermost layer that last had one resolution; in a transformer of one resolution it is the first
-    norm of each block, since behind the last one often only the class token matters.
+    norm of each block, since behind the last one often only the class token matters. `blocks` are that transformer's.
     """
 
     layers: Mapping[str, Layer]
     stages: Sequence[Layer]
     calls: bool = False  # layers are calls of torch functions, not modules
+    blocks: Sequence[Layer] = ()
 
     def pick(self, layer: int | str | None, model: str = "the model") -> Layer:
         """The layer of a name, of a stage counted from the end (−1 is the last) or of `stage3` (the third); None: −1."""
@@ -55,6 +56,20 @@ class FeatureLayers:
             return matches[0]
         raise unknown("layer", layer, [*(stage.name for stage in self.stages), *self.layers])
 
+    def pick_bottleneck(self, layer: int | str | None, model: str = "the model") -> Layer:
+        """The layer as `pick` takes it, but one that all information passes: of a transformer the block, not its norm.
+
+        None is the third stage from the end, the middle one of three: `layer2` of a ResNet, 28 × 28 places at 224 pixels.
+        Of a transformer it is the block a quarter of the way: later ones have told the class token, which has no place.
+        """
+        passed = replace(self, stages=self.blocks or self.stages)
+        if layer is None and self.stages:
+            count = len(passed.stages)
+            layer = (
+                (max(count // 4, 1) if self.blocks else max(count - 2, 1) if count > 3 else count // 2 + 1) - 1 - count
+            )
+        return passed.pick(layer, model)
+
 
 def find_layers(network: nn.Module, pixels: Tensor) -> FeatureLayers:
     """Show the network one image (float [1, 3, H, W]) and note which layers answer with places."""
@@ -63,7 +78,7 @@ def find_layers(network: nn.Module, pixels: Tensor) -> FeatureLayers:
         trail, calls = _trail(network, pixels, calls=True), True
     blocks = [] if calls else _blocks(network, trail)
     stages = _norms(network, blocks, trail) if blocks else _outermost(trail)
-    return FeatureLayers({layer.name: layer for layer in trail}, stages, calls)
+    return FeatureLayers({layer.name: layer for layer in trail}, stages, calls, blocks)
 
 
 def _trail(network: nn.Module, pixels: Tensor, calls: bool = False) -> list[Layer]:

@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from snellen.errors import unknown
-from snellen.explain.gradcam import Targets, gradcam
+from snellen.data.canvas import Canvas
+from snellen.data.dataset import Dataset
+from snellen.errors import UserError, unknown
+from snellen.explain.attention import attention
+from snellen.explain.captum_methods import PREFIX, captum_maps, check_captum
+from snellen.explain.gradcam import gradcam
+from snellen.explain.iba import bottleneck_maps
+from snellen.explain.network import Targets
+from snellen.explain.reference import MOST, load_statistics
 from snellen.explain.support import support
 from snellen.models.model import Model
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What a method must know of usual images: `estimate(model, data, layer, canvas)` from at most `most` of a dataset's,
+    chosen by a hash of their ids. Maps depend on it, so it is part of their key."""
+
+    estimate: Callable[[Model, Dataset, int | str | None, Canvas], Any]
+    most: int
 
 
 @dataclass(frozen=True)
@@ -22,14 +39,43 @@ class Method:
     `maps(model, images, targets, layer)` of uint8 images [B, 3, H, W] gives float maps [B, H, W] in 0…1; `targets` are class
     numbers, None for the model's own answers; `layer` is a name, a stage from the end, or None. `text` says in a line what
     it is. `version` is bumped by hand when pixels of maps change. `gradients`: it needs those of a torch network; `support`: it
-    needs a model whose support is known.
+    needs a model whose support is known. `masks`: `maps` also takes `masks`, the objects bool [B, H, W] or None. `reference`:
+    it also takes `statistics`, what is known of usual images, or None. `passes`: about how many forward passes a map costs.
     """
 
-    maps: Callable[[Model, Tensor, Targets, int | str | None], Tensor]
+    maps: Callable[..., Tensor]
     text: str
     version: int = 1
     gradients: bool = True
     support: bool = False
+    masks: bool = False
+    reference: Reference | None = None
+    passes: int = 1
+
+    def make(
+        self,
+        model: Model,
+        images: Tensor,
+        targets: Targets = None,
+        layer: int | str | None = None,
+        *,
+        masks: Tensor | None = None,
+        statistics: Any = None,
+    ) -> Tensor:
+        """The maps, given what the method takes of masks and statistics."""
+        known: dict[str, Any] = {}
+        if self.masks:
+            known["masks"] = masks
+        if self.reference is not None:
+            known["statistics"] = statistics
+        return self.maps(model, images, targets, layer, **known)
+
+
+def _attention(
+    model: Model, images: Tensor, targets: Targets, layer: int | str | None, masks: Tensor | None = None
+) -> Tensor:
+    """Attention has no class: the targets do not matter."""
+    return attention(model, images, masks, layer)
 
 
 METHODS: dict[str, Method] = {
@@ -40,11 +86,41 @@ METHODS: dict[str, Method] = {
         gradients=False,
         support=True,
     ),
+    "iba": Method(
+        bottleneck_maps,
+        "information bottleneck (Schulz et al. 2020): bits at a layer that noise must not replace",
+        reference=Reference(load_statistics, MOST),
+        passes=100,
+    ),
+    "attention": Method(
+        _attention,
+        "attention of transformers (Kassaw et al. 2024): what the object's tokens attend to, summed over heads",
+        masks=True,
+    ),
 }
+CAPTUM = (f"{PREFIX}NAME", "any attribution of Captum by its class, such as captum:IntegratedGradients (an extra)")
 
 
 def method_of(name: str) -> Method:
-    """The method of a name."""
+    """The method of a name, or of `captum:` and a class of Captum's."""
+    if name.startswith(PREFIX):
+        return _captum(name)
     if name not in METHODS:
-        raise unknown("method of maps", name, METHODS)
+        raise unknown("method of maps", name, [*METHODS, CAPTUM[0]])
     return METHODS[name]
+
+
+def methods_of(names: str | Sequence[str]) -> dict[str, Method]:
+    """By name, the methods of a text such as `gradcam,iba`, or of names."""
+    listed = names.split(",") if isinstance(names, str) else names
+    methods = {name: method_of(name) for name in (one.strip() for one in listed)}
+    if not methods:
+        raise UserError("no method of maps given; see `snellen list methods`")
+    return methods
+
+
+@functools.cache
+def _captum(name: str) -> Method:
+    kind = name.removeprefix(PREFIX)
+    check_captum(kind)
+    return Method(functools.partial(captum_maps, kind), f"{kind} of Captum")

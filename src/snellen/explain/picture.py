@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,11 +14,14 @@ from PIL import Image
 
 from snellen.atomic import check_place, write_atomic
 from snellen.data.canvas import Unshowable, render
-from snellen.data.dataset import Unreadable
+from snellen.data.dataset import Dataset, Unreadable
 from snellen.data.decode import decode_file
+from snellen.data.folder import EXTENSIONS
 from snellen.errors import UserError
-from snellen.explain.methods import method_of
+from snellen.explain.methods import Method, methods_of
 from snellen.explain.overlay import overlay
+from snellen.explain.reference import estimate, few_images, load_statistics
+from snellen.explain.statistics import FeatureStatistics
 from snellen.files import expand_home
 from snellen.lazy_torch import torch
 from snellen.models.model import Model
@@ -38,29 +42,55 @@ def explain_images(
     images: Sequence[Path | str],
     layer: int | str | None = None,
     out: Path | str | None = None,
-    method: str = "gradcam",
+    method: str | Sequence[str] = "gradcam",
+    *,
+    data: Dataset | str | None = None,
+    notice: Callable[[str], object] = warnings.warn,
 ) -> list[Explanation]:
     """Write for each image file a PNG with what the model sees and where it looks for its answer, side by side.
 
     It lies beside the image as `NAME.METHOD.png`, or in the folder `out`. `layer` is as for `gradcam`; a whole number may
-    be given as text. `method` is a name of `explain.methods.METHODS`.
+    be given as text. `method` is a name of `explain.methods.METHODS` or `captum:NAME`, or several (`gradcam,iba`), whose
+    maps follow each other from left to right. `data` are usual images, for methods that compare with them; without it the
+    images themselves are. `notice` is told where these are too few.
     """
-    make_maps, layer = method_of(method).maps, as_layer(layer)
+    methods, layer = methods_of(method), as_layer(layer)
     folder = None if out is None else expand_home(out)
     if folder is not None:
         check_place(folder)
+    paths = list(map(expand_home, images))
+    usual = {name: _usual(one, model, paths, layer, data) for name, one in methods.items()}
+    for count in {one.count for one in usual.values() if one is not None}:
+        if (text := few_images(count)) is not None:
+            notice(text)
     explained = []
-    for path in map(expand_home, images):
+    for path in paths:
         pixels = torch.from_numpy(_shown(path, model)[None])
         answer = model(pixels)[0]
         best = int(answer.argmax())
-        heat = make_maps(model, pixels, [best], layer)[0]
-        pair = np.concatenate([pixels[0].permute(1, 2, 0).numpy(), overlay(pixels[0], heat)], 1)
-        picture = (folder or path.parent) / f"{path.stem}.{method}.png"
-        write_atomic(picture, png(pair))
+        heats = [one.make(model, pixels, [best], layer, statistics=usual[name])[0] for name, one in methods.items()]
+        row = np.concatenate([pixels[0].permute(1, 2, 0).numpy(), *(overlay(pixels[0], heat) for heat in heats)], 1)
+        picture = (folder or path.parent) / f"{path.stem}.{'+'.join(methods).replace(':', '-')}.png"
+        write_atomic(picture, png(row))
         name = model.classes[best] if model.classes else str(best)
         explained.append(Explanation(path, picture, name, float(answer[best])))
     return explained
+
+
+def _usual(
+    method: Method, model: Model, paths: Sequence[Path], layer: int | str | None, data: Dataset | str | None
+) -> FeatureStatistics | None:
+    """What a method that needs it knows of usual images: those of the data, else the image files."""
+    if method.reference is None:
+        return None
+    if data is not None:
+        return load_statistics(model, data, layer)
+    return estimate(model, (torch.from_numpy(_shown(path, model)[None]) for path in paths), layer)
+
+
+def is_image_name(name: str) -> bool:
+    """Whether a name ends as image files do; no text of a model does."""
+    return Path(name).suffix.lower() in EXTENSIONS
 
 
 def as_layer(layer: int | str | None) -> int | str | None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from snellen.data.canvas import Canvas
-from snellen.distort import View, show
+from snellen.distort import View, moved, show
 from snellen.distort.salient import as_bytes, ranks_of
 from snellen.engine.ask.memory import within_memory
 from snellen.engine.keep.failures import Failure, describe_error, failures_in, with_failures
@@ -61,15 +61,20 @@ class Maps:
         return self.maps[[row[sample] for sample in ids]]
 
 
-def make_maps(wanted: BoundMap, model: Model, images: Tensor, view: View, batch: dict[Canvas, int]) -> ShardMaps:
+def make_maps(
+    wanted: BoundMap, model: Model, images: Tensor, view: View, batch: dict[Canvas, int], statistics: Any = None
+) -> ShardMaps:
     """Maps of images uint8 [n, 3, H, W] as the request shows them, in batches of the size that memory allows.
 
-    A model that fails on a batch is asked image by image, as for its answers.
+    A model that fails on a batch is asked image by image, as for its answers. `statistics` are what the method knows of
+    usual images, where it needs that.
     """
     method, layer = method_of(wanted.request.method), wanted.request.layer
 
-    def bytes_of(pixels: Tensor) -> Tensor:
-        return as_bytes(method.maps(model, pixels, None, layer)).to(pixels.device)
+    def bytes_of(shown: Tensor) -> Tensor:
+        masks = shown[:, 3] > 0 if shown.shape[1] > 3 else None
+        maps = method.make(model, shown[:, :3], None, layer, masks=masks, statistics=statistics)
+        return as_bytes(maps).to(shown.device)
 
     parts: list[Tensor] = []
     errors: dict[int, str] = {}
@@ -79,6 +84,9 @@ def make_maps(wanted: BoundMap, model: Model, images: Tensor, view: View, batch:
         start, stop = stop, min(stop + batch[wanted.canvas], len(images))
         part = view.rows(start, stop)
         pixels, _ = show(wanted.distortion, images[start:stop], part)
+        if method.masks and part.masks is not None:  # as a fourth channel, since memory may force to split a batch
+            masks = moved(wanted.distortion, part.masks, part)
+            pixels = torch.cat([pixels, masks[:, None].to(pixels.dtype)], 1)
         excluded += [start + int(row) for row in np.flatnonzero(part.notes.get("excluded", []))]
         try:
             parts.append(within_memory(bytes_of, model, pixels, batch, wanted.canvas))

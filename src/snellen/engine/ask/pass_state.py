@@ -20,6 +20,7 @@ from snellen.engine.ask.task_answers import Truth, truth_of
 from snellen.engine.keep.failures import Failure
 from snellen.engine.requests.cell import BoundCell
 from snellen.engine.requests.map import BoundMap
+from snellen.explain.methods import method_of
 from snellen.models.model import Model
 
 if TYPE_CHECKING:
@@ -50,6 +51,19 @@ class PassState:
     on_answers: Callable[[int], None] = lambda images: None
     unreadable: list[tuple[str, str]] = field(default_factory=list)
     failures: dict[str, list[Failure]] = field(default_factory=dict)  # by cell or map
+    statistics: dict[tuple[str, str, int | str | None, Canvas], Any] = field(default_factory=dict)
+
+    def statistics_for(self, wanted: BoundMap) -> Any:
+        """What the method of a map knows of usual images, those of this dataset, where it needs that; estimated once."""
+        request, card = wanted.request, wanted.subject.card
+        reference = method_of(request.method).reference
+        if reference is None:
+            return None
+        key = (request.method, card.fingerprint, request.layer, wanted.canvas)
+        if key not in self.statistics:
+            model = self.models[card.fingerprint]
+            self.statistics[key] = reference.estimate(model, self.data, request.layer, wanted.canvas)
+        return self.statistics[key]
 
     @property
     def task(self) -> str:

@@ -97,14 +97,15 @@ def _maps_of(wanted: BoundMap, on_canvas: CanvasSlides, work: PassState, needed:
     if (stored := work.read_maps(wanted.key, slides.positions)) is not None:
         return stored
     model = work.models[wanted.subject.card.fingerprint]
-    maps = make_maps(wanted, model, on_canvas.images, view_of(wanted, on_canvas, work, needed), work.batch)
+    view, statistics = view_of(wanted, on_canvas, work, needed), work.statistics_for(wanted)
+    maps = make_maps(wanted, model, on_canvas.images, view, work.batch, statistics)
     unmapped = needed.errors if needed else {}
     errors = {row: error for row, error in {**maps.errors, **unmapped}.items() if not slides.errors[row]}
     ids = work.data.samples.ids
     failures = [Failure(wanted.key, ids[slides.positions[row]], error) for row, error in errors.items()]
     work.failures.setdefault(wanted.key, []).extend(failures)
     check_failed(work.failures[wanted.key], wanted, len(work.data))
-    work.on_answers(len(on_canvas.images))
+    work.on_answers(len(on_canvas.images) * wanted.passes)
     return replace(maps, errors=errors)
 
 

@@ -99,6 +99,11 @@ class BoundCell:
         """What the model is asked to do, as a sentence about failures names it."""
         return f"under {self.distortion}"
 
+    @property
+    def passes(self) -> int:
+        """Forward passes per image."""
+        return 1
+
     def row(self, data: Dataset, precision: str) -> dict[str, Any]:
         """This cell's row in the `cells` table."""
         return {

@@ -75,6 +75,11 @@ class BoundMap:
         """What the model is asked to do, as a sentence about failures names it."""
         return f"when mapped by {self.request}"
 
+    @property
+    def passes(self) -> int:
+        """About how many forward passes the map of an image costs."""
+        return method_of(self.request.method).passes
+
     def of_shown(self, shown: str, needed: BoundMap | None) -> BoundMap:
         """The request for distorted images: `shown` is their key, `needed` are the maps that the distortion needs."""
         return replace(self, key=key_of([self.key, shown]), map=needed)
@@ -95,7 +100,9 @@ class BoundMap:
 
 def bind_map(request: MapRequest, subject: Subject, data: Dataset, canvas: Canvas, settings: Settings) -> BoundMap:
     """The request for clean images as put to one run, keyed by everything its maps depend on."""
-    facts = [data.fingerprint, str(canvas), subject.card.fingerprint, settings.precision]
-    return BoundMap(
-        key_of([*facts, request.method, request.layer, method_of(request.method).version]), request, subject, canvas
-    )
+    method = method_of(request.method)
+    facts: list[Any] = [data.fingerprint, str(canvas), subject.card.fingerprint, settings.precision]
+    facts += [request.method, request.layer, method.version]
+    if method.reference is not None:  # it is estimated from the same data
+        facts.append({"reference": method.reference.most})
+    return BoundMap(key_of(facts), request, subject, canvas)
