@@ -41,14 +41,16 @@ class Tabular(Photometric):
     def develop(self, tones: Tones, view: View) -> None:
         value = getattr(self, self.setting)
         tones.map(
-            self.table(parameter(view, self.setting, value)) if isinstance(value, Law) else _kept(self, tones.device)
+            self.table(parameter(view, self.setting, value))
+            if isinstance(value, Law)
+            else _constant_table(self, tones.device)
         )
 
 
 @functools.lru_cache(
     maxsize=4096
 )  # of a kilobyte: a search comes back to each of its edits, and a GPU makes them slowly
-def _kept(stage: Tabular, device: torch.device) -> Tensor:
+def _constant_table(stage: Tabular, device: torch.device) -> Tensor:
     return stage.table(torch.tensor([getattr(stage, stage.setting)], dtype=torch.float64)).to(device)
 
 
