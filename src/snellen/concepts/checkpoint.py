@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import time
 from collections.abc import Mapping
@@ -34,17 +35,30 @@ class Checkpoint:
         try:
             with open_npz(self.path, "checkpoint") as file:
                 arrays = {name: np.array(file.read(name)) for name in file.headers}
-            walk, position = (int(number) for number in arrays.pop("place"))
-        except (UserError, KeyError, ValueError):
+            stored = arrays.pop("checksum").tobytes()
+            if stored != _checksum(arrays):
+                return 0, 0, {}
+            walk, position = arrays.pop("place").tolist()
+            return walk, position, {name: torch.from_numpy(array) for name, array in arrays.items()}
+        except (UserError, KeyError, ValueError, TypeError):
             return 0, 0, {}
-        return walk, position, {name: torch.from_numpy(array) for name, array in arrays.items()}
 
     def keep(self, walk: int, position: int, arrays: Mapping[str, Tensor], now: bool = False) -> None:
         """Write them, unless the last ones are younger than EVERY seconds; `now` does not wait."""
         if self.path is None or not (now or time.monotonic() - self._last >= EVERY):
             return
         content = io.BytesIO()
-        stored = {name: array.cpu().numpy() for name, array in arrays.items()}
-        np.savez(content, place=np.array([walk, position]), **stored)  # type: ignore[arg-type]
+        stored = {"place": np.array([walk, position]), **{name: one.cpu().numpy() for name, one in arrays.items()}}
+        digest = np.frombuffer(_checksum(stored), np.uint8)
+        np.savez(content, checksum=digest, **stored)  # type: ignore[arg-type]
         write_atomic(self.path, content.getbuffer())
         self._last = time.monotonic()
+
+
+def _checksum(arrays: Mapping[str, np.ndarray]) -> bytes:
+    """Of all arrays with their names, since large ones are read without a check of their own."""
+    digest = hashlib.blake2b(digest_size=16)
+    for name, array in sorted(arrays.items()):
+        digest.update(f"{name} {array.dtype} {array.shape}".encode())
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.digest()

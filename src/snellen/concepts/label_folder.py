@@ -102,7 +102,7 @@ def _read(root: Path, stamp: tuple[object, ...]) -> LabelFolder:
     for number, concept in numbers.items():
         table[number] = concepts.index(concept) + 1
     facts = [[number, *concept] for number, concept in numbers.items()]
-    stats = [[file.relative_to(root).as_posix(), *size_and_time(file)] for file in files]
+    stats = [[storable(file.relative_to(root).as_posix()), *size_and_time(file)] for file in files]
     return LabelFolder(root, concepts, folders or (root,), table, key_of(["labels", facts, stats]))
 
 
@@ -121,7 +121,7 @@ def _index(path: Path) -> Mapping[int, Concept]:
     table = read_table(path, schema, "index of concepts", 64 * MIB)
     numbers: dict[int, Concept] = {}
     for row, (number, name, category) in enumerate(zip(table["number"], table["name"], table["category"])):
-        concept = Concept(str(category).strip(), str(name).strip())
+        concept = Concept(storable(str(category).strip()), storable(str(name).strip()))
         if max(map(len, concept)) > LONGEST:
             raise UserError(f"{place_of(path, row)}: a name of more than {LONGEST} characters")
         if int(number) and numbers.setdefault(int(number), concept) != concept:
