@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from snellen.concepts.thresholds import BINS, ERROR, LOWEST, Histogram
@@ -71,12 +71,14 @@ def test_what_cannot_matter_is_passed_over_and_memory_does_not_grow() -> None:
     assert int(histogram.counts.sum()) < 4 * 4000 * 25 * 0.15
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=200)
 @given(
     st.lists(st.floats(-100, 100, width=32), min_size=1, max_size=60),
     st.floats(0.01, 0.99),
     st.integers(1, 7),
 )
+@example([0.0] * 5 + [-1.0] * 3 + [0.0] * 7, 0.6, 1)
+@example([0.0] * 20 + [-1.0] * 9 + [0.0] * 30, 0.5, 3)
 def test_any_values_in_any_portions(numbers: list[float], share: float, step: int) -> None:
     values = np.array(numbers, np.float32).reshape(-1, 1, 1)
     check(quantile_of(values, share, step), values, share)

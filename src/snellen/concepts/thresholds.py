@@ -46,7 +46,7 @@ class Histogram:
         codes = unit * BINS + _SIDE + _bins(values[image, unit, place])
         self.counts.view(-1).scatter_add_(0, codes, torch.ones_like(codes))
         self.seen[0] += values.shape[0] * values.shape[2]
-        if self.seen[0] >= self.needed and self.seen[0] >= 2 * self.seen[1]:
+        if self.seen[0] > self.needed and self.seen[0] >= 2 * self.seen[1]:
             self._raise_floor()
 
     def quantile(self) -> Tensor:
@@ -70,8 +70,12 @@ class Histogram:
             setattr(self, name, arrays[name].to(getattr(self, name).device))
 
     def _raise_floor(self) -> None:
-        """Pass over what is below the bin that holds the rank now; of zeros, which may be very many, only that they are left."""
+        """Pass over what is below the bin that holds the rank now; of zeros, which may be very many, only that they are left.
+
+        Where zeros are not counted any more, nothing below them may be: the rank would be looked for there.
+        """
         place, _, _ = self._bin_at(self.needed)
+        self.counts[:, :_SIDE] *= (place != _SIDE)[:, None]
         low, _ = _edges(place - _SIDE)
         smallest = math.ldexp(1.0, LOWEST)
         floor = torch.where(place == _SIDE, torch.full_like(low, smallest), low).float()
