@@ -13,6 +13,7 @@ from snellen.audits.augmentation import Augmentation
 from snellen.audits.background import Background
 from snellen.audits.baseline import Baseline, Clean
 from snellen.audits.exam import Exam
+from snellen.audits.faithfulness import Faithfulness
 from snellen.audits.finding import Finding, Trust
 from snellen.audits.inside_mask import InsideMask
 from snellen.audits.interference import Interference
@@ -33,6 +34,7 @@ AUDITS: dict[str, type[Audit]] = {
     "background": Background,
     "adversarial_backgrounds": AdversarialBackgrounds,
     "inside_mask": InsideMask,
+    "faithfulness": Faithfulness,
     "shift": Shift,
 }
 
@@ -89,6 +91,7 @@ __all__ = [
     "Baseline",
     "Clean",
     "Exam",
+    "Faithfulness",
     "Finding",
     "InsideMask",
     "Interference",

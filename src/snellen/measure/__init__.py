@@ -10,6 +10,15 @@ from snellen.measure.bootstrap import bootstrap_interval, paired_difference
 from snellen.measure.compare import Comparison, compare, holm
 from snellen.measure.direction import Direction, direction
 from snellen.measure.estimate import Estimate
+from snellen.measure.faithfulness import (
+    InterModelAuc,
+    MeanCurve,
+    curve_areas,
+    insertion_curves,
+    inter_model_auc,
+    mean_curve,
+    normalised_curves,
+)
 from snellen.measure.inside import inside_mask
 from snellen.measure.interference import Interference, interference
 from snellen.measure.interference_chance import (
@@ -38,8 +47,10 @@ __all__ = [
     "Estimate",
     "IOcclusion",
     "IOcclusionGap",
+    "InterModelAuc",
     "Interference",
     "Kind",
+    "MeanCurve",
     "MeanIOcclusion",
     "OverRuns",
     "PublishedChance",
@@ -57,16 +68,21 @@ __all__ = [
     "bootstrap_interval",
     "chance_of",
     "compare",
+    "curve_areas",
     "direction",
     "diversity",
     "holm",
+    "insertion_curves",
     "inside_mask",
+    "inter_model_auc",
     "interference",
     "interference_null",
     "iocclusion",
     "iocclusion_gap",
+    "mean_curve",
     "mean_estimate",
     "mean_iocclusion",
+    "normalised_curves",
     "paired_difference",
     "published_chance",
     "scale_leakage",
