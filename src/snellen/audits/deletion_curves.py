@@ -68,7 +68,9 @@ def read_curves(
         curves.append(normalised_curves(kinds[0].curves[:, 0], first, last))
         chance.append(normalised_curves(kinds[1].curves, first, last))
         ends.append((np.mean(first), np.mean(last)) if own else (np.nan, np.nan))
-        errors.append(100 * hypot(kinds[0].error, kinds[1].error) / span if span > 0 else np.nan)
+        errors.append(
+            100 * hypot(kinds[0].error, kinds[1].error) / span if span > 0 and np.isfinite(curves[-1]).all() else np.nan
+        )
     whole, hidden = np.array(ends).T
     return DeletionCurves(
         rows=rows,

@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from snellen.measure.bootstrap import bootstrap_interval
 from snellen.measure.estimate import Estimate
 
+_LEAST = 1e-6  # of a probability: less than this is nothing lost, but rounding
+
 
 @dataclass(frozen=True)
 class MeanCurve:
@@ -42,7 +44,7 @@ def normalised_curves(curves: ArrayLike, whole: ArrayLike, hidden: ArrayLike) ->
     a model. nan where hiding everything costs nothing.
     """
     scores, top, floor = (np.asarray(values, np.float64) for values in (curves, whole, hidden))
-    if not top.size or not top.mean() > floor.mean():
+    if not top.size or not top.mean() - floor.mean() > _LEAST:
         return np.full(scores.shape, nan)
     return (scores - floor.mean()) / (top.mean() - floor.mean())
 

@@ -111,12 +111,17 @@ class Budget:
 def sampling_error(counts: np.ndarray, roughnesses: Sequence[float], inner: int) -> float:
     """The error, 90% confidence, of a mean over images and over the curves of each: [images, curves] inner points were known.
 
-    In the unit of the roughnesses, those of curves that are wholly known; nan where there is none and it is needed.
+    In the unit of the roughnesses, those of curves that are wholly known; the fewer they are, the more is allowed for chance
+    (Student's t). nan where there are less than two and they are needed.
     """
     partial = counts[counts < inner].astype(np.float64)
     if not partial.size:
         return 0.0
-    if not len(roughnesses):
+    if len(roughnesses) < 2:
         return nan
+    from scipy.special import stdtrit
+
     square = float(np.mean(np.square(roughnesses)))
-    return Z * sqrt(square * float((1 / np.square(partial)).sum())) / counts.size
+    return (
+        float(stdtrit(len(roughnesses) - 1, 0.95)) * sqrt(square * float((1 / np.square(partial)).sum())) / counts.size
+    )
