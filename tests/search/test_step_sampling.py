@@ -101,9 +101,19 @@ def test_what_is_wholly_known_does_not_err_and_without_a_whole_curve_nothing_is_
 
 def test_a_budget_asks_for_what_its_error_needs() -> None:
     """1.645 · 40 / (m · √(400 · 1)) ≤ 0.2 needs 17 points; four curves per image, half of them."""
-    assert Budget(400, 0.2, 1, 40.0).count((), 98) == 17
-    assert Budget(400, 0.2, 4, 40.0).count((), 98) == 9
-    assert Budget(3, 0.2, 1, 40.0).count((), 98) == 98  # few images: everything
-    assert Budget(10**9, 0.2, 1, 40.0).count((), 98) == FEWEST
-    smooth, rough = (Budget(400, 0.2, 1, 40.0).count([one] * 12, 98) for one in (5.0, 80.0))
+    assert Budget(400, 0.2, 1, 40.0).count(98) == 17
+    assert Budget(400, 0.2, 4, 40.0).count(98) == 9
+    assert Budget(3, 0.2, 1, 40.0).count(98) == 98  # few images: everything
+    assert Budget(10**9, 0.2, 1, 40.0).count(98) == FEWEST
+    smooth, rough = (Budget(400, 0.2, 1, 40.0).count(98, [one] * 12) for one in (5.0, 80.0))
     assert smooth < 17 < rough
+
+
+def test_a_budget_makes_up_for_what_earlier_images_erred() -> None:
+    """Half of the images with 17 points leave the others 17; with 13 they leave less error for the others, with 98 more."""
+    budget = Budget(400, 0.2, 1, 40.0)
+    counts = {earlier: budget.count(98, (), [earlier] * 200) for earlier in (13, 17, 98)}
+    assert counts[98] < counts[17] < counts[13]
+    assert counts[17] in (16, 17)
+    total = 200 * 40**2 / 13**2 + 200 * 40**2 / counts[13] ** 2
+    assert 1.645 * math.sqrt(total) / 400 <= 0.2

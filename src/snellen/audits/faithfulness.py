@@ -30,6 +30,13 @@ LABELS = {
     "lerf_insertion": "Insertion, least relevant first, less random",
 }
 
+TOPICS = {
+    "inter_model_deletion": "inter-model deletion",
+    "inter_model_insertion": "inter-model insertion",
+    "morf_deletion": "deletion of the most relevant first",
+    "lerf_insertion": "insertion of the least relevant first",
+}
+
 
 @dataclass(frozen=True)
 class Faithfulness(Audit):
@@ -85,6 +92,10 @@ class Faithfulness(Audit):
         names = ("grid", "fill", "points", "evaluation", "error")
         return {"tile": tile, **{name: getattr(self, name) for name in names}}
 
+    def _by(self) -> str:
+        """Whose maps rank the tiles, in words."""
+        return f"by {self.method}" if self.layer is None else f"by {self.method} at layer {self.layer}"
+
     def cells(self, exam: Exam) -> list[Cell]:
         side = self.side(exam)
         if side < 1 or exam.side // side < 2:
@@ -130,13 +141,14 @@ class Faithfulness(Audit):
                 f"difference of {comparison.detectable:.1f}"
             )
             facts = {
-                "method": self.method, "first": first.model, "second": second.model, "p": comparison.p,
+                "method": self.method, "layer": self.layer, "first": first.model, "second": second.model, "p": comparison.p,
                 "p_corrected": float(p), "detectable": comparison.detectable,
             }  # fmt: skip
             findings.append(
                 finding(
                     AUDIT, self.compared[0], f"{first.model} − {second.model}", comparison, text, unit="index", facts=facts,
-                    label="Difference: inter-model deletion", topic="the difference of inter-model deletion",
+                    label=f"Difference: inter-model deletion {self._by()}",
+                    topic=f"the difference of inter-model deletion {self._by()}",
                 )
             )  # fmt: skip
         return findings
@@ -170,10 +182,11 @@ class Faithfulness(Audit):
             if name == "inter_model_deletion":
                 facts["examples"] = _examples(exam, curves)
             per_run = tuple(some.areas.mean(1).tolist()) if len(curves.rows) else ()
-            text = f"area between the curve of {_words(name)} and that of random orders, by {self.method}, 0 to 100"
+            text = f"area between the curve of {_words(name)} and that of random orders, {self._by()}, 0 to 100"
             better: Literal["higher", "lower"] = "higher" if order == "lerf" else "lower"
             more: dict[str, Any] = {"better": better, "unit": "index", "facts": facts, "per_run": per_run}
-            findings.append(finding(AUDIT, name, answers.model, over_runs, text, label=LABELS[name], **more))
+            more |= {"label": f"{LABELS[name]}, {self._by()}", "topic": f"{TOPICS[name]} {self._by()}"}
+            findings.append(finding(AUDIT, name, answers.model, over_runs, text, **more))
         return findings
 
     def _facts(self, exam: Exam, curves: DeletionCurves, area: InterModelAuc) -> dict[str, Any]:

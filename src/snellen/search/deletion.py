@@ -50,7 +50,7 @@ class Deletion(Trial):
 
     own_data: ClassVar[bool] = True
     share: ClassVar[float]  # of the squared error that these orders may have
-    prior: ClassVar[float]  # roughness of the curves of a small network, in normalised points: more than most have
+    prior: ClassVar[float]  # roughness in normalised points that is assumed at first: between large and small networks
 
     tile: int
     grid: int
@@ -83,7 +83,7 @@ class Deletion(Trial):
     def most(self, samples: int, donors: int) -> int:
         """How many images are asked at most; of an adaptive evaluation, what it expects before it knows any curve."""
         inner = self.points - 2
-        count = inner if self.evaluation == "full" else self.budget(samples).count((), inner)
+        count = inner if self.evaluation == "full" else self.budget(samples).count(inner)
         return samples * (2 + self.orders * count)
 
     def budget(self, samples: int) -> Budget:
@@ -117,7 +117,7 @@ class OrderedDeletion(Deletion):
     version: ClassVar[int] = 1
     orders: ClassVar[int] = 1
     share: ClassVar[float] = 0.4
-    prior: ClassVar[float] = 48.0
+    prior: ClassVar[float] = 30.0
 
     __str__ = text_form
 
@@ -151,7 +151,7 @@ class RandomDeletion(Deletion):
     error: float = 0.2
     version: ClassVar[int] = 1
     share: ClassVar[float] = 0.6
-    prior: ClassVar[float] = 38.0
+    prior: ClassVar[float] = 24.0
 
     __str__ = text_form
 
@@ -263,7 +263,8 @@ class DeletionRound:
         rough = [
             100 * roughness(one.curve(trial.points)) / max(span, 0.05) for one in whole_samples(rows, trial.points)
         ]
-        return trial.budget(self.samples).count(rough, inner)
+        counts = [len(samples_of(row, trial.orders)[-1].point) for row in rows]
+        return trial.budget(self.samples).count(inner, rough, counts)
 
 
 def _fills(fill: Filling, images: Tensor, view: View) -> Tensor:

@@ -16,7 +16,7 @@ import numpy as np
 Z = 1.6449  # standard errors on each side of a mean that hold it in 90% of cases
 FEWEST = 4  # steps of a curve between its ends
 TRIAL_SIZES = (7, 14, 28, 49)  # sample sizes at which the roughness of a whole curve is measured
-WEIGHT_OF_PRIOR = 4  # whole curves that what is assumed of all networks counts as much as
+WEIGHT_OF_PRIOR = 2  # whole curves that what is assumed of all networks counts as much as
 
 
 def states_at(points: int, tiles: int) -> np.ndarray:
@@ -101,11 +101,15 @@ class Budget:
     curves: int
     prior: float
 
-    def count(self, roughnesses: Sequence[float], inner: int) -> int:
-        """The number of points, by the roughness of the whole curves that are known so far (normalised points)."""
-        squares = [WEIGHT_OF_PRIOR * self.prior**2, *np.square(roughnesses)]
-        rough = sqrt(sum(squares) / (WEIGHT_OF_PRIOR + len(roughnesses)))
-        return min(max(ceil(Z * rough / (self.error * sqrt(self.images * self.curves))), FEWEST), inner)
+    def count(self, inner: int, roughnesses: Sequence[float] = (), earlier: Sequence[int] = ()) -> int:
+        """The number of points of each further curve, by the roughness of the whole curves that are known so far (normalised
+        points) and by the numbers of points that `earlier` images had: what they erred too much or too little is made up for.
+        """
+        square = sum([WEIGHT_OF_PRIOR * self.prior**2, *np.square(roughnesses)]) / (WEIGHT_OF_PRIOR + len(roughnesses))
+        allowed = self.curves * (self.images * self.error / Z) ** 2
+        left = max(allowed - sum(square / count**2 for count in earlier if count < inner), allowed / 10)
+        further = max(self.images - len(earlier), 1)
+        return min(max(ceil(sqrt(square * further / left)), FEWEST), inner)
 
 
 def sampling_error(counts: np.ndarray, roughnesses: Sequence[float], inner: int) -> float:

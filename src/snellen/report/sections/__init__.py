@@ -9,6 +9,7 @@ from __future__ import annotations
 from snellen.report.sections.adversarial_backgrounds import ADVERSARIAL_BACKGROUNDS
 from snellen.report.sections.background import BACKGROUND
 from snellen.report.sections.baseline import BASELINE
+from snellen.report.sections.faithfulness import FAITHFULNESS
 from snellen.report.sections.inside_mask import INSIDE_MASK
 from snellen.report.sections.interference import INTERFERENCE
 from snellen.report.sections.occlusion import OCCLUSION
@@ -23,6 +24,7 @@ SECTIONS: dict[str, Section] = {
     "background": BACKGROUND,
     "adversarial_backgrounds": ADVERSARIAL_BACKGROUNDS,
     "inside_mask": INSIDE_MASK,
+    "faithfulness": FAITHFULNESS,
     "shift": SHIFT,
     "interference": INTERFERENCE,
 }
