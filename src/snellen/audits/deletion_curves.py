@@ -20,8 +20,8 @@ class DeletionCurves:
     """The normalised curves of one model on the images (rows of the listing) that all its runs have both kinds of:
     `ordered` [runs, images, points] and `random` [runs, images, repeats, points].
 
-    `whole` and `hidden` are the mean probabilities for such images, [runs]. `asked` is how many images were asked for either
-    kind over all runs, `of` how many a full evaluation asks; `error` is how far the mean area may be off, 90% confidence.
+    `whole` and `hidden` are the mean probabilities for such images, [runs]. `passes` is how many images were asked for either
+    kind over all runs, `full` how many a full evaluation asks; `error` is how far the mean area may be off, 90% confidence.
     """
 
     rows: np.ndarray
@@ -29,8 +29,8 @@ class DeletionCurves:
     random: np.ndarray
     whole: np.ndarray
     hidden: np.ndarray
-    asked: tuple[int, int]
-    of: tuple[int, int]
+    passes: tuple[int, int]
+    full: tuple[int, int]
     error: float
 
     @property
@@ -78,8 +78,8 @@ def read_curves(
         random=np.stack(chance),
         whole=whole,
         hidden=hidden,
-        asked=(_passes(tables), _passes(others)),
-        of=(_full_passes(tables, points, 1), _full_passes(others, points, repeats)),
+        passes=(_passes(tables), _passes(others)),
+        full=(_full_passes(tables, points, 1), _full_passes(others, points, repeats)),
         error=hypot(*errors) / len(errors),
     )
 

@@ -207,8 +207,8 @@ class Faithfulness(Audit):
             "random_area": float("nan") if empty else float(curve_areas(random).mean()),
             "whole": curves.whole.tolist(),
             "hidden": curves.hidden.tolist(),
-            "asked": list(curves.asked),
-            "full": list(curves.of),
+            "asked": list(curves.passes),
+            "full": list(curves.full),
             "sampling_error": curves.error,
             "curves": {name: {"value": one.value.tolist(), "se": one.se.tolist()} for name, one in means.items()},
         }

@@ -36,6 +36,7 @@ FIRST_ROUND, LARGEST_ROUND = 64, 512  # images; small ones first, so that the ro
 PILOTS, RAREST = 8, 32  # images whose first curve is known wholly: so many, or one in so many where there are more
 
 
+@dataclass(frozen=True)
 class Deletion(Trial):
     """Hide the tiles of each image in some orders, and follow the probability of the class that the model answers to the whole.
 
@@ -48,16 +49,24 @@ class Deletion(Trial):
     the hidden image), and of each known point between them `order`, `point` and `score`.
     """
 
+    tile: int = 7
+    grid: int = 0
+    fill: Filling = "image_mean"
+    points: int = 100
+    evaluation: Literal["adaptive", "full"] = "adaptive"
+    error: float = 0.2
+    version: ClassVar[int] = 1
     own_data: ClassVar[bool] = True
     share: ClassVar[float]  # of the squared error that these orders may have
     prior: ClassVar[float]  # roughness in normalised points that is assumed at first: between large and small networks
 
-    tile: int
-    grid: int
-    fill: Filling
-    points: int
-    evaluation: Literal["adaptive", "full"]
-    error: float
+    __str__ = text_form
+
+    def __post_init__(self) -> None:
+        expect_within("tile", self.tile, 1, 100_000)
+        expect_within("grid", self.grid, 0, 100_000)
+        expect_within("points", self.points, 3, 10_000)
+        expect_within("error", self.error, 0.001, 100)
 
     @property
     @abstractmethod
@@ -92,13 +101,6 @@ class Deletion(Trial):
     def begin(self, stage: Stage) -> DeletionRound:
         return DeletionRound(self, stage)
 
-    def check(self) -> None:
-        """Refuse parameters that make no curve."""
-        expect_within("tile", self.tile, 1, 100_000)
-        expect_within("grid", self.grid, 0, 100_000)
-        expect_within("points", self.points, 3, 10_000)
-        expect_within("error", self.error, 0.001, 100)
-
 
 @dataclass(frozen=True)
 class OrderedDeletion(Deletion):
@@ -108,21 +110,9 @@ class OrderedDeletion(Deletion):
     order: Literal["lerf", "morf"] = "lerf"
     method: str = "gradcam"
     layer: int | str | None = None
-    tile: int = 7
-    grid: int = 0
-    fill: Filling = "image_mean"
-    points: int = 100
-    evaluation: Literal["adaptive", "full"] = "adaptive"
-    error: float = 0.2
-    version: ClassVar[int] = 1
     orders: ClassVar[int] = 1
     share: ClassVar[float] = 0.4
     prior: ClassVar[float] = 30.0
-
-    __str__ = text_form
-
-    def __post_init__(self) -> None:
-        self.check()
 
     @property
     def needs(self) -> frozenset[str]:
@@ -143,20 +133,11 @@ class RandomDeletion(Deletion):
     """Delete tiles in `repeats` random orders per image, the same for every model and every attribution method."""
 
     repeats: int = 5
-    tile: int = 7
-    grid: int = 0
-    fill: Filling = "image_mean"
-    points: int = 100
-    evaluation: Literal["adaptive", "full"] = "adaptive"
-    error: float = 0.2
-    version: ClassVar[int] = 1
     share: ClassVar[float] = 0.6
     prior: ClassVar[float] = 24.0
 
-    __str__ = text_form
-
     def __post_init__(self) -> None:
-        self.check()
+        super().__post_init__()
         expect_within("repeats", self.repeats, 1, 255)
 
     @property

@@ -47,7 +47,7 @@ def _of_group(results: Results, deletions: Sequence[Finding]) -> list[Block]:
     facts = deletions[0]["facts"]
     layer = "" if facts["layer"] is None else f" at layer {facts['layer']}"
     insertion, first, other = PAIRS[deletions[0]["name"]]
-    insertions = [found for one in deletions if (found := _twin(results, one, insertion)) is not None]
+    insertions = [twin for one in deletions if (twin := _twin(results, one, insertion)) is not None]
     known = [one for one in deletions if is_known(one["value"])]
     return [
         Heading(f"{facts['method']}{layer}: {first} against random", 3),
@@ -132,15 +132,15 @@ def _area(one: Finding) -> Cell:
 def _cost(deletions: Sequence[Finding]) -> str:
     """How the curves were looked at, what that cost and how far the areas may be off for it."""
     facts = [one["facts"] for one in deletions]
-    asked, full = (sum(sum(one[name]) for one in facts) for name in ("asked", "full"))
+    passes, full = (sum(sum(one[name]) for one in facts) for name in ("asked", "full"))
     tiles = (
-        f"Tiles of {facts[0]['tile']} pixels, filled with {facts[0]['fill'].replace('_', ' ')}; {asked:,} images asked"
+        f"Tiles of {facts[0]['tile']} pixels, filled with {facts[0]['fill'].replace('_', ' ')}; {passes:,} images asked"
     )
-    if facts[0]["evaluation"] == "full" or not asked:
+    if facts[0]["evaluation"] == "full" or not passes:
         return f"{tiles}, every point of every curve."
     errors = [one["sampling_error"] for one in facts if is_known(one["sampling_error"])]
     worst = f" For it, areas may be off by {max(errors):.2f} (90% confidence)." if errors else ""
-    return f"{tiles}, {full / asked:.1f} times fewer than all points of all curves need.{worst}"
+    return f"{tiles}, {full / passes:.1f} times fewer than all points of all curves need.{worst}"
 
 
 def faithfulness_sentence(results: Results, model: str) -> list[tuple[str, str]]:
