@@ -19,6 +19,7 @@ from snellen.data import Dataset, from_arrays
 from snellen.distort import Donors, View
 from snellen.engine.keep.store import Store
 from snellen.engine.requests.trial import Stage
+from snellen.errors import UserError
 from snellen.explain import methods
 from snellen.models import Model, from_callable
 from snellen.search.deletion import DegradedImage, Deletion, DeletionRound, OrderedDeletion, RandomDeletion
@@ -353,3 +354,12 @@ def test_an_image_without_a_map_has_no_curve_and_is_not_asked(white: Dataset, mo
     assert (failed["asked"] == 0).all()
     assert "no map of this one" in failed["error"].iloc[0]
     assert result["inter_model_deletion"]["n"] == 90 - len(failed)
+
+
+@pytest.mark.parametrize("how", ["tile=9", "grid=17", "tile=16"])
+def test_tiles_that_do_not_divide_the_images_are_refused(
+    white: Dataset, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plant(monkeypatch, oracle=region)
+    with pytest.raises(UserError, match=r"images of 16 pixels cannot be divided into .*; give tiles of 1 to 8 pixels"):
+        area(white, "oracle", text=how)

@@ -101,7 +101,7 @@ class Faithfulness(Audit):
         if side < 1 or exam.side // side < 2:
             got = f"a grid of {self.grid}" if self.grid else f"tiles of {side} pixels"
             raise UserError(
-                f"{got} does not divide images of {exam.side} pixels; give tiles of 1 to {exam.side // 2} pixels, such as "
+                f"images of {exam.side} pixels cannot be divided into {got}; give tiles of 1 to {exam.side // 2} pixels, such as "
                 f"faithfulness(tile={max(1, exam.side // 32)})"
             )
         return [exam.clean()]
