@@ -16,6 +16,7 @@ from snellen.audits.calibration import Calibration
 from snellen.audits.concepts import Concepts
 from snellen.audits.exam import Exam
 from snellen.audits.explanation import Explanation
+from snellen.audits.faithfulness import Faithfulness
 from snellen.audits.finding import Finding, Trust
 from snellen.audits.inside_mask import InsideMask
 from snellen.audits.interference import Interference
@@ -37,6 +38,7 @@ AUDITS: dict[str, type[Audit]] = {
     "adversarial_backgrounds": AdversarialBackgrounds,
     "inside_mask": InsideMask,
     "explanation": Explanation,
+    "faithfulness": Faithfulness,
     "shift": Shift,
     "concepts": Concepts,
     "calibration": Calibration,
@@ -98,6 +100,7 @@ __all__ = [
     "Concepts",
     "Exam",
     "Explanation",
+    "Faithfulness",
     "Finding",
     "InsideMask",
     "Interference",

@@ -91,8 +91,8 @@ def saliency_of(distortion: Distortion) -> Saliency | None:
 
 
 def as_bytes(maps: Tensor) -> Tensor:
-    """uint8 of maps in 0…1, cut off as the published code does, not rounded; bytes stay as they are."""
-    return maps if maps.dtype == torch.uint8 else (maps.clamp(0, 1) * 255).to(torch.uint8)
+    """uint8 of maps in 0…1, cut off as the published code does, not rounded; nan is 0, and bytes stay as they are."""
+    return maps if maps.dtype == torch.uint8 else (maps.nan_to_num(0).clamp(0, 1) * 255).to(torch.uint8)
 
 
 def ranks_of(maps: Tensor) -> Tensor:

@@ -45,7 +45,7 @@ class Plan:
     """All cells and maps a run needs (equal ones merged) and the passes that are left to do; its trials, searches and
     surveys, and those that have not ended.
 
-    `maps` are those that were asked for; those that only a distortion needs are known to its cells.
+    `maps` are those that were asked for and those of trials; those that only a distortion needs are known to its cells.
     """
 
     cells: tuple[BoundCell, ...]
@@ -102,6 +102,7 @@ def make_plan(inputs: Inputs, requests: Requests, store: Store) -> Plan:
     surveys = [one for cell in dict.fromkeys(requests.surveys) for one in _bind_survey(cell, inputs)]
     check_trials([*trials, *searches])
     maps = {one.key: one for request in requests.maps for one in _bind_map(request, inputs)}
+    maps |= {one.map.key: one.map for one in trials if one.map is not None}
     canvases = [canvas_for(subject, one) for subject in inputs.subjects for one in data.values()]
     shard = settings.shard_for(canvases)
     passes = []

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from snellen.data.canvas import Canvas
 from snellen.data.dataset import Dataset
-from snellen.distort import Distortion, saliency_of
+from snellen.distort import Distortion
 from snellen.engine.requests.cell import BoundCell, Cell
 from snellen.errors import UserError
 from snellen.explain.methods import method_of
@@ -37,8 +37,11 @@ def check_needs(cell: Cell, data: Dataset, pools: Collection[str], subjects: Seq
     if isinstance(distortion, Distortion):
         for package, use in distortion.packages.items():
             import_package(package, use)
-    if isinstance(distortion, Distortion) and (saliency := saliency_of(distortion)) is not None:
-        advice = "maskings that need none are occlude, tiles and fourier"
+    if (saliency := cell.saliency) is not None:
+        masking = isinstance(distortion, Distortion)
+        advice = (
+            "maskings that need none are occlude, tiles and fourier" if masking else "leave out its audit, or the model"
+        )
         check_maps(saliency.method, str(cell.distortion), subjects, advice)
 
 

@@ -13,6 +13,15 @@ from snellen.measure.detectors import DetectorUnits, concept_iou, detector_units
 from snellen.measure.direction import Direction, direction
 from snellen.measure.energy import EnergyGain, energy_gain, energy_pointing_game, gain_ratio, pointing_game
 from snellen.measure.estimate import Estimate
+from snellen.measure.faithfulness import (
+    InterModelAuc,
+    MeanCurve,
+    curve_areas,
+    insertion_curves,
+    inter_model_auc,
+    mean_curve,
+    normalised_curves,
+)
 from snellen.measure.heat_ratio import effective_heat_ratio
 from snellen.measure.inside import inside_mask
 from snellen.measure.interference import Interference, interference
@@ -47,8 +56,10 @@ __all__ = [
     "Estimate",
     "IOcclusion",
     "IOcclusionGap",
+    "InterModelAuc",
     "Interference",
     "Kind",
+    "MeanCurve",
     "MeanIOcclusion",
     "OverRuns",
     "PublishedChance",
@@ -68,6 +79,7 @@ __all__ = [
     "chance_of",
     "compare",
     "concept_iou",
+    "curve_areas",
     "detector_units",
     "direction",
     "diversity",
@@ -76,13 +88,17 @@ __all__ = [
     "energy_pointing_game",
     "gain_ratio",
     "holm",
+    "insertion_curves",
     "inside_mask",
+    "inter_model_auc",
     "interference",
     "interference_null",
     "iocclusion",
     "iocclusion_gap",
+    "mean_curve",
     "mean_estimate",
     "mean_iocclusion",
+    "normalised_curves",
     "paired_difference",
     "pointing_game",
     "published_chance",

@@ -19,7 +19,8 @@ def finding_rows(results: Results) -> dict[str, list[FindingRow]]:
     questions: dict[tuple[Any, ...], dict[str, Finding]] = {}
     for one in results.findings:
         if one["model"] in results.models and one["name"] not in _section(one["audit"]).elsewhere:
-            key = (one["audit"], one["name"], one["on"], one["facts"].get("method"), *one["distortions"])
+            about = one["distortions"] or [one.get("label", "")]  # such as which of several maps
+            key = (one["audit"], one["name"], one["on"], one["facts"].get("method"), *about)
             questions.setdefault(key, {})[one["model"]] = one
     audits: dict[str, list[FindingRow]] = {}
     for (audit, *_), findings in questions.items():

@@ -6,6 +6,7 @@ from snellen.search.algorithms import ALGORITHMS, Evolution, EvolutionThenClimb,
 from snellen.search.backgrounds import EveryBackground
 from snellen.search.box_scores import finds
 from snellen.search.constraint import Edges, OwnJudgement, SameAnswer, Ssim, parse_constraint
+from snellen.search.deletion import OrderedDeletion, RandomDeletion
 from snellen.search.edit_search import EditSearch
 from snellen.search.feasible import Feasible
 from snellen.search.hue import HueShift
@@ -22,7 +23,7 @@ from snellen.search.trade_off import TradeOff, trade_off
 
 __all__ = [
     "ALGORITHMS", "SPACES", "Edges", "EditSearch", "EveryBackground", "Evolution", "EvolutionThenClimb", "Feasible",
-    "HueShift", "ImageFitness", "OwnJudgement", "RandomSearch", "SameAnswer", "Search", "SearchResult", "Space",
-    "Ssim", "TradeOff", "confusion", "correct", "evolution_search", "finds", "fitness_of", "parse_constraint",
-    "pixel_accuracy", "random_search", "search", "space", "trade_off",
+    "HueShift", "ImageFitness", "OrderedDeletion", "OwnJudgement", "RandomDeletion", "RandomSearch", "SameAnswer",
+    "Search", "SearchResult", "Space", "Ssim", "TradeOff", "confusion", "correct", "evolution_search", "finds",
+    "fitness_of", "parse_constraint", "pixel_accuracy", "random_search", "search", "space", "trade_off",
 ]  # fmt: skip

@@ -119,4 +119,5 @@ def prepare_pass(one: Pass, plan: Plan, models: Mapping[str, Model], pools: Pool
         keep=plan.settings.keep,
         maps=one.maps,
         read_maps=read_maps,
+        shard=plan.shard,
     )

@@ -139,7 +139,7 @@ def shard_maps_in(table: pa.Table, device: torch.device | str = "cpu") -> ShardM
 
 def maps_in(table: pa.Table) -> Maps:
     """The maps of such a table, without the rows that have none."""
-    present = table["map"].is_valid().to_numpy()
+    present = _present(table)
     return Maps(np.array(table["sample"].to_pylist(), object)[present], _pixels(table)[present], len(table))
 
 
@@ -151,11 +151,35 @@ def stored_maps(store: Store, key: str) -> Iterator[Maps]:
         yield maps_in(table)
 
 
+def maps_at(store: Store, key: str, positions: np.ndarray, shard: int, device: torch.device) -> ShardMaps:
+    """The stored maps of the samples at some positions of the listing, `shard` of which make a file; 0 where there is none."""
+    parts: list[Tensor] = []
+    errors: dict[int, str] = {}
+    order: list[np.ndarray] = []
+    for number in np.unique(positions // shard):
+        rows = np.flatnonzero(positions // shard == number)
+        table = store.maps(key, int(number))
+        assert table is not None  # maps are made before trials begin
+        stored = shard_maps_in(table)
+        places = positions[rows] - number * shard
+        parts.append(stored.maps[torch.from_numpy(places)])
+        missing = {int(row): "there is no map of this image" for row in places[~_present(table)[places]]}
+        errors |= {int(row): (missing | stored.errors)[at] for row, at in zip(rows, places) if at in missing}
+        order.append(rows)
+    back = torch.from_numpy(np.argsort(np.concatenate(order), kind="stable"))
+    return ShardMaps(torch.cat(parts)[back].to(device), errors, new=False)
+
+
 def together(parts: Iterator[Maps]) -> Maps:
     """All maps of a request at once."""
     shards = list(parts)
     rows = sum(one.rows for one in shards)
     return Maps(np.concatenate([one.ids for one in shards]), np.concatenate([one.maps for one in shards]), rows)
+
+
+def _present(table: pa.Table) -> np.ndarray:
+    """bool [n]: the rows that have a map."""
+    return table["map"].is_valid().to_numpy()
 
 
 def _pixels(table: pa.Table) -> np.ndarray:

@@ -33,7 +33,8 @@ class PassState:
 
     `batch` may shrink while running, when a device's memory is too small for it; `unreadable` and `failures` grow with
     the images that cannot be shown or answered, until they are too many. `maps` are those that cells need and those that
-    were asked for, what others rest on first; `read_maps` looks up the stored ones of a key for the samples at some positions.
+    were asked for, what others rest on first; `read_maps` looks up the stored ones of a key for the samples at some positions,
+    `shard` of which are stored together.
     """
 
     on: str
@@ -48,6 +49,7 @@ class PassState:
     keep: str | None = None
     maps: Sequence[BoundMap] = ()
     read_maps: Callable[[str, range], ShardMaps | None] = lambda key, positions: None
+    shard: int = 1
     on_answers: Callable[[int], None] = lambda images: None
     unreadable: list[tuple[str, str]] = field(default_factory=list)
     failures: dict[str, list[Failure]] = field(default_factory=dict)  # by cell or map
@@ -105,8 +107,15 @@ def put_on_device(
     return CanvasSlides(slides, labels, images, masks, empty, truth)
 
 
-def view_of(one: BoundCell | BoundMap, on_canvas: CanvasSlides, work: PassState, maps: ShardMaps | None = None) -> View:
-    """What the distortion of a request may know of some slides; `maps` are those that it needs."""
+def view_of(
+    one: BoundCell | BoundMap,
+    on_canvas: CanvasSlides,
+    work: PassState,
+    maps: ShardMaps | None = None,
+    ranked: bool = True,
+) -> View:
+    """What the distortion of a request may know of some slides; `maps` are those that it needs, with the order of their pixels
+    where that is wanted too."""
     return View(
         keys=on_canvas.slides.keys,
         seed=one.seed,
@@ -119,7 +128,7 @@ def view_of(one: BoundCell | BoundMap, on_canvas: CanvasSlides, work: PassState,
         donors=work.pools.donors_for(one),
         occluders=work.pools.occluders,
         saliency=None if maps is None else maps.maps,
-        ranks=None if maps is None else maps.ranks,
+        ranks=None if maps is None or not ranked else maps.ranks,
     )
 
 

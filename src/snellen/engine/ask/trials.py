@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from snellen.engine.ask.local import prepare_pass
+from snellen.engine.ask.maps import maps_at
 from snellen.engine.ask.pass_state import PassState, put_on_device, view_of
 from snellen.engine.ask.shard import probabilities_of
 from snellen.engine.ask.slides import slides
@@ -79,10 +80,10 @@ def _carry_out(
             if not len(missing):
                 continue
             earlier = {at: row for at, row in rows.items() if at < positions.start and not row["error"]}
-            stage, unreadable = _stage(one, work, threads, missing, earlier)
-            readable = [row for row in range(len(missing)) if row not in unreadable]
-            unshown = (FinishedTrial(row, {}, 0, error) for row, error in unreadable.items())
-            playing = play_round(trial.begin(stage), readable, ask, lambda: work.batch[one.canvas])
+            stage, unusable = _stage(one, work, store, threads, missing, earlier)
+            usable = [row for row in range(len(missing)) if row not in unusable]
+            unshown = (FinishedTrial(row, {}, 0, error) for row, error in unusable.items())
+            playing = play_round(trial.begin(stage), usable, ask, lambda: work.batch[one.canvas])
             for end in chain(unshown, playing):
                 sample = ids[missing[end.row]]
                 row = {"sample": sample, "asked": end.images, "error": end.error, **end.columns}
@@ -101,14 +102,23 @@ def _carry_out(
 
 
 def _stage(
-    one: BoundCell, work: PassState, threads: int, positions: np.ndarray, earlier: Mapping[int, Mapping[str, Any]]
+    one: BoundCell,
+    work: PassState,
+    store: Store,
+    threads: int,
+    positions: np.ndarray,
+    earlier: Mapping[int, Mapping[str, Any]],
 ) -> tuple[Stage, dict[int, str]]:
-    """The images of some positions on the device with what is known of them; and the rows that cannot be shown, with why."""
+    """The images of some positions on the device with what is known of them; and the rows that cannot be shown, or that have
+    no map where one is needed, with why."""
     part = work.data.at(positions)
     (slide,) = slides(part, [range(len(part))], [one.canvas], threads)
     on_canvas = put_on_device(slide, one.canvas, part.samples.labels, work.device)
-    stage = Stage(on_canvas.images, view_of(one, on_canvas, work), positions, work.data.samples.labels, earlier)
-    return stage, {row: error for row, error in enumerate(slide.errors) if error}
+    maps = None if one.map is None else maps_at(store, one.map.key, positions, work.shard, work.device)
+    view = view_of(one, on_canvas, work, maps, ranked=False)
+    stage = Stage(on_canvas.images, view, positions, work.data.samples.labels, earlier)
+    unmapped = {} if maps is None else maps.errors
+    return stage, {**unmapped, **{row: error for row, error in enumerate(slide.errors) if error}}
 
 
 def _reply_to(one: BoundCell, pixels: Tensor, work: PassState) -> tuple[Reply, Mapping[int, str]]:

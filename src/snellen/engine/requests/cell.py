@@ -9,7 +9,7 @@ from typing import Any
 from snellen.data.canvas import Canvas
 from snellen.data.dataset import Dataset
 from snellen.data.sizes import some_sizes
-from snellen.distort import Distortion, saliency_of
+from snellen.distort import Distortion, Saliency, saliency_of
 from snellen.engine.requests.map import BoundMap, MapRequest, bind_map
 from snellen.engine.requests.search import SearchRequest
 from snellen.engine.requests.survey import SurveyRequest
@@ -60,6 +60,13 @@ class Cell:
         if not isinstance(self.distortion, SurveyRequest):
             raise ValueError(f"expected a cell with a survey, got {self.distortion}")
         return self.distortion
+
+    @property
+    def saliency(self) -> Saliency | None:
+        """The maps that its distortion or trial needs, of each model its own; None where it needs none."""
+        if isinstance(self.distortion, Distortion):
+            return saliency_of(self.distortion)
+        return self.distortion.saliency if isinstance(self.distortion, Trial) else None
 
     def __str__(self) -> str:
         return f"{self.distortion} on {self.on}, seed {self.seed}"
@@ -166,8 +173,7 @@ def bind_cell(
     if "mean" in needs:
         facts["mean"] = subject.card.fill
     facts |= {name: fingerprint for name, fingerprint in pools.items() if name in needs}
-    saliency = saliency_of(cell.distortion) if isinstance(cell.distortion, Distortion) else None
-    needed_map = None
+    saliency, needed_map = cell.saliency, None
     if saliency is not None:  # each model has its own maps, so what it is shown is its own too
         request = MapRequest(saliency.method, saliency.layer, cell.on)
         needed_map = bind_map(request, subject, data, canvas, settings)

@@ -7,6 +7,7 @@ beside it; so batch size, order and interruptions change how many images are ask
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
+from snellen.distort import Saliency
 from snellen.distort.stimulus import Stimulus
 
 if TYPE_CHECKING:
@@ -23,11 +25,23 @@ if TYPE_CHECKING:
     from snellen.distort import Donors, View
 
 
+class HostCopy:
+    """The probabilities of a whole batch, copied to the host once, when the first trial wants them."""
+
+    def __init__(self, probabilities: Tensor) -> None:
+        self.probabilities = probabilities
+
+    @functools.cached_property
+    def array(self) -> np.ndarray:
+        return self.probabilities.cpu().numpy()
+
+
 class Reply(NamedTuple):
     """The model's answers to the n images of a question, and how many images the next one may have.
 
     `probabilities` are [n, outputs] of the model's own classes, on its device; `pred` (the data's class, −1 outside), `raw`
-    and `confidence` are NumPy [n]. `room` is what is left of the batch that is being filled.
+    and `confidence` are NumPy [n]. `room` is what is left of the batch that is being filled. `batch` is the copy that the
+    replies of one batch share, `start` where this one begins in it.
     """
 
     probabilities: Tensor
@@ -35,11 +49,27 @@ class Reply(NamedTuple):
     raw: np.ndarray
     confidence: np.ndarray
     room: int = 0
+    batch: HostCopy | None = None
+    start: int = 0
 
     def rows(self, start: int, stop: int) -> Reply:
         """The reply to some of the images."""
         part = slice(start, stop)
-        return Reply(self.probabilities[part], self.pred[part], self.raw[part], self.confidence[part])
+        batch = self.batch or HostCopy(self.probabilities)
+        return Reply(
+            self.probabilities[part],
+            self.pred[part],
+            self.raw[part],
+            self.confidence[part],
+            0,
+            batch,
+            self.start + start,
+        )
+
+    def on_host(self) -> np.ndarray:
+        """float [n, outputs]: the probabilities as NumPy; the device is waited for once per batch, however many trials ask."""
+        batch = self.batch or HostCopy(self.probabilities)
+        return batch.array[self.start : self.start + len(self.pred)]
 
 
 Columns = Mapping[str, Any]  # of one trial: a number, a word or an array by name
@@ -81,6 +111,11 @@ class Trial(Stimulus, ABC):
     @abstractmethod
     def most(self, samples: int, donors: int) -> int:
         """How many images are asked at most."""
+
+    @property
+    def saliency(self) -> Saliency | None:
+        """Which maps of the asking model its view must have; with them it `needs` saliency."""
+        return None
 
     @property
     def speaks_of_things(self) -> bool:
@@ -144,6 +179,7 @@ def play_round(
         if not asking:
             continue
         reply, errors = ask(sitting.show([question for _, question in asking]))
+        reply = reply._replace(batch=HostCopy(reply.probabilities))
         unfinished = []
         start = 0
         for one, question in asking:

@@ -12,6 +12,7 @@ from snellen.report.sections.baseline import BASELINE
 from snellen.report.sections.calibration import CALIBRATION
 from snellen.report.sections.concepts import CONCEPTS
 from snellen.report.sections.explanation import EXPLANATION
+from snellen.report.sections.faithfulness import FAITHFULNESS
 from snellen.report.sections.inside_mask import INSIDE_MASK
 from snellen.report.sections.interference import INTERFERENCE
 from snellen.report.sections.occlusion import OCCLUSION
@@ -29,6 +30,7 @@ SECTIONS: dict[str, Section] = {
     "inside_mask": INSIDE_MASK,
     "explanation": EXPLANATION,
     "concepts": CONCEPTS,
+    "faithfulness": FAITHFULNESS,
     "shift": SHIFT,
     "interference": INTERFERENCE,
 }

@@ -1,0 +1,235 @@
+"""Faithfulness: whether the tiles that a map calls relevant are those that a model's answers rest on (Won et al. 2023, 5.3)."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from snellen.audits.audit import Audit
+from snellen.audits.deletion_curves import DeletionCurves, read_curves
+from snellen.audits.exam import Exam
+from snellen.audits.finding import Finding, finding
+from snellen.engine.keep.read_back import Answers
+from snellen.engine.requests.cell import Cell
+from snellen.errors import UserError
+from snellen.measure import InterModelAuc, compare, curve_areas, holm, inter_model_auc, mean_curve
+from snellen.notation import expect_at_most
+from snellen.search.deletion import Filling, OrderedDeletion, RandomDeletion
+
+AUDIT = "faithfulness"
+PICTURES = 4  # images with the highest and with the lowest area that a page shows, each
+NAMES = {"lerf": ("inter_model_deletion", "inter_model_insertion"), "morf": ("morf_deletion", "lerf_insertion")}
+LABELS = {
+    "inter_model_deletion": "Inter-model deletion: least relevant first, less random",
+    "inter_model_insertion": "Inter-model insertion: most relevant first, less random",
+    "morf_deletion": "Deletion, most relevant first, less random",
+    "lerf_insertion": "Insertion, least relevant first, less random",
+}
+
+TOPICS = {
+    "inter_model_deletion": "inter-model deletion",
+    "inter_model_insertion": "inter-model insertion",
+    "morf_deletion": "deletion of the most relevant first",
+    "lerf_insertion": "insertion of the least relevant first",
+}
+
+
+@dataclass(frozen=True)
+class Faithfulness(Audit):
+    """Inter-model deletion and insertion: how much longer an answer survives when tiles are hidden by relevance than at random.
+
+    The probability of the class that a model answers to the whole image is followed while the least relevant tiles are deleted
+    first, or the most relevant inserted first: the same images, seen from both ends. From this curve that of `repeats`
+    random orders is subtracted; the area between them, 0 to 100, is the faithfulness. Scores are normalised per model between
+    the mean for whole and for hidden images. `method` and `layer` say which map ranks the tiles. A tile is `tile` pixels a
+    side (0: a 32nd of the image, 7 pixels at 224), or there are `grid` × `grid` of them. `fill` hides: `image_mean`,
+    `zero` (the model's normalisation mean), `blur` or `dataset_mean`. `orders` may add morf: the most relevant deleted first.
+    `evaluation=adaptive` looks at as few of the `points` of each curve as the mean over the images needs to err by no more
+    than `error` points of 100 with 90% confidence; `full` looks at all.
+    """
+
+    method: str = "gradcam"
+    layer: int | str | None = None
+    tile: int = 0
+    grid: int = 0
+    fill: Filling = "image_mean"
+    orders: tuple[str, ...] = ("lerf",)
+    repeats: int = 5
+    points: int = 100
+    evaluation: Literal["adaptive", "full"] = "adaptive"
+    error: float = 0.2
+    title: ClassVar[str] = "Faithfulness of the maps"
+    names: ClassVar[tuple[str, ...]] = NAMES["lerf"]
+    compared: ClassVar[tuple[str, ...]] = ("inter_model_deletion_difference",)
+
+    def __post_init__(self) -> None:
+        expect_at_most(100_000, tile=self.tile, grid=self.grid)
+        if not self.orders or not set(self.orders) <= set(NAMES) or len(set(self.orders)) < len(self.orders):
+            raise ValueError(f"expected orders of {', '.join(NAMES)}, each once, got [{', '.join(self.orders)}]")
+        object.__setattr__(self, "names", tuple(name for order in self.orders for name in NAMES[order]))
+        self.ordered_trial(self.orders[0], 1)  # both refuse what makes no curve
+        self.random_trial(1)
+
+    def side(self, exam: Exam) -> int:
+        """How many pixels a side a tile has, on the smallest canvas."""
+        return exam.side // self.grid if self.grid else self.tile or max(1, round(exam.side / 32))
+
+    def ordered_trial(self, order: str, side: int) -> OrderedDeletion:
+        """The trial of an order by the maps of each model."""
+        by_map: dict[str, Any] = {"order": order, "method": self.method, "layer": self.layer}
+        return OrderedDeletion(**by_map, **self._how(side))
+
+    def random_trial(self, side: int) -> RandomDeletion:
+        """The trial of random orders. It knows no map, so all methods share it."""
+        return RandomDeletion(repeats=self.repeats, **self._how(side))
+
+    def _how(self, side: int) -> dict[str, Any]:
+        tile = 1 if self.grid else side
+        names = ("grid", "fill", "points", "evaluation", "error")
+        return {"tile": tile, **{name: getattr(self, name) for name in names}}
+
+    def _by(self) -> str:
+        """Whose maps rank the tiles, in words."""
+        return f"by {self.method}" if self.layer is None else f"by {self.method} at layer {self.layer}"
+
+    def cells(self, exam: Exam) -> list[Cell]:
+        side = self.side(exam)
+        if side < 1 or exam.side // side < 2:
+            got = f"a grid of {self.grid}" if self.grid else f"tiles of {side} pixels"
+            raise UserError(
+                f"images of {exam.side} pixels cannot be divided into {got}; give tiles of 1 to {exam.side // 2} pixels, such as "
+                f"faithfulness(tile={max(1, exam.side // 32)})"
+            )
+        return [exam.clean()]
+
+    def trials(self, exam: Exam) -> list[Cell]:
+        return [*(self._ordered(exam, order) for order in self.orders), self._random(exam)]
+
+    def _ordered(self, exam: Exam, order: str) -> Cell:
+        return exam.trial(self.ordered_trial(order, self.side(exam)))
+
+    def _random(self, exam: Exam) -> Cell:
+        return exam.trial(self.random_trial(self.side(exam)))
+
+    def curves(self, exam: Exam, answers: Answers, order: str = "lerf") -> DeletionCurves:
+        """The curves of one model; read once."""
+        cells = self._ordered(exam, order), self._random(exam)
+        ordered, random = ((cell.distortion, answers.trials(cell)) for cell in cells)
+        return answers.once((self, order), lambda: read_curves(ordered, random))  # type: ignore[arg-type]
+
+    def conclude(self, exam: Exam, answers: Answers) -> list[Finding]:
+        return [one for order in self.orders for one in self._of_order(exam, answers, order)]
+
+    def compare(self, exam: Exam, everyone: Sequence[Answers], findings: Sequence[Finding]) -> list[Finding]:
+        """How far the areas of each pair of models differ on the same images; insertion has the same areas."""
+        if "lerf" not in self.orders:
+            return []
+        pairs = list(itertools.combinations(everyone, 2))
+        areas = {one.model: self._on_all_images(exam, one) for one in everyone}
+        comparisons = [compare(areas[first.model], areas[second.model], _groups(exam)) for first, second in pairs]
+        corrected = holm([one.p for one in comparisons])
+        findings = []
+        for (first, second), comparison, p in zip(pairs, comparisons, corrected):
+            sure = "clearly" if p < 0.05 else "not clearly"
+            text = (
+                f"inter-model deletion of {first.model} less that of {second.model} on the same images: {sure} different "
+                f"(p = {p:.2g} after Holm's correction of {len(pairs)} comparisons); these data would mostly have shown a "
+                f"difference of {comparison.detectable:.1f}"
+            )
+            facts = {
+                "method": self.method, "layer": self.layer, "first": first.model, "second": second.model, "p": comparison.p,
+                "p_corrected": float(p), "detectable": comparison.detectable,
+            }  # fmt: skip
+            findings.append(
+                finding(
+                    AUDIT, self.compared[0], f"{first.model} − {second.model}", comparison, text, unit="index", facts=facts,
+                    label=f"Difference: inter-model deletion {self._by()}",
+                    topic=f"the difference of inter-model deletion {self._by()}",
+                )
+            )  # fmt: skip
+        return findings
+
+    def pictures(self, exam: Exam, findings: Sequence[Finding]) -> list[tuple[Cell, str]]:
+        """The images on which the maps of the models are most and least faithful."""
+        samples = (
+            example["sample"]
+            for one in findings
+            if one.audit == AUDIT and "examples" in one.facts
+            for example in one.facts["examples"]
+        )
+        return [(exam.clean(), sample) for sample in dict.fromkeys(samples)]
+
+    def _on_all_images(self, exam: Exam, answers: Answers) -> np.ndarray:
+        """float [runs, images of the listing]: the areas, nan where there is none."""
+        curves = self.curves(exam, answers)
+        areas = np.full((len(answers.runs), len(exam.samples["test"].ids)), np.nan)
+        areas[:, curves.rows] = curves.areas
+        return areas
+
+    def _of_order(self, exam: Exam, answers: Answers, order: str) -> list[Finding]:
+        """The area of deletion and, with the same images, of insertion."""
+        curves = self.curves(exam, answers, order)
+        groups = _groups(exam)
+        groups = None if groups is None else groups[curves.rows]
+        findings = []
+        for name, some in zip(NAMES[order], (curves, curves.from_the_other_end())):
+            over_runs = inter_model_auc(some.ordered.mean(0), some.random.mean(0), groups)
+            facts = self._facts(exam, some, over_runs)
+            if name == "inter_model_deletion":
+                facts["examples"] = _examples(exam, curves)
+            per_run = tuple(some.areas.mean(1).tolist()) if len(curves.rows) else ()
+            text = f"area between the curve of {_words(name)} and that of random orders, {self._by()}, 0 to 100"
+            better: Literal["higher", "lower"] = "higher" if order == "lerf" else "lower"
+            more: dict[str, Any] = {"better": better, "unit": "index", "facts": facts, "per_run": per_run}
+            more |= {"label": f"{LABELS[name]}, {self._by()}", "topic": f"{TOPICS[name]} {self._by()}"}
+            findings.append(finding(AUDIT, name, answers.model, over_runs, text, **more))
+        return findings
+
+    def _facts(self, exam: Exam, curves: DeletionCurves, area: InterModelAuc) -> dict[str, Any]:
+        """What a page shows of a finding: the three panels, the areas behind it, what it cost and how far it may be off."""
+        random = curves.random.mean((0, 2))
+        panels = {"order": curves.ordered.mean(0), "random": random, "difference": curves.ordered.mean(0) - random}
+        means = {name: mean_curve(values) for name, values in panels.items()}
+        empty = not len(curves.rows)
+        return {
+            "method": self.method,
+            "layer": self.layer,
+            "tile": self.side(exam),
+            "fill": self.fill,
+            "evaluation": self.evaluation,
+            "se": area.se,
+            "se_steps": area.se_steps,
+            "order_area": float("nan") if empty else float(curve_areas(panels["order"]).mean()),
+            "random_area": float("nan") if empty else float(curve_areas(random).mean()),
+            "whole": curves.whole.tolist(),
+            "hidden": curves.hidden.tolist(),
+            "asked": list(curves.passes),
+            "full": list(curves.full),
+            "sampling_error": curves.error,
+            "curves": {name: {"value": one.value.tolist(), "se": one.se.tolist()} for name, one in means.items()},
+        }
+
+
+def _words(name: str) -> str:
+    """What a curve is of, inside a sentence."""
+    kind = "deletion" if name.endswith("deletion") else "insertion"
+    most = name in ("inter_model_insertion", "morf_deletion")
+    return f"{kind} with the {'most' if most else 'least'} relevant tiles first"
+
+
+def _groups(exam: Exam) -> np.ndarray | None:
+    return exam.column("group", exam.samples["test"].ids)
+
+
+def _examples(exam: Exam, curves: DeletionCurves) -> list[dict[str, Any]]:
+    """The images with the highest and the lowest area, over the runs."""
+    areas = curves.areas.mean(0)
+    ids = exam.samples["test"].ids
+    order = np.argsort(-areas, kind="stable")
+    order = order[~np.isnan(areas[order])]
+    chosen = order if len(order) <= 2 * PICTURES else np.concatenate([order[:PICTURES], order[-PICTURES:]])
+    return [{"sample": ids[curves.rows[at]], "area": float(areas[at])} for at in chosen]
