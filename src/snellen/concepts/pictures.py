@@ -42,7 +42,7 @@ def draw_units(
 
 
 def choose_units(counts: Mapping[str, np.ndarray], categories: list[str]) -> list[int]:
-    """The units of the highest IoU with their best concept: detectors of each category in turn, each concept once, then others."""
+    """The units of the highest IoU: detectors of each category in turn, each concept once as long as it lasts, then others."""
     from snellen.measure import concept_iou, detector_units
 
     iou = concept_iou(counts["intersect"][:, 1:], counts["activation"], counts["truth"][1:])
