@@ -13,6 +13,7 @@ from PIL import Image
 
 from snellen.concepts import checkpoint, dissection
 from snellen.concepts.dissection import Dissection, iou_of
+from snellen.concepts.pictures import choose_units
 from snellen.concepts.probes import Probes
 from snellen.concepts.sources import open_sources
 from snellen.concepts.thresholds import ERROR
@@ -172,3 +173,14 @@ def test_wrong_settings_are_refused() -> None:
 def test_iou_over_all_pixels_is_not_the_mean_over_images() -> None:
     counts = concept_iou([[1 + 0]], [1 + 3], [1 + 5])  # two images: IoU 1 and 0, the mean would be 0.5
     assert counts[0, 0] == pytest.approx(1 / 9)
+
+
+def test_detectors_of_every_category_are_drawn_before_others() -> None:
+    """30 units: 20 detect one material, one a colour weakly, the others nothing; concept 0 is the material, 1 the colour."""
+    intersect = np.zeros((30, 3), np.int64)
+    intersect[:20, 1], intersect[20, 2], intersect[21:, 1] = 50 + np.arange(20), 10, 1
+    counts = {"intersect": intersect, "activation": np.full(30, 100), "truth": np.array([0, 100, 100])}
+    units = choose_units(counts, ["material", "colour"])
+    assert len(units) == 16
+    assert {19, 20} <= set(units)  # the best of both categories
+    assert set(units) - {20} == set(range(5, 20))

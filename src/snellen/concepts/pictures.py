@@ -42,19 +42,20 @@ def draw_units(
 
 
 def choose_units(counts: Mapping[str, np.ndarray], categories: list[str]) -> list[int]:
-    """The units of the highest IoU with their best concept: of each category in turn, each concept once as long as it lasts."""
+    """The units of the highest IoU: detectors of each category in turn, each concept once as long as it lasts, then others."""
     from snellen.measure import concept_iou, detector_units
 
     iou = concept_iou(counts["intersect"][:, 1:], counts["activation"], counts["truth"][1:])
     names = [str(place) for place in range(len(categories))]
-    detection = detector_units(iou, names, categories, 0.0)
-    order = [int(unit) for unit in np.argsort(-detection.iou, kind="stable") if detection.detectors[unit]]
+    detection = detector_units(iou, names, categories)
+    order = [int(unit) for unit in np.argsort(-detection.iou, kind="stable") if detection.iou[unit] > 0]
     queues: dict[str, list[int]] = {}
     first: set[int] = set()
     again: list[int] = []
     for unit in order:
         place = int(detection.best[unit])
-        (again if place in first else queues.setdefault(categories[place], [])).append(unit)
+        late = place in first or not detection.detectors[unit]
+        (again if late else queues.setdefault(categories[place], [])).append(unit)
         first.add(place)
     turns = [queue[turn] for turn in range(len(order)) for queue in queues.values() if turn < len(queue)]
     return sorted([*turns, *again][:MOST_UNITS])

@@ -57,7 +57,7 @@ def concept_blocks(results: Results) -> list[Block]:
             note(
                 "Bright: where the unit is above its threshold. The units of the highest IoU, different concepts first."
             ),
-            Gallery(heads("concept", *[""] * _most(pictures)), tuple(pictures), across=2, side=72),
+            Gallery(heads("concept", *[""] * _most(pictures)), tuple(pictures), across=2, side=64),
         ]
     return blocks
 
