@@ -8,10 +8,11 @@ from typing import Any
 from snellen.cli.audit import carry_out_audit
 from snellen.cli.options import AsJson, Config, takes
 from snellen.exam.dissect_request import DissectRequest
+from snellen.exam.request import AuditRequest
 from snellen.settings_file import resolve
 
 
-@takes(DissectRequest, arguments=("models",))
+@takes(DissectRequest, arguments=("models",), after=AuditRequest)
 def dissect(settings: Mapping[str, Any], config: Config = None, json: AsJson = False) -> None:
     """Count the units of a layer that detect a concept, such as a colour or an object (network dissection)."""
     carry_out_audit(resolve(DissectRequest, settings, config).as_audit(), json)

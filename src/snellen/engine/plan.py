@@ -12,6 +12,8 @@ from snellen.engine.keep.store import Present, Store
 from snellen.engine.plan_checks import check_layers, check_maps, check_needs, check_recorded, check_size, check_trials
 from snellen.engine.requests.cell import BoundCell, Cell, bind_cell, canvas_for
 from snellen.engine.requests.map import BoundMap, MapRequest, bind_map
+from snellen.engine.requests.search import SearchRequest
+from snellen.engine.requests.survey import SurveyRequest
 from snellen.engine.settings import Settings
 
 
@@ -79,6 +81,13 @@ class Plan:
         """Images that models will be shown for one shard, for answers or for maps."""
         passes = sum(request.passes for request in one.remaining if request.subject.card.live)
         return len(self.samples_of(one.on, shard)) * passes
+
+    def most_images(self, one: BoundCell, donors: int = 0) -> int:
+        """Images that a model may be shown at most for a trial, a search or a survey."""
+        request, count = one.cell.distortion, len(self.data[one.cell.on])
+        if isinstance(request, SearchRequest):
+            return min(request.samples or count, count) * request.evaluations
+        return request.walks * count if isinstance(request, SurveyRequest) else one.cell.as_trial.most(count, donors)
 
 
 @dataclass(frozen=True)

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from snellen.engine import Plan
+from snellen.engine.requests.cell import BoundCell
 from snellen.exam.prepare import Prepared
 
 
 @dataclass(frozen=True, kw_only=True)
 class Outline:
     """What an audit would do: models with their runs, datasets, audits (with the reason where the data chose them), how many
-    cells and maps there are and are left to ask, the images that models will be shown, and about how long that takes. Trials,
-    which ask as they go, have an upper bound."""
+    cells and maps there are and are left to ask, the images that models will be shown, and about how long that takes. Trials and
+    searches, which ask as they go, have an upper bound; the time is that of all but trials."""
 
     out: Path | None
     models: Mapping[str, Sequence[str]]
@@ -29,12 +29,21 @@ class Outline:
     forward_passes: int
     trials: Sequence[str]
     trial_passes_at_most: int
+    searches: Sequence[str]
+    search_passes_at_most: int
+    surveys: Sequence[str]
+    survey_passes: int
     estimated_seconds: float
     notices: Sequence[str]
 
     def to_json(self) -> dict[str, Any]:
-        """The outline as `snellen audit --dry-run --json` prints it; trials only where there are any."""
-        facts = {name: value for name, value in vars(self).items() if self.trials or not name.startswith("trial")}
+        """The outline as `snellen audit --dry-run --json` prints it; trials, searches and surveys only where there are any."""
+        absent = [
+            word
+            for word, some in (("trial", self.trials), ("search", self.searches), ("survey", self.surveys))
+            if not some
+        ]
+        facts = {name: value for name, value in vars(self).items() if not name.startswith(tuple(absent))}
         return {**facts, "out": None if self.out is None else str(self.out)}
 
 
@@ -43,29 +52,32 @@ def outline_of(prepared: Prepared, out: Path | None) -> Outline:
     from snellen.engine.ask.timing import estimated_seconds
 
     plan = prepared.plan()
+    donors = 0 if prepared.inputs.pools.donors is None else len(prepared.inputs.pools.donors)
     missing = {one.key for part in plan.passes for one in part.cells}
     return Outline(
         out=out,
         models=prepared.inputs.runs,
         data={on: f"{one.text} ({len(one):,} images)" for on, one in prepared.inputs.data.items()},
         audits=[_with_reason(str(one), prepared.reasons) for one in prepared.audits],
-        distortions=list(dict.fromkeys(str(one.cell.distortion) for one in plan.cells)),
+        distortions=_texts(plan.cells),
         cells=len({one.key for one in plan.cells}),
         cells_left=len(missing),
         maps=len(plan.every_map),
         maps_left=len(frozenset().union(*(part.missing_maps for part in plan.passes))),
         forward_passes=plan.forward_passes,
-        trials=list(dict.fromkeys(str(one.cell.distortion) for one in plan.trials)),
-        trial_passes_at_most=_trial_passes(prepared, plan),
+        trials=_texts(plan.trials),
+        trial_passes_at_most=sum(plan.most_images(one, donors) for one in plan.open_trials),
+        searches=_texts(plan.searches),
+        search_passes_at_most=sum(map(plan.most_images, plan.open_searches)),
+        surveys=_texts(plan.surveys),
+        survey_passes=sum(map(plan.most_images, plan.open_surveys)),
         estimated_seconds=round(estimated_seconds(prepared.inputs, plan), 1),
         notices=list(prepared.notices),
     )
 
 
-def _trial_passes(prepared: Prepared, plan: Plan) -> int:
-    """How many images the trials that are left may ask at most."""
-    donors = 0 if prepared.inputs.pools.donors is None else len(prepared.inputs.pools.donors)
-    return sum(one.cell.as_trial.most(len(plan.data[one.cell.on]), donors) for one in plan.open_trials)
+def _texts(requests: Sequence[BoundCell]) -> list[str]:
+    return list(dict.fromkeys(str(one.cell.distortion) for one in requests))
 
 
 def _with_reason(audit: str, reasons: Mapping[str, str]) -> str:

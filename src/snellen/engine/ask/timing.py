@@ -17,6 +17,7 @@ def estimated_seconds(inputs: Inputs, plan: Plan) -> float:
     """Forward passes times the measured time per image of each model; decoding is taken to be hidden behind them.
 
     A map counts as the passes that its method states: one for Grad-CAM, which costs about a tenth more at the last stage.
+    Searches and surveys count with all that they may show; trials, which mostly end much earlier, do not count.
     """
     images_left: dict[tuple[str, str, str], int] = {}
     for part in plan.passes:
@@ -24,6 +25,9 @@ def estimated_seconds(inputs: Inputs, plan: Plan) -> float:
         for one in part.remaining:
             where = one.subject.name, one.subject.run, part.on
             images_left[where] = images_left.get(where, 0) + images * one.passes
+    for asking in (*plan.open_searches, *plan.open_surveys):
+        where = asking.subject.name, asking.subject.run, asking.cell.on
+        images_left[where] = images_left.get(where, 0) + plan.most_images(asking)
     speed: dict[str, float] = {}
     total = 0.0
     for subject in inputs.subjects:
