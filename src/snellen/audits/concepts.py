@@ -71,7 +71,7 @@ class Concepts(Audit):
             ),
             finding(
                 AUDIT, "unique_concepts", answers.model, counts, f"different concepts that units of {where} detect",
-                per_run=tuple(unique), unit="index", label="Different concepts detected", topic="different concepts", **words,
+                per_run=tuple(unique), unit="count", label="Different concepts detected", topic="different concepts", **words,
             ),
         ]  # fmt: skip
 

@@ -51,7 +51,7 @@ class Finding:
     n: int
     text: str
     better: Literal["higher", "lower", ""] = ""
-    unit: Literal["share", "index", "difference"] = "share"
+    unit: Literal["share", "index", "difference", "count"] = "share"
     cells: tuple[Cell, ...] = ()
     facts: dict[str, Any] = field(default_factory=dict)
     per_run: tuple[float, ...] = ()

@@ -18,6 +18,7 @@ __all__ = [
     "is_known",
     "join_words",
     "masked_by",
+    "number",
     "percent",
     "points",
     "spread",
@@ -46,9 +47,16 @@ def index(value: float | None) -> str:
     return _with_minus(f"{value:.2f}") if value is not None and math.isfinite(value) else UNKNOWN
 
 
+def number(value: float | None) -> str:
+    """A count: `1,200`, or `12.5` where it is a mean over runs."""
+    if value is None or not math.isfinite(value):
+        return UNKNOWN
+    return _with_minus(f"{value:,.0f}" if value == round(value) else f"{value:,.1f}")
+
+
 def in_unit(value: float | None, unit: str) -> str:
     """A finding's value in its unit."""
-    return {"share": percent, "difference": points}.get(unit, index)(value)
+    return {"share": percent, "difference": points, "count": number}.get(unit, index)(value)
 
 
 def spread(std: float | None, unit: str) -> str:

@@ -108,7 +108,7 @@ class _Finding(msgspec.Struct):
     high: float | None
     n: Count
     better: Literal["higher", "lower", ""]
-    unit: Literal["share", "index", "difference"]
+    unit: Literal["share", "index", "difference", "count"]
     on: str
     seed: int
     distortions: list[str]
