@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from snellen.measure.accuracy import accuracy
-from snellen.measure.bootstrap import bootstrap_interval
+from snellen.measure.bootstrap import bootstrap_interval, keep
 from snellen.measure.estimate import Estimate, as_runs
 from snellen.measure.joint_bootstrap import ratio
 
@@ -50,7 +50,7 @@ def tree_distances(
 ) -> TreeDistances:
     """How far wrong answers lie from the truth in the tree: tiger for cat is 2 edges, tiger for airplane is 7.
 
-    Arguments as in `hierarchical_accuracy`; the interval is a bootstrap over images (or `groups` of them).
+    Arguments as in `hierarchical_accuracy`; the interval is a bootstrap over images with errors, or `groups` of them.
     """
     answers, truths = _pairs(pred, label)
     empty = _empty(answers)
@@ -61,10 +61,10 @@ def tree_distances(
         distance[run, sample] = _edges(lines[answers[run, sample]], lines[truths[sample]])
     counts = dict(sorted(Counter(distance[wrong].astype(int).tolist()).items()))
     columns = np.stack([(distance * wrong).sum(0), wrong.sum(0)], axis=1).astype(np.float64)
-    interval = bootstrap_interval(columns, _mean, groups, seed=seed) if wrong.any() else (np.nan, np.nan)
+    errors, groups = keep(columns, groups, wrong.any(0))
     return TreeDistances(
         float(_mean(columns.sum(0, keepdims=True))[0]),
-        *interval,
+        *bootstrap_interval(errors, _mean, groups, seed=seed),
         int(wrong.any(0).sum()),
         counts,
         {edges: count / sum(counts.values()) for edges, count in counts.items()},

@@ -53,9 +53,8 @@ def kendall_tau(first: ArrayLike, second: ArrayLike) -> KendallTau:
         return KendallTau(nan, nan, nan, n, nan)
     from scipy.stats import kendalltau
 
-    result = kendalltau(a, b)
-    value = min(1.0, max(-1.0, float(result.statistic)))
-    return KendallTau(value, *_fieller(value, n), n, float(result.pvalue))
+    value = float(tau_b(np.stack([a, b], axis=1)[None], 0)[0, 1])
+    return KendallTau(value, *_fieller(value, n), n, float(kendalltau(a, b).pvalue))
 
 
 def proxy_taus(
