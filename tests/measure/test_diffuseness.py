@@ -56,7 +56,8 @@ def test_a_wrapped_mask_may_begin_anywhere(mask: np.ndarray, down: int, right: i
 
 def test_solid_is_0_nothing_is_nan_and_wrong_arguments_are_refused() -> None:
     assert diffuseness(np.ones((5, 4))) == 0
-    assert isnan(diffuseness(np.zeros((5, 4)))) and isnan(diffuseness(np.zeros((0, 4))))
+    assert isnan(diffuseness(np.zeros((5, 4))))
+    assert isnan(diffuseness(np.zeros((0, 4))))
     with pytest.raises(ValueError, match=r"mask \[H, W\]"):
         diffuseness(np.zeros((2, 2, 2)))
     with pytest.raises(ValueError, match="connectivity 4 or 8 and border ignore or wrap, got 6"):

@@ -111,7 +111,8 @@ def test_a_judge_with_nan_does_not_count() -> None:
 @pytest.mark.parametrize("shape", [(0, 0), (5, 0), (5, 1), (1, 5), (0, 5)])
 def test_too_little_gives_nan(shape: tuple[int, int]) -> None:
     result = friedman(np.random.default_rng(0).random(shape))
-    assert np.isnan([result.q, result.p, result.w]).all() and result.method == "none"
+    assert np.isnan([result.q, result.p, result.w]).all()
+    assert result.method == "none"
 
 
 def test_wrong_arguments_are_refused() -> None:

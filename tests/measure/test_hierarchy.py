@@ -58,7 +58,8 @@ def test_rescoring_by_hand() -> None:
 def test_coarser_is_never_harder_and_the_deepest_level_is_plain_accuracy(pairs: list[tuple[str, str]]) -> None:
     pred, label = map(list, zip(*pairs))
     values = [hierarchical_accuracy(pred, label, IRUO_TREE, level).value for level in range(6)]
-    assert values == sorted(values, reverse=True) and values[0] == 1
+    assert values == sorted(values, reverse=True)
+    assert values[0] == 1
     assert hierarchical_accuracy(pred, label, IRUO_TREE, 5) == accuracy(np.array(pred) == np.array(label))
 
 
@@ -83,7 +84,8 @@ def test_distance_is_even_handed_and_adds_up(pairs: list[tuple[str, str]]) -> No
 
 def test_several_runs_count_every_answer() -> None:
     errors = tree_distances([["cat", "dog"], ["tiger", "dog"]], ["cat", "cat"], IRUO_TREE)
-    assert errors.counts == {2: 1, 3: 2} and errors.n == 2
+    assert errors.counts == {2: 1, 3: 2}
+    assert errors.n == 2
     assert hierarchical_accuracy([["cat", "dog"], ["tiger", "dog"]], ["cat", "cat"], IRUO_TREE, 4).value == 0.5
 
 
@@ -91,7 +93,8 @@ def test_an_empty_answer_is_wrong_at_every_level_and_lies_nowhere() -> None:
     pred, label = ["cat", "", None, float("nan")], ["cat"] * 4
     assert [hierarchical_accuracy(pred, label, IRUO_TREE, level).value for level in (0, 5)] == [0.25, 0.25]
     errors = tree_distances(pred, label, IRUO_TREE)
-    assert (errors.counts, errors.unanswered, errors.n) == ({}, 3, 0) and isnan(errors.value)
+    assert (errors.counts, errors.unanswered, errors.n) == ({}, 3, 0)
+    assert isnan(errors.value)
 
 
 def test_people_are_scored_at_a_level_like_models() -> None:

@@ -53,7 +53,9 @@ def test_ranks_are_averaged_over_judges() -> None:
     correct = np.array([[1, 1, 0, 0.0], [0, 0, 1, 1], [1, 0, 1, 0]])
     ranks = rank_bootstrap(correct, ["a", "a", "b", "b"])
     assert ranks.ranks.tolist() == [2, 2, 2]
-    assert rank_bootstrap(correct, ["a", "a", "c", "b"]).ranks == pytest.approx([(1 + 3 + 2.5) / 3, (3 + 1.5 + 1) / 3, 2])
+    assert rank_bootstrap(correct, ["a", "a", "c", "b"]).ranks == pytest.approx(
+        [(1 + 3 + 2.5) / 3, (3 + 1.5 + 1) / 3, 2]
+    )
 
 
 def test_images_of_one_source_stay_together() -> None:
@@ -70,7 +72,9 @@ def test_a_model_that_was_not_asked_some_images_is_ranked_by_the_rest() -> None:
 
 def test_one_image_gives_ranks_without_uncertainty() -> None:
     ranks = rank_bootstrap([[1.0], [0.0]])
-    assert ranks.ranks.tolist() == [1, 2] and np.isnan(ranks.low).all() and isnan(ranks.swap[0, 1])
+    assert ranks.ranks.tolist() == [1, 2]
+    assert np.isnan(ranks.low).all()
+    assert isnan(ranks.swap[0, 1])
 
 
 def test_other_numbers_of_judges_are_refused() -> None:
@@ -118,7 +122,9 @@ def test_no_order_gives_nan() -> None:
     assert isnan(kendall_tau([1, 1, 1], [1, 2, 3]).value)
     assert isnan(kendall_tau([], []).value)
     four = kendall_tau([1, 2, 3, 4, nan], [1, 2, 4, 3, 5])
-    assert four.n == 4 and four.value == pytest.approx(2 / 3) and isnan(four.low)
+    assert four.n == 4
+    assert four.value == pytest.approx(2 / 3)
+    assert isnan(four.low)
     with pytest.raises(ValueError, match="per model"):
         kendall_tau([1, 2], [1, 2, 3])
 
@@ -130,7 +136,10 @@ def test_a_proxy_and_its_opposite_are_told_apart() -> None:
     taus = proxy_taus(np.hstack(list(parts.values())), judge, "real")
     assert list(taus) == ["box", "gate"]
     assert (taus["box"].value, taus["gate"].value) == (1, -1)
-    assert taus["box"].images_low > 0.7 and taus["gate"].images_high < -0.7
-    assert taus["box"].low < taus["box"].images_low  # six models say less about other models than 800 images about these
+    assert taus["box"].images_low > 0.7
+    assert taus["gate"].images_high < -0.7
+    assert (
+        taus["box"].low < taus["box"].images_low
+    )  # six models say less about other models than 800 images about these
     with pytest.raises(ValueError, match=r"one of the judges \(real, box, gate\), got 'white'"):
         proxy_taus(np.hstack(list(parts.values())), judge, "white")

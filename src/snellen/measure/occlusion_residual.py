@@ -30,7 +30,7 @@ def occlusion_residual(clean: ArrayLike, occluded: ArrayLike) -> OcclusionResidu
     """What each model has under occlusion beyond what its clean accuracy [models] tells.
 
     The line is that of `trend`. Models with nan do not count and have nan. Fewer than four, or the same clean accuracy for all,
-    have no `t` and `p`, nor has a model that alone decides the slope.
+    have no `t` and `p`, nor has a model that alone decides the slope, or beside which the others lie on a line without any error.
     """
     x, y = np.asarray(clean, np.float64), np.asarray(occluded, np.float64)
     line = trend(x, y)
