@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import isnan, nan
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -169,6 +170,23 @@ def test_the_interval_covers_people_and_images() -> None:
     assert inside >= 88
 
 
+def test_ten_people_on_cue_conflicts_by_pandas(shared: Path) -> None:
+    """The answers of Geirhos et al. 2019: every person saw every image, so q is a plain mean; one person is an outlier."""
+    table = pd.read_csv(shared / "cue_conflict" / "responses.csv.gz").rename(
+        columns={"image": "sample", "response": "answer"}
+    )
+    table = table[table["observer"].str.startswith("subject")]
+    table = table.assign(label=table["sample"].str.extract("^([a-z]+)")[0], level=0)
+    people = human_accuracy(table, repeats=50)
+    right = (table["answer"] == table["label"]).groupby(table["observer"]).mean()
+    apart = right - right.mean()
+    assert people.normalised == pytest.approx(apart.to_dict())
+    lower, upper = np.quantile(apart, (0.25, 0.75))
+    assert people.outliers == tuple(apart.index[apart < lower - 1.5 * (upper - lower)]) == ("subject-04",)
+    assert people.value == pytest.approx(right.drop("subject-04").mean())
+    assert people.n == 1280
+
+
 def test_top_respondents_are_the_better_half_and_models_see_their_images_only() -> None:
     responses = study([0.95] * 9 + [0.75] * 9 + [0.3, 0.3], 300, 100, seed=2)
     model = {f"i{one}": float(one % 2) for one in range(300)}
@@ -212,6 +230,8 @@ def test_a_missing_answer_is_wrong_and_no_responses_give_nan() -> None:
     columns = by_hand()
     columns["answer"][0] = None
     assert human_accuracy(columns).q["x"] == pytest.approx(2 / 3)
+    numbers = {**columns, "label": [1] * 8, "answer": [1, "", None, 1, 1, 1, 1, 1]}
+    assert human_accuracy(numbers).q == pytest.approx({"x": 1, "y": 2 / 3, "z": 1 / 2})
     nothing = human_accuracy({name: [] for name in columns})
     assert isnan(nothing.value)
     assert nothing.n == 0

@@ -79,6 +79,8 @@ def test_one_person_or_image_has_no_interval_and_a_missing_answer_is_named() -> 
         ValueError, match="answer of the model to every image that people saw, got none to 9, '1' first"
     ):
         human_gap(rows, {0: 1})
+    with pytest.raises(ValueError, match="got none to 1, '3' first"):
+        human_gap(rows, {**model, 3: nan})
 
 
 def test_clicks_by_hand() -> None:
@@ -88,7 +90,8 @@ def test_clicks_by_hand() -> None:
     truth = mask == 255
     x, y = [0.76, 1.0, 0.1, 0.0, nan], [0.0, 0.49, 0.2, 1.0, 0.5]
     assert click_hits(x[:4], y[:4], [mask] * 4).tolist() == [1, 1, 0, 0]
-    np.testing.assert_array_equal(click_hits(x, y, [truth] * 5), [1, 1, 0, 0, nan])
+    for same in (truth, truth.astype(int)):
+        np.testing.assert_array_equal(click_hits(x, y, [same] * 5), [1, 1, 0, 0, nan])
     with pytest.raises(ValueError, match=r"clicks from 0 to 1, got \(3, 0.5\)"):
         click_hits([3], [0.5], [mask])
     with pytest.raises(ValueError, match="one x, y and mask per click"):

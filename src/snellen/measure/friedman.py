@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 Floats = NDArray[np.float64]
 Method = Literal["auto", "chi2", "permutation"]
 
-FEW_JUDGES = 6  # below it χ² is too strict whatever the number of models: of 5% promised 0 to 3.5% are rejected
+FEW_JUDGES = 6  # below it χ² is too strict whatever the number of models: of 5% promised 0 to 3.6% are rejected
 _MOST_ORDERS = 20_000  # up to so many equally likely outcomes all of them are counted
 _PERMUTATIONS = 9_999
 _NEAR = 1e-9  # two Q that differ by rounding only are the same

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
-from math import ceil
+from math import ceil, nan
 from typing import Any
 
 import numpy as np
@@ -37,7 +37,8 @@ class HumanAccuracy(Estimate):
 class TopRespondents:
     """The best `observers`, their accuracy (`people`), and the models on the images that these people saw.
 
-    `models` has each model's accuracy on all those images under None, and by level.
+    `models` has each model's accuracy on all those images under None, and by level. `people.normalised` has the normalised
+    accuracy of all who are no outliers, which the choice was made by.
     """
 
     observers: tuple[Hashable, ...]
@@ -89,8 +90,8 @@ def top_respondents(
 
 
 def model_scores(model: Mapping[Any, float], table: Responses, name: str = "the model") -> Floats:
-    """A model's scores on the images of the responses, [images]."""
-    missing = [sample for sample in table.samples if sample not in model]
+    """A model's scores on the images of the responses, [images]; nan is no answer."""
+    missing = [sample for sample in table.samples if model.get(sample, nan) != model.get(sample, nan)]
     if missing:
         raise ValueError(
             f"expected an answer of {name} to every image that people saw, got none to {len(missing)}, '{missing[0]}' first"

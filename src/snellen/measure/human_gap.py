@@ -50,8 +50,8 @@ def human_gap(
 def click_hits(x: ArrayLike, y: ArrayLike, masks: Sequence[ArrayLike]) -> Floats:
     """Whether each click lies on the object: 1, 0, or nan where there was no click.
 
-    `x` and `y` [n] are shares of the width and height, 0 to 1; `masks` holds one mask [H, W] per click, true or above 128 on the
-    object, as the published program has it.
+    `x` and `y` [n] are shares of the width and height, 0 to 1; `masks` holds one mask [H, W] per click, on the object
+    above 128, as the published program has it, or true, or 1 where there is no higher value.
     """
     across, down = np.asarray(x, np.float64), np.asarray(y, np.float64)
     if not across.shape == down.shape == (len(masks),):
@@ -65,7 +65,7 @@ def click_hits(x: ArrayLike, y: ArrayLike, masks: Sequence[ArrayLike]) -> Floats
         mask = np.asarray(masks[place])
         height, width = mask.shape
         row, line = min(int(down[place] * height), height - 1), min(int(across[place] * width), width - 1)
-        hits[place] = bool(mask[row, line]) if mask.dtype == bool else mask[row, line] > 128
+        hits[place] = mask[row, line] > (128 if mask.max(initial=0) > 1 else 0)
     return hits
 
 

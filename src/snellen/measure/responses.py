@@ -82,6 +82,8 @@ def column(frame: Frame, name: str) -> list[Any]:
         values = frame[name]
     except (KeyError, ValueError, IndexError) as error:
         raise ValueError(f"expected a column '{name}', got {', '.join(_names(frame)) or 'none'}") from error
+    if isinstance(values, (list, tuple)):  # an array of texts would turn numbers among them into texts
+        return [one.item() if isinstance(one, np.generic) else one for one in values]
     return list(np.asarray(values).tolist())
 
 
