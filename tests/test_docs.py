@@ -141,15 +141,13 @@ def test_the_design_names_the_rooms_that_exist_and_only_those() -> None:
 
 
 def test_measures_of_the_design_exist_and_those_of_the_roadmap_do_not_yet() -> None:
-    def names(page: str, start: str) -> set[str]:
-        text = (DOCS / page).read_text()
-        section = text[text.index(start) :]
-        section = section[: section.index("\n## ")]
-        return set(re.findall(r"(?:^    |· )(\w+)\(", section, re.M))
+    def names(text: str) -> set[str]:
+        return set(re.findall(r"(?:^    |· )(\w+)\(", text, re.M))
 
-    now, planned = names("design.md", "`snellen.measure` (clean"), names("roadmap.md", "\n## Measures"[1:])
-    assert {"interference", "attack_success", "diversity"} <= now
-    assert {"friedman", "diffuseness"} <= planned
+    design = (DOCS / "design.md").read_text()
+    section = design[design.index("`snellen.measure` (clean") :]
+    now, planned = names(section[: section.index("\n## ")]), names((DOCS / "roadmap.md").read_text())
+    assert {"interference", "attack_success", "diversity", "friedman", "diffuseness"} <= now
     assert all(hasattr(snellen.measure, name) for name in now)
     assert not any(hasattr(snellen.measure, name) for name in planned)
 
@@ -172,6 +170,16 @@ def test_the_examples_of_the_phantom_page_run() -> None:
     assert len(blocks) == 2
     for block in blocks:
         exec(block, {"__name__": "docs_phantom"})
+
+
+def test_the_examples_of_the_page_about_ranks_run_one_after_the_other(capsys: pytest.CaptureFixture[str]) -> None:
+    names: dict[str, Any] = {"__name__": "docs_ranks"}
+    blocks = re.findall(r"```python\n(.*?)```", (DOCS / "rank-measures.md").read_text(), re.S)
+    assert len(blocks) == 4
+    for block in blocks:
+        exec(block, names)
+    assert names["people"].outliers == (11,)
+    assert "[1.0, 1.0, 0.75, 0.5, 0.25, 0.0]" in capsys.readouterr().out
 
 
 def test_the_phantom_page_names_every_dial_and_every_field_of_the_truth() -> None:

@@ -1,0 +1,140 @@
+"""How well people recognise images, without those who do far worse than others on the same ones (Kassaw et al. 2024, 6.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from math import ceil, nan
+from typing import Any
+
+import numpy as np
+
+from snellen.measure.accuracy import accuracy
+from snellen.measure.bootstrap import REPEATS
+from snellen.measure.estimate import NO_DATA, Estimate
+from snellen.measure.responses import Floats, Frame, Responses, read_responses
+from snellen.measure.tukey import tukey_outliers
+from snellen.measure.two_way import mean_over_images
+
+
+@dataclass(frozen=True)
+class HumanAccuracy(Estimate):
+    """`value` is the mean over images of `q`, the share of right answers to each image, without outliers; `n` the images.
+
+    `by_level` has the same for each level. `normalised` is each observer's accuracy less the mean q of the images that he or she
+    saw, outliers included; nan for one who shares no image with another. `outliers` are the observers who were removed, and
+    `observers` those who count. Intervals are a bootstrap over people and images.
+    """
+
+    q: dict[Hashable, float] = field(compare=False)
+    by_level: dict[Hashable, Estimate]
+    normalised: dict[Hashable, float]
+    outliers: tuple[Hashable, ...]
+    observers: tuple[Hashable, ...]
+
+
+@dataclass(frozen=True)
+class TopRespondents:
+    """The best `observers`, their accuracy (`people`), and the models on the images that these people saw.
+
+    `models` has each model's accuracy on all those images under None, and by level. `people.normalised` has the normalised
+    accuracy of all who are no outliers, which the choice was made by.
+    """
+
+    observers: tuple[Hashable, ...]
+    people: HumanAccuracy
+    models: dict[str, dict[Hashable, Estimate]]
+
+
+def human_accuracy(
+    responses: Frame, remove_outliers: bool = True, *, repeats: int = REPEATS, seed: int = 0
+) -> HumanAccuracy:
+    """Accuracy of people: `responses` has the columns observer, sample, label, answer and level, one row per answer.
+
+    Observers whose normalised accuracy is a low outlier by Tukey's rule are removed, and q is computed again without them.
+    Where every image was rated by one person that cannot be done: ValueError, unless `remove_outliers` is false.
+    """
+    table = read_responses(responses)
+    if not remove_outliers:
+        return _measured(table, _normalised(table), (), repeats, seed)
+    _refuse_single_ratings(table)
+    normalised = _normalised(table)
+    low = tukey_outliers(list(normalised.values()), "low")
+    outliers = tuple(one for one, far in zip(table.observers, low) if far)
+    return _measured(table.only(set(table.observers) - set(outliers)), normalised, outliers, repeats, seed)
+
+
+def top_respondents(
+    responses: Frame, models: Mapping[str, Mapping[Any, float]], k: int | None = None, *, repeats: int = REPEATS
+) -> TopRespondents:
+    """The `k` observers of the highest normalised accuracy, and each model on the images that they saw.
+
+    `models` maps a model's name to {sample: right or wrong}. Outliers are removed first; the normalised accuracy is that among
+    the rest. The paper does not say how its nine of eighteen were chosen: without `k` they are the better half, rounded up.
+    """
+    table = read_responses(responses)
+    everyone = human_accuracy(responses, repeats=0)
+    rest = table.only(everyone.observers)
+    normalised = {name: value for name, value in _normalised(rest).items() if not np.isnan(value)}
+    count = ceil(len(normalised) / 2) if k is None else k
+    if not 1 <= count <= len(normalised):
+        raise ValueError(f"expected k from 1 to the {len(normalised)} observers who can be compared, got {k}")
+    best = tuple(sorted(normalised, key=lambda one: -normalised[one])[:count])
+    top = rest.only(best)
+    scores = {name: model_scores(own, top, name) for name, own in models.items()}
+    return TopRespondents(
+        best,
+        _measured(top, normalised, everyone.outliers, repeats, 0),
+        {name: _by_level(own, top) for name, own in scores.items()},
+    )
+
+
+def model_scores(model: Mapping[Any, float], table: Responses, name: str = "the model") -> Floats:
+    """A model's scores on the images of the responses, [images]; nan is no answer."""
+    missing = [sample for sample in table.samples if model.get(sample, nan) != model.get(sample, nan)]
+    if missing:
+        raise ValueError(
+            f"expected an answer of {name} to every image that people saw, got none to {len(missing)}, '{missing[0]}' first"
+        )
+    return np.array([float(model[sample]) for sample in table.samples])
+
+
+def mean_by_level(table: Responses, repeats: int, seed: int) -> dict[Hashable, Estimate]:
+    """The mean over the images of each level."""
+    levels = {}
+    for level in sorted(set(table.of_image["level"])):
+        own = np.array([one == level for one in table.of_image["level"]])
+        levels[level] = mean_over_images(table.right[:, own], table.seen[:, own], repeats=repeats, seed=seed)
+    return levels
+
+
+def _measured(
+    table: Responses, normalised: dict[Hashable, float], outliers: tuple[Hashable, ...], repeats: int, seed: int
+) -> HumanAccuracy:
+    whole = mean_over_images(table.right, table.seen, repeats=repeats, seed=seed)
+    levels = mean_by_level(table, repeats, seed)
+    q = dict(zip(table.samples, table.accuracy().tolist()))
+    return HumanAccuracy(whole.value, whole.low, whole.high, whole.n, q, levels, normalised, outliers, table.observers)
+
+
+def _normalised(table: Responses) -> dict[Hashable, float]:
+    """a_i less the mean q over the images that observer i saw (equation 2); q includes the observer's own answer."""
+    q, seen = table.accuracy(), table.seen
+    own = table.right.sum(1) / seen.sum(1)
+    expected = (seen @ q) / seen.sum(1)
+    compared = (seen * table.shared).any(1)
+    return dict(zip(table.observers, np.where(compared, own - expected, np.nan).tolist()))
+
+
+def _refuse_single_ratings(table: Responses) -> None:
+    if len(table.samples) and not table.shared.any():
+        raise ValueError(
+            "normalised accuracy and Tukey's rule compare people on the same images, but each image was rated by one person "
+            "only; pass remove_outliers=False to count all of them"
+        )
+
+
+def _by_level(scores: Floats, table: Responses) -> dict[Hashable, Estimate]:
+    levels = table.of_image["level"]
+    parts = {one: scores[[own == one for own in levels]] for one in sorted(set(levels))}
+    return {None: accuracy(scores) if len(scores) else NO_DATA, **{one: accuracy(own) for one, own in parts.items()}}

@@ -1,0 +1,51 @@
+"""Beyond being better clean: how far a model's occluded accuracy lies off the line of all models (Kassaw et al. 2024, 6.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import nan
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from snellen.measure.background_progress import Trend, trend
+from snellen.measure.joint_bootstrap import Floats
+
+
+@dataclass(frozen=True)
+class OcclusionResiduals:
+    """`line` is occluded on clean accuracy over all models; `residual` [models] is each model's height above it.
+
+    `t` [models] is the residual over its standard error, from the line of the *other* models; `p` two-sided, Student's with
+    models − 3 degrees of freedom, before any correction for many tests (`holm`).
+    """
+
+    line: Trend
+    residual: Floats = field(compare=False)
+    t: Floats = field(compare=False)
+    p: Floats = field(compare=False)
+
+
+def occlusion_residual(clean: ArrayLike, occluded: ArrayLike) -> OcclusionResiduals:
+    """What each model has under occlusion beyond what its clean accuracy [models] tells.
+
+    The line is that of `trend`. Models with nan do not count and have nan. Fewer than four, or the same clean accuracy for all,
+    have no `t` and `p`, nor has a model that alone decides the slope, or beside which the others lie on a line without any error.
+    """
+    x, y = np.asarray(clean, np.float64), np.asarray(occluded, np.float64)
+    line = trend(x, y)
+    residual = y - line.intercept - line.value * x
+    t, p = np.full(x.shape, nan), np.full(x.shape, nan)
+    if line.n < 4 or np.isnan(line.value):
+        return OcclusionResiduals(line, residual, t, p)
+    from scipy.special import stdtr
+
+    counted = ~np.isnan(residual)
+    centred = x[counted] - x[counted].mean()
+    own = residual[counted]
+    free = 1 - 1 / line.n - centred**2 / (centred @ centred)  # 1 − leverage
+    with np.errstate(divide="ignore", invalid="ignore"):
+        variance = (own @ own - own**2 / free) / (line.n - 3)
+        t[counted] = np.where((free > 1e-9) & (variance > 1e-24), own / np.sqrt(variance * free), nan)
+    p[counted] = 2 * stdtr(line.n - 3, -np.abs(t[counted]))
+    return OcclusionResiduals(line, residual, t, p)

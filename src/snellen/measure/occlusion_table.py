@@ -1,0 +1,112 @@
+"""Accuracy by type of occluder and level of occlusion, and what each level costs (Kassaw et al. 2024, figures 6, 14 and 15)."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from math import nan
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from snellen.measure.accuracy import accuracy
+from snellen.measure.bootstrap import REPEATS
+from snellen.measure.estimate import Estimate, as_runs, sums_and_counts
+from snellen.measure.joint_bootstrap import Floats, estimates, ratio, resampled
+from snellen.measure.occlusion_levels import GATE_BINS, Bins, bin_middles, occlusion_level
+
+CLEAN = "none"
+
+
+@dataclass(frozen=True)
+class KindAccuracy:
+    """One type of occluder: an `accuracy` for each level, the first of them unoccluded.
+
+    `drops` is what each level loses against the first (0 there), `slopes` the change of accuracy from the level before, per unit
+    of the axis (nan at the first), and `slope` that of the straight line through all levels. Per unit means per level, or, where
+    levels are bins of shares, per whole object hidden.
+    """
+
+    accuracy: tuple[Estimate, ...]
+    drops: tuple[Estimate, ...]
+    slopes: tuple[Estimate, ...]
+    slope: Estimate
+
+
+def accuracy_by_level(
+    correct: ArrayLike,
+    kind: ArrayLike,
+    level: ArrayLike,
+    groups: ArrayLike | None = None,
+    *,
+    positions: Sequence[float] | None = None,
+    repeats: int = REPEATS,
+    seed: int = 0,
+) -> dict[Hashable, KindAccuracy]:
+    """Accuracy for each type at each level of occlusion.
+
+    `correct` is [samples] or [runs, samples] of scores in 0 to 1. `kind` [samples] names the type of occluder; it may as well be
+    the occluder's relation to the object (same class, other class). Images of kind "none" are unoccluded and count at their
+    level for every type. `level` [samples] is 0, 1, … or −1 for images that are in no level. `positions` are the levels' places
+    on the axis of the slopes, 0, 1, … by default. `groups` [samples] are drawn whole: videos, or the photograph that several
+    images were made from, which pairs them. A level without images has nan.
+    """
+    scores, levels = as_runs(correct).astype(np.float64), np.asarray(level, np.int64)
+    kinds = np.asarray(kind).astype(object)
+    if not kinds.shape == levels.shape == scores.shape[1:]:
+        raise ValueError(f"expected one kind and level per sample, got {kinds.shape} and {levels.shape}")
+    if groups is not None and np.shape(groups) != levels.shape:
+        raise ValueError(f"expected one group per sample, got {np.shape(groups)} for {len(levels)} samples")
+    axis = np.arange(levels.max(initial=-1) + 1.0) if positions is None else np.asarray(positions, np.float64)
+    if levels.max(initial=-1) >= len(axis):
+        raise ValueError(f"expected a position for each level, got {len(axis)} for level {levels.max()}")
+    names = [one for one in dict.fromkeys(kinds.tolist()) if one != CLEAN] or ([CLEAN] if len(kinds) else [])
+    table = {}
+    for name in names:
+        own = ((kinds == name) | (kinds == CLEAN)) & (levels >= 0)
+        members = None if groups is None else np.asarray(groups)[own]
+        table[name] = _one_kind(scores[:, own], levels[own], axis, members, (repeats, seed))
+    return table
+
+
+def accuracy_by_share(
+    correct: ArrayLike, kind: ArrayLike, share: ArrayLike, bins: Bins = GATE_BINS, groups: ArrayLike | None = None
+) -> dict[Hashable, KindAccuracy]:
+    """The same for levels that are bins of the hidden share [samples]; slopes are per whole object hidden.
+
+    Bins are those of `occlusion_level`: the published defaults are `GATE_BINS` and `LATTICE_BINS`. Images in no bin do not count.
+    """
+    return accuracy_by_level(correct, kind, occlusion_level(share, bins), groups, positions=bin_middles(bins))
+
+
+def _one_kind(
+    scores: Floats, levels: NDArray[np.int64], axis: Floats, groups: ArrayLike | None, draws: tuple[int, int]
+) -> KindAccuracy:
+    here = levels[:, None] == np.arange(len(axis))
+    sums = sums_and_counts(scores)
+    columns = np.concatenate([sums[:, [0]] * here, sums[:, [1]] * here], axis=1)
+    known = columns[:, len(axis) :].any(0)
+
+    def changes(values: Floats) -> Floats:
+        """Drops, slopes from level to level, and the slope of all, [m, 2 levels + 1]."""
+        rates = ratio(*np.split(values, 2, axis=1))
+        steps = np.full(rates.shape, nan)
+        steps[:, 1:] = np.diff(rates, axis=1) / np.diff(axis)
+        return np.concatenate([rates[:, :1] - rates, steps, _line(rates[:, known], axis[known])], axis=1)
+
+    counts = columns[:, len(axis) :].astype(bool).sum(0)
+    numbers = np.concatenate([counts, counts, [counts.sum()]])
+    values = changes(columns.sum(0, keepdims=True))[0]
+    all_changes = estimates(values, resampled(columns, changes, groups, *draws), numbers)
+    cells = (accuracy(scores[:, one], None if groups is None else np.asarray(groups)[one]) for one in here.T)
+    return KindAccuracy(
+        tuple(cells), tuple(all_changes[: len(axis)]), tuple(all_changes[len(axis) : -1]), all_changes[-1]
+    )
+
+
+def _line(rates: Floats, axis: Floats) -> Floats:
+    """The slope [m, 1] of least squares through rates [m, levels], every level with the same weight."""
+    if len(axis) < 2 or np.ptp(axis) == 0:
+        return np.full((len(rates), 1), nan)
+    centred = axis - axis.mean()
+    return (rates @ centred / (centred @ centred))[:, None]
