@@ -141,7 +141,8 @@ def _cost(deletions: Sequence[Finding]) -> str:
     """How the curves were looked at, what that cost and how far the areas may be off for it."""
     facts = [one["facts"] for one in deletions]
     passes, full = (sum(sum(one[name]) for one in facts) for name in ("asked", "full"))
-    tiles = f"Tiles of {count_of(facts[0]['tile'], 'pixel')}, filled with {facts[0]['fill'].replace('_', ' ')}; {passes:,} images asked"
+    side, fill = count_of(facts[0]["tile"], "pixel"), facts[0]["fill"].replace("_", " ")
+    tiles = f"Tiles of {side}, filled with {fill}; {passes:,} images asked"
     if facts[0]["evaluation"] == "full" or not passes:
         return f"{tiles}, every point of every curve."
     errors = [one["sampling_error"] for one in facts if is_known(one["sampling_error"])]

@@ -28,11 +28,11 @@ def stage_blocks(deletions: Sequence[Finding], differences: Sequence[Finding], r
     rows: list[Row | Group] = []
     for sample in samples:
         own = [one for one in deletions if (one["model"], sample) in areas]
-        drawn = [row for one in own if (row := _row(pictures, one, sample, areas)) is not None]
-        if drawn:
+        by_model = [row for one in own if (row := _row(pictures, one, sample, areas)) is not None]
+        if by_model:
             known = [areas[one["model"], sample] for one in own]
             mean = f"area {index(sum(known) / len(known))}" + (", mean of the models" if len(known) > 1 else "")
-            rows += [Group(f"{pictures.label(sample) or sample}: {mean}"), *drawn]
+            rows += [Group(f"{pictures.label(sample) or sample}: {mean}"), *by_model]
     if not rows:
         return []
     repeated = "; of several runs the first" if results.repeated else ""
