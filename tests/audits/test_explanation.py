@@ -69,7 +69,7 @@ def red_things(
     return Dataset("things", ("a", "b"), samples, print_, read, facts=facts, size=(SIDE, SIDE))
 
 
-def ask(models: Any, data: Any, audits: Any = "explanation", out: Path | None = None, **how: Any) -> Found:
+def ask(models: Any, data: Any, audits: Any = "explanation(curves=off)", out: Path | None = None, **how: Any) -> Found:
     run = snellen.audit(models, data, audits, out, quiet=True, report=False, device="cpu", **how)
     return {(one["model"], one["name"]): one for one in run.results()["findings"] if one["audit"] == "explanation"}
 
@@ -87,7 +87,9 @@ def test_energy_and_heat_of_observers_with_known_support_are_those_of_their_cons
         "glance": "glance(0.2)",
     }
     found = ask(
-        {name: f"observer:{text}" for name, text in texts.items()}, DATA, f"explanation(support, boxes={region})"
+        {name: f"observer:{text}" for name, text in texts.items()},
+        DATA,
+        f"explanation(support, boxes={region}, curves=off)",
     )
     truth, images = WORLD.truth(range(WORLD.n)), WORLD.render(range(WORLD.n)).images
     objects = truth.visible
@@ -154,7 +156,7 @@ def test_all_numbers_are_those_of_the_stored_maps_and_the_datas_boxes(tmp_path) 
     from snellen.models.zoo import NETWORKS
 
     models = {f"m{i}": from_torch(NETWORKS["smallnet"](12), size=32, name=f"m{i}", device="cpu") for i in range(2)}
-    audit = "explanation(threshold=0.3, component=largest)"
+    audit = "explanation(threshold=0.3, component=largest, curves=off)"
     found = ask(models, DATA, audit, tmp_path / "run", shard=32)
     run = snellen.load_run(tmp_path / "run")
     boxes = [photo.boxes for photo in load_data(DATA).read(range(80)) if isinstance(photo, Photo)]
@@ -217,13 +219,13 @@ def test_masks_where_there_are_no_boxes_and_either_where_both_are() -> None:
     masks = ask(red, red_things(boxes=False, masks=True))["red", "energy_pg"]
     assert masks["facts"]["region"] == "mask"
     both = {
-        choice: ask(red, red_things(masks=True), f"explanation(boxes={choice})")["red", "wsol_iou"]
+        choice: ask(red, red_things(masks=True), f"explanation(boxes={choice}, curves=off)")["red", "wsol_iou"]
         for choice in ("auto", "mask", "box")
     }
     assert both["auto"]["facts"]["region"] == "box"
     assert both["auto"]["value"] == both["box"]["value"] < 1
     assert both["mask"]["value"] == 1  # against the box around the mask
-    around = ask(red, red_things(boxes=False, masks=True), "explanation(boxes=box)")["red", "wsol_iou"]
+    around = ask(red, red_things(boxes=False, masks=True), "explanation(boxes=box, curves=off)")["red", "wsol_iou"]
     assert around["value"] == 1
 
 
@@ -243,7 +245,7 @@ def test_runs_torn_images_and_images_without_an_object_are_counted() -> None:
 def test_the_filter_takes_images_that_all_models_are_sure_of_with_objects_of_a_middling_size() -> None:
     data = "phantom:test?size=32&n=80&texture_bias=0.6&background_bias=0.6&object_size=0.3..0.9"
     models = {"texture": "observer:texture", "scene": "observer:background"}
-    found = ask(models, data, "explanation(support, boxes=mask, filter=on)")
+    found = ask(models, data, "explanation(support, boxes=mask, filter=on, curves=off)")
     world = World("test", size=32, n=80, texture_bias=0.6, background_bias=0.6, object_size=(0.3, 0.9))
     truth, recipe = world.truth(range(80)), world.recipe(range(80))
     share = truth.visible.mean((1, 2))
@@ -263,12 +265,15 @@ def test_the_filter_takes_images_that_all_models_are_sure_of_with_objects_of_a_m
         assert own["facts"]["even"] == pytest.approx(share[sure & sized].mean())
     assert found["scene", "ehr_difference"]["n"] == counts["chosen"]
     runs = {"both": [snellen.load_model(text) for text in models.values()]}  # of one model all runs must be sure
-    assert ask(runs, data, "explanation(support, boxes=mask, filter=on)")["both", "ehr"]["facts"]["filter"] == counts
-    strict = ask(models, data, "explanation(support, boxes=mask, filter=on, confidence=0.95)")
+    assert (
+        ask(runs, data, "explanation(support, boxes=mask, filter=on, curves=off)")["both", "ehr"]["facts"]["filter"]
+        == counts
+    )
+    strict = ask(models, data, "explanation(support, boxes=mask, filter=on, confidence=0.95, curves=off)")
     assert strict["texture", "energy_pg"]["n"] == 0
     assert strict["texture", "energy_pg"]["value"] is None
     assert strict["scene", "gain_ratio"]["value"] is None
-    wide = ask(models, data, "explanation(support, boxes=mask, filter=on, object_share=[0, 1])")
+    wide = ask(models, data, "explanation(support, boxes=mask, filter=on, object_share=[0, 1], curves=off)")
     assert wide["texture", "energy_pg"]["n"] == sure.sum()
 
 
@@ -277,12 +282,12 @@ def test_the_filter_takes_images_that_all_models_are_sure_of_with_objects_of_a_m
 
 def test_the_baseline_may_be_named() -> None:
     models = {"red": network(1, 0, 0), "blue": network(0, 0, 1)}
-    found = ask(models, red_things(), "explanation(baseline=blue)")
+    found = ask(models, red_things(), "explanation(baseline=blue, curves=off)")
     assert found["red", "energy_pg_difference"]["facts"]["other"] == "blue"
     assert found["red", "energy_pg_difference"]["value"] > 0.5
     assert ("blue", "gain_ratio") not in found
     with pytest.raises(UserError, match="unknown baseline of explanation 'blu'; did you mean 'blue'"):
-        ask(models, red_things(), "explanation(baseline=blu)")
+        ask(models, red_things(), "explanation(baseline=blu, curves=off)")
 
 
 def spot(model: Any, images: Any, targets: Any, layer: Any) -> torch.Tensor:
@@ -306,7 +311,7 @@ def spots(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("spots")
 def test_images_on_which_wsol_and_energy_disagree_are_kept(tmp_path) -> None:
     models = {"red": network(1, 0, 0), "blue": network(0, 0, 1)}
-    found = ask(models, red_things(3), "explanation(spot)")
+    found = ask(models, red_things(3), "explanation(spot, curves=off)")
     apart = found["blue", "wsol_disagreement"]
     assert apart["value"] == 1  # the faint corner costs blue energy, not its box
     assert apart["facts"]["wsol_prefers_it"] == 1
@@ -324,7 +329,7 @@ def test_images_on_which_wsol_and_energy_disagree_are_kept(tmp_path) -> None:
 def test_findings_of_several_methods_stand_beside_each_other(tmp_path) -> None:
     models = {"red": network(1, 0, 0), "blue": network(0, 0, 1)}
     run = snellen.audit(
-        models, red_things(), "explanation([gradcam, spot])", tmp_path / "run", quiet=True, device="cpu"
+        models, red_things(), "explanation([gradcam, spot], curves=off)", tmp_path / "run", quiet=True, device="cpu"
     )
     by_method = {
         (one["facts"]["method"], one["model"]): one for one in run.results()["findings"] if one["name"] == "energy_pg"
@@ -337,7 +342,7 @@ def test_findings_of_several_methods_stand_beside_each_other(tmp_path) -> None:
     assert "<h3>Maps by spot</h3>" in page
     with pytest.raises(snellen.RequirementFailed, match="energy_pg"):
         snellen.audit(
-            models, red_things(), "explanation([gradcam, spot])", tmp_path / "run", quiet=True, device="cpu",
+            models, red_things(), "explanation([gradcam, spot], curves=off)", tmp_path / "run", quiet=True, device="cpu",
             require=["energy_pg[method=spot] > 0.99"],
         )  # fmt: skip
 
@@ -347,17 +352,19 @@ def test_findings_of_several_methods_stand_beside_each_other(tmp_path) -> None:
 
 def test_a_resumed_run_asks_nothing_and_says_the_same(tmp_path) -> None:
     models, data = {"red": network(1, 0, 0), "blue": network(0, 0, 1)}, red_things(20)
-    run = snellen.audit(models, data, "explanation", tmp_path / "run", quiet=True, device="cpu", shard=8)
+    run = snellen.audit(models, data, "explanation(curves=off)", tmp_path / "run", quiet=True, device="cpu", shard=8)
     before, page = run.results()["findings"], (run.path / "report.html").read_text()
-    request = AuditRequest(models=(models,), data=data, audits=("explanation",), out=run.path, device="cpu")
+    request = AuditRequest(models=(models,), data=data, audits=("explanation(curves=off)",), out=run.path, device="cpu")
     assert prepare(request).plan().forward_passes == 0
-    again = snellen.audit(models, data, "explanation", run.path, quiet=True, device="cpu")
+    again = snellen.audit(models, data, "explanation(curves=off)", run.path, quiet=True, device="cpu")
     assert again.results()["findings"] == before
     assert "data:image/jpeg" in page
 
 
 def test_the_examples_are_the_same_images_for_every_model() -> None:
-    found = ask({"red": network(1, 0, 0), "blue": network(0, 0, 1)}, red_things(30), "explanation(examples=5)")
+    found = ask(
+        {"red": network(1, 0, 0), "blue": network(0, 0, 1)}, red_things(30), "explanation(examples=5, curves=off)"
+    )
     red, blue = ([one["sample"] for one in found[name, "energy_pg"]["facts"]["examples"]] for name in ("red", "blue"))
     assert red == blue
     assert len(red) == 5
@@ -369,7 +376,7 @@ def test_data_that_do_not_suit_are_refused(tmp_path) -> None:
     with pytest.raises(UserError, match="things has neither boxes nor masks to compare maps with; give data that have"):
         ask(red, red_things(boxes=False), out=tmp_path / "a")
     with pytest.raises(UserError, match=r"explanation\(boxes=mask\) needs masks, which things does not have"):
-        ask(red, red_things(), "explanation(boxes=mask)", tmp_path / "b")
+        ask(red, red_things(), "explanation(boxes=mask, curves=off)", tmp_path / "b")
     assert not list(tmp_path.iterdir())
 
 
@@ -390,4 +397,4 @@ def test_the_text_form_reads_back_and_wrong_parameters_are_named() -> None:
         with pytest.raises(UserError, match=words):
             parse_audits(text)
     with pytest.raises(UserError, match="unknown method of maps 'gradcan'; did you mean 'gradcam'"):
-        ask({"red": network(1, 0, 0)}, red_things(), "explanation(gradcan)")
+        ask({"red": network(1, 0, 0)}, red_things(), "explanation(gradcan, curves=off)")

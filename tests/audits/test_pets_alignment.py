@@ -36,7 +36,9 @@ def align(shared: Path, rows: list[dict[str, str]], file: str, **known: np.ndarr
     }
     data = from_arrays(content, "pets", f"pets-{file}-{'-'.join(known)}")
     model = f"python:{FACTORY}:mobilenet_v2@whole"
-    run = snellen.audit({"mobilenet_v2": model}, data, "explanation", quiet=True, report=False, device="cpu")
+    run = snellen.audit(
+        {"mobilenet_v2": model}, data, "explanation(curves=off)", quiet=True, report=False, device="cpu"
+    )
     return {one["name"]: one for one in run.results()["findings"] if one["audit"] == "explanation"}
 
 

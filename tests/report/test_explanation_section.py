@@ -26,7 +26,9 @@ DATA = "phantom:test?size=32&n=40"
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> snellen.Run:
     folder = tmp_path_factory.mktemp("explained") / "run"
-    return snellen.audit(MODELS, DATA, "explanation(support, examples=3, baseline=scene)", folder, quiet=True, shard=16)
+    return snellen.audit(
+        MODELS, DATA, "explanation(support, examples=3, baseline=scene, curves=off)", folder, quiet=True, shard=16
+    )
 
 
 def picture_of(address: str | None) -> np.ndarray:

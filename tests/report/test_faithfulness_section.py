@@ -14,9 +14,10 @@ import snellen
 from snellen.explain import methods
 from snellen.models import Model, from_torch
 from snellen.report import page_of
-from snellen.report.blocks import Chart, Heading, Panels, Table
+from snellen.report.blocks import Chart, Gallery, Group, Heading, Panels, Row, Table
 from snellen.report.results import Results
 from snellen.report.sections.faithfulness import FAITHFULNESS
+from snellen.report.sections.faithfulness_gallery import areas_by_image, extreme_samples
 
 
 class Brightest(nn.Module):
@@ -108,6 +109,44 @@ def test_models_are_compared_on_the_same_images(run: snellen.Run) -> None:
         assert one["value"] == pytest.approx(own["soft", layer] - own["sharp", layer])
         assert one["low"] <= one["value"] <= one["high"]
         assert one["n"] == 30
+
+
+def test_images_with_high_and_low_areas_are_shown_at_three_stages(run: snellen.Run) -> None:
+    galleries = [one for one in FAITHFULNESS.blocks(Results.of(run)) if isinstance(one, Gallery)]
+    assert len(galleries) == 2  # of each layer
+    groups = [one for one in galleries[0].rows if isinstance(one, Group)]
+    rows = [one for one in galleries[0].rows if isinstance(one, Row)]
+    assert len(groups) == 4
+    assert [one.head.text for one in rows] == ["soft", "sharp"] * 4
+    assert [cell.text for cell in galleries[0].head] == [
+        "",
+        "image",
+        "map",
+        "50% deleted",
+        "75% deleted",
+        "90% deleted",
+    ]
+    for row in rows:
+        assert all(str(one.source).startswith("data:image/jpeg") for one in row.cells)  # type: ignore[union-attr]
+        assert len({one.source for one in row.cells}) == 5  # type: ignore[union-attr]
+    means = [float(one.text.split("area ")[1].split(",")[0].replace("−", "-")) for one in groups]
+    assert means == sorted(means, reverse=True)
+
+
+def test_the_areas_of_an_image_are_known_of_every_model(run: snellen.Run) -> None:
+    findings = [one for one in run.results()["findings"] if one["facts"].get("layer", "") is None]
+    own = [one for one in findings if one["name"] == "inter_model_deletion"]
+    (pair,) = (one for one in findings if one["name"] == "inter_model_deletion_difference")
+    areas = areas_by_image(own, [pair])
+    for one in own:
+        for example in one["facts"]["examples"]:
+            assert areas[one["model"], example["sample"]] == pytest.approx(example["area"])
+    samples = {sample for _, sample in areas}
+    assert len(areas) == 2 * len(samples)
+    best, *_, worst = extreme_samples(areas)
+    means = {sample: areas["soft", sample] + areas["sharp", sample] for sample in samples}
+    assert (means[best], means[worst]) == (max(means.values()), min(means.values()))
+    assert extreme_samples({}) == []
 
 
 def test_a_model_that_loses_nothing_has_no_areas_and_no_sentence(monkeypatch: pytest.MonkeyPatch) -> None:

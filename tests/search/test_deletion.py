@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import snellen
+from snellen.audits.deletion_stages import hidden_pixels, tiles_of
 from snellen.data import Dataset, from_arrays
 from snellen.distort import Donors, View
 from snellen.engine.keep.store import Store
@@ -123,6 +125,20 @@ def test_inserting_the_most_relevant_is_deleting_the_least_relevant_pixel_by_pix
         for step in range(count + 1):
             deletion = shown(trial, stage, row, 0, count - step)
             assert torch.equal(deletion, inserted(images[row], numbers, best_first, step))
+
+
+@pytest.mark.parametrize("levels", [255, 2, 1])  # with few levels many tiles are equal
+@pytest.mark.parametrize("grid", [0, 4])
+def test_what_a_page_shows_as_hidden_is_what_the_trial_hides(levels: int, grid: int) -> None:
+    images = pictures()
+    maps = torch.randint(0, levels, (3, 9, 11), dtype=torch.uint8, generator=torch.manual_seed(1))
+    stage = stage_of(images, saliency=maps, seed=5)
+    tiles = tiles_of({"tile": 2, "grid": grid}, 9, 11)
+    for row, state in itertools.product(range(3), range(len(tiles) + 1)):
+        image = shown(OrderedDeletion(tile=2, grid=grid, fill="zero"), stage, row, 0, state)
+        hidden = (image == torch.tensor([10, 20, 30]).view(3, 1, 1)).all(0) & (image != images[row]).any(0)
+        share = state / len(tiles)
+        assert (hidden_pixels(maps[row].numpy(), f"image {row}", tiles, share, seed=5) == hidden.numpy()).all()
 
 
 def test_random_orders_differ_by_image_and_repeat_and_are_the_same_for_any_map() -> None:

@@ -132,6 +132,7 @@ class Faithfulness(Audit):
         areas = {one.model: self._on_all_images(exam, one) for one in everyone}
         comparisons = [compare(areas[first.model], areas[second.model], _groups(exam)) for first, second in pairs]
         corrected = holm([one.p for one in comparisons])
+        shown = self._examples_of_all(exam, everyone)
         findings = []
         for (first, second), comparison, p in zip(pairs, comparisons, corrected):
             sure = "clearly" if p < 0.05 else "not clearly"
@@ -143,6 +144,7 @@ class Faithfulness(Audit):
             facts = {
                 "method": self.method, "layer": self.layer, "first": first.model, "second": second.model, "p": comparison.p,
                 "p_corrected": float(p), "detectable": comparison.detectable,
+                "areas": {one.model: _areas_at(exam, areas[one.model], shown) for one in (first, second)},
             }  # fmt: skip
             findings.append(
                 finding(
@@ -162,6 +164,11 @@ class Faithfulness(Audit):
             for example in one.facts["examples"]
         )
         return [(exam.clean(), sample) for sample in dict.fromkeys(samples)]
+
+    def _examples_of_all(self, exam: Exam, everyone: Sequence[Answers]) -> list[str]:
+        """The images that a page shows of any model."""
+        examples = (one for answers in everyone for one in _examples(exam, self.curves(exam, answers)))
+        return list(dict.fromkeys(one["sample"] for one in examples))
 
     def _on_all_images(self, exam: Exam, answers: Answers) -> np.ndarray:
         """float [runs, images of the listing]: the areas, nan where there is none."""
@@ -201,6 +208,8 @@ class Faithfulness(Audit):
             "tile": self.side(exam),
             "fill": self.fill,
             "evaluation": self.evaluation,
+            "grid": self.grid,
+            "seed": exam.seed,
             "se": area.se,
             "se_steps": area.se_steps,
             "order_area": float("nan") if empty else float(curve_areas(panels["order"]).mean()),
@@ -223,6 +232,12 @@ def _words(name: str) -> str:
 
 def _groups(exam: Exam) -> np.ndarray | None:
     return exam.column("group", exam.samples["test"].ids)
+
+
+def _areas_at(exam: Exam, areas: np.ndarray, samples: Sequence[str]) -> dict[str, float]:
+    """The area of each sample, over the runs."""
+    place = {sample: at for at, sample in enumerate(exam.samples["test"].ids)}
+    return {sample: float(areas[:, place[sample]].mean()) for sample in samples}
 
 
 def _examples(exam: Exam, curves: DeletionCurves) -> list[dict[str, Any]]:

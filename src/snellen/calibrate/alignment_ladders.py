@@ -9,7 +9,7 @@ import numpy as np
 from snellen.calibrate.ladder import SIZE, Ladder
 
 TEST = "phantom:test?size={size}&n={images}"
-AUDIT = "explanation(method=support, boxes=mask, examples=0)"
+AUDIT = "explanation(method=support, boxes=mask, examples=0, curves=off)"
 IMAGES = 600  # of the world that the truth of glances is counted in
 
 

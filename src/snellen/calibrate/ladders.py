@@ -7,6 +7,7 @@ from statistics import fmean, stdev
 from typing import Any
 
 from snellen.calibrate.alignment_ladders import ALIGNMENT_LADDERS
+from snellen.calibrate.faithfulness_ladders import FAITHFULNESS_LADDERS
 from snellen.calibrate.ladder import CHANCE, Ladder
 from snellen.calibrate.paint_ladders import PAINT_LADDERS
 from snellen.calibrate.trained_ladders import TRAINED_LADDERS
@@ -223,6 +224,7 @@ LADDERS: dict[str, Ladder] = {
         truth=lambda x: (1 - CHANCE) * x,
     ),
     **ALIGNMENT_LADDERS,
+    **FAITHFULNESS_LADDERS,
     "trained_background": Ladder(
         title="A network that learnt backgrounds",
         planted="background_bias of the training world",

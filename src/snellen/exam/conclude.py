@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -40,7 +41,13 @@ def conclude(prepared: Prepared, everyone: Sequence[Answers]) -> list[Finding]:
             findings += with_trust(prepared.exam, answers, own)
         names = {answers.model for answers in everyone}
         findings += [finding for finding in comparisons if finding.model not in names]
+    findings = _once(findings)
     return findings + differences(prepared.exam, everyone, findings)
+
+
+def _once(findings: Sequence[Finding]) -> list[Finding]:
+    """The findings without repetitions: two audits may ask the same, as `explanation` and `faithfulness` do."""
+    return list({json.dumps(one.to_json(), default=str): one for one in findings}.values())
 
 
 def add_report_pictures(prepared: Prepared, plan: Plan, store: Store, findings: Sequence[Finding]) -> None:

@@ -56,10 +56,24 @@ class MapPictures:
         """The image with the object's boxes, as a data address."""
         return self._draw(model, example, None, [(box, OBJECT) for box in example["boxes"]])
 
+    def pixels(self, model: str, sample: str) -> np.ndarray | None:
+        """uint8 [H, W, 3]: the image as the model saw it, enlarged to SIDE at least; None where it is not stored."""
+        store, place = self.results.folder.store, self.places.get(sample)
+        content = None if place is None else read_thumbnail(store.thumbnail(self.shown.get(model, ""), place))
+        if content is None:
+            return None
+        try:
+            with open_image(content) as image:
+                picture = image.convert("RGB")
+        except UserError:
+            return None
+        times = max(1, -(-SIDE // min(picture.size)))
+        return np.asarray(picture.resize((picture.width * times, picture.height * times), _filter(times)))
+
     def map(self, model: str, example: Example, request: Example) -> str | None:
         """The image under the map of the model's first run, with the object's boxes and the one that WSOL suggests; None where
         the map or the image is not stored. `request` says by which `method` and `layer`."""
-        heat = self._heat(model, example["sample"], request)
+        heat = self.heat(model, example["sample"], request)
         boxes = [(example["suggested"], SUGGESTED), *((box, OBJECT) for box in example["boxes"])]
         return None if heat is None else self._draw(model, example, heat, boxes)
 
@@ -77,7 +91,8 @@ class MapPictures:
         place, size = self.places.get(sample), self.results.facts["settings"]["shard"]
         return "" if place is None else _label(self.results, place, size)
 
-    def _heat(self, model: str, sample: str, request: Example) -> np.ndarray | None:
+    def heat(self, model: str, sample: str, request: Example) -> np.ndarray | None:
+        """uint8 [H, W]: the map of the model's first run, by the `method` and `layer` of a request; None where none is stored."""
         from snellen.engine.ask.maps import maps_in
 
         store, place = self.results.folder.store, self.places.get(sample)
@@ -94,25 +109,16 @@ class MapPictures:
     def _draw(
         self, model: str, example: Example, heat: np.ndarray | None, boxes: Sequence[tuple[Sequence[float], Any]]
     ) -> str | None:
-        store, place = self.results.folder.store, self.places.get(example["sample"])
-        content = None if place is None else read_thumbnail(store.thumbnail(self.shown.get(model, ""), place))
-        if content is None:
+        pixels = self.pixels(model, example["sample"])
+        if pixels is None:
             return None
-        try:
-            with open_image(content) as image:
-                picture = image.convert("RGB")
-        except UserError:
-            return None
-        canvas = example["canvas"]
-        times = max(1, -(-SIDE // min(picture.size)))
-        size = (picture.width * times, picture.height * times)
-        pixels = np.asarray(picture.resize(size, _filter(times)))
+        canvas, size = example["canvas"], (pixels.shape[1], pixels.shape[0])
         if heat is not None:
-            pixels = overlay(pixels, _resized(heat, size))
+            pixels = overlay(pixels, resized(heat, size))
         for box, colour in boxes:
             scaled = [edge * size[axis % 2] / canvas[1 - axis % 2] for axis, edge in enumerate(box)]
             pixels = frame(frame(pixels, scaled, (20, 20, 20), 4), _smaller(scaled), colour, 2)
-        return address_of(_jpeg(pixels), "jpeg")
+        return jpeg_address(pixels)
 
 
 def _label(results: Results, place: int, size: int) -> str:
@@ -135,15 +141,17 @@ def _filter(times: int) -> Image.Resampling:
     )  # of tiny images one wants to see the pixels
 
 
-def _resized(heat: np.ndarray, size: tuple[int, int]) -> np.ndarray:
+def resized(heat: np.ndarray, size: tuple[int, int]) -> np.ndarray:
+    """A map at a size, width and height."""
     from PIL import Image
 
     return np.asarray(Image.fromarray(heat).resize(size, Image.Resampling.BILINEAR))
 
 
-def _jpeg(pixels: np.ndarray) -> bytes:
+def jpeg_address(pixels: np.ndarray) -> str:
+    """A picture uint8 [H, W, 3] as a data address."""
     from PIL import Image
 
     content = io.BytesIO()
     Image.fromarray(pixels).save(content, "JPEG", quality=82, subsampling=0)
-    return content.getvalue()
+    return address_of(content.getvalue(), "jpeg")

@@ -13,6 +13,7 @@ from snellen.models.observers.chance import Guess, Mixture
 from snellen.models.observers.evidence import Observer
 from snellen.models.observers.language import OBSERVERS, parse
 from snellen.models.observers.marks import Background, Border, Centre, Glance, Patches, Texture
+from snellen.models.observers.misreport import Misreport
 from snellen.models.observers.silhouette import Shape
 from snellen.models.observers.straight_edges import Edges
 
@@ -82,6 +83,11 @@ def mixture(first: Observer | str, second: Observer | str, weight: float = 0.5) 
     return _model(Mixture(_observer(first), _observer(second), weight))
 
 
+def misreport(first: Observer | str, share: float = 1.0, noise: float = 1.0) -> Model:
+    """Answers as `first`, an observer or its text; on a `share` of the images its map is `noise` parts noise."""
+    return _model(Misreport(_observer(first), share, noise))
+
+
 def _observer(observer: Observer | str) -> Observer:
     return parse(observer) if isinstance(observer, str) else observer
 
@@ -103,6 +109,7 @@ __all__ = [
     "glance",
     "guess",
     "memory",
+    "misreport",
     "mixture",
     "oracle",
     "parse",

@@ -10,6 +10,7 @@ from snellen.models.observers.black import Black
 from snellen.models.observers.chance import Guess, Mixture
 from snellen.models.observers.evidence import Observer
 from snellen.models.observers.marks import Background, Border, Centre, Glance, Patches, Texture
+from snellen.models.observers.misreport import Misreport
 from snellen.models.observers.silhouette import Shape
 from snellen.models.observers.straight_edges import Edges
 
@@ -27,6 +28,7 @@ OBSERVERS: dict[str, type] = {
     "oracle": Oracle,
     "guess": Guess,
     "mixture": Mixture,
+    "misreport": Misreport,
 }
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from snellen.models.observers.chance import Mixture
 from snellen.models.observers.evidence import Observer
+from snellen.models.observers.misreport import Misreport
 
 Support: TypeAlias = Callable[[np.ndarray], np.ndarray]
 
@@ -17,11 +18,14 @@ def support_of(observer: Observer) -> Support | None:
     """What gives, of images uint8 [B, H, W, 3], the pixels that an observer answers by, float or bool [B, H, W] from 0 to
     1; None where they are not known.
 
-    A mixture looks where the one of its two looks that answers. Of edges, black squares and remembered images no single
-    pixel decides.
+    A mixture looks where the one of its two looks that answers; a misreport says that it looks elsewhere. Of edges, black
+    squares and remembered images no single pixel decides.
     """
     if isinstance(observer, Mixture):
         return _support_of_mixture(observer)
+    if isinstance(observer, Misreport):
+        looks = support_of(observer.first)
+        return None if looks is None else lambda images: observer.distort(images, looks(images))
     return getattr(observer, "support", None)
 
 

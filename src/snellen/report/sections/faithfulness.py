@@ -8,8 +8,9 @@ from typing import Any
 from snellen.report.blocks import Block, Cell, Chart, Facts, Heading, Panels, Row, Table, heads, lead, note
 from snellen.report.results import Finding, Results
 from snellen.report.sections.faithfulness_charts import curve_points, panel_chart
+from snellen.report.sections.faithfulness_gallery import stage_blocks
 from snellen.report.sections.section import Section
-from snellen.report.words import UNKNOWN, index, interval, is_known
+from snellen.report.words import UNKNOWN, count_of, index, interval, is_known
 
 AUDIT = "faithfulness"
 PAIRS = {  # a finding of deletion → that of the same images as insertion, and which tiles come first in both
@@ -49,6 +50,7 @@ def _of_group(results: Results, deletions: Sequence[Finding]) -> list[Block]:
     insertion, first, other = PAIRS[deletions[0]["name"]]
     insertions = [twin for one in deletions if (twin := _twin(results, one, insertion)) is not None]
     known = [one for one in deletions if is_known(one["value"])]
+    pairs = _pairs(results, deletions)
     return [
         Heading(f"{facts['method']}{layer}: {first} against random", 3),
         *([Panels(tuple(_panels(results, known, "deleted", first)))] if known else []),
@@ -61,7 +63,8 @@ def _of_group(results: Results, deletions: Sequence[Finding]) -> list[Block]:
             "Deletion, insertion: the area between both curves, 0 to 100, with its 95% interval and standard error over images. "
             f"That of a step, on average, is what Won et al. (2023) publish, on a scale of 0 to 1. {_cost(deletions)}"
         ),
-        *_differences(results, deletions),
+        *_differences(pairs),
+        *(stage_blocks(known, pairs, results) if deletions[0]["name"] == "inter_model_deletion" else []),
     ]
 
 
@@ -100,17 +103,22 @@ def _areas(results: Results, deletions: Sequence[Finding], insertions: Sequence[
     return Table(head, tuple(rows))
 
 
-def _differences(results: Results, deletions: Sequence[Finding]) -> list[Block]:
+def _pairs(results: Results, deletions: Sequence[Finding]) -> list[Finding]:
     """The paired differences between models, for the published order."""
     facts = deletions[0]["facts"]
-    pairs = [
+    if deletions[0]["name"] != "inter_model_deletion":
+        return []
+    return [
         one
         for one in results.of_audit(AUDIT)
         if one["name"] == "inter_model_deletion_difference"
         and all(one["facts"][name] == facts[name] for name in ("method", "layer"))
         and is_known(one["value"])
     ]
-    if not pairs or deletions[0]["name"] != "inter_model_deletion":
+
+
+def _differences(pairs: Sequence[Finding]) -> list[Block]:
+    if not pairs:
         return []
     head = heads("on the same images", "difference", "95% interval", "p, corrected", "could be shown")
     return [Table(head, tuple(Row(Cell(one["model"]), _difference(one)) for one in pairs))]
@@ -133,9 +141,8 @@ def _cost(deletions: Sequence[Finding]) -> str:
     """How the curves were looked at, what that cost and how far the areas may be off for it."""
     facts = [one["facts"] for one in deletions]
     passes, full = (sum(sum(one[name]) for one in facts) for name in ("asked", "full"))
-    tiles = (
-        f"Tiles of {facts[0]['tile']} pixels, filled with {facts[0]['fill'].replace('_', ' ')}; {passes:,} images asked"
-    )
+    side, fill = count_of(facts[0]["tile"], "pixel"), facts[0]["fill"].replace("_", " ")
+    tiles = f"Tiles of {side}, filled with {fill}; {passes:,} images asked"
     if facts[0]["evaluation"] == "full" or not passes:
         return f"{tiles}, every point of every curve."
     errors = [one["sampling_error"] for one in facts if is_known(one["sampling_error"])]

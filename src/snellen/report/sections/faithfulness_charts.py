@@ -30,7 +30,12 @@ def curve_points(model: str, curve: Curve) -> list[dict[str, Any]]:
 def panel_chart(points: Sequence[Mapping[str, Any]], models: Sequence[str], x: str, y: str) -> dict[str, Any]:
     """One panel: a line and a band of one standard error per model, and a thin rule at 0."""
     across = {"field": "share", "type": "quantitative", "title": x, "scale": {"domain": [0, 1]}, "axis": PERCENT}
-    up = {"field": "value", "type": "quantitative", "title": y, "axis": {"tickCount": 5, "format": ".1f"}}
+    up = {
+        "field": "value",
+        "type": "quantitative",
+        "title": y,
+        "axis": {"tickCount": 5, "format": ".1f", "titlePadding": 8},
+    }
     hue = by_name("model", models)
     return {
         **SIDE,
