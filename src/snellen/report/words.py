@@ -20,6 +20,7 @@ __all__ = [
     "masked_by",
     "percent",
     "points",
+    "signed_index",
     "spread",
 ]  # fmt: skip
 
@@ -44,6 +45,13 @@ def points(value: float | None) -> str:
 def index(value: float | None) -> str:
     """An index such as DI, to two decimals."""
     return _with_minus(f"{value:.2f}") if value is not None and math.isfinite(value) else UNKNOWN
+
+
+def signed_index(value: float | None) -> str:
+    """A difference of indices or counts with its sign, whole numbers without decimals: `−4`, `+1.25`."""
+    if value is None or not is_known(value):
+        return UNKNOWN
+    return _with_minus(f"{value:+.0f}" if value == int(value) else f"{value:+.2f}")
 
 
 def in_unit(value: float | None, unit: str) -> str:
