@@ -54,7 +54,9 @@ def tables_of(findings: Sequence[Finding]) -> str:
     for number, name in (("2", "deletion"), ("3", "insertion")):
         own = [one for one in findings if one["name"] == f"inter_model_{name}"]
         title = f"Table {number}, inter-model {name}, tiles of {own[0]['facts']['tile']} pixels"
-        parts.append(_section(f"{title} (± standard error of the area; of a step in brackets)", _by_method(own), _area))
+        parts.append(
+            _section(f"{title} (± standard error; in brackets that of a step, 0 to 1)", _by_method(own), _area)
+        )
     shares = [one for one in findings if one["name"] == "detector_share"]
     facts = shares[0]["facts"]
     title = f"Figure 5, different concepts in {facts['layer']} ({facts['units']} units, {facts['images']} images)"
@@ -106,8 +108,9 @@ def _share(one: Finding, column: str) -> str:
 
 
 def _area(one: Finding, column: str) -> str:
-    area, step = (_known(one["facts"][name], digits) for name, digits in (("se", 2), ("se_steps", 4)))
-    return f"{_known(one['value'], 2)} ± {area} ({step}){_spread(one, 2)}"
+    error = one["facts"]["se_steps"]
+    step = _known(None if error is None else error / 100, 4)
+    return f"{_known(one['value'], 2)} ± {_known(one['facts']['se'], 2)} ({step}){_spread(one, 2)}"
 
 
 def _interval(one: Finding, column: str) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from snellen.report.blocks import Block, Chart, Facts, Heading, Panels, bold, lead, note, prose
+from snellen.report.blocks import Block, Chart, Facts, Heading, Panels, lead, note, prose
 from snellen.report.results import Finding, Results
 from snellen.report.sections.interpretability_charts import against_accuracy
 from snellen.report.sections.section import Section
@@ -75,8 +75,8 @@ def interpretability_blocks(results: Results) -> list[Block]:
             f"accurate than {baseline}; what it pays for that is how far it lies on the worse side of the other line."
         ),
         Facts(results.keys()),
-        Panels(tuple(Chart(one.title, against_accuracy(_points(one, results), _axis(one))) for one in measures)),
-        *([prose(bold(sentence))] if sentence else []),
+        Panels(tuple(_chart(one, results) for one in measures)),
+        *([prose(sentence)] if sentence else []),
         note(rule),
     ]
 
@@ -189,10 +189,17 @@ def _title(name: str, own: tuple[str, ...], every: Sequence[tuple[str, ...]]) ->
     return " ".join([TITLES[name], *words])
 
 
+def _chart(measure: Measure, results: Results) -> Chart:
+    title = measure.title[0].upper() + measure.title[1:]
+    better = "lower is better" if measure.lower_is_better else "higher is better"
+    in_percent = next(iter(measure.findings.values()))["unit"] == "share"
+    return Chart(title, against_accuracy(_points(measure, results), better, in_percent))
+
+
 def _points(measure: Measure, results: Results) -> list[dict[str, Any]]:
     """A row per model in the order of the run: its accuracy and its value, with the ends of both intervals."""
     rows = []
-    for model, place in zip(results.models, range(len(results.models))):
+    for place, model in enumerate(results.models):
         if (one := measure.findings.get(model)) is None:
             continue
         accuracy = _accuracy(results, model)
@@ -213,12 +220,6 @@ def _ends(one: Finding, axis: str) -> dict[str, float]:
     value = one["value"]
     low, high = (one[end] if is_known(one[end]) else value for end in ("low", "high"))
     return {axis: value, f"{axis}_low": low, f"{axis}_high": high}
-
-
-def _axis(measure: Measure) -> tuple[str, bool]:
-    """The title of the vertical axis, and whether it is in percent."""
-    better = "lower is better" if measure.lower_is_better else "higher is better"
-    return f"{measure.title} ({better})", next(iter(measure.findings.values()))["unit"] == "share"
 
 
 INTERPRETABILITY = Section(blocks=interpretability_blocks)

@@ -7,23 +7,23 @@ from typing import Any
 
 from snellen.report.charts import CONFIG, INK, colour
 
-WIDTH, HEIGHT = 280, 220
+WIDTH, HEIGHT = 250, 210
 LINE, LETTER = 13, 6.2  # pixels of a label's height and, on average, of a letter's width at 11 points
 GAP = 7  # between a point and its label
 MARGIN = 0.08  # of the range, free on either side
 Point = Mapping[str, Any]  # model, place, baseline, and x and y with their ends
 
 
-def against_accuracy(points: Sequence[Point], axis: tuple[str, bool]) -> dict[str, Any]:
-    """The chart of one measure; `axis` is the title of the vertical one and whether it is in percent."""
-    title, percent = axis
+def against_accuracy(points: Sequence[Point], title: str, in_percent: bool) -> dict[str, Any]:
+    """The chart of one measure; `title` is that of the vertical axis, which may be in percent."""
     x, y = (_scale(points, name) for name in "xy")
     across = {"field": "x", "type": "quantitative", "title": "accuracy", "scale": x, "axis": _ticks(True)}
-    up = {"field": "y", "type": "quantitative", "title": title, "scale": y, "axis": _ticks(percent)}
+    up = {"field": "y", "type": "quantitative", "title": title, "scale": y, "axis": _ticks(in_percent)}
     models = [point["model"] for point in points]
     hues = {"domain": models, "range": [colour(point["place"]) for point in points]}
     hue = {"field": "model", "type": "nominal", "scale": hues, "legend": None}
     dashed = {"type": "rule", "strokeDash": [3, 3], "color": INK, "opacity": 0.5}
+    bar = {"type": "rule", "opacity": 0.6}
     baseline = {"values": [point for point in points if point["baseline"]]}
     return {
         "width": WIDTH,
@@ -32,8 +32,8 @@ def against_accuracy(points: Sequence[Point], axis: tuple[str, bool]) -> dict[st
         "layer": [
             {"data": baseline, "mark": dashed, "encoding": {"x": across}},
             {"data": baseline, "mark": dashed, "encoding": {"y": up}},
-            {"mark": "rule", "encoding": {"x": {**across, "field": "x_low"}, "x2": {"field": "x_high"}, "y": up, "color": hue}},
-            {"mark": "rule", "encoding": {"x": across, "y": {**up, "field": "y_low"}, "y2": {"field": "y_high"}, "color": hue}},
+            {"mark": bar, "encoding": {"x": {**across, "field": "x_low"}, "x2": {"field": "x_high"}, "y": up, "color": hue}},
+            {"mark": bar, "encoding": {"x": across, "y": {**up, "field": "y_low"}, "y2": {"field": "y_high"}, "color": hue}},
             {
                 "mark": {"type": "point", "filled": True, "opacity": 1, "size": 60},
                 "encoding": {"x": across, "y": up, "color": hue},
@@ -89,5 +89,5 @@ def _pixels(value: float, domain: Sequence[float], length: int) -> float:
     return (value - domain[0]) / (domain[1] - domain[0]) * length
 
 
-def _ticks(percent: bool) -> dict[str, Any]:
-    return {"tickCount": 5, **({"format": ".0~%"} if percent else {})}
+def _ticks(in_percent: bool) -> dict[str, Any]:
+    return {"tickCount": 5, **({"format": ".0~%"} if in_percent else {})}
