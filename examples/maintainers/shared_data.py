@@ -2,13 +2,16 @@
 
 python examples/maintainers/shared_data.py                    # runs/data: 2,000 CIFAR-10 test images, ImageNet photographs
 python examples/maintainers/shared_data.py --whole datasets   # the files that examples/replication/ reads
+python examples/maintainers/shared_data.py --boxed runs/tiny  # Tiny-ImageNet with boxes, for training and for testing
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import shutil
 import sys
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -50,12 +53,30 @@ def whole_splits(folder: Path) -> None:
             print(f"arrays:{write_split(folder / f'{name}-{split}.npz', split, images, labels, classes)}")
 
 
+def boxed_tiny(folder: Path) -> list[str]:
+    """Tiny-ImageNet's photographs with boxes, nine classes at 64 pixels: the texts of the training and of the test data.
+
+    No photograph is in both packs, so the larger one trains whole and the smaller one tests whole.
+    """
+    texts = []
+    for name, pack in (("train", "full/tiny_imagenet_boxes"), ("test", "tiny_imagenet_boxes")):
+        with zipfile.ZipFile(shared() / pack / "images.zip") as archive:
+            archive.extractall(folder / name)
+        shutil.copy(shared() / pack / "boxes.csv", folder / name / "boxes.csv")
+        texts.append(f"boxes:{folder / name / 'boxes.csv'}")
+    return texts
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--whole", type=Path, metavar="FOLDER", help="write the whole splits here instead")
+    parser.add_argument("--boxed", type=Path, metavar="FOLDER", help="write Tiny-ImageNet with boxes here instead")
     chosen = parser.parse_args()
-    if chosen.whole:
-        whole_splits(chosen.whole)
+    if chosen.whole or chosen.boxed:
+        if chosen.whole:
+            whole_splits(chosen.whole)
+        if chosen.boxed:
+            print("\n".join(boxed_tiny(chosen.boxed)))
         return
     OUT.mkdir(parents=True, exist_ok=True)
     cifar10_test(OUT / "cifar10_test.npz")

@@ -1,46 +1,98 @@
-"""Won et al. 2023: the mixes whose explanations the paper compares, trained by its recipe (÷10 at ¼, ½, ¾ of 300 epochs).
+"""Won et al. 2023: networks trained plainly and with four kinds of mixing, and how far the explanations of each hold.
 
-    python examples/replication/interpretability.py --data folder:imagenet/train --test folder:imagenet/val
-    python examples/replication/interpretability.py --arch smallnet --recipe fast --epochs 1 --runs 1 --limit 500
+    python examples/replication/interpretability.py --data 'boxes:tiny/train.csv?root=tiny-imagenet-200' \
+        --test 'boxes:tiny/test.csv?root=tiny-imagenet-200' --arch preact_resnet18 --recipe examples/replication/tiny.yaml \
+        --epochs 30 --every 30 --jobs 5 --device cuda --bring brought/won2023
+    python examples/replication/interpretability.py --epochs 1 --runs 1 --limit 60 --mixes none cutmix --methods gradcam
 
-The paper uses released ImageNet networks; without --data this trains on CIFAR-10, with crops by padding.
+Test images need boxes or masks; `examples/boxes.py` makes tables of boxes. Without --data all images are phantoms of 32 pixels.
+`--jobs` trains, and audits, with so many processes side by side. What is trained or asked already is kept: the same command goes
+on where it was stopped. Tables 1 to 3, the counts of figure 5 and the calibration errors are written to `--bring`, with all
+findings as findings.csv and the panels of figure 4 as curves.csv.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
-from protocol import arguments, audit_groups, finish, train_group
-from small_images import small_images
+from interpretability_tables import write_tables
+from protocol import arguments, audit_groups, curves_table, each, train_group
 
+from snellen.audits import Calibration, Concepts, Explanation, Faithfulness
 from snellen.data import limited, load_data
 from snellen.train import preset
 
+MIXES = ("none", "cutout", "mixup", "cutmix", "saliencymix")
+TRAIN, TEST = "phantom:train?size=32&n=9000", "phantom:test?size=32&n=900"
+Groups = Mapping[str, Sequence[Path]]
+
 
 def main() -> None:
-    parser = arguments(__doc__, arch="preact_resnet18", recipe="won2023", name="won2023", runs=1)
-    parser.add_argument("--data", help="training images; default CIFAR-10")
-    parser.add_argument("--test", help="test images of the same classes")
-    parser.add_argument("--mixes", nargs="+", default=["none", "mixup", "cutmix"])
-    chosen = parser.parse_args()
-    if bool(chosen.data) != bool(chosen.test):
-        parser.error("--data and --test go together")
+    chosen = parse_arguments()
+    jobs = [(mix, run, chosen) for mix in chosen.mixes for run in range(chosen.runs)]
+    groups: dict[str, list[Path]] = {}
+    for (mix, *_), path in zip(jobs, each(_train, jobs, chosen.jobs)):
+        groups.setdefault(name_of(mix), []).append(path)
+    parts = each(_audit, [(name, groups, chosen) for name in audits_of(chosen)], chosen.jobs)
+    folder = chosen.bring or chosen.out / "brought"
+    print(write_tables(parts, folder, curves_table(groups)))
 
-    if chosen.data:
-        learnt, test = (limited(load_data(text), chosen.limit) for text in (chosen.data, chosen.test))
-        crop = {}
-    else:
-        learnt, test = (small_images("cifar10", split, chosen.root, chosen.limit) for split in ("train", "test"))
-        crop = {"resized": False, "padding": 4}  # resized crops are for photographs
-    groups = {}
-    for mix in chosen.mixes:
-        changes = dict(arch=chosen.arch, mix=mix, epochs=chosen.epochs, updates=chosen.updates, **crop)
-        name = "basic" if mix == "none" else mix
-        folder = chosen.out / "models" / name
-        groups[name] = train_group(preset(chosen.recipe, **changes), learnt, folder, chosen, test=test)
-    finish(audit_groups(groups, test, None, chosen), groups, chosen)
+
+def parse_arguments() -> argparse.Namespace:
+    parser = arguments(__doc__, arch="smallnet", recipe="fast", name="won2023", runs=2)
+    parser.add_argument("--data", default=TRAIN, help="training images")
+    parser.add_argument("--test", default=TEST, help="test images of the same classes, with boxes or masks")
+    parser.add_argument("--images", type=int, help="at most so many test images")
+    parser.add_argument("--mixes", nargs="+", default=MIXES, help="the first one is the baseline")
+    parser.add_argument("--methods", nargs="+", default=["gradcam", "iba"], help="attribution methods")
+    parser.add_argument("--filter", action="store_true", help="table 1 also on the images that section 5.1 chooses")
+    parser.add_argument("--tile", type=int, default=0, help="side of a tile in pixels; default: a 32nd of the image")
+    parser.add_argument("--error", type=float, default=0.2, help="allowed in the areas of tables 2 and 3")
+    parser.add_argument("--segmenter", help="a segmentation model that names objects; default: what the data know")
+    parser.add_argument("--jobs", type=int, default=1, help="processes side by side")
+    return parser.parse_args()
+
+
+def name_of(mix: str) -> str:
+    return "baseline" if mix == "none" else mix
+
+
+def audits_of(chosen: argparse.Namespace) -> dict[str, list[Any]]:
+    """The audits by the folder of their run: those of one attribution method share its maps."""
+    filters = ("off", "on") if chosen.filter else ("off",)
+    sources = ("colours", f"model:{chosen.segmenter}") if chosen.segmenter else ()
+    by_method: dict[str, list[Any]] = {
+        method: [
+            *(Explanation(method=method, filter=one, examples=0) for one in filters),
+            Faithfulness(method=method, tile=chosen.tile, error=chosen.error),
+        ]
+        for method in chosen.methods
+    }
+    return {**by_method, "concepts": [Concepts(sources=sources), Calibration()]}
+
+
+def _train(job: tuple[str, int, argparse.Namespace]) -> Path:
+    mix, run, chosen = job
+    recipe = preset(chosen.recipe, arch=chosen.arch, mix=mix, epochs=chosen.epochs, updates=chosen.updates, seed=run)
+    folder = chosen.out / "models" / f"{name_of(mix)}-{run}"
+    learnt = limited(load_data(chosen.data), chosen.limit)
+    (path,) = train_group(recipe, learnt, folder, chosen, runs=1, test=_test_images(chosen))
+    return path
+
+
+def _audit(job: tuple[str, Groups, argparse.Namespace]) -> Any:
+    """All networks on the same images, by the audits of one folder."""
+    name, groups, chosen = job
+    return audit_groups(groups, _test_images(chosen), None, chosen, name, audits=audits_of(chosen)[name])
+
+
+def _test_images(chosen: argparse.Namespace) -> Any:
+    return limited(load_data(chosen.test), chosen.images or chosen.limit)
 
 
 if __name__ == "__main__":

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from statistics import fmean, median, stdev
 from typing import Any
@@ -63,6 +65,14 @@ def audit_groups(
     learnt = None if chosen.test_only else learnt
     asked = {"audits": chosen.audits, "train": learnt, "device": chosen.device, **how}
     return snellen.audit(models, test, out=chosen.out / folder, report=False, **asked)
+
+
+def each(work: Any, jobs: Sequence[Any], processes: int) -> list[Any]:
+    """What comes of each job, in order."""
+    if processes == 1:
+        return [work(job) for job in jobs]
+    with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn")) as pool:
+        return list(pool.map(work, jobs))
 
 
 def curves_table(groups: Mapping[str, Sequence[Path]]) -> str:

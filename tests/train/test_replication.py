@@ -32,7 +32,6 @@ LITTLE = ["--arch", "smallnet", "--runs", "1", "--device", "cpu", "--audits", "o
             ["--part", "partners", "--mixes", "cutmix", "--partners", "mnist", "--recipe", "fast", "--epochs", "1"],
             ["cutmix", "cutmix-with-mnist"],
         ),
-        ("interpretability.py", ["--mixes", "mixup", "--recipe", "fast", "--epochs", "1"], ["mixup"]),
         (
             "recognition.py",
             ["--arch", "smallnet", "convnet", "--epochs", "1", "--worlds", "phantom:test?size=32&n=200&occlusion=1"],
@@ -99,6 +98,35 @@ def test_the_script_of_worst_edits_trains_searches_and_asks_about_domains(tmp_pa
     assert {file.name for file in brought.iterdir()} == {"table.md", "erm.json", "esda.json"}
     (tuples,) = tmp_path.glob("models/esda-0/*.transformations.json")
     assert len(read_tuples(tuples)) == 2
+
+
+@pytest.mark.slow
+def test_the_script_of_interpretability_writes_the_tables_of_the_paper(tmp_path: Path) -> None:
+    short = ["--epochs", "4", "--runs", "1", "--limit", "600", "--images", "24", "--mixes", "none", "cutout", "cutmix"]
+    how = ["--methods", "gradcam", "--tile", "8", "--error", "5", "--filter", "--device", "cpu", "--out", str(tmp_path)]
+    world = ["--data", "phantom:train?size=32&n=600", "--test", "phantom:test?size=32&n=24"]
+    command = [sys.executable, str(SCRIPTS / "interpretability.py"), *world, *short, *how]
+    subprocess.run(command, check=True, capture_output=True)
+    brought = tmp_path / "brought"
+    assert {file.name for file in brought.iterdir()} == {"tables.md", "findings.csv", "curves.csv"}
+    text = (brought / "tables.md").read_text()
+    titles = [line.split(",")[0].split(" (")[0] for line in text.splitlines() if line.startswith("**")]
+    assert [title.strip("*") for title in titles] == [
+        "Table 1",
+        "Table 1 on the images that section 5.1 chooses",
+        "Table 2",
+        "Table 3",
+        "Figure 5",
+        "Expected calibration error",
+    ]
+    assert text.count("| cutmix |") == 1 + 6
+    assert "interpretability" in text.splitlines()[-1]
+    rows = list(csv.DictReader((brought / "findings.csv").open()))
+    table = {row["model"]: row for row in rows if row["name"] == "energy_pg" and not row["filter"]}
+    assert list(table) == ["baseline", "cutout", "cutmix"]
+    assert f"| {float(table['cutout']['value']):.3f} ± {float(table['cutout']['standard_error']):.3f} |" in text
+    panels = {(row["name"], row["panel"]) for row in csv.DictReader((brought / "curves.csv").open())}
+    assert len(panels) == 6
 
 
 def small_images(folder: Path, name: str) -> None:

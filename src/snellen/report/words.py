@@ -21,6 +21,7 @@ __all__ = [
     "number",
     "percent",
     "points",
+    "signed_index",
     "spread",
 ]  # fmt: skip
 
@@ -52,6 +53,11 @@ def number(value: float | None) -> str:
     if value is None or not math.isfinite(value):
         return UNKNOWN
     return _with_minus(f"{value:,.0f}" if value == round(value) else f"{value:,.1f}")
+def signed_index(value: float | None) -> str:
+    """A difference of indices or counts with its sign, whole numbers without decimals: `−4`, `+1.25`."""
+    if value is None or not is_known(value):
+        return UNKNOWN
+    return _with_minus(f"{value:+.0f}" if value == int(value) else f"{value:+.2f}")
 
 
 def in_unit(value: float | None, unit: str) -> str:

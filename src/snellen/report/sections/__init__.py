@@ -15,6 +15,7 @@ from snellen.report.sections.explanation import EXPLANATION
 from snellen.report.sections.faithfulness import FAITHFULNESS
 from snellen.report.sections.inside_mask import INSIDE_MASK
 from snellen.report.sections.interference import INTERFERENCE
+from snellen.report.sections.interpretability import INTERPRETABILITY
 from snellen.report.sections.occlusion import OCCLUSION
 from snellen.report.sections.section import Section
 from snellen.report.sections.shape import SHAPE
@@ -31,6 +32,7 @@ SECTIONS: dict[str, Section] = {
     "explanation": EXPLANATION,
     "concepts": CONCEPTS,
     "faithfulness": FAITHFULNESS,
+    "interpretability": INTERPRETABILITY,  # no audit: it reads those above
     "shift": SHIFT,
     "interference": INTERFERENCE,
 }
