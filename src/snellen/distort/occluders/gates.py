@@ -11,12 +11,11 @@ from snellen.distort.fills import Fill, Painting
 from snellen.distort.occluders.line_widths import WIDEST, expect_line_widths, line_widths
 from snellen.distort.occluders.placing import Hidden, Placing, expect_shares, hiding_in_words
 from snellen.distort.view import View
-from snellen.lazy_torch import torch
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-ONE = 4096  # parts of half a pixel: across oblique lines places are whole numbers of them, so that every device agrees
+ONE = 4096  # parts of half a pixel: across oblique lines places are whole numbers of them, which float32 holds exactly
 GROUND = {"thin": "", "same": " over the whole image", "bare": " on the object alone"}
 
 
@@ -88,15 +87,14 @@ class Gates(Placing, Painting):
 
     def hide(self, places: np.ndarray, height: int, width: int, view: View) -> Tensor:
         """bool [B, H, W]."""
-        lines, thin = None, None
-        for number, places_across in enumerate(self._across(places, height, width, view)):
-            start = 1 + 5 * number
-            own, other = (
-                _band(places_across, places[:, start + k], places[:, start + 2 + k], self._unit, view) for k in range(2)
-            )
-            lines, thin = (own, other) if lines is None or thin is None else (lines | own, thin | other)
-        assert lines is not None
-        assert thin is not None
+        size = height, width
+        lines, thin = self._lines(places, 0, size, view)
+        if self.kind == "cross_hatch":
+            lines, thin = (one | other for one, other in zip((lines, thin), self._lines(places, 1, size, view)))
+        if self.kind == "oblique" and (crossed := np.flatnonzero(places[:, 6])).size:
+            rows, second = view.tensor(crossed), self._lines(places[crossed], 1, size, view)
+            lines[rows] |= second[0]
+            thin[rows] |= second[1]
         if self.background == "same":
             return lines.expand(-1, height, width).contiguous()
         assert view.masks is not None
@@ -109,28 +107,33 @@ class Gates(Placing, Painting):
         kind = self.kind.replace("_", "-")
         return f"{self.fill} {kind} lines{size}{GROUND[self.background]}{limit}{hiding_in_words(self.least, self.most)}"
 
-    @property
-    def _unit(self) -> int:
-        return 2 * ONE if self.kind == "oblique" else 1
-
-    def _across(self, places: np.ndarray, height: int, width: int, view: View) -> list[Tensor]:
-        """int32 for each set of lines, broadcasting to [B, H, W]: how far a pixel lies past a multiple of the spacing."""
-        period = view.tensor((places[:, :1] * self._unit).astype(np.int32))[:, :, None]
-        rows, columns = (torch.arange(n, dtype=torch.int32, device=period.device) for n in (height, width))
-        if self.kind != "oblique":
-            across = {"vertical": columns[None, None, :], "horizontal": rows[None, :, None]}
-            kinds = ("horizontal", "vertical") if self.kind == "cross_hatch" else (self.kind,)
-            return [across[kind].remainder(period) for kind in kinds]
-        sets = []
-        for number in range(2):
-            angle = np.radians(places[:, 5 * (number + 1)])[:, None]
-            right, down = (np.rint(ONE * part).astype(np.int32) for part in (np.sin(angle), np.cos(angle)))
-            x, y = (2 * np.arange(n, dtype=np.int32) + 1 - n for n in (width, height))
-            sets.append((view.tensor(right * x)[:, None, :] + view.tensor(down * y)[:, :, None]).remainder(period))
-        return sets
+    def _lines(self, places: np.ndarray, number: int, size: tuple[int, int], view: View) -> tuple[Tensor, Tensor]:
+        """bool, broadcasting to [B, H, W]: one set of lines, as wide as over the object and as over the background."""
+        spacing, own = places[:, :1], places[:, 1 + 5 * number : 6 + 5 * number]
+        wide, first = own[:, :2].T[:, :, None], own[:, 2:4].T[:, :, None]
+        if self.kind == "oblique":
+            bands = [_slanted(own[:, 4:], begin, size, view) for begin in first]
+            frequency = view.tensor((1 / (2 * ONE * spacing)).astype(np.float32))[:, :, None]
+            own_lines, thin = (_within(band, frequency, reach, view) for band, reach in zip(bands, wide / spacing))
+            return own_lines, thin
+        upright = self.kind == "vertical" or number == 1
+        covered = (np.arange(size[upright]) - first) % spacing < wide
+        return view.tensor(covered[0]).unsqueeze(2 - upright), view.tensor(covered[1]).unsqueeze(2 - upright)
 
 
-def _band(across: Tensor, wide: np.ndarray, first: np.ndarray, unit: int, view: View) -> Tensor:
-    """bool, of the shape of `across`: the pixels of lines `wide` from `first` on, both [B] in pixels."""
-    begin, end = view.tensor((np.stack([first, first + wide]) * unit).astype(np.int32))[:, :, None, None]
-    return (across >= begin) & (across < end)
+def _slanted(degrees: np.ndarray, first: np.ndarray, size: tuple[int, int], view: View) -> Tensor:
+    """float32 [B, H, W], whole numbers: how far each pixel lies past the line that begins at `first` pixels, across the lines.
+
+    Counted in 2 · ONE parts of a pixel from the middle, pixels at odd halves: at a right angle no line ends on a pixel.
+    """
+    down, right = (np.rint(ONE * part) for part in (np.cos(np.radians(degrees)), np.sin(np.radians(degrees))))
+    y, x = (2 * np.arange(length) + 1 - length // 2 * 2 for length in size)
+    parts = [part.astype(np.float32) for part in (down * y, right * x - first * (2 * ONE))]
+    return view.tensor(parts[0])[:, :, None] + view.tensor(parts[1])[:, None, :]
+
+
+def _within(past: Tensor, frequency: Tensor, reach: np.ndarray, view: View) -> Tensor:
+    """bool [B, H, W]: which pixels lie on lines that take `reach` of a period; each step rounds alike on every device."""
+    past *= frequency
+    past -= past.floor()
+    return past < view.tensor(reach.astype(np.float32))[:, :, None]
