@@ -45,11 +45,13 @@ bench: $(READY_DEV)
 	$(BIN)/python benchmarks/backgrounds.py
 	$(BIN)/python benchmarks/in9.py
 	$(BIN)/python benchmarks/adversarial.py
+	$(BIN)/python benchmarks/occluders.py
 
 docs: $(READY_DEV)
 	$(BIN)/python docs/build.py --phantom
 	$(BIN)/python docs/mixing.py
 	$(BIN)/python docs/backgrounds.py
+	$(BIN)/python docs/occluders.py
 
 clean:
 	rm -rf $(VENV) demo runs

@@ -55,6 +55,19 @@ VARIANTS = [
     "shift(0.25) | background(only_bg_b)",
     "zoom(1.5) | salient(0.5)",
     "occlude(0.2) | rotate(20)",
+    *(f"box({law})" for law in ("diffuse", "diffuse_code")),
+    "box(synthetic, stripes, 0.05, 0.95)",
+    *(f"gates({kind})" for kind in ("horizontal", "cross_hatch", "oblique")),
+    "gates(vertical, 2, 5, noise, law=code, least=0.05, most=0.95)",
+    "gates(oblique, law=code, least=0.3, most=0.5)",
+    "gates(cross_hatch, 1, 6, black, same)",
+    "gates(oblique, background=bare)",
+    *(f"lattice({share}, {px})" for share in (0.25, 0.5, 0.75) for px in (1, 2, 8)),
+    "lattice(0.25, 4, noise)",
+    "cutout_object(uniform(0.1, 0.5), stretch=false)",
+    "cutout_object(0.25, least=0.05, most=0.95)",
+    "rotate(20) | gates(oblique, least=0.1, most=0.9)",
+    "box() | lattice(0.25, 2) | noise(0.05)",
 ]
 TEXTS = [f"{name}()" for name in DISTORTIONS] + FILLS + VARIANTS
 

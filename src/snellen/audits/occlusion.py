@@ -12,7 +12,7 @@ from snellen.audits.audit import Audit
 from snellen.audits.class_removed import class_removed
 from snellen.audits.exam import Exam
 from snellen.audits.finding import Finding, accuracy_finding, finding
-from snellen.audits.iocclusion import CoverSeries, covers_a_share, fill_gap, no_training_images, span
+from snellen.audits.iocclusion import CoverSeries, at_share, covers_a_share, fill_gap, no_training_images, span
 from snellen.audits.iocclusion_evidence import (
     Typicality,
     judge_typicality,
@@ -95,6 +95,8 @@ class Occlusion(Audit):
         for masking in self.maskings:
             if not covers_a_share(masking):
                 raise ValueError(f"expected maskings that cover a share, such as tiles(4), got {masking}")
+            for area in self.areas:  # a lattice has few shares: refused here, not while cells are listed
+                at_share(masking, area, self.fills[0])
         if not self.validate and (self.typical or self.tail or self.judges or self.random_labels):
             raise ValueError("typical, tail, judges and random_labels are evidence of validate; add validate=true")
         if self.validate:

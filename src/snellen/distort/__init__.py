@@ -19,13 +19,14 @@ from snellen.distort.language import DISTORTIONS, parse
 from snellen.distort.law import Beta, Uniform
 from snellen.distort.mix import Mix
 from snellen.distort.noise import Noise
+from snellen.distort.occluders import Box, CutoutObject, Gates, Lattice
 from snellen.distort.salient import Saliency, Salient, saliency_of
 from snellen.distort.shuffle import Shuffle
 from snellen.distort.soft_shuffle import SoftShuffle
 from snellen.distort.view import Donors, View
 
 __all__ = [
-    "DISTORTIONS", "Background", "Beta", "Chain", "Covering", "Cutouts", "Distortion", "Donors", "Fourier", "Mix", "Moving",
-    "Noise", "Nothing", "Occlude", "Painting", "Saliency", "Salient", "Shuffle", "SoftShuffle", "Tiles", "Uniform", "View",
-    "apply", "moved", "parse", "saliency_of", "show",
+    "DISTORTIONS", "Background", "Beta", "Box", "Chain", "Covering", "CutoutObject", "Cutouts", "Distortion", "Donors", "Fourier",
+    "Gates", "Lattice", "Mix", "Moving", "Noise", "Nothing", "Occlude", "Painting", "Saliency", "Salient", "Shuffle",
+    "SoftShuffle", "Tiles", "Uniform", "View", "apply", "moved", "parse", "saliency_of", "show",
 ]  # fmt: skip

@@ -11,8 +11,8 @@ import numpy as np
 from snellen.data.occluders import Occluders, covering, fit_cutouts, scaled_sides
 from snellen.distort.distortion import Covering
 from snellen.distort.law import Law, expect_within, percent_in_words
+from snellen.distort.pasting import Stand, layer_of, sheet_of, under
 from snellen.distort.view import View
-from snellen.lazy_torch import torch
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -46,7 +46,7 @@ class Cutouts(Covering):
     def paste(self, images: Tensor, view: View) -> tuple[Tensor, Tensor]:
         """The images with the cut-outs on them, and the cover: both from one look-up."""
         layer = self._layer(images, view)
-        return _under(images, layer), layer[..., 3] > 0
+        return under(images, layer), layer[..., 3] > 0
 
     def words(self) -> str:
         return f"cut-outs over {percent_in_words(self.share)}"
@@ -54,21 +54,18 @@ class Cutouts(Covering):
     def _layer(self, images: Tensor, view: View) -> Tensor:
         """uint8 [B, H, W, 4]: the cut-out of each image where it stands, alpha 0 around it; notes whose it is."""
         assert view.occluders is not None
-        height, width = images.shape[2:]
-        pool = view.occluders
-        sheet = _sheet(pool, height, width, images.device)
-        chosen, size = self._choose(view, sheet, height * width)
-        sides = sheet.sides[chosen, size]
+        canvas = height, width = images.shape[2], images.shape[3]
+        sizes = _sizes(view.occluders, height, width)
+        chosen, size = self._choose(view, sizes, height * width)
         mirrored = view.draw.uniform("mirror") < 0.5
-        down, rows = _source(view, "top", sides[:, 0], sheet.shapes[chosen, 0], height, np.zeros(len(sides), bool))
-        across, columns = _source(view, "left", sides[:, 1], sheet.shapes[chosen, 1], width, mirrored)
-        first = view.tensor(chosen * sheet.longest**2)[:, None, None]
-        place = first + view.tensor(rows * sheet.longest)[:, :, None] + view.tensor(columns)[:, None, :]
-        inside = view.tensor(down)[:, :, None] & view.tensor(across)[:, None, :]
-        packed = sheet.pixels.take(place).masked_fill_(~inside, 0)
-        return packed.view(torch.uint8).view(*packed.shape, 4)
+        stands = []
+        for axis, (name, mirrors) in enumerate((("top", np.zeros_like(mirrored)), ("left", mirrored))):
+            side = sizes.sides[chosen, size, axis]
+            stands.append(Stand(view.draw.integer(name, canvas[axis] - side + 1), side, mirrors))
+        sheet = sheet_of(view.occluders, height, width, images.device)
+        return layer_of(sheet, chosen, (stands[0], stands[1]), canvas, view)
 
-    def _choose(self, view: View, sheet: _Sheet, pixels: int) -> tuple[np.ndarray, np.ndarray]:
+    def _choose(self, view: View, sizes: _Sizes, pixels: int) -> tuple[np.ndarray, np.ndarray]:
         """int64 [B] each: which cut-out, and in which of its sizes; size 0 covers nothing.
 
         The first of a shuffled pool that can cover the share: as far as it can be, the same one at every share.
@@ -76,60 +73,33 @@ class Cutouts(Covering):
         assert view.occluders is not None
         wanted = view.parameter("share", self.share) * pixels
         order = view.draw.permutation("cutout", len(view.occluders.ids))
-        able = sheet.most[order] >= wanted[:, None] - _SLACK
+        able = sizes.most[order] >= wanted[:, None] - _SLACK
         chosen = order[np.arange(len(order)), able.argmax(1)]
         none = ~able.any(1)
         if none.any():
             view.exclude(none)
-        size = np.abs(sheet.counts[chosen] - wanted[:, None]).argmin(1)
+        size = np.abs(sizes.counts[chosen] - wanted[:, None]).argmin(1)
         view.notes["donor"] = np.where(none, "", np.array(view.occluders.ids, dtype=object)[chosen])
         return chosen, np.where(none, 0, size)
 
 
 @dataclass(frozen=True)
-class _Sheet:
-    """A pool on one canvas: pixels int32 [N · longest²] (RGBA in four bytes), shapes [N, 2], and per cut-out and size its
-    sides [N, n, 2] and how many pixels it covers (counts [N, n], infinite where there is no such size; most [N])."""
+class _Sizes:
+    """Per cut-out of a pool and size on one canvas its sides [N, n, 2] and how many pixels it covers (counts [N, n], infinite
+    where there is no such size; most [N])."""
 
-    pixels: Tensor
-    longest: int
-    shapes: np.ndarray
     sides: np.ndarray
     counts: np.ndarray
     most: np.ndarray
 
 
 @functools.lru_cache(maxsize=8)
-def _sheet(pool: Occluders, height: int, width: int, device: torch.device) -> _Sheet:
+def _sizes(pool: Occluders, height: int, width: int) -> _Sizes:
     cutouts, pixel_counts = fit_cutouts(pool, height, width), covering(pool, height, width)
-    longest = max(max(one.shape[:2]) for one in cutouts)
     sizes = max(map(len, pixel_counts))
-    pixels = np.zeros((len(cutouts), longest, longest, 4), np.uint8)
     sides = np.zeros((len(cutouts), sizes, 2), np.int64)
     counts = np.full((len(cutouts), sizes), np.inf)
     for row, (cutout, own_counts) in enumerate(zip(cutouts, pixel_counts)):
-        pixels[row, : cutout.shape[0], : cutout.shape[1]] = cutout
         sides[row, : len(own_counts)] = scaled_sides(cutout.shape, height, width)
         counts[row, : len(own_counts)] = own_counts
-    shapes = np.array([one.shape[:2] for one in cutouts], np.int64)
-    most = np.array([own_counts.max() for own_counts in pixel_counts])
-    packed = torch.from_numpy(pixels).view(torch.int32).reshape(-1).to(device)
-    return _Sheet(packed, longest, shapes, sides, counts, most)
-
-
-def _source(
-    view: View, name: str, side: np.ndarray, length: np.ndarray, canvas: int, mirrored: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """[B, canvas] of one axis: where the cut-out lies (bool), and which of its own pixels is there (int64, 0 outside)."""
-    start = view.draw.integer(name, canvas - side + 1)
-    at = np.arange(canvas) - start[:, None]
-    inside = (at >= 0) & (at < side[:, None])
-    at = np.where(mirrored[:, None], side[:, None] - 1 - at, at)
-    source = (2 * at + 1) * length[:, None] // (2 * np.maximum(side, 1)[:, None])
-    return inside, np.where(inside, source, 0)
-
-
-def _under(images: Tensor, layer: Tensor) -> Tensor:
-    """The images under a layer uint8 [B, H, W, 4] whose alpha is 0 or 255; bitwise, which is faster than torch.where."""
-    colours, hidden = layer[..., :3].permute(0, 3, 1, 2), layer[..., 3][:, None]
-    return (images ^ colours).bitwise_and_(hidden).bitwise_xor_(images)
+    return _Sizes(sides, counts, np.array([own_counts.max() for own_counts in pixel_counts]))

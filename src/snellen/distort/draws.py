@@ -48,6 +48,12 @@ class Draws:
         """int64 [B], uniform over 0 … count − 1; `count` may differ by sample."""
         return np.floor(self.uniform(name, attempt) * count).astype(np.int64)
 
+    def gaussian(self, name: str, attempt: int = 0) -> np.ndarray:
+        """float64 [B]: standard normal draws."""
+        from scipy.special import ndtri
+
+        return ndtri(np.maximum(self.uniform(name, attempt), 2.0**-54))  # of 0 it would be infinite
+
     def permutation(self, name: str, count: int, attempt: int = 0) -> np.ndarray:
         """int64 [B, count], each row a uniform permutation."""
         return np.argsort(self.bits(name, count, attempt), axis=1, kind="stable")

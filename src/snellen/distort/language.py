@@ -17,6 +17,7 @@ from snellen.distort.jpeg import Jpeg
 from snellen.distort.law import LAWS
 from snellen.distort.mix import Mix
 from snellen.distort.noise import Noise
+from snellen.distort.occluders import OCCLUDERS
 from snellen.distort.photometric import PHOTOMETRIC
 from snellen.distort.salient import Salient
 from snellen.distort.shuffle import Shuffle
@@ -30,6 +31,7 @@ DISTORTIONS: dict[str, type[Distortion]] = {
     "fourier": Fourier,
     "salient": Salient,
     "cutouts": Cutouts,
+    **OCCLUDERS,
     "shuffle": Shuffle,
     "soft_shuffle": SoftShuffle,
     "noise": Noise,

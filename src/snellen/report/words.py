@@ -53,6 +53,8 @@ def number(value: float | None) -> str:
     if value is None or not math.isfinite(value):
         return UNKNOWN
     return _with_minus(f"{value:,.0f}" if value == round(value) else f"{value:,.1f}")
+
+
 def signed_index(value: float | None) -> str:
     """A difference of indices or counts with its sign, whole numbers without decimals: `−4`, `+1.25`."""
     if value is None or not is_known(value):
