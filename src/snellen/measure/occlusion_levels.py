@@ -18,7 +18,8 @@ POOLS: Mapping[str, str] = MappingProxyType(
     {
         **dict.fromkeys(("solid", "box", "boxes"), "solid"),
         **dict.fromkeys(
-            ("vertical", "horizontal", "cross", "cross-hatch", "vgates", "hgates", "xgates"), "right-angle"
+            ("vertical", "horizontal", "cross", "cross-hatch", "cross_hatch", "vgates", "hgates", "xgates"),
+            "right-angle",
         ),
         **dict.fromkeys(("oblique", "rotgates"), "oblique"),
     }
