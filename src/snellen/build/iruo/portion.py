@@ -110,7 +110,7 @@ def _judge(row: int, task: FrameTask, photo: Photo, masks: _Masks, settings: Set
         return Verdict(row, "broken mask", masks.broken[row])
     height, width = photo.image.shape[:2]
     crop = crop_box(one.box, width, height, settings.margin, clip=not settings.pad)
-    if not crop[2] or crop[0] >= crop[2] or crop[1] >= crop[3]:
+    if not crop[2]:
         return Verdict(row, "box outside", f"its box does not meet the frame of {width}x{height} pixels")
     for name, some in (("mask", masks.visible), ("full mask", masks.full)):
         if row in some and not some[row].any():

@@ -11,9 +11,7 @@ import numpy as np
 MOST_SWAPPED = 2000  # videos up to which exchanges of two are tried
 SWEEPS = 20
 LEVEL_WEIGHT = 0.1  # of a class at one level, beside the class as a whole
-EMPTY = (
-    1.0  # what it costs that a class, or a class at a level, is in one set only; a share that is off costs 0.49 at most
-)
+UNTRAINED, UNTESTED = 3.0, 1.0  # what it costs that a group is in one set only; a share that is off costs 0.49 at most
 
 
 def split_by_video(videos: np.ndarray, labels: np.ndarray, levels: np.ndarray, share: float) -> np.ndarray:
@@ -67,8 +65,8 @@ def _shares_of_videos(
 
 def _cost(in_train: np.ndarray, weights: np.ndarray, share: float) -> np.ndarray:
     """How far the groups' shares [..., groups] are from where they should be, inside 0 to 1 if that can be."""
-    alone = np.minimum(in_train, 1 - in_train) < 1e-9
-    return np.asarray((((in_train - share) ** 2 + EMPTY * alone) * weights).sum(-1))
+    alone = UNTRAINED * (in_train < 1e-9) + UNTESTED * (in_train > 1 - 1e-9)
+    return np.asarray((((in_train - share) ** 2 + alone) * weights).sum(-1))
 
 
 def _improve(train: np.ndarray, shares: np.ndarray, weights: np.ndarray, share: float) -> np.ndarray:

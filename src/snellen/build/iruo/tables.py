@@ -59,8 +59,8 @@ class Share:
 
     @property
     def share(self) -> float:
-        """The share of its images that is for training."""
-        return self.train / (self.train + self.val)
+        """The share of its images that is for training; nan where it has none."""
+        return self.train / (self.train + self.val) if self.train + self.val else float("nan")
 
 
 def write_tables(to: Destination, outcome: Outcome, settings: Settings) -> None:
@@ -98,7 +98,7 @@ def _share_row(name: str, share: Share) -> dict[str, Any]:
     return {
         "class": name,
         **{field: getattr(share, field) for field in Share.__annotations__},
-        "share": f"{share.share:.4f}",
+        "share": f"{share.share:.4f}".replace("nan", ""),
     }
 
 
