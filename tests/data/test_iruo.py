@@ -282,6 +282,15 @@ def test_classes_can_be_chosen_and_others_still_hide(ovis: Path, tmp_path: Path)
         build(ovis / "annotations_test.json", None, tmp_path / "none", classes=("sta",))
 
 
+def test_scaled_crops_are_of_one_size_with_their_boxes_and_masks(ovis: Path, built: Built, tmp_path: Path) -> None:
+    scaled = build(ovis / "annotations_test.json", None, tmp_path / "set", workers=1, size=96, pad=True, format="png")
+    data = snellen.load_data(f"manifest:{scaled.out}/train.csv")
+    for photo in data.read(range(0, len(data), 7)):
+        assert photo.image.shape == (96, 96, 3)
+        ys, xs = np.nonzero(photo.maps["mask"])
+        np.testing.assert_allclose(photo.boxes[0], [xs.min(), ys.min(), xs.max() + 1, ys.max() + 1], atol=1.5)
+
+
 def test_the_command_says_what_it_made(ovis: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["build", "iruo", "--annotations", str(ovis / "annotations_test.json"), "--out", str(tmp_path / "set")]
     with pytest.raises(SystemExit) as ended:

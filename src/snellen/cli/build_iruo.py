@@ -35,6 +35,7 @@ def iruo(
     pad: Annotated[
         bool, typer.Option("--pad/--no-pad", help="square crops at the frame's border, filled with black")
     ] = False,
+    size: Annotated[int, typer.Option(help="scale crops to this width and height; default their own size")] = 0,
     min_clear: Annotated[int, typer.Option(help="images that each class must have at level 0")] = 1,
     naming: Annotated[
         str, typer.Option(help="instance (its id in the file name) or published (the last one in a frame stays)")
@@ -50,7 +51,7 @@ def iruo(
 
     built = build(
         annotations, frames, out, classes=_words(classes), without=_words(without), split=split, share=share,
-        levels=levels, tolerance=tolerance, margin=margin, pad=pad, min_clear=min_clear, naming=naming, format=format,
+        levels=levels, tolerance=tolerance, margin=margin, pad=pad, size=size, min_clear=min_clear, naming=naming, format=format,
         quality=quality, workers=workers, quiet=quiet,
     )  # fmt: skip
     if json:

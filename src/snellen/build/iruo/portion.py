@@ -116,7 +116,9 @@ def _judge(row: int, task: FrameTask, photo: Photo, masks: _Masks, settings: Set
         if row in some and not some[row].any():
             return Verdict(row, "empty mask", f"its {name} has no pixels")
     x, y, wide, high = one.box
-    box = (x - crop[0], y - crop[1], x + wide - crop[0], y + high - crop[1])
+    across, down = _scale(crop, settings.size)
+    left, top = (x - crop[0]) * across, (y - crop[1]) * down
+    box = (left, top, left + wide * across, top + high * down)
     verdict = Verdict(row, stated=one.level, crop=crop, box=box, source=photo.checksum)
     verdict = replace(verdict, visible=row in masks.visible, full=row in masks.full)
     verdict = _measured(verdict, task, masks, settings)
@@ -142,16 +144,34 @@ def _measured(verdict: Verdict, task: FrameTask, masks: _Masks, settings: Settin
     return replace(verdict, type=type, occluder=other.instance, occluder_class=other.category)
 
 
+def _scale(crop: tuple[int, int, int, int], size: int) -> tuple[float, float]:
+    """By how much a crop grows in width and in height."""
+    return (size / (crop[2] - crop[0]), size / (crop[3] - crop[1])) if size else (1, 1)
+
+
 def _write(verdict: Verdict, photo: Photo, masks: _Masks, files: tuple[Path, Path, Path], settings: Settings) -> None:
     image, visible, full = files
-    write_atomic(image, _encode(cut(photo.image, verdict.crop), settings.format, settings.quality))
+    write_atomic(image, _encode(_scaled(cut(photo.image, verdict.crop), settings.size), settings))
     if verdict.visible:
-        write_atomic(visible, _encode(cut(masks.visible[verdict.row], verdict.crop).astype(np.uint8) * 255))
+        write_atomic(visible, _encode_mask(cut(masks.visible[verdict.row], verdict.crop), settings.size))
     if verdict.full:
-        write_atomic(full, _encode(cut(masks.full[verdict.row], verdict.crop).astype(np.uint8) * 255))
+        write_atomic(full, _encode_mask(cut(masks.full[verdict.row], verdict.crop), settings.size))
 
 
-def _encode(pixels: np.ndarray, format: str = "png", quality: int = 95) -> bytes:
+def _scaled(pixels: np.ndarray, size: int) -> Image.Image:
+    """The picture; where a size is given scaled to it, bilinearly, or a mask by its nearest pixels."""
+    picture = Image.fromarray(np.ascontiguousarray(pixels))
+    filter = Image.Resampling.NEAREST if pixels.ndim == 2 else Image.Resampling.BILINEAR
+    return picture.resize((size, size), filter) if size else picture
+
+
+def _encode(picture: Image.Image, settings: Settings) -> bytes:
     content = io.BytesIO()
-    Image.fromarray(np.ascontiguousarray(pixels)).save(content, format.upper(), quality=quality)
+    picture.save(content, settings.format.upper(), quality=settings.quality)
+    return content.getvalue()
+
+
+def _encode_mask(mask: np.ndarray, size: int) -> bytes:
+    content = io.BytesIO()
+    _scaled(mask.astype(np.uint8) * 255, size).save(content, "PNG")
     return content.getvalue()

@@ -19,6 +19,7 @@ WORDS = {
 BOUNDS: dict[str, tuple[float, float]] = {
     "share": (0.05, 0.95),
     "margin": (0, 1000),
+    "size": (0, 4096),
     "tolerance": (0, 0.5),
     "min_clear": (0, 1_000_000),
     "quality": (1, 100),
@@ -39,8 +40,9 @@ class Settings:
     per class in the order of the videos) or by class and level, as the published code does; `share` of the images goes to train.
     Levels are `measured` where full and visible masks are known, else, and always with `stated`, those of the annotations; up to
     the hidden share `tolerance` an object counts as not occluded. Crops have `margin` pixels on every side; with `pad` they stay
-    square at the frame's border, filled with black. `naming` puts the instance into file names or, as published, not: then
-    the last of several instances of a class and level in a frame stays. Each class must have `min_clear` images of level 0.
+    square at the frame's border, filled with black; `size` scales them to so many pixels both ways, 0 leaves them. `naming` puts
+    the instance into file names or, as published, not: then the last of several instances of a class and level in a frame
+    stays. Each class must have `min_clear` images of level 0.
     """
 
     classes: tuple[str, ...] = ()
@@ -51,6 +53,7 @@ class Settings:
     tolerance: float = 1e-4
     margin: int = MARGIN
     pad: bool = False
+    size: int = 0
     min_clear: int = 1
     naming: Literal["instance", "published"] = "instance"
     format: Literal["jpeg", "png"] = "jpeg"

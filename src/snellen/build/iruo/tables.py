@@ -86,12 +86,14 @@ def write_tables(to: Destination, outcome: Outcome, settings: Settings) -> None:
 
 def shares_of(outcome: Outcome) -> dict[str, Share]:
     """How each class is split."""
-    shares = {}
-    for name in outcome.classes.values():
-        own = {split: [one for one in outcome.placed if (one.category, one.split) == (name, split)] for split in SPLITS}
-        videos = [len({one.frame.video for one in own[split]}) for split in SPLITS]
-        shares[name] = Share(len(own["train"]), len(own["val"]), *videos)
-    return shares
+    images: Counter[tuple[str, str]] = Counter((one.category, one.split) for one in outcome.placed)
+    videos = Counter(
+        (category, split) for category, split, _ in {(o.category, o.split, o.frame.video) for o in outcome.placed}
+    )
+    return {
+        name: Share(*(images[name, split] for split in SPLITS), *(videos[name, split] for split in SPLITS))
+        for name in outcome.classes.values()
+    }
 
 
 def _share_row(name: str, share: Share) -> dict[str, Any]:
