@@ -1,6 +1,6 @@
 """How fast instances are cut out of frames: frames per second, and how that grows with processes.
 
-Exports clips of the phantom world as OVIS (640x640 pixels unless --size says otherwise), then builds the same set with each
+Exports clips of the phantom world as OVIS (512x512 pixels unless --size says otherwise), then builds the same set with each
 number of processes, in rounds. CPU time counts the processes' own, so that other programs on the machine do not; wall time
 says what a user waits. Starting the processes is part of both.
 
@@ -28,8 +28,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--annotations", type=Path)
     parser.add_argument("--frames", type=Path)
-    parser.add_argument("--size", type=int, default=640)
-    parser.add_argument("--images", type=int, default=160)
+    parser.add_argument("--size", type=int, default=512)
+    parser.add_argument("--images", type=int, default=480)
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--rounds", type=int, default=2)
     chosen = parser.parse_args()
