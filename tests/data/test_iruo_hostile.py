@@ -104,6 +104,28 @@ def test_an_unreadable_frame_is_counted(ovis: Path, tmp_path: Path) -> None:
     assert built.rejected == {"unreadable frame": 1}
 
 
+def test_a_frame_that_came_since_a_build_was_stopped_is_taken(
+    ovis: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = export(WORLD, "ovis", tmp_path / "copy").out
+    frame = out / "test/000000/img_0000001.png"
+    content = frame.read_bytes()
+    frame.unlink()
+
+    def stop(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("snellen.build.iruo.building.write_tables", stop)
+        with pytest.raises(KeyboardInterrupt):
+            build(out / "annotations_test.json", out / "test", tmp_path / "set", workers=1, min_clear=0)
+    frame.write_bytes(content)
+    built = build(out / "annotations_test.json", out / "test", tmp_path / "set", workers=1, min_clear=0)
+    assert built.rejected == {}
+    assert sum(built.images.values()) == 48
+    assert len(list((built.out / "images").rglob("*.jpg"))) == 48
+
+
 def test_without_levels_and_full_masks_every_image_is_a_reject(ovis: Path, tmp_path: Path) -> None:
     def bare(content: dict[str, Any]) -> None:
         for one in content["annotations"]:

@@ -23,7 +23,7 @@ from snellen.build.iruo.settings import Settings, chosen_classes
 from snellen.build.iruo.tables import Outcome, shares_of, write_tables
 from snellen.build.iruo.verdict import Verdict, read_verdicts
 from snellen.build.iruo.warnings import check_clear, warnings_of
-from snellen.data.ovis.adapter import frames_root
+from snellen.data.ovis.adapter import UNREAD, frames_root
 from snellen.data.ovis.listing import Clips, read_clips
 from snellen.data.root import Root
 from snellen.errors import UserError
@@ -181,10 +181,12 @@ def _portions(job: _Job) -> Iterator[Portion]:
 
 
 def _earlier(pool: Path, portion: Portion) -> list[Verdict] | None:
-    """The verdicts of an earlier run on a portion; None where it is to be done."""
+    """The verdicts of an earlier run on a portion; None where it is to be done, also because a frame may have come since."""
     verdicts = read_verdicts(verdict_file(pool, portion.number))
     rows = [row for task in portion.frames for row in task.chosen]
-    return verdicts if verdicts is not None and [one.row for one in verdicts] == rows else None
+    if verdicts is None or [one.row for one in verdicts] != rows:
+        return None
+    return None if any(one.reason in UNREAD for one in verdicts) else verdicts
 
 
 def _move(one: Placed, job: _Job, portion: int) -> None:

@@ -26,6 +26,9 @@ from snellen.errors import UserError
 from snellen.files import expand_home
 from snellen.hashing import checksum, file_sha256, key_of
 
+MISSING, DAMAGED = "missing frame", "unreadable frame"
+UNREAD = (MISSING, DAMAGED)  # what may be mended beside the annotations
+
 
 def ovis(path: str, options: Mapping[str, str]) -> Dataset:
     """The instances that a file annotates, frame by frame; ids are frame file and annotation, as in `a/img_1.jpg#7`."""
@@ -126,10 +129,10 @@ class _Reader:
 def read_frame(frame: Frame, path: Path) -> Photo | Unreadable:
     """The photo of a frame, or why there is none."""
     if not os.path.lexists(path):
-        return Unreadable("there is no such file", "missing frame")
+        return Unreadable("there is no such file", MISSING)
     photo = decode_file(path)
     if isinstance(photo, Unreadable):
-        return Unreadable(photo.reason, "unreadable frame")
+        return Unreadable(photo.reason, DAMAGED)
     height, width = photo.image.shape[:2]
     if frame.size is not None and frame.size != (width, height):
         stated = f"{frame.size[0]}x{frame.size[1]}"
