@@ -130,6 +130,7 @@ def workplace(installation: Installation) -> Installation:
     for command in (
         "snellen demo --out demo --quiet",
         f"snellen build phantom --format voc --world '{BOXED}' --out voc",
+        f"snellen build phantom --format ovis --world '{BOXED}&frames=4' --out ovis",
     ):
         done = installation.run(command)
         assert done.returncode == 0, done.stderr
@@ -153,6 +154,7 @@ WORKS = {  # what must be in the working folder afterwards
     "snellen list distortions": "",
     "snellen list audits": "",
     "snellen build in9 --data voc:voc --classes all --no-balance --out in9 --size 64": "in9/mixed_rand",
+    "snellen build iruo --annotations ovis/annotations_test.json --min-clear 0 --out iruo": "iruo/train.csv",
     "snellen report demo/run --out page.html": "page.html",
     "snellen report demo/run --out page.md": "page.md",
     "snellen sql demo/run 'select count(*) from answers'": "",

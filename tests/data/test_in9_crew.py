@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from snellen.build.in9.crew import crew
+from snellen.build.crew import crew
 
 from ..gates import is_alive, wait_until
 
 SCRIPT = """
 import os, sys, threading
-from snellen.build.in9.crew import crew
+from snellen.build.crew import crew
 
 def work(number):
     open(os.path.join(sys.argv[1], str(os.getpid())), "w").close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from unittest.mock import patch
 
 import numpy as np
 
-from .corpus import AUDITS, DATA, PUBLISHED, build_set, train_net
+from .corpus import AUDITS, DATA, PUBLISHED, build_set, cut_set, train_net
 
 CORPUS = "HOSTILE_CORPUS"  # names the folder of undamaged files
 
@@ -208,6 +209,16 @@ def training_again(folder: Path) -> object:
 
 def building_again(folder: Path) -> object:
     return build_set(corpus(), folder)
+
+
+def cutting(folder: Path) -> object:
+    """A set cut out of damaged clips, or from damaged annotations of them."""
+    with tempfile.TemporaryDirectory(dir=folder) as out:
+        return cut_set(folder, Path(out) / "set")
+
+
+def cutting_again(folder: Path) -> object:
+    return cut_set(corpus() / "ovis", folder)
 
 
 def card_memory(folder: Path) -> object:

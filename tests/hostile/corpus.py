@@ -13,6 +13,7 @@ from PIL import Image
 
 import snellen
 from snellen.build.in9 import build as build_in9
+from snellen.build.iruo import build as build_iruo
 from snellen.concepts.checkpoint import Checkpoint
 from snellen.data import Canvas, load_data
 from snellen.data.phantom import export
@@ -54,13 +55,14 @@ def make_corpus(root: Path) -> Path:
 
 
 def exports(root: Path) -> None:
-    """VOC, COCO, cue conflicts, a folder of images and the variants of ImageNet-9, from the phantom world."""
+    """VOC, COCO, OVIS, cue conflicts, a folder of images and the variants of ImageNet-9, from the phantom world."""
     export(f"phantom:test?{SMALL}", "voc", root / "voc", limit=IMAGES)
     lists = root / "voc" / "ImageSets" / "Main"
     lists.mkdir(parents=True, exist_ok=True)
     names = [file.stem for file in sorted((root / "voc" / "JPEGImages").iterdir())]
     (lists / "some.txt").write_text("\n".join(names[:4]) + "\n")
     export(f"phantom:test?{SMALL}", "coco", root / "coco", limit=IMAGES)
+    export(f"phantom:test?frames=3&n=12&occlusion=0.5&{SMALL}", "ovis", root / "ovis")
     export("phantom:test?size=16", "folder", root / "export", limit=IMAGES)
     export("phantom:test?n=60&size=16", "cue-conflict", root / "cue", limit=IMAGES)
     build_set(root, root / "in9")
@@ -69,6 +71,11 @@ def exports(root: Path) -> None:
 def build_set(corpus: Path, out: Path) -> object:
     """The variants of ImageNet-9 of the images of the corpus."""
     return build_in9(f"voc:{corpus}/voc?masks=true", out, "all", size=16, masks="data", workers=1, balance=False)
+
+
+def cut_set(annotations: Path, out: Path) -> object:
+    """The instances of the clips of the corpus, cut out."""
+    return build_iruo(annotations / "annotations_test.json", annotations / "test", out, workers=1, min_clear=0)
 
 
 def some_images() -> np.ndarray:
@@ -269,7 +276,7 @@ def train_net(out: Path, **listen: Any) -> object:
 
 
 def unfinished(root: Path) -> None:
-    """A training and a build that were stopped, which the same command continues."""
+    """A training and builds that were stopped, which the same command continues."""
 
     def stop(*_: object, **__: object) -> None:
         raise Stopped
@@ -278,6 +285,8 @@ def unfinished(root: Path) -> None:
         train_net(root / "training", progress=stop)
     with contextlib.suppress(Stopped), patch("snellen.build.in9.building.write_manifests", stop):
         build_set(root, root / "building")
+    with contextlib.suppress(Stopped), patch("snellen.build.iruo.building.write_tables", stop):
+        cut_set(root / "ovis", root / "cutting")
 
 
 class Stopped(Exception):

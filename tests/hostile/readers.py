@@ -46,6 +46,14 @@ READERS: Mapping[str, Reader] = {
     "coco, audited": Reader(
         "coco", ("annotations/*.json",), calls.audited("coco:{}/annotations/instances_test.json"), 0.5
     ),
+    "ovis": Reader("ovis", ("*.json",), calls.data("ovis:{0}/annotations_test.json?frames={0}/test"), 2),
+    "ovis, whole frames": Reader(
+        "ovis",
+        ("annotations_test.json", "**/*.png"),
+        calls.data("ovis:{0}/annotations_test.json?view=frame"),
+        names=True,
+    ),
+    "ovis, cut out": Reader("ovis", ("annotations_test.json", "**/*.png"), calls.cutting, 2, names=True, writes=True),
     "voc": Reader("voc", ("Annotations/*.xml",), calls.data("voc:{}"), 2, names=True),
     "voc, masks and split": Reader(
         "voc",
@@ -88,6 +96,7 @@ READERS: Mapping[str, Reader] = {
     "training, its start": Reader("weights", ("net.safetensors",), calls.training_start),
     "training, again": Reader("training", ("state/*.pt",), calls.training_again, writes=True),
     "building, again": Reader("building", (".part/.pool/*", ".part/*.json"), calls.building_again, writes=True),
+    "cutting, again": Reader("cutting", (".part/.pool/*", ".part/*.json"), calls.cutting_again, writes=True),
     "card memory": Reader("memory", ("cards/*.json",), calls.card_memory),
     "set of tuples": Reader("lists", ("*.transformations.json",), calls.tuples),
     "grid": Reader("lists", ("grid.yaml",), calls.grid),

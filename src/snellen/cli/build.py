@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from snellen.cli.build_iruo import EXAMPLE, iruo
 from snellen.cli.options import AsJson, Quiet, epilog
 from snellen.terminal import show, show_block
 
@@ -100,3 +101,6 @@ def in9_(
         rejections = ", ".join(f"{count:,} {reason}" for reason, count in built.rejected.items())
         show(f"{built.images:,} of {built.judged:,} images in {len(built.classes)} classes: {built.out}")
         show(f"not taken: {rejections or 'none'}; see {built.out / 'rejections.md'}")
+
+
+build.command("iruo", epilog=epilog(EXAMPLE))(iruo)

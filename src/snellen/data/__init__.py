@@ -17,6 +17,7 @@ from snellen.data.folder import folder
 from snellen.data.in9.reading import in9 as variants
 from snellen.data.manifest import manifest
 from snellen.data.names import storable
+from snellen.data.ovis.adapter import ovis as instances  # under its own name it would hide the package
 from snellen.data.pairs import pairs
 from snellen.data.phantom import DIALS
 from snellen.data.phantom import phantom as generated  # under its own name it would hide the package
@@ -71,6 +72,11 @@ SCHEMES: dict[str, DataKind] = {
         coco,
         "coco:annotations.json?images=DIR",
         "images, boxes and masks in one JSON file, as COCO has them",
+    ),
+    "ovis": DataKind(
+        instances,
+        "ovis:annotations.json?frames=DIR",
+        "instances in the frames of videos as OVIS and YouTube-VIS have them, cropped; ?view=frame; columns video, level",
     ),
     "pairs": DataKind(
         pairs,

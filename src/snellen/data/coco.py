@@ -83,7 +83,7 @@ def coco(path: str, options: Mapping[str, str]) -> Dataset:
     if not entries:
         raise UserError(f"{text} lists no images")
     root = _root(file, entries[0].file_name, conditions.pop("images", None), text)
-    names = _names(listing.categories, path)
+    names = category_names(listing.categories, path)
     things: dict[Id | None, list[Annotation]] = defaultdict(list)
     for number, thing in enumerate(listing.annotations):
         if thing.category_id not in names:
@@ -105,7 +105,7 @@ def coco(path: str, options: Mapping[str, str]) -> Dataset:
     return boxed_dataset(text, images, tuple(dict.fromkeys(names.values())), _columns(listing.images), conditions)
 
 
-def _names(categories: Sequence[Category], path: str) -> dict[Id, str]:
+def category_names(categories: Sequence[Category], path: str) -> dict[Id, str]:
     """Class names by id, in the order of the ids, numbers first; two ids may share a name, and are then one class."""
     names: dict[Id, str] = {}
     for one in sorted(categories, key=lambda one: (isinstance(one.id, str), one.id)):

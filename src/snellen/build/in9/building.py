@@ -15,8 +15,8 @@ import msgspec
 import numpy as np
 
 from snellen.build.counting import show_progress
+from snellen.build.crew import crew
 from snellen.build.destination import Destination, encode_json
-from snellen.build.in9.crew import crew
 from snellen.build.in9.curation import read_curation
 from snellen.build.in9.grouping import Grouping, group_classes, rank
 from snellen.build.in9.judging import Candidate, judge, mask_model

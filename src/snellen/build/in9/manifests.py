@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from snellen.build.csv_table import table
 from snellen.build.destination import Destination
 from snellen.build.in9 import curation
 from snellen.build.in9.grouping import Grouping
@@ -51,15 +50,6 @@ def write_manifests(
     decisions |= {name: ("reject", reason) for name, reason in outcome.rejects.items()}
     rows = [{"id": name, "decision": decision, "reason": why} for name, (decision, why) in sorted(decisions.items())]
     to.write(CURATION, table(curation.COLUMNS, rows))
-
-
-def table(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> bytes:
-    """Rows as CSV in UTF-8, with the same bytes everywhere."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, columns, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue().encode()
 
 
 def _files(

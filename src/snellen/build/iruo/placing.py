@@ -1,0 +1,100 @@
+"""The place of each image in a set: its name, its split, and which of several with one name stays."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from snellen.build.iruo.portion import ENDINGS
+from snellen.build.iruo.settings import Settings
+from snellen.build.iruo.split import split_by_cut, split_by_video
+from snellen.build.iruo.verdict import Verdict
+from snellen.data.ovis.listing import Appearance, Clips, Frame
+from snellen.hashing import key_of
+
+IMAGES, MASKS, FULL_MASKS = "images", "seg-masks", "full-masks"
+SPLITS = ("train", "val")
+LONGEST_NAME = 150  # characters: file systems allow 255
+OVERWRITTEN = "same name"
+
+
+@dataclass(frozen=True)
+class Placed:
+    """An image of the set: what is known of it, its class, split and name without ending."""
+
+    verdict: Verdict
+    appearance: Appearance
+    frame: Frame
+    category: str
+    split: str
+    name: str
+
+    def file(self, folder: str, settings: Settings) -> str:
+        """The image's path in the set, or its mask's in another folder."""
+        ending = ENDINGS[settings.format] if folder == IMAGES else "png"
+        return f"{folder}/{self.verdict.level}/{self.split}/{self.category}/{self.name}.{ending}"
+
+    @property
+    def masks(self) -> tuple[str, ...]:
+        """The folders in which it has a mask."""
+        return (MASKS,) * self.verdict.visible + (FULL_MASKS,) * self.verdict.full
+
+
+def image_name(frame: Frame, instance: int, naming: str) -> str:
+    """`<video − 1>_<frame>_<file>_<instance>`; published names end before the instance."""
+    file = re.sub(r"\.[A-Za-z]{3,4}$", "", frame.file)
+    text = re.sub(r"[^A-Za-z0-9._+-]", "_", file)
+    if len(text) > LONGEST_NAME:
+        text = f"{text[: LONGEST_NAME - 17]}-{key_of(frame.file.encode(errors='surrogatepass').hex())}"
+    return f"{frame.order}_{frame.number:05d}_{text}" + (f"_{instance}" if naming == "instance" else "")
+
+
+def place_images(
+    clips: Clips, verdicts: Iterable[Verdict], names: Mapping[str, str], settings: Settings
+) -> list[Placed]:
+    """The images of the set, in the order of the frames."""
+    taken = [one for one in verdicts if not one.reason]
+    appearances = [clips.appearances[one.row] for one in taken]
+    frames = [clips.frames[one.frame] for one in appearances]
+    categories = [names[one.category] for one in appearances]
+    train = _split(frames, categories, [one.level for one in taken], settings)
+    return [
+        Placed(
+            verdict,
+            one,
+            frame,
+            category,
+            SPLITS[0 if is_train else 1],
+            image_name(frame, one.instance, settings.naming),
+        )
+        for verdict, one, frame, category, is_train in zip(taken, appearances, frames, categories, train.tolist())
+    ]
+
+
+def _split(frames: Sequence[Frame], categories: Sequence[str], levels: Sequence[int], settings: Settings) -> np.ndarray:
+    videos = np.array([frame.order for frame in frames], np.int64)
+    _, labels = np.unique(np.array(categories), return_inverse=True)
+    degrees = np.array(levels, np.int64)
+    if settings.split == "video":
+        return split_by_video(videos, labels, degrees, settings.share)
+    groups = labels if settings.split == "class" else labels * 3 + degrees
+    return split_by_cut(videos, groups, settings.share)
+
+
+def drop_overwritten(clips: Clips, verdicts: Sequence[Verdict], settings: Settings) -> list[Verdict]:
+    """The verdicts after the last of several images with one published name has overwritten those before it."""
+    if settings.naming != "published":
+        return list(verdicts)
+    last: dict[tuple[int, str, int], int] = {}
+    for one in verdicts:
+        if not one.reason:
+            appearance = clips.appearances[one.row]
+            last[appearance.frame, appearance.category, one.level] = one.row
+    stays = set(last.values())
+    detail = "a later instance of its class and level in the frame has the same published name"
+    return [
+        one if one.reason or one.row in stays else replace(one, reason=OVERWRITTEN, detail=detail) for one in verdicts
+    ]

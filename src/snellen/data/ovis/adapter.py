@@ -1,0 +1,140 @@
+"""`ovis:annotations.json?frames=DIR`: instances in the frames of videos, one sample per instance and frame.
+
+A sample is the crop around the instance (Kassaw et al. 2024), or the whole frame with `?view=frame`. It has its box and, where
+every instance has one, its mask of visible pixels. Columns: `video` (also `group`), `frame`, `instance` and `level` as stated: 0
+not occluded, 1 up to half, 2 more, −1 unknown. Annotations of crowds are left out. COCO files are read too.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from snellen.data.boxed_images import switch
+from snellen.data.dataset import Dataset, Photo, Samples, Unreadable, filter_rows
+from snellen.data.decode import decode_file
+from snellen.data.names import different, storable
+from snellen.data.ovis.crop import crop_box, cut
+from snellen.data.ovis.listing import CROWD, Appearance, Clips, Frame, read_clips
+from snellen.data.root import Root, stamp
+from snellen.data.segmentation import mask_of
+from snellen.errors import UserError
+from snellen.files import expand_home
+from snellen.hashing import checksum, file_sha256, key_of
+
+MISSING, DAMAGED = "missing frame", "unreadable frame"
+UNREAD = (MISSING, DAMAGED)  # what may be mended beside the annotations
+
+
+def ovis(path: str, options: Mapping[str, str]) -> Dataset:
+    """The instances that a file annotates, frame by frame; ids are frame file and annotation, as in `a/img_1.jpg#7`."""
+    file, text, conditions = expand_home(path), f"ovis:{path}", dict(options)
+    view = switch(conditions, "view", ("crop", "frame"), text)
+    folder = conditions.pop("frames", None)
+    clips = read_clips(file)
+    if clips.strays:
+        one = clips.strays[0]
+        raise UserError(f"{path}: annotation {one.instance}: {one.reason}: {one.detail}; remove it from the file")
+    root = frames_root(file, clips.frames, folder, f"{text}?frames=DIR")
+    paths = [root.find(frame.file, f"{path}: frame {number}") for number, frame in enumerate(clips.frames)]
+    shown = [one for one in clips.appearances if one.reason != CROWD]
+    if not shown:
+        raise UserError(f"{text} lists no instance")
+    masked = all(one.visible or one.reason for one in shown)
+    reader = _Reader(clips.frames, paths, shown, view == "crop", masked)
+    samples = _samples(clips, shown, path)
+    identity = ["ovis", file_sha256(file), view, [stamp(one) for one in paths]]
+    facts = frozenset({"boxes", "masks"} if masked else {"boxes"})
+    return filter_rows(Dataset(text, clips.classes, samples, key_of(identity), reader.read, facts=facts), conditions)
+
+
+def frames_root(file: Path, frames: Sequence[Frame], folder: str | Path | None, advice: str) -> Root:
+    """The folder of the frames: the one given, else one beside the file that holds the first frame."""
+    if folder is not None:
+        place = expand_home(folder)
+        if not os.path.isdir(place):
+            raise UserError(f"no folder '{storable(str(folder))}'; name the folder of the frames: {advice}")
+        return Root(place, "frames")
+    first = frames[0].file
+    try:
+        beside = sorted(one for one in file.parent.iterdir() if os.path.isdir(one))
+    except OSError:
+        beside = []
+    for place in (file.parent, *beside):
+        if "\0" not in first and os.path.isfile(place / first):
+            return Root(place, "frames")
+    raise UserError(f"'{storable(first)[:200]}' is not near {file}; name the folder of the frames: {advice}")
+
+
+def _samples(clips: Clips, shown: Sequence[Appearance], path: str) -> Samples:
+    number = {name: label for label, name in enumerate(clips.classes)}
+    frames = [clips.frames[one.frame] for one in shown]
+    videos = np.array([storable(frame.video) for frame in frames], object)
+    columns = {
+        "video": videos,
+        "group": videos,  # frames of a video are not independent: intervals are clustered by it
+        "frame": np.array([frame.number for frame in frames], np.int64),
+        "instance": np.array([one.instance for one in shown], np.int64),
+        "level": np.array([one.level for one in shown], np.int64),
+    }
+    ids = different([f"{frame.file}#{one.instance}" for frame, one in zip(frames, shown)], path)
+    return Samples(ids, np.array([number[one.category] for one in shown], np.int64), columns)
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Reads samples; a frame that several of them show is decoded once."""
+
+    frames: Sequence[Frame]
+    paths: Sequence[Path]
+    shown: Sequence[Appearance]
+    crop: bool
+    masked: bool
+
+    def read(self, positions: Sequence[int]) -> list[Photo | Unreadable]:
+        photos: list[Photo | Unreadable] = []
+        current, frame = -1, None
+        for one in (self.shown[position] for position in positions):
+            if frame is None or one.frame != current:
+                current, frame = one.frame, read_frame(self.frames[one.frame], self.paths[one.frame])
+            photos.append(frame if isinstance(frame, Unreadable) else self._sample(one, frame))
+        return photos
+
+    def _sample(self, one: Appearance, frame: Photo) -> Photo | Unreadable:
+        if one.reason:
+            return Unreadable(f"{one.reason}: {one.detail}", "broken annotation")
+        height, width = frame.image.shape[:2]
+        x, y, wide, high = one.box
+        corners = np.array([[x, y, x + wide, y + high]], float)
+        try:
+            maps = {"mask": mask_of(one.visible, width, height)} if self.masked else {}
+        except UserError as error:
+            return Unreadable(f"its mask cannot be read: {error}", "broken annotation")
+        if not self.crop:
+            return Photo(frame.image, frame.checksum, corners, maps)
+        crop = crop_box(one.box, width, height)
+        if not crop[2]:
+            return Unreadable("its box lies outside the frame", "broken annotation")
+        image = np.ascontiguousarray(cut(frame.image, crop))
+        moved = corners - [crop[0], crop[1]] * 2
+        return Photo(
+            image, checksum(image.tobytes()), moved, {name: cut(values, crop) for name, values in maps.items()}
+        )
+
+
+def read_frame(frame: Frame, path: Path) -> Photo | Unreadable:
+    """The photo of a frame, or why there is none."""
+    if not os.path.lexists(path):
+        return Unreadable("there is no such file", MISSING)
+    photo = decode_file(path)
+    if isinstance(photo, Unreadable):
+        return Unreadable(photo.reason, DAMAGED)
+    height, width = photo.image.shape[:2]
+    if frame.size is not None and frame.size != (width, height):
+        stated = f"{frame.size[0]}x{frame.size[1]}"
+        return Unreadable(f"the annotations say {stated} pixels, the frame has {width}x{height}", "frame size differs")
+    return photo
