@@ -74,5 +74,6 @@ def percent_in_words(value: float | Law) -> str:
 def in_numbers(value: float | Law, scale: float = 1) -> str:
     """A number times the scale, or the ends of a uniform law; "" for a law whose ends say little."""
     if isinstance(value, Uniform):
-        return f"{scale * value.low:g}–{scale * value.high:g}"
+        between = "–" if value.low >= 0 else " to "  # a dash beside a minus reads as one
+        return f"{scale * value.low:g}{between}{scale * value.high:g}".replace("-", "−")
     return "" if isinstance(value, Beta) else f"{scale * value:g}"
