@@ -18,7 +18,20 @@ _HOMES = {
     "UserError": "snellen.errors",
 }
 _ROOMS = (
-    *("audits", "build", "calibrate", "checks", "data", "distort", "engine", "exam", "explain", "files", "measure"),
+    *(
+        "audits",
+        "build",
+        "calibrate",
+        "checks",
+        "concepts",
+        "data",
+        "distort",
+        "engine",
+        "exam",
+        "explain",
+        "files",
+        "measure",
+    ),
     *("models", "report", "search", "sweep", "train"),
 )
 
