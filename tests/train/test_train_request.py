@@ -30,7 +30,8 @@ COMMANDS: dict[type[Request], list[str]] = {
 VALUES: dict[str, Any] = {  # a value for each setting of a recipe that is not its default
     "arch": "resnet20", "mix": "cutmix", "objective": "reformulated", "resize_partner": True, "robust": "pgd(radius=0.03)",
     "epochs": 3, "updates": 7, "batch_size": 8, "optimiser": "adam", "lr": 0.5, "schedule": "cosine", "momentum": 0.5,
-    "nesterov": True, "weight_decay": 0.25, "decay": "weights", "batch_norm": "measured", "smoothing": 0.125, "flip": False, "padding": 1,
+    "nesterov": True, "weight_decay": 0.25, "decay": "weights", "batch_norm": "measured",
+    "smoothing": 0.125, "flip": False, "padding": 1,
     "resized": True, "jitter": 0.5, "ignore": 255, "seed": 4,
 }  # fmt: skip
 
