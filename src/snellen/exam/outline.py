@@ -15,7 +15,7 @@ from snellen.exam.prepare import Prepared
 class Outline:
     """What an audit would do: models with their runs, datasets, audits (with the reason where the data chose them), how many
     cells and maps there are and are left to ask, the images that models will be shown, and about how long that takes. Trials and
-    searches, which ask as they go, have an upper bound; the time is that of all but trials."""
+    searches, which ask as they go, have an upper bound (adaptive curves what they expect); the time is that of all but trials."""
 
     out: Path | None
     models: Mapping[str, Sequence[str]]
