@@ -213,7 +213,7 @@ def building_again(folder: Path) -> object:
 
 def cutting(folder: Path) -> object:
     """A set cut out of damaged clips, or from damaged annotations of them."""
-    with tempfile.TemporaryDirectory(dir=folder) as out:
+    with tempfile.TemporaryDirectory(dir=folder.parent) as out:  # the folder itself may have another name by now
         return cut_set(folder, Path(out) / "set")
 
 

@@ -134,7 +134,7 @@ def judge(error: BaseException, case: Path, files: list[Path]) -> tuple[str, str
     if isinstance(error, UserError | Refused):
         if "needs more memory than there is" in text:
             return "memory", text, place_of(error.__cause__ or error)
-        clear = len(text.splitlines()) == 1 and len(text) <= LONGEST and text[:1] == text[:1].lower()
+        clear = len(text.splitlines()) == 1 and length_of(text, case) <= LONGEST and text[:1] == text[:1].lower()
         if not clear or not is_named(text, case, files):
             return "vague", text, place_of(error)
         return ("net" if isinstance(error, Damaged) else "refused"), text, ""
@@ -143,6 +143,13 @@ def judge(error: BaseException, case: Path, files: list[Path]) -> tuple[str, str
     if isinstance(error, Failed):
         return "traceback", text, ""
     return "traceback", f"{type(error).__name__}: {text}", place_of(error)
+
+
+def length_of(text: str, case: Path) -> int:
+    """The characters of a message, less those of where the tests happen to keep their files."""
+    for folder in (str(case.parent), os.environ.get(CORPUS, "")):
+        text = text.replace(folder, "") if folder else text
+    return len(text)
 
 
 def is_named(text: str, case: Path, files: list[Path]) -> bool:

@@ -126,8 +126,8 @@ class Destination:
             names = dict.fromkeys((*facts, *self.facts))
             differing = next(name for name in names if facts.get(name, names) != self.facts.get(name, names))
             raise UserError(
-                f"{self.out} holds another export, {description} ({differing}: {repr(facts.get(differing))[:60]}, not "
-                f"{repr(self.facts.get(differing))[:60]}); {advice}"
+                f"{self.out} holds another export, {description} ({differing}: {repr(facts.get(differing))[:40]}, not "
+                f"{repr(self.facts.get(differing))[:40]}); {advice}"
             )
 
 

@@ -119,7 +119,7 @@ def read_ids(data: Dataset, file: str | Path, limited: bool = False) -> frozense
     for number, name in enumerate(wanted, 1):
         if name and name not in known and not limited:
             first = data.samples.ids[0] if len(data) else "none"
-            raise UserError(f"{file} line {number}: {data.text} has no sample '{name[:200]}'; its first is '{first}'")
+            raise UserError(f"{file} line {number}: {data.text} has no sample '{name[:80]}'; its first is '{first}'")
     if not any(wanted):
         raise UserError(f"{file} lists no sample ids; write one per line")
     return frozenset(known.intersection(wanted))

@@ -26,7 +26,7 @@ from snellen.build.iruo.warnings import check_clear, warnings_of
 from snellen.data.ovis.adapter import UNREAD, frames_root
 from snellen.data.ovis.listing import Clips, read_clips
 from snellen.data.root import Root
-from snellen.errors import UserError
+from snellen.errors import UserError, concerning
 from snellen.files import expand_home, read_json
 from snellen.hashing import file_sha256
 
@@ -75,7 +75,8 @@ def build(
     chosen = Settings(**settings)
     file = expand_home(annotations)
     clips = read_clips(file)
-    names = chosen_classes(clips.classes, chosen)
+    with concerning(annotations):
+        names = chosen_classes(clips.classes, chosen)
     root = frames_root(file, clips.frames, frames, "--frames DIR")
     facts = {
         "schema": "snellen/iruo/1",
