@@ -25,6 +25,7 @@ PACKAGES = {
     "accelerate": Package("accelerate", "accelerate", "snellen[train]"),
     "tensorboard": Package("TensorBoard", "tensorboard", "snellen[tensorboard]"),
     "captum": Package("Captum", "captum", "snellen[captum]"),
+    "transformers": Package("transformers", "transformers", "snellen[hf]"),
     "mlflow": Package("MLflow", "mlflow", "snellen[mlflow]"),
 }
 

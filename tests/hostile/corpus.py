@@ -43,6 +43,7 @@ def make_corpus(root: Path) -> Path:
         pictures,
         label_maps,
         weights,
+        pretrained,
         usual,
         lists,
         run,
@@ -202,6 +203,16 @@ def weights(root: Path) -> None:
     save_checkpoint(folder / "net.safetensors", network, card)
     torch.save(network.state_dict(), folder / "bare.pt")
     torch.save({"state_dict": network.state_dict(), "epoch": 3}, folder / "inside.pt")
+
+
+def pretrained(root: Path) -> None:
+    """A network of transformers with its image processor, as they are saved."""
+    import transformers
+
+    sizes = {"embedding_size": 4, "hidden_sizes": [4], "depths": [1], "layer_type": "basic", "num_labels": 3}
+    network = transformers.ResNetForImageClassification(transformers.ResNetConfig(**sizes))
+    network.save_pretrained(root / "pretrained")
+    transformers.ConvNextImageProcessor(size={"shortest_edge": 16}).save_pretrained(root / "pretrained")
 
 
 def lists(root: Path) -> None:

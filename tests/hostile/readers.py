@@ -92,6 +92,7 @@ READERS: Mapping[str, Reader] = {
     "safetensors, named": Reader("weights", ("net.safetensors",), calls.weights("a=zoo:smallnet@{}/net.safetensors")),
     "pt": Reader("weights", ("bare.pt",), calls.weights("zoo:smallnet@{}/bare.pt")),
     "pt, wrapped": Reader("weights", ("inside.pt",), calls.weights("zoo:smallnet@{}/inside.pt")),
+    "transformers": Reader("pretrained", ("*.json", "*.safetensors"), calls.weights("hf:{}"), 0.5),
     "statistics of features": Reader("usual", ("usual.safetensors",), calls.usual, 0.5),
     "training, its start": Reader("weights", ("net.safetensors",), calls.training_start),
     "training, again": Reader("training", ("state/*.pt",), calls.training_again, writes=True),

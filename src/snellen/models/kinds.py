@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from snellen.models.adapters.hf import load_hf
 from snellen.models.adapters.http import http_loader
 from snellen.models.adapters.observer import load_observer, observer_card
 from snellen.models.adapters.opencv import load_opencv
@@ -68,6 +69,17 @@ KINDS: dict[str, Kind] = {
         takes_argument=True,
         remembered="torchvision",
         gradients=True,
+    ),
+    "hf": Kind(
+        load_hf,
+        (
+            (
+                "hf:owner/name@revision",
+                "a classifier or semantic segmenter of the Hugging Face hub; needs transformers",
+            ),
+            ("hf:FOLDER", "one that save_pretrained wrote, with its image processor"),
+        ),
+        takes_argument=True,
     ),
     "zoo": Kind(load_zoo, _zoo_lines(), zoo_card, takes_argument=True, glob="argument", suffix=".safetensors"),
     "python": Kind(

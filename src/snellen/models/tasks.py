@@ -113,7 +113,7 @@ def maps_of_network(answers: Any, shape: Shape, name: str) -> Tensor:
     That is logits or probabilities [n, classes, h, w], alone, as `.logits` or under `out`; a coarser grid is scaled to the
     images' size bilinearly, as the published evaluations do.
     """
-    answers = answers.get("out", answers) if isinstance(answers, dict) else getattr(answers, "logits", answers)
+    answers = answers["out"] if isinstance(answers, dict) and "out" in answers else getattr(answers, "logits", answers)
     if not isinstance(answers, torch.Tensor) or answers.ndim != 4 or len(answers) != shape[0]:
         got = list(answers.shape) if isinstance(answers, torch.Tensor) else type(answers).__name__
         raise UserError(

@@ -1,0 +1,116 @@
+"""`hf:owner/name@revision` or `hf:FOLDER`: networks and preprocessing as transformers has them, from the hub or a folder.
+
+Classifiers and semantic segmenters, such as UPerNet. Weights are read from safetensors alone; no code of a repository is run.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any
+
+from snellen.errors import UserError
+from snellen.extras import import_package
+from snellen.files import expand_home, reading
+from snellen.files.net import reason_of
+from snellen.lazy_torch import torch
+from snellen.models.card import Task
+from snellen.models.device import Device
+from snellen.models.model import Model, from_torch
+
+TASKS: dict[str, Task] = {"ForImageClassification": "classification", "ForSemanticSegmentation": "segmentation"}
+
+
+def load_hf(place: str, revision: str | None, device: Device) -> Model:
+    """The model of a repository of the hub, or of a folder that `save_pretrained` wrote."""
+    from snellen.models.adapters.hf_processor import canvas_of, rule_of, statistics_of
+    from snellen.models.logits import Logits
+
+    transformers = import_package("transformers", f"'hf:{place}'")
+    source, chosen = _source(place, revision)
+    with _loading(place, source):
+        config = transformers.AutoConfig.from_pretrained(source, **chosen)
+    task = _task(place, config)
+    loader = {
+        "classification": transformers.AutoModelForImageClassification,
+        "segmentation": transformers.AutoModelForSemanticSegmentation,
+    }[task]
+    options = {**chosen, "config": config, "use_safetensors": True, "dtype": torch.float32, "output_loading_info": True}
+    with _loading(place, source), _without_bars(transformers):
+        processor = transformers.AutoImageProcessor.from_pretrained(source, **chosen)
+        network, facts = loader.from_pretrained(source, **options)
+    if missing := sorted(facts["missing_keys"]):
+        raise UserError(f"'hf:{place}' lacks weights that its network needs, such as '{missing[0]}'")
+    rule = rule_of(processor, place)
+    mean, std = statistics_of(rule)
+    return from_torch(
+        Logits(network),
+        classes=[config.id2label[number] for number in range(config.num_labels)],
+        canvas=canvas_of(rule, place),
+        mean=mean,
+        std=std,
+        name=Path(place).name,
+        device=device,
+        task=task,
+    )
+
+
+def _source(place: str, revision: str | None) -> tuple[str, dict[str, Any]]:
+    """What transformers is given: a folder, or a repository and its revision."""
+    folder = expand_home(place)
+    options: dict[str, Any] = {"trust_remote_code": False}
+    if folder.is_dir():
+        if revision is not None:
+            raise UserError(f"'hf:{place}@{revision}': a folder has no revisions; leave out @{revision}")
+        if not (folder / "config.json").is_file():
+            raise UserError(
+                f"{place} has no config.json; save_pretrained of a model and of its image processor writes one"
+            )
+        return str(folder), options
+    if folder.is_absolute() or place.startswith(("~", ".")) or place.count("/") > 1:
+        raise UserError(f"no folder '{place}' of a model of transformers")
+    return place, {**options, "revision": revision, "local_files_only": _is_offline()}
+
+
+def _is_offline() -> bool:
+    return os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE")
+
+
+def _loading(place: str, source: str) -> AbstractContextManager[None]:
+    """Tell what fails inside as the failure of a folder or of a download."""
+    return reading(place, "a model of transformers") if Path(source).is_dir() else _downloading(place)
+
+
+@contextmanager
+def _downloading(place: str) -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:  # the hub client raises many kinds when it cannot reach its host
+        raise UserError(f"'hf:{place}' could not be loaded ({reason_of(error)}); are you offline? set HF_HOME to a cache that "
+                        "holds it, or name a folder") from None  # fmt: skip
+
+
+@contextmanager
+def _without_bars(transformers: Any) -> Iterator[None]:
+    """No bars of transformers among the messages of a command."""
+    bars = transformers.utils.logging
+    shown = bars.is_progress_bar_enabled()
+    bars.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            bars.enable_progress_bar()
+
+
+def _task(place: str, config: Any) -> Task:
+    """The task of a network, by the class that it was saved from."""
+    names = list(getattr(config, "architectures", None) or ())
+    for ending, task in TASKS.items():
+        if any(name.endswith(ending) for name in names):
+            return task
+    raise UserError(
+        f"'hf:{place}' is {', '.join(names)[:80] or 'of no named architecture'}; expected one that ends in {' or '.join(TASKS)}"
+    )
