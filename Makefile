@@ -23,7 +23,7 @@ demo: $(READY)
 	@echo "open demo/run/report.html"
 
 test: $(READY_DEV)
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 test-fast: $(READY_DEV)
 	$(BIN)/python -m pytest -m "not slow"
