@@ -20,7 +20,7 @@ from .outcome import BAD
 from .readers import READERS
 from .report import line_of, table_of
 
-SAMPLE, MANY = 300, int(os.environ.get("SNELLEN_HOSTILE", "1500"))
+SAMPLE, MANY = 300, int(os.environ.get("SNELLEN_HOSTILE", "600"))
 
 
 @pytest.fixture(scope="module")
