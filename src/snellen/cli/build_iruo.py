@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
+from snellen.cli.build_words import tell_warnings, words
 from snellen.cli.options import AsJson, Quiet
-from snellen.terminal import show, show_block, tell
+from snellen.terminal import show, show_block
 
 EXAMPLE = "snellen build iruo --annotations ovis/annotations_train.json --frames ovis/train --out iruo"
 
@@ -50,7 +51,7 @@ def iruo(
     from snellen.build.iruo import build
 
     built = build(
-        annotations, frames, out, classes=_words(classes), without=_words(without), split=split, share=share,
+        annotations, frames, out, classes=words(classes), without=words(without), split=split, share=share,
         levels=levels, tolerance=tolerance, margin=margin, pad=pad, size=size, min_clear=min_clear, naming=naming, format=format,
         quality=quality, workers=workers, quiet=quiet,
     )  # fmt: skip
@@ -59,11 +60,4 @@ def iruo(
     elif not quiet:
         sizes = ", ".join(f"{count:,} {name}" for name, count in built.images.items())
         show(f"{sum(built.images.values()):,} images ({sizes}) in {len(built.shares)} classes: {built.out}")
-        rejections = ", ".join(f"{count:,} {reason}" for reason, count in built.rejected.items())
-        show(f"not taken: {rejections or 'none'}; see {built.out / 'rejected.csv'}")
-        for line in built.warnings:
-            tell(f"note: {line}")
-
-
-def _words(text: str | None) -> tuple[str, ...]:
-    return tuple(word.strip() for word in (text or "").split(",") if word.strip())
+        tell_warnings(built.rejected, built.out, built.warnings)

@@ -17,6 +17,7 @@ import numpy as np
 from snellen.build.counting import show_progress
 from snellen.build.crew import crew
 from snellen.build.destination import Destination, encode_json
+from snellen.build.file_names import names_of
 from snellen.build.in9.curation import read_curation
 from snellen.build.in9.grouping import Grouping, group_classes, rank
 from snellen.build.in9.judging import Candidate, judge, mask_model
@@ -26,9 +27,10 @@ from snellen.build.in9.pool import Verdict, read_verdict
 from snellen.build.in9.rejections import write_rejections
 from snellen.build.in9.settings import Settings
 from snellen.build.in9.variants import Order, write_files
+from snellen.build.portion_file import POOL
 from snellen.data import load_data
 from snellen.data.dataset import Dataset, limited
-from snellen.data.in9.layout import FACTS, file_name, folders
+from snellen.data.in9.layout import FACTS, folders
 from snellen.distort.background import MIXED
 from snellen.distort.lenders import Lenders
 from snellen.distort.view import View
@@ -37,7 +39,6 @@ from snellen.extras import import_package
 from snellen.files import expand_home, read_json
 from snellen.hashing import key_of
 
-POOL = ".pool"  # accepted images while the set is being built
 COUNTS = "counts.json"
 CROWDED_OUT = "over-represented"
 Count = Annotated[int, msgspec.Meta(ge=0)]
@@ -156,7 +157,7 @@ class _Job:
 def _build(job: _Job, workers: int, quiet: bool) -> None:
     data, groups, settings, to = job.data, job.groups, job.settings, job.to
     rows = np.flatnonzero((groups.labels >= 0) | _classless(data))
-    names = _names([data.samples.ids[row] for row in rows])
+    names = names_of([data.samples.ids[row] for row in rows])
     label = dict(zip(names, groups.labels[rows].tolist()))
     pool = to.part / POOL
     verdicts: list[Verdict] = []
@@ -213,16 +214,9 @@ def _classless(data: Dataset) -> np.ndarray:
     return np.zeros(len(data), bool) if objects is None else (data.samples.labels < 0) & (objects == 0)
 
 
-def _names(ids: Sequence[str]) -> list[str]:
-    """A file name for each id; where two would be the same, a hash of the id tells them apart."""
-    names = [file_name(sample) for sample in ids]
-    often = Counter(name.lower() for name in names)
-    return [n if often[n.lower()] == 1 else f"{n}-{key_of(sample)[:8]}" for n, sample in zip(names, ids)]
-
-
 def _check_rejects(rejects: Mapping[str, str], data: Dataset, file: str | Path | None) -> None:
     """Refuse a list of which not one image is in the data: it belongs to another set."""
-    if rejects and not rejects.keys() & set(_names(data.samples.ids)):
+    if rejects and not rejects.keys() & set(names_of(data.samples.ids)):
         raise UserError(
             f"{file} rejects '{next(iter(rejects))}', …, and no image of {data.text}; ids are those of curation.csv"
         )

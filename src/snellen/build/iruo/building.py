@@ -18,11 +18,12 @@ from snellen.build.counting import show_progress
 from snellen.build.crew import crew
 from snellen.build.destination import Destination, encode_json
 from snellen.build.iruo.placing import FULL_MASKS, IMAGES, MASKS, Placed, drop_overwritten, place_images
-from snellen.build.iruo.portion import FrameTask, Portion, crop_files, cut_out, verdict_file
+from snellen.build.iruo.portion import FrameTask, Portion, crop_files, cut_out
 from snellen.build.iruo.settings import Settings, chosen_classes
 from snellen.build.iruo.tables import Outcome, shares_of, write_tables
-from snellen.build.iruo.verdict import Verdict, read_verdicts
+from snellen.build.iruo.verdict import Verdict
 from snellen.build.iruo.warnings import check_clear, warnings_of
+from snellen.build.portion_file import POOL, portion_file, read_rows
 from snellen.data.ovis.adapter import UNREAD, frames_root
 from snellen.data.ovis.listing import Clips, read_clips
 from snellen.data.root import Root
@@ -32,7 +33,6 @@ from snellen.hashing import file_sha256
 
 FACTS = "iruo.json"
 SUMMARY = "counts.json"
-POOL = ".pool"  # crops while the split is not known
 FRAMES = 8  # per portion
 Count = Annotated[int, msgspec.Meta(ge=0)]
 
@@ -182,7 +182,7 @@ def _portions(job: _Job) -> Iterator[Portion]:
 
 def _earlier(pool: Path, portion: Portion) -> list[Verdict] | None:
     """The verdicts of an earlier run on a portion; None where it is to be done, also because a frame may have come since."""
-    verdicts = read_verdicts(verdict_file(pool, portion.number))
+    verdicts = read_rows(portion_file(pool, portion.number), Verdict)
     rows = [row for task in portion.frames for row in task.chosen]
     if verdicts is None or [one.row for one in verdicts] != rows:
         return None
