@@ -15,7 +15,9 @@ EXAMPLE = "snellen build iruo --annotations ovis/annotations_train.json --frames
 
 
 def iruo(
-    annotations: Annotated[Path, typer.Option(help="JSON of OVIS or YouTube-VIS, or of COCO with levels of occlusion")],
+    annotations: Annotated[
+        Path, typer.Option(help="JSON of OVIS, YouTube-VIS or COCO, or a CSV file of frames, masks and labels")
+    ],
     out: Annotated[Path, typer.Option(help="folder to write; new, empty, or of the same build")],
     frames: Annotated[
         Path | None, typer.Option(help="folder of the frames; default one beside the annotations")
@@ -31,6 +33,10 @@ def iruo(
     levels: Annotated[
         str, typer.Option(help="measured (from full and visible masks, where known) or stated (by the annotations)")
     ] = "measured",
+    level_table: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="CSV file of levels (path, video, frame, instance; level), stated instead"),
+    ] = None,
     tolerance: Annotated[float, typer.Option(help="hidden share up to which an object is not occluded")] = 1e-4,
     margin: Annotated[int, typer.Option(help="pixels around the object on every side")] = 20,
     pad: Annotated[
@@ -51,9 +57,9 @@ def iruo(
     from snellen.build.iruo import build
 
     built = build(
-        annotations, frames, out, classes=words(classes), without=words(without), split=split, share=share,
-        levels=levels, tolerance=tolerance, margin=margin, pad=pad, size=size, min_clear=min_clear, naming=naming, format=format,
-        quality=quality, workers=workers, quiet=quiet,
+        annotations, frames, out, level_table=level_table, classes=words(classes), without=words(without), split=split,
+        share=share, levels=levels, tolerance=tolerance, margin=margin, pad=pad, size=size, min_clear=min_clear, naming=naming,
+        format=format, quality=quality, workers=workers, quiet=quiet,
     )  # fmt: skip
     if json:
         show_block(built.json)

@@ -25,7 +25,9 @@ from snellen.build.iruo.verdict import Verdict
 from snellen.build.iruo.warnings import check_clear, warnings_of
 from snellen.build.portion_file import POOL, portion_file, read_rows
 from snellen.data.ovis.adapter import UNREAD, frames_root
-from snellen.data.ovis.listing import Clips, read_clips
+from snellen.data.ovis.clips import Clips, outlines_checksum
+from snellen.data.ovis.level_table import with_levels
+from snellen.data.ovis.listing import is_table, read_clips
 from snellen.data.root import Root
 from snellen.errors import UserError
 from snellen.files import expand_home, read_json
@@ -62,19 +64,23 @@ def build(
     frames: str | Path | None,
     out: str | Path,
     *,
+    level_table: str | Path | None = None,
     workers: int | None = None,
     quiet: bool = True,
     **settings: Any,
 ) -> Built:
-    """Cut the instances that `annotations` (JSON of OVIS, YouTube-VIS or COCO) describe out of their frames, into `out`.
+    """Cut the instances that `annotations` (JSON of OVIS, YouTube-VIS or COCO, or a table) describe out of frames, into `out`.
 
-    `frames` is the folder of the frames; None looks beside the file. `settings` are those of `Settings`, such as
+    `frames` is the folder of the frames; None looks beside the file. `level_table` is a CSV file of levels that count instead of
+    those of the annotations. `settings` are those of `Settings`, such as
     split="class". Any number of `workers` (processes; default one per core) gives the same bytes. A stopped build resumes; a
     finished one is left as it is.
     """
     chosen = Settings(**settings)
     file = expand_home(annotations)
-    clips = read_clips(file)
+    clips = read_clips(file, frames)
+    if level_table is not None:
+        clips = with_levels(clips, expand_home(level_table))
     names = chosen_classes(clips.classes, chosen)
     root = frames_root(file, clips.frames, frames, "--frames DIR")
     facts = {
@@ -85,6 +91,10 @@ def build(
         **{name: list(value) if isinstance(value, tuple) else value for name, value in asdict(chosen).items()},
         "class_names": list(names.values()),
     }
+    if level_table is not None:
+        facts["level_table_sha256"] = file_sha256(expand_home(level_table))
+    if is_table(file):
+        facts["outlines"] = outlines_checksum(clips)
     to = Destination(expand_home(out), facts, FACTS, "set built by snellen", ("schema", "annotations"))
     with to.writing() as missing:
         if missing:

@@ -17,9 +17,9 @@ from snellen.build.iruo.verdict import Type, Verdict
 from snellen.build.portion_file import keep_rows, portion_file
 from snellen.data.dataset import Photo, Unreadable
 from snellen.data.ovis.adapter import read_frame
+from snellen.data.ovis.clips import Appearance, Frame
 from snellen.data.ovis.crop import crop_box, cut
 from snellen.data.ovis.levels import UNKNOWN, level_of
-from snellen.data.ovis.listing import Appearance, Frame
 from snellen.data.segmentation import mask_of
 from snellen.errors import UserError
 
