@@ -232,8 +232,8 @@ def _warnings(outcome: Outcome, types: Mapping[str, int]) -> list[str]:
     whole = types["none"]
     few = {type: types[type] for type in outcome.kinds if types[type] < FEW * whole}
     if few:
-        listed = ", ".join(f"{type} {count:,}" for type, count in few.items())
-        lines.append(f"fewer than half of {whole:,} images are left of {listed} (rejected.csv)")
+        listed = ", ".join(f"{type} ({count:,})" for type, count in few.items())
+        lines.append(f"fewer than half of {whole:,} images are left of {listed}; see rejected.csv")
     for split, data in outcome.data.items():
         there = {outcome.label(one) for one in outcome.images if one.split == split}
         empty = [name for name in data.classes if name not in there]

@@ -30,7 +30,8 @@ ACCEPTED_SHEET, REJECTED_SHEET = "contact-sheet-kept.jpg", "contact-sheet-reject
 def write_set(to: Destination, data: Dataset, choices: Sequence[Choice]) -> None:
     """Write the images that were chosen and all tables."""
     chosen = sorted((one for one in choices if one.number), key=lambda one: (one.category, one.level, one.number))
-    rows, tiles = [], []
+    rows: list[dict[str, Any]] = []
+    tiles: list[Tile] = []
     for one, photo in _photos(data, chosen):
         rows.append(_write_image(to, data, one, photo))
         if len(tiles) < MOST_TILES:

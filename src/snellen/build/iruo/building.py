@@ -27,6 +27,7 @@ from snellen.build.portion_file import POOL, portion_file, read_rows
 from snellen.data.ovis.adapter import UNREAD, frames_root
 from snellen.data.ovis.clips import Clips, outlines_checksum
 from snellen.data.ovis.level_table import with_levels
+from snellen.data.ovis.levels import UNKNOWN
 from snellen.data.ovis.listing import is_table, read_clips
 from snellen.data.root import Root
 from snellen.errors import UserError
@@ -220,6 +221,10 @@ def _check_stated(job: _Job) -> None:
     """Refuse classes without a clear image before a frame is read, where the annotations alone tell the levels."""
     used = [one for one in job.clips.appearances if one.category in job.classes and not one.reason]
     if not any(one.full for one in used):
+        if used and all(one.level == UNKNOWN for one in used):
+            raise UserError(
+                f"no image is left: {len(used):,} no level; state levels with --level-table FILE, a CSV file"
+            )
         counts = Counter((job.classes[one.category], one.level) for one in used)
         if counts:
             check_clear(counts, job.classes.values(), job.settings)

@@ -42,7 +42,7 @@ def read_frame_table(file: Path, folder: Path | None) -> Clips:
     table = read_table(file, SCHEMA, "table of frames")
     if table.empty:
         raise UserError(f"{file} lists no frames")
-    rows: list[dict[str, Any]] = table.to_dict("records")
+    rows = [{str(name): cell for name, cell in row.items()} for row in table.to_dict("records")]
     frames = _frames(rows, file)
     position = {frame.file: number for number, frame in enumerate(frames)}
     root = Root(file.parent if folder is None else folder, "frames")
