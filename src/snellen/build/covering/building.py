@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
 
@@ -21,6 +20,7 @@ from snellen.build.crew import crew
 from snellen.build.destination import Destination, encode_json
 from snellen.build.file_names import names_of
 from snellen.build.portion_file import POOL, portion_file, read_rows
+from snellen.build.summary import SUMMARY, Count, as_json, read_summary
 from snellen.data import load_data
 from snellen.data.dataset import Dataset, limited
 from snellen.data.in9.layout import folders
@@ -28,14 +28,12 @@ from snellen.data.occluders import read_occluders
 from snellen.data.ovis.levels import stated_level
 from snellen.distort import Distortion
 from snellen.errors import UserError
-from snellen.files import expand_home, read_json
+from snellen.files import expand_home
 
-SUMMARY = "counts.json"
 TRAIN, TEST = "train", "val"
 OCCLUDED, UNKNOWN_CLASS = "occluded already", "unknown class"
 PORTION = 8  # images
 FEW = 0.5  # of the images of a type: with fewer a user is told
-Count = Annotated[int, msgspec.Meta(ge=0)]
 
 
 @dataclass(frozen=True)
@@ -51,7 +49,7 @@ class Built:
     @property
     def json(self) -> str:
         """The same as JSON."""
-        return encode_json({**asdict(self), "out": str(self.out)}, indent=1).decode().rstrip()
+        return as_json(self)
 
 
 @dataclass(frozen=True)
@@ -125,19 +123,15 @@ def build_covered(sides: Sides, settings: Settings, out: str | Path, workers: in
     with to.writing() as missing:
         if missing:
             job = _Job(sides, kinds, settings, to)
-            _build(job, (os.cpu_count() or 1) if workers is None else workers, quiet)
+            _build(job, workers, quiet)
     return _built(to.out)
 
 
 def _built(out: Path) -> Built:
-    try:
-        summary: _Summary = read_json(out / SUMMARY, _Summary, "file of the set's counts")
-    except UserError as error:
-        raise UserError(f"{error}; build the set again, into another --out") from None
-    return Built(out, **msgspec.structs.asdict(summary))
+    return Built(out, **msgspec.structs.asdict(read_summary(out, _Summary)))
 
 
-def _build(job: _Job, workers: int, quiet: bool) -> None:
+def _build(job: _Job, workers: int | None, quiet: bool) -> None:
     entries: list[Entry] = []
     candidates: dict[tuple[str, int], Candidate] = {}
     total = sum(map(len, job.sides.data.values()))

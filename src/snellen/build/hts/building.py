@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -26,16 +25,16 @@ from snellen.build.hts.settings import Settings
 from snellen.build.hts.writing import write_set
 from snellen.build.iruo.settings import class_folders
 from snellen.build.portion_file import POOL, portion_file, read_rows
+from snellen.build.summary import SUMMARY, Count, as_json, read_summary
 from snellen.data import load_data
 from snellen.data.dataset import Dataset, limited
 from snellen.errors import UserError
-from snellen.files import expand_home, read_json
+from snellen.files import expand_home
 from snellen.hashing import file_sha256
 from snellen.models import subjects_of
 
-FACTS, SUMMARY, CALIBRATION = "hts.json", "counts.json", "calibration.csv"
+FACTS, CALIBRATION = "hts.json", "calibration.csv"
 PORTION = 16  # images
-Count = Annotated[int, msgspec.Meta(ge=0)]
 
 
 @dataclass(frozen=True)
@@ -56,8 +55,7 @@ class Built:
     @property
     def json(self) -> str:
         """The same as JSON."""
-        accuracy = None if np.isnan(self.accuracy) else self.accuracy
-        return encode_json({**asdict(self), "out": str(self.out), "accuracy": accuracy}, indent=1).decode().rstrip()
+        return as_json(self, accuracy=None if np.isnan(self.accuracy) else self.accuracy)
 
 
 def build(
@@ -91,7 +89,7 @@ def build(
     with to.writing() as missing:
         if missing:
             job = _Job(dataset, levels, chosen, to)
-            _build(job, (os.cpu_count() or 1) if workers is None else workers, quiet)
+            _build(job, workers, quiet)
     return _built(to.out)
 
 
@@ -107,10 +105,7 @@ class _Summary(msgspec.Struct):
 
 
 def _built(out: Path) -> Built:
-    try:
-        summary: _Summary = read_json(out / SUMMARY, _Summary, "file of the set's counts")
-    except UserError as error:
-        raise UserError(f"{error}; build the set again, into another --out") from None
+    summary = read_summary(out, _Summary)
     known = msgspec.structs.asdict(summary)
     return Built(out, **{**known, "accuracy": float("nan") if summary.accuracy is None else summary.accuracy})
 
@@ -129,7 +124,7 @@ class _Job:
         return self.to.part / POOL
 
 
-def _build(job: _Job, workers: int, quiet: bool) -> None:
+def _build(job: _Job, workers: int | None, quiet: bool) -> None:
     measures = _measure(job, workers, quiet)
     clarity, accuracy, warnings = _bounds(job, measures)
     choices = choose(job.data, measures, job.levels, clarity, job.settings)
@@ -159,7 +154,7 @@ def _build(job: _Job, workers: int, quiet: bool) -> None:
     job.to.finish()
 
 
-def _measure(job: _Job, workers: int, quiet: bool) -> list[Measure]:
+def _measure(job: _Job, workers: int | None, quiet: bool) -> list[Measure]:
     """The measures of all images, those of an earlier run as they are."""
     measures: list[Measure] = []
     with crew(workers) as spread, show_progress(len(job.data), quiet) as advance:

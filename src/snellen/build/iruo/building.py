@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
 
@@ -24,6 +24,7 @@ from snellen.build.iruo.tables import Outcome, shares_of, write_tables
 from snellen.build.iruo.verdict import Verdict
 from snellen.build.iruo.warnings import check_clear, warnings_of
 from snellen.build.portion_file import POOL, portion_file, read_rows
+from snellen.build.summary import SUMMARY, Count, as_json, read_summary
 from snellen.data.ovis.adapter import UNREAD, frames_root
 from snellen.data.ovis.clips import Clips, outlines_checksum
 from snellen.data.ovis.level_table import with_levels
@@ -31,13 +32,11 @@ from snellen.data.ovis.levels import UNKNOWN
 from snellen.data.ovis.listing import is_table, read_clips
 from snellen.data.root import Root
 from snellen.errors import UserError
-from snellen.files import expand_home, read_json
+from snellen.files import expand_home
 from snellen.hashing import file_sha256
 
 FACTS = "iruo.json"
-SUMMARY = "counts.json"
 FRAMES = 8  # per portion
-Count = Annotated[int, msgspec.Meta(ge=0)]
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,7 @@ class Built:
     @property
     def json(self) -> str:
         """The same as JSON."""
-        return encode_json({**asdict(self), "out": str(self.out)}, indent=1).decode().rstrip()
+        return as_json(self)
 
 
 def build(
@@ -100,7 +99,7 @@ def build(
     with to.writing() as missing:
         if missing:
             job = _Job(clips, names, chosen, root, to)
-            _build(job, (os.cpu_count() or 1) if workers is None else workers, quiet)
+            _build(job, workers, quiet)
     return _built(to.out)
 
 
@@ -117,11 +116,7 @@ class _Summary(msgspec.Struct):
 
 
 def _built(out: Path) -> Built:
-    try:
-        summary: _Summary = read_json(out / SUMMARY, _Summary, "file of the set's counts")
-    except UserError as error:
-        raise UserError(f"{error}; build the set again, into another --out") from None
-    return Built(out, **msgspec.structs.asdict(summary))
+    return Built(out, **msgspec.structs.asdict(read_summary(out, _Summary)))
 
 
 @dataclass(frozen=True)
@@ -139,7 +134,7 @@ class _Job:
         return self.to.part / POOL
 
 
-def _build(job: _Job, workers: int, quiet: bool) -> None:
+def _build(job: _Job, workers: int | None, quiet: bool) -> None:
     _check_stated(job)
     portion_of: dict[int, int] = {}
     verdicts: list[Verdict] = []

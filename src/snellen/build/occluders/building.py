@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
 
@@ -24,19 +23,19 @@ from snellen.build.iruo.settings import class_folder
 from snellen.build.occluders.cutting import UNREAD, Cut, Task, cut_object
 from snellen.build.occluders.settings import Settings, absent_classes
 from snellen.build.portion_file import POOL, portion_file, read_rows
+from snellen.build.summary import SUMMARY, Count, as_json, read_summary
 from snellen.data import load_data
 from snellen.data.dataset import Dataset
 from snellen.data.names import storable
 from snellen.data.occluders import MOST
 from snellen.errors import UserError
-from snellen.files import expand_home, read_json
+from snellen.files import expand_home
 from snellen.files.picture import open_image, read_image
 from snellen.files.spreadsheet import plain_cell
 
-FACTS, SUMMARY, SHEET = "occluders.json", "counts.json", "contact-sheet.jpg"
+FACTS, SHEET = "occluders.json", "contact-sheet.jpg"
 INDEX = ("path", "label", "id", "pixels", "width", "height", "source_checksum")
 REJECT = ("id", "class", "reason", "detail")
-Count = Annotated[int, msgspec.Meta(ge=0)]
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,7 @@ class Built:
     @property
     def json(self) -> str:
         """The same as JSON."""
-        return encode_json({**asdict(self), "out": str(self.out)}, indent=1).decode().rstrip()
+        return as_json(self)
 
 
 def build(
@@ -92,7 +91,7 @@ def build(
     to = Destination(expand_home(out), facts, FACTS, "folder of cut-outs built by snellen", ("schema", "data"))
     with to.writing() as missing:
         if missing:
-            _build(_Job(dataset, numbers, chosen, to), (os.cpu_count() or 1) if workers is None else workers, quiet)
+            _build(_Job(dataset, numbers, chosen, to), workers, quiet)
     return _built(to.out)
 
 
@@ -106,11 +105,7 @@ class _Summary(msgspec.Struct):
 
 
 def _built(out: Path) -> Built:
-    try:
-        summary: _Summary = read_json(out / SUMMARY, _Summary, "file of the folder's counts")
-    except UserError as error:
-        raise UserError(f"{error}; build the folder again, into another --out") from None
-    return Built(out, **msgspec.structs.asdict(summary))
+    return Built(out, **msgspec.structs.asdict(read_summary(out, _Summary)))
 
 
 @dataclass(frozen=True)
@@ -145,7 +140,7 @@ class _Job:
         return sorted(rows, key=lambda row: rank(self.settings.seed, "occluders", ids[row]))
 
 
-def _build(job: _Job, workers: int, quiet: bool) -> None:
+def _build(job: _Job, workers: int | None, quiet: bool) -> None:
     cuts: dict[int, Cut] = {}
     left = {number: job.order(number) for number in job.numbers}
     total = sum(min(job.settings.per_class, len(rows)) for rows in left.values())
