@@ -177,6 +177,8 @@ def test_the_laws_of_paper_and_code() -> None:
     assert "law=code" in other["vertical"]
     assert [name for name in other if name.startswith("lattice")] == ["lattice_50_2"]
     assert len(SyntheticSettings(occluders="x").distortions()) == 6
+    assert "without --occluders DIR there are no images of the type 'object'" in paper.notes()[0]
+    assert code.notes() == SyntheticSettings(types=("black",)).notes() == []
     assert len(DiffuseSettings().distortions()) == 21
 
 

@@ -135,3 +135,24 @@ def test_levels_beside_annotations_count_instead(tmp_path: Path) -> None:
     refused("video,level\n1,0\n1,much\n", "line 3: 'much' is no level; expected 0, 1, 2, none, slight or severe")
     refused("video,frame,level\n1,0,0\n1,77,0\n", "line 3: no annotated instance has video 1, frame 77")
     refused("video,frame,level\n1,x,0\n", "line 2: expected a whole number in 'frame'")
+
+
+def test_davis_goes_through_the_crop_and_mask_path(shared: Path, tmp_path: Path) -> None:
+    """Real frames with levels that were written after looking at them; the masks are of what is visible."""
+    table = Path(__file__).resolve().parents[2] / "examples" / "maintainers" / "davis_levels.csv"
+    frames = shared / "davis"
+    built = build(table, frames, tmp_path / "set", workers=1, size=32)
+    assert (sum(built.images.values()), built.rejected, built.videos_in_both) == (54, {}, 0)
+    counts = pd.read_csv(built.out / "counts.csv").groupby(["class", "level"])["images"].sum().to_dict()
+    assert {key: counts[key] for key in counts if key[0] in ("cyclist", "dog")} == {
+        ("cyclist", 0): 6, ("cyclist", 1): 5, ("cyclist", 2): 1, ("dog", 0): 8, ("dog", 1): 9, ("dog", 2): 1,
+    }  # fmt: skip
+    index = pd.concat(pd.read_csv(built.out / f"{split}.csv") for split in ("train", "val"))
+    areas = {
+        row.source: np.asarray(Image.open(frames / row.source.replace(".jpg", "_mask.png")))
+        for row in index.itertuples()
+    }
+    for row in index.itertuples():
+        ys, xs = np.nonzero(areas[row.source])
+        assert row.crop_x0 <= xs.min() <= xs.max() < row.crop_x1
+        assert row.crop_y0 <= ys.min() <= ys.max() < row.crop_y1

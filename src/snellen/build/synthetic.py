@@ -41,6 +41,13 @@ class SyntheticSettings(Settings):
                 "type 'object' needs --occluders DIR, a folder of cut-outs; snellen build occluders makes one"
             )
 
+    def notes(self) -> list[str]:
+        if self.types or self.occluders is not None:
+            return []
+        return [
+            "without --occluders DIR there are no images of the type 'object'; snellen build occluders makes such a folder"
+        ]
+
     def texts(self) -> dict[str, str]:
         law = "synthetic" if self.law == "paper" else "synthetic_code"
         texts = {fill: f"box({law}, {fill}{self.bounds})" for fill in FILLS}

@@ -156,7 +156,7 @@ def _build(job: _Job, workers: int | None, quiet: bool) -> None:
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in outcome.rejected.most_common())
         raise UserError(f"no covered image is left: {reasons or 'no type but none is chosen'}")
     write_tables(job.to, outcome, job.settings)
-    job.to.write(SUMMARY, encode_json(_summary(outcome), indent=1))
+    job.to.write(SUMMARY, encode_json(_summary(outcome, job.settings), indent=1))
     shutil.rmtree(job.pool, ignore_errors=True)
     job.to.finish()
 
@@ -209,14 +209,14 @@ def _earlier(job: _Job, portion: Portion) -> list[Entry] | None:
     return entries if list(dict.fromkeys((one.split, one.row) for one in entries)) == known else None
 
 
-def _summary(outcome: Outcome) -> dict[str, Any]:
+def _summary(outcome: Outcome, settings: Settings) -> dict[str, Any]:
     images = outcome.images
     types = Counter(one.type for one in images)
     return {
         "images": {split: sum(one.split == split for one in images) for split in outcome.data},
         "types": {type: types[type] for type in outcome.kinds},
         "rejected": dict(sorted(outcome.rejected.items())),
-        "warnings": _warnings(outcome, types),
+        "warnings": [*settings.notes(), *_warnings(outcome, types)],
     }
 
 

@@ -75,6 +75,10 @@ class Settings:
         """Type → text of the distortion, of all types that these settings know."""
         raise NotImplementedError
 
+    def notes(self) -> list[str]:
+        """What a user should know of these settings."""
+        return []
+
     def distortions(self) -> dict[str, Distortion]:
         """Type → distortion, of the chosen types; always with the clean image, so that a set stands by itself."""
         texts = self.texts()
