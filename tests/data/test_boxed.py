@@ -10,10 +10,10 @@ import pytest
 from PIL import Image
 
 from snellen.build.phantom.instances import CLASSES, instances
-from snellen.build.phantom.rle import pack, run_lengths
 from snellen.data import Dataset, Photo, Unreadable, load_data
 from snellen.data.phantom import export
 from snellen.data.phantom.reading import read_world
+from snellen.data.run_lengths import pack, run_lengths
 from snellen.data.segmentation import filled_runs, unpacked
 from snellen.errors import UserError
 

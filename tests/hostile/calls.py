@@ -13,7 +13,7 @@ from unittest.mock import patch
 
 import numpy as np
 
-from .corpus import AUDITS, DATA, PUBLISHED, build_set, cut_set, train_net
+from .corpus import AUDITS, DATA, PUBLISHED, build_set, choose_set, cover_set, cut_objects, cut_set, train_net
 
 CORPUS = "HOSTILE_CORPUS"  # names the folder of undamaged files
 
@@ -219,6 +219,25 @@ def cutting(folder: Path) -> object:
 
 def cutting_again(folder: Path) -> object:
     return cut_set(corpus() / "ovis", folder)
+
+
+def covering_again(folder: Path) -> object:
+    return cover_set(folder)
+
+
+def choosing_again(folder: Path) -> object:
+    return choose_set(folder)
+
+
+def objects_again(folder: Path) -> object:
+    return cut_objects(folder)
+
+
+def level_table(folder: Path) -> object:
+    from snellen.data.ovis.level_table import with_levels
+    from snellen.data.ovis.listing import read_clips
+
+    return with_levels(read_clips(corpus() / "ovis" / "annotations_test.json"), folder / "levels.csv")
 
 
 def card_memory(folder: Path) -> object:

@@ -12,8 +12,11 @@ import numpy as np
 from PIL import Image
 
 import snellen
+from snellen.build.diffuse import build as build_diffuse
+from snellen.build.hts import build as build_hts
 from snellen.build.in9 import build as build_in9
 from snellen.build.iruo import build as build_iruo
+from snellen.build.occluders import build as build_occluders
 from snellen.concepts.checkpoint import Checkpoint
 from snellen.data import Canvas, load_data
 from snellen.data.phantom import export
@@ -37,6 +40,7 @@ def make_corpus(root: Path) -> Path:
     root.mkdir(parents=True, exist_ok=True)
     for make in (
         exports,
+        frames,
         arrays,
         digits,
         tables,
@@ -69,6 +73,19 @@ def exports(root: Path) -> None:
     build_set(root, root / "in9")
 
 
+def frames(root: Path) -> None:
+    """Two frames with masks in files, listed in a table; and a table of levels for the clips."""
+    folder = root / "frames"
+    (folder / "a").mkdir(parents=True, exist_ok=True)
+    lines = ["path,mask,label,level,instance"]
+    for number, image in enumerate(some_images()[:2]):
+        Image.fromarray(image).save(folder / "a" / f"{number}.png")
+        Image.fromarray(image[..., 0] > 99).save(folder / "a" / f"{number}_mask.png")
+        lines.append(f"a/{number}.png,a/{number}_mask.png,cat,{number},1")
+    (folder / "frames.csv").write_text("\n".join(lines) + "\n")
+    (folder / "levels.csv").write_text("video,frame,instance,level\n,,,slight\n1,0,,none\n1,1,1,2\n")
+
+
 def build_set(corpus: Path, out: Path) -> object:
     """The variants of ImageNet-9 of the images of the corpus."""
     return build_in9(f"voc:{corpus}/voc?masks=true", out, "all", size=16, masks="data", workers=1, balance=False)
@@ -77,6 +94,22 @@ def build_set(corpus: Path, out: Path) -> object:
 def cut_set(annotations: Path, out: Path) -> object:
     """The instances of the clips of the corpus, cut out."""
     return build_iruo(annotations / "annotations_test.json", annotations / "test", out, workers=1, min_clear=0)
+
+
+def cover_set(out: Path) -> object:
+    """The phantom world under a lattice and a box."""
+    types = ("lattice_50_2", "solid")
+    return build_diffuse("phantom:test?size=16&n=4", out, types=types, size=16, pixels=(2,), workers=1)
+
+
+def choose_set(out: Path) -> object:
+    """Images of the phantom world for people."""
+    return build_hts("phantom:test?size=16&n=6", out, per=1, min_pixels=0, min_sharpness=0, workers=1)
+
+
+def cut_objects(out: Path) -> object:
+    """Objects of the phantom world."""
+    return build_occluders("phantom:test?size=24&n=4", out, without=("disc",), min_pixels=9, whole=False, workers=1)
 
 
 def some_images() -> np.ndarray:
@@ -298,6 +331,12 @@ def unfinished(root: Path) -> None:
         build_set(root, root / "building")
     with contextlib.suppress(Stopped), patch("snellen.build.iruo.building.write_tables", stop):
         cut_set(root / "ovis", root / "cutting")
+    with contextlib.suppress(Stopped), patch("snellen.build.covering.building.write_tables", stop):
+        cover_set(root / "covering")
+    with contextlib.suppress(Stopped), patch("snellen.build.hts.building.write_set", stop):
+        choose_set(root / "choosing")
+    with contextlib.suppress(Stopped), patch("snellen.build.occluders.building.table", stop):
+        cut_objects(root / "objects")
 
 
 class Stopped(Exception):

@@ -54,6 +54,10 @@ READERS: Mapping[str, Reader] = {
         names=True,
     ),
     "ovis, cut out": Reader("ovis", ("annotations_test.json", "**/*.png"), calls.cutting, 2, names=True, writes=True),
+    "table of frames": Reader(
+        "frames", ("frames.csv", "a/*.png"), calls.data("ovis:{0}/frames.csv?frames={0}"), names=True
+    ),
+    "table of levels": Reader("frames", ("levels.csv",), calls.level_table),
     "voc": Reader("voc", ("Annotations/*.xml",), calls.data("voc:{}"), 2, names=True),
     "voc, masks and split": Reader(
         "voc",
@@ -98,6 +102,9 @@ READERS: Mapping[str, Reader] = {
     "training, again": Reader("training", ("state/*.pt",), calls.training_again, writes=True),
     "building, again": Reader("building", (".part/.pool/*", ".part/*.json"), calls.building_again, writes=True),
     "cutting, again": Reader("cutting", (".part/.pool/*", ".part/*.json"), calls.cutting_again, writes=True),
+    "covering, again": Reader("covering", (".part/.pool/*", ".part/*.json"), calls.covering_again, 0.5, writes=True),
+    "choosing, again": Reader("choosing", (".part/.pool/*", ".part/*.json"), calls.choosing_again, 0.5, writes=True),
+    "objects, again": Reader("objects", (".part/.pool/*", ".part/*.json"), calls.objects_again, 0.5, writes=True),
     "card memory": Reader("memory", ("cards/*.json",), calls.card_memory),
     "set of tuples": Reader("lists", ("*.transformations.json",), calls.tuples),
     "grid": Reader("lists", ("grid.yaml",), calls.grid),

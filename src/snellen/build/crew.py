@@ -19,11 +19,13 @@ MOST_WORKERS = 1024
 
 
 @contextmanager
-def crew(workers: int) -> Iterator[Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]]:
-    """A function that maps a picklable function over tasks, in `workers` processes (1: in this one), one thread in each.
+def crew(workers: int | None) -> Iterator[Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]]:
+    """A function that maps a picklable function over tasks, in `workers` processes, one thread in each.
 
-    Tasks are made as they are needed, a few ahead of the work, so that memory does not grow with their number.
+    1 is this process alone, None one process per core. Tasks are made as they are needed, a few ahead of the work, so that memory
+    does not grow with their number.
     """
+    workers = (os.cpu_count() or 1) if workers is None else workers
     if workers < 1:
         raise UserError(f"expected --workers of at least 1, got {workers}")
     if workers > MOST_WORKERS:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from snellen.cli.build_iruo import EXAMPLE, iruo
+from snellen.cli import build_covered, build_hts, build_iruo, build_occluders
 from snellen.cli.options import AsJson, Quiet, epilog
 from snellen.terminal import show, show_block
 
@@ -103,4 +103,8 @@ def in9_(
         show(f"not taken: {rejections or 'none'}; see {built.out / 'rejections.md'}")
 
 
-build.command("iruo", epilog=epilog(EXAMPLE))(iruo)
+build.command("iruo", epilog=epilog(build_iruo.EXAMPLE))(build_iruo.iruo)
+build.command("hts", epilog=epilog(build_hts.EXAMPLE))(build_hts.hts)
+build.command("synthetic", epilog=epilog(build_covered.SYNTHETIC))(build_covered.synthetic)
+build.command("diffuse", epilog=epilog(build_covered.DIFFUSE))(build_covered.diffuse)
+build.command("occluders", epilog=epilog(build_occluders.EXAMPLE))(build_occluders.occluders)

@@ -7,14 +7,17 @@ from typing import Annotated
 
 import typer
 
+from snellen.cli.build_words import tell_warnings, words
 from snellen.cli.options import AsJson, Quiet
-from snellen.terminal import show, show_block, tell
+from snellen.terminal import show, show_block
 
 EXAMPLE = "snellen build iruo --annotations ovis/annotations_train.json --frames ovis/train --out iruo"
 
 
 def iruo(
-    annotations: Annotated[Path, typer.Option(help="JSON of OVIS or YouTube-VIS, or of COCO with levels of occlusion")],
+    annotations: Annotated[
+        Path, typer.Option(help="JSON of OVIS, YouTube-VIS or COCO, or a CSV file of frames, masks and labels")
+    ],
     out: Annotated[Path, typer.Option(help="folder to write; new, empty, or of the same build")],
     frames: Annotated[
         Path | None, typer.Option(help="folder of the frames; default one beside the annotations")
@@ -30,6 +33,10 @@ def iruo(
     levels: Annotated[
         str, typer.Option(help="measured (from full and visible masks, where known) or stated (by the annotations)")
     ] = "measured",
+    level_table: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="CSV file of levels (path, video, frame, instance; level), stated instead"),
+    ] = None,
     tolerance: Annotated[float, typer.Option(help="hidden share up to which an object is not occluded")] = 1e-4,
     margin: Annotated[int, typer.Option(help="pixels around the object on every side")] = 20,
     pad: Annotated[
@@ -50,20 +57,13 @@ def iruo(
     from snellen.build.iruo import build
 
     built = build(
-        annotations, frames, out, classes=_words(classes), without=_words(without), split=split, share=share,
-        levels=levels, tolerance=tolerance, margin=margin, pad=pad, size=size, min_clear=min_clear, naming=naming, format=format,
-        quality=quality, workers=workers, quiet=quiet,
+        annotations, frames, out, level_table=level_table, classes=words(classes), without=words(without), split=split,
+        share=share, levels=levels, tolerance=tolerance, margin=margin, pad=pad, size=size, min_clear=min_clear, naming=naming,
+        format=format, quality=quality, workers=workers, quiet=quiet,
     )  # fmt: skip
     if json:
         show_block(built.json)
     elif not quiet:
         sizes = ", ".join(f"{count:,} {name}" for name, count in built.images.items())
         show(f"{sum(built.images.values()):,} images ({sizes}) in {len(built.shares)} classes: {built.out}")
-        rejections = ", ".join(f"{count:,} {reason}" for reason, count in built.rejected.items())
-        show(f"not taken: {rejections or 'none'}; see {built.out / 'rejected.csv'}")
-        for line in built.warnings:
-            tell(f"note: {line}")
-
-
-def _words(text: str | None) -> tuple[str, ...]:
-    return tuple(word.strip() for word in (text or "").split(",") if word.strip())
+        tell_warnings(built.rejected, built.out, built.warnings)

@@ -12,13 +12,13 @@ from snellen.files.npz import read_npy
 from snellen.files.picture import open_image, read_image
 
 
-def read_mask(file: Path, shape: tuple[int, int], sort: str = "unreadable") -> np.ndarray | Unreadable:
-    """bool [H, W]: the mask of an image of this shape, or why there is none, as that `sort` of trouble."""
+def read_mask(file: Path, shape: tuple[int, int] | None, sort: str = "unreadable") -> np.ndarray | Unreadable:
+    """bool [H, W]: the mask of an image of this shape (None: of any), or why there is none, as that `sort` of trouble."""
     try:
         mask = _from_npy(file) if file.suffix == ".npy" else _from_image(file)
     except UserError as error:
         return Unreadable(f"its mask {file.name} cannot be read: {error}", sort)
-    if mask.shape != shape:
+    if shape is not None and mask.shape != shape:
         return Unreadable(f"its mask {file.name} is {mask.shape}, the image {shape}", sort)
     return mask
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -17,6 +16,7 @@ import numpy as np
 from snellen.build.counting import show_progress
 from snellen.build.crew import crew
 from snellen.build.destination import Destination, encode_json
+from snellen.build.file_names import names_of
 from snellen.build.in9.curation import read_curation
 from snellen.build.in9.grouping import Grouping, group_classes, rank
 from snellen.build.in9.judging import Candidate, judge, mask_model
@@ -26,21 +26,20 @@ from snellen.build.in9.pool import Verdict, read_verdict
 from snellen.build.in9.rejections import write_rejections
 from snellen.build.in9.settings import Settings
 from snellen.build.in9.variants import Order, write_files
+from snellen.build.portion_file import POOL
+from snellen.build.summary import SUMMARY, Count, as_json, read_summary
 from snellen.data import load_data
 from snellen.data.dataset import Dataset, limited
-from snellen.data.in9.layout import FACTS, file_name, folders
+from snellen.data.in9.layout import FACTS, folders
 from snellen.distort.background import MIXED
 from snellen.distort.lenders import Lenders
 from snellen.distort.view import View
 from snellen.errors import UserError
 from snellen.extras import import_package
-from snellen.files import expand_home, read_json
+from snellen.files import expand_home
 from snellen.hashing import key_of
 
-POOL = ".pool"  # accepted images while the set is being built
-COUNTS = "counts.json"
 CROWDED_OUT = "over-represented"
-Count = Annotated[int, msgspec.Meta(ge=0)]
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,7 @@ class Built:
     @property
     def json(self) -> str:
         """The same as JSON."""
-        return encode_json({**asdict(self), "out": str(self.out), "images": self.images}, indent=1).decode().rstrip()
+        return as_json(self, images=self.images)
 
 
 def build(
@@ -112,7 +111,7 @@ def build(
     with to.writing() as missing:
         if missing:
             job = _Job(dataset, groups, chosen, rejects, to)
-            _build(job, (os.cpu_count() or 1) if workers is None else workers, quiet)
+            _build(job, workers, quiet)
     return _built(to.out)
 
 
@@ -125,10 +124,7 @@ class _Counts(msgspec.Struct):
 
 
 def _built(out: Path) -> Built:
-    try:
-        counts: _Counts = read_json(out / COUNTS, _Counts, "file of the set's counts")
-    except UserError as error:
-        raise UserError(f"{error}; build the set again, into another --out") from None
+    counts = read_summary(out, _Counts)
     return Built(out, counts.classes, counts.judged, counts.rejected)
 
 
@@ -153,10 +149,10 @@ class _Job:
     to: Destination
 
 
-def _build(job: _Job, workers: int, quiet: bool) -> None:
+def _build(job: _Job, workers: int | None, quiet: bool) -> None:
     data, groups, settings, to = job.data, job.groups, job.settings, job.to
     rows = np.flatnonzero((groups.labels >= 0) | _classless(data))
-    names = _names([data.samples.ids[row] for row in rows])
+    names = names_of([data.samples.ids[row] for row in rows])
     label = dict(zip(names, groups.labels[rows].tolist()))
     pool = to.part / POOL
     verdicts: list[Verdict] = []
@@ -184,7 +180,7 @@ def _build(job: _Job, workers: int, quiet: bool) -> None:
         "judged": len(rows),
         "rejected": dict(sorted(rejected.items())),
     }
-    to.write(COUNTS, encode_json(counts, indent=1))
+    to.write(SUMMARY, encode_json(counts, indent=1))
     shutil.rmtree(pool, ignore_errors=True)
     to.finish()
 
@@ -213,16 +209,9 @@ def _classless(data: Dataset) -> np.ndarray:
     return np.zeros(len(data), bool) if objects is None else (data.samples.labels < 0) & (objects == 0)
 
 
-def _names(ids: Sequence[str]) -> list[str]:
-    """A file name for each id; where two would be the same, a hash of the id tells them apart."""
-    names = [file_name(sample) for sample in ids]
-    often = Counter(name.lower() for name in names)
-    return [n if often[n.lower()] == 1 else f"{n}-{key_of(sample)[:8]}" for n, sample in zip(names, ids)]
-
-
 def _check_rejects(rejects: Mapping[str, str], data: Dataset, file: str | Path | None) -> None:
     """Refuse a list of which not one image is in the data: it belongs to another set."""
-    if rejects and not rejects.keys() & set(_names(data.samples.ids)):
+    if rejects and not rejects.keys() & set(names_of(data.samples.ids)):
         raise UserError(
             f"{file} rejects '{next(iter(rejects))}', …, and no image of {data.text}; ids are those of curation.csv"
         )

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
 
@@ -18,23 +18,25 @@ from snellen.build.counting import show_progress
 from snellen.build.crew import crew
 from snellen.build.destination import Destination, encode_json
 from snellen.build.iruo.placing import FULL_MASKS, IMAGES, MASKS, Placed, drop_overwritten, place_images
-from snellen.build.iruo.portion import FrameTask, Portion, crop_files, cut_out, verdict_file
+from snellen.build.iruo.portion import FrameTask, Portion, crop_files, cut_out
 from snellen.build.iruo.settings import Settings, chosen_classes
 from snellen.build.iruo.tables import Outcome, shares_of, write_tables
-from snellen.build.iruo.verdict import Verdict, read_verdicts
+from snellen.build.iruo.verdict import Verdict
 from snellen.build.iruo.warnings import check_clear, warnings_of
+from snellen.build.portion_file import POOL, portion_file, read_rows
+from snellen.build.summary import SUMMARY, Count, as_json, read_summary
 from snellen.data.ovis.adapter import UNREAD, frames_root
-from snellen.data.ovis.listing import Clips, read_clips
+from snellen.data.ovis.clips import Clips, outlines_checksum
+from snellen.data.ovis.level_table import with_levels
+from snellen.data.ovis.levels import UNKNOWN
+from snellen.data.ovis.listing import is_table, read_clips
 from snellen.data.root import Root
 from snellen.errors import UserError, concerning
-from snellen.files import expand_home, read_json
+from snellen.files import expand_home
 from snellen.hashing import file_sha256
 
 FACTS = "iruo.json"
-SUMMARY = "counts.json"
-POOL = ".pool"  # crops while the split is not known
 FRAMES = 8  # per portion
-Count = Annotated[int, msgspec.Meta(ge=0)]
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ class Built:
     @property
     def json(self) -> str:
         """The same as JSON."""
-        return encode_json({**asdict(self), "out": str(self.out)}, indent=1).decode().rstrip()
+        return as_json(self)
 
 
 def build(
@@ -62,19 +64,23 @@ def build(
     frames: str | Path | None,
     out: str | Path,
     *,
+    level_table: str | Path | None = None,
     workers: int | None = None,
     quiet: bool = True,
     **settings: Any,
 ) -> Built:
-    """Cut the instances that `annotations` (JSON of OVIS, YouTube-VIS or COCO) describe out of their frames, into `out`.
+    """Cut the instances that `annotations` (JSON of OVIS, YouTube-VIS or COCO, or a table) describe out of frames, into `out`.
 
-    `frames` is the folder of the frames; None looks beside the file. `settings` are those of `Settings`, such as
+    `frames` is the folder of the frames; None looks beside the file. `level_table` is a CSV file of levels that count instead of
+    those of the annotations. `settings` are those of `Settings`, such as
     split="class". Any number of `workers` (processes; default one per core) gives the same bytes. A stopped build resumes; a
     finished one is left as it is.
     """
     chosen = Settings(**settings)
     file = expand_home(annotations)
-    clips = read_clips(file)
+    clips = read_clips(file, frames)
+    if level_table is not None:
+        clips = with_levels(clips, expand_home(level_table))
     with concerning(annotations):
         names = chosen_classes(clips.classes, chosen)
     root = frames_root(file, clips.frames, frames, "--frames DIR")
@@ -86,11 +92,15 @@ def build(
         **{name: list(value) if isinstance(value, tuple) else value for name, value in asdict(chosen).items()},
         "class_names": list(names.values()),
     }
+    if level_table is not None:
+        facts["level_table_sha256"] = file_sha256(expand_home(level_table))
+    if is_table(file):
+        facts["outlines"] = outlines_checksum(clips)
     to = Destination(expand_home(out), facts, FACTS, "set built by snellen", ("schema", "annotations"))
     with to.writing() as missing:
         if missing:
             job = _Job(clips, names, chosen, root, to)
-            _build(job, (os.cpu_count() or 1) if workers is None else workers, quiet)
+            _build(job, workers, quiet)
     return _built(to.out)
 
 
@@ -107,11 +117,7 @@ class _Summary(msgspec.Struct):
 
 
 def _built(out: Path) -> Built:
-    try:
-        summary: _Summary = read_json(out / SUMMARY, _Summary, "file of the set's counts")
-    except UserError as error:
-        raise UserError(f"{error}; build the set again, into another --out") from None
-    return Built(out, **msgspec.structs.asdict(summary))
+    return Built(out, **msgspec.structs.asdict(read_summary(out, _Summary)))
 
 
 @dataclass(frozen=True)
@@ -129,7 +135,7 @@ class _Job:
         return self.to.part / POOL
 
 
-def _build(job: _Job, workers: int, quiet: bool) -> None:
+def _build(job: _Job, workers: int | None, quiet: bool) -> None:
     _check_stated(job)
     portion_of: dict[int, int] = {}
     verdicts: list[Verdict] = []
@@ -183,7 +189,7 @@ def _portions(job: _Job) -> Iterator[Portion]:
 
 def _earlier(pool: Path, portion: Portion) -> list[Verdict] | None:
     """The verdicts of an earlier run on a portion; None where it is to be done, also because a frame may have come since."""
-    verdicts = read_verdicts(verdict_file(pool, portion.number))
+    verdicts = read_rows(portion_file(pool, portion.number), Verdict)
     rows = [row for task in portion.frames for row in task.chosen]
     if verdicts is None or [one.row for one in verdicts] != rows:
         return None
@@ -211,6 +217,10 @@ def _check_stated(job: _Job) -> None:
     """Refuse classes without a clear image before a frame is read, where the annotations alone tell the levels."""
     used = [one for one in job.clips.appearances if one.category in job.classes and not one.reason]
     if not any(one.full for one in used):
+        if used and all(one.level == UNKNOWN for one in used):
+            raise UserError(
+                f"no image is left: {len(used):,} no level; state levels with --level-table FILE, a CSV file"
+            )
         counts = Counter((job.classes[one.category], one.level) for one in used)
         if counts:
             check_clear(counts, job.classes.values(), job.settings)

@@ -12,7 +12,7 @@ from snellen.build.iruo.portion import ENDINGS
 from snellen.build.iruo.settings import Settings
 from snellen.build.iruo.split import split_by_cut, split_by_video
 from snellen.build.iruo.verdict import Verdict
-from snellen.data.ovis.listing import Appearance, Clips, Frame
+from snellen.data.ovis.clips import Appearance, Clips, Frame
 from snellen.hashing import key_of
 
 IMAGES, MASKS, FULL_MASKS = "images", "seg-masks", "full-masks"

@@ -13,12 +13,13 @@ from PIL import Image
 from snellen.atomic import write_atomic
 from snellen.build.iruo.measuring import measure_hiding
 from snellen.build.iruo.settings import Settings
-from snellen.build.iruo.verdict import Type, Verdict, keep_verdicts
+from snellen.build.iruo.verdict import Type, Verdict
+from snellen.build.portion_file import keep_rows, portion_file
 from snellen.data.dataset import Photo, Unreadable
 from snellen.data.ovis.adapter import read_frame
+from snellen.data.ovis.clips import Appearance, Frame
 from snellen.data.ovis.crop import crop_box, cut
 from snellen.data.ovis.levels import UNKNOWN, level_of
-from snellen.data.ovis.listing import Appearance, Frame
 from snellen.data.segmentation import mask_of
 from snellen.errors import UserError
 
@@ -44,11 +45,6 @@ class Portion:
     frames: Sequence[FrameTask]
 
 
-def verdict_file(pool: Path, number: int) -> Path:
-    """Where the verdicts of a portion are kept."""
-    return pool / f"{number:06d}.json"
-
-
 def crop_files(pool: Path, number: int, row: int, settings: Settings) -> tuple[Path, Path, Path]:
     """Where an image, its mask and its full mask are until the split is known."""
     folder = pool / f"{number:06d}"
@@ -70,7 +66,7 @@ def cut_out(settings: Settings, pool: Path, portion: Portion) -> tuple[Portion, 
             if not verdict.reason:
                 _write(verdict, photo, masks, crop_files(pool, portion.number, row, settings), settings)
             verdicts.append(verdict)
-    keep_verdicts(verdict_file(pool, portion.number), verdicts)
+    keep_rows(portion_file(pool, portion.number), verdicts)
     return portion, verdicts
 
 

@@ -74,12 +74,18 @@ def class_folder(name: str) -> str:
     return re.sub(r"[^a-z0-9._+-]+", "_", name.lower()).strip("._") or "class"
 
 
-def chosen_classes(known: Sequence[str], settings: Settings) -> dict[str, str]:
-    """Class in the file → class in the set, of the classes that are taken, in the order of the file."""
+def class_folders(known: Sequence[str]) -> dict[str, str]:
+    """Class → its name in the set; no two may have the same."""
     folder = {name: class_folder(name) for name in known}
     repeated = next((name for name in known if sum(one == folder[name] for one in folder.values()) > 1), None)
     if repeated is not None:
         raise UserError(f"two classes would have the folder '{folder[repeated]}'; rename one of them")
+    return folder
+
+
+def chosen_classes(known: Sequence[str], settings: Settings) -> dict[str, str]:
+    """Class in the file → class in the set, of the classes that are taken, in the order of the file."""
+    folder = class_folders(known)
     for option, names in (("--classes", settings.classes), ("--without", settings.without)):
         for name in names:
             if class_folder(name) not in folder.values():

@@ -13,8 +13,8 @@ from snellen.build.iruo.placing import FULL_MASKS, IMAGES, MASKS, SPLITS, Placed
 from snellen.build.iruo.settings import Settings
 from snellen.build.iruo.verdict import Verdict
 from snellen.data.names import storable
+from snellen.data.ovis.clips import Clips
 from snellen.data.ovis.levels import LEVELS, UNKNOWN
-from snellen.data.ovis.listing import Clips
 from snellen.files.spreadsheet import plain_cell
 
 COUNTS, SHARES, REJECTED, DISAGREEMENTS = "counts.csv", "split.csv", "rejected.csv", "disagreements.csv"

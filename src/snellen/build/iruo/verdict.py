@@ -1,18 +1,11 @@
-"""What became of each appearance, kept in files until the set is complete, so that a stopped build continues."""
+"""What became of each appearance of an instance."""
 
 from __future__ import annotations
 
-import os
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Literal
 
-from snellen.atomic import write_atomic
-from snellen.build.destination import encode_json
 from snellen.data.ovis.levels import UNKNOWN
-from snellen.errors import UserError
-from snellen.files import decode_json, read_bytes
-from snellen.hashing import checksum
 
 Type = Literal["none", "same_class", "other_class", "unknown"]
 TYPES: tuple[Type, ...] = ("none", "same_class", "other_class", "unknown")
@@ -43,22 +36,3 @@ class Verdict:
     visible: bool = False
     full: bool = False
     source: str = ""
-
-
-def keep_verdicts(file: Path, verdicts: list[Verdict]) -> None:
-    """Write verdicts, with a checksum in the first line."""
-    content = encode_json([asdict(one) for one in verdicts])
-    write_atomic(file, checksum(content).encode() + b"\n" + content)
-
-
-def read_verdicts(file: Path) -> list[Verdict] | None:
-    """The verdicts of an earlier run; None where there are none, or their file is damaged: then they are made again."""
-    if not os.path.lexists(file):
-        return None
-    try:
-        first, _, content = read_bytes(file, "verdicts").partition(b"\n")
-        if checksum(content).encode() != first:
-            return None
-        return decode_json(content, list[Verdict], file)
-    except UserError:
-        return None

@@ -10,7 +10,7 @@ import numpy as np
 from snellen.build.destination import Destination, encode_json
 from snellen.build.phantom.chosen import portions, stem
 from snellen.build.phantom.instances import CLASSES, categories, instances
-from snellen.build.phantom.pixels import png
+from snellen.build.png_file import encode_image
 from snellen.data.phantom.scenes import SCENES
 from snellen.data.phantom.world import World
 
@@ -34,7 +34,7 @@ def write(world: World, images: np.ndarray, to: Destination) -> Iterator[int]:
         for row, number in enumerate(some.tolist()):
             name = f"{stem(samples.ids[number])}.png"
             if not to.has(f"{world.split}/{name}"):
-                to.write(f"{world.split}/{name}", png(truth.images[row]))
+                to.write(f"{world.split}/{name}", encode_image(truth.images[row]))
             pictures.append(
                 {
                     "id": number + 1,

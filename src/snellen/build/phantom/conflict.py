@@ -11,7 +11,7 @@ from snellen.build.destination import Destination
 from snellen.build.phantom.chosen import fewest, portions
 from snellen.build.phantom.folder import LISTING, table
 from snellen.build.phantom.instances import CLASSES
-from snellen.build.phantom.pixels import png
+from snellen.build.png_file import encode_image
 from snellen.data.phantom.marks import write as marked
 from snellen.data.phantom.scenes import SCENES
 from snellen.data.phantom.textures import TEXTURES
@@ -58,7 +58,7 @@ def write(world: World, images: np.ndarray, to: Destination) -> Iterator[int]:
         for row, pair in enumerate(some.tolist()):
             name = file_name(pair)
             if not to.has(name):
-                to.write(name, png(truths.images[row]))
+                to.write(name, encode_image(truths.images[row]))
             shape, texture = int(truths.true_class[row]), int(truths.texture[row])
             classes = {"label": CLASSES[shape], "shape": CLASSES[shape], "texture": CLASSES[texture]}
             facts = {"pattern": tuple(TEXTURES)[texture], "sample": ids[numbers[row]]}

@@ -12,7 +12,7 @@ import numpy as np
 from snellen.build.destination import Destination
 from snellen.build.phantom.chosen import portions, stem
 from snellen.build.phantom.instances import CLASSES
-from snellen.build.phantom.pixels import png
+from snellen.build.png_file import encode_image
 from snellen.data.phantom.world import World
 
 LISTING = "listing.csv"
@@ -33,7 +33,7 @@ def write(world: World, images: np.ndarray, to: Destination) -> Iterator[int]:
             label = CLASSES[samples.labels[number]]
             name = f"{label}/{stem(samples.ids[number])}.png"
             if not to.has(name):
-                to.write(name, png(image))
+                to.write(name, encode_image(image))
             facts = {column: values[number] for column, values in samples.columns.items()}
             corners = dict(zip(("x0", "y0", "x1", "y1"), box))
             rows.append({"path": name, "id": samples.ids[number], "label": label, **corners, **facts})

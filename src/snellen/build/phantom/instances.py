@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from snellen.build.phantom.rle import rle
 from snellen.data.phantom.listing import levels
 from snellen.data.phantom.paint import tight_boxes
 from snellen.data.phantom.shapes import SHAPES, class_tree
 from snellen.data.phantom.textures import TEXTURES
 from snellen.data.phantom.truth import Thing, Truth
+from snellen.data.run_lengths import rle
 
 CLASSES = tuple(SHAPES)
 

@@ -10,10 +10,10 @@ import numpy as np
 from snellen.build.destination import Destination, encode_json
 from snellen.build.phantom.chosen import portions
 from snellen.build.phantom.instances import Instance, categories, corner_and_sides, instances
-from snellen.build.phantom.pixels import png
-from snellen.build.phantom.rle import rle
+from snellen.build.png_file import encode_image
 from snellen.data.phantom.truth import Truth
 from snellen.data.phantom.world import World
+from snellen.data.run_lengths import rle
 
 OCCLUSION = {"none": "no_occlusion", "slight": "slight_occlusion", "severe": "severe_occlusion"}
 TRUTH = {
@@ -37,7 +37,7 @@ def write(world: World, images: np.ndarray, to: Destination) -> Iterator[int]:
             files = [f"{clip:06d}/img_{truth.frame[row] + 1:07d}.png" for row in rows]
             for row, file in zip(rows, files):
                 if not to.has(f"{world.split}/{file}"):
-                    to.write(f"{world.split}/{file}", png(truth.images[row]))
+                    to.write(f"{world.split}/{file}", encode_image(truth.images[row]))
             size = {"width": world.size, "height": world.size, "length": len(rows)}
             videos.append({"id": clip + 1, **size, "file_names": files})
             for track in tracks(truth, rows):

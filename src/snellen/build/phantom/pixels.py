@@ -1,23 +1,18 @@
-"""Pixels as PNG files: images without loss, label maps with a palette."""
+"""Label maps as PNG files with a palette."""
 
 from __future__ import annotations
-
-import io
 
 import numpy as np
 from PIL import Image
 
-
-def png(image: np.ndarray) -> bytes:
-    """An image uint8 [H, W, 3] as PNG."""
-    return _encode(Image.fromarray(image))
+from snellen.build.png_file import encode_picture
 
 
 def palette_png(labels: np.ndarray) -> bytes:
     """A label map uint8 [H, W] as a PNG whose values are the labels and whose palette is Pascal VOC's."""
     image = Image.fromarray(labels.astype(np.uint8), mode="P")
     image.putpalette(voc_palette().tobytes())
-    return _encode(image)
+    return encode_picture(image)
 
 
 def voc_palette() -> np.ndarray:
@@ -31,9 +26,3 @@ def voc_palette() -> np.ndarray:
     for bit in range(8):
         colours[:, bit % 3] |= ((labels >> bit & 1) << (7 - bit // 3)).astype(np.uint8)
     return colours
-
-
-def _encode(image: Image.Image) -> bytes:
-    buffer = io.BytesIO()
-    image.save(buffer, "PNG", compress_level=6)
-    return buffer.getvalue()

@@ -10,7 +10,8 @@ import numpy as np
 from snellen.build.destination import Destination
 from snellen.build.phantom.chosen import portions, stem
 from snellen.build.phantom.instances import CLASSES, Instance, instances
-from snellen.build.phantom.pixels import palette_png, png
+from snellen.build.phantom.pixels import palette_png
+from snellen.build.png_file import encode_image
 from snellen.data.phantom.textures import TEXTURES
 from snellen.data.phantom.world import World
 
@@ -39,7 +40,7 @@ def write(world: World, images: np.ndarray, to: Destination) -> Iterator[int]:
             stems.append(name)
             present.append({each.category for each in things})
             if not to.has(f"Annotations/{name}.xml"):
-                to.write(f"JPEGImages/{name}.png", png(truth.images[row]))
+                to.write(f"JPEGImages/{name}.png", encode_image(truth.images[row]))
                 categories, objects = label_maps(things, world.size)
                 to.write(f"SegmentationClass/{name}.png", palette_png(categories))
                 to.write(f"SegmentationObject/{name}.png", palette_png(objects))

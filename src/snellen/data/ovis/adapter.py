@@ -2,7 +2,8 @@
 
 A sample is the crop around the instance (Kassaw et al. 2024), or the whole frame with `?view=frame`. It has its box and, where
 every instance has one, its mask of visible pixels. Columns: `video` (also `group`), `frame`, `instance` and `level` as stated: 0
-not occluded, 1 up to half, 2 more, −1 unknown. Annotations of crowds are left out. COCO files are read too.
+not occluded, 1 up to half, 2 more, −1 unknown. Annotations of crowds are left out. COCO files are read too, and tables of frames
+with masks in files (`path`, `mask`, `label`, `level`).
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ from snellen.data.boxed_images import switch
 from snellen.data.dataset import Dataset, Photo, Samples, Unreadable, filter_rows
 from snellen.data.decode import decode_file
 from snellen.data.names import different, storable
+from snellen.data.ovis.clips import CROWD, Appearance, Clips, Frame, outlines_checksum
 from snellen.data.ovis.crop import crop_box, cut
-from snellen.data.ovis.listing import CROWD, Appearance, Clips, Frame, read_clips
+from snellen.data.ovis.listing import is_table, read_clips
 from snellen.data.root import Root, stamp
 from snellen.data.segmentation import mask_of
 from snellen.errors import UserError
@@ -35,7 +37,7 @@ def ovis(path: str, options: Mapping[str, str]) -> Dataset:
     file, text, conditions = expand_home(path), f"ovis:{path}", dict(options)
     view = switch(conditions, "view", ("crop", "frame"), text)
     folder = conditions.pop("frames", None)
-    clips = read_clips(file)
+    clips = read_clips(file, folder)
     if clips.strays:
         one = clips.strays[0]
         raise UserError(f"{path}: annotation {one.instance}: {one.reason}: {one.detail}; remove it from the file")
@@ -47,7 +49,9 @@ def ovis(path: str, options: Mapping[str, str]) -> Dataset:
     masked = all(one.visible or one.reason for one in shown)
     reader = _Reader(clips.frames, paths, shown, view == "crop", masked)
     samples = _samples(clips, shown, path)
-    identity = ["ovis", file_sha256(file), view, [stamp(one) for one in paths]]
+    identity: list[object] = ["ovis", file_sha256(file), view, [stamp(one) for one in paths]]
+    if is_table(file):
+        identity.append(outlines_checksum(clips))  # its masks are in other files
     facts = frozenset({"boxes", "masks"} if masked else {"boxes"})
     return filter_rows(Dataset(text, clips.classes, samples, key_of(identity), reader.read, facts=facts), conditions)
 

@@ -3,75 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 
 from snellen.data.coco import category_names
-from snellen.data.ovis.levels import UNKNOWN, stated_level
+from snellen.data.ovis.clips import CROWD, NOTHING, Appearance, Clips, Frame, Stray
+from snellen.data.ovis.frame_table import read_frame_table
+from snellen.data.ovis.levels import stated_level
 from snellen.data.ovis.schema import Annotation, Box, Level, Listing
 from snellen.data.segmentation import is_outline
 from snellen.errors import UserError
-from snellen.files import GIB, read_json
+from snellen.files import GIB, expand_home, read_json
 
-NOTHING = b""
-CROWD = "crowd"
-
-
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """A frame: its file, its video (`video` for people, `order` the number that file names carry), its place in that video from
-    0, and (width, height) in pixels where stated."""
-
-    file: str
-    video: str
-    order: int
-    number: int
-    size: tuple[int, int] | None
+TABLES = (".csv", ".parquet")
 
 
-@dataclass(frozen=True, slots=True)
-class Appearance:
-    """An instance in a frame: the frame's position in the listing, the annotation's id, class, box [x, y, width, height],
-    stated level (UNKNOWN for none) and outlines of the visible and of all pixels as JSON (empty where not known).
-
-    `reason` says, with `detail`, why it cannot be used.
-    """
-
-    frame: int
-    instance: int
-    category: str
-    box: Box = (0, 0, 0, 0)
-    level: int = UNKNOWN
-    visible: bytes = NOTHING
-    full: bytes = NOTHING
-    reason: str = ""
-    detail: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Stray:
-    """An annotation that belongs to nothing: its id, its class where that is known, and what is wrong."""
-
-    instance: int
-    category: str
-    reason: str
-    detail: str
-
-
-@dataclass(frozen=True)
-class Clips:
-    """A file of annotations: frames, video by video; appearances, frame by frame; class names in the order of their ids."""
-
-    classes: tuple[str, ...]
-    frames: Sequence[Frame]
-    appearances: Sequence[Appearance]
-    strays: Sequence[Stray]
-
-
-def read_clips(file: Path) -> Clips:
-    """The annotations in a file of OVIS, YouTube-VIS or COCO."""
+def read_clips(file: Path, folder: Path | str | None = None) -> Clips:
+    """The annotations in a file of OVIS, YouTube-VIS or COCO, or in a table of frames, whose masks are below `folder`."""
+    if is_table(file):
+        return read_frame_table(file, None if folder is None else expand_home(folder))
     listing: Listing = read_json(file, Listing, "file of annotations", 8 * GIB)
     names = category_names(listing.categories, str(file))
     annotations = _numbered(listing.annotations, file)
@@ -98,6 +50,11 @@ def read_clips(file: Path) -> Clips:
         appearances += _track(one, bare) if listing.videos is not None else _single(one, bare)
     appearances.sort(key=lambda one: one.frame)  # stable: in a frame they stay in the order of the file
     return Clips(tuple(dict.fromkeys(names.values())), frames, appearances, strays)
+
+
+def is_table(file: Path) -> bool:
+    """Whether annotations are a table of frames, not JSON."""
+    return file.suffix.lower() in TABLES
 
 
 def _numbered(annotations: Sequence[Annotation], file: Path) -> list[tuple[int, Annotation]]:
