@@ -195,7 +195,7 @@ def attention_sentence(results: Results, model: str) -> list[tuple[str, str]]:
 ATTENTION = Section(
     blocks=attention_blocks,
     verdict=attention_sentence,
-    elsewhere=frozenset(f"attention_{region}" for region in REGIONS),
+    elsewhere=frozenset({"attention_background", "attention_object"}),
     meanings={
         "Attention mass": "The share of the attention of the object’s patches that goes to a region of the image, class tokens "
         "left out. Even attention has the region’s share of the image.",
