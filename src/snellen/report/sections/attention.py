@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from snellen.errors import UserError
 from snellen.report.blocks import (
     Block,
     Cell,
@@ -27,6 +26,7 @@ from snellen.report.pictures import packed_address
 from snellen.report.results import Finding, Results
 from snellen.report.sections.attention_chart import mass_chart
 from snellen.report.sections.section import Section
+from snellen.report.survey_rows import survey_rows
 from snellen.report.words import UNKNOWN, interval, is_known, percent
 
 AUDIT = "attention"
@@ -159,15 +159,8 @@ def _pictures(findings: Sequence[Finding], results: Results) -> list[Block]:
 
 def _stored(one: Finding, results: Results) -> dict[str, dict[str, list[bytes]]]:
     """By sample and layer the pictures of a model's first run under a condition; none where they are not stored."""
-    store, run = results.folder.store, results.models[one["model"]][0]
-    wanted = {"model": one["model"], "run": run, "distortion": one["facts"]["request"]}
-    keys = [row["cell"] for row in store.cells() if row.items() >= wanted.items()]
-    try:
-        table = store.survey(keys[-1]) if keys else None
-    except UserError:
-        return {}
     pictures: dict[str, dict[str, list[bytes]]] = {}
-    for row in () if table is None else table.rows:
+    for row in survey_rows(one, results):
         if row.get("pictures") is not None:
             pictures.setdefault(row["sample"], {})[row["layer"]] = list(row["pictures"])
     return pictures
