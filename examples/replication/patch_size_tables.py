@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from snellen.distort import Lattice, parse
 from snellen.exam.run import Run
 from snellen.measure import Estimate, accuracy, paired_difference
-from snellen.report.charts import CONFIG, svg
+from snellen.report.charts import svg
 
 COLUMNS = ("model", "patch", "share", "px", "value", "low", "high", "n", "interference")
 Row = Mapping[str, Any]
@@ -218,4 +218,4 @@ def chart_of(rows: Sequence[Row]) -> dict[str, Any]:
                 ],
             }
         )  # fmt: skip
-    return {"hconcat": panels, "config": CONFIG}
+    return {"hconcat": panels, "background": "white"}
