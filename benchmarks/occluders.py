@@ -2,9 +2,9 @@
 
 One process, one thread, CPU time (other programs do not count), the two sides interleaved; a line gives the median over the
 rounds of (distortion ÷ forward pass). Views are made new in every round, as an audit makes them; each round has ids of its
-own, so that redraws are averaged. Goal: ≤ 5% at 224 px. Measured on one core with torch 2.15 beside other programs (load 6
-on two cores): boxes 0.7 to 0.8%, cut-out objects 1.8%, gates 0.3 to 0.6% and oblique 1.0%, lattices 0.1%. A narrow level needs
-more draws: of 70 to 90% cross-hatch gates take 1.7%, oblique ones 4.7%.
+own, so that redraws are averaged. Goal: ≤ 5% at 224 px. Measured on one core with torch 2.15 beside other programs (load 10
+on two cores): boxes 0.7 to 0.9%, cut-out objects 1.8%, gates 0.5 to 0.7% and oblique 1.2%, lattices 0.1%. A narrow level needs
+more draws: of 70 to 90% cross-hatch gates take 1.7%, oblique ones 4.4%.
 
     python benchmarks/occluders.py
     python benchmarks/occluders.py --rounds 40 --size 224 --batch 16
@@ -13,6 +13,7 @@ more draws: of 70 to 90% cross-hatch gates take 1.7%, oblique ones 4.7%.
 from __future__ import annotations
 
 import argparse
+import os
 import statistics
 import time
 from collections.abc import Callable
@@ -75,6 +76,7 @@ def main() -> None:
                 if turn:  # the first round warms up
                     ratios[text].append(spent / forward)
                     times[text].append(spent / len(images))
+    print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
     for text in TEXTS:
         share, each = statistics.median(ratios[text]), statistics.median(times[text])
         print(f"{text}: {share:.2%} of a forward pass ({each * 1e6:,.0f} µs an image)", flush=True)

@@ -12,6 +12,7 @@ import csv
 import shutil
 import sys
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -44,10 +45,10 @@ def imagenet_photographs(path: Path) -> None:
         writer.writerows([row["file"], row["wnid"], row["name"]] for row in csv.DictReader(source))
 
 
-def whole_splits(folder: Path) -> None:
+def whole_splits(folder: Path, names: Sequence[str] = tuple(WHOLE)) -> None:
     """Whole splits, named as `examples/download.py` names the public ones; of CIFAR-100 the 2,500 test images of the pack."""
-    for name, splits in WHOLE.items():
-        for split in splits:
+    for name in names:
+        for split in WHOLE[name]:
             images, labels = _pack("realdata").load_full(name, split)
             classes = CLASSES.get(name, tuple(map(str, range(100))))
             print(f"arrays:{write_split(folder / f'{name}-{split}.npz', split, images, labels, classes)}")
@@ -71,10 +72,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--whole", type=Path, metavar="FOLDER", help="write the whole splits here instead")
     parser.add_argument("--boxed", type=Path, metavar="FOLDER", help="write Tiny-ImageNet with boxes here instead")
+    parser.add_argument("--names", nargs="+", choices=list(WHOLE), default=list(WHOLE), help="which of --whole")
     chosen = parser.parse_args()
     if chosen.whole or chosen.boxed:
         if chosen.whole:
-            whole_splits(chosen.whole)
+            whole_splits(chosen.whole, chosen.names)
         if chosen.boxed:
             print("\n".join(boxed_tiny(chosen.boxed)))
         return

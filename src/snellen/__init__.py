@@ -19,6 +19,7 @@ _HOMES = {
 }
 _ROOMS = (
     *(
+        "attention",
         "audits",
         "build",
         "calibrate",

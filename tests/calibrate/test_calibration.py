@@ -76,7 +76,8 @@ def test_every_ladder_can_be_planned(name):
             snellen.load_model(rung.model)
     from snellen.audits import Baseline, parse_audits
 
-    assert any(ladder.finding in audit.names for audit in (Baseline(), *parse_audits(ladder.audits)))
+    for rung in ladder.rungs(24):
+        assert any(ladder.finding in audit.names for audit in (Baseline(), *parse_audits(rung.audits)))
     assert list(ladder.values) == sorted(ladder.values)
     assert [rung.x for rung in ladder.rungs(24, quick=True)] == [
         ladder.values[0], ladder.values[len(ladder.values) // 2], ladder.values[-1]

@@ -165,10 +165,25 @@ def test_samples_that_cannot_be_read_say_why(ovis: Path, tmp_path: Path) -> None
     first["segmentations"][0]["size"] = [7, 7]
     first["segmentations"][1] = None
     content["videos"][0]["file_names"][2] = "000000/img_9999999.png"
+    second = content["annotations"][1]
+    second["segmentations"][0] = {"size": [40, 40], "counts": [1600]}
+    second["bboxes"][1] = None
     (tmp_path / "bad.json").write_text(json.dumps(content))
-    data = snellen.load_data(f"ovis:{tmp_path}/bad.json?frames={ovis}/test&instance=1")
-    reasons = [getattr(one, "reason", "") for one in data.read(range(4))]
+    text = f"ovis:{tmp_path}/bad.json?frames={ovis}/test&instance="
+    wrong, empty = (snellen.load_data(text + str(one["id"])).read(range(4)) for one in (first, second))
+    reasons = [getattr(one, "reason", "") for one in wrong]
     assert "is of (7, 7), the image of (40, 40)" in reasons[0]
     assert reasons[1].startswith("no mask")
     assert reasons[2] == "there is no such file"
     assert reasons[3] == ""
+    assert empty[0].reason == "empty mask: its mask has no pixels"
+    assert empty[1].reason.startswith("no box: its box is null")
+
+
+def test_a_truncated_file_is_refused_in_a_line(ovis: Path, tmp_path: Path) -> None:
+    whole = (ovis / "annotations_test.json").read_bytes()
+    for length in (0, 1, len(whole) // 2, len(whole) - 2):
+        (tmp_path / "cut.json").write_bytes(whole[:length])
+        with pytest.raises(UserError, match="cut.json cannot be read as JSON") as error:
+            snellen.load_data(f"ovis:{tmp_path}/cut.json?frames={ovis}/test")
+        assert "\n" not in str(error.value)

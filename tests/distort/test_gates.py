@@ -179,6 +179,24 @@ def test_levels_can_be_asked_for_directly() -> None:
         assert ((of_object >= low - 1e-9) & (of_object <= low + 0.2 + 1e-9))[counts].all()
 
 
+@pytest.mark.parametrize("background", ["thin", "bare", "same"])
+def test_the_look_at_the_object_alone_tells_whether_its_share_is_allowed(background: str) -> None:
+    """Oblique gates are refused by it before the rest is drawn: it must say what the whole cover says."""
+    masks = discs(200)
+    gates = Gates("oblique", background=background, least=0.4, most=0.7)  # type: ignore[arg-type]
+    known = view(200, 5, masks)
+    places = gates.place(known, 96, 96, 3)
+    of_object, _ = shares(gates.hide(places, 96, 96, known).numpy(), masks)
+    window = slice(18, 70), slice(28, 80)
+    assert not masks.sum() - masks[:, window[0], window[1]].sum()
+    pixels = masks.flatten(1).sum(1).numpy()
+    np.testing.assert_array_equal(
+        gates.hopeful(places, known, pixels, window), (of_object >= 0.4 - 1e-9) & (of_object <= 0.7 + 1e-9)
+    )
+    assert gates.hopeful(places, known, pixels, (slice(0, 96), slice(0, 96))).any()
+    assert Gates("vertical", least=0.4).hopeful(places, known, pixels, window).all()
+
+
 def test_an_image_without_object_is_left_out_but_not_where_no_mask_matters() -> None:
     masks = discs(3)
     masks[1] = False

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import importlib
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -16,6 +18,12 @@ from snellen.train.shift.tuple_set import read_tuples
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "examples" / "replication"
 LITTLE = ["--arch", "smallnet", "--runs", "1", "--device", "cpu", "--audits", "occlusion(areas=[0.3], fills=[black])"]
+
+
+def script(name: str, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """One of the scripts, imported."""
+    monkeypatch.syspath_prepend(str(SCRIPTS))
+    return importlib.import_module(name)
 
 
 @pytest.mark.slow
@@ -98,6 +106,74 @@ def test_the_script_of_worst_edits_trains_searches_and_asks_about_domains(tmp_pa
     assert {file.name for file in brought.iterdir()} == {"table.md", "erm.json", "esda.json"}
     (tuples,) = tmp_path.glob("models/esda-0/*.transformations.json")
     assert len(read_tuples(tuples)) == 2
+
+
+def test_the_script_of_patch_sizes_trains_audits_and_draws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    small_images(tmp_path / "datasets", "cifar10")
+    where = ["--root", str(tmp_path / "datasets"), "--out", str(tmp_path)]
+    short = [
+        "--arch",
+        "vit_small_p4",
+        "vit_small_p8",
+        "--limit",
+        "16",
+        "--images",
+        "8",
+        "--epochs",
+        "1",
+        "--device",
+        "cpu",
+    ]
+    lattices = ["--shares", "0.5", "--sizes", "4", "8"]
+    patch_size = script("patch_size", monkeypatch)
+    monkeypatch.setattr(sys, "argv", ["patch_size.py", *where, *short, *lattices])
+    patch_size.main()
+    brought = tmp_path / "brought"
+    names = {"tables.md", "findings.csv", "figure15.json", "figure15.svg"}
+    assert {file.name for file in brought.iterdir()} == names
+    rows = list(csv.DictReader((brought / "findings.csv").open()))
+    assert [(row["model"], row["patch"], row["px"]) for row in rows] == [
+        (f"vit_small_p{patch}", str(patch), str(px)) for patch in (4, 8) for px in (0, 4, 8)
+    ]
+    text = (brought / "tables.md").read_text()
+    assert "| 50% | vit_small_p4 | vit_small_p8 | 4 | 8 |" in text
+    assert text.count("*[") == 0
+    (line,) = (
+        line for line in text.splitlines() if line.startswith("| vit_small_p8 |") and "px" not in line and "*" in line
+    )
+    assert line.count("*") == 2  # 4 px is smaller than the patch, 8 px is not
+    (brought / "figure15.svg").unlink()
+    monkeypatch.setattr(sys, "argv", ["patch_size.py", "--draw", str(brought)])
+    patch_size.main()
+    assert (brought / "figure15.svg").read_text().count("of the image") >= 1
+
+
+def test_the_effect_of_a_patch_is_the_loss_that_its_size_alone_explains(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Planted: any network loses 10 points under squares of 2 and 4 px; beyond that one of patches of 8 px loses 30."""
+    tables = script("patch_size_tables", monkeypatch)
+
+    def right(share: float) -> np.ndarray:
+        return (np.arange(100) < round(100 * share)).astype(float)[None]
+
+    fine = {px: right(0.8 if px in (2, 4) else 0.9) for px in (1, 2, 4, 8, 16)}
+    coarse = {px: right(0.3 if px in (2, 4) else 0.7) for px in (1, 2, 4, 8, 16)}
+    scores = {("vit_p2", 0.5, px): one for px, one in fine.items()} | {
+        ("vit_p8", 0.5, px): one for px, one in coarse.items()
+    }
+    effect, between, above = tables.patch_effect(scores, 0.5, ("vit_p8", "vit_p2"))
+    assert (between, above) == ([2, 4], [8, 16])
+    assert effect.value == pytest.approx((0.8 - 0.3) - (0.9 - 0.7))
+    assert effect.low < 0.3 < effect.high
+    same = {("vit_p2", 0.5, px): one for px, one in fine.items()} | {
+        ("vit_p8", 0.5, px): one for px, one in fine.items()
+    }
+    assert tables.patch_effect(same, 0.5, ("vit_p2", "vit_p8"))[0].value == 0
+    assert (
+        tables.patch_effect({("vit_p4", 0.5, 2): right(1), ("vit_p8", 0.5, 2): right(1)}, 0.5, ("vit_p4", "vit_p8"))[
+            0
+        ].n
+        == 0
+    )
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ from typing import Any
 
 from snellen import notation
 from snellen.audits.adversarial_backgrounds import AdversarialBackgrounds
+from snellen.audits.attention import Attention
 from snellen.audits.audit import Audit
 from snellen.audits.augmentation import Augmentation
 from snellen.audits.background import Background
@@ -41,6 +42,7 @@ AUDITS: dict[str, type[Audit]] = {
     "faithfulness": Faithfulness,
     "shift": Shift,
     "concepts": Concepts,
+    "attention": Attention,
     "calibration": Calibration,
 }
 
@@ -91,6 +93,7 @@ def _argument(node: Any) -> Any:
 __all__ = [
     "AUDITS",
     "AdversarialBackgrounds",
+    "Attention",
     "Audit",
     "Augmentation",
     "Background",

@@ -83,9 +83,9 @@ def _step(name: str, ladder: Ladder, rung: Rung, out: Path) -> Step:
 
     model = f"{name}={_networks(_training_data(ladder, rung), out) if rung.train else rung.model}"
     fingerprints = [*(subject.card.fingerprint for subject in subjects_of(model)), load_data(rung.data).fingerprint]
-    folder = out / "runs" / f"{name}-{rung.x:g}-{key_of([*fingerprints, rung.audit_train, ladder.audits])[:8]}"
-    run = audit(model, rung.data, ladder.audits, folder, quiet=True, report=False, train=rung.audit_train or None)
-    finding = ladder.pick(run.results()["findings"])
+    folder = out / "runs" / f"{name}-{rung.x:g}-{key_of([*fingerprints, rung.audit_train, rung.audits])[:8]}"
+    run = audit(model, rung.data, rung.audits, folder, quiet=True, report=False, train=rung.audit_train or None)
+    finding = ladder.pick(run.results()["findings"], rung.x)
     own = tuple(nan if finding[key] is None else finding[key] for key in ("value", "low", "high"))
     value, low, high = own if ladder.reads is None else ladder.reads(finding)
     truth = nan if ladder.truth is None else float(ladder.truth(rung.x))

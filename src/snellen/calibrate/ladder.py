@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from math import nan
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -15,27 +16,28 @@ CHANCE = 1 / 12  # what a guess is right, over the classes of the phantom world
 
 @dataclass(frozen=True)
 class Rung:
-    """One step: the planted value, the model and the data, for networks the world to train on first, and the training
-    images that an audit of the train-test gap is shown."""
+    """One step: the planted value, the model and the data, for networks the world to train on first, the training images
+    that an audit of the train-test gap is shown, and the audits."""
 
     x: float
     model: str
     data: str
     train: str
     audit_train: str = ""
+    audits: str = ""
 
 
 @dataclass(frozen=True)
 class Ladder:
     """What is planted, in which model and data, and which finding should show it.
 
-    `model`, `data` and `train` are texts in which {x} stands for the planted value, {images} for how many images are
+    `model`, `data`, `train` and `audits` are texts in which {x} stands for the planted value, {images} for how many images are
     shown and {size} for their side; without `model` small networks are trained on `train`; `audit_train` are training images
     for audits that compare both. `finding` is the name of the finding that is read, from the audits in `audits`; `where` picks
-    one of several of that name by its facts, or by its `distortion`. `moves` says which way it should go, or that it should
-    stay (`flat`), `truth` its exact expected value where that is known. `reads` takes value, low and high from the finding
-    where they are not its own, and `value_name` names them then. `make_training_data` makes of `train` and
-    the planted value what the networks are shown instead of `train` itself.
+    one of several of that name by its facts, or by its `distortion`, also with {x}. `moves` says which way it should go, or that
+    it should stay (`flat`), `truth` its exact expected value where that is known. `reads` takes value, low and high from the
+    finding where they are not its own, and `value_name` names them then. `make_training_data` makes of `train` and the planted
+    value what the networks are shown instead of `train` itself.
     """
 
     title: str
@@ -73,18 +75,24 @@ class Ladder:
         def fill(text: str, x: float) -> str:
             return text.format(x=f"{x:g}", images=images, size=SIZE)
 
-        texts = (self.model, self.data, self.train, self.audit_train)
+        texts = (self.model, self.data, self.train, self.audit_train, self.audits)
         return [Rung(x, *(fill(text, x) for text in texts)) for x in values]
 
-    def pick(self, findings: list[dict[str, Any]]) -> dict[str, Any]:
-        """The one finding that is read."""
+    def pick(self, findings: list[dict[str, Any]], x: float = nan) -> dict[str, Any]:
+        """The one finding that is read on the rung of a planted value."""
         matches = [
-            one for one in findings if one["name"] == self.finding and one["on"] in ("test", "") and self._fits(one)
+            one for one in findings if one["name"] == self.finding and one["on"] in ("test", "") and self._fits(one, x)
         ]
         if len(matches) != 1:
             raise ValueError(f"expected one finding '{self.finding}' with {dict(self.where)}, got {len(matches)}")
         return matches[0]
 
-    def _fits(self, finding: dict[str, Any]) -> bool:
+    def _fits(self, finding: dict[str, Any], x: float) -> bool:
         facts = {**finding["facts"], "distortion": next(iter(finding["distortions"]), "")}
-        return all(facts.get(name) == value for name, value in self.where.items())
+        wanted = {name: _filled(value, x) for name, value in self.where.items()}
+        return all(facts.get(name) == value for name, value in wanted.items())
+
+
+def _filled(value: Any, x: float) -> Any:
+    """A text with the planted value in the place of {x}; other values as they are."""
+    return value.replace("{x}", f"{x:g}") if isinstance(value, str) else value

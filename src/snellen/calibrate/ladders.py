@@ -9,6 +9,7 @@ from typing import Any
 from snellen.calibrate.alignment_ladders import ALIGNMENT_LADDERS
 from snellen.calibrate.faithfulness_ladders import FAITHFULNESS_LADDERS
 from snellen.calibrate.ladder import CHANCE, Ladder
+from snellen.calibrate.lattice_ladders import LATTICE_LADDERS
 from snellen.calibrate.paint_ladders import PAINT_LADDERS
 from snellen.calibrate.trained_ladders import TRAINED_LADDERS
 from snellen.data.phantom import EDGE_CLASS
@@ -129,6 +130,7 @@ LADDERS: dict[str, Ladder] = {
         where={"distortion": "shuffle(grid=8)"},
         truth=lambda x: 1 - (1 - CHANCE) * x,
     ),
+    **LATTICE_LADDERS,
     "fill": Ladder(
         title="Fill gap and shape",
         planted="share of answers from shape",

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from snellen.explain.attention import attention
+from snellen.explain.attention import attention, attention_grids
 from snellen.explain.gradcam import gradcam
 from snellen.explain.iba import iba
 from snellen.explain.overlay import overlay
 from snellen.explain.picture import Explanation, explain_images
 
 __all__ = [
-    "Beside", "Explanation", "attention", "dissect", "explain_beside", "explain_images", "gradcam", "iba", "overlay",
+    "Beside", "Explanation", "attention", "attention_grids", "dissect", "explain_beside", "explain_images", "gradcam", "iba",
+    "overlay",
 ]  # fmt: skip
 
 

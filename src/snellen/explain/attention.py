@@ -29,24 +29,49 @@ def attention(
     several are averaged (the paper shows the third, seventh and eleventh). Works for ViT, DeiT and Swin of timm and for
     networks built of torch's own attention.
     """
+    grids = attention_grids(model, images, masks, layers)
+    enlarged = [enlarge(one, images.shape[2:]) for one in grids.values()]
+    return unit_maps(torch.stack(enlarged).mean(0))
+
+
+def attention_grids(
+    model: Model | nn.Module, images: Tensor, masks: Tensor | None = None, layers: AttentionLayers = None
+) -> dict[str, Tensor]:
+    """By layer, the attention float32 [B, h, w] that each patch receives from those that ask, summed over heads.
+
+    Arguments are those of `attention`. Tokens that have no place in the image, such as the class token, neither ask nor count.
+    """
     opened = open_network(model, images)
     pixels = opened.normalise(images)
     if masks is not None and masks.shape != (len(images), *images.shape[2:]):
         raise ValueError(f"expected masks {[len(images), *images.shape[2:]]}, got {list(masks.shape)}")
-    maps: list[Tensor] = []
+    grids: dict[str, Tensor] = {}
 
     def note(layer: AttentionLayer, weights: Tensor) -> None:
         asking = _asking(layer, len(pixels), None if masks is None else masks.to(pixels.device), pixels)
-        maps.append(enlarge(finite(_received(layer, weights.float(), asking)), pixels.shape[2:]))
+        received = finite(_received(layer, weights.float(), asking))
+        earlier = grids.get(layer.name)  # of a layer that is called more than once
+        grids[layer.name] = received if earlier is None else earlier + received
 
     with torch.no_grad(), opened.autocast(), eval_mode(opened.network):
         every = find_attention(opened.network, opened.layers(pixels))
         wanted = _pick(every, layers, opened.name)
         with hook_attention(opened.network, wanted, note):
             opened.network(pixels)
-    if not maps:
+    if not grids:
         raise UserError(f"{opened.name} did not call its attention at {', '.join(wanted)}; choose another layer")
-    return unit_maps(torch.stack(maps).mean(0))
+    return {name: grids[name] for name in wanted if name in grids}
+
+
+def attention_names(model: Model | nn.Module, images: Tensor, layers: AttentionLayers = None) -> list[str]:
+    """The names of the layers that are meant; none given: of twelve the third, the seventh and the eleventh, of others those as
+    deep (Kassaw et al. 2024, figure 7)."""
+    opened = open_network(model, images)
+    pixels = opened.normalise(images)
+    with torch.no_grad(), eval_mode(opened.network):
+        every = find_attention(opened.network, opened.layers(pixels))
+    wanted = [-(-len(every) * place // 12) - 1 for place in (3, 7, 11)] if layers is None else layers
+    return list(_pick(every, wanted, opened.name))
 
 
 def _asking(layer: AttentionLayer, count: int, masks: Tensor | None, like: Tensor) -> Tensor:

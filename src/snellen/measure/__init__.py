@@ -1,6 +1,7 @@
 """What it means: pure functions over answers, NumPy in, dataclass out. No files, no plots, no torch."""
 
 from snellen.measure.accuracy import accuracy
+from snellen.measure.attention_mass import attention_mass, patch_shares
 from snellen.measure.augmentation import OverRuns, affinity, diversity
 from snellen.measure.background import CATEGORIES, Categories, background_categories, bg_gap
 from snellen.measure.background_attack import AttackSuccess, attack_success
@@ -111,6 +112,7 @@ __all__ = [
     "affinity",
     "at_level",
     "attack_success",
+    "attention_mass",
     "background_categories",
     "bg_gap",
     "bin_middles",
@@ -150,6 +152,7 @@ __all__ = [
     "occlusion_level",
     "occlusion_residual",
     "paired_difference",
+    "patch_shares",
     "pointing_game",
     "pool_kinds",
     "proxy_taus",

@@ -118,6 +118,8 @@ class _Reader:
             maps = {"mask": mask_of(one.visible, width, height)} if self.masked else {}
         except UserError as error:
             return Unreadable(f"its mask cannot be read: {error}", "broken annotation")
+        if maps and not maps["mask"].any():  # nothing of it can be seen: `build iruo` leaves it out too
+            return Unreadable("empty mask: its mask has no pixels", "broken annotation")
         if not self.crop:
             return Photo(frame.image, frame.checksum, corners, maps)
         crop = crop_box(one.box, width, height)

@@ -9,8 +9,9 @@ import numpy as np
 
 from snellen.distort.fills import Fill, Painting
 from snellen.distort.occluders.line_widths import WIDEST, expect_line_widths, line_widths
-from snellen.distort.occluders.placing import Hidden, Placing, expect_shares, hiding_in_words
+from snellen.distort.occluders.placing import Hidden, Placing, Window, expect_shares, hiding_in_words
 from snellen.distort.view import View
+from snellen.lazy_torch import torch
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -85,6 +86,20 @@ class Gates(Placing, Painting):
             places += [*widths, *first, view.draw.integer(f"angle {number}", 360, attempt)]
         return np.stack(places, 1)
 
+    def hopeful(self, places: np.ndarray, view: View, pixels: np.ndarray, window: Window) -> np.ndarray:
+        """Of oblique lines, which cost most, those over the object are drawn first: a narrow level refuses most of them."""
+        if self.kind != "oblique" or not super().selective:
+            return super().hopeful(places, view, pixels, window)
+        assert view.masks is not None
+        at = _middle_of(*view.masks.shape[1:])
+        rows, columns = at[0][window[0]], at[1][window[1]]
+        lines = _slanted_lines(places, 0, (rows, columns), view)
+        if (crossed := np.flatnonzero(places[:, 6])).size:
+            lines[view.tensor(crossed)] |= _slanted_lines(places[crossed], 5, (rows, columns), view)
+        inside = lines.logical_and_(view.masks[:, window[0], window[1]])
+        hidden = inside.flatten(1).sum(1, dtype=torch.int32).cpu().numpy().astype(np.int64)
+        return Hidden(pixels, hidden, pixels, hidden).object_within(self.least, self.most)
+
     def hide(self, places: np.ndarray, height: int, width: int, view: View) -> Tensor:
         """bool [B, H, W]."""
         size = height, width
@@ -109,27 +124,37 @@ class Gates(Placing, Painting):
 
     def _lines(self, places: np.ndarray, number: int, size: tuple[int, int], view: View) -> tuple[Tensor, Tensor]:
         """bool, broadcasting to [B, H, W]: one set of lines, as wide as over the object and as over the background."""
+        if self.kind == "oblique":
+            at = _middle_of(*size)
+            own_lines, thin = (_slanted_lines(places, 5 * number + ground, at, view) for ground in (0, 1))
+            return own_lines, thin
         spacing, own = places[:, :1], places[:, 1 + 5 * number : 6 + 5 * number]
         wide, first = own[:, :2].T[:, :, None], own[:, 2:4].T[:, :, None]
-        if self.kind == "oblique":
-            bands = [_slanted(own[:, 4:], begin, size, view) for begin in first]
-            frequency = view.tensor((1 / (2 * ONE * spacing)).astype(np.float32))[:, :, None]
-            own_lines, thin = (_within(band, frequency, reach, view) for band, reach in zip(bands, wide / spacing))
-            return own_lines, thin
         upright = self.kind == "vertical" or number == 1
         covered = (np.arange(size[upright]) - first) % spacing < wide
         return view.tensor(covered[0]).unsqueeze(2 - upright), view.tensor(covered[1]).unsqueeze(2 - upright)
 
 
-def _slanted(degrees: np.ndarray, first: np.ndarray, size: tuple[int, int], view: View) -> Tensor:
-    """float32 [B, H, W], whole numbers: how far each pixel lies past the line that begins at `first` pixels, across the lines.
+def _middle_of(height: int, width: int) -> tuple[np.ndarray, np.ndarray]:
+    """How far the pixels of each axis lie from the middle, in halves of a pixel: odd numbers, so that at a right angle no line
+    ends on one."""
+    down, across = (2 * np.arange(length) + 1 - length // 2 * 2 for length in (height, width))
+    return down, across
 
-    Counted in 2 · ONE parts of a pixel from the middle, pixels at odd halves: at a right angle no line ends on a pixel.
+
+def _slanted_lines(places: np.ndarray, column: int, at: tuple[np.ndarray, np.ndarray], view: View) -> Tensor:
+    """bool [B, rows, columns]: oblique lines at some rows and columns from the middle.
+
+    `column` says which: 0 and 1 for the first set, as wide as over the object and over the background, 5 and 6 for the second.
     """
-    down, right = (np.rint(ONE * part) for part in (np.cos(np.radians(degrees)), np.sin(np.radians(degrees))))
-    y, x = (2 * np.arange(length) + 1 - length // 2 * 2 for length in size)
-    parts = [part.astype(np.float32) for part in (down * y, right * x - first * (2 * ONE))]
-    return view.tensor(parts[0])[:, :, None] + view.tensor(parts[1])[:, None, :]
+    spacing, first = places[:, :1], places[:, [3 + column]]
+    degrees = np.radians(places[:, [5 if column < 5 else 10]])
+    down, right = (np.rint(ONE * part) for part in (np.cos(degrees), np.sin(degrees)))
+    # how far each pixel lies past the line that begins at `first`, in 2 · ONE parts of a pixel
+    parts = [part.astype(np.float32) for part in (down * at[0], right * at[1] - first * (2 * ONE))]
+    past = view.tensor(parts[0])[:, :, None] + view.tensor(parts[1])[:, None, :]
+    frequency = view.tensor((1 / (2 * ONE * spacing)).astype(np.float32))[:, :, None]
+    return _within(past, frequency, places[:, [1 + column]] / spacing, view)
 
 
 def _within(past: Tensor, frequency: Tensor, reach: np.ndarray, view: View) -> Tensor:

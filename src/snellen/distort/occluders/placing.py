@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 ATTEMPTS = 100  # places tried for one image, before it counts nowhere
+Window = tuple[slice, slice]
 _SLACK = 1e-9  # of a share: 5 of 100 pixels are 0.05, whatever floating point makes of it
 
 
@@ -71,6 +72,13 @@ class Placing(Covering):
         """bool [B]: which samples may be shown like this."""
         return hidden.object_within(self.least, self.most)
 
+    def hopeful(self, places: np.ndarray, view: View, pixels: np.ndarray, window: Window) -> np.ndarray:
+        """bool [B]: which places may be allowed, told from less than the whole cover; the others would be refused for sure.
+
+        `pixels` [B] is the size of each object, and all objects lie in the `window`.
+        """
+        return np.ones(len(places), bool)
+
     @property
     def needs(self) -> frozenset[str]:
         return super().needs | ({"masks"} if self.selective else frozenset())
@@ -90,20 +98,31 @@ class Placing(Covering):
         hidden = Hidden.under(cover, view.masks)
         refused = ~self.allows(hidden)
         left = np.flatnonzero(refused & (hidden.object > 0))  # without an object no draw would help
+        window = _window(view.masks) if left.size else (slice(0), slice(0))
         for attempt in range(1, ATTEMPTS):
             if not left.size:
                 break
             part = view.at(left)
-            assert part.masks is not None
             places[left] = self.place(part, height, width, attempt)
-            again = self.hide(places[left], height, width, part)
-            cover[view.tensor(left)] = again
-            refused[left] = ~self.allows(Hidden.under(again, part.masks))
+            hopeful = self.hopeful(places[left], part, hidden.object[left], window)
+            if hopeful.any():
+                tried, part = left[hopeful], part if hopeful.all() else part.at(np.flatnonzero(hopeful))
+                assert part.masks is not None
+                again = self.hide(places[tried], height, width, part)
+                cover[view.tensor(tried)] = again
+                refused[tried] = ~self.allows(Hidden.under(again, part.masks))
             left = np.flatnonzero(refused & (hidden.object > 0))
         if refused.any():
             view.exclude(refused)
             cover[view.tensor(np.flatnonzero(refused))] = False
         return places, cover
+
+
+def _window(masks: Tensor) -> Window:
+    """The rows and columns between which all objects lie."""
+    some = masks.any(0)
+    rows, columns = (np.flatnonzero(some.any(axis).cpu().numpy()) for axis in (1, 0))
+    return slice(int(rows[0]), int(rows[-1]) + 1), slice(int(columns[0]), int(columns[-1]) + 1)
 
 
 def expect_shares(least: float, most: float) -> None:

@@ -33,6 +33,7 @@ def run_surveys(
             plan.settings.decoders,
             checkpoint,
             report,
+            one.seed,
         )
         progress.start(request.walks * len(data), "images")
         try:

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 class Ground:
     """What a survey walks over: a model, the images of a dataset on its canvas, `batch` at once, decoded by so many `threads`.
 
-    `checkpoint` is where it may keep its sums, so that a stopped survey continues; `report` hears of images as they are done.
+    `checkpoint` is where it may keep its sums, so that a stopped survey continues; `report` hears of images as they are done;
+    `seed` is that of its draws.
     """
 
     model: Model
@@ -30,6 +31,7 @@ class Ground:
     threads: int = 1
     checkpoint: Path | None = None
     report: Callable[[int], None] = lambda images: None
+    seed: int = 0
 
 
 @dataclass(frozen=True)

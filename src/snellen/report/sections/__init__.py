@@ -7,6 +7,7 @@ page. An audit that is not listed has its rows in the table of findings and noth
 from __future__ import annotations
 
 from snellen.report.sections.adversarial_backgrounds import ADVERSARIAL_BACKGROUNDS
+from snellen.report.sections.attention import ATTENTION
 from snellen.report.sections.background import BACKGROUND
 from snellen.report.sections.baseline import BASELINE
 from snellen.report.sections.calibration import CALIBRATION
@@ -31,6 +32,7 @@ SECTIONS: dict[str, Section] = {
     "inside_mask": INSIDE_MASK,
     "explanation": EXPLANATION,
     "concepts": CONCEPTS,
+    "attention": ATTENTION,
     "faithfulness": FAITHFULNESS,
     "interpretability": INTERPRETABILITY,  # no audit: it reads those above
     "shift": SHIFT,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from snellen.errors import UserError
 from snellen.report.blocks import (
     Block,
     Cell,
@@ -26,6 +25,7 @@ from snellen.report.charts import CONFIG, by_name
 from snellen.report.pictures import packed_address
 from snellen.report.results import Finding, Results
 from snellen.report.sections.section import Section
+from snellen.report.survey_rows import survey_rows
 from snellen.report.words import UNKNOWN, count_of, interval, is_known, join_words, percent
 
 AUDIT = "concepts"
@@ -135,14 +135,7 @@ def _pictures(shares: Sequence[Finding], results: Results) -> Iterator[Row | Gro
 
 def _stored_rows(one: Finding, results: Results) -> dict[int, list[bytes]]:
     """The pictures of the units of a model's first run, by unit; none where they are not stored."""
-    store, run = results.folder.store, results.models[one["model"]][0]
-    wanted = {"model": one["model"], "run": run, "distortion": one["facts"]["request"]}
-    keys = [row["cell"] for row in store.cells() if row.items() >= wanted.items()]
-    try:
-        table = store.survey(keys[-1]) if keys else None
-    except UserError:
-        return {}
-    rows = [] if table is None else table.rows
+    rows = survey_rows(one, results)
     return {int(row["unit"]): list(row["pictures"]) for row in rows if row.get("pictures") is not None}
 
 
