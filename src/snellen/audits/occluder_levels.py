@@ -169,16 +169,15 @@ def _series_findings(exam: Exam, answers: Answers, one: Series) -> list[Finding]
             continue
         own = levels == place
         estimate = _estimate(exam, rows, own, table.accuracy[place])
-        facts = {**base, "level": place, "level_name": name, "position": scale.positions[place]}
+        drop = table.drops[place]
+        facts = {
+            **base, "level": place, "level_name": name, "position": scale.positions[place], "drop": drop.value,
+            "drop_low": drop.low, "drop_high": drop.high,
+        }  # fmt: skip
         where = _where(exam, one, name)
         findings.append(finding(
             AUDIT, "level_accuracy", answers.model, estimate, f"accuracy under {one.words()}, {where}", better="higher",
             facts=facts, trust=trust, per_run=_per_run(rows.correct[:, own]), label=f"Accuracy: {one.words()}, {where}",
-        ))  # fmt: skip
-        findings.append(finding(
-            AUDIT, "level_drop", answers.model, table.drops[place],
-            f"accuracy on unoccluded images less that under {one.words()}, {where}", unit="difference", better="lower",
-            facts=facts, trust=trust, label=f"Loss: {one.words()}, {where}",
         ))  # fmt: skip
     per = "level" if scale.bins is None else f"whole {base['share_of']} hidden"
     findings.append(finding(

@@ -149,7 +149,7 @@ def residual_findings(judged: Judged, clean: Sequence[float]) -> list[Finding]:
     for place, model in enumerate(judged.models):
         facts = {
             **judged.facts(), "real": real, "clean": float(clean[place]), "occluded": float(occluded[place]),
-            "t": float(residuals.t[place]), "p": float(residuals.p[place]), "p_corrected": float(corrected[place]),
+            "t": float(residuals.t[place]), "p": float(residuals.p[place]), "p_holm": float(corrected[place]),
             "slope": residuals.line.value, "intercept": residuals.line.intercept,
         }  # fmt: skip
         estimate = Estimate(float(residuals.residual[place]), float("nan"), float("nan"), len(judged.models))

@@ -68,7 +68,7 @@ class Occluders(Audit):
     top: int | None = None
     title: ClassVar[str] = "Occluders"
     names: ClassVar[tuple[str, ...]] = (
-        *("occluder_accuracy", "unoccluded_accuracy", "level_accuracy", "level_drop", "occlusion_slope"),
+        *("occluder_accuracy", "unoccluded_accuracy", "level_accuracy", "occlusion_slope"),
         *("tree_accuracy", "tree_distance"),
     )
     compared: ClassVar[tuple[str, ...]] = (
