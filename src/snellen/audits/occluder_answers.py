@@ -66,7 +66,10 @@ def check_people(exam: Exam, answers: PeopleAnswers) -> None:
             f"'{answers.sample[0]}', theirs '{next(iter(exam.samples['test'].ids), '')}'"
         )
     for text in dict.fromkeys(answers.distortion):
-        parse(text or "none()")
+        try:
+            parse(text or "none()")
+        except UserError as error:
+            raise UserError(f"{answers.text}: {error}") from None
     _class_answers(exam, list(dict.fromkeys(answers.answer)), answers.text)
 
 
