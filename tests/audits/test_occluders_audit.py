@@ -108,7 +108,7 @@ def test_the_table_is_that_of_the_stored_answers(planted: Run) -> None:
     ):
         rows = shown[shown["distortion"].str.startswith(tuple(texts))]
         rows = rows[(rows["object_covered"] >= start) & (rows["object_covered"] < stop)]
-        places = [one for one in findings(planted, "level_accuracy", model="patches", type=name)]
+        places = findings(planted, "level_accuracy", model="patches", type=name)
         (one,) = [
             one for one in places if one["facts"]["level_name"] in (f"{start * 100:g}–{stop * 100:g}%", "half or more")
         ]
@@ -120,8 +120,11 @@ def test_the_table_is_that_of_the_stored_answers(planted: Run) -> None:
 
 def test_the_report_shows_the_tables_and_figures(planted: Run) -> None:
     page = (planted.path / "report.html").read_text()
-    for heading in ("Occluders", "Accuracy by type and level", "Ranks of the models", "Beyond clean accuracy",
-                    "Solid and diffuse occluders", "Lattices by the size of their squares", "At each depth of the class tree"):  # fmt: skip
+    headings = (
+        *("Occluders", "Accuracy by type and level", "Ranks of the models", "Beyond clean accuracy"),
+        *("Solid and diffuse occluders", "Lattices by the size of their squares", "At each depth of the class tree"),
+    )
+    for heading in headings:
         assert f">{heading}<" in page
     assert "Kendall&#39;s W = " in page
     assert "shares of the image, not of the object" not in page

@@ -224,10 +224,8 @@ def test_people_of_cue_conflicts_enter_as_people(shared: Path, tmp_path: Path) -
     listing = snellen.load_data(data)
     by_stem = {Path(one).stem: one for one in listing.samples.ids}
     table = table[table["image"].isin(by_stem)]
-    rows = [
-        [one.observer, by_stem[one.image], one.response if one.response in listing.classes else ""]
-        for one in table.itertuples()
-    ]
+    table["response"] = table["response"].where(table["response"].isin(listing.classes), "")
+    rows = [[one.observer, by_stem[one.image], one.response] for one in table.itertuples()]
     path = write(tmp_path / "people.csv", rows, "observer,sample,pred")
     audit = f"occluders(synthetic=[], diffuse=[], lattices=[0.5], px=[4], people='{path}')"
     run = snellen.audit(
