@@ -23,7 +23,6 @@ from snellen.measure.occlusion_table import CLEAN
 
 EVERYONE = "all models"
 FAMILIES = {"synthetic": (REAL, "synthetic"), "diffuse": ("diffuse", "lattice")}  # which types rank models together
-TITLES = {"synthetic": "real and synthetic occluders", "diffuse": "diffuse occluders"}
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,8 @@ class Judged:
     @property
     def where(self) -> str:
         """The images inside a sentence."""
-        return f"{TITLES[self.family]}, {LEVEL_NAMES[self.level]} hidden"
+        also = "real and " if REAL in self.judges else ""
+        return f"{also}{self.family} occluders, {LEVEL_NAMES[self.level]} hidden"
 
 
 def judged_images(models: Sequence[str], everyone: Sequence[OccluderRows]) -> list[Judged]:
@@ -144,7 +144,7 @@ def residual_findings(judged: Judged, clean: Sequence[float]) -> list[Finding]:
     occluded = judged.accuracy()[:, judged.judges.index(REAL)] if real else judged.accuracy().mean(1)
     residuals = occlusion_residual(clean, occluded)
     corrected = holm(residuals.p)
-    what = "real occlusion" if real else TITLES[judged.family].removeprefix("real and ")
+    what = "real occlusion" if real else f"{judged.family} occluders"
     findings = []
     for place, model in enumerate(judged.models):
         facts = {
