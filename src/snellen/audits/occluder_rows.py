@@ -93,7 +93,10 @@ def _as_taken(exam: Exam, block: Block) -> OccluderRows:
     kind = np.where(level == 0, CLEAN, REAL).astype(object)
     hidden = listing.columns.get("hidden")
     share = np.full(len(rows), np.nan) if hidden is None else _numbers(np.asarray(hidden)[rows])
-    return _of_block(exam, block, kind, kind, np.where(level == 0, 0.0, share), level, _relations(exam, rows, level))
+    return OccluderRows(
+        **_of_block(exam, block), kind=kind, judge=kind, family=kind, relation=_relations(exam, rows, level),
+        share=np.where(level == 0, 0.0, share), level=level,
+    )  # fmt: skip
 
 
 def _under(exam: Exam, block: Block, one: OccluderType) -> OccluderRows:
@@ -105,20 +108,21 @@ def _under(exam: Exam, block: Block, one: OccluderType) -> OccluderRows:
         measured = block.object_covered if has_masks(exam) and block.object_covered is not None else block.covered
         share = np.clip(np.asarray(measured, np.float64), 0, 1)
     level = occlusion_level(share, HALVES)
-    kind, judge = (np.full(size, name, object) for name in (one.name, one.judge))
+    kind, judge, family, relation = (np.full(size, name, object) for name in (one.name, one.judge, one.family, ""))
     # One that happens to hide nothing is at no level: the unoccluded images are there already.
-    rows = _of_block(exam, block, kind, judge, share, np.where(level == 0, -1, level), np.full(size, "", object))
-    return OccluderRows(**{**vars(rows), "family": np.full(size, one.family, object)})
-
-
-def _of_block(
-    exam: Exam, block: Block, kind: np.ndarray, judge: np.ndarray, share: np.ndarray, level: np.ndarray, relation: np.ndarray
-) -> OccluderRows:  # fmt: skip
-    group = exam.column("group", block.ids)
     return OccluderRows(
-        correct=block.score, pred=block.pred, label=block.labels, kind=kind, judge=judge, family=kind, relation=relation,
-        share=share, level=level, group=block.ids if group is None else group.astype(object), id=block.ids,
+        **_of_block(exam, block), kind=kind, judge=judge, family=family, relation=relation, share=share,
+        level=np.where(level == 0, -1, level),
     )  # fmt: skip
+
+
+def _of_block(exam: Exam, block: Block) -> dict[str, np.ndarray]:
+    """The columns that do not depend on what was shown."""
+    group = exam.column("group", block.ids)
+    return {
+        "correct": block.score, "pred": block.pred, "label": block.labels, "id": block.ids,
+        "group": block.ids if group is None else group.astype(object),
+    }  # fmt: skip
 
 
 def _relations(exam: Exam, rows: np.ndarray, level: np.ndarray) -> np.ndarray:

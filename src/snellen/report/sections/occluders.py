@@ -21,6 +21,7 @@ from snellen.report.sections.section import Section
 from snellen.report.words import is_known, join_words, percent, points
 
 POOLED = ("solid", "right-angle", "oblique")
+FEW = 20  # images below which a level is not called the worst
 
 
 def occluders_blocks(results: Results) -> list[Block]:
@@ -155,18 +156,19 @@ def tree_blocks(values: Values) -> list[Block]:
 def occluders_sentences(results: Results, model: str) -> list[tuple[str, str]]:
     """What hurts a model most, and how it compares with people."""
     values = Values.of(results)
-    own = [one for one in values.named("occlusion_slope") if one["model"] == model and is_known(one["value"])]
-    worst = [
+    levels = [
         one
         for one in values.named("level_accuracy")
         if one["model"] == model and is_known(one["facts"]["drop"]) and not one["facts"]["relation"]
     ]
     sentences = []
-    if own and worst:
-        most = max(worst, key=lambda one: float(one["facts"]["drop"]))
-        facts = most["facts"]
+    if levels:
+        many = [one for one in levels if one["n"] >= FEW] or levels
+        most = max(many, key=lambda one: float(one["facts"]["drop"]))
         words = most["label"].removeprefix("Accuracy: ")
-        sentences.append(f"Most is lost under {words}: {points(facts['drop'])[1:]} to {percent(most['value'])}.")
+        sentences.append(
+            f"Most is lost under {words}: {points(most['facts']['drop'])[1:]} to {percent(most['value'])}."
+        )
     gap = values.one("human_gap", model, type="all")
     if gap is not None and is_known(gap["value"]):
         human, own_share = (percent(gap["facts"][name]) for name in ("human", "own"))

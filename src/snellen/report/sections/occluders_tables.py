@@ -79,7 +79,12 @@ def rank_table(values: Values, test: Finding, ranks: Sequence[Finding]) -> list[
         if is_known(facts["q"])
         else "Friedman's test needs two models and two types that tell them apart."
     )
-    return [Table(heads("", "mean rank", *judges), tuple(rows), dense=True), note(text)]
+    return [Table(heads("", "mean rank", *map(short_name, judges)), tuple(rows), dense=True), note(text)]
+
+
+def short_name(judge: str) -> str:
+    """A type at the head of a narrow column."""
+    return judge.removeprefix("lattice ").replace("_", "-")
 
 
 def agreement_words(w: float | None, p: float | None) -> str:
