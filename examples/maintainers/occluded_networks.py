@@ -5,7 +5,7 @@
 
 Seven CIFAR-10 networks are ranked by synthetic and diffuse types (shares of the image: CIFAR has no masks), beside the answers of
 people in CIFAR-10H to the clean images. MobileNetV2 and MobileNetV1 see pets whose masks are known. One thread of a CPU needs
-about four minutes for the first and two for the second. Results: docs/results/occlusion.md.
+about three minutes for the first and two for the second. Results: docs/results/occlusion.md.
 """
 
 from __future__ import annotations

@@ -168,6 +168,8 @@ def _series_findings(exam: Exam, answers: Answers, one: Series) -> list[Finding]
         if not place:
             continue
         own = levels == place
+        if scale is LATTICES and not own.any():
+            continue  # a share that was not asked for
         estimate = _estimate(exam, rows, own, table.accuracy[place])
         drop = table.drops[place]
         facts = {

@@ -76,7 +76,7 @@ def level_blocks(values: Values) -> list[Block]:
 def _curves(values: Values, kind: str, title: str) -> Chart:
     """A line per model, level by level, under one type."""
     axis = f"hidden share of the {values.share_of(kind)}"
-    return Chart(title, level_chart(values.points(kind), values.rows, axis, values.level_names(kind)))
+    return Chart(title, level_chart(values.points(kind), values.rows, axis, list(values.level_names(kind).values())))
 
 
 def rank_blocks(values: Values) -> list[Block]:

@@ -42,9 +42,9 @@ def share_table(values: Values, kinds: Sequence[str]) -> list[Block]:
     for kind in kinds:
         rows.append(Group(kind))
         for model in values.rows:
-            cells = (accuracy_cell(values.at(model, kind, level)) for level in range(len(names)))
+            cells = (accuracy_cell(values.at(model, kind, level)) for level in names)
             rows.append(Row(model_cell(values, model), tuple(cells)))
-    return [Table(heads("", *names), tuple(rows), dense=True)]
+    return [Table(heads("", *names.values()), tuple(rows), dense=True)]
 
 
 def relation_table(values: Values) -> list[Block]:

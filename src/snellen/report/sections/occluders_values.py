@@ -52,12 +52,12 @@ class Values:
         """The types of a family, as the audit lists them."""
         return list(dict.fromkeys(one["facts"]["type"] for one in self.named("level_accuracy", family=family)))
 
-    def level_names(self, kind: str) -> list[str]:
-        """The levels of a type, that without occlusion first."""
-        names = {one["facts"]["level"]: one["facts"]["level_name"] for one in self.named("level_accuracy", type=kind)}
-        return ["none" if one["facts"]["scale"] == "levels" else "0%" for one in self.named("level_accuracy", type=kind)[:1]] + [
-            names[level] for level in sorted(names)
-        ]  # fmt: skip
+    def level_names(self, kind: str) -> dict[int, str]:
+        """The levels of a type by their place, that without occlusion first; those that were not asked for are left out."""
+        own = self.named("level_accuracy", type=kind)
+        names = {one["facts"]["level"]: str(one["facts"]["level_name"]) for one in own}
+        nothing = "none" if own and own[0]["facts"]["scale"] == "levels" else "0%"
+        return {0: nothing, **{level: names[level] for level in sorted(names)}}
 
     def share_of(self, kind: str) -> str:
         """What hidden shares of a type are shares of, object or image."""
@@ -68,7 +68,7 @@ class Values:
         names = self.level_names(kind)
         points = []
         for model in self.rows:
-            for level, name in enumerate(names):
+            for level, name in names.items():
                 one = self.at(model, kind, level)
                 if one is not None and is_known(one["value"]):
                     points.append(
