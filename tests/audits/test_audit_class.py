@@ -55,11 +55,19 @@ def test_every_hook_of_the_class_does_nothing_and_is_documented() -> None:
     audit, exam = Audit(), Exam(classes={"test": "ab"}, side=16)
     assert (audit.title, audit.names, audit.compared, audit.by_default, audit.variants) == ("", None, (), False, ())
     assert not audit.suits(snellen.load_data(DATA))
-    asked = (audit.lists(), audit.cells(exam), audit.maps(exam), audit.trials(exam), audit.searches(exam))
+    assert not audit.parts(snellen.load_data(DATA))
+    asked = (
+        audit.lists(),
+        audit.responses(),
+        audit.cells(exam),
+        audit.maps(exam),
+        audit.trials(exam),
+        audit.searches(exam),
+    )
     asked += (audit.surveys(exam), audit.follow(exam, {}))
     assert not any((*asked, audit.compare(exam, [], []), audit.pictures(exam, []), audit.trial_pictures(exam, [])))
     hooks = [name for name, value in vars(Audit).items() if callable(value) and not name.startswith("_")]
-    assert len(hooks) == 12
+    assert len(hooks) == 14
     assert all(vars(Audit)[name].__doc__ for name in hooks)
 
 

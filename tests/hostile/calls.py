@@ -120,6 +120,13 @@ def occluders(folder: Path) -> object:
     return read_occluders(folder).reach(32, 32)
 
 
+def people(folder: Path) -> object:
+    from snellen.data.people import read_people
+
+    answers = read_people(str(folder / "people.csv"))
+    return len(answers), answers.observer, answers.hit
+
+
 def predictions(folder: Path) -> object:
     import snellen
 

@@ -260,6 +260,12 @@ def lists(root: Path) -> None:
     noisy = [f'{sample},{label},0.4,"noise(uniform(0, 0.025))",0' for sample, label in zip(samples.ids, samples.labels)]
     lines = ["sample,pred,confidence,distortion,seed", *answers, *shuffled, *noisy]
     (folder / "predictions.csv").write_text("\n".join(lines) + "\n")
+    votes = [
+        f"p{k},{sample},{classes[label]},none(),1"
+        for k in range(2)
+        for sample, label in zip(samples.ids, samples.labels)
+    ]
+    (folder / "people.csv").write_text("\n".join(["observer,sample,pred,distortion,hit", *votes]) + "\n")
     (folder / "map.json").write_text(json.dumps({"rule": "mean", "classes": {"cat": [0], "dog": [2, "home"]}}))
     (folder / "numbers.json").write_text(json.dumps({"rule": "sum", "map": {"0": "cat", "1": "dog", "2": None}}))
     (folder / "answer.json").write_text(json.dumps({"probabilities": [[0.2, 0.8], [1, 0]], "classes": ["cat", "dog"]}))

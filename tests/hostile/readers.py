@@ -84,6 +84,7 @@ READERS: Mapping[str, Reader] = {
     "members, YAML": Reader("lists", ("members.yaml",), calls.members("members.yaml")),
     "members, text": Reader("lists", ("members.txt",), calls.members("members.txt")),
     "ids": Reader("lists", ("ids.txt",), calls.ids),
+    "answers of people": Reader("lists", ("people.csv",), calls.people),
     "predictions": Reader("lists", ("predictions.csv",), calls.predictions, 0.7),
     "answer of a service": Reader("lists", ("answer.json",), calls.answer("answer.json", "classification")),
     "answer of a service, boxes": Reader("lists", ("boxes.json",), calls.answer("boxes.json", "detection")),

@@ -108,3 +108,24 @@ def test_wrong_object_clicks_by_level() -> None:
     clicks = wrong_object_clicks(rows)
     assert {level: one.value for level, one in clicks.items()} == pytest.approx({None: 0.5 / 3, 0: 0, 1: 0.25})
     assert isnan(wrong_object_clicks({**rows, "hit": [nan] * 6})[None].value)
+
+
+def test_images_of_one_video_are_drawn_together() -> None:
+    """Four copies of each image in one group are no more evidence than the image itself: the same draws, the same interval."""
+    rows, model = full(6, 20, 0.8, 3)
+    copies = {name: np.tile(values, 4) for name, values in rows.items()}
+    copies["video"] = copies["sample"]
+    copies["sample"] = copies["sample"] + 1000 * np.repeat(np.arange(4), len(rows["sample"]))
+    scores = {image + 1000 * copy: right for image, right in model.items() for copy in range(4)}
+    alone, together = human_gap(rows, model, ()), human_gap(copies, scores, (), groups="video")
+    apart = human_gap(copies, scores, ())
+    assert together[()].value == pytest.approx(alone[()].value)
+    assert (together[()].low, together[()].high) == pytest.approx((alone[()].low, alone[()].high))
+    assert apart[()].high - apart[()].low < together[()].high - together[()].low
+
+
+def test_one_video_gives_no_interval() -> None:
+    rows, model = full(3, 4, 0.8, 0)
+    gap = human_gap({**rows, "video": np.zeros(12, int)}, model, (), groups="video")[()]
+    assert not isnan(gap.value)
+    assert isnan(gap.low)

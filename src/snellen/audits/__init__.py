@@ -22,6 +22,7 @@ from snellen.audits.finding import Finding, Trust
 from snellen.audits.inside_mask import InsideMask
 from snellen.audits.interference import Interference
 from snellen.audits.model_differences import differences
+from snellen.audits.occluders import Occluders
 from snellen.audits.occlusion import Occlusion
 from snellen.audits.shape import Shape
 from snellen.audits.shift import Shift
@@ -32,6 +33,7 @@ from snellen.errors import UserError
 
 AUDITS: dict[str, type[Audit]] = {
     "occlusion": Occlusion,
+    "occluders": Occluders,
     "interference": Interference,
     "shape": Shape,
     "augmentation": Augmentation,
@@ -107,6 +109,7 @@ __all__ = [
     "Finding",
     "InsideMask",
     "Interference",
+    "Occluders",
     "Occlusion",
     "Shape",
     "Shift",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from snellen.audits.exam import Exam
@@ -53,6 +53,20 @@ class Audit:
         Read while a run is prepared; those that are there become datasets of the exam (`Exam.variants`).
         """
         return ()
+
+    def parts(self, data: Dataset) -> Mapping[str, Dataset]:
+        """Parts of the test data that it asks about alone, by role: fewer questions than about all images.
+
+        Read while a run is prepared; clean answers and mild noise are those of all test images.
+        """
+        return {}
+
+    def responses(self) -> list[str]:
+        """The files of people's answers that its parameters name; a name of a model is none.
+
+        Read while a run is prepared; their content is in `Exam.responses`.
+        """
+        return []
 
     def lists(self) -> list[tuple[str, str]]:
         """The files of sample ids that its parameters name, as role (`test`, `train`) and file.

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from snellen.data.dataset import Samples
+from snellen.data.people import PeopleAnswers
 from snellen.distort import Distortion, Noise, Nothing, Uniform
 from snellen.engine.requests.cell import Cell
 from snellen.engine.requests.map import MapRequest
@@ -27,12 +28,14 @@ class Exam:
     - `side`: the smallest image side that a model sees, in pixels
     - `donors`: whether there is a donor pool
     - `samples`: the listing of each dataset; `texts`: its data text; `facts`: what is known of its pixels (masks, boxes)
-    - `variants`: the roles of modified test images that are stored beside the data
+    - `variants`: the roles of modified test images that are stored beside the data, and of `parts` of the test images
     - `cutouts`: the greatest share of the image that one of the user's cut-outs can cover; 0 without a pool
     - `losses`: by model, for each run the training losses of the last epoch on its card (`diversity`, `mix_diversity`,
       `loss`); empty where the card has none
     - `lost`: by model, the classes of the test data that it has no answer for
     - `lists`: the sample ids in the files that audits name, by role and file
+    - `responses`: the answers of people in the files that audits name
+    - `tree`: the data's own tree of classes, class or node → parent; empty where they have none
     - `task`: what all models are for: classification, segmentation or detection
     """
 
@@ -44,10 +47,13 @@ class Exam:
     texts: Mapping[str, str] = field(default_factory=dict)
     facts: Mapping[str, frozenset[str]] = field(default_factory=dict)
     variants: frozenset[str] = frozenset()
+    parts: frozenset[str] = frozenset()
     cutouts: float = 0.0
     losses: Mapping[str, Sequence[Mapping[str, float]]] = field(default_factory=dict)
     lost: Mapping[str, Sequence[str]] = field(default_factory=dict)
     lists: Mapping[tuple[str, str], frozenset[str]] = field(default_factory=dict)
+    responses: Mapping[str, PeopleAnswers] = field(default_factory=dict)
+    tree: Mapping[str, str] = field(default_factory=dict)
     task: str = "classification"
 
     @property
@@ -95,4 +101,8 @@ class Exam:
 
     def modified(self, cell: Cell) -> bool:
         """Whether a cell shows other pixels than the data's own."""
-        return cell.on in self.variants or not isinstance(cell.distortion, Nothing)
+        return self.is_stored(cell) or not isinstance(cell.distortion, Nothing)
+
+    def is_stored(self, cell: Cell) -> bool:
+        """Whether a cell's images are modified as they are stored, not by a distortion."""
+        return cell.on in self.variants and cell.on not in self.parts and isinstance(cell.distortion, Nothing)

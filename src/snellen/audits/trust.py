@@ -110,7 +110,7 @@ def _trust(exam: Exam, answers: Answers, cell: Cell) -> Trust:
         noise=noise,
         dominant=dominant,
         flagged=flagged,
-        distortion=cell.on if cell.on in exam.variants else str(cell.distortion),
+        distortion=cell.on if exam.is_stored(cell) else str(cell.distortion),
         text=_in_words(di, dominant, flagged, null95, noise) if can_dominate(exam, cell) else _of_two(di, noise),
     )
 

@@ -12,6 +12,7 @@ import numpy as np
 from snellen.audits import Audit, Baseline, Clean, Exam, default_audits, parse_audits
 from snellen.data import Dataset, limited, load_data
 from snellen.data.occluders import Occluders, read_occluders
+from snellen.data.people import PeopleAnswers, read_people
 from snellen.data.subset import read_ids
 from snellen.data.variants import stored_variants
 from snellen.distort.stimulus import Stimulus
@@ -91,7 +92,8 @@ def prepare(request: AuditRequest) -> Prepared:
     audits = [*first, *(one for one, _ in defaults), *named]
     roles = tuple(data)
     variants = stored_variants(data["test"], [kind for one in audits for kind in one.variants])
-    data |= variants
+    parts = {on: part for one in audits for on, part in one.parts(data["test"]).items()}
+    data |= variants | parts
     labels, warnings = _label_maps(subjects, data, request.labels)
     canvases = [canvas_for(subject, one) for subject in subjects for one in data.values()]
     occluders = _cutouts(request.occluders)
@@ -105,9 +107,12 @@ def prepare(request: AuditRequest) -> Prepared:
         losses=_losses(subjects),
         cutouts=min(reaches, default=0.0),
         facts={on: one.facts for on, one in data.items()},
-        variants=frozenset(variants),
+        variants=frozenset(variants | parts),
+        parts=frozenset(parts),
         texts={on: one.text for on, one in data.items()},
         lists=_lists(audits, data, request.limit is not None),
+        responses=_responses(audits, subjects),
+        tree=data["test"].tree or {},
         lost={one.name: labels[one.name, one.run, "test"].lost(data["test"].classes) for one in subjects},
         task=task,
     )
@@ -167,6 +172,12 @@ def _lists(
     """The sample ids that audits name by file; those of data that were not given are not needed."""
     pairs = dict.fromkeys(pair for one in audits for pair in one.lists())
     return {(on, file): read_ids(data[on], file, limited) for on, file in pairs if on in data}
+
+
+def _responses(audits: Sequence[Audit], subjects: Sequence[Subject]) -> dict[str, PeopleAnswers]:
+    """The answers of people in the files that audits name."""
+    models = {one.name for one in subjects}
+    return {file: read_people(file) for one in audits for file in one.responses() if file not in models}
 
 
 def _distortions(audits: Sequence[Audit], exam: Exam) -> list[Stimulus]:

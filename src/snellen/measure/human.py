@@ -8,6 +8,7 @@ from math import ceil, nan
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from snellen.measure.accuracy import accuracy
 from snellen.measure.bootstrap import REPEATS
@@ -47,21 +48,28 @@ class TopRespondents:
 
 
 def human_accuracy(
-    responses: Frame, remove_outliers: bool = True, *, repeats: int = REPEATS, seed: int = 0
+    responses: Frame,
+    remove_outliers: bool = True,
+    *,
+    groups: str | None = None,
+    repeats: int = REPEATS,
+    seed: int = 0,
 ) -> HumanAccuracy:
     """Accuracy of people: `responses` has the columns observer, sample, label, answer and level, one row per answer.
 
     Observers whose normalised accuracy is a low outlier by Tukey's rule are removed, and q is computed again without them.
-    Where every image was rated by one person that cannot be done: ValueError, unless `remove_outliers` is false.
+    Where every image was rated by one person that cannot be done: ValueError, unless `remove_outliers` is false. `groups` names
+    a column of images that are drawn together, such as their video.
     """
-    table = read_responses(responses)
+    table = read_responses(responses, ("level", *([groups] if groups else [])))
     if not remove_outliers:
-        return _measured(table, _normalised(table), (), repeats, seed)
+        return _measured(table, _normalised(table), (), (repeats, seed), groups)
     _refuse_single_ratings(table)
     normalised = _normalised(table)
     low = tukey_outliers(list(normalised.values()), "low")
     outliers = tuple(one for one, far in zip(table.observers, low) if far)
-    return _measured(table.only(set(table.observers) - set(outliers)), normalised, outliers, repeats, seed)
+    rest = table.only(set(table.observers) - set(outliers))
+    return _measured(rest, normalised, outliers, (repeats, seed), groups)
 
 
 def top_respondents(
@@ -84,7 +92,7 @@ def top_respondents(
     scores = {name: model_scores(own, top, name) for name, own in models.items()}
     return TopRespondents(
         best,
-        _measured(top, normalised, everyone.outliers, repeats, 0),
+        _measured(top, normalised, everyone.outliers, (repeats, 0)),
         {name: _by_level(own, top) for name, own in scores.items()},
     )
 
@@ -99,20 +107,33 @@ def model_scores(model: Mapping[Any, float], table: Responses, name: str = "the 
     return np.array([float(model[sample]) for sample in table.samples])
 
 
-def mean_by_level(table: Responses, repeats: int, seed: int) -> dict[Hashable, Estimate]:
+def image_groups(table: Responses, groups: str | None) -> NDArray[np.int64] | None:
+    """The number of each image's group, [images], by the column of this name; None without one."""
+    if groups is None:
+        return None
+    places = {one: place for place, one in enumerate(dict.fromkeys(table.of_image[groups]))}
+    return np.array([places[one] for one in table.of_image[groups]], np.int64)
+
+
+def mean_by_level(table: Responses, repeats: int, seed: int, groups: str | None = None) -> dict[Hashable, Estimate]:
     """The mean over the images of each level."""
-    levels = {}
+    levels, members = {}, image_groups(table, groups)
     for level in sorted(set(table.of_image["level"])):
         own = np.array([one == level for one in table.of_image["level"]])
-        levels[level] = mean_over_images(table.right[:, own], table.seen[:, own], repeats=repeats, seed=seed)
+        right, seen = table.right[:, own], table.seen[:, own]
+        levels[level] = mean_over_images(right, seen, None, repeats, seed, None if members is None else members[own])
     return levels
 
 
 def _measured(
-    table: Responses, normalised: dict[Hashable, float], outliers: tuple[Hashable, ...], repeats: int, seed: int
+    table: Responses,
+    normalised: dict[Hashable, float],
+    outliers: tuple[Hashable, ...],
+    draws: tuple[int, int],
+    groups: str | None = None,
 ) -> HumanAccuracy:
-    whole = mean_over_images(table.right, table.seen, repeats=repeats, seed=seed)
-    levels = mean_by_level(table, repeats, seed)
+    whole = mean_over_images(table.right, table.seen, None, *draws, image_groups(table, groups))
+    levels = mean_by_level(table, *draws, groups)
     q = dict(zip(table.samples, table.accuracy().tolist()))
     return HumanAccuracy(whole.value, whole.low, whole.high, whole.n, q, levels, normalised, outliers, table.observers)
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from snellen.measure.bootstrap import REPEATS
 from snellen.measure.estimate import Estimate
-from snellen.measure.human import mean_by_level, model_scores
+from snellen.measure.human import image_groups, mean_by_level, model_scores
 from snellen.measure.responses import Floats, Frame, column, read_responses, select
 from snellen.measure.two_way import mean_over_images
 
@@ -29,6 +29,7 @@ def human_gap(
     model: Mapping[Any, float],
     by: Sequence[str] = ("level",),
     *,
+    groups: str | None = None,
     repeats: int = REPEATS,
     seed: int = 0,
 ) -> dict[tuple[Hashable, ...], HumanGap]:
@@ -36,14 +37,18 @@ def human_gap(
 
     `responses` as in `human_accuracy`, with the columns of `by` (level, kind), each with one value per image; `model` maps
     samples to right or wrong, or to a mean over runs. Remove outliers first: `without_observers`. The key () has all images.
+    `groups` names a column of images that are drawn together, such as their video.
     """
-    table = read_responses(responses, tuple(by))
+    table = read_responses(responses, tuple(dict.fromkeys([*by, *([groups] if groups else [])])))
     scores = model_scores(model, table)
     keys = list(zip(*(table.of_image[name] for name in by))) if by else []
-    gaps: dict[tuple[Hashable, ...], HumanGap] = {(): _gap(table.right, table.seen, scores, repeats, seed)}
-    for key in dict.fromkeys(keys):
-        own = np.array([one == key for one in keys])
-        gaps[key] = _gap(table.right[:, own], table.seen[:, own], scores[own], repeats, seed)
+    members = image_groups(table, groups)
+    everything = np.ones(len(table.samples), bool)
+    gaps: dict[tuple[Hashable, ...], HumanGap] = {}
+    for key in ((), *dict.fromkeys(keys)):
+        own = np.array([one == key for one in keys], bool) if key else everything
+        right, seen = table.right[:, own], table.seen[:, own]
+        gaps[key] = _gap(right, seen, scores[own], repeats, seed, None if members is None else members[own])
     return gaps
 
 
@@ -86,7 +91,9 @@ def wrong_object_clicks(responses: Frame, *, repeats: int = REPEATS, seed: int =
     }
 
 
-def _gap(right: Floats, seen: Floats, scores: Floats, repeats: int, seed: int) -> HumanGap:
-    gap = mean_over_images(right, seen, scores, repeats, seed)
+def _gap(
+    right: Floats, seen: Floats, scores: Floats, repeats: int, seed: int, groups: NDArray[np.int64] | None
+) -> HumanGap:
+    gap = mean_over_images(right, seen, scores, repeats, seed, groups)
     model = float(scores.mean()) if len(scores) else np.nan
     return HumanGap(gap.value, gap.low, gap.high, gap.n, gap.value + model, model)

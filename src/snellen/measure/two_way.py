@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from snellen.measure.bootstrap import REPEATS
 from snellen.measure.estimate import NO_DATA, Estimate
@@ -24,29 +24,43 @@ def two_way_draws(
     statistic: Callable[[Floats, Floats], Floats],
     repeats: int = REPEATS,
     seed: int = 0,
+    groups: ArrayLike | None = None,
 ) -> Floats:
     """`statistic` of resampled people and images, [repeats, k].
 
     `right` and `seen` are [people, images]. The statistic maps q [m, images], the accuracy of the resampled people on each image
-    (nan where none of them saw it), and the images' weights [m, images] to [m, k]. Fewer than two people or images give no row.
+    (nan where none of them saw it), and the images' weights [m, images] to [m, k]. With `groups` [images] the images of a group
+    are drawn together, such as those of a video. Fewer than two people, or images or groups, give no row.
     """
     people, images = right.shape
     none = statistic(np.full((1, images), np.nan), np.ones((1, images)))[:0]
-    if people < 2 or images < 2:
+    if groups is not None and np.shape(groups) != (images,):
+        raise ValueError(f"expected one group per image, got {np.shape(groups)} for {images} images")
+    member = np.arange(images) if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
+    units = int(member.max(initial=-1)) + 1
+    if people < 2 or units < 2:
         return none
     draws = [none]
     for start in range(0, repeats, _BLOCK):
         random = np.random.default_rng((seed, start))
         many = min(_BLOCK, repeats - start)
-        people_weights, image_weights = (_weights(random, many, size) for size in (people, images))
-        draws.append(statistic(ratio(people_weights @ right, people_weights @ seen), image_weights))
+        people_weights, unit_weights = (_weights(random, many, size) for size in (people, units))
+        draws.append(statistic(ratio(people_weights @ right, people_weights @ seen), unit_weights[:, member]))
     return np.concatenate(draws)
 
 
 def mean_over_images(
-    right: Floats, seen: Floats, less: Floats | None = None, repeats: int = REPEATS, seed: int = 0
+    right: Floats,
+    seen: Floats,
+    less: Floats | None = None,
+    repeats: int = REPEATS,
+    seed: int = 0,
+    groups: ArrayLike | None = None,
 ) -> Estimate:
-    """The mean over images of people's accuracy, less each image's value of `less` [images], if any; 95% interval over both."""
+    """The mean over images of people's accuracy, less each image's value of `less` [images], if any; 95% interval over both.
+
+    `groups` [images] as in `two_way_draws`.
+    """
     if not right.size:
         return NO_DATA
     present = seen.any(1)  # one who saw none of these images cannot make their number surer
@@ -58,7 +72,7 @@ def mean_over_images(
         return ratio((np.nan_to_num(q - other) * counted).sum(1, keepdims=True), counted.sum(1, keepdims=True))
 
     value = mean(ratio(right.sum(0), seen.sum(0))[None], np.ones((1, right.shape[1])))[0]
-    return estimates(value, two_way_draws(right, seen, mean, repeats, seed), np.array([right.shape[1]]))[0]
+    return estimates(value, two_way_draws(right, seen, mean, repeats, seed, groups), np.array([right.shape[1]]))[0]
 
 
 def _weights(random: np.random.Generator, many: int, size: int) -> NDArray[np.float64]:

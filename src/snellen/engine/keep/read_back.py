@@ -28,8 +28,9 @@ _COLUMNS = ("pred", "raw", "score", "confidence", "label_prob")
 @dataclass(frozen=True)
 class Block:
     """The answers of one model to one cell: arrays [runs, samples]; `valid` marks samples that count (readable, labelled
-    and not excluded); `covered` is the covered share per sample (nan where nothing covers). Of a segmentation model `counts` are
-    the true positives, false positives and false negatives of each class in pixels, [runs, samples, classes, 3]."""
+    and not excluded); `covered` is the covered share per sample (nan where nothing covers), `object_covered` that of its object
+    (nan where no mask is known). Of a segmentation model `counts` are the true positives, false positives and false negatives of
+    each class in pixels, [runs, samples, classes, 3]."""
 
     pred: np.ndarray
     raw: np.ndarray
@@ -42,14 +43,16 @@ class Block:
     ids: np.ndarray
     groups: np.ndarray | None = None
     counts: np.ndarray | None = None
+    object_covered: np.ndarray | None = None
 
     def at(self, rows: np.ndarray) -> Block:
         """The block of some samples."""
         wide = {name: getattr(self, name)[:, rows] for name in _COLUMNS}
         long = {name: getattr(self, name)[rows] for name in ("labels", "covered", "valid", "ids")}
-        groups = None if self.groups is None else self.groups[rows]
+        optional = {name: getattr(self, name) for name in ("groups", "object_covered")}
+        long |= {name: None if values is None else values[rows] for name, values in optional.items()}
         counts = None if self.counts is None else self.counts[:, rows]
-        return replace(self, **wide, **long, groups=groups, counts=counts)
+        return replace(self, **wide, **long, counts=counts)
 
 
 @dataclass(frozen=True)
@@ -230,6 +233,7 @@ def _block(
         ids=np.array(data.samples.ids, object),
         groups=None if groups is None else np.asarray(groups),
         counts=np.stack([answers[one.key]["counts"] for one in cells]) if "counts" in answers[cells[0].key] else None,
+        object_covered=shown[cells[0].shown]["object_covered"],
     )
 
 
@@ -253,17 +257,19 @@ def _read_cells(
 def _read_shown(
     store: Store, keys: Mapping[str, str], rows: Mapping[str, Mapping[str, int]]
 ) -> dict[str, dict[str, np.ndarray]]:
-    """Shown key → covered share, excluded flag and whether there is a row, over all samples."""
+    """Shown key → covered shares of image and object, excluded flag and whether there is a row, over all samples."""
     columns_by_key = {
         key: {
             "covered": np.full(len(rows[on]), np.nan, np.float32),
+            "object_covered": np.full(len(rows[on]), np.nan, np.float32),
             "excluded": np.zeros(len(rows[on]), bool),
             "present": np.zeros(len(rows[on]), bool),
         }
         for key, on in keys.items()
     }
-    for key, start, stop, columns, at in stored_parts(store, store.files("shown"), ("covered", "excluded"), keys, rows):
+    names = ("covered", "object_covered", "excluded")
+    for key, start, stop, columns, at in stored_parts(store, store.files("shown"), names, keys, rows):
         columns_by_key[key]["present"][at] = True
-        for name in ("covered", "excluded"):
+        for name in names:
             columns_by_key[key][name][at] = columns[name][start:stop]
     return columns_by_key

@@ -101,15 +101,19 @@ def _title(results: Results) -> str:
 
 
 def _data(results: Results, before: str) -> list[Line]:
-    return [
+    own = {on: data for on, data in results.data.items() if on not in VARIANTS}
+    test = own.get("test", {}).get("text")
+    parts = [on for on, data in own.items() if on not in ("test", "train") and data["text"] == test]
+    lines: list[Line] = [
         (
             before.format(on=on),
             bold(data["text"]),
             f" ({count_of(data['samples'], 'image')}, {count_of(len(data['classes']), 'class', 'classes')})",
         )
-        for on, data in results.data.items()
-        if on not in VARIANTS
+        for on, data in own.items()
+        if on not in parts
     ]
+    return lines + [(f"{own[on]['samples']:,} of them {on}",) for on in parts]
 
 
 def _variants(results: Results) -> list[Line]:

@@ -17,6 +17,7 @@ from snellen.report.sections.faithfulness import FAITHFULNESS
 from snellen.report.sections.inside_mask import INSIDE_MASK
 from snellen.report.sections.interference import INTERFERENCE
 from snellen.report.sections.interpretability import INTERPRETABILITY
+from snellen.report.sections.occluders import OCCLUDERS
 from snellen.report.sections.occlusion import OCCLUSION
 from snellen.report.sections.section import Section
 from snellen.report.sections.shape import SHAPE
@@ -27,6 +28,7 @@ SECTIONS: dict[str, Section] = {
     "calibration": CALIBRATION,
     "shape": SHAPE,
     "occlusion": OCCLUSION,
+    "occluders": OCCLUDERS,
     "background": BACKGROUND,
     "adversarial_backgrounds": ADVERSARIAL_BACKGROUNDS,
     "inside_mask": INSIDE_MASK,

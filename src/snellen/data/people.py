@@ -1,0 +1,65 @@
+"""Answers of people: who said what to which image, from a CSV or Parquet file.
+
+Columns: `sample` (the data's id), `pred` (or `answer`: class name or number; empty or −1 is none of them), optional `observer`
+(who answered; one person where there is none), `distortion` (text form; default none()) and `hit` (1 where a click lay on the
+object, 0 beside it).
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+import numpy as np
+
+from snellen.data.names import storable
+from snellen.errors import UserError
+from snellen.files import expand_home
+from snellen.files.table import Column, read_table
+
+PREFIX = "predictions:"  # the same columns as those of recorded answers, which may be named as such
+SCHEMA = {
+    "sample": Column(required=True, filled=True),
+    "pred": Column(required=True, also="answer"),
+    "observer": Column(filled=True),
+    "distortion": Column(),
+    "hit": Column("float", least=0, most=1),
+}
+
+
+@dataclass(frozen=True)
+class PeopleAnswers:
+    """Columns of one length, a row per answer; `hit` is nan where there was no click."""
+
+    text: str
+    sample: tuple[str, ...]
+    answer: tuple[str, ...]
+    observer: tuple[str, ...]
+    distortion: tuple[str, ...]
+    hit: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.sample)
+
+
+def read_people(text: str) -> PeopleAnswers:
+    """The answers in a file, as they are written; which classes and images they name is the audit's business."""
+    path = expand_home(text.removeprefix(PREFIX))
+    if not os.path.isfile(path):
+        raise UserError(
+            f"no file '{text}' of people's answers, nor a model of this name; give a CSV or the name of a model"
+        )
+    table = read_table(path, SCHEMA, "file of people's answers")
+    if table.empty:
+        raise UserError(f"{path} has no answers; expected one row per answer")
+    size = len(table)
+
+    def column(name: str, otherwise: str) -> tuple[str, ...]:
+        if name not in table.columns:
+            return (otherwise,) * size
+        return tuple(storable(one).strip() for one in table[name])
+
+    hit = table["hit"].to_numpy(np.float64) if "hit" in table.columns else np.full(size, np.nan)
+    names = {"sample": "", "pred": "", "observer": "people", "distortion": ""}
+    sample, answer, observer, distortion = (column(name, otherwise) for name, otherwise in names.items())
+    return PeopleAnswers(text, sample, answer, observer, distortion, hit)

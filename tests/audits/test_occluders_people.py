@@ -1,0 +1,237 @@
+"""People beside models in the audit of occluders: planted answers, one rating per image, people as a model, and real people."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import snellen
+from snellen.data.people import read_people
+from snellen.errors import UserError
+from snellen.exam.run import Run
+from snellen.models import Model, from_callable
+
+DATA = "phantom:test?size=32&n=40&frames=2&occlusion=0.6&object_size=0.5..0.8"
+FIRST = "test-s0/000000-000"
+GATE = "gates(vertical, least=0.05, most=0.95)"
+AUDIT = "occluders(synthetic=[], diffuse=[vertical], lattices=[0.5], px=[4], people='{}')"
+
+
+def samples() -> pd.DataFrame:
+    data = snellen.load_data(DATA)
+    names = [data.classes[label] for label in data.samples.labels]
+    return pd.DataFrame({"sample": data.samples.ids, "label": names, "level": data.samples.columns["level"]})
+
+
+def write(path: Path, rows: Sequence[Sequence[Any]], head: str = "observer,sample,pred,distortion,hit") -> str:
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([head.split(","), *rows])
+    return str(path)
+
+
+def named(run: Run, name: str, **facts: object) -> list[dict]:
+    own = [one for one in run.results()["findings"] if one["name"] == name]
+    return [one for one in own if all(one["facts"].get(key, one.get(key)) == value for key, value in facts.items())]
+
+
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """Six people who know every unoccluded image, miss each second occluded one, and one who knows nothing."""
+    folder, table = tmp_path_factory.mktemp("people"), samples()
+    rows: list[list[Any]] = []
+    for person in range(7):
+        for place, (sample, label, level) in enumerate(table.itertuples(index=False)):
+            right = person < 6 and (level == "none" or place % 2 == 0)
+            rows.append([f"p{person}", sample, label if right else "", "", int(level != "severe")])
+            if person < 6 and level == "none" and place % 3 == 0:
+                rows.append([f"p{person}", sample, label, GATE, ""])
+                rows.append([f"p{person}", sample, label, "lattice(0.5, 4)", ""])
+    path = write(folder / "people.csv", rows)
+    models = ["shape=observer:shape", "texture=observer:texture"]
+    return snellen.audit(models, DATA, AUDIT.format(path), folder / "run", quiet=True)
+
+
+def test_people_are_one_more_row_without_the_outlier(planted: Run) -> None:
+    table = samples()
+    (outliers,) = named(planted, "human_outliers")
+    assert (outliers["value"], outliers["facts"]["outliers"]) == (1, ["p6"])
+    (clean,) = named(planted, "human_accuracy", type="none")
+    assert (clean["model"], clean["value"], clean["n"]) == ("people", 1.0, (table["level"] == "none").sum())
+    slight = table.index[table["level"] == "slight"]
+    (one,) = named(planted, "human_accuracy", type="real", level=1)
+    assert one["value"] == pytest.approx(np.mean(slight % 2 == 0))
+
+
+def test_the_gap_is_people_less_model_on_the_same_images(planted: Run) -> None:
+    for one in named(planted, "human_gap"):
+        assert one["value"] == pytest.approx(one["facts"]["human"] - one["facts"]["own"])
+    (clean,) = named(planted, "human_gap", model="texture", type="none")
+    (own,) = named(planted, "unoccluded_accuracy", model="texture")
+    assert clean["value"] == pytest.approx(1 - own["value"])
+    (lattice,) = named(planted, "human_gap", model="shape", type="lattice 4 px")
+    assert (lattice["facts"]["level_name"], lattice["facts"]["human"]) == ("50%", 1.0)
+    assert {one["facts"]["type"] for one in named(planted, "human_gap")} == {
+        "all",
+        "none",
+        "real",
+        "vertical",
+        "lattice 4 px",
+    }
+
+
+def test_the_best_people_stand_beside_models_on_their_images_and_in_the_class_tree(planted: Run) -> None:
+    (clean,) = named(planted, "top_human_accuracy", level=0)
+    assert clean["value"] == 1
+    (shape,) = named(planted, "top_image_accuracy", model="shape", level=0)
+    (own,) = named(planted, "unoccluded_accuracy", model="shape")
+    assert shape["value"] == pytest.approx(own["value"])  # the best saw all of them
+    assert {one["model"] for one in named(planted, "top_tree_accuracy")} == {"people", "shape", "texture"}
+    assert named(planted, "tree_distance", model="people")[0]["facts"]["unanswered"] == 0
+    clicks = {one["facts"].get("level"): one["value"] for one in named(planted, "wrong_object_clicks")}
+    assert (clicks[0], clicks[1]) == (0, 0)
+    assert clicks.get(2, 1) == 1
+
+
+def test_the_report_sets_people_beside_the_models(planted: Run) -> None:
+    page = (planted.path / "report.html").read_text()
+    assert ">People and models<" in page
+    assert "left out as a low outlier by Tukey&#39;s rule: p6" in page
+    assert "people (dashed)" in page
+    assert "images that they saw, it on" in (planted.path / "report.md").read_text()
+
+
+def test_one_rating_per_image_refuses_what_compares_people(tmp_path: Path) -> None:
+    table = samples()
+    rows = [[f"p{place % 4}", one.sample, one.label, "", ""] for place, one in enumerate(table.itertuples())]
+    audit = AUDIT.format(write(tmp_path / "single.csv", rows)).replace("vertical", "")
+    run = snellen.audit("observer:shape", DATA, audit, tmp_path / "run", quiet=True, report=False)
+    (refused,) = named(run, "human_outliers")
+    assert refused["value"] is None
+    assert refused["text"].startswith(
+        "normalised accuracy and Tukey's rule compare people on the same images, but each image"
+    )
+    assert {one["value"] for one in named(run, "human_accuracy")} == {1.0}
+    assert not named(run, "top_human_accuracy")
+
+
+def test_a_model_of_the_command_may_be_people_and_its_runs_the_observers(tmp_path: Path) -> None:
+    table = samples()
+    texts = ["none()", "noise(uniform(0, 0.025))", "lattice(0.5, 4)"]
+    for person in range(3):
+        rows = [
+            [one.sample, one.label if (place + person) % 4 else -1, text]
+            for text in texts
+            for place, one in enumerate(table.itertuples())
+        ]
+        write(tmp_path / f"person-{person}.csv", rows, "sample,pred,distortion")
+    audit = "occluders(synthetic=[], diffuse=[], lattices=[0.5], px=[4], people=humans)"
+    models = ["shape=observer:shape", f"humans=predictions:{tmp_path}/person-*.csv"]
+    run = snellen.audit(models, DATA, audit, tmp_path / "run", quiet=True, report=False)
+    (clean,) = named(run, "human_accuracy", type="none")
+    (model,) = named(run, "unoccluded_accuracy", model="humans")
+    assert clean["value"] == pytest.approx(model["value"])
+    assert {one["model"] for one in named(run, "human_gap")} == {"shape"}
+    assert named(run, "human_outliers")[0]["facts"]["observers"] == 3
+
+
+@pytest.mark.parametrize(
+    ("rows", "head", "words"),
+    [
+        ([["p", FIRST, "disk"]], "observer,sample,pred", "unknown class in .*people.csv 'disk'; did you mean 'disc'"),
+        (
+            [["p", "cat.png", "disc"]],
+            "observer,sample,pred",
+            "answers none of the images of phantom:.* 'cat.png', theirs",
+        ),
+        ([["p", "disc"]], "observer,pred", "has no column 'sample'; it has: observer, pred"),
+        ([[FIRST, "disc", "oclude(0.3)"]], "sample,pred,distortion", "people.csv: unknown distortion 'oclude'"),
+        ([], "sample,pred", "has no answers; expected one row per answer"),
+        ([["000000", "disc", "2"]], "sample,pred,hit", "expected a number in 'hit' from 0 to 1, got '2'"),
+    ],
+)
+def test_files_that_do_not_fit_are_refused_before_anything_is_asked(
+    tmp_path: Path, rows: list, head: str, words: str
+) -> None:
+    path = write(tmp_path / "people.csv", rows, head)
+    with pytest.raises(UserError, match=words):
+        snellen.audit("observer:shape", DATA, AUDIT.format(path), dry_run=True)
+
+
+def test_a_file_that_is_not_there_is_neither_a_model() -> None:
+    with pytest.raises(UserError, match="no file 'nobody.csv' of people's answers, nor a model of this name"):
+        snellen.audit("observer:shape", DATA, AUDIT.format("nobody.csv"), dry_run=True)
+
+
+def test_parquet_and_the_prefix_of_recorded_answers_are_understood(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"sample": ["a", "b"], "answer": ["disc", None], "observer": ["x", "y"]})
+    frame.to_parquet(tmp_path / "people.parquet")
+    people = read_people(f"predictions:{tmp_path}/people.parquet")
+    assert (people.answer, people.observer, people.distortion) == (("disc", ""), ("x", "y"), ("", ""))
+
+
+# Real people
+
+
+def constant(classes: Sequence[str], size: int) -> Model:
+    """A model that answers the first class."""
+    return from_callable(
+        lambda images: np.eye(len(classes))[[0] * len(images)], classes=classes, size=size, name="first", version="1"
+    )
+
+
+def test_counts_of_cifar10h_enter_as_people(shared: Path, tmp_path: Path) -> None:
+    """Votes without names: the k-th vote of each image is taken as one person's, so the mean over images is what is known."""
+    meta, labels = (np.load(shared / "cifar10" / name) for name in ("test_metadata.npz", "labels.npz"))
+    classes = ["airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"]
+    places = labels["test_index"][:60]
+    rows = []
+    for row, place in enumerate(places):
+        votes = np.repeat(np.arange(10), meta["human_counts"][place])[:40]
+        rows += [[f"vote {k}", f"{row:06d}", classes[vote]] for k, vote in enumerate(votes)]
+    truth = meta["official_test_y"][places]
+    np.savez(tmp_path / "c.npz", images=np.zeros((60, 8, 8, 3), np.uint8), labels=truth, classes=classes)
+    data = f"arrays:{tmp_path}/c.npz"
+    first = snellen.load_data(data).samples.ids[0]
+    width = len(first)
+    rows = [[who, f"{int(sample):0{width}d}", answer] for who, sample, answer in rows]
+    path = write(tmp_path / "people.csv", rows, "observer,sample,pred")
+    audit = f"occluders(synthetic=[], diffuse=[], lattices=[0.5], px=[2], people='{path}')"
+    run = snellen.audit(constant(classes, 8), data, audit, tmp_path / "run", quiet=True, report=False)
+    frame = pd.DataFrame(rows, columns=["who", "sample", "answer"])
+    frame["right"] = [answer == classes[truth[int(sample)]] for sample, answer in zip(frame["sample"], frame["answer"])]
+    outliers = named(run, "human_outliers")[0]["facts"]["outliers"]
+    expected = frame[~frame["who"].isin(outliers)].groupby("sample")["right"].mean().mean()
+    (one,) = named(run, "human_accuracy", type="none")
+    assert one["value"] == pytest.approx(expected)
+    assert one["value"] > 0.85
+
+
+def test_people_of_cue_conflicts_enter_as_people(shared: Path, tmp_path: Path) -> None:
+    """Ten people; the truth of a cue conflict is its shape, which people answer."""
+    with gzip.open(shared / "cue_conflict" / "responses.csv.gz", "rt") as file:
+        table = pd.read_csv(file)
+    table = table[table["observer"].str.startswith("subject")]
+    assert table["observer"].nunique() == 10
+    data = f"cue:{shared}/cue_conflict/images"
+    listing = snellen.load_data(data)
+    by_stem = {Path(one).stem: one for one in listing.samples.ids}
+    table = table[table["image"].isin(by_stem)]
+    table["response"] = table["response"].where(table["response"].isin(listing.classes), "")
+    rows = [[one.observer, by_stem[one.image], one.response] for one in table.itertuples()]
+    path = write(tmp_path / "people.csv", rows, "observer,sample,pred")
+    audit = f"occluders(synthetic=[], diffuse=[], lattices=[0.5], px=[4], people='{path}')"
+    run = snellen.audit(
+        constant(listing.classes, 32), data, audit, tmp_path / "run", quiet=True, report=False, limit=80
+    )
+    (one,) = named(run, "human_accuracy", type="none")
+    assert one["n"] <= 80
+    assert one["value"] > 0.6
+    assert json.dumps(run.results())
