@@ -95,8 +95,8 @@ def test_a_mask_of_a_tenth_of_the_box_is_the_smallest(pixels: int, reason: str, 
     assert verdict.reason == reason, verdict.detail
 
 
-@pytest.mark.parametrize("succeeds", [11, 12])
-def test_grabcut_is_tried_eleven_times_each_with_another_seed(succeeds: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("succeeds", [10, 11])
+def test_grabcut_is_tried_ten_times_each_with_another_seed(succeeds: int, monkeypatch: pytest.MonkeyPatch) -> None:
     seeds: list[int] = []
 
     def found(image: np.ndarray, box: tuple[int, int, int, int], seed: int, iterations: int) -> np.ndarray:
@@ -108,9 +108,9 @@ def test_grabcut_is_tried_eleven_times_each_with_another_seed(succeeds: int, mon
     monkeypatch.setattr(segment, "grabcut", found)
     photo, box = np.zeros((80, 80, 3), np.uint8), np.array([20.0, 20, 60, 60])
     made = segment.segment_object(photo, box, "a", Settings())
-    assert len(set(seeds)) == len(seeds) == 11
-    assert (made.mask is not None) == (succeeds == 11)
-    assert (made.tries, made.seed) == (11, seeds[-1])
+    assert len(set(seeds)) == len(seeds) == 10
+    assert (made.mask is not None) == (succeeds == 10)
+    assert (made.tries, made.seed) == (10, seeds[-1])
 
 
 @pytest.mark.parametrize("all_images", [False, True])
