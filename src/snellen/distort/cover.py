@@ -36,7 +36,7 @@ class Occlude(Painting):
     cover_name: ClassVar[str] = "squares"
 
     @property
-    def version(self) -> int:  # type: ignore[override]  # of its text form: the other laws keep their pixels
+    def version(self) -> int:  # of its text form: the other laws keep their pixels
         return 2 if self.law == "published" and self.inside else 1
 
     def __post_init__(self) -> None:

@@ -70,8 +70,9 @@ def mean_iocclusion(covered: Covered, *, repeats: int = REPEATS, seed: int = 0) 
     if drawn:
         gap, hidden = (np.concatenate(part) for part in zip(*drawn))
         clear = clear_of_zero(hidden) & clear_of_zero(hidden.mean(2, keepdims=True))
-        units = min(len(one) for one in covered.columns)
-        whole, whole_hidden = _gaps(*(one.sum(0, keepdims=True) for one in covered.columns), covered.runs)
+        train, test = covered.columns
+        units = min(len(train), len(test))
+        whole, whole_hidden = _gaps(train.sum(0, keepdims=True), test.sum(0, keepdims=True), covered.runs)
         _, high = ratio_bounds(float(per_run.mean()), _by(gap, hidden).mean(1), units)
         sure = float(_by(whole, whole_hidden * clear).mean())
         low, _ = ratio_bounds(sure, _by(gap, hidden * clear).mean(1), units)
