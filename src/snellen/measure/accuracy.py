@@ -37,7 +37,8 @@ def accuracy(correct: ArrayLike, groups: ArrayLike | None = None) -> Estimate:
     units = columns if groups is None else sum_by_group(columns, groups)
     if len(units) < 2:
         return Estimate(value, nan, nan, len(columns))
-    half = student(len(units) - 1) * sqrt(_variance(units))
+    variance, degrees = _spread(units)
+    half = student(degrees) * sqrt(variance)
     return Estimate(value, *_log_odds_interval(value, half, len(units)), len(columns))
 
 
@@ -58,15 +59,15 @@ def recipe_accuracy(correct: ArrayLike, groups: ArrayLike | None = None) -> Esti
     if runs < 2 or units < 2:
         return Estimate(estimate.value, nan, nan, estimate.n)
 
-    def over_images(each: NDArray[np.float64]) -> float:
+    def over_images(each: NDArray[np.float64]) -> tuple[float, float]:
         columns = np.stack([each, np.ones(len(each))], axis=1)
-        return _variance(columns if groups is None else sum_by_group(columns, members))
+        return _spread(columns if groups is None else sum_by_group(columns, members))
 
     mean = scores.mean(axis=0)
-    of_runs, of_images = float(scores.mean(axis=1).var(ddof=1)) / runs, over_images(mean)
-    of_both = sum(over_images(one - mean) for one in scores) / (runs * (runs - 1))
+    of_runs, (of_images, degrees) = float(scores.mean(axis=1).var(ddof=1)) / runs, over_images(mean)
+    of_both = sum(over_images(one - mean)[0] for one in scores) / (runs * (runs - 1))
     # What runs and images share is in both variances: once is enough.
-    half = sqrt(student(runs - 1) ** 2 * of_runs + student(units - 1) ** 2 * max(of_images - of_both, 0.0))
+    half = sqrt(student(runs - 1) ** 2 * of_runs + student(degrees) ** 2 * max(of_images - of_both, 0.0))
     return Estimate(estimate.value, *_log_odds_interval(estimate.value, half, units), estimate.n)
 
 
@@ -77,14 +78,20 @@ def wilson(share: float, n: int, quantile: float = _Z) -> tuple[float, float]:
     return max(0.0, min(share, centre - half)), min(1.0, max(share, centre + half))
 
 
-def _variance(units: NDArray[np.float64]) -> float:
-    """The variance of a mean, by leaving out one unit at a time (jackknife): `units` [units, 2] of sums and counts.
+def _spread(units: NDArray[np.float64]) -> tuple[float, float]:
+    """The variance of a mean, and how many degrees of freedom it has: `units` [units, 2] of sums and counts.
 
-    Where units differ in size it is more careful than the variance of a ratio.
+    It is found by leaving out one unit at a time (jackknife): where units differ in size that is more careful than the variance
+    of a ratio. Where a few units make most of the variance (a single bad video among good ones) it is less sure than their
+    number tells: degrees follow from the kurtosis κ of what units contribute, 2 (n − 1) / (κ − 1) − 1, and are n − 1 at most.
     """
     sums, counts = units.T
     without = (sums.sum() - sums) / (counts.sum() - counts)
-    return float(np.square(without - sums.sum() / counts.sum()).sum()) * (len(units) - 1) / len(units)
+    square = np.square(without - sums.sum() / counts.sum())
+    most = len(units) - 1
+    excess = float(np.mean(square**2)) - float(np.mean(square)) ** 2  # κ − 1, times the squared mean square
+    degrees = 2 * most * float(np.mean(square)) ** 2 / excess - 1 if excess > 0 else most
+    return float(square.sum()) * most / len(units), min(most, max(1.0, degrees))
 
 
 def _log_odds_interval(value: float, half: float, units: int) -> tuple[float, float]:
