@@ -62,8 +62,8 @@ class Occlude(Painting):
             return span(view, name, even, length, self.inside)
         margin = np.rint(side / 2).astype(np.int64)  # a half rounds to the even number, as Python's round does
         fixed = margin == round(length / 2)
-        drawn = margin + view.draw.integer(name, np.maximum(length - 2 * margin, 1))
-        return between(view, np.where(fixed, side // 2, drawn) - side // 2, even, length)
+        centre = margin + view.draw.integer(name, np.maximum(length - 2 * margin, 1))
+        return between(view, np.where(fixed, side // 2, centre) - side // 2, even, length)
 
     def words(self) -> str:
         reach = "" if self.inside else " (partly outside)"
