@@ -21,7 +21,7 @@ CASES = (  # train, test, train occluded, test occluded
 def rows(simulations: int, seed: int) -> list[Row]:
     """1,000 and 5,000 images on each side, one run and five."""
     return [
-        _row(max(1, simulations // (4 if images > 1000 else 2)), seed, images, runs, place)
+        _row(max(1, simulations // (2 if runs > 1 else 1)), seed, images, runs, place)
         for images in (1000, 5000)
         for runs in (1, 5)
         for place in range(len(CASES))
