@@ -14,6 +14,9 @@ import snellen
 from snellen.audits import Exam, parse_audits
 from snellen.data.canvas import Canvas
 from snellen.models import Model, from_callable, from_torch
+from snellen.report.blocks import Table
+from snellen.report.comparison import comparison
+from snellen.report.results import Results
 
 CLASSES = ("bear", "cat", "dog")
 
@@ -53,6 +56,14 @@ def test_an_observer_of_known_bias_is_measured_exactly(conflicts: str, shape_of_
     assert found.loc["shuffled_accuracy", "value"] == found.loc["shape_accuracy", "value"]  # every pixel is alike
     assert found.loc["shuffled_accuracy", "di"] is not None
     assert found.loc["soft_shuffled_accuracy", "value"] == found.loc["shuffled_accuracy", "value"]
+
+
+def test_the_models_side_by_side_have_their_shape_bias(conflicts: str) -> None:
+    models = {name: follows(of_four) for name, of_four in (("textures", 1), ("shapes", 3))}
+    run = snellen.audit(models, conflicts, "shape", quiet=True, report=False)
+    (table,) = [block for block in comparison(Results.of(run)) if isinstance(block, Table)]
+    column = [cell.text for cell in table.head].index("Shape bias") - 1  # the first has the models' names
+    assert [row.cells[column].value for row in table.rows] == pytest.approx([0.25, 0.75])
 
 
 def test_data_without_conflicts_says_so() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from PIL import Image
 
 from snellen.build.in9 import Settings, build, segment
 from snellen.build.in9.judging import Candidate, judge
+from snellen.build.in9.settings import as_published
 from snellen.cli import main
 from snellen.data import Photo, load_data
 from snellen.data.phantom import export
@@ -95,8 +97,8 @@ def test_a_mask_of_a_tenth_of_the_box_is_the_smallest(pixels: int, reason: str, 
     assert verdict.reason == reason, verdict.detail
 
 
-@pytest.mark.parametrize("succeeds", [11, 12])
-def test_grabcut_is_tried_eleven_times_each_with_another_seed(succeeds: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("succeeds", [10, 11])
+def test_grabcut_is_tried_ten_times_each_with_another_seed(succeeds: int, monkeypatch: pytest.MonkeyPatch) -> None:
     seeds: list[int] = []
 
     def found(image: np.ndarray, box: tuple[int, int, int, int], seed: int, iterations: int) -> np.ndarray:
@@ -108,9 +110,9 @@ def test_grabcut_is_tried_eleven_times_each_with_another_seed(succeeds: int, mon
     monkeypatch.setattr(segment, "grabcut", found)
     photo, box = np.zeros((80, 80, 3), np.uint8), np.array([20.0, 20, 60, 60])
     made = segment.segment_object(photo, box, "a", Settings())
-    assert len(set(seeds)) == len(seeds) == 11
-    assert (made.mask is not None) == (succeeds == 11)
-    assert (made.tries, made.seed) == (11, seeds[-1])
+    assert len(set(seeds)) == len(seeds) == 10
+    assert (made.mask is not None) == (succeeds == 10)
+    assert (made.tries, made.seed) == (10, seeds[-1])
 
 
 @pytest.mark.parametrize("all_images", [False, True])
@@ -178,3 +180,18 @@ def test_all_images_with_or_without_boxes(tmp_path: Path) -> None:
     assert [p.name for p in made.out.iterdir() if p.is_dir()] == ["original"]
     data = load_data(f"in9:{made.out}/original")
     assert data.facts == set()
+
+
+def test_as_published_makes_every_published_choice_at_once() -> None:
+    """The default differs in the filter alone; what the paper does not state may still be chosen."""
+    published = Settings(**as_published({"sigma": 3.0, "seed": 4}))
+    assert (published.interpolation, published.canvas.scale, published.tries) == ("nearest", 256, 10)
+    assert (published.sigma, published.seed) == (3.0, 4)
+    assert replace(published, interpolation="bicubic", scale=0) == Settings(sigma=3.0, seed=4)
+    assert as_published({"interpolation": "nearest"})["interpolation"] == "nearest"
+
+
+@pytest.mark.parametrize(("name", "value"), [("interpolation", "lanczos"), ("size", 64), ("inpaint", "telea")])
+def test_a_choice_beside_as_published_is_refused(name: str, value: object) -> None:
+    with pytest.raises(UserError, match=f"--as-published has a {name} of .*, got --{name} {value}; leave one"):
+        as_published({name: value})

@@ -30,6 +30,32 @@ def test_the_published_law_gives_the_published_sides(side: int) -> None:
         assert rows.tolist() == [expected] * 3
 
 
+def published_start(side: int, length: int, draw: int) -> int:
+    """Where the box begins by the published code, written out: `draw` counts the centres that it may have."""
+    half = round(side / 2)
+    centre = int(side / 2) if half == round(length / 2) else range(half, length - half)[draw]
+    return centre - side // 2
+
+
+@pytest.mark.parametrize(("area", "side"), [(0.1, 10), (0.35, 19), (0.28, 17), (0.9, 30), (1.0, 32)])
+def test_the_published_law_draws_its_centre_as_published(area: float, side: int) -> None:
+    """Of 32 pixels a side of 10 may begin at 0 to 21, not at 22; one of 19 (half rounds to 10) at 1 to 12; 30 at 0 or 1."""
+    seen = cover(f"occlude({area}, law=published)", 3000, 32)
+    for axis in (1, 2):
+        starts = seen.any(3 - axis).float().argmax(1).tolist()
+        half = round(side / 2)
+        many = 1 if half == 16 else 32 - 2 * half
+        allowed = [published_start(side, 32, draw) for draw in range(many)]
+        assert sorted(set(starts)) == allowed
+        assert np.mean(starts) == pytest.approx(np.mean(allowed), abs=4 * (np.std(allowed) + 1e-9) / np.sqrt(3000))
+    assert (seen.flatten(1).sum(1) == (side // 2 * 2) ** 2).all()
+
+
+def test_only_the_published_law_inside_has_new_pixels() -> None:
+    assert Occlude(law="published").version == 2
+    assert Occlude(law="published", inside=False).version == Occlude().version == Occlude(inside=False).version == 1
+
+
 def test_the_exact_law_takes_the_nearest_side() -> None:
     """0.3 of 32 × 32 is 307.2 pixels: 18 × 18 = 324 is nearer than 17 × 17 = 289."""
     assert cover("occlude(0.3)", 4, 32).flatten(1).sum(1).tolist() == [324] * 4

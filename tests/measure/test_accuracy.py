@@ -1,12 +1,14 @@
-from math import isnan, nan
+from math import isnan, log, nan, sqrt
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
+from scipy.special import expit
 from scipy.stats import binomtest
 
-from snellen.measure import Estimate, accuracy
+from snellen.measure import Estimate, accuracy, recipe_accuracy
 
 
 def test_nine_right_of_ten():
@@ -51,10 +53,91 @@ def test_runs_that_agree_tell_no_more_than_one_of_them():
     assert accuracy(np.ones((3, 50))).low < 0.95
 
 
-def test_samples_answered_by_unequal_numbers_of_runs_are_resampled():
-    # 2 right answers of 6. All four draws are of a wrong sample 1 time in 16, of a right one as often: 0 to 1.
+def test_samples_answered_by_unequal_numbers_of_runs_count_by_their_answers():
+    # 2 right answers of 6. Without a right one 1/5, without a wrong one 2/4: the variance is 3/4 · (2 · (2/15)² + 2 · (1/6)²).
     found = accuracy([[1, 0, 1, 0], [nan, 0, nan, 0]])
-    assert (found.value, found.low, found.high, found.n) == (pytest.approx(1 / 3), 0, 1, 4)
+    half = stats.t.ppf(0.975, 3) * sqrt(0.75 * 2 * ((2 / 15) ** 2 + (1 / 6) ** 2)) / (2 / 9)
+    assert (found.value, found.n) == (pytest.approx(1 / 3), 4)
+    assert (found.low, found.high) == pytest.approx((expit(log(0.5) - half), expit(log(0.5) + half)))
+
+
+def test_groups_by_hand():
+    # Three videos of 4 frames, 3, 2 and 4 right. Leaving one out gives 6/8, 7/8 and 5/8, so the variance of 0.75 is
+    # 2/3 · (0 + 1/64 + 1/64) = 1/48; on the scale of log odds 4.3027 · 0.14434 / 0.1875 = 3.3122 each way.
+    found = accuracy([1, 1, 1, 0, 1, 1, 0, 0, 1, 1, 1, 1], np.repeat(["a", "b", "c"], 4))
+    assert found.value == 0.75
+    assert (found.low, found.high) == pytest.approx((expit(log(3) - 3.3122), expit(log(3) + 3.3122)), abs=1e-4)
+
+
+def test_one_bad_group_among_good_ones_leaves_few_degrees_of_freedom():
+    # Ten videos of 10 frames, nine with 9 right and one with none. Leaving one out moves the mean by ∓ 0.01 or 0.09: the
+    # kurtosis is (9 · 1 + 6561) / 10 / 9² = 8.11, so 2 · 9 / 7.11 − 1 = 1.53 degrees and not 9.
+    right = (np.tile(np.arange(10) < 9, 10) & (np.arange(100) >= 10)).astype(float)
+    found = accuracy(right, np.repeat(np.arange(10), 10))
+    assert found.value == pytest.approx(0.81)
+    error = sqrt(0.9 * (9 * 0.01**2 + 0.09**2)) / (0.81 * 0.19)
+    half = stats.t.ppf(0.975, 18 / (6570 / 810 - 1) - 1) * error
+    centre = log(0.81 / 0.19)
+    assert (found.low, found.high) == pytest.approx((expit(centre - half), expit(centre + half)))
+
+
+def test_groups_that_are_all_right_are_as_many_trials():
+    found = accuracy(np.ones(60), np.repeat(np.arange(6), 10))
+    t = stats.t.ppf(0.975, 5)
+    assert (found.low, found.high) == (pytest.approx(6 / (6 + t**2)), 1)
+
+
+@pytest.mark.parametrize(("groups", "share"), [(5, 0.7), (10, 0.9), (20, 0.95)])
+def test_accuracy_of_few_groups_is_covered(groups, share):
+    random = np.random.default_rng(groups + 100)
+    covered = 0
+    for _ in range(400):
+        member = np.repeat(np.arange(groups), random.integers(10, 40, groups))
+        right = random.random(len(member)) < random.beta(6 * share, 6 * (1 - share), groups)[member]
+        found = accuracy(right, member)
+        covered += found.low <= share <= found.high
+    assert covered / 400 > 0.917  # 93% less a standard error of 1.3
+
+
+def test_the_interval_of_the_recipe_by_hand():
+    # Runs with 4 and 2 of 4 right, on images of mean 1, 1, 0.5, 0.5. Of runs: variance of (1, 0.5) / 2 = 1/16. Of images:
+    # 1/12 / 4 = 1/48. Of both: the runs differ from their mean by ± (0, 0, 0.5, 0.5) / …, each 1/12 · … / 4, twice, by 2.
+    runs = np.array([[1.0, 1, 1, 1], [1, 1, 0, 0]])
+    found = recipe_accuracy(runs)
+    of_both = 2 * (np.var([0, 0, 0.5, 0.5], ddof=1) / 4) / 2
+    squares = stats.t.ppf(0.975, 1) ** 2 / 16 + stats.t.ppf(0.975, 3) ** 2 * (1 / 48 - of_both)
+    half = sqrt(squares) / (0.75 * 0.25)
+    assert (found.value, found.n) == (0.75, 4)
+    assert (found.low, found.high) == pytest.approx((expit(log(3) - half), expit(log(3) + half)), abs=1e-9)
+
+
+def test_one_run_tells_nothing_about_its_recipe():
+    assert isnan(recipe_accuracy([1, 0, 1, 1]).low)
+    assert recipe_accuracy([1, 0, 1, 1]).value == 0.75
+    assert isnan(recipe_accuracy(np.empty((3, 0))).value)
+
+
+def test_the_recipe_is_covered_where_these_runs_are_not():
+    """Five runs whose skill varies: the recipe's accuracy is covered 95 times in 100, and 75 by the interval of these runs."""
+    random = np.random.default_rng(4)
+    hard = random.normal(size=100_000)
+    truth = float(expit(1.2 + 2 * hard + 0.15 * random.normal(size=100_000)).mean())
+    these = recipe = 0
+    for _ in range(250):
+        chance = expit(1.2 + 0.15 * random.normal(size=(5, 1)) + 2 * random.normal(size=1500))
+        right = (random.random(chance.shape) < chance).astype(float)
+        one, other = accuracy(right), recipe_accuracy(right)
+        these += one.low <= truth <= one.high
+        recipe += other.low <= truth <= other.high
+    assert these / 250 < 0.88
+    assert recipe / 250 > 0.925
+
+
+def test_runs_of_one_skill_leave_the_recipe_nearly_as_sure_as_these_runs():
+    random = np.random.default_rng(5)
+    right = (random.random((5, 2000)) < 0.8).astype(float)
+    one, other = accuracy(right), recipe_accuracy(right)
+    assert one.high - one.low < other.high - other.low < 2 * (one.high - one.low)
 
 
 def test_runs_stay_together_when_images_are_resampled():

@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 import torch
 
-from snellen.train.mixing import FMix, RandomMasks
+from snellen.train import Recipe
+from snellen.train.batches import Feed
+from snellen.train.device_dataset import Memory
+from snellen.train.draws import Draws
+from snellen.train.mixing import FMix, RandomMasks, of_run, parse_mix
 from snellen.train.mixing.masks import own_pixel_counts, ramp
 
 PUBLISHED_ROWS = [32] * 5 + [31, 24, 20, 16, 11, 4] + [0] * 11 + [4, 7, 9, 11, 15, 20] + [32] * 4
@@ -97,4 +101,37 @@ def test_random_masks_are_k_fixed_ones_each_with_its_own_weight():
         assert float(cover.float().mean()) == pytest.approx(1 - weight, abs=1.01 / 1024)
     assert len(found) == 3
     assert min(counts.values()) > 70
-    assert RandomMasks(seed=5)(images, torch.arange(6), draws(0))[1].weight[0] not in found
+    others = {float(RandomMasks(seed=5)(images, torch.arange(6), draws(i))[1].weight[0]) for i in range(20)}
+    assert len(others) == 3
+    assert not others & set(found)
+
+
+def test_each_run_draws_its_own_random_masks():
+    """Run 0 has those of the text form, run 2 those of the seed that is two higher; inside an alternator too."""
+    assert of_run(RandomMasks(seed=4), 0) == RandomMasks(seed=4)
+    assert of_run(RandomMasks(seed=4), 2) == RandomMasks(seed=6)
+    assert of_run(RandomMasks(seed=1), 2**63 - 1).seed == 0
+    assert of_run(parse_mix("alternate(cutmix, random_masks)"), 3) == parse_mix(
+        "alternate(cutmix, random_masks(seed=3))"
+    )
+    assert of_run(FMix(), 3) == FMix()
+
+
+def test_training_shows_the_masks_of_the_run():
+    """Black images with white partners show the masks: other ones in a run with another seed."""
+
+    def covers(seed: int) -> set[bytes]:
+        black, white = (
+            Memory(torch.full((8, 3, 16, 16), grey, dtype=torch.uint8), torch.zeros(8, dtype=torch.long))
+            for grey in (0, 255)
+        )
+        recipe = Recipe(
+            epochs=20, batch_size=8, mix="random_masks", objective="reformulated", seed=seed, flip=False, padding=0
+        )
+        feed = Feed(recipe, black, [0.0] * 3, white)
+        batches = (batch for epoch in range(20) for batch in feed.epoch(epoch, Draws.of(0, epoch)))
+        return {images[0, 0].numpy().tobytes() for _, images, _ in batches}
+
+    first, second = covers(0), covers(1)
+    assert len(first) == len(second) == 3
+    assert not first & second

@@ -1,4 +1,4 @@
-"""Adversarial backgrounds: the objects that some background fools a model on, and which ones do (Xiao et al. 2021, G)."""
+"""Adversarial backgrounds: the objects that some background fools a model on, and which ones do (Xiao et al. 2021, section 3)."""
 
 from __future__ import annotations
 
@@ -160,11 +160,14 @@ class AdversarialBackgrounds(Audit):
             "highest": float(np.nanmax(rates)) if np.isfinite(rates).any() else float("nan"),
         }
         cells = tuple(self.cells(exam))
-        text = "share of the pairs of an object and a background of another class that are answered as the background's"
+        text = (
+            "of the backgrounds of other classes, the share whose class is answered, mean over objects: what one background "
+            "drawn at random does, not the worst one"
+        )
         findings = [
             finding(
                 AUDIT, "attack_rate", answers.model, rate, text, better="lower", cells=cells, facts=facts,
-                label="Pairs answered as the background's class", topic="the attack rate of backgrounds",
+                label="Answered as the background's class, one drawn at random", topic="a background drawn at random",
             )
         ]  # fmt: skip
         finite = {name: total for name, total in totals.items() if np.isfinite(total)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -78,7 +79,10 @@ def comparison_findings(
     groups = exam.column("group", ids)
     differences = [compare(scores_of(own, name), scores_of(other, name), groups) for name in NAMES]
     corrected = holm([one.p for one in differences])
-    findings = [_difference(pair, name, one, float(p), reading) for name, one, p in zip(NAMES, differences, corrected)]
+    findings = []
+    for name, one, p in zip(NAMES, differences, corrected):
+        corrected_one = replace(one, detectable=one.detectable_among(len(NAMES)))
+        findings.append(_difference(pair, name, corrected_one, float(p), reading))
     return [*findings, _gain(pair, (own, other), reading, groups), _disagreement(pair, (own, other), reading, groups)]
 
 

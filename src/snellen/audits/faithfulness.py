@@ -132,18 +132,20 @@ class Faithfulness(Audit):
         areas = {one.model: self._on_all_images(exam, one) for one in everyone}
         comparisons = [compare(areas[first.model], areas[second.model], _groups(exam)) for first, second in pairs]
         corrected = holm([one.p for one in comparisons])
+        tests = int(np.sum(~np.isnan(corrected)))
         shown = self._examples_of_all(exam, everyone)
         findings = []
         for (first, second), comparison, p in zip(pairs, comparisons, corrected):
             sure = "clearly" if p < 0.05 else "not clearly"
+            detectable = comparison.detectable_among(tests)
             text = (
                 f"inter-model deletion of {first.model} less that of {second.model} on the same images: {sure} different "
-                f"(p = {p:.2g} after Holm's correction of {len(pairs)} comparisons); these data would mostly have shown a "
-                f"difference of {comparison.detectable:.1f}"
+                f"(p = {p:.2g} after Holm's correction of {tests} comparisons); these data would mostly have shown a "
+                f"difference of {detectable:.1f}"
             )
             facts = {
                 "method": self.method, "layer": self.layer, "first": first.model, "second": second.model, "p": comparison.p,
-                "p_corrected": float(p), "detectable": comparison.detectable,
+                "p_corrected": float(p), "detectable": detectable,
                 "areas": {one.model: _areas_at(exam, areas[one.model], shown) for one in (first, second)},
             }  # fmt: skip
             findings.append(

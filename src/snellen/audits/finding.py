@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from snellen.audits.label import in_sentence, plain_label
+from snellen.audits.run_facts import run_facts
 from snellen.engine.keep.read_back import Block
 from snellen.engine.requests.cell import Cell
 from snellen.measure import Estimate, accuracy
@@ -112,7 +113,8 @@ def accuracy_finding(audit: str, name: str, model: str, block: Block, cell: Cell
     """The finding of one cell's accuracy, with one value per run; `more` are further fields of the finding."""
     estimate = accuracy(block.score, block.groups)
     per_run = tuple(block.score.mean(1).tolist()) if block.score.size else ()
-    more = {"better": "higher", "cells": (cell,), "per_run": per_run, **more}
+    facts = {**more.pop("facts", {}), **run_facts(block.score, block.groups)}
+    more = {"better": "higher", "cells": (cell,), "per_run": per_run, "facts": facts, **more}
     return finding(audit, name, model, estimate, text, **more)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from snellen.audits.exam import Exam
 from snellen.audits.finding import Finding, finding
 from snellen.audits.pixel_facts import PIXEL_FACTS
+from snellen.audits.run_facts import RUN_FACTS
 from snellen.audits.trust import trust_in
 from snellen.engine.keep.read_back import Answers
 from snellen.engine.requests.cell import Cell
@@ -42,16 +43,20 @@ def differences(exam: Exam, everyone: Sequence[Answers], findings: Sequence[Find
                 comparison = compare(first.mean_score(one.cells), second.mean_score(one.cells), groups)
                 pairs.append(_Pair(one, first, second, comparison))
     corrected = holm([pair.comparison.p for pair in pairs])
-    return [_finding(exam, pair, float(p), len(pairs)) for pair, p in zip(pairs, corrected)]
+    tests = int(np.sum(~np.isnan(corrected)))  # a comparison without a p-value is no test
+    return [_finding(exam, pair, float(p), tests) for pair, p in zip(pairs, corrected)]
 
 
 def _finding(exam: Exam, pair: _Pair, p: float, tests: int) -> Finding:
     of, first, second, comparison = pair.of, pair.first, pair.second, pair.comparison
     sure = "clearly" if p < 0.05 else "not clearly"
+    detectable = comparison.detectable_among(tests)
+    several = any(len(answers[of.cells[0]].score) > 1 for answers in (first, second))
+    runs = ", of these runs" if several else ""
     text = (
-        f"{of.name.replace('_', ' ')} of {first.model} less that of {second.model} on the same images: {sure} different "
+        f"{of.name.replace('_', ' ')} of {first.model} less that of {second.model} on the same images{runs}: {sure} different "
         f"(p = {p:.2g} after Holm's correction of {tests} comparisons); these data would mostly have shown a difference "
-        f"of {100 * comparison.detectable:.1f} points"
+        f"of {100 * detectable:.1f} points"
     )
     difference = finding(
         "between", "difference", f"{first.model} − {second.model}", comparison, text, unit="difference", cells=of.cells,
@@ -59,10 +64,10 @@ def _finding(exam: Exam, pair: _Pair, p: float, tests: int) -> Finding:
             **{
                 key: value
                 for key, value in of.facts.items()
-                if isinstance(value, str | float | int) and key not in PIXEL_FACTS  # which are of one model
+                if isinstance(value, str | float | int) and key not in (*PIXEL_FACTS, *RUN_FACTS)  # which are of one model
             },
             "of": of.name, "first": first.model, "second": second.model, "p": comparison.p, "p_corrected": p,
-            "detectable": comparison.detectable,
+            "detectable": detectable,
         },
         label=f"Difference: {of.topic}", topic=f"the difference for {of.topic}",
     )  # fmt: skip

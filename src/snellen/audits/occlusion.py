@@ -21,6 +21,7 @@ from snellen.audits.iocclusion_evidence import (
     tail_gap,
     with_option,
 )
+from snellen.audits.run_facts import run_facts
 from snellen.audits.trust import TOO_FEW, can_dominate, dominant_in, interference_of
 from snellen.distort import Cutouts, Occlude
 from snellen.distort.fills import Fill
@@ -211,7 +212,7 @@ class Occlusion(Audit):
                 f"mean accuracy under {what} of {span(areas)} of the image{left_out}",
                 better="higher",
                 cells=cells,
-                facts={"fill": fill},
+                facts={"fill": fill, **run_facts(curve, blocks[0].groups)},
                 per_run=tuple(curve.mean(1).tolist()),
                 **_cut_words(fill),
             )

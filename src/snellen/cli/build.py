@@ -53,13 +53,13 @@ def in9_(
     size: Annotated[int, typer.Option(help="width and height of the images in pixels")] = 224,
     scale: Annotated[int, typer.Option(help="scale the shorter side to this before the crop; default 8/7 of size")] = 0,
     interpolation: Annotated[
-        str, typer.Option(help="nearest (as published), bilinear, bicubic or lanczos")
-    ] = "nearest",
+        str, typer.Option(help="filter of the scaling: bicubic, bilinear, lanczos or nearest (as published)")
+    ] = "bicubic",
     segment_size: Annotated[
         int | None, typer.Option(help="segment with the shorter side scaled to this; 256 for small images")
     ] = None,
     iterations: Annotated[int, typer.Option(help="iterations of GrabCut")] = 5,
-    tries: Annotated[int, typer.Option(help="times that GrabCut is tried, each with another seed")] = 11,
+    tries: Annotated[int, typer.Option(help="times that GrabCut is tried, each with another seed")] = 10,
     masks: Annotated[
         str | None, typer.Option(help="instead of GrabCut: data, a folder of masks, or python:file.py:factory")
     ] = None,
@@ -82,6 +82,12 @@ def in9_(
     seed: Annotated[int, typer.Option(help="seed of GrabCut, of backgrounds and of balancing")] = 0,
     workers: Annotated[int | None, typer.Option(help="processes; default one per core; changes no byte")] = None,
     limit: Annotated[int | None, typer.Option(help="judge at most N images")] = None,
+    as_published: Annotated[
+        bool,
+        typer.Option(
+            "--as-published", help="every choice as in Xiao et al. 2021, nearest-neighbour scaling among them"
+        ),
+    ] = False,
     json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -93,7 +99,7 @@ def in9_(
         data, out, classes, size=size, scale=scale, interpolation=interpolation, segment_size=segment_size,
         iterations=iterations, tries=tries, masks=masks, inpaint=inpaint, sigma=sigma, own=own, balance=balance,
         all_images=all_images, fine=read_fine(fine), curation=curation, format=format, quality=quality, split=split,
-        seed=seed, workers=workers, limit=limit, quiet=quiet,
+        seed=seed, workers=workers, limit=limit, quiet=quiet, published=as_published,
     )  # fmt: skip
     if json:
         show_block(built.json)

@@ -23,17 +23,21 @@ class Occlude(Painting):
 
     `area` is the covered share, 0 to 1, or a law of it. With `inside` it lies wholly inside the image, else its centre
     is any pixel and what leaves the image is lost. `law=exact` takes the sides nearest to the area; `law=published` is
-    the rule of the public code of Marcu & Prügel-Bennett 2022 (even sides, centre drawn), for parity.
+    the rule of the public code of Marcu & Prügel-Bennett 2022, for parity: even sides, and inside the image the centre is
+    drawn from round(h/2) to H − round(h/2) − 1, so that one edge is never reached.
     """
 
     area: float | Law = 0.3
     fill: Fill = "black"
     inside: bool = True
     law: Literal["exact", "published"] = "exact"
-    version: ClassVar[int] = 1
     draws: ClassVar[bool] = True
     identity: ClassVar[dict[str, object]] = {"area": 0}
     cover_name: ClassVar[str] = "squares"
+
+    @property
+    def version(self) -> int:  # of its text form: the other laws keep their pixels
+        return 2 if self.law == "published" and self.inside else 1
 
     def __post_init__(self) -> None:
         if isinstance(self.law, Uniform | Beta):
@@ -42,14 +46,24 @@ class Occlude(Painting):
 
     def cover(self, images: Tensor, view: View) -> Tensor:
         """bool [B, H, W]."""
-        height, width = images.shape[2:]
         share = np.sqrt(view.parameter("area", self.area))
-        sides = [np.rint(share * length).astype(np.int64) for length in (height, width)]
-        if self.law == "published":
-            sides = [side // 2 * 2 for side in sides]
-        down = span(view, "top", sides[0], height, self.inside)
-        across = span(view, "left", sides[1], width, self.inside)
+        down, across = (
+            self._axis(view, name, np.rint(share * length).astype(np.int64), length)
+            for name, length in zip(("top", "left"), images.shape[2:])
+        )
         return down[:, :, None] & across[:, None, :]
+
+    def _axis(self, view: View, name: str, side: np.ndarray, length: int) -> Tensor:
+        """bool [B, length]: where one axis of the rectangle lies."""
+        if self.law == "exact":
+            return span(view, name, side, length, self.inside)
+        even = side // 2 * 2
+        if not self.inside:
+            return span(view, name, even, length, self.inside)
+        margin = np.rint(side / 2).astype(np.int64)  # a half rounds to the even number, as Python's round does
+        fixed = margin == round(length / 2)
+        centre = margin + view.draw.integer(name, np.maximum(length - 2 * margin, 1))
+        return between(view, np.where(fixed, side // 2, centre) - side // 2, even, length)
 
     def words(self) -> str:
         reach = "" if self.inside else " (partly outside)"
@@ -97,6 +111,11 @@ def span(view: View, name: str, side: np.ndarray, length: int, inside: bool) -> 
         start = view.draw.integer(name, length - side + 1)
     else:
         start = view.draw.integer(name, length) - side // 2
+    return between(view, start, side, length)
+
+
+def between(view: View, start: np.ndarray, side: np.ndarray, length: int) -> Tensor:
+    """bool [B, length]: `side` pixels from `start` on."""
     first, end = view.tensor(np.stack([start, start + side])[:, :, None])
     at = torch.arange(length, device=first.device)
     return (at >= first) & (at < end)

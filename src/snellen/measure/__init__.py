@@ -1,6 +1,6 @@
 """What it means: pure functions over answers, NumPy in, dataclass out. No files, no plots, no torch."""
 
-from snellen.measure.accuracy import accuracy
+from snellen.measure.accuracy import accuracy, recipe_accuracy
 from snellen.measure.attention_mass import attention_mass, patch_shares
 from snellen.measure.augmentation import OverRuns, affinity, diversity
 from snellen.measure.background import CATEGORIES, Categories, background_categories, bg_gap
@@ -9,7 +9,7 @@ from snellen.measure.background_progress import Trend, trend
 from snellen.measure.background_scale import BySize, ScaleLeakage, SizeBin, accuracy_by_size, scale_leakage
 from snellen.measure.bootstrap import bootstrap_interval, paired_difference
 from snellen.measure.calibration_error import CalibrationError, calibration_error
-from snellen.measure.compare import Comparison, compare, holm
+from snellen.measure.compare import Comparison, compare, detectable_difference, holm
 from snellen.measure.detectors import DetectorUnits, concept_iou, detector_units
 from snellen.measure.diffuseness import diffuseness
 from snellen.measure.direction import Direction, direction
@@ -124,6 +124,7 @@ __all__ = [
     "compare",
     "concept_iou",
     "curve_areas",
+    "detectable_difference",
     "detector_units",
     "diffuseness",
     "direction",
@@ -158,6 +159,7 @@ __all__ = [
     "proxy_taus",
     "published_chance",
     "rank_bootstrap",
+    "recipe_accuracy",
     "scale_leakage",
     "segmentation",
     "segmentation_of_counts",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -42,7 +42,8 @@ def bg_gap(mixed_same_correct: ArrayLike, mixed_rand_correct: ArrayLike, groups:
     Mean of the first less mean of the second, −1 to 1. Both are [samples] or [runs, samples] of 0/1, paired by
     foreground; nan does not count. The interval is a paired bootstrap over samples, or over `groups` of them.
     """
-    return paired_difference(mixed_same_correct, mixed_rand_correct, groups)
+    gap = paired_difference(mixed_same_correct, mixed_rand_correct, groups)
+    return replace(gap, low=float(np.clip(gap.low, -1, 1)), high=float(np.clip(gap.high, -1, 1)))
 
 
 def background_categories(

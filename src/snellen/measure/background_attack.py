@@ -1,4 +1,4 @@
-"""Adversarial backgrounds: which foregrounds some background fools, and how often each background does (Xiao et al. 2021, G)."""
+"""Adversarial backgrounds: which foregrounds some background fools, and how often each one does (Xiao et al. 2021, 3 and G)."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def accuracy_by_size(
     right = scores.mean(axis=0)
     columns = np.stack([right * small, small, right * ~small, ~small], axis=1).astype(np.float64)
     sums = columns.sum(axis=0, keepdims=True)
-    interval = bootstrap_interval(columns, _smaller_less_larger, held)
+    interval = bootstrap_interval(columns, _smaller_less_larger, held, bounds=(-1, 1))
     return BySize(float(_smaller_less_larger(sums)[0]), *interval, len(areas), tuple(bins))
 
 
@@ -100,9 +100,8 @@ def scale_leakage(
     chance = counts.max() / counts.sum()
     columns = np.stack([right, numbers == counts.argmax(), np.ones(len(right))], axis=1).astype(np.float64)
     value = float(right.mean() - chance)
-    return ScaleLeakage(
-        value, *bootstrap_interval(columns, _above, held, seed=seed), len(right), float(right.mean()), float(chance)
-    )
+    interval = bootstrap_interval(columns, _above, held, seed=seed, bounds=(-1, 1))
+    return ScaleLeakage(value, *interval, len(right), float(right.mean()), float(chance))
 
 
 def _parts(units: int | NDArray[np.object_], numbers: NDArray[np.int64], folds: int, seed: int) -> NDArray[np.int64]:

@@ -8,7 +8,7 @@ from math import nan
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from snellen.measure.bootstrap import percentiles, resampled_sums, sum_by_group
+from snellen.measure.bootstrap import percentiles, resampled_sums, sum_by_group, widen
 from snellen.measure.estimate import Estimate, as_runs
 
 
@@ -63,7 +63,8 @@ def calibration_error(
     low = high = nan
     if len(units) > 1:
         draws = np.concatenate([error(sums).mean(1) for sums in resampled_sums(units)])
-        low, high = (max(0.0, end) for end in percentiles(draws - draws.mean() + value))
+        middle = percentiles(draws - draws.mean() + value)
+        low, high = (max(0.0, end) for end in widen(value, middle, len(units)))
     within = np.bincount(place.ravel(), minlength=bins)
     confidences, accuracies = (_mean_by_bin(place, one, within) for one in (sure, right))
     return CalibrationError(value, low, high, count, within / place.size, confidences, accuracies, per_run)

@@ -8,29 +8,41 @@ from math import nan, sqrt
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from snellen.measure.bootstrap import paired_difference
+from snellen.measure.bootstrap import paired_difference, student
 from snellen.measure.estimate import Estimate, as_runs
 
-_REACH = 1.959964 + 0.841621  # standard errors of a difference that 80 % of such data would have shown at 5 %
+_LEVEL = 0.05
+_POWER = 0.8
 
 
 @dataclass(frozen=True)
 class Comparison(Estimate):
     """Mean of one side less mean of the other; `p` two-sided, before any correction for many tests.
 
-    `detectable` is the smallest true difference that data like these would show (p < 0.05) in 80 % of cases.
+    `detectable` is the smallest true difference that data like these would show (p < 0.05) in 80% of cases, where this is the
+    only test; `detectable_among` that of one test among many. `error` is the standard error, of `units` samples or groups.
     """
 
     p: float
     detectable: float
+    error: float = nan
+    units: int = 0
+
+    def detectable_among(self, tests: int) -> float:
+        """The smallest true difference that is shown in 80% of cases, where p-values are corrected for `tests` (`holm`).
+
+        The smallest of m p-values is held against 0.05 / m by Holm's rule as by Bonferroni's; where other differences are
+        shown as well, Holm's shows this one rather more often.
+        """
+        return detectable_difference(self.error, self.units, tests)
 
 
 def compare(a: ArrayLike, b: ArrayLike, groups: ArrayLike | None = None) -> Comparison:
     """Whether two models differ on the same samples: scores [samples] or [runs, samples], nan where not counted.
 
     The interval is a paired bootstrap; `p` is that of the mean paired difference over its standard error (for right or
-    wrong answers McNemar's test), over groups where they are given. Runs are averaged: it is about these runs, not
-    about others of the same recipe.
+    wrong answers McNemar's test), over groups where they are given, by Student's t. Runs are averaged: it is about these
+    runs, not about others of the same recipe.
     """
     estimate = paired_difference(a, b, groups)
     first, second = (_mean_over_runs(scores) for scores in (a, b))
@@ -45,10 +57,17 @@ def compare(a: ArrayLike, b: ArrayLike, groups: ArrayLike | None = None) -> Comp
         units = len(difference)
         error = float(difference.std(ddof=1)) / sqrt(units) if units > 1 else nan
     if units < 2:
-        return Comparison(estimate.value, estimate.low, estimate.high, estimate.n, nan, nan)
-    return Comparison(
-        estimate.value, estimate.low, estimate.high, estimate.n, _two_sided(estimate.value, error), _REACH * error
-    )
+        return Comparison(estimate.value, estimate.low, estimate.high, estimate.n, nan, nan, nan, units)
+    p = _two_sided(estimate.value, error, units - 1)
+    reach = detectable_difference(error, units)
+    return Comparison(estimate.value, estimate.low, estimate.high, estimate.n, p, reach, error, units)
+
+
+def detectable_difference(error: float, units: int, tests: int = 1) -> float:
+    """The true difference that gives p < 0.05 after a correction for `tests` in 80% of cases; nan for fewer than two units."""
+    if units < 2:
+        return nan
+    return (student(units - 1, 1 - _LEVEL / (2 * max(tests, 1))) + student(units - 1, _POWER)) * error
 
 
 def holm(p: ArrayLike) -> NDArray[np.float64]:
@@ -69,9 +88,9 @@ def _mean_over_runs(scores: ArrayLike) -> NDArray[np.float64]:
     return np.divide(np.nansum(runs, 0), counted.sum(0), out=np.full(runs.shape[1], nan), where=counted.any(0))
 
 
-def _two_sided(value: float, error: float) -> float:
-    from scipy.special import ndtr
+def _two_sided(value: float, error: float, degrees: int) -> float:
+    from scipy.special import stdtr
 
     if error == 0:
         return 1.0 if value == 0 else 0.0
-    return float(2 * ndtr(-abs(value) / error))
+    return float(2 * stdtr(degrees, -abs(value) / error))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -64,7 +65,7 @@ def tree_distances(
     errors, groups = keep(columns, groups, wrong.any(0))
     return TreeDistances(
         float(_mean(columns.sum(0, keepdims=True))[0]),
-        *bootstrap_interval(errors, _mean, groups, seed=seed),
+        *bootstrap_interval(errors, _mean, groups, seed=seed, bounds=(0, inf)),
         int(wrong.any(0).sum()),
         counts,
         {edges: count / sum(counts.values()) for edges, count in counts.items()},

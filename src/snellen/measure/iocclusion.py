@@ -8,9 +8,10 @@ from math import inf, nan
 import numpy as np
 from numpy.typing import ArrayLike
 
-from snellen.measure.bootstrap import REPEATS, percentiles, resampled_sums, sum_by_group
+from snellen.measure.bootstrap import REPEATS, percentiles, resampled_sums, sum_by_group, widen
 from snellen.measure.estimate import Estimate
 from snellen.measure.per_run import Floats, deviation, means, same_runs, samples_of
+from snellen.measure.ratio_bounds import clear_of_zero, ratio_bounds
 
 
 @dataclass(frozen=True)
@@ -49,9 +50,10 @@ def iocclusion(
     Each argument is an accuracy, one accuracy per run, or scores [runs, samples]; train accuracy is on the training
     images without augmentation. Shares or per cent: the ratio is the same. With scores everywhere the intervals are a
     bootstrap: train and test images are drawn apart, an image stays with its occluded self, and whole `groups` (labels
-    of the train and of the test samples) are drawn where given. Resamples without a gap count as infinite, so an
-    interval may end there (inf). Absolute gaps cannot fall below 0, whatever the truth: the interval begins at 0 where
-    the sign of the gap under occlusion is not clear.
+    of the train and of the test samples) are drawn where given. Its lower end is corrected for the bias of a ratio.
+    Resamples without a gap count as infinite, so an interval may end there (inf). Absolute gaps cannot fall below 0, whatever
+    the truth: runs whose gap under occlusion has no clear sign count as 0 for the lower end, and all do where their mean has
+    none.
     """
     seen, unseen = means(train), means(test)
     seen_occluded, unseen_occluded = means(train_occluded), means(test_occluded)
@@ -91,22 +93,29 @@ def _intervals(
     seen, unseen = (_columns(*scores, group) for scores, group in zip((train, test), groups))
     if min(len(seen), len(unseen)) < 2:
         return nan, nan, nan, nan
-    ratios, gaps, occluded_gaps = [], [], []
-    # Test images are drawn as every other measure draws them, train images apart from them.
-    for drawn, other in zip(resampled_sums(seen, repeats, seed + 1), resampled_sums(unseen, repeats, seed)):
-        difference = drawn[:, 1:] / drawn[:, :1] - other[:, 1:] / other[:, :1]
-        gap, occluded = np.split(difference, 2, axis=1)  # [resamples, runs] each
-        ratios.append(np.divide(np.abs(occluded), np.abs(gap), out=np.full(gap.shape, inf), where=np.abs(gap) > 1e-12))
-        gaps.append(gap.mean(axis=1))
-        occluded_gaps.append(occluded.mean(axis=1))
-    ordered = np.sort(np.concatenate(ratios).mean(axis=1))
-    last = len(ordered) - 1
-    # Taken from the values themselves: between a number and infinity there is nothing to interpolate.
-    low, high = ordered[int(np.floor(0.025 * last))], ordered[int(np.ceil(0.975 * last))]
-    least, most = percentiles(np.concatenate(occluded_gaps))
-    if least <= 0 <= most:
-        low = 0.0
-    return float(low), float(high), *percentiles(np.concatenate(gaps))
+    # Train images are drawn apart from test images.
+    drawn = zip(resampled_sums(seen, repeats, seed + 1), resampled_sums(unseen, repeats, seed))
+    gap, occluded = (np.concatenate(part) for part in zip(*(_gaps(*sums) for sums in drawn)))  # [resamples, runs] each
+    whole, whole_occluded = _gaps(seen.sum(axis=0, keepdims=True), unseen.sum(axis=0, keepdims=True))
+    units = min(len(seen), len(unseen))
+    clear = clear_of_zero(occluded) & clear_of_zero(occluded.mean(axis=1, keepdims=True))
+    _, high = ratio_bounds(float(_ratio(whole, whole_occluded)[0]), _ratio(gap, occluded), units)
+    low, _ = ratio_bounds(float(_ratio(whole, whole_occluded * clear)[0]), _ratio(gap, occluded * clear), units)
+    gaps = widen(float(whole.mean()), percentiles(gap.mean(axis=1)), units)
+    return (max(0.0, low) if low == low else nan), high, *gaps
+
+
+def _gaps(seen: Floats, unseen: Floats) -> tuple[Floats, Floats]:
+    """Train less test accuracy of sums [m, 1 + 2 · runs], clean and occluded: [m, runs] each."""
+    difference = seen[:, 1:] / seen[:, :1] - unseen[:, 1:] / unseen[:, :1]
+    clean, occluded = np.split(difference, 2, axis=1)
+    return clean, occluded
+
+
+def _ratio(gap: Floats, occluded: Floats) -> Floats:
+    """The mean over runs, [m], infinite where there is no gap."""
+    size = np.abs(gap)
+    return np.divide(np.abs(occluded), size, out=np.full(size.shape, inf), where=size > 1e-12).mean(axis=1)
 
 
 def _columns(clean: ArrayLike, occluded: ArrayLike, groups: ArrayLike | None) -> Floats:

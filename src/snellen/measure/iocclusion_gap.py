@@ -9,9 +9,10 @@ from math import inf, nan
 import numpy as np
 from numpy.typing import ArrayLike
 
-from snellen.measure.bootstrap import REPEATS, resampled_sums, sum_by_group
+from snellen.measure.bootstrap import REPEATS, resampled_sums, sum_by_group, widen
 from snellen.measure.estimate import Estimate
 from snellen.measure.per_run import Floats, deviation
+from snellen.measure.ratio_bounds import clear_of_zero, ratio_bounds
 
 
 @dataclass(frozen=True)
@@ -60,18 +61,22 @@ class IOcclusionGap(Estimate):
 def mean_iocclusion(covered: Covered, *, repeats: int = REPEATS, seed: int = 0) -> MeanIOcclusion:
     """|gap covered| / |gap|, per share and run, then the mean; the interval draws train and test images apart.
 
-    As absolute gaps cannot fall below 0, shares at which the sign of the gap under occlusion is not clear count as 0 for the
-    lower end.
+    As absolute gaps cannot fall below 0, runs and shares at which the sign of the gap under occlusion is not clear count as 0 for
+    the lower end. The rest is as in `iocclusion`.
     """
     per_run = _of(covered)
     drawn = [_gaps(*sums, covered.runs) for sums in _drawn(covered.columns, repeats, seed)]
     low = high = nan
     if drawn:
         gap, hidden = (np.concatenate(part) for part in zip(*drawn))
-        least, most = np.quantile(hidden.mean(2), (0.025, 0.975), axis=0)
-        clear = (least > 0) | (most < 0)
-        _, high = _bounds(_by(gap, hidden).mean(1), per_run)
-        low, _ = _bounds(_by(gap, hidden * clear[:, None]).mean(1), per_run)
+        clear = clear_of_zero(hidden) & clear_of_zero(hidden.mean(2, keepdims=True))
+        train, test = covered.columns
+        units = min(len(train), len(test))
+        whole, whole_hidden = _gaps(train.sum(0, keepdims=True), test.sum(0, keepdims=True), covered.runs)
+        _, high = ratio_bounds(float(per_run.mean()), _by(gap, hidden).mean(1), units)
+        sure = float(_by(whole, whole_hidden * clear).mean())
+        low, _ = ratio_bounds(sure, _by(gap, hidden * clear).mean(1), units)
+        low = max(0.0, low) if low == low else low
     count = np.asarray(covered.test).shape[1]
     return MeanIOcclusion(float(per_run.mean()), low, high, count, deviation(per_run), per_run)
 
@@ -103,7 +108,9 @@ def iocclusion_gap(
                 drawn.append(_ratio(*sums, first.runs).mean(1) - _ratio(*other, second.runs).mean(1))
     per_run = one - two if len(one) == len(two) else np.empty(0)
     value = float(one.mean() - two.mean())
-    low, high = _bounds(np.concatenate(drawn) if drawn else np.empty(0), np.array([value]))
+    low, high = _bounds(np.concatenate(drawn) if drawn else np.empty(0), value)
+    if drawn:
+        low, high = widen(value, (low, high), min(len(one) for one in (train, test, other_train, other_test)))
     count = np.asarray(first.test).shape[1] + (0 if shared else np.asarray(second.test).shape[1])
     return IOcclusionGap(value, low, high, count, float(one.mean()), float(two.mean()), deviation(per_run), per_run)
 
@@ -139,13 +146,13 @@ def _drawn(columns: tuple[Floats, Floats], repeats: int, seed: int) -> Iterator[
     train, test = columns
     if min(len(train), len(test)) < 2:
         return
-    # As in iocclusion: test images are drawn as every other measure draws them, train images apart from them.
+    # As in iocclusion: train images are drawn apart from test images.
     yield from zip(resampled_sums(train, repeats, seed + 1), resampled_sums(test, repeats, seed))
 
 
-def _bounds(values: Floats, measured: Floats) -> tuple[float, float]:
-    """The middle 95 %, from the values themselves: between a number and infinity there is nothing to interpolate."""
-    if not len(values) or not np.isfinite(measured).all():
+def _bounds(values: Floats, measured: float) -> tuple[float, float]:
+    """The middle 95%, from the values themselves: between a number and infinity there is nothing to interpolate."""
+    if not len(values) or not np.isfinite(measured):
         return nan, nan
     last = len(values) - 1
     least, most = (np.sort(np.where(np.isnan(values), end, values)) for end in (-inf, inf))

@@ -9,7 +9,7 @@ from math import nan
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from snellen.measure.bootstrap import REPEATS, resampled_sums, sum_by_group
+from snellen.measure.bootstrap import REPEATS, few_factor, resampled_sums, sum_by_group
 from snellen.measure.estimate import Estimate
 
 Floats = NDArray[np.float64]
@@ -44,12 +44,18 @@ def intervals(draws: Floats) -> tuple[Floats, Floats]:
     return low, high
 
 
-def estimates(values: Floats, draws: Floats, counts: NDArray[np.int64]) -> list[Estimate]:
+def estimates(
+    values: Floats, draws: Floats, counts: NDArray[np.int64], units: NDArray[np.int64] | None = None
+) -> list[Estimate]:
     """One estimate for each of `values` [k], with the interval of draws [repeats, k] and its number of samples.
 
-    A value that is nan has no interval, whatever resamples give.
+    A value that is nan has no interval, whatever resamples give. `units` [k] are the samples or groups that each rests on: the
+    middle 95% of draws is widened for few of them (`bootstrap.widen`), and a single one has no interval.
     """
     low, high = (np.where(np.isnan(values), nan, one) for one in intervals(draws))
+    if units is not None:
+        factor = np.array([few_factor(int(one)) if one > 1 else nan for one in units])
+        low, high = values + factor * (low - values), values + factor * (high - values)
     return [
         Estimate(float(v), float(a), float(b), int(n)) for v, a, b, n in zip(values, low, high, counts, strict=True)
     ]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from snellen.measure.accuracy import accuracy
-from snellen.measure.bootstrap import REPEATS
+from snellen.measure.bootstrap import REPEATS, sum_by_group
 from snellen.measure.estimate import Estimate, as_runs, sums_and_counts
 from snellen.measure.joint_bootstrap import Floats, estimates, ratio, resampled
 from snellen.measure.occlusion_levels import GATE_BINS, Bins, bin_middles, occlusion_level
@@ -94,14 +94,25 @@ def _one_kind(
         steps[:, 1:] = np.diff(rates, axis=1) / np.diff(axis)
         return np.concatenate([rates[:, :1] - rates, steps, _line(rates[:, known], axis[known])], axis=1)
 
-    counts = columns[:, len(axis) :].astype(bool).sum(0)
+    present = columns[:, len(axis) :].astype(bool)
+    counts = present.sum(0)
     numbers = np.concatenate([counts, counts, [counts.sum()]])
+    units = _units(present, groups)
     values = changes(columns.sum(0, keepdims=True))[0]
-    all_changes = estimates(values, resampled(columns, changes, groups, *draws), numbers)
+    all_changes = estimates(values, resampled(columns, changes, groups, *draws), numbers, units)
     cells = (accuracy(scores[:, one], None if groups is None else np.asarray(groups)[one]) for one in here.T)
     return KindAccuracy(
         tuple(cells), tuple(all_changes[: len(axis)]), tuple(all_changes[len(axis) : -1]), all_changes[-1]
     )
+
+
+def _units(present: NDArray[np.bool_], groups: ArrayLike | None) -> NDArray[np.int64]:
+    """The samples or groups behind each drop, each step and the whole slope, [2 levels + 1]: of two levels the fewer."""
+    whole = present if groups is None else sum_by_group(present.astype(np.float64), groups) > 0
+    at = whole.sum(0)
+    drops = np.minimum(at, at[:1]) if len(at) else at
+    steps = np.minimum(at, np.append(at[:1], at[:-1]))
+    return np.concatenate([drops, steps, [len(whole)]])
 
 
 def _line(rates: Floats, axis: Floats) -> Floats:

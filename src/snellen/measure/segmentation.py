@@ -57,7 +57,7 @@ def segmentation_of_counts(counts: ArrayLike, groups: ArrayLike | None = None, *
 
     def estimate(statistic: Statistic) -> tuple[float, float, float, int]:
         value = float(statistic(columns.sum(0, keepdims=True))[0]) if len(columns) else nan
-        return value, *bootstrap_interval(columns, statistic, groups, seed=seed), len(columns)
+        return value, *bootstrap_interval(columns, statistic, groups, seed=seed, bounds=(0, 1)), len(columns)
 
     mean, iou = estimate(_mean_iou), _iou(total[None].astype(np.float64))[0]
     return Segmentation(*mean, Estimate(*estimate(_accuracy)), mean[0], iou, *(column.copy() for column in total.T))

@@ -45,7 +45,7 @@ def shape_bias(
     columns = np.stack([right.sum(axis=0) for right in (right_shape, right_texture)], axis=1).astype(np.float64)
     columns, groups = keep(columns, groups, conflict & columns.any(axis=1))
     value = float(_share(columns.sum(axis=0, keepdims=True))[0]) if len(columns) else nan
-    low, high = bootstrap_interval(columns, _share, groups, seed=seed)
+    low, high = bootstrap_interval(columns, _share, groups, seed=seed, bounds=(0, 1))
     seen, conflicts = answers.size > 0, int(conflict.sum())
     return ShapeBias(
         value=value,

@@ -12,7 +12,7 @@ from snellen.train.device_dataset import Memory
 from snellen.train.draws import Draws
 from snellen.train.groupdro import Groupdro, Grouped, balanced_rows
 from snellen.train.hardening import Hardening
-from snellen.train.mixing import IGNORE, parse_mix
+from snellen.train.mixing import IGNORE, of_run, parse_mix
 from snellen.train.normalise import Units
 from snellen.train.recipe import Recipe
 from snellen.train.robust import parse_robust
@@ -59,7 +59,7 @@ class Feed:
         recipe, device = self.recipe, self.shown.images.device
         resized = RESIZED if recipe.resized else None
         augment = Augment(flip=recipe.flip, padding=recipe.padding, resized=resized, jitter=recipe.jitter)
-        mix = parse_mix(recipe.mix)
+        mix = of_run(parse_mix(recipe.mix), recipe.seed)
         reformulated = recipe.objective == "reformulated"
         second = (self.partner or self.shown).images if reformulated else None
         order = self._order(draws)

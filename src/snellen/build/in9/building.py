@@ -24,7 +24,7 @@ from snellen.build.in9.manifests import Outcome, write_manifests
 from snellen.build.in9.masks import with_masks
 from snellen.build.in9.pool import Verdict, read_verdict
 from snellen.build.in9.rejections import write_rejections
-from snellen.build.in9.settings import Settings
+from snellen.build.in9.settings import Settings, as_published
 from snellen.build.in9.variants import Order, write_files
 from snellen.build.portion_file import POOL
 from snellen.build.summary import SUMMARY, Count, as_json, read_summary
@@ -71,15 +71,17 @@ def build(
     limit: int | None = None,
     curation: str | Path | None = None,
     quiet: bool = True,
+    published: bool = False,
     **settings: Any,
 ) -> Built:
     """Build every variant of the images of `data` that pass the filters into the folder `out`.
 
     `classes` is nine, all or a CSV file (see `group_classes`); `settings` are those of `Settings`, such as size=224. Any
     number of `workers` (processes; default one per core) gives the same bytes. `curation` names a list of images to leave
-    out. A stopped build resumes; a finished one is left as it is.
+    out. `published` makes every choice as the paper did (`as_published`). A stopped build resumes; a finished one is left as
+    it is.
     """
-    chosen = Settings(**settings)
+    chosen = Settings(**(as_published(settings) if published else settings))
     dataset = limited(load_data(data) if isinstance(data, str) else data, limit)
     if "boxes" not in dataset.facts and not chosen.all_images:
         raise UserError(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Literal
 
 from snellen.data.canvas import Canvas, Interpolation
 from snellen.errors import UserError, unknown
@@ -18,21 +19,22 @@ MOST = {"quality": 100, "size": 10_000, "scale": 20_000, "segment_size": 10_000,
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of a build, with the published rules as defaults.
+    """Settings of a build, with the published rules as defaults, but for the filter, which is nearest neighbour there.
 
     Images are `size` pixels wide and high: the shorter side is scaled to `scale` (default 8/7 of the size: 256 for 224) by
     the filter `interpolation`, and the centre is cut out. Boxes may take up `largest` of the image and must keep `kept` of
     their area in the crop. GrabCut runs on the photo as it is, or with its shorter side scaled to `segment_size`, for
-    `iterations`, and again with another seed up to `tries` times, until it finds `smallest` of the box. `sigma` (pixels) is
+    `iterations`, and with other seeds up to `tries` times in all (the published loop has 11, but drops what the last one finds),
+    until it finds `smallest` of the box. `sigma` (pixels) is
     the blur of bg_blurred. `fine` is (k, n): k sub-classes per class, in groups of n.
     """
 
     size: int = 224
     scale: int = 0
-    interpolation: Interpolation = "nearest"
+    interpolation: Interpolation = "bicubic"
     segment_size: int | None = None
     iterations: int = 5
-    tries: int = 11
+    tries: int = 10
     largest: float = 0.9
     kept: float = 0.5
     smallest: float = 0.1
@@ -76,6 +78,26 @@ class Settings:
     def canvas(self) -> Canvas:
         """The rule by which a photo gets its size."""
         return Canvas(self.size, self.size, "crop", self.scale or round(self.size * 8 / 7), self.interpolation)
+
+
+PUBLISHED: dict[str, Any] = {
+    "size": 224, "scale": 256, "interpolation": "nearest", "segment_size": None, "iterations": 5, "tries": 10, "largest": 0.9,
+    "kept": 0.5, "smallest": 0.1, "inpaint": "tile", "own": True, "balance": True, "masks": None,
+}  # fmt: skip
+
+
+def as_published(chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings with every choice that the paper or its code states; one that was chosen otherwise is refused.
+
+    What neither states stays as it is: the blur's `sigma`, seed, split, format.
+    """
+    defaults = {one.name: one.default for one in fields(Settings)}
+    for name, value in PUBLISHED.items():
+        own = chosen.get(name, defaults[name])
+        if own not in (value, defaults[name]):
+            option = name.replace("_", "-")
+            raise UserError(f"--as-published has a {option} of {value}, got --{option} {own}; leave one of the two out")
+    return {**chosen, **PUBLISHED}
 
 
 def read_fine(text: str | None) -> tuple[int, int] | None:

@@ -1,4 +1,4 @@
-"""Shape: accuracy with shuffled patches is set beside that of other models."""
+"""Shape: accuracy with shuffled patches, and shape bias where it was measured, are set beside those of other models."""
 
 from __future__ import annotations
 
@@ -12,4 +12,9 @@ def shuffled(name: str, finding: Finding) -> bool:
     return finding["name"] == name and distortion.startswith("shuffle(") and "|" not in distortion
 
 
-SHAPE = Section(columns={"shuffled": lambda one: shuffled("shuffled_accuracy", one)})
+SHAPE = Section(
+    columns={
+        "shuffled": lambda one: shuffled("shuffled_accuracy", one),
+        "shape bias": lambda one: one["name"] == "shape_bias",
+    }
+)

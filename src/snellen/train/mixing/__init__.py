@@ -19,7 +19,7 @@ from __future__ import annotations
 from snellen.train.mixing.batch import Mix
 from snellen.train.mixing.blend import Alternate, MixUp, Unmixed
 from snellen.train.mixing.boxes import CutMix, Cutout
-from snellen.train.mixing.language import MIXES, parse_mix
+from snellen.train.mixing.language import MIXES, of_run, parse_mix
 from snellen.train.mixing.masks import FMix, RandomMasks
 from snellen.train.mixing.partners import fitted
 from snellen.train.mixing.saliency import fine_grained
@@ -43,5 +43,6 @@ __all__ = [
     "fitted",
     "majority_loss",
     "mixed_loss",
+    "of_run",
     "parse_mix",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from snellen import notation
@@ -18,6 +19,15 @@ MIXES: dict[str, type] = {kind.name: kind for kind in _KINDS}  # type: ignore[at
 def parse_mix(source: str | Mix) -> Mix:
     """The mix a text names, such as `cutmix(rule=corrected)`; a mix passes through."""
     return _from_node(notation.read(source)) if isinstance(source, str) else source
+
+
+def of_run(mix: Mix, seed: int) -> Mix:
+    """The mix as a run with this seed uses it: masks that are drawn once are drawn by each run for itself."""
+    if isinstance(mix, RandomMasks):
+        return replace(mix, seed=(mix.seed + seed) % 2**63)  # run 0 has those of the text
+    if isinstance(mix, Alternate):
+        return replace(mix, first=of_run(mix.first, seed), second=of_run(mix.second, seed))
+    return mix
 
 
 def _from_node(node: Any) -> Mix:

@@ -67,7 +67,8 @@ class RandomMasks:
     """Random Masks (RM, Marcu et al. 2022): FMix with `k` masks drawn once, each with its own share λ.
 
     Every batch takes one of them, all alike likely, for all its images; the weight is that mask's λ. The masks depend
-    on the fields and the images' size alone. Label maps move along.
+    on the fields and the images' size alone. In training each run draws its own, as the published ones did: the run's seed is
+    added to `seed`. Label maps move along.
     """
 
     k: int = 3

@@ -1,0 +1,54 @@
+"""Intervals over groups such as videos: accuracy, and a paired difference, from five groups on."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from coverage_cases.row import Row
+from snellen.measure import accuracy, compare, paired_difference
+
+SUBJECT = "Groups"
+ALIKE = 5.0  # a + b of the groups' beta law: images of a group correlate by 1 / (1 + ALIKE) = 0.17
+PROMISE = "the interval holds the truth at least 93% of the time"
+
+
+def rows(simulations: int, seed: int) -> list[Row]:
+    """5, 10, 20 and 50 groups of 10 to 39 images."""
+    table = []
+    for groups in (5, 10, 20, 50):
+        for share in (0.7, 0.9):
+            table.append(_accuracy(simulations, seed, groups, share))
+        table += _difference(simulations, seed, groups)
+    return table
+
+
+def _members(random: np.random.Generator, groups: int) -> np.ndarray:
+    return np.repeat(np.arange(groups), random.integers(10, 40, groups))
+
+
+def _answers(random: np.random.Generator, member: np.ndarray, groups: int, share: float) -> np.ndarray:
+    return (random.random(len(member)) < random.beta(ALIKE * share, ALIKE * (1 - share), groups)[member]).astype(float)
+
+
+def _accuracy(simulations: int, seed: int, groups: int, share: float) -> Row:
+    random, hits = np.random.default_rng([seed, groups, int(100 * share)]), 0
+    for _ in range(simulations):
+        member = _members(random, groups)
+        found = accuracy(_answers(random, member, groups, share), member)
+        hits += found.low <= share <= found.high
+    return Row(SUBJECT, f"{groups} groups, accuracy {share:g}", PROMISE, hits / simulations, 0.93, 1.0, simulations)
+
+
+def _difference(simulations: int, seed: int, groups: int) -> list[Row]:
+    random, hits, alarms = np.random.default_rng([seed, groups]), 0, 0
+    for _ in range(simulations):
+        member = _members(random, groups)
+        a, b, c = (_answers(random, member, groups, share) for share in (0.8, 0.7, 0.7))
+        found = paired_difference(a, b, member)
+        hits += found.low <= 0.1 <= found.high
+        alarms += compare(b, c, member).p < 0.05
+    alarm = "equal models are called different in at most 5% of cases (7% allowed)"
+    return [
+        Row(SUBJECT, f"{groups} groups, difference 0.1", PROMISE, hits / simulations, 0.93, 1.0, simulations),
+        Row(SUBJECT, f"{groups} groups, no difference", alarm, alarms / simulations, 0.0, 0.07, simulations),
+    ]
