@@ -1,0 +1,34 @@
+"""A row of the coverage table: what was promised, what simulations gave, and what the promise allows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class Row:
+    """One case of one subject.
+
+    `promise` says in words what should hold ("covers the truth 95% of the time"); `value` is what `simulations` data sets gave.
+    `low` and `high` are the least and the most that the promise allows. A `share` is printed in percent with its binomial
+    error, a `number` as it is.
+    """
+
+    subject: str
+    case: str
+    promise: str
+    value: float
+    low: float
+    high: float
+    simulations: int
+    unit: Literal["share", "number"] = "share"
+
+    @property
+    def within(self) -> bool:
+        return self.low <= self.value <= self.high
+
+    @property
+    def error(self) -> float:
+        """The standard error of a share."""
+        return float((self.value * (1 - self.value) / self.simulations) ** 0.5)
