@@ -35,9 +35,11 @@ from snellen.measure.interference_chance import (
     Kind,
     PublishedChance,
     chance_of,
+    error_agreement,
     interference_null,
     published_chance,
 )
+from snellen.measure.interference_state import State, state_of
 from snellen.measure.iocclusion import IOcclusion, iocclusion
 from snellen.measure.iocclusion_gap import Covered, IOcclusionGap, MeanIOcclusion, iocclusion_gap, mean_iocclusion
 from snellen.measure.iruo_tree import IRUO_CLASSES, IRUO_TREE
@@ -101,6 +103,7 @@ __all__ = [
     "Segmentation",
     "ShapeBias",
     "SizeBin",
+    "State",
     "TopRespondents",
     "TreeDistances",
     "Trend",
@@ -129,6 +132,7 @@ __all__ = [
     "effective_heat_ratio",
     "energy_gain",
     "energy_pointing_game",
+    "error_agreement",
     "friedman",
     "gain_ratio",
     "hierarchical_accuracy",
@@ -160,6 +164,7 @@ __all__ = [
     "segmentation_of_counts",
     "shape_bias",
     "standard_error",
+    "state_of",
     "suggested_boxes",
     "top_respondents",
     "tree_depths",
