@@ -67,8 +67,8 @@ def _index_blocks(results: Results) -> list[Block]:
 CHANCE = (
     "As published is the point estimate of Marcu & Prügel-Bennett (2022), equation 1; ± is its spread over runs. The bars show "
     "an estimate that undoes what chance adds to it. In the worst case per run each run may have a class of its own. Each "
-    "chance: how often it reaches the DI as published (p, of 1,000 draws), what it gives with the clean errors kept as they are, and "
-    "what it gives as if there were no clean errors, as in the paper. A single run cannot be told from the second kind of chance."
+    "chance: how often it reaches the DI as published (p, of 1,000 draws), what it gives with the clean errors kept as they are, "
+    "and what it gives as if there were no clean errors, as in the paper. A single run cannot be told from the second kind."
 )
 
 
