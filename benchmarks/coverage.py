@@ -63,7 +63,7 @@ def tables(rows: Sequence[Row]) -> str:
     """A table per subject, in the order of the rows."""
     parts = []
     for subject in dict.fromkeys(row.subject for row in rows):
-        parts += [f"\n## {subject}\n", "| case | promise | simulated | data sets | allowed |", "|---|---|---|---|---|"]
+        parts += [f"\n## {subject}\n", "| case | promise | simulated | datasets | allowed |", "|---|---|---|---|---|"]
         parts += [line(row) for row in rows if row.subject == subject]
     return "\n".join(parts) + "\n"
 

@@ -28,7 +28,7 @@ class Case:
         return f"{self.images:,} images × {self.runs} runs, {'agreeing' if self.agreement else 'independent'}"
 
     def simulations(self, number: int) -> int:
-        """Large data sets cost more and vary less: half as many."""
+        """Large datasets cost more and vary less: half as many."""
         return number if self.images < 5_000 else max(1, number // 2)
 
     def data_sets(self, pulls: tuple[float, ...], number: int, seed: int) -> Iterator[tuple[np.ndarray, ...]]:

@@ -15,7 +15,7 @@ PULLS = ((0.0, 0.0), (0.2, 0.2), (0.1, 0.0), (0.2, 0.0), (0.3, 0.0))  # of the d
 
 
 def states(case: Case, pulls: tuple[float, float], number: int, seed: int) -> list[str]:
-    """Where the distortion stands in each simulated data set."""
+    """Where the distortion stands in each simulated dataset."""
     found = []
     for draw, (labels, clean, distorted, mild) in enumerate(case.data_sets(pulls, number, seed)):
         index, yardstick = (interference(clean, each, labels, CLASSES, seed=draw) for each in (distorted, mild))
@@ -26,7 +26,7 @@ def states(case: Case, pulls: tuple[float, float], number: int, seed: int) -> li
 
 
 def rows(simulations: int, seed: int) -> list[Row]:
-    """A third as many data sets as for intervals: each is measured twice and compared with chance."""
+    """A third as many datasets as for intervals: each is measured twice and compared with chance."""
     table = []
     for case in CASES:
         number = max(1, case.simulations(simulations) // 3)
