@@ -10,7 +10,7 @@ from typing import Literal
 class Row:
     """One case of one subject.
 
-    `promise` says in words what should hold ("covers the truth 95% of the time"); `value` is what `simulations` data sets gave.
+    `promise` says in words what should hold ("covers the truth 95% of the time"); `value` is what `simulations` datasets gave.
     `low` and `high` are the least and the most that the promise allows. A `share` is printed in percent with its binomial
     error, a `number` as it is.
     """
@@ -26,9 +26,14 @@ class Row:
 
     @property
     def within(self) -> bool:
-        return self.low <= self.value <= self.high
+        """Whether the promise is kept, as far as so many datasets can tell: a share may miss it by two standard errors."""
+        slack = 2 * max(self._error_at(self.low), self._error_at(self.high)) if self.unit == "share" else 0.0
+        return self.low - slack <= self.value <= self.high + slack
 
     @property
     def error(self) -> float:
         """The standard error of a share."""
-        return float((self.value * (1 - self.value) / self.simulations) ** 0.5)
+        return self._error_at(self.value)
+
+    def _error_at(self, share: float) -> float:
+        return float((share * (1 - share) / self.simulations) ** 0.5)

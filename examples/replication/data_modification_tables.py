@@ -70,7 +70,8 @@ def index(found: Findings, model: str, distortion: str, worst: bool = False) -> 
     one = found.one(model, "interference", distortion)
     if worst:
         return f"{one['facts']['worst_case']:.2f} ± {one['facts']['worst_case_std']:.2f}"
-    return f"{one['value']:.2f} ± {one['facts']['std']:.2f} {one['facts']['dominant']}"
+    published = one["facts"].get("published_index", one["value"])  # which findings of before had for their value
+    return f"{published:.2f} ± {one['facts']['std']:.2f} {one['facts']['dominant']}"
 
 
 def beside(ours: str, other: PublishedValue | None) -> str:

@@ -172,6 +172,18 @@ def test_another_class_takes_the_place_of_the_one_that_was_never_seen() -> None:
     assert found.value > 0.5
 
 
+def test_a_class_that_never_dominated_has_no_place_to_take() -> None:
+    text = "occlusion([0.3, 0.5], validate=true)"
+    exam, (audit,) = exam_of(["whole", "rest"], lost={"whole": (), "rest": ("truck",)}), parse_audits(text)
+    whole = answers_of("whole", exam, audit, PLANTED, to=1)
+    rest = answers_of("rest", exam, audit, PLANTED, to=1)
+    found = told(text, exam, [whole, rest])["interference_without_class"]
+    assert found.facts["dominant"] == "ship"
+    assert found.facts["taken"] is False
+    assert "takes its place" not in found.text
+    assert "truck did not clearly dominate where it is known, so no place to take; 'ship' dominates" in found.text
+
+
 def test_evidence_that_was_not_given_names_the_command_that_makes_it() -> None:
     text = "occlusion([0.3], validate=true)"
     exam, (audit,) = exam_of(["mine"]), parse_audits(text)

@@ -57,6 +57,22 @@ def test_a_model_that_takes_shuffled_images_for_one_class_is_flagged_with_that_c
     assert not occluded["di_flagged"]
 
 
+def test_the_published_index_and_the_published_sigma_stand_beside() -> None:
+    run = snellen.audit(
+        oracle(None), DATA, "interference([shuffle(4)], published_noise=true)", quiet=True, report=False
+    )
+    found = {one["distortions"][0]: one for one in run.results()["findings"] if one["name"] == "interference"}
+    shuffled = found["shuffle(grid=4)"]
+    assert shuffled["facts"]["published_index"] == pytest.approx(np.mean(shuffled["per_run"]))
+    assert shuffled["interference"]["published"] == shuffled["facts"]["published_index"]
+    assert f"as published {shuffled['facts']['published_index']:.2f}" in shuffled["text"]
+    assert "our choice" in found["noise(sigma=uniform(low=0, high=0.025))"]["text"]
+    assert (
+        "the published sigma, read as 0.1 of the pixel range" in found["noise(sigma=uniform(low=0, high=0.1))"]["text"]
+    )
+    assert "our choice" in shuffled["interference"]["text"]
+
+
 def test_random_answers_to_shuffled_images_are_not_flagged() -> None:
     run = snellen.audit(oracle(None), DATA, "interference([shuffle(4)])", quiet=True, report=False)
     found = run.findings().query("name == 'interference' and distortion == 'shuffle(grid=4)'")
@@ -114,13 +130,17 @@ def test_the_worst_case_of_table_9_is_told_with_its_spread_by_hand() -> None:
     #   run 0: none → 4, 0, 0: b rises by 1, times K: 4.
     #   run 1: none → 0, 2, 2: c and d rise by 1/2 each: 2 and 2.
     # cmax = b, mean rise 2: v = 4/4 · 2 = 2 and 0, index 1, deviation √2.
-    # Worst case: own maxima 4 and 2, mean 3: 4/4 · 3 = 3 and 2/4 · 3 = 1.5, mean 2.25, deviation 1.5/√2.
+    # Worst case: weighted by the highest rise of b, 4: 4/4 · 4 = 4 and 0, mean 2, deviation 2√2.
+    # Each run its own class: maxima 4 and 2, mean 3: 4/4 · 3 = 3 and 2/4 · 3 = 1.5, mean 2.25, deviation 1.5/√2.
     clean = [[0] * 10] * 2
     one = concluded(clean, [[1, 1, 1, 1] + [0] * 6, [2, 2, 3, 3] + [0] * 6], "abcd")
-    assert (one.value, one.facts["dominant"]) == (pytest.approx(1), "b")
+    assert (one.facts["published_index"], one.facts["dominant"]) == (pytest.approx(1), "b")
+    assert one.low <= one.value <= one.high
     assert one.facts["std"] == pytest.approx(2**0.5)
-    assert one.facts["worst_case"] == pytest.approx(2.25)
-    assert one.facts["worst_case_std"] == pytest.approx(1.5 / 2**0.5)
+    assert one.facts["worst_case"] == pytest.approx(2)
+    assert one.facts["worst_case_std"] == pytest.approx(2 * 2**0.5)
+    assert one.facts["per_run_worst"] == pytest.approx(2.25)
+    assert one.facts["per_run_worst_std"] == pytest.approx(1.5 / 2**0.5)
 
 
 def test_the_facts_hold_both_chances_with_and_without_clean_errors() -> None:
@@ -181,8 +201,11 @@ def test_bad_audits_are_told() -> None:
 @pytest.mark.parametrize("name", AUDITS)
 def test_an_audit_makes_just_the_findings_it_lists(name: str) -> None:
     """`--require` refuses other names before anything is asked."""
-    inside = ("inside_mask", "explanation", "faithfulness", "concepts")  # which look into networks
-    model = from_torch(NETWORKS["smallnet"](12), size=32, name="net") if name in inside else oracle(4)
+    inside = dict.fromkeys(
+        ("inside_mask", "explanation", "faithfulness", "concepts"), "smallnet"
+    )  # which look into networks
+    inside["attention"] = "vit_small_p8"
+    model = from_torch(NETWORKS[inside[name]](12), size=32, name="net") if name in inside else oracle(4)
     run = snellen.audit(model, "phantom:test?size=32&n=18", name, quiet=True, report=False)
     names = {one["name"] for one in run.results()["findings"] if one["audit"] not in ("clean", "baseline")}
     assert names == set(parse_audits(name)[0].names or ())

@@ -12,10 +12,11 @@ import numpy as np
 
 from snellen.audits.exam import Exam
 from snellen.audits.finding import Finding, finding
-from snellen.audits.trust import CAVEAT, dominant_in, interference_of
+from snellen.audits.trust import CAVEAT, chance_in, dominant_in, interference_of
 from snellen.engine.keep.read_back import Answers
 from snellen.engine.requests.cell import Cell
-from snellen.measure import Chance, Interference, chance_of, interference, interference_null
+from snellen.measure import Chance, Interference, chance_of, error_agreement, interference, interference_null
+from snellen.measure.interference_state import ALPHA
 
 
 @dataclass(frozen=True)
@@ -42,9 +43,11 @@ def class_removed(
             ((one, remaining(exam, answers, one, lost)) for one in cells),
             key=lambda pair: float(np.nan_to_num(pair[1].di.index)),
         )
-    whole = [(one.model, interference_of(exam, one, cell).index, dominant_in(exam, one, cell)) for one in others]
-    takes_over = bool(left.dominant) and left.chance.p < 0.05
-    outcome = f"'{left.dominant}' takes its place" if takes_over else "no other class clearly takes its place"
+    dominated = [one.model for one in others if _dominates(exam, one, cell, lost)]
+    whole = [(one.model, interference_of(exam, one, cell).value, dominant_in(exam, one, cell)) for one in others]
+    clear = bool(left.dominant) and left.di.beyond_chance and left.chance.p < ALPHA
+    takes_over = bool(dominated) and clear
+    outcome = _outcome(left.dominant if clear else "", lost, dominated, bool(others))
     before = "".join(f"; {name}, which knows it: DI {index:.2f}, {taker or 'none'}" for name, index, taker in whole)
     rest = [name for name in exam.classes["test"] if name not in lost]
     return finding(
@@ -60,6 +63,23 @@ def class_removed(
     )  # fmt: skip
 
 
+def _dominates(exam: Exam, answers: Answers, cell: Cell, lost: Sequence[str]) -> bool:
+    """Whether one of the classes clearly dominates for a model that knows it."""
+    clear = interference_of(exam, answers, cell).beyond_chance and chance_in(exam, answers, cell).p < ALPHA
+    return clear and dominant_in(exam, answers, cell) in lost
+
+
+def _outcome(dominant: str, lost: Sequence[str], dominated: Sequence[str], known: bool) -> str:
+    """What became of the place of a class: only a class that dominated has one to take. `dominant` is empty if unclear."""
+    names = ", ".join(lost)
+    if dominated:
+        return f"'{dominant}' takes its place" if dominant else "no other class clearly takes its place"
+    why = (
+        f"{names} did not clearly dominate where it is known" if known else f"no model that knows {names} is beside it"
+    )
+    return f"{why}, so no place to take; {f'{dominant!r} dominates' if dominant else 'no class clearly dominates'}"
+
+
 def remaining(exam: Exam, answers: Answers, cell: Cell, lost: Sequence[str]) -> Remaining:
     """The DI among the classes that are left; answers outside them, and images of the lost ones, do not count."""
     names = exam.classes[cell.on]
@@ -70,6 +90,8 @@ def remaining(exam: Exam, answers: Answers, cell: Cell, lost: Sequence[str]) -> 
     clean, distorted = clean.at(rows), distorted.at(rows)
     numbers = number[clean.pred], number[distorted.pred], number[clean.labels], len(left)
     di = interference(*numbers)
-    thrown = interference_null(*numbers) if len(left) > 2 else np.empty(0)
+    thrown = np.empty(0)
+    if len(left) > 2:
+        thrown = interference_null(*numbers, agreement=error_agreement(*numbers[1:]))
     dominant = left[di.dominant] if di.dominant >= 0 and len(left) > 2 else ""
     return Remaining(di, chance_of(di.index, thrown), dominant)

@@ -10,15 +10,17 @@ from snellen.audits.label import in_sentence, plain_label
 from snellen.audits.run_facts import run_facts
 from snellen.engine.keep.read_back import Block
 from snellen.engine.requests.cell import Cell
-from snellen.measure import Estimate, accuracy
+from snellen.measure import Estimate, State, accuracy
 
 
 @dataclass(frozen=True)
 class Trust:
     """How far a distortion-based number may be an artefact of its distortion: the DI index beside its yardsticks.
 
-    `null95` is the 95% quantile of the index when errors fall on classes at random; `noise` is the index of mild
-    Gaussian noise on the same model. `flagged` says that the index exceeds both; it is comparative, not absolute.
+    `index`, `low` and `high` are the estimate of the true index and its interval; `published` is the point estimate of the
+    paper. `null95` is the 95% quantile of the latter when errors fall on classes at random; `noise` is the estimate for mild
+    Gaussian noise on the same model. `state` says whether the index is `above` chance and noise, `not above`, or `unclear`;
+    `flagged` that it is above. It is comparative, not absolute.
     """
 
     index: float
@@ -32,6 +34,8 @@ class Trust:
     flagged: bool
     distortion: str
     text: str
+    state: State = "unclear"
+    published: float = math.nan
 
 
 @dataclass(frozen=True)

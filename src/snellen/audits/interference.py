@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from snellen.audits.audit import Audit
-from snellen.audits.exam import Exam
+from snellen.audits.exam import PUBLISHED_NOISE, YARDSTICK, Exam
 from snellen.audits.finding import Finding, accuracy_finding, finding
 from snellen.audits.trust import CAVEAT, ONE_RUN, TOO_FEW, can_dominate, chances_in, dominant_in, interference_of
 from snellen.distort import Fourier, Occlude, Shuffle, Uniform
@@ -17,6 +17,13 @@ from snellen.distort.raster import expect_grid
 from snellen.distort.words import in_words
 from snellen.engine.keep.read_back import Answers
 from snellen.engine.requests.cell import Cell
+from snellen.measure import Interference as Measured
+
+SIGMAS = {  # where noise is evidence, whose sigma it has
+    YARDSTICK: "the yardstick, with a sigma of our choice, made so that CIFAR-10 networks have an index of about 0.1; "
+    "the published sigma is up to 0.1, in units that cannot be told",
+    PUBLISHED_NOISE: "the published sigma, read as 0.1 of the pixel range; which units were meant cannot be told",
+}
 
 
 @dataclass(frozen=True)
@@ -26,11 +33,13 @@ class Interference(Audit):
     By default patch shuffling (`grid`; 2×2 below 32 pixels, 4×4 from there), the large square of table 3 and a Fourier
     mask over half the image; `distortions` names others. `sweep` adds further settings, such as grids from coarse to
     fine: `sweep=[shuffle(2), shuffle(4), shuffle(8)]`; those that differ in one number are drawn as one curve.
+    `published_noise=true` adds noise with the published sigma, up to 0.1, beside the milder noise that is the yardstick.
     """
 
     distortions: tuple[Any, ...] = ()
     grid: int | None = None
     sweep: tuple[Any, ...] = ()
+    published_noise: bool = False
     title: ClassVar[str] = "Data interference (DI)"
     names: ClassVar[tuple[str, ...]] = ("interference", "distorted_accuracy")
     by_default: ClassVar[bool] = True
@@ -45,7 +54,8 @@ class Interference(Audit):
         """The distortions to measure, each once."""
         grid = self.grid or (4 if exam.side >= 32 else 2)
         default = (Shuffle(grid), Occlude(Uniform(0.7, 1), "black", inside=False), Fourier(0.5))
-        return list(dict.fromkeys([*(self.distortions or default), *self.sweep]))
+        noise = [PUBLISHED_NOISE] if self.published_noise else []
+        return list(dict.fromkeys([*(self.distortions or default), *self.sweep, *noise]))
 
     def cells(self, exam: Exam) -> list[Cell]:
         return [exam.cell(distortion) for distortion in self.distortions_for(exam)]
@@ -70,16 +80,17 @@ def _index_finding(exam: Exam, answers: Answers, cell: Cell) -> Finding:
     di = interference_of(exam, answers, cell)
     dominant = dominant_in(exam, answers, cell) or "none"
     chances = chances_in(exam, answers, cell)
-    caution = f"dominant class {dominant}{_by_chance(chances['p_uniform'])}" if can_dominate(exam, cell) else TOO_FEW
-    if len(di.per_run) == 1:
-        caution += f"; {ONE_RUN}"
+    notes = [_class_in_words(di, dominant, chances["p_uniform"]) if can_dominate(exam, cell) else TOO_FEW]
+    notes += [f"as published {di.index:.2f}"] if np.isfinite(di.index) else []
+    notes += [ONE_RUN] if len(di.per_run) == 1 else []
+    notes += [SIGMAS[cell.distortion]] if cell.distortion in SIGMAS else []
     words = in_words(str(cell.distortion))
     return finding(
         "interference",
         "interference",
         answers.model,
         di,
-        f"DI index of {cell.distortion}; {caution} ({CAVEAT})",
+        f"DI index of {cell.distortion}; {'; '.join(notes)} ({CAVEAT})",
         better="lower",
         unit="index",
         cells=(cell,),
@@ -87,15 +98,26 @@ def _index_finding(exam: Exam, answers: Answers, cell: Cell) -> Finding:
         topic=f"the DI of {words}",
         per_run=tuple(di.per_run.tolist()),
         facts={
+            "published_index": di.index,
             "std": di.std,
             "worst_case": di.worst_case,
             "worst_case_std": di.worst_case_std,
+            "per_run_worst": di.per_run_worst,
+            "per_run_worst_std": di.per_run_worst_std,
+            "detectable": di.detectable,
             "dominant": dominant,
             **chances,
             "classes": list(exam.classes[cell.on]),
             "increase": np.round(di.increase, 5).tolist(),
         },
     )
+
+
+def _class_in_words(di: Measured, dominant: str, p: float) -> str:
+    if np.isfinite(di.low) and not di.beyond_chance:
+        seen = f": below {di.detectable:.2f} it would often go unseen" if np.isfinite(di.detectable) else ""
+        return f"cannot be told from chance{seen}; highest class {dominant}{_by_chance(p)}"
+    return f"dominant class {dominant}{_by_chance(p)}"
 
 
 def _by_chance(p: float) -> str:

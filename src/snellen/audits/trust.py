@@ -16,14 +16,18 @@ from snellen.measure import (
     Chance,
     Interference,
     Kind,
+    State,
     chance_of,
+    error_agreement,
     interference,
     interference_null,
     published_chance,
+    state_of,
 )
 
 CAVEAT = "comparative, not absolute"
 ONE_RUN = "one run: no spread over runs"
+MILD_NOISE = "mild noise (σ up to 0.025 of the pixel range, our choice)"
 TOO_FEW = "with two classes no dominant class can be shown: a wrong answer has only the other one to fall on"
 
 
@@ -43,11 +47,20 @@ def chance_in(exam: Exam, answers: Answers, cell: Cell, kind: Kind = "uniform", 
     def measure() -> Chance:
         clean, distorted = pair_blocks(answers, exam.clean(exam.unmodified(cell)), cell)
         classes = len(_classes(exam, cell))
-        thrown = (
-            interference_null(clean.pred, distorted.pred, clean.labels, classes, kind=kind, clean_errors=clean_errors)
-            if can_dominate(exam, cell)
-            else np.empty(0)
-        )
+        thrown = np.empty(0)
+        if can_dominate(exam, cell):
+            agreement = (
+                error_agreement(distorted.pred, clean.labels, classes) if clean_errors else 0.0
+            )  # 0: as in the paper
+            thrown = interference_null(
+                clean.pred,
+                distorted.pred,
+                clean.labels,
+                classes,
+                kind=kind,
+                clean_errors=clean_errors,
+                agreement=agreement,
+            )
         return chance_of(interference_of(exam, answers, cell).index, thrown)
 
     return answers.once(("chance", cell, kind, clean_errors), measure)
@@ -56,8 +69,9 @@ def chance_in(exam: Exam, answers: Answers, cell: Cell, kind: Kind = "uniform", 
 def chances_in(exam: Exam, answers: Answers, cell: Cell) -> dict[str, Any]:
     """The facts of chance: `p_uniform` and `p_one`, and under `nulls` each null in numbers (Marcu & Prügel-Bennett 2022, B.2).
 
-    `uniform` and `one` keep the clean errors, the runs and the number of errors; `…_without_clean_errors` are the
-    paper's own; `published` is what B.2 would state for these classes and errors, its repetitions pooled.
+    `uniform` and `one` keep the clean errors, the runs and the number of errors, `uniform` also how far runs make the same
+    errors; `…_without_clean_errors` are the paper's own; `published` is what B.2 would state for these classes and errors,
+    its repetitions pooled.
     """
     kinds: tuple[Kind, ...] = ("uniform", "one")
     nulls: dict[str, Any] = {}
@@ -95,23 +109,24 @@ def trust_in(exam: Exam, answers: Answers, cell: Cell) -> Trust:
 
 
 def _trust(exam: Exam, answers: Answers, cell: Cell) -> Trust:
-    di = interference_of(exam, answers, cell)
-    null95 = chance_in(exam, answers, cell).quantile95
-    noise = interference_of(exam, answers, exam.yardstick(exam.unmodified(cell))).index
+    di, chance = interference_of(exam, answers, cell), chance_in(exam, answers, cell)
+    noise = interference_of(exam, answers, exam.yardstick(exam.unmodified(cell)))
     dominant = dominant_in(exam, answers, cell)
-    flagged = bool(di.index > null95 and di.index > noise)  # never without a null, as with two classes
+    state = state_of(di, noise, chance.p)  # never above without a p, as with two classes
     return Trust(
-        index=di.index,
+        index=di.value,
         low=di.low,
         high=di.high,
         std=di.std,
         worst_case=di.worst_case,
-        null95=null95,
-        noise=noise,
+        null95=chance.quantile95,
+        noise=noise.value,
         dominant=dominant,
-        flagged=flagged,
+        flagged=state == "above",
         distortion=cell.on if exam.is_stored(cell) else str(cell.distortion),
-        text=_in_words(di, dominant, flagged, null95, noise) if can_dominate(exam, cell) else _of_two(di, noise),
+        text=_in_words(di, noise, dominant, state) if can_dominate(exam, cell) else _of_two(di, noise.value),
+        state=state,
+        published=di.index,
     )
 
 
@@ -129,19 +144,28 @@ def with_trust(exam: Exam, answers: Answers, findings: Sequence[Finding]) -> lis
     return trusted
 
 
-def _in_words(di: Interference, dominant: str, flagged: bool, null95: float, noise: float) -> str:
+def _in_words(di: Interference, noise: Interference, dominant: str, state: State) -> str:
     """One sentence a reader can act on."""
     if not np.isfinite(di.index):
         return "no images: interference unknown"
-    numbers = f"DI {di.index:.2f}, chance up to {null95:.2f}, mild noise {noise:.2f}; {CAVEAT}"
-    if not flagged:
+    numbers = f"{interval_in_words(di)}, {MILD_NOISE} {noise.value:.2f}; {CAVEAT}"
+    if state == "not above":
         return f"no sign that the distortion itself is taken for a class ({numbers})"
+    if state == "unclear":
+        why = f"cannot be told from {MILD_NOISE}" if di.beyond_chance else "cannot be told from chance"
+        return f"whether the distortion itself is taken for a class is unclear: its DI {why} ({numbers})"
     rise = 100 * float(di.increase[:, di.dominant].mean())
     return f"the distortion itself looks like '{dominant}' to this model: +{rise:.0f} points of its errors go there ({numbers})"
+
+
+def interval_in_words(di: Interference) -> str:
+    """The estimate with its interval, and the paper's point estimate by its name."""
+    interval = f", {di.low:.2f} to {di.high:.2f}" if np.isfinite(di.low) else ""
+    return f"DI {di.value:.2f}{interval} (as published: {di.index:.2f})"
 
 
 def _of_two(di: Interference, noise: float) -> str:
     """The sentence for two classes, or one."""
     if not np.isfinite(di.index):
         return "no images: interference unknown"
-    return f"{TOO_FEW} (DI {di.index:.2f}, mild noise {noise:.2f}; {CAVEAT})"
+    return f"{TOO_FEW} (DI {di.value:.2f}, {MILD_NOISE} {noise:.2f}; {CAVEAT})"

@@ -36,9 +36,11 @@ from snellen.measure.interference_chance import (
     Kind,
     PublishedChance,
     chance_of,
+    error_agreement,
     interference_null,
     published_chance,
 )
+from snellen.measure.interference_state import State, state_of
 from snellen.measure.iocclusion import IOcclusion, iocclusion
 from snellen.measure.iocclusion_gap import Covered, IOcclusionGap, MeanIOcclusion, iocclusion_gap, mean_iocclusion
 from snellen.measure.iruo_tree import IRUO_CLASSES, IRUO_TREE
@@ -102,6 +104,7 @@ __all__ = [
     "Segmentation",
     "ShapeBias",
     "SizeBin",
+    "State",
     "TopRespondents",
     "TreeDistances",
     "Trend",
@@ -132,6 +135,7 @@ __all__ = [
     "effective_heat_ratio",
     "energy_gain",
     "energy_pointing_game",
+    "error_agreement",
     "friedman",
     "gain_ratio",
     "hierarchical_accuracy",
@@ -165,6 +169,7 @@ __all__ = [
     "segmentation_of_counts",
     "shape_bias",
     "standard_error",
+    "state_of",
     "suggested_boxes",
     "top_respondents",
     "tree_depths",

@@ -9,7 +9,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from snellen.measure.interference import index_of
+from snellen.measure.interference_index import index_of
+from snellen.measure.interference_noise import agreement_of
 from snellen.measure.wrong_answers import Floats, Normaliser, check_choice, conditions
 
 Kind = Literal["uniform", "one"]
@@ -51,6 +52,7 @@ def interference_null(
     *,
     kind: Kind = "uniform",
     clean_errors: bool = True,
+    agreement: float = 0.0,
     repeats: int = REPEATS,
     seed: int = 0,
 ) -> Floats:
@@ -60,6 +62,9 @@ def interference_null(
     included). `kind="uniform"` draws a class per error; `"one"` draws one class per run, which takes all its errors.
     `clean_errors=False` is the paper's own null, which throws the distorted errors alone, as if clean data had none: the
     whole of their histogram then counts as a rise. The same seed throws the same errors either way.
+
+    `agreement` (`error_agreement`) is the part of each run's errors that `"uniform"` throws once for all runs. Runs that make
+    the same errors pile them up together, so chance reaches further than independent throws do.
     """
     check_choice("kind", kind, Kind)
     before, after = conditions(clean, distorted, labels, num_classes, distorted_labels, normaliser)
@@ -68,18 +73,28 @@ def interference_null(
     random = np.random.default_rng(seed)
     clean_shares = before.shares(before.histogram()) if clean_errors else np.zeros((before.runs, num_classes))
     errors = after.histogram().sum(axis=-1)
+    common = round(agreement * int(errors.min()))
+    even = np.full(num_classes, 1 / num_classes)
     block = max(1, 1_000_000 // after.bins)
     indices = [np.empty(0)]
     for start in range(0, repeats, block):
         size = (min(block, repeats - start), after.runs)
         if kind == "uniform":
-            drawn = random.multinomial(errors, np.full(num_classes, 1 / num_classes), size)
+            drawn = random.multinomial(errors - common, even, size)
+            if common:
+                drawn += random.multinomial(common, even, (size[0], 1))
         else:
             drawn = errors[:, None] * np.eye(num_classes, dtype=int)[random.integers(num_classes, size=size)]
         none_outside = np.zeros((*size, 1), int)
         shares = after.shares(np.concatenate([drawn, none_outside], axis=-1))
         indices.append(index_of(shares - clean_shares))
     return np.concatenate(indices)
+
+
+def error_agreement(pred: ArrayLike, labels: ArrayLike, num_classes: int) -> float:
+    """How far runs make the same errors on the same images, 0 to 1; [runs, samples] and [samples]."""
+    errors, _ = conditions(pred, pred, labels, num_classes, None, "errors")
+    return agreement_of(errors) if errors.samples else nan
 
 
 def chance_of(index: float, draws: Floats) -> Chance:

@@ -79,7 +79,12 @@ def curve_chart(panel: Mapping[str, Any], models: Sequence[str], axis: Mapping[s
          "scale": {"domain": [0, 1]}, "axis": PERCENT}  # fmt: skip
     y = {"field": "value", "type": "quantitative", **axis}
     hue = by_name("model", models)
-    shape = {"scale": {"domain": ["", "raised", "flagged"], "range": ["circle", "triangle-up", "triangle-up"]}}
+    shape = {
+        "scale": {
+            "domain": ["", "unclear", "raised", "flagged"],
+            "range": ["circle", "circle", "triangle-up", "triangle-up"],
+        }
+    }
     return {
         "width": 340,
         "height": 240,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 SCHEMA = Path(__file__).with_name("findings.schema.json")
 FINDING_COLUMNS = ("audit", "name", "model", "value", "low", "high", "n", "unit", "better", "on", "seed", "distortion")
-TRUST = ("index", "low", "high", "std", "worst_case", "null95", "noise", "dominant", "flagged")
+TRUST = ("index", "low", "high", "std", "worst_case", "null95", "noise", "dominant", "flagged", "state", "published")
 
 
 def write_findings(run: RunFolder, findings: Sequence[Finding], doubts: Sequence[Doubt] = ()) -> dict[str, Any]:

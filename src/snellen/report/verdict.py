@@ -72,7 +72,9 @@ def trust_sentence(own: Sequence[Finding]) -> str:
     if not any(one["interference"] and is_known(one["interference"]["null95"]) for one in own):
         return f"{TOO_FEW[:1].upper()}{TOO_FEW[1:]}. So it cannot be said whether a distortion is taken for a class."
     if not marked(own, "flagged"):
-        return "No distortion stands out: none has a DI above both chance and mild noise."
+        unclear = [*marked(own, "unclear"), *marked(own, "raised")]
+        doubt = f" That is no all-clear where it cannot be told (? or △): {'; '.join(unclear)}." if unclear else ""
+        return f"No distortion stands out: none has a DI clearly above both chance and mild noise.{doubt}"
     return (
         "Do not read the falls marked ▲ as weakness alone: errors pile up on one class, more than under mild noise and "
         "more than by chance, so the distortion itself may be taken for that class."
@@ -87,7 +89,8 @@ def yardstick_warning(own: Sequence[Finding]) -> str:
         return ""
     warning = (
         f"Mild noise itself pushes errors towards '{noise['dominant']}' (DI {index(noise['index'])}, by chance up to "
-        f"{index(noise['null95'])}): a lenient yardstick."
+        f"{index(noise['null95'])}): a lenient yardstick. Its sigma, up to 0.025 of the pixel range, is our choice; "
+        "interference(published_noise=true) adds the published one."
     )
     raised = "; ".join(marked(own, "raised"))
     return warning + (f" No ▲ is no all-clear where DI is clearly above chance (△): {raised}." if raised else "")

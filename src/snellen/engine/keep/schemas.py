@@ -97,6 +97,8 @@ class _Interference(msgspec.Struct):
     flagged: bool
     distortion: str
     text: str
+    state: str = ""
+    published: float | None = None
 
 
 class _Finding(msgspec.Struct):

@@ -15,6 +15,7 @@ from snellen.report.words import in_words, is_known
 AUDIT = MEASURE = "interference"
 MOST_CLASSES = 20  # up to which every class has its bar
 TOP_CLASSES = 15
+FACTS = ("std", "worst_case", "worst_case_std", "per_run_worst", "per_run_worst_std", "p_uniform", "p_one")
 
 
 def indices_of(results: Results) -> list[dict[str, Any]]:
@@ -127,7 +128,8 @@ def _row(one: Finding) -> dict[str, Any]:
         "distortion": one["distortions"][0],
         "words": in_words(one["distortions"][0]),
         **{name: one[name] for name in ("value", "low", "high")},
-        **{name: facts.get(name) for name in ("std", "worst_case", "worst_case_std", "p_uniform", "p_one")},
+        **{name: facts.get(name) for name in FACTS},
+        "published_index": facts.get("published_index", one["value"]),  # which a run of before had for its value
         "nulls": facts.get("nulls", {}),  # a run of before they were measured has none
         "dominant": trust["dominant"] if trust else "",
         "mark": trust["mark"] if trust else "",

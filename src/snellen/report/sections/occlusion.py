@@ -27,7 +27,7 @@ def curve_blocks(results: Results) -> list[Block]:
     panels = curves_of(results)
     if not panels:
         return []
-    flagged: Line = (Span("▲ DI above chance and mild noise: may be an artefact", "flag"),)
+    flagged: Line = (Span("▲ DI clearly above chance and mild noise: may be an artefact", "flag"),)
     charts = [
         Chart(
             panel["under"] if panel["on"] == "test" else f"{panel['under']}, {panel['on']} images",

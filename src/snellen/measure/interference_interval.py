@@ -1,0 +1,151 @@
+"""Which true DI index would give the measured one: the interval and the estimate by test inversion.
+
+Chance bends the index. It adds rises to every class: up where nothing rises, since the highest is picked, and down where one
+class does, since the others share. A bootstrap repeats that bend instead of undoing it. So for each candidate truth the
+whole measurement is simulated, and the candidates are kept under which the measured index is not unlikely.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from snellen.measure.interference_index import index_of
+from snellen.measure.interference_noise import Noise, all_shares, noise_of
+from snellen.measure.wrong_answers import Floats, WrongAnswers
+
+DRAWS = 500
+_FEWEST_DRAWS = 200  # with many classes, where a draw costs more and its index varies less
+_ELEMENTS = 6_000_000  # draws · runs · classes at most
+_STEPS = 16  # candidate truths; between them the ends are interpolated
+_REACH = 5.0  # standard errors around the measured rise that candidates span
+_CANDIDATES = 3  # classes at most that may be the one that rises most
+_SEEN = 0.995  # what chance stays below where a change of the other classes counts as seen
+_LEVEL, _POWER = 0.95, 0.8
+
+
+@dataclass(frozen=True)
+class Plausible:
+    """True indices that fit the data: the estimate (half of the data sets give less), the ends, what could have been seen.
+
+    `detectable` is the true index at which four of five such data sets have an interval above 0.
+    """
+
+    value: float
+    low: float
+    high: float
+    detectable: float
+
+
+def plausible_index(
+    before: WrongAnswers, after: WrongAnswers, paired: bool, draws: int = DRAWS, seed: int = 0
+) -> Plausible:
+    """The true index: that of the same runs on endless images of this kind.
+
+    A candidate truth is the rise t of one class, times a pattern. In the pattern all other classes give way in proportion to
+    their share; what they and the single runs were seen to do beyond chance is added. t = 0 is "no change". Candidates are
+    ordered by likelihood ratio (Feldman & Cousins 1998), so the interval is never empty and begins at 0 where the index
+    cannot be told from chance. Where several classes may be the one that rises most, the interval covers each of them.
+    """
+    shares = all_shares(after) - all_shares(before)
+    classes = after.bins // after.runs - 1
+    measured = float(index_of(shares[:, :classes]))
+    draws = min(draws, max(_FEWEST_DRAWS, _ELEMENTS // max(1, shares.size * _STEPS)))
+    noise = noise_of(before, after, paired, draws, seed)
+    if noise is None:
+        return Plausible(measured, measured, measured, 0.0)
+    found = [_invert(noise, shares, classes, leader) for leader in _leaders(noise, shares, classes)]
+    first = found[0]
+    return Plausible(
+        min(first.value, classes),
+        min([classes, *(one.low for one in found)]),
+        min(classes, max(one.high for one in found)),
+        first.detectable,
+    )
+
+
+def _leaders(noise: Noise, shares: Floats, classes: int) -> list[int]:
+    """The class that rises most, and those that chance may have kept from it."""
+    rise = np.maximum(shares[:, :classes], 0).mean(axis=0)
+    order = np.argsort(-rise.round(12), kind="stable")[:_CANDIDATES]
+    means = noise.around(shares.mean(axis=0)).mean(axis=1)
+    first = order[0]
+    behind = [int(one) for one in order[1:] if rise[first] - rise[one] < 2 * (means[:, first] - means[:, one]).std()]
+    return [int(first), *behind]
+
+
+def _invert(noise: Noise, shares: Floats, classes: int, leader: int) -> Plausible:
+    pattern, error = _pattern(noise, shares, leader)
+    rise = float(shares[:, leader].mean())
+    near, far = max(rise - _REACH * error, 0.0), min(max(rise, 0.0) + _REACH * error, 1.0)
+    truths = np.concatenate([[0.0], np.linspace(near, far, _STEPS)[int(near == 0) :]])
+    simulated = np.stack([_simulate(noise, truth * pattern, classes) for truth in truths])
+    scale = float(index_of(pattern[:, :classes]))
+    return _accepted(simulated, float(index_of(shares[:, :classes])), truths * scale)
+
+
+def _simulate(noise: Noise, difference: Floats, classes: int) -> Floats:
+    """Indices measured where the true difference is [runs, bins]; [draws]."""
+    return index_of((difference.astype(np.float32) + noise.around(difference.mean(axis=0)))[..., :classes])
+
+
+def _pattern(noise: Noise, shares: Floats, leader: int) -> tuple[Floats, float]:
+    """The change of all classes where the leader rises by 1, [runs, bins], and the error of the measured mean rise."""
+    chance = noise.around(shares.mean(axis=0))
+    means, mean_chance = shares.mean(axis=0), chance.mean(axis=1)
+    giving_way = -noise.pool / max(1 - noise.pool[leader], 1e-9)
+    giving_way[leader] = 1.0
+
+    def others(change: Floats) -> Floats:
+        return change - change[..., [leader]] * giving_way
+
+    pattern = np.tile(giving_way, (len(shares), 1))
+    if means[leader] > 0:
+        pattern += _beyond_chance(others(means), others(mean_chance)) / means[leader]
+        pattern += _beyond_chance(shares - means, chance - mean_chance[:, None]) / means[leader]
+    return pattern, float(mean_chance[:, leader].std())
+
+
+def _beyond_chance(change: Floats, chance: Floats) -> Floats:
+    """The change as far as chance does not account for its size; 0 where chance may account for all of it."""
+    scale = chance.std(axis=0)
+    varies = scale > 1e-9
+    size = float((change[varies] ** 2 / scale[varies] ** 2).sum())
+    sizes = (chance[:, varies] ** 2 / scale[varies] ** 2).sum(axis=1)
+    if not varies.any() or size <= np.quantile(sizes, _SEEN):
+        return np.zeros_like(change)
+    return change * np.sqrt(max(0.0, 1 - float(sizes.mean()) / size))
+
+
+def _accepted(simulated: Floats, measured: float, truths: Floats) -> Plausible:
+    """The truths, [steps], under which the measured index is not unlikely among those simulated, [steps, draws]."""
+    centre, width = simulated.mean(axis=1), simulated.std(axis=1) + 1e-9
+    fine = np.linspace(0, len(truths) - 1, 4 * len(truths))
+    centres, widths = (np.interp(fine, np.arange(len(truths)), values) for values in (centre, width))
+
+    def distance(index: Floats, step: int | slice) -> Floats:
+        """How much less likely the index is under one truth than under its best, by normal laws, in standard errors."""
+        likelihoods = -0.5 * ((index - centres[:, None]) / widths[:, None]) ** 2 - np.log(widths)[:, None]
+        best = likelihoods.max(axis=0)
+        own = -0.5 * ((index - centre[step]) / width[step]) ** 2 - np.log(width[step])
+        return np.sqrt(np.maximum(best - own, 0))  # linear in the truth, so that its crossings can be interpolated
+
+    most = np.array([np.quantile(distance(indices, step), _LEVEL) for step, indices in enumerate(simulated)])
+    margin = most - distance(np.array(measured), slice(None))
+    inside = np.flatnonzero(margin >= 0) if (margin >= 0).any() else np.array([margin.argmax()])
+    first, last = inside[0], inside[-1]
+    low = truths[0] if first == 0 else _crossing(truths, margin, first, first - 1)
+    high = truths[-1] if last == len(truths) - 1 else _crossing(truths, margin, last, last + 1)
+    middle = np.maximum.accumulate(np.median(simulated, axis=1))
+    value = float(np.interp(measured, middle, truths)) if measured > middle[0] else 0.0
+    seen = np.maximum.accumulate((simulated > np.quantile(simulated[0], _LEVEL)).mean(axis=1))
+    detectable = float(np.interp(_POWER, seen, truths)) if seen[-1] >= _POWER else float("nan")
+    return Plausible(float(np.clip(value, low, high)), float(low), float(high), detectable)
+
+
+def _crossing(truths: Floats, margin: Floats, inside: int, outside: int) -> float:
+    """Where between two neighbours the margin becomes negative."""
+    reached = max(margin[inside], 0.0)
+    part = reached / (reached - margin[outside])
+    return float(truths[inside] + part * (truths[outside] - truths[inside]))

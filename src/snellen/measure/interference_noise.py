@@ -1,0 +1,145 @@
+"""How far shares of wrong answers move by chance: other images drawn, of the same kind and asked to the same runs.
+
+Errors fall as independent throws would, but for two things that are measured on the images: runs that make the same errors
+(five networks of one recipe are not five times the data), and clean errors that persist under the distortion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from snellen.measure.wrong_answers import Floats, WrongAnswers
+
+_LEAST = 1e-9  # of a share, so that a class without errors has a scale
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Draws of chance for the differences in share, at whatever differences are taken to be true.
+
+    `clean` and `distorted` are mean shares over the runs, [bins]; `weight` is the part of the clean errors among all.
+    `throws` are standardised throws of clean and distorted errors, [draws, runs, bins] each; `pairing` is the factor
+    by which persistent errors lessen the noise of the difference.
+    """
+
+    clean: Floats
+    distorted: Floats
+    weight: float
+    throws: tuple[Floats, Floats]
+    pairing: float
+
+    @property
+    def pool(self) -> Floats:
+        """The shares if clean and distorted errors fall alike, [bins]."""
+        return self.weight * self.clean + (1 - self.weight) * self.distorted
+
+    def around(self, difference: Floats) -> Floats:
+        """Noise of the differences, [draws, runs, bins], where the true mean difference over runs is [bins].
+
+        The shares it is drawn with fit the data best under that difference. The clean share is never taken for smaller
+        than it was seen: small shares vary little, and a difference that is not there would make it look small.
+        """
+        clean = np.maximum(self.pool - (1 - self.weight) * difference, _LEAST)
+        distorted = np.maximum(clean + difference, _LEAST)
+        sides = zip((np.maximum(clean, self.clean), distorted), self.throws)
+        before, after = (_multinomial(share / share.sum(), throws) for share, throws in sides)
+        return self.pairing * (after - before)
+
+
+def _multinomial(share: Floats, throws: Floats) -> Floats:
+    """Throws with the covariance of a multinomial: each bin's own, less its part of what all bins gained."""
+    noise = throws * np.sqrt(share).astype(throws.dtype)
+    return noise - share.astype(throws.dtype) * noise.sum(axis=-1, keepdims=True)
+
+
+def noise_of(before: WrongAnswers, after: WrongAnswers, paired: bool, draws: int, seed: int) -> Noise | None:
+    """The noise of two conditions; None where nothing was seen to vary."""
+    shares = [all_shares(one) for one in (before, after)]
+    spreads = [_spread([(one, 1.0)]) for one in (before, after)]
+    together = _spread([(before, -1.0), (after, 1.0)]) if paired else sum(spreads)
+    if together <= 1e-15:
+        return None
+    sizes = [divisors(one).sum() for one in (before, after)]
+    weight = float(sizes[0] / sum(sizes))
+    means = [share.mean(axis=0) for share in shares]
+    pool = weight * means[0] + (1 - weight) * means[1]
+    random = np.random.default_rng(seed)
+    throws = [
+        _throws(random, divisors(one), pool, _agreement(one, spread), draws)
+        for one, spread in zip((before, after), spreads)
+    ]
+    return Noise(means[0], means[1], weight, (throws[0], throws[1]), float(np.sqrt(together / sum(spreads))))
+
+
+def divisors(one: WrongAnswers) -> NDArray[np.int64]:
+    """What each run's counts are divided by: its errors, or the samples."""
+    errors = one.histogram().sum(axis=-1)
+    return np.full_like(errors, one.samples) if one.normaliser == "samples" else errors
+
+
+def all_shares(one: WrongAnswers) -> Floats:
+    """The shares of everything that is counted, [runs, bins]: classes, outside, and right answers where samples divide."""
+    counts, whole = one.histogram(), divisors(one)[:, None]
+    if one.normaliser == "samples":
+        counts = np.concatenate([counts, whole - counts.sum(axis=1, keepdims=True)], axis=1)
+    return counts / np.maximum(whole, 1)
+
+
+def agreement_of(one: WrongAnswers) -> float:
+    """How far runs make the same errors on the same images: 0 independently, 1 all the same; 0 for a single run."""
+    return _agreement(one, _spread([(one, 1.0)]))
+
+
+def _agreement(one: WrongAnswers, spread: float) -> float:
+    """The correlation between runs that makes the spread of the mean share what was measured."""
+    whole = np.maximum(divisors(one), 1)
+    shares = one.histogram() / whole[:, None]
+    alone = float((shares * (1 - shares)).sum(axis=1) @ (1 / whole)) / one.runs
+    if one.runs < 2 or alone <= 0:
+        return 0.0
+    return float(np.clip((one.runs * spread / alone - 1) / (one.runs - 1), 0, 1))
+
+
+def _spread(parts: Sequence[tuple[WrongAnswers, float]]) -> float:
+    """The variance over images of mean shares over runs, summed over classes; several parts, with signs, are added up first.
+
+    Per image and class: what its errors add to the shares, less what the shares take from it. Of this the squares are
+    summed, without ever holding an array of images × classes.
+    """
+    from scipy import sparse
+
+    samples, bins = parts[0][0].samples, parts[0][0].bins // parts[0][0].runs
+    rows, columns, additions, counts, shares = [], [], [], [], []
+    for one, sign in parts:
+        whole = np.maximum(divisors(one), 1)
+        factor = sign / (one.runs * whole)
+        run = one.bin // bins
+        rows.append(one.sample)
+        columns.append(one.bin % bins)
+        additions.append(factor[run])
+        errors = np.bincount(one.sample * one.runs + run, minlength=samples * one.runs).reshape(samples, -1)
+        counts.append((np.ones_like(errors) if one.normaliser == "samples" else errors) * factor)
+        shares.append(one.histogram() / whole[:, None])
+    entries = np.concatenate(additions), (np.concatenate(rows), np.concatenate(columns))
+    adds = sparse.csr_array(sparse.coo_array(entries, shape=(samples, bins)))
+    adds.sum_duplicates()
+    taken, share = np.concatenate(counts, axis=1), np.concatenate(shares)
+    crossed = ((adds.T @ taken).T * share).sum()
+    return float((adds.data**2).sum() - 2 * crossed + ((taken.T @ taken) * (share @ share.T)).sum())
+
+
+def _throws(
+    random: np.random.Generator, whole: NDArray[np.int64], pool: Floats, agreement: float, draws: int
+) -> Floats:
+    """Standardised throws [draws, runs, bins]: a part common to all runs and a part of each, divided by √(its errors)."""
+    expected = np.maximum(whole.mean() * pool, _LEAST)
+    parts = [((draws, 1, len(pool)), agreement), ((draws, len(whole), len(pool)), 1 - agreement)]
+    noise = sum(random.poisson(expected * part, size) - expected * part for size, part in parts)
+    scale = np.where(whole > 0, 1 / np.sqrt(np.maximum(whole, 1)), 0.0)  # a run without errors adds no chance
+    throws = noise / np.sqrt(expected) * scale[:, None]
+    # draws lie next to each other in memory: sums over a few classes are then three times as fast
+    return np.moveaxis(np.ascontiguousarray(np.moveaxis(throws, 0, -1), np.float32), -1, 0)
