@@ -30,7 +30,17 @@ import numpy as np
 
 from snellen.atomic import encode_json, write_atomic
 from snellen.engine.keep.facts import read_facts, write_facts
-from snellen.engine.keep.shard_file import damaged, encode, is_whole, read_rows, shard_file, shard_of, write_table
+from snellen.engine.keep.recent import RecentTables
+from snellen.engine.keep.shard_file import (
+    damaged,
+    encode,
+    is_whole,
+    read_rows,
+    read_schema,
+    shard_file,
+    shard_of,
+    write_table,
+)
 from snellen.engine.keep.thumbnail_file import encode_thumbnail
 from snellen.engine.requests.survey import SurveyTable
 from snellen.errors import UserError
@@ -68,9 +78,10 @@ class ShardTables:
 class Store:
     """The tables of one run folder."""
 
-    def __init__(self, folder: Path, ignored: bool = False) -> None:
+    def __init__(self, folder: Path, ignored: bool = False, recent: RecentTables | None = None) -> None:
         self.folder = folder
         self.ignored = ignored  # the folder's answers are about to be thrown away
+        self.recent = recent  # what was just written, where it will be read soon
 
     # -- run.json ---------------------------------------------------------------------------------------------------
 
@@ -124,16 +135,16 @@ class Store:
         if samples := shard_file(self.folder / "samples" / on, shard):
             self._check_unchanged(samples, tables.samples)
         else:
-            write_table(self.folder / "samples" / on, shard, tables.samples)
+            self._write("samples", on, shard, tables.samples)
         for (shown, position), picture in tables.thumbs.items():
             if not (path := self.thumbnail(shown, position)).exists():
                 write_atomic(path, encode_thumbnail(picture))
         for key, table in tables.maps.items():
             write_table(self.folder / "maps" / key, shard, table)
         if "covered" in tables.shown.column_names:
-            write_table(self.folder / "shown" / name, shard, tables.shown)
+            self._write("shown", name, shard, tables.shown)
         if "pred" in tables.answers.column_names:  # a pass may be for maps alone
-            write_table(self.folder / "answers" / name, shard, tables.answers)
+            self._write("answers", name, shard, tables.answers)
 
     # -- maps -------------------------------------------------------------------------------------------------------
 
@@ -249,6 +260,16 @@ class Store:
             return [p for p in [self.folder / CELLS] if p.exists()]
         return sorted((self.folder / table).glob("*/*.parquet"))
 
+    def rows(self, file: Path, columns: Sequence[str], dictionaries: Sequence[str] = ()) -> pa.Table:
+        """Columns of one of the Parquet files, from memory where it was just written; `dictionaries` come as such."""
+        rows = None if self.recent is None else self.recent.rows(file, columns)
+        return read_rows(file, columns, dictionaries=dictionaries) if rows is None else rows
+
+    def schema(self, file: Path) -> pa.Schema:
+        """What the columns of one of the Parquet files are and its header says."""
+        schema = None if self.recent is None else self.recent.schema(file)
+        return read_schema(file) if schema is None else schema
+
     def add_cells(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """Bring the `cells` table up to date; its header carries a checksum of the rows."""
         known = {row["cell"]: row for row in (*self.cells(), *map(dict, rows))}
@@ -273,6 +294,11 @@ class Store:
         return rows
 
     # -- internals --------------------------------------------------------------------------------------------------
+
+    def _write(self, table: str, name: str, shard: int, rows: pa.Table) -> None:
+        path = write_table(self.folder / table / name, shard, rows)
+        if self.recent is not None:
+            self.recent.add(table, path, rows)
 
     def _check_unchanged(self, path: Path, now: pa.Table) -> None:
         before = read_rows(path, ["sample", "checksum"])
