@@ -110,7 +110,7 @@ def ask_missing(
         facts["engine"] = "local" if execution.cluster is None else "ray"
         store.write_facts(facts)
         everything = (*plan.cells, *plan.trials, *plan.searches, *plan.surveys)
-        store.add_cells(one.row(data[one.cell.on], plan.settings.precision) for one in everything)
+        store.add_cells(one.row(data[one.cell.on], plan.settings) for one in everything)
     for key, request in plan.every_map.items():
         store.begin_map(key, request.row())
     try:

@@ -150,9 +150,9 @@ def _check_machine(parcel: Parcel) -> None:
     if parcel.place not in sys.path:
         sys.path.insert(0, parcel.place)
     settings = parcel.plan.settings
-    precision = precision_on(choose_device(settings.device))
-    if precision != settings.precision:
-        raise UserError(f"{here} computes in {precision}, the run in {settings.precision}; leave that machine out")
+    here_in, run_in = precision_on(choose_device(settings.device)), settings.precision_of(compiled=False)
+    if here_in != run_in:
+        raise UserError(f"{here} computes in {here_in}, the run in {run_in}; leave that machine out")
 
 
 def describe_ray_error(error: BaseException) -> str:

@@ -21,7 +21,7 @@ A pass is the set of cells that one command found missing; which cells a shard a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +31,7 @@ import numpy as np
 from snellen.atomic import encode_json, write_atomic
 from snellen.engine.keep.facts import read_facts, write_facts
 from snellen.engine.keep.recent import RecentTables
+from snellen.engine.keep.row_table import rows_in, table_of_rows
 from snellen.engine.keep.shard_file import (
     damaged,
     encode,
@@ -190,13 +191,13 @@ class Store:
         """Keep what came of some trials: their columns by name."""
         folder = self.folder / "trials" / key
         parts = [shard_of(file) for file in folder.glob("*.parquet")]
-        write_table(folder, max(parts, default=-1) + 1, _columns([{"cell": key, **row} for row in rows]))
+        write_table(folder, max(parts, default=-1) + 1, table_of_rows([{"cell": key, **row} for row in rows]))
 
     def trials(self, key: str) -> list[dict[str, Any]]:
         """What came of the trials of a key so far, one row per sample; lists are arrays."""
         if self.ignored:
             return []
-        return [row for file in sorted((self.folder / "trials" / key).glob("*.parquet")) for row in _rows(file)]
+        return [row for file in sorted((self.folder / "trials" / key).glob("*.parquet")) for row in rows_in(file)]
 
     def ended_trials(self, key: str) -> int:
         """How many trials of a key are there."""
@@ -222,7 +223,7 @@ class Store:
 
     def add_search(self, key: str, rows: Sequence[Mapping[str, Any]]) -> None:
         """Keep what a search tried: a row per evaluation."""
-        write_table(self.folder / "searches" / key, 0, _columns([{"cell": key, **row} for row in rows]))
+        write_table(self.folder / "searches" / key, 0, table_of_rows([{"cell": key, **row} for row in rows]))
 
     def search(self, key: str) -> list[dict[str, Any]] | None:
         """What a search tried; None where it has not ended."""
@@ -235,7 +236,7 @@ class Store:
 
     def add_survey(self, key: str, rows: Sequence[Mapping[str, Any]]) -> None:
         """Keep what a survey counted; what its lists speak of must be there already."""
-        write_table(self.folder / "surveys" / key, 0, _columns([{"cell": key, **row} for row in rows]))
+        write_table(self.folder / "surveys" / key, 0, table_of_rows([{"cell": key, **row} for row in rows]))
 
     def survey(self, key: str) -> SurveyTable | None:
         """What a survey counted; None where it has not ended."""
@@ -273,7 +274,7 @@ class Store:
     def add_cells(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """Bring the `cells` table up to date; its header carries a checksum of the rows."""
         known = {row["cell"]: row for row in (*self.cells(), *map(dict, rows))}
-        table = _columns(list(known.values()))
+        table = table_of_rows(list(known.values()))
         header = {_SUM: key_of(table.to_pylist())}
         write_atomic(self.folder / CELLS, encode(table.replace_schema_metadata(header)))
 
@@ -328,29 +329,3 @@ def read_pass(record: Path) -> dict[str, Any] | None:
         return None
     content = {"on": facts.on, "cells": facts.cells, "shown": facts.shown}
     return content if key_of(content) == record.parent.name else None
-
-
-def _columns(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
-    """A table of rows that need not have the same columns."""
-    import pyarrow as pa
-
-    names = dict.fromkeys(name for row in rows for name in row)
-    return pa.table({name: pa.array([row.get(name) for row in rows]) for name in names})
-
-
-def _rows(file: Path) -> Iterator[dict[str, Any]]:
-    """The rows of a file; a list in one is an array."""
-    table = read_rows(file)
-    columns = [column.to_pylist() if not _is_list(column) else list(_arrays(column)) for column in table.columns]
-    for values in zip(*columns):
-        yield dict(zip(table.column_names, values))
-
-
-def _is_list(column: pa.ChunkedArray) -> bool:
-    import pyarrow.types as types
-
-    return types.is_list(column.type)
-
-
-def _arrays(column: pa.ChunkedArray) -> Iterator[np.ndarray | None]:
-    return (one.values.to_numpy() if one.is_valid else None for one in column)
