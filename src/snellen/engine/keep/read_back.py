@@ -220,7 +220,7 @@ def _block(
     ids: np.ndarray,
 ) -> Block:
     """The runs of one model on one cell, stacked."""
-    arrays = {name: np.stack([answers[one.key][name] for one in cells]) for name in _COLUMNS}
+    arrays = {name: _stack([answers[one.key][name] for one in cells]) for name in _COLUMNS}
     valid = ~np.isnan(arrays["score"]).any(0)
     if cells[0].classifies:
         valid &= data.samples.labels >= 0
@@ -236,6 +236,11 @@ def _block(
         groups=None if groups is None else np.asarray(groups),
         counts=np.stack([answers[one.key]["counts"] for one in cells]) if "counts" in answers[cells[0].key] else None,
     )
+
+
+def _stack(runs: Sequence[np.ndarray]) -> np.ndarray:
+    """The arrays of all runs, [runs, samples]; a single one is not copied."""
+    return runs[0][None] if len(runs) == 1 else np.stack(runs)
 
 
 def _read_cells(

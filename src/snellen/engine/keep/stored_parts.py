@@ -23,8 +23,8 @@ def stored_parts(
     names: Sequence[str],
     keys: Mapping[str, str],
     rows: Mapping[str, Mapping[str, int]],
-) -> Iterable[tuple[str, int, int, dict[str, np.ndarray], np.ndarray]]:
-    """Runs of rows with one key: (key, start, stop, columns of the file, positions of the run's samples)."""
+) -> Iterable[tuple[str, int, int, dict[str, np.ndarray], np.ndarray | slice]]:
+    """Runs of rows with one key: (key, start, stop, columns of the file, positions of the run's samples in the listing)."""
     listed: dict[str, list[str]] = {}
     for file in files:
         word = "cell" if table_of(file) == "answers" else "shown"
@@ -49,7 +49,8 @@ def stored_parts(
                 at = positions[on][samples[start:stop]]
                 if (at < 0).any():
                     raise incomplete(store, f"{file.relative_to(store.folder)} holds images that its data do not have")
-                yield key, start, stop, columns, at
+                together = at[-1] - at[0] == len(at) - 1 and (np.diff(at) == 1).all()
+                yield key, start, stop, columns, slice(at[0], at[-1] + 1) if together else at
 
 
 def _positions(samples: list[str], rows: Mapping[str, int], listed: list[str]) -> np.ndarray:
