@@ -24,6 +24,7 @@ from snellen.exam.request import AuditRequest
 from snellen.models import from_callable, from_torch
 from snellen.models.compiling import compile_model
 from snellen.models.model import Model
+from snellen.settings_file import resolve
 
 
 class MeanColour(nn.Module):
@@ -154,3 +155,10 @@ def test_the_real_compiler_gives_the_same_classes() -> None:
     shadow = compile_model(model)
     assert torch.allclose(shadow(images), model(images), atol=1e-5)
     assert torch.allclose(shadow(images[:3]), model(images[:3]), atol=1e-5)
+
+
+@pytest.mark.parametrize(("text", "expected"), [("on", "on"), ("off", "off"), ("auto", "auto"), ("'on'", "on")])
+def test_a_settings_file_may_say_on_and_off(tmp_path: Path, text: str, expected: str) -> None:
+    """YAML reads a bare on as true."""
+    (tmp_path / "settings.yaml").write_text(f"models: ['observer:shape']\ndata: phantom:test?n=9\ncompile: {text}\n")
+    assert resolve(AuditRequest, {}, tmp_path / "settings.yaml").compile == expected

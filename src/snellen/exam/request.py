@@ -83,8 +83,6 @@ class AuditRequest(Request):
     quiet: bool = setting("print nothing but errors", False, short="-q")
 
     def __post_init__(self) -> None:
-        if isinstance(self.compile, bool):  # what YAML makes of on and off
-            object.__setattr__(self, "compile", "on" if self.compile else "off")
         super().__post_init__()
         object.__setattr__(self, "models", tuple(_flatten(self.models)))
         if not self.models:
