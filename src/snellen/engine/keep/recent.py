@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -24,13 +25,15 @@ class RecentTables:
     def __init__(self, most: int = MOST) -> None:
         self.most, self.size = most, 0
         self._tables: dict[Path, pa.Table] = {}
+        self._adding = Lock()  # several threads write
 
     def add(self, table: str, path: Path, rows: pa.Table) -> None:
         """Keep what was written as a file of a table (answers, shown or samples), while there is room."""
         some = rows.select([name for name in COLUMNS[table] if name in rows.column_names])
-        if self.size + some.nbytes <= self.most:
-            self.size += some.nbytes
-            self._tables[path] = some
+        with self._adding:
+            if self.size + some.nbytes <= self.most:
+                self.size += some.nbytes
+                self._tables[path] = some
 
     def rows(self, path: Path, columns: Sequence[str]) -> pa.Table | None:
         """Columns of a file, if they are in memory."""
