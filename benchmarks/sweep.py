@@ -1,9 +1,8 @@
 """What a sweep costs beyond its trainings and forward passes: seconds outside ÷ seconds of bare forward passes.
 
 Some networks are trained for an epoch, which is not timed. Then each is asked about each test set, interleaved in one
-process: by a plain loop over the same uint8 batches (a sweep asks about every image twice: as it is, and with the noise
-that is the yardstick of interference), by one `snellen.audit` a pair on data that are listed once, and by
-`snellen.sweep.by_method`. The median over the rounds is printed; the values of both ways must be the same.
+process: by a plain loop over the same uint8 batches, by one `snellen.audit` of the clean images per pair on data that are
+listed once, and by `snellen.sweep.by_method`. The median over the rounds is printed; the values of both ways must be the same.
 
     python benchmarks/sweep.py                              # generated images, and the same as PNG files
     python benchmarks/sweep.py --nets resnet20 --points 9 --tests 9 --images 200
@@ -25,6 +24,7 @@ import numpy as np
 import torch
 
 import snellen
+from snellen.audits import Clean
 from snellen.data import load_data
 from snellen.data.phantom import export
 from snellen.models.model import Model
@@ -36,13 +36,13 @@ CLOCKS: dict[str, Callable[[], float]] = {"wall": time.perf_counter, "process": 
 
 
 def bare(models: dict[str, Model], tests: dict[str, torch.Tensor], device: torch.device) -> None:
-    """Two forward passes an image of each test by each model."""
+    """A forward pass of each image of each test by each model."""
     batch = 4096 if device.type == "cuda" else 128
     for model in models.values():
         for images in tests.values():
             for part in images.split(batch):
-                answers = model(part), model(part)
-    answers[1].sum().item()
+                answers = model(part)
+    answers.sum().item()
 
 
 def audits(models: dict[str, str], tests: dict[str, str], out: Path, device: str) -> list[float]:
@@ -51,7 +51,7 @@ def audits(models: dict[str, str], tests: dict[str, str], out: Path, device: str
     for name, model in models.items():
         for test, data in listed.items():
             how: dict[str, Any] = {"quiet": True, "report": False, "device": device}
-            run = snellen.audit({name: [model]}, data, [], out / f"{name}-{test}", **how)
+            run = snellen.audit({name: [model]}, data, [Clean()], out / f"{name}-{test}", **how)
             values.append(float(np.mean(read_scores(run, data).values)))
     return values
 

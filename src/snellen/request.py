@@ -107,6 +107,8 @@ class Setting:
 
     def _fit_one(self, value: Any, whole: Any, where: str) -> Any:
         place = f"{where}: " if where else ""  # the file, where it is one
+        if isinstance(value, bool) and {"on", "off"} <= set(self.choices):  # which YAML reads a bare on and off as
+            value = "on" if value else "off"
         if isinstance(value, str) and value in self.choices:
             return value
         if isinstance(value, str) and self.choices and self.kind is str:

@@ -62,6 +62,7 @@ FIELDS: dict[str, tuple[list[str], Any, list[str], Any, str]] = {
     "batch_size": (["--batch-size", "8"], 8, ["--batch-size", "big"], "big",
                    "expected batch_size as auto or a whole number of at least 1, got 'big'"),
     "device": (["--device", "cpu"], "cpu", ["--device", "tpu9"], "tpu9", "device 'tpu9'"),
+    "compile": (["--compile", "on"], "on", ["--compile", "of"], "of", "unknown compile 'of'; did you mean 'off'?"),
     "seed": (["--seed", "7"], 7, ["--seed", "x"], "x", "expected seed as a whole number, got 'x'"),
     "threads": (["--threads", "2"], 2, ["--threads", "0x"], "0x", "expected threads as a whole number of at least 1, got '0x'"),
     "shard": (["--shard", "9"], 9, ["--shard", "x"], "x", "expected shard as a whole number of at least 1, got 'x'"),

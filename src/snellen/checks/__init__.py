@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from snellen.checks.clean_answers import CHECKS, doubts_about, merge_runs
-from snellen.checks.copies import ListedImage, copies, read_images
+from snellen.checks.copies import ListedImage, copies, stored_copies
 from snellen.checks.doubt import Clean, Doubt
 
 
@@ -30,6 +30,6 @@ __all__ = [
     "copies",
     "doubts_about",
     "merge_runs",
-    "read_images",
     "refusal",
+    "stored_copies",
 ]

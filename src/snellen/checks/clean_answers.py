@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from snellen.checks.accuracy import below_stated
 from snellen.checks.classes import class_order, unmapped, unrelated
 from snellen.checks.doubt import Clean, Doubt
@@ -36,7 +34,7 @@ def merge_runs(doubts: Sequence[Doubt], runs: int) -> list[Doubt]:
 
 def _by_run(answers: Answers, cell: Cell, stated: Mapping[str, float | None]) -> list[Clean]:
     block = answers[cell]
-    block = block.at(np.flatnonzero(block.labels >= 0))
+    block = block.of(block.labels >= 0)
     return [
         Clean(
             who=f"'{answers.model}'" if len(answers.runs) == 1 else f"'{answers.model}' ({run})",

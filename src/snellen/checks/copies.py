@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from snellen.checks.doubt import Doubt
-from snellen.engine.keep.shard_file import read_rows
+from snellen.engine.keep.store import Store
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 SHARE = 0.001  # of the test images; fewer copies move no number that is printed
 
@@ -44,14 +47,32 @@ def copies(images: Mapping[str, Sequence[ListedImage]]) -> list[Doubt]:
     return doubts
 
 
-def read_images(folder: Path, on: str) -> list[ListedImage]:
-    """The readable images of one dataset of a run folder."""
-    images: list[ListedImage] = []
-    for file in sorted((folder / "samples" / on).glob("*.parquet")):
-        table = read_rows(file, ["sample", "class", "checksum"])
-        rows = zip(*(table[name].to_pylist() for name in ("sample", "class", "checksum")))
-        images += [ListedImage(*row) for row in rows if row[2]]
-    return images
+def stored_copies(store: Store, roles: Sequence[str]) -> list[Doubt]:
+    """The same for the readable images of a run's datasets. Most have no copies, which needs no list of their images."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    tables = {on: _listing(store, on) for on in roles if on in ("test", "train")}
+    if "test" not in tables:
+        return []
+    checksums = tables["test"]["checksum"]
+    known = tables["train"]["checksum"] if "train" in tables else pa.array([], pa.string())
+    repeated = pc.count_distinct(checksums).as_py() < len(checksums)
+    if not repeated and not pc.any(pc.is_in(checksums, value_set=known)).as_py():
+        return []
+    return copies({on: [ListedImage(**row) for row in table.to_pylist()] for on, table in tables.items()})
+
+
+def _listing(store: Store, on: str) -> pa.Table:
+    """The sample, label and checksum of the readable images of one dataset."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    schema = pa.schema([(name, pa.string()) for name in ("sample", "class", "checksum")])
+    files = sorted((store.folder / "samples" / on).glob("*.parquet"))
+    parts = [store.rows(file, schema.names).select(schema.names).cast(schema) for file in files]
+    table = pa.concat_tables([schema.empty_table(), *parts]).rename_columns(["sample", "label", "checksum"])
+    return table.filter(pc.not_equal(table["checksum"].fill_null(""), ""))
 
 
 def _pair(pair: tuple[ListedImage, ListedImage]) -> str:

@@ -9,6 +9,7 @@ from typing import Literal
 from snellen.data.canvas import Canvas
 
 SMALL = 64 * 64  # pixels up to which an image counts as small
+COMPILED = "+compile"  # behind the precision of a run whose networks are compiled: other kernels round otherwise
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,15 @@ class Settings:
     shard: int | None = None
     threads: int | None = None
     keep: Literal["top5", "logits"] | None = None
+
+    @property
+    def compiled(self) -> bool:
+        """Whether torch networks are compiled."""
+        return self.precision.endswith(COMPILED)
+
+    def precision_of(self, compiled: bool) -> str:
+        """The precision of answers, compiled or not, where the run's networks are compiled."""
+        return self.precision if compiled else self.precision.removesuffix(COMPILED)
 
     def batch_for(self, canvas: Canvas) -> int:
         """Images per forward pass: enough to fill the device, not more."""

@@ -10,6 +10,7 @@ from snellen.checks import certain, refusal
 from snellen.engine import Plan, Progress, Store, read_answers
 from snellen.engine.ask.watchdog import Watchdog
 from snellen.engine.keep.failures import TooManyFailures, check_failures, discard_failures
+from snellen.engine.keep.recent import RecentTables
 from snellen.engine.keep.repair import Repair, repair_store
 from snellen.engine.keep.run_json import record
 from snellen.engine.keep.thumbnails import redraw
@@ -45,7 +46,7 @@ def carry_out(prepared: Prepared, progress: Progress, execution: Execution) -> R
 
     folder = prepared.folder
     with own_folder(folder):
-        prepared, store = prepared.as_it_is_now(), Store(folder)
+        prepared, store = prepared.as_it_is_now(), Store(folder, recent=RecentTables())
         repair = Repair() if prepared.fresh else repair_store(store)
         for notice in repair.notices:
             progress.note(notice)
@@ -68,10 +69,10 @@ def carry_out(prepared: Prepared, progress: Progress, execution: Execution) -> R
         if prepared.fresh:  # only now, when nothing is left that could refuse the run
             empty(folder)
         redraw(repair.pictures, plan, store, prepared.inputs.pools)
-        ask_missing(prepared, plan, facts, progress, execution)
+        ask_missing(prepared, plan, store, facts, progress, execution)
         if plan.open_searches:  # now it is known what follows from them
             plan = replace(prepared, fresh=False).plan()
-            ask_missing(prepared, plan, facts, progress, execution)
+            ask_missing(prepared, plan, store, facts, progress, execution)
         everyone = read_answers(
             store,
             plan.cells,
@@ -80,15 +81,15 @@ def carry_out(prepared: Prepared, progress: Progress, execution: Execution) -> R
             plan.trials,
             (*plan.searches, *plan.surveys),
         )
-        doubts = check(prepared, everyone, facts["preprocessing"])
+        doubts = check(prepared, store, everyone, facts["preprocessing"])
         if doubts and execution.strict:
             raise UserError(f"nothing was concluded: {refusal(doubts)}")
         already = {(doubt.name, doubt.model) for doubt in early}
         for doubt in doubts:
             if (doubt.name, doubt.model) not in already:
                 progress.warn(str(doubt))
-        run = Run(folder)
         findings = conclude(prepared, everyone)
+        run = Run(folder)
         if execution.report:
             add_report_pictures(prepared, plan, store, findings)
         (write_results if execution.report else write_findings)(run, findings, doubts)
@@ -96,20 +97,20 @@ def carry_out(prepared: Prepared, progress: Progress, execution: Execution) -> R
 
 
 def ask_missing(
-    prepared: Prepared, plan: Plan, facts: dict[str, Any], progress: Progress, execution: Execution
+    prepared: Prepared, plan: Plan, store: Store, facts: dict[str, Any], progress: Progress, execution: Execution
 ) -> None:
     """Ask what the store lacks and store it; the batch size that a resumed run should use goes into the run's facts."""
     from snellen.engine.ask.searches import run_searches
     from snellen.engine.ask.surveys import run_surveys
     from snellen.engine.ask.trials import run_trials
 
-    store, data = Store(prepared.folder), prepared.inputs.data
+    data = prepared.inputs.data
     here = plan.open_trials or plan.open_searches or plan.open_surveys  # what runs on this machine
     if plan.passes or here or not store.files("cells"):
         facts["engine"] = "local" if execution.cluster is None else "ray"
         store.write_facts(facts)
         everything = (*plan.cells, *plan.trials, *plan.searches, *plan.surveys)
-        store.add_cells(one.row(data[one.cell.on], plan.settings.precision) for one in everything)
+        store.add_cells(one.row(data[one.cell.on], plan.settings) for one in everything)
     for key, request in plan.every_map.items():
         store.begin_map(key, request.row())
     try:
@@ -118,11 +119,11 @@ def ask_missing(
         if execution.cluster is not None and here:
             progress.note("trials, searches and surveys run on this machine, not on the cluster")
         if plan.open_trials:
-            facts["settings"]["batch_size"] = _watched(run_trials, prepared, plan, progress, execution)
+            facts["settings"]["batch_size"] = _watched(run_trials, prepared, plan, store, progress, execution)
         if plan.open_searches:
-            _watched(run_searches, prepared, plan, progress, execution)
+            _watched(run_searches, prepared, plan, store, progress, execution)
         if plan.open_surveys:
-            _watched(run_surveys, prepared, plan, progress, execution)
+            _watched(run_surveys, prepared, plan, store, progress, execution)
         check_failures(store, (*plan.cells, *plan.maps), data)
     except TooManyFailures:
         discard_failures(store)
@@ -143,9 +144,11 @@ def _run_passes(prepared: Prepared, plan: Plan, store: Store, progress: Progress
     return run_cluster(plan, store, progress, inputs.pools, inputs.texts, execution.cluster)
 
 
-def _watched(work: Callable[..., R], prepared: Prepared, plan: Plan, progress: Progress, execution: Execution) -> R:
+def _watched(
+    work: Callable[..., R], prepared: Prepared, plan: Plan, store: Store, progress: Progress, execution: Execution
+) -> R:
     """Trials, searches or surveys that are missing, carried out on this machine, where no batch may take longer than a shard."""
-    store, pools = Store(prepared.folder), prepared.inputs.pools
+    pools = prepared.inputs.pools
     if execution.shard_timeout is None:
         return work(plan, store, progress, pools)
     watchdog = Watchdog(execution.shard_timeout)

@@ -7,13 +7,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from snellen.audits import Finding, differences, with_trust
-from snellen.checks import Doubt, copies, doubts_about, merge_runs, probabilities, read_images
+from snellen.checks import Doubt, doubts_about, merge_runs, probabilities, stored_copies
 from snellen.engine import Answers, Plan, Store
 from snellen.engine.keep.thumbnails import add_pictures, add_trial_pictures
 from snellen.exam.prepare import Prepared
 
 
-def check(prepared: Prepared, everyone: Sequence[Answers], preprocessing: Mapping[str, Any]) -> list[Doubt]:
+def check(
+    prepared: Prepared, store: Store, everyone: Sequence[Answers], preprocessing: Mapping[str, Any]
+) -> list[Doubt]:
     """Why the numbers should not be believed yet: each model's preprocessing and clean answers, then the data."""
     doubts: list[Doubt] = []
     for answers in everyone:
@@ -24,7 +26,7 @@ def check(prepared: Prepared, everyone: Sequence[Answers], preprocessing: Mappin
         doubts += merge_runs(early, len(runs))
         if prepared.exam.task == "classification":  # the others are about classes of images
             doubts += doubts_about(answers, prepared.exam.clean(), stated)
-    return doubts + copies({on: read_images(prepared.folder, on) for on in prepared.inputs.data})
+    return doubts + stored_copies(store, list(prepared.inputs.data))
 
 
 def conclude(prepared: Prepared, everyone: Sequence[Answers]) -> list[Finding]:

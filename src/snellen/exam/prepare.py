@@ -22,7 +22,9 @@ from snellen.engine.keep.read_back import read_searches
 from snellen.engine.keep.run_json import check_same, resume_settings
 from snellen.engine.requests.cell import Cell, canvas_for
 from snellen.engine.requests.map import MapRequest
+from snellen.engine.settings import COMPILED
 from snellen.errors import UserError
+from snellen.exam.compile_choice import check_same_compile, pays
 from snellen.exam.folder import check_folder
 from snellen.exam.reference_notices import reference_notices
 from snellen.exam.request import AuditRequest, ModelLike, Named, OccludersLike
@@ -60,6 +62,12 @@ class Prepared:
         results = read_searches(store, plan.searches)
         cells += [cell for one in self.audits for cell in one.follow(self.exam, results)]
         return make_plan(self.inputs, Requests(cells, maps, trials, searches, surveys), store)
+
+    def with_compiled_networks(self) -> Prepared:
+        """The same with torch networks compiled."""
+        settings = self.inputs.settings
+        settings = replace(settings, precision=settings.precision_of(compiled=False) + COMPILED)
+        return replace(self, inputs=replace(self.inputs, settings=settings))
 
     def as_it_is_now(self) -> Prepared:
         """The same, prepared again where the folder's run.json is no longer the one that was compared with; under the
@@ -126,7 +134,7 @@ def prepare(request: AuditRequest) -> Prepared:
     check_same(inputs, before, request.out)
     remarks = _unlabelled(data) if task == "classification" else notices_of(data, task)
     notices = [*_notices(subjects, warnings, occluders), *remarks, *reference_notices(audits, exam, data)]
-    return Prepared(
+    prepared = Prepared(
         request=request,
         folder=request.out,
         inputs=inputs,
@@ -137,6 +145,9 @@ def prepare(request: AuditRequest) -> Prepared:
         fresh=request.fresh,
         reasons={str(one): why for one, why in defaults},
     )
+    if before or request.compile == "off" or not any(one.card.gradients for one in subjects):
+        return prepared
+    return prepared.with_compiled_networks() if request.compile == "on" or pays(prepared.plan()) else prepared
 
 
 def _settings(request: AuditRequest, before: Mapping[str, Any]) -> Settings:
@@ -144,6 +155,7 @@ def _settings(request: AuditRequest, before: Mapping[str, Any]) -> Settings:
     assert request.out is not None
     batch_size = None if request.batch_size == "auto" else request.batch_size
     if before:
+        check_same_compile(request.out, before, request.compile)
         how = resume_settings(request.out, before, {"device": request.device, "batch_size": batch_size})
     else:
         how = _fresh_settings(request.device, batch_size, request.shard)

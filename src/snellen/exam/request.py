@@ -65,6 +65,9 @@ class AuditRequest(Request):
     limit: int | None = setting("show at most N images", at_least=1, at_most=10**9)
     batch_size: Literal["auto"] | int = setting("images per forward pass", "auto", at_least=1, at_most=10**6)
     device: str | None = setting("cpu, cuda, cuda:1, mps or auto", metavar="DEVICE")
+    compile: Literal["auto", "on", "off"] = setting(
+        "compile torch networks first; auto: on a GPU, where so many images are shown that it pays", "auto"
+    )
     seed: int = setting("seed of all random draws; default 0", 0, at_most=2**63 - 1)
     threads: int | None = setting(
         "threads that decode images; default 4, up to 16 with a GPU", at_least=1, at_most=1024

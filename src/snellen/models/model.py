@@ -33,7 +33,8 @@ class Model:
 
     For segmentation it gives the class of each pixel, int64 [B, H, W]; for detection boxes, float [B, most, 4] (see `tasks`).
     `module` is the torch network where there is one (white-box methods need it). A model made of recorded answers has
-    `recorded` instead of `predict`: one row per sample and distortion. `support` maps images to the pixels that the answers
+    `recorded` instead of `predict`: one row per sample and distortion. `predict_by` makes another `predict` of another form
+    of the network, such as a compiled one. `support` maps images to the pixels that the answers
     rest on, float [B, H, W] in 0…1, where these are known by construction.
     """
 
@@ -44,6 +45,7 @@ class Model:
     module: nn.Module | None = field(default=None, repr=False)
     recorded: pd.DataFrame | None = field(default=None, repr=False)
     support: Callable[[Tensor], Tensor] | None = field(default=None, repr=False)
+    predict_by: Callable[[Callable[..., Any]], Callable[[Tensor], Tensor]] | None = field(default=None, repr=False)
 
     @property
     def name(self) -> str:
@@ -123,8 +125,9 @@ def from_torch(
         gradients=True,
     )
     facts = [type(module).__name__, weights_hash(module), str(card.canvas), card.mean, card.std, outputs, task]
-    predict = _torch_predict(module, card, where, precision_on(where), outputs)
-    return Model(replace(card, fingerprint=key_of(facts)), predict, where, precision_on(where), module)
+    predict_by = functools.partial(_torch_predict, card, where, precision_on(where), outputs)
+    card, predict = replace(card, fingerprint=key_of(facts)), predict_by(module)
+    return Model(card, predict, where, precision_on(where), module, predict_by=predict_by)
 
 
 def from_callable(
@@ -233,7 +236,7 @@ def _scale_and_offset(mean: tuple[float, ...], std: tuple[float, ...], device: t
 
 
 def _torch_predict(
-    module: nn.Module, card: Card, device: torch.device, precision: str, outputs: str
+    card: Card, device: torch.device, precision: str, outputs: str, module: Callable[..., Any]
 ) -> Callable[[Tensor], Tensor]:
     """uint8 → normalise → forward → probabilities, in inference mode."""
     normalised = normaliser(card, device)

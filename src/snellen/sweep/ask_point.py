@@ -23,28 +23,24 @@ from snellen.models.text import parse_text
 
 @dataclass
 class Asking:
-    """The model of a point, as texts of its runs, ready to be asked; `loaded` are its networks by fingerprint and device.
-
-    `noise` says that the yardstick is asked too.
-    """
+    """The model of a point, as texts of its runs, ready to be asked; `loaded` are its networks by fingerprint and device."""
 
     name: str
     models: Sequence[str]
     device: str | None = None
     labels: Path | None = None
-    noise: bool = True
     loaded: dict[tuple[str, str], Model] = field(default_factory=dict, repr=False)
 
     def about(self, data: Dataset, folder: Path) -> Run:
-        """The run of an audit of nothing but the images as they are (and the yardstick), new or as far as it is there.
+        """The run of an audit of nothing but the images as they are, new or as far as it is there.
 
-        Its warnings are stored, not printed: a sweep is meant to show networks failing on data other than their own.
+        The noise that is the yardstick of interference is not asked: no number of a sweep's table needs it. Warnings are
+        stored, not printed: a sweep is meant to show networks failing on data other than their own.
         """
         models = tuple(f"{self.name}={model}" for model in self.models)
         prepared = prepare(
             AuditRequest(
-                models=models, data=data, audits=() if self.noise else (Clean(),), out=folder, labels=self.labels,
-                device=self.device,
+                models=models, data=data, audits=(Clean(),), out=folder, labels=self.labels, device=self.device
             )
         )  # fmt: skip
         if prepared.exam.task != "classification":

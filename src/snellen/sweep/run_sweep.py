@@ -134,9 +134,7 @@ def _ask(
     if labels is not None and point.coarse is not None:
         label_map = {"rule": plan.rule, "classes": {coarse: list(fine) for coarse, fine in point.coarse.items()}}
         write_atomic(labels, json.dumps(label_map, indent=1, ensure_ascii=False).encode())
-    asking = Asking(
-        point.name, models, plan.device, labels, noise=plan.source is None
-    )  # accuracies by domain need none
+    asking = Asking(point.name, models, plan.device, labels)
     prints = fingerprints(point.name, models)
     scores: dict[str, Scores] = {}
     for name, data in tests.items():

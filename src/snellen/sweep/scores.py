@@ -5,18 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from snellen.data.dataset import Dataset
-from snellen.engine.keep.shard_file import read_rows
+from snellen.engine.keep.stored_parts import stored_parts
 from snellen.exam.run import Run
 from snellen.measure import Estimate, accuracy, mean_estimate, paired_difference
 from snellen.measure.per_run import deviation
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 FOREGROUND = "foreground"  # the column by which variants of an image are paired, where data have it
 
@@ -41,21 +38,14 @@ def read_scores(run: Run, data: Dataset) -> Scores:
     """The stored scores of the only model of a run on the images as they are."""
     cells = run.store.cells()
     clean = {row["cell"]: row["run"] for row in cells if row["distortion"] == "none()" and row["on"] == "test"}
-    answers = _rows(run, "answers", ["cell", "sample", "score"])
-    names, place = sorted(set(clean.values())), {sample: at for at, sample in enumerate(data.samples.ids)}
-    values = np.full((len(names), len(place)), math.nan)
-    for cell, sample, score in zip(*(answers[name].to_pylist() for name in ("cell", "sample", "score"))):
-        if cell in clean and sample in place and score is not None:
-            values[names.index(clean[cell]), place[sample]] = score
+    names = sorted(set(clean.values()))
+    place = {"test": {sample: at for at, sample in enumerate(data.samples.ids)}}
+    values = np.full((len(names), len(data)), math.nan)
+    keys = dict.fromkeys(clean, "test")
+    for cell, start, stop, columns, at in stored_parts(run.store, run.store.files("answers"), ("score",), keys, place):
+        values[names.index(clean[cell]), at] = columns["score"][start:stop]
     warnings = dict.fromkeys(str(warning["name"]) for warning in run.results().get("warnings", []))
     return Scores(values, str(run.path), tuple(warnings))
-
-
-def _rows(run: Run, table: str, columns: list[str]) -> pa.Table:
-    """Columns of a table of the store, read without DuckDB, which machines for training need not have."""
-    import pyarrow as pa
-
-    return pa.concat_tables([read_rows(file, columns) for file in run.store.files(table)], promote_options="default")
 
 
 def accuracy_row(test: str, data: Dataset, scores: Scores) -> dict[str, Any]:

@@ -6,9 +6,9 @@ import os
 import socket
 import sys
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from snellen.data import Dataset, limited, load_data
@@ -53,7 +53,10 @@ class Parcel:
 
 
 class Actor:
-    """An actor: loads models and data once and answers one shard after the other, reading the next one ahead."""
+    """An actor: loads models and data once and answers one shard after the other.
+
+    It is asked several shards at once, each in a thread: while the model answers one, others are read and written.
+    """
 
     def prepare(self, parcel: Parcel) -> None:
         """Load everything; done here and not at creation, so that what goes wrong arrives as the error it is."""
@@ -70,17 +73,15 @@ class Actor:
         self.models = load_models(self.plan, Progress(quiet=True))
         self.store, self.names = Store(parcel.folder), parcel.names
         self.works: dict[int, PassState] = {}
-        self.reader = ThreadPoolExecutor(max_workers=1, thread_name_prefix="ahead")
-        self.ahead: tuple[Task, Future[Slides]] | None = None
+        self.beginning, self.answering = Lock(), Lock()
 
-    def ask(self, task: Task, following: Task | None) -> int | None:
-        """Answer and keep one shard while the following one is read; the batch size, where memory made it shrink."""
+    def ask(self, task: Task) -> int | None:
+        """Answer and keep one shard; the batch size, where memory made it shrink."""
         number, shard = task
-        future = self.ahead[1] if self.ahead is not None and self.ahead[0] == task else None
-        slide = self._slides(task) if future is None else future.result()
-        self.ahead = None if following is None else (following, self.reader.submit(self._slides, following))
-        work = self._work(number)
-        store_shard(self.store, self.names[number], shard, answer(slide, work), work)
+        slide, work = self._slides(task), self._work(number)
+        with self.answering:  # a model is asked about one shard at a time
+            answers = answer(slide, work)
+        store_shard(self.store, self.names[number], shard, answers, work)
         return reduced_batch_size(work, self.plan)
 
     def _slides(self, task: Task) -> Slides:
@@ -91,9 +92,11 @@ class Actor:
         return slide
 
     def _work(self, number: int) -> PassState:
-        if number not in self.works:
-            self.works[number] = prepare_pass(self.plan.passes[number], self.plan, self.models, self.pools, self.store)
-        return self.works[number]
+        with self.beginning:
+            if number not in self.works:
+                one = self.plan.passes[number]
+                self.works[number] = prepare_pass(one, self.plan, self.models, self.pools, self.store)
+            return self.works[number]
 
     def _data(self, role: str, parcel: Parcel) -> Dataset:
         if role in parcel.objects:
@@ -150,9 +153,9 @@ def _check_machine(parcel: Parcel) -> None:
     if parcel.place not in sys.path:
         sys.path.insert(0, parcel.place)
     settings = parcel.plan.settings
-    precision = precision_on(choose_device(settings.device))
-    if precision != settings.precision:
-        raise UserError(f"{here} computes in {precision}, the run in {settings.precision}; leave that machine out")
+    here_in, run_in = precision_on(choose_device(settings.device)), settings.precision_of(compiled=False)
+    if here_in != run_in:
+        raise UserError(f"{here} computes in {here_in}, the run in {run_in}; leave that machine out")
 
 
 def describe_ray_error(error: BaseException) -> str:

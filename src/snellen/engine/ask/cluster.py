@@ -2,7 +2,7 @@
 
 A shard is a task. Each actor runs the same `answer` and `tables_of` as a local run and writes the shard
 into the run folder, which all machines see; so the table does not depend on how many actors there are or which of them
-died. The driver only hands out shards: each to a free actor, again where an actor died, hung or failed.
+died. The driver only hands out shards, two at a time to each actor, and again where an actor died, hung or failed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from snellen.data.dataset import Dataset
@@ -30,16 +30,22 @@ from snellen.extras import import_package
 TRIES = 3  # how often a shard is given out, and how many starts may fail in a row, before the run stops
 PATIENCE = 600  # seconds without any actor before the cluster counts as full or gone
 POLL = 1.0  # seconds
+DEPTH = 2  # shards that an actor has at a time: one is answered while the other is written and the next one read
 
 
-@dataclass
+@dataclass(eq=False)
 class Seat:
-    """One actor as the driver sees it: what it does (None: it prepares) since when, and what it reads ahead."""
+    """One actor as the driver sees it: what it does (None: it prepares), oldest first and by reference, and since when it is at
+    the oldest."""
 
     actor: Any
-    task: Task | None
     since: float
-    following: Task | None = None
+    tasks: dict[Any, Task | None] = field(default_factory=dict)
+
+    @property
+    def ready(self) -> bool:
+        """Whether it has loaded everything."""
+        return None not in self.tasks.values()
 
 
 def run_cluster(
@@ -79,26 +85,24 @@ def _hand_out(waiting: list[Task], seats: _Seats, plan: Plan, progress: Progress
         seats.add()
     while waiting or seats.asking:
         seats.give(waiting)
-        for seat, outcome in seats.collect():
+        for seat, task, outcome in seats.collect():
             if not isinstance(outcome, Exception):
-                if seat.task is not None:
-                    number, shard = seat.task
+                if task is not None:
+                    number, shard = task
                     progress.advance(plan.images_of(plan.passes[number], shard))
                     batch_size = min(filter(None, (batch_size, outcome)), default=None)
-                failures[seat.task] = 0
-                seats.rest(seat)
+                failures[task] = 0
                 continue
-            failures[seat.task] += 1
+            failures[task] += 1
             if isinstance(outcome, UserError):
                 raise outcome
-            if failures[seat.task] == TRIES:
+            if failures[task] == TRIES:
                 raise UserError(
-                    f"{_describe_task(seat.task, plan)} failed {TRIES} times, at last with {describe_ray_error(outcome)}"
+                    f"{_describe_task(task, plan)} failed {TRIES} times, at last with {describe_ray_error(outcome)}"
                 )
-            progress.say(f"{_describe_task(seat.task, plan)} failed and is tried again: {describe_ray_error(outcome)}")
-            if seat.task is not None:
-                waiting.insert(0, seat.task)
-            seats.replace(seat)
+            progress.say(f"{_describe_task(task, plan)} failed and is tried again: {describe_ray_error(outcome)}")
+            others = [other for other in seats.replace(seat) if other != task]
+            waiting[:0] = [one for one in (task, *others) if one is not None]
     return batch_size
 
 
@@ -108,52 +112,56 @@ class _Seats:
     def __init__(self, ray: Any, parcel: Parcel, cluster: Cluster) -> None:
         self.ray, self.timeout = ray, cluster.shard_timeout
         gpus = 1 if parcel.plan.settings.device.startswith("cuda") else 0
-        self.kind = ray.remote(Actor).options(num_cpus=cluster.cpus_per_actor, num_gpus=gpus)
+        how = {"num_cpus": cluster.cpus_per_actor, "num_gpus": gpus, "max_concurrency": DEPTH}
+        self.kind = ray.remote(Actor).options(**how)
         self.parcel = ray.put(parcel)
-        self.busy: dict[Any, Seat] = {}
-        self.free: list[Seat] = []
+        self.seats: list[Seat] = []
 
     @property
     def asking(self) -> bool:
-        return any(seat.task is not None for seat in self.busy.values())
+        return any(task is not None for seat in self.seats for task in seat.tasks.values())
 
     def add(self) -> None:
         actor = self.kind.remote()
-        self.busy[actor.prepare.remote(self.parcel)] = Seat(actor, None, time.monotonic())
+        self.seats.append(Seat(actor, time.monotonic(), {actor.prepare.remote(self.parcel): None}))
 
     def give(self, waiting: list[Task]) -> None:
-        """A shard to every free actor: the one it has read ahead, else one that no other actor reads ahead."""
-        while waiting and self.free:
-            seat = self.free.pop()
-            taken = {other.following for other in (*self.busy.values(), *self.free)}
-            ranked = sorted(waiting, key=lambda task: (task != seat.following, task in taken))
-            seat.task = ranked[0]
-            waiting.remove(seat.task)
-            seat.following = next((task for task in ranked[1:] if task not in taken), None)
-            seat.since = time.monotonic()
-            self.busy[seat.actor.ask.remote(seat.task, seat.following)] = seat
+        """A shard after the other to the actor that has the fewest, up to DEPTH."""
+        while waiting:
+            free = [seat for seat in self.seats if seat.ready and len(seat.tasks) < DEPTH]
+            if not free:
+                return
+            seat, task = min(free, key=lambda one: len(one.tasks)), waiting.pop(0)
+            if not seat.tasks:
+                seat.since = time.monotonic()
+            seat.tasks[seat.actor.ask.remote(task)] = task
 
-    def rest(self, seat: Seat) -> None:
-        seat.task = None
-        self.free.append(seat)
-
-    def replace(self, seat: Seat) -> None:
-        self.ray.kill(seat.actor)
+    def replace(self, seat: Seat) -> list[Task | None]:
+        """End an actor and start another one; what the first has not done."""
+        self._end(seat)
         self.add()
+        return list(seat.tasks.values())
 
-    def collect(self) -> Iterator[tuple[Seat, Any]]:
-        """The actors that are done, with what came of it: a value or the error; waits a second at most."""
-        done, _ = self.ray.wait(list(self.busy), num_returns=1, timeout=min(POLL, self.timeout / 4))
-        for reference in done:
-            yield self.busy.pop(reference), self._outcome(reference)
+    def collect(self) -> Iterator[tuple[Seat, Task | None, Any]]:
+        """What is done, by whom and with what came of it: a value or the error; waits a second at most."""
+        seats = {reference: seat for seat in self.seats for reference in seat.tasks}
+        done, _ = self.ray.wait(list(seats), num_returns=1, timeout=min(POLL, self.timeout / 4))
         now = time.monotonic()
-        if not self.asking and not self.free and now - max(seat.since for seat in self.busy.values()) > PATIENCE:
+        for reference in done:
+            seats[reference].since = now
+            yield seats[reference], seats[reference].tasks.pop(reference), self._outcome(reference)
+        if not any(seat.ready for seat in self.seats) and now - max(seat.since for seat in self.seats) > PATIENCE:
             raise UserError(f"no actor came up within {PATIENCE} s; is the Ray cluster full or gone? (ray status)")
-        for reference, seat in list(self.busy.items()):
-            if seat.task is None and self.asking and now - seat.since > max(PATIENCE, self.timeout):
-                self.ray.kill(self.busy.pop(reference).actor)  # the others do without one that never gets ready
-            elif seat.task is not None and now - seat.since > self.timeout:
-                yield self.busy.pop(reference), TimeoutError(f"it took more than {self.timeout:g} s (--shard-timeout)")
+        for seat in list(self.seats):
+            if not seat.ready and self.asking and now - seat.since > max(PATIENCE, self.timeout):
+                self._end(seat)  # the others do without one that never gets ready
+            elif seat.ready and seat.tasks and now - seat.since > self.timeout:
+                oldest = next(iter(seat.tasks.values()))
+                yield seat, oldest, TimeoutError(f"it took more than {self.timeout:g} s (--shard-timeout)")
+
+    def _end(self, seat: Seat) -> None:
+        self.ray.kill(seat.actor)
+        self.seats.remove(seat)
 
     def _outcome(self, reference: Any) -> Any:
         try:
@@ -163,7 +171,7 @@ class _Seats:
             return cause if isinstance(cause, Exception) else error
 
     def close(self) -> None:
-        for seat in (*self.busy.values(), *self.free):
+        for seat in self.seats:
             self.ray.kill(seat.actor)
 
 

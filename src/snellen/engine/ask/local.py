@@ -20,6 +20,7 @@ from snellen.engine.plan import Pass, Plan
 from snellen.engine.pools import NO_POOLS, Pools
 from snellen.engine.progress import Progress
 from snellen.lazy_torch import torch
+from snellen.models.compiling import compile_model
 from snellen.models.model import Model
 
 WRITERS = 2  # a fast GPU makes the maps of large images in less time than one thread writes them
@@ -90,7 +91,8 @@ def load_models(plan: Plan, progress: Progress) -> dict[str, Model]:
         for request in one.requests:
             if request.subject.card.fingerprint not in models:
                 progress.say(f"loading {request.subject.name} ({request.subject.run})")
-                models[request.subject.card.fingerprint] = request.subject.model(plan.settings.device)
+                model = request.subject.model(plan.settings.device)
+                models[request.subject.card.fingerprint] = compile_model(model) if plan.settings.compiled else model
     return models
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from snellen.data.dataset import Dataset
-from snellen.engine.keep.shard_file import read_rows, read_schema
+from snellen.engine.keep.shard_file import read_schema
 from snellen.engine.keep.store import Store
 from snellen.engine.requests.cell import BoundCell
 from snellen.engine.requests.map import BoundMap
@@ -85,7 +85,7 @@ def failures_in(schema: pa.Schema) -> list[Failure]:
 
 def stored_failures(store: Store, table: str = "answers") -> list[Failure]:
     """The failures that the answers, or the maps, of a run list."""
-    return [one for file in store.files(table) for one in failures_in(read_schema(file))]
+    return [one for file in store.files(table) for one in failures_in(store.schema(file))]
 
 
 def discard_failures(store: Store) -> None:
@@ -97,19 +97,24 @@ def discard_failures(store: Store) -> None:
 
 def unreadable(store: Store, on: str) -> list[tuple[str, str]]:
     """The images of a dataset that could not be shown: id and reason."""
+    import pyarrow.compute as pc
+
     bad: list[tuple[str, str]] = []
     for file in sorted((store.folder / "samples" / on).glob("*.parquet")):
-        table = read_rows(file, ["sample", "error"])
-        bad += [(s, e) for s, e in zip(table["sample"].to_pylist(), table["error"].to_pylist()) if e]
+        table = store.rows(file, ["sample", "error"])
+        table = table.filter(pc.not_equal(table["error"].cast("string").fill_null(""), ""))
+        bad += zip(table["sample"].to_pylist(), table["error"].to_pylist())
     return bad
 
 
 def unlabelled(store: Store, on: str) -> list[str]:
     """The ids of a dataset's images whose label is not known; they count in no accuracy."""
+    import pyarrow.compute as pc
+
     ids: list[str] = []
     for file in sorted((store.folder / "samples" / on).glob("*.parquet")):
-        table = read_rows(file, ["sample", "label"])
-        ids += [sample for sample, label in zip(table["sample"].to_pylist(), table["label"].to_pylist()) if label < 0]
+        table = store.rows(file, ["sample", "label"])
+        ids += table.filter(pc.less(table["label"], 0))["sample"].to_pylist()
     return ids
 
 

@@ -45,8 +45,12 @@ class Block:
     counts: np.ndarray | None = None
     object_covered: np.ndarray | None = None
 
+    def of(self, chosen: np.ndarray) -> Block:
+        """The block of the samples that are chosen, bool [samples]; itself where all are, as in most runs."""
+        return self if chosen.all() else self.at(np.flatnonzero(chosen))
+
     def at(self, rows: np.ndarray) -> Block:
-        """The block of some samples."""
+        """The block of the samples in some rows."""
         wide = {name: getattr(self, name)[:, rows] for name in _COLUMNS}
         long = {name: getattr(self, name)[rows] for name in ("labels", "covered", "valid", "ids")}
         optional = {name: getattr(self, name) for name in ("groups", "object_covered")}
@@ -88,8 +92,7 @@ class Answers:
         return self._known[name]
 
     def __getitem__(self, cell: Cell) -> Block:
-        block = self._blocks[cell]
-        return block.at(np.flatnonzero(block.valid))
+        return self._blocks[cell].of(self._blocks[cell].valid)
 
     def __contains__(self, cell: Cell) -> bool:
         return cell in self._blocks
@@ -109,8 +112,8 @@ class Answers:
     def together(self, *cells: Cell) -> list[Block]:
         """The blocks of several cells of one dataset, restricted to the samples that count in all of them: paired."""
         blocks = [self._blocks[cell] for cell in cells]
-        rows = np.flatnonzero(np.logical_and.reduce([block.valid for block in blocks]))
-        return [block.at(rows) for block in blocks]
+        valid = np.logical_and.reduce([block.valid for block in blocks])
+        return [block.of(valid) for block in blocks]
 
     def mean_score(self, cells: Sequence[Cell]) -> np.ndarray:
         """float [runs, samples] over the whole listing: the mean over the cells, nan where a sample does not count."""
@@ -172,6 +175,7 @@ def read_answers(
         complete.check_answers(one, columns[one.key]["pred"] != NO_ANSWER)
         complete.check_shown(one, shown[one.shown]["present"])
     tried = read_searches(store, searches)
+    ids = {on: np.array(one.samples.ids, object) for on, one in data.items()}
     models: dict[str, list[BoundCell]] = {}
     for one in cells:
         models.setdefault(one.subject.name, []).append(one)
@@ -181,7 +185,7 @@ def read_answers(
         by_cell: dict[Cell, list[BoundCell]] = {}
         for one in cells_of_model:
             by_cell.setdefault(one.cell, []).append(one)
-        blocks = {cell: _block(ones, columns, shown, data[cell.on]) for cell, ones in by_cell.items()}
+        blocks = {cell: _block(ones, columns, shown, data[cell.on], ids[cell.on]) for cell, ones in by_cell.items()}
         readers: dict[MapRequest, list[MapReader]] = {}
         for wanted in (one for one in maps if one.subject.name == model):
             reader = MapReader(store, wanted.key, data[wanted.on], wanted.canvas, rows[wanted.on])
@@ -216,9 +220,10 @@ def _block(
     answers: Mapping[str, Mapping[str, np.ndarray]],
     shown: Mapping[str, Mapping[str, np.ndarray]],
     data: Dataset,
+    ids: np.ndarray,
 ) -> Block:
     """The runs of one model on one cell, stacked."""
-    arrays = {name: np.stack([answers[one.key][name] for one in cells]) for name in _COLUMNS}
+    arrays = {name: _stack([answers[one.key][name] for one in cells]) for name in _COLUMNS}
     valid = ~np.isnan(arrays["score"]).any(0)
     if cells[0].classifies:
         valid &= data.samples.labels >= 0
@@ -230,11 +235,16 @@ def _block(
         labels=data.samples.labels,
         covered=shown[cells[0].shown]["covered"],
         valid=valid,
-        ids=np.array(data.samples.ids, object),
+        ids=ids,
         groups=None if groups is None else np.asarray(groups),
         counts=np.stack([answers[one.key]["counts"] for one in cells]) if "counts" in answers[cells[0].key] else None,
         object_covered=shown[cells[0].shown]["object_covered"],
     )
+
+
+def _stack(runs: Sequence[np.ndarray]) -> np.ndarray:
+    """The arrays of all runs, [runs, samples]; a single one is not copied."""
+    return runs[0][None] if len(runs) == 1 else np.stack(runs)
 
 
 def _read_cells(

@@ -108,13 +108,14 @@ def damaged(path: Path) -> UserError:
     return UserError(f"{path} is damaged or missing; run the `snellen audit` command that made it again to repair it")
 
 
-def write_table(folder: Path, shard: int, table: pa.Table) -> None:
-    """Write a shard's table; an older file of the same shard, which a killed run may have left, goes first."""
+def write_table(folder: Path, shard: int, table: pa.Table) -> Path:
+    """Write a shard's table and give its file; an older file of the same shard, which a killed run may have left, goes first."""
     content = encode(table)
     path = folder / f"{shard:06d}-{checksum(content)}.parquet"
     for older in folder.glob(f"{shard:06d}-*.parquet"):
         remove(older)
     write_atomic(path, content)
+    return path
 
 
 def encode(table: pa.Table) -> memoryview:

@@ -21,7 +21,7 @@ A pass is the set of cells that one command found missing; which cells a shard a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,7 +30,18 @@ import numpy as np
 
 from snellen.atomic import encode_json, write_atomic
 from snellen.engine.keep.facts import read_facts, write_facts
-from snellen.engine.keep.shard_file import damaged, encode, is_whole, read_rows, shard_file, shard_of, write_table
+from snellen.engine.keep.recent import RecentTables
+from snellen.engine.keep.row_table import rows_in, table_of_rows
+from snellen.engine.keep.shard_file import (
+    damaged,
+    encode,
+    is_whole,
+    read_rows,
+    read_schema,
+    shard_file,
+    shard_of,
+    write_table,
+)
 from snellen.engine.keep.thumbnail_file import encode_thumbnail
 from snellen.engine.requests.survey import SurveyTable
 from snellen.errors import UserError
@@ -68,9 +79,10 @@ class ShardTables:
 class Store:
     """The tables of one run folder."""
 
-    def __init__(self, folder: Path, ignored: bool = False) -> None:
+    def __init__(self, folder: Path, ignored: bool = False, recent: RecentTables | None = None) -> None:
         self.folder = folder
         self.ignored = ignored  # the folder's answers are about to be thrown away
+        self.recent = recent  # what was just written, where it will be read soon
 
     # -- run.json ---------------------------------------------------------------------------------------------------
 
@@ -124,16 +136,16 @@ class Store:
         if samples := shard_file(self.folder / "samples" / on, shard):
             self._check_unchanged(samples, tables.samples)
         else:
-            write_table(self.folder / "samples" / on, shard, tables.samples)
+            self._write("samples", on, shard, tables.samples)
         for (shown, position), picture in tables.thumbs.items():
             if not (path := self.thumbnail(shown, position)).exists():
                 write_atomic(path, encode_thumbnail(picture))
         for key, table in tables.maps.items():
             write_table(self.folder / "maps" / key, shard, table)
         if "covered" in tables.shown.column_names:
-            write_table(self.folder / "shown" / name, shard, tables.shown)
+            self._write("shown", name, shard, tables.shown)
         if "pred" in tables.answers.column_names:  # a pass may be for maps alone
-            write_table(self.folder / "answers" / name, shard, tables.answers)
+            self._write("answers", name, shard, tables.answers)
 
     # -- maps -------------------------------------------------------------------------------------------------------
 
@@ -179,13 +191,13 @@ class Store:
         """Keep what came of some trials: their columns by name."""
         folder = self.folder / "trials" / key
         parts = [shard_of(file) for file in folder.glob("*.parquet")]
-        write_table(folder, max(parts, default=-1) + 1, _columns([{"cell": key, **row} for row in rows]))
+        write_table(folder, max(parts, default=-1) + 1, table_of_rows([{"cell": key, **row} for row in rows]))
 
     def trials(self, key: str) -> list[dict[str, Any]]:
         """What came of the trials of a key so far, one row per sample; lists are arrays."""
         if self.ignored:
             return []
-        return [row for file in sorted((self.folder / "trials" / key).glob("*.parquet")) for row in _rows(file)]
+        return [row for file in sorted((self.folder / "trials" / key).glob("*.parquet")) for row in rows_in(file)]
 
     def ended_trials(self, key: str) -> int:
         """How many trials of a key are there."""
@@ -211,7 +223,7 @@ class Store:
 
     def add_search(self, key: str, rows: Sequence[Mapping[str, Any]]) -> None:
         """Keep what a search tried: a row per evaluation."""
-        write_table(self.folder / "searches" / key, 0, _columns([{"cell": key, **row} for row in rows]))
+        write_table(self.folder / "searches" / key, 0, table_of_rows([{"cell": key, **row} for row in rows]))
 
     def search(self, key: str) -> list[dict[str, Any]] | None:
         """What a search tried; None where it has not ended."""
@@ -224,7 +236,7 @@ class Store:
 
     def add_survey(self, key: str, rows: Sequence[Mapping[str, Any]]) -> None:
         """Keep what a survey counted; what its lists speak of must be there already."""
-        write_table(self.folder / "surveys" / key, 0, _columns([{"cell": key, **row} for row in rows]))
+        write_table(self.folder / "surveys" / key, 0, table_of_rows([{"cell": key, **row} for row in rows]))
 
     def survey(self, key: str) -> SurveyTable | None:
         """What a survey counted; None where it has not ended."""
@@ -249,10 +261,20 @@ class Store:
             return [p for p in [self.folder / CELLS] if p.exists()]
         return sorted((self.folder / table).glob("*/*.parquet"))
 
+    def rows(self, file: Path, columns: Sequence[str], dictionaries: Sequence[str] = ()) -> pa.Table:
+        """Columns of one of the Parquet files, from memory where it was just written; `dictionaries` come as such."""
+        rows = None if self.recent is None else self.recent.rows(file, columns)
+        return read_rows(file, columns, dictionaries=dictionaries) if rows is None else rows
+
+    def schema(self, file: Path) -> pa.Schema:
+        """What the columns of one of the Parquet files are and its header says."""
+        schema = None if self.recent is None else self.recent.schema(file)
+        return read_schema(file) if schema is None else schema
+
     def add_cells(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """Bring the `cells` table up to date; its header carries a checksum of the rows."""
         known = {row["cell"]: row for row in (*self.cells(), *map(dict, rows))}
-        table = _columns(list(known.values()))
+        table = table_of_rows(list(known.values()))
         header = {_SUM: key_of(table.to_pylist())}
         write_atomic(self.folder / CELLS, encode(table.replace_schema_metadata(header)))
 
@@ -273,6 +295,11 @@ class Store:
         return rows
 
     # -- internals --------------------------------------------------------------------------------------------------
+
+    def _write(self, table: str, name: str, shard: int, rows: pa.Table) -> None:
+        path = write_table(self.folder / table / name, shard, rows)
+        if self.recent is not None:
+            self.recent.add(table, path, rows)
 
     def _check_unchanged(self, path: Path, now: pa.Table) -> None:
         before = read_rows(path, ["sample", "checksum"])
@@ -302,29 +329,3 @@ def read_pass(record: Path) -> dict[str, Any] | None:
         return None
     content = {"on": facts.on, "cells": facts.cells, "shown": facts.shown}
     return content if key_of(content) == record.parent.name else None
-
-
-def _columns(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
-    """A table of rows that need not have the same columns."""
-    import pyarrow as pa
-
-    names = dict.fromkeys(name for row in rows for name in row)
-    return pa.table({name: pa.array([row.get(name) for row in rows]) for name in names})
-
-
-def _rows(file: Path) -> Iterator[dict[str, Any]]:
-    """The rows of a file; a list in one is an array."""
-    table = read_rows(file)
-    columns = [column.to_pylist() if not _is_list(column) else list(_arrays(column)) for column in table.columns]
-    for values in zip(*columns):
-        yield dict(zip(table.column_names, values))
-
-
-def _is_list(column: pa.ChunkedArray) -> bool:
-    import pyarrow.types as types
-
-    return types.is_list(column.type)
-
-
-def _arrays(column: pa.ChunkedArray) -> Iterator[np.ndarray | None]:
-    return (one.values.to_numpy() if one.is_valid else None for one in column)

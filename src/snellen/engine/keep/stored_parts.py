@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from snellen.engine.keep.complete import incomplete
-from snellen.engine.keep.shard_file import damaged, read_rows, read_schema, table_of
+from snellen.engine.keep.shard_file import damaged, table_of
 from snellen.engine.keep.store import Store
 
 if TYPE_CHECKING:
@@ -23,11 +23,12 @@ def stored_parts(
     names: Sequence[str],
     keys: Mapping[str, str],
     rows: Mapping[str, Mapping[str, int]],
-) -> Iterable[tuple[str, int, int, dict[str, np.ndarray], np.ndarray]]:
-    """Runs of rows with one key: (key, start, stop, columns of the file, positions of the run's samples)."""
+) -> Iterable[tuple[str, int, int, dict[str, np.ndarray], np.ndarray | slice]]:
+    """Runs of rows with one key: (key, start, stop, columns of the file, positions of the run's samples in the listing)."""
+    listed: dict[str, list[str]] = {}
     for file in files:
         word = "cell" if table_of(file) == "answers" else "shown"
-        part = read_rows(file, [word, "sample", *names], dictionaries=[word, "sample"]).combine_chunks()
+        part = store.rows(file, [word, "sample", *names], dictionaries=[word, "sample"]).combine_chunks()
         if not len(part):
             continue
         part = part.unify_dictionaries()
@@ -44,11 +45,20 @@ def stored_parts(
             if key in keys:
                 on = keys[key]
                 if on not in positions:
-                    positions[on] = np.array([rows[on].get(s, -1) for s in vocabulary])
+                    positions[on] = _positions(vocabulary, rows[on], listed.setdefault(on, list(rows[on])))
                 at = positions[on][samples[start:stop]]
                 if (at < 0).any():
                     raise incomplete(store, f"{file.relative_to(store.folder)} holds images that its data do not have")
-                yield key, start, stop, columns, at
+                together = at[-1] - at[0] == len(at) - 1 and (np.diff(at) == 1).all()
+                yield key, start, stop, columns, slice(at[0], at[-1] + 1) if together else at
+
+
+def _positions(samples: list[str], rows: Mapping[str, int], listed: list[str]) -> np.ndarray:
+    """The places of samples in the listing, −1 where it lacks them; a shard is most often a part of it, in order."""
+    start = rows.get(samples[0], -1)
+    if start >= 0 and listed[start : start + len(samples)] == samples:
+        return np.arange(start, start + len(samples))
+    return np.array([rows.get(sample, -1) for sample in samples])
 
 
 def read_counts(
@@ -57,7 +67,7 @@ def read_counts(
     """Cell key → int64 [samples, classes, 3]: true positives, false positives and false negatives of each class, in pixels; 0
     where there is no answer. `keys` and `rows` are as in `stored_parts`, `classes` their number by role of the data."""
     counts = {key: np.zeros((len(rows[on]), classes[on], 3), np.int64) for key, on in keys.items()}
-    files = [file for file in store.files("answers") if keys and "counts" in read_schema(file).names]
+    files = [file for file in store.files("answers") if keys and "counts" in store.schema(file).names]
     for key, start, stop, columns, at in stored_parts(store, files, ("counts",), keys, rows):
         lists = columns["counts"][start:stop]
         if lists.shape[1] != 3 * classes[keys[key]] or (lists < 0).any():

@@ -111,7 +111,7 @@ class BoundCell:
         """Forward passes per image."""
         return 1
 
-    def row(self, data: Dataset, precision: str) -> dict[str, Any]:
+    def row(self, data: Dataset, settings: Settings) -> dict[str, Any]:
         """This cell's row in the `cells` table."""
         return {
             "cell": self.key,
@@ -124,13 +124,18 @@ class BoundCell:
             "version": str(self.cell.distortion.version),
             "seed": self.cell.seed,
             "canvas": str(self.canvas),
-            "precision": precision,
+            "precision": precision_of(self.cell, self.subject, settings),
             "rule": self.labels.rule,
             "model_fingerprint": self.subject.card.fingerprint,
             "data_fingerprint": data.fingerprint,
             "map": self.map.key if self.map else "",
             "samples": len(data),
         }
+
+
+def precision_of(cell: Cell, subject: Subject, settings: Settings) -> str:
+    """The precision of a cell's answers: trials, searches and surveys, whose batches differ, are never compiled."""
+    return settings.precision_of(subject.card.gradients and isinstance(cell.distortion, Distortion))
 
 
 def canvas_for(subject: Subject, data: Dataset) -> Canvas:
@@ -181,6 +186,7 @@ def bind_cell(
     shown = key_of(
         [data.fingerprint, str(canvas), str(cell.distortion), str(cell.distortion.version), cell.seed, facts]
     )
-    question = [shown, subject.card.fingerprint, labels.fingerprint, settings.precision, settings.keep]
+    precision = precision_of(cell, subject, settings)
+    question = [shown, subject.card.fingerprint, labels.fingerprint, precision, settings.keep]
     key = key_of(question if subject.card.task == "classification" else [*question, subject.card.task])
     return BoundCell(key, shown, cell, subject, canvas, labels, needed_map)

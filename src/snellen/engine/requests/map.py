@@ -101,7 +101,7 @@ class BoundMap:
 def bind_map(request: MapRequest, subject: Subject, data: Dataset, canvas: Canvas, settings: Settings) -> BoundMap:
     """The request for clean images as put to one run, keyed by everything its maps depend on."""
     method = method_of(request.method)
-    facts: list[Any] = [data.fingerprint, str(canvas), subject.card.fingerprint, settings.precision]
+    facts: list[Any] = [data.fingerprint, str(canvas), subject.card.fingerprint, settings.precision_of(compiled=False)]
     facts += [request.method, request.layer, method.version]
     if method.reference is not None:  # it is estimated from the same data
         facts.append({"reference": method.reference.most})
