@@ -63,7 +63,10 @@ class Verdict:
 
 
 def sample_of(values: Sequence[float]) -> Sample:
-    return Sample(fmean(values) if values else math.nan, stdev(values) if len(values) > 1 else math.nan, len(values))
+    """Mean and deviation of runs; nan where a run has no value, as iOcclusion of one without a gap."""
+    if not values or not all(map(math.isfinite, values)):
+        return Sample(math.nan, math.nan, len(values))
+    return Sample(fmean(values), stdev(values) if len(values) > 1 else math.nan, len(values))
 
 
 def order_of(one: Sample, two: Sample) -> int:
