@@ -137,7 +137,7 @@ def test_the_recipe_is_the_published_one() -> None:
 
 @pytest.fixture(scope="module")
 def chain(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two methods, two runs and one, three epochs: trained, asked about other training images, and written as tidy tables, one by one."""
+    """Two methods, two runs and one: trained, asked about other training images, and written as a tidy table."""
     folder = tmp_path_factory.mktemp("chain")
     labels = np.arange(40) % 10
     for seed, name in enumerate(("cifar10-train", "cifar10-test", "cifar100-test", "lossless")):
