@@ -20,7 +20,18 @@ sys.path.insert(0, str(Path(__file__).parent))
 import verdicts
 from data_modification_differences import common_facts, differences
 from data_modification_pictures import write_pictures
-from data_modification_tables import METHODS, SETS, TITLES, Comparison, FillMove, comparisons, fill_moves
+from data_modification_tables import (
+    LARGE,
+    METHODS,
+    SALIENT,
+    SETS,
+    SQUARE,
+    TITLES,
+    Comparison,
+    FillMove,
+    comparisons,
+    fill_moves,
+)  # fmt: skip
 from tidy_findings import Tidy, merge, read_tidy
 from verdicts import AGREES, DISAGREES, LESS, MORE, OPEN, Sample, judge_claim, of_table, sample_of
 
@@ -29,6 +40,19 @@ DONORS = {"cifar10": "cifar100", "fashion_mnist": "mnist"}
 CLAIMS = {"holds": "holds", "does not hold": "does not hold", OPEN: "can be neither confirmed nor refuted"}
 FILL_WORDS = {"mean": "mean colour", "black": "black", "donor": "another dataset"}
 RULE = (verdicts.__doc__ or "").partition("\n\n")[2].strip()
+OTHER = (
+    ("accuracy %", 100, ("accuracy", "none()")),
+    ("DI, shuffled 4×4", 1, ("interference", "shuffle(grid=4)")),
+    ("DI, black square", 1, ("interference", LARGE.format("black"))),
+    ("DI, square of another dataset", 1, ("interference", LARGE.format("donor"))),
+    ("CutOcclusion %, half in the mean colour", 100, ("occluded_accuracy", SQUARE.format(0.5, "mean"))),
+    ("iOcclusion, half in the mean colour", 1, ("iocclusion", SALIENT.format(0.5, "mean"))),
+)
+UNSAFE = (
+    "Networks that never saw the dominant class (`left_out`, table 7), partners from other data (`partners`, table 8), random "
+    "labels (`random_labels`, table 15) and other networks (`architectures`, B.8). They have no verdict: table 7 repeats a "
+    "column of table 11, table 15 does not fit table 16, and B.8 does not say which distortion it is about."
+)
 FILL_RULE = """\
 The paper says that iOcclusion "abstracts away from the colour of the occluder" while CutOcclusion does not (section 3.2, C.2,
 figures 3, 5 and 12). Both are taken as their mean over the five covered shares. A change of fill moves a measure by the
@@ -66,6 +90,7 @@ def page(tidy: Tidy, pictures: Sequence[str] = ()) -> str:
         ),
         *(_method_table(number, [one for one in rows if one.table == number]) for number in TITLES),
         *_accuracies(tidy),
+        *_other_parts(tidy),
         *(["## Figures", *(part for file in pictures for part in _picture(file))] if pictures else []),
         "## Repeat it",
         _commands(tidy),
@@ -152,6 +177,17 @@ def _accuracies(tidy: Tidy) -> list[str]:
             rows.append([SETS[dataset], METHODS.get(method, method), facts["runs"], *shown, facts["seconds per run"]])
     head = ["data", "method", "runs", "test accuracy %", "accuracy % on the training images asked", "seconds per run"]
     return ["### Accuracy without distortion", _table(head, rows)]
+
+
+def _other_parts(tidy: Tidy) -> list[str]:
+    """What was trained for tables 7, 8, 15 and B.8, without a verdict."""
+    rows = []
+    for group in tidy.groups():
+        if group[0] != "mixes":
+            cells = [[scale * value for value in tidy.of(group, *where)] for _, scale, where in OTHER]
+            rows.append([*group, *(_spread(sample_of(runs), 2) if runs else "–" for runs in cells)])
+    head = ["part", "data", "method", *(name for name, *_ in OTHER)]
+    return ["### Other parts of the paper", _wrap(UNSAFE), _table(head, rows)] if rows else []
 
 
 def _spread(one: Sample, digits: int) -> str:

@@ -225,6 +225,16 @@ def test_tables_of_several_machines_are_put_together(chain: Path) -> None:
         tidy.read_tidy(chain / "other.csv")
 
 
+def test_other_parts_are_shown_without_a_verdict(chain: Path) -> None:
+    tidy = script("tidy_findings")
+    rows = tidy.read_tidy(chain / "tidy.csv")
+    accuracies = tidy.merge([rows]).of(("mixes", "cifar10", "basic"), "accuracy", "none()")
+    other = [replace(row, part="left_out") for row in rows if row.method == "basic"]
+    text = script("data_modification_page").page(tidy.merge([rows, other]))
+    shown = f"{100 * np.mean(accuracies):.2f} ± {100 * np.std(accuracies, ddof=1):.2f}"
+    assert f"| left_out | cifar10 | basic | {shown} |" in text
+
+
 def test_training_images_of_other_classes_are_refused(chain: Path, tmp_path: Path) -> None:
     np.savez(
         tmp_path / "other.npz", images=np.zeros((4, 32, 32, 3), np.uint8), labels=np.arange(4) % 2, classes=["a", "b"]
