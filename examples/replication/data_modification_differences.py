@@ -56,7 +56,9 @@ def _of_dataset(dataset: str, methods: dict[str, dict[str, str]]) -> list[str]:
     for name, wanted in zip(("training images", "test images"), IMAGES[dataset]):
         if any(int(facts[name]) != wanted for facts in methods.values()):
             lines.append(f"{_each(methods, name)} {name} instead of {wanted:,}.")
-    if any(int(facts["seen images"]) != IMAGES[dataset][0] for facts in methods.values()):
+    if all(facts["seen images"] == "0" for facts in methods.values()):
+        lines.append("no training images were asked about, so there is no iOcclusion.")
+    elif any(int(facts["seen images"]) != IMAGES[dataset][0] for facts in methods.values()):
         lines.append(
             f"the gap between training and test accuracy, and with it iOcclusion, is measured on {_each(methods, 'seen images')} "
             f"training images, of {_each(methods, 'seen data')}, instead of all."

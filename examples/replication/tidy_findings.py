@@ -103,8 +103,7 @@ def _values(one: Mapping[str, Any], group: Group) -> list[Row]:
     rows = _of_runs(group, one["name"], setting, one["per_run"], unit)
     rows.append(Row(*group, MEAN, one["name"], setting, *_numbers(one), unit, str(known.get("dominant", ""))))
     if one["name"] == "interference":
-        rise = [dict(zip(known["classes"], run)).get(known["dominant"], 0.0) for run in known["increase"]]
-        rows += _of_runs(group, "worst_case", setting, worst_case(one["per_run"], rise), unit)
+        rows += _of_runs(group, "worst_case", setting, worst_case(one["per_run"], known["increase"]), unit)
         if setting in BY_CLASS:
             rows += _by_class(group, setting, known)
     return rows
@@ -118,12 +117,13 @@ def _by_class(group: Group, setting: str, known: Mapping[str, Any]) -> list[Row]
     ]
 
 
-def worst_case(per_run: Sequence[float], rise: Sequence[float]) -> list[float]:
+def worst_case(per_run: Sequence[float], increase: Sequence[Sequence[float]]) -> list[float]:
     """Table 9 of Marcu & Prügel-Bennett 2022: DI of each run, weighted by the maximum over the runs of the dominant class's
-    rise in the place of the mean. `rise` is signed; what falls counts as 0."""
-    up = [max(value, 0.0) for value in rise]
-    mean = sum(up) / len(up) if up else 0.0
-    return [value * max(up) / mean if mean > 0 else 0.0 for value in per_run]
+    rise in the place of the mean. `increase` [runs, classes] is signed; what falls counts as 0."""
+    rises = [[max(run[number], 0.0) for run in increase] for number in range(len(increase[0]))]
+    dominant = max(rises, key=sum)
+    factor = max(dominant) * len(dominant) / sum(dominant) if sum(dominant) > 0 else 0.0
+    return [value * factor for value in per_run]
 
 
 def _of_runs(group: Group, name: str, setting: str, values: Sequence[float], unit: str) -> list[Row]:

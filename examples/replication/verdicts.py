@@ -83,7 +83,7 @@ def order_of(one: Sample, two: Sample) -> int:
 
 def overlap(one: Sample, two: Sample) -> bool:
     (low, high), (other_low, other_high) = one.interval, two.interval
-    return low <= other_high and other_low <= high
+    return bool(low <= other_high and other_low <= high)
 
 
 def verdict(ours: Mapping[str, Sample], published: Mapping[str, Sample], bound: float = math.inf) -> Verdict:

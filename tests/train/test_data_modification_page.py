@@ -66,11 +66,19 @@ def test_methods_are_told_apart_as_the_test_of_welch_does() -> None:
     ("ours", "published", "word", "pairs", "overlapping"),
     [
         ({"a": 3, "b": 2, "c": 1}, {"a": 3, "b": 2, "c": 1}, "agrees", (3, 0, 0), 3),
+        (
+            {"a": 40, "b": 30, "c": 2, "d": 1},
+            {"a": 4, "b": 3, "c": 2, "d": 1},
+            "agrees",
+            (6, 0, 0),
+            2,
+        ),  # half the values
         ({"a": 3, "b": 2, "c": 9}, {"a": 3, "b": 2, "c": 1}, "disagrees", (1, 2, 0), 2),  # c is on the other side
         ({"a": 33, "b": 22, "c": 11}, {"a": 3, "b": 2, "c": 1}, "disagrees", (3, 0, 0), 0),  # in order, in no value
         ({"a": 9, "b": 7, "c": 1}, {"a": 3, "b": 2, "c": 1}, "cannot be told", (3, 0, 0), 1),  # a third of the values
         ({"a": 3, "b": 2, "c": 2}, {"a": 3, "b": 2, "c": 1}, "cannot be told", (2, 0, 1), 2),  # b and c alike here
         ({"a": 3, "b": 2, "c": 1}, {"a": 3, "b": 3, "c": 3}, "cannot be told", (0, 0, 0), 1),  # the paper has no order
+        ({"a": 3, "b": 3, "c": 3}, {"a": 3, "b": 3, "c": 3}, "cannot be told", (0, 0, 0), 3),  # nor here
         ({"a": 3, "z": 2}, {"a": 3, "b": 2}, "cannot be told", (0, 0, 0), 0),  # one method in common
     ],
 )
@@ -110,10 +118,10 @@ def test_the_verdict_on_a_table_and_on_the_claim_about_fills() -> None:
 
 
 def test_the_worst_case_is_table_1_times_one_factor() -> None:
-    """Rises of 0.2, 0.4 and a fall: the mean of what rises is 0.2, the maximum 0.4, so every run doubles."""
+    """Rises of 0.2, 0.4 and a fall of the second class: their mean is 0.2, the maximum 0.4, so every run doubles."""
     worst_case = script("tidy_findings").worst_case
-    assert worst_case([1.0, 2.0, 0.0], [0.2, 0.4, -0.3]) == pytest.approx([2.0, 4.0, 0.0])
-    assert worst_case([0.0, 0.0], [-0.1, 0.0]) == [0.0, 0.0]
+    assert worst_case([1.0, 2.0, 0.0], [[0.0, 0.2], [0.1, 0.4], [0.3, -0.3]]) == pytest.approx([2.0, 4.0, 0.0])
+    assert worst_case([0.0, 0.0], [[-0.1], [0.0]]) == [0.0, 0.0]
     first, ninth = (published_table("000", table)["CIFAR-10"] for table in ("1", "9"))
     for method in ("basic", "MixUp", "FMix", "CutMix"):  # so are the published ones, mean and deviation, up to rounding
         factors = [ninth[method].value / first[method].value, ninth[method].sd / first[method].sd]
