@@ -2,6 +2,7 @@
 
 python examples/maintainers/shared_data.py                    # runs/data: 2,000 CIFAR-10 test images, ImageNet photographs
 python examples/maintainers/shared_data.py --whole datasets   # the files that examples/replication/ reads
+python examples/maintainers/shared_data.py --whole datasets --sets cifar10 lossless   # some of them
 python examples/maintainers/shared_data.py --boxed runs/tiny  # Tiny-ImageNet with boxes, for training and for testing
 """
 
@@ -45,13 +46,27 @@ def imagenet_photographs(path: Path) -> None:
         writer.writerows([row["file"], row["wnid"], row["name"]] for row in csv.DictReader(source))
 
 
-def whole_splits(folder: Path, names: Sequence[str] = tuple(WHOLE)) -> None:
-    """Whole splits, named as `examples/download.py` names the public ones; of CIFAR-100 the 2,500 test images of the pack."""
-    for name in names:
+def whole_splits(folder: Path, names: Sequence[str]) -> None:
+    """Whole splits, named as `examples/download.py` names the public ones; of CIFAR-100 the 2,500 test images of the pack.
+
+    CIFAR-10's training images are JPEG of quality 94 there; the set `lossless` is the 3,000 of them that are without loss too.
+    """
+    if "lossless" in names:
+        lossless_training_images(folder / "cifar10-train-lossless.npz")
+    for name in (one for one in names if one in WHOLE):
         for split in WHOLE[name]:
             images, labels = _pack("realdata").load_full(name, split)
             classes = CLASSES.get(name, tuple(map(str, range(100))))
             print(f"arrays:{write_split(folder / f'{name}-{split}.npz', split, images, labels, classes)}")
+
+
+def lossless_training_images(path: Path) -> None:
+    """The training images that the pack has without compression, with the ids that they have among all."""
+    images, labels, index = _pack("realdata").load_small("cifar10", "train")
+    ids = [f"train-{i:05d}" for i in index]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    np.savez(path, images=images, labels=labels.astype(np.int64), classes=np.array(CLASSES["cifar10"]), ids=ids)
+    print(f"arrays:{path}")
 
 
 def boxed_tiny(folder: Path) -> list[str]:
@@ -71,12 +86,13 @@ def boxed_tiny(folder: Path) -> list[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--whole", type=Path, metavar="FOLDER", help="write the whole splits here instead")
+    sets = [*WHOLE, "lossless"]
+    parser.add_argument("--sets", nargs="+", default=sets, choices=sets, help="for --whole; default: all")
     parser.add_argument("--boxed", type=Path, metavar="FOLDER", help="write Tiny-ImageNet with boxes here instead")
-    parser.add_argument("--names", nargs="+", choices=list(WHOLE), default=list(WHOLE), help="which of --whole")
     chosen = parser.parse_args()
     if chosen.whole or chosen.boxed:
         if chosen.whole:
-            whole_splits(chosen.whole, chosen.names)
+            whole_splits(chosen.whole, chosen.sets)
         if chosen.boxed:
             print("\n".join(boxed_tiny(chosen.boxed)))
         return
