@@ -21,6 +21,8 @@ from ..commands import exit_code
 
 ARCHIVE = Path(__file__).with_name("older_runs.tar.gz")
 ADDED = ("label", "topic")  # what findings carry since
+ADDED_FACTS = ("interval_of", "recipe_low", "recipe_high")
+UNCERTAIN = ("low", "high", "gap_low", "gap_high", "p", "p_corrected", "detectable", "clear")
 DAY = re.compile(r"\b\d{4}-\d{2}-\d{2}\b")
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
@@ -53,9 +55,7 @@ def test_it_resumes_without_a_question_and_finds_the_same(older):
     before = findings_of(older)
     (older / "findings.json").unlink()
     assert exit_code(command_of(older)) == 0
-    assert [without_interval_of_di(one) for one in findings_of(older)] == [
-        without_interval_of_di(one) for one in before
-    ]
+    assert [without_uncertainty(one) for one in findings_of(older)] == [without_uncertainty(one) for one in before]
     assert published_values(findings_of(older)) == published_values(before)
     assert all(one["label"] and one["topic"] for one in findings_of(older))
 
@@ -72,7 +72,7 @@ def test_its_report_holds_the_same_numbers(older):
     before, stored = (older / "report.md").read_text(), findings_of(older)
     assert exit_code(command_of(older)) == 0
     lost = numbers_in(before) - numbers_in((older / "report.md").read_text())
-    assert set(lost) <= numbers_of_di(stored)
+    assert set(lost) <= uncertain_numbers(stored)
 
 
 def test_a_report_is_written_of_findings_that_have_no_labels(older):
@@ -80,12 +80,13 @@ def test_a_report_is_written_of_findings_that_have_no_labels(older):
     assert numbers_in(page) >= numbers_in((older / "report.md").read_text())
 
 
-def without_interval_of_di(one: dict[str, Any]) -> dict[str, Any]:
-    """A finding but for what has been added since, and for the DI: its interval and estimate are others than they were."""
-    changed = {*ADDED, "interference"}
+def without_uncertainty(one: dict[str, Any]) -> dict[str, Any]:
+    """A finding but for what has been added since, and for how sure it is: intervals, tests and the DI are new."""
+    kept = {name: value for name, value in one.items() if name not in (*ADDED, *UNCERTAIN, "interference", "text")}
     if one["name"] == "interference":
-        changed |= {"value", "low", "high", "text", "facts"}
-    return {name: value for name, value in one.items() if name not in changed}
+        return {name: value for name, value in kept.items() if name not in ("value", "facts")}
+    facts = {name: value for name, value in one["facts"].items() if name not in (*UNCERTAIN, *ADDED_FACTS)}
+    return kept | {"facts": facts}
 
 
 def published_values(findings: list[dict[str, Any]]) -> list[float]:
@@ -93,21 +94,18 @@ def published_values(findings: list[dict[str, Any]]) -> list[float]:
     return [one["facts"].get("published_index", one["value"]) for one in findings]
 
 
-def numbers_of_di(findings: list[dict[str, Any]]) -> set[str]:
-    """Every number that an older report may state of a DI."""
+def uncertain_numbers(findings: list[dict[str, Any]]) -> set[str]:
+    """Every number that an older report may state of how sure a finding is, or of a DI, as it is or in percent."""
 
     def leaves(value: Any) -> list[float]:
         if isinstance(value, dict | list):
             return [leaf for each in (value.values() if isinstance(value, dict) else value) for leaf in leaves(each)]
         return [value] if isinstance(value, int | float) else []
 
-    own = [
-        one["facts"] | {name: one[name] for name in ("value", "low", "high")}
-        for one in findings
-        if one["name"] == "interference"
-    ]
-    values = leaves(own) + leaves([one["interference"] for one in findings])
-    return {f"{value:.{digits}f}" for value in values for digits in (0, 1, 2, 3)}
+    values = leaves([[one["low"], one["high"], one["interference"]] for one in findings])
+    values += leaves([[one["facts"].get(name) for name in UNCERTAIN] for one in findings])
+    values += leaves([[one["facts"], one["value"]] for one in findings if one["name"] == "interference"])
+    return {f"{scale * value:.{digits}f}" for value in values for scale in (1, 100) for digits in (0, 1, 2, 3)}
 
 
 def numbers_in(page: str) -> Counter[str]:

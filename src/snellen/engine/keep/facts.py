@@ -29,7 +29,8 @@ def read_facts(folder: Path) -> dict[str, Any]:
         return {}
     try:
         content: dict[str, Any] = decode_json(read_bytes(path, "run.json"), dict[str, Any], path)
-        if content.get(SUM, expected := _sum_of(content)) != expected:
+        strange = SUM not in content and not content.keys() <= set(RunFacts.__struct_fields__)  # its name is damaged
+        if strange or content.get(SUM, expected := _sum_of(content)) != expected:
             raise UserError(f"{path} does not fit its own checksum, so it was damaged or changed")
         fit(content, RunFacts, path)
     except UserError as error:

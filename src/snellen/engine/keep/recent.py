@@ -14,7 +14,7 @@ MOST = 2**28  # bytes; tables beyond them are read from their files
 # What conclusions look at; `logits` and what a dataset adds to its listing stay on the disk.
 COLUMNS = {
     "answers": ("cell", "sample", "pred", "raw", "score", "confidence", "label_prob", "counts"),
-    "shown": ("shown", "sample", "covered", "excluded"),
+    "shown": ("shown", "sample", "covered", "object_covered", "excluded"),
     "samples": ("sample", "class", "label", "checksum", "error"),
 }
 
