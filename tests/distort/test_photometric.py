@@ -162,3 +162,15 @@ def test_occlusion_between_photometric_stages_settles_the_pixels_first() -> None
     batch = torch.from_numpy(single).permute(0, 3, 1, 2).contiguous()
     covered = parse("occlude(0.2, white)")(batch, view.at_stage(1)).permute(0, 2, 3, 1).numpy()
     assert np.array_equal(fused, by_pillow(list(covered), [("invert", 0), ("red", 20)]))
+
+
+@pytest.mark.parametrize(
+    "text", ["colour(0.7) | brightness(0.6)", "brightness(0.6)", "colour(1) | invert()", "grayscale() | red(9)"]
+)
+def test_the_images_that_are_edited_stay_as_they_were(text: str) -> None:
+    """Lookups overwrite pixels, but only such as the chain itself has made."""
+    images = torch.randint(0, 256, (3, 3, 8, 8), dtype=torch.uint8)
+    before = images.clone()
+    edited = parse(text)(images, View.of(["a", "b", "c"]))
+    assert not torch.equal(edited, before)
+    assert torch.equal(images, before)

@@ -29,12 +29,16 @@ def between(low: Tensor, high: Tensor, factor: Tensor) -> Tensor:
     return change.add_(base).clamp_(0, 255)
 
 
-def look_up(planes: Tensor, table: Tensor) -> Tensor:
-    """uint8 [B, C, H, W] through a table uint8 [b, c, 256]: one of all or of each image (b), of all or of each channel (c)."""
+def look_up(planes: Tensor, table: Tensor, in_place: bool = False) -> Tensor:
+    """uint8 [B, C, H, W] through a table uint8 [b, c, 256]: one of all or of each image (b), of all or of each channel (c).
+
+    `in_place` says that the planes may be overwritten.
+    """
     if table.shape[1] > planes.shape[1]:
-        planes = planes.expand(-1, table.shape[1], -1, -1)
+        planes, in_place = planes.expand(-1, table.shape[1], -1, -1), False
     if planes.device.type == "cpu":
-        return _on_cpu(planes.contiguous(), table)
+        source = planes.contiguous()
+        return _on_cpu(source, table, source if in_place else torch.empty_like(source))
     count, channels = planes.shape[:2]
     rows = table.expand(count, channels, 256).reshape(-1)
     offsets = torch.arange(count * channels, device=planes.device).mul_(256).view(count, channels, 1, 1)
@@ -42,12 +46,11 @@ def look_up(planes: Tensor, table: Tensor) -> Tensor:
     return torch.cat([rows[part.long().add_(own)] for part, own in zip(planes.split(size), offsets.split(size))])
 
 
-def _on_cpu(planes: Tensor, table: Tensor) -> Tensor:
+def _on_cpu(planes: Tensor, table: Tensor, changed: Tensor) -> Tensor:
     """OpenCV's lookup: indexing in torch or NumPy turns every pixel into an eight-byte index and takes 20 × as long."""
     import cv2
 
     count, channels, height, width = planes.shape
-    changed = torch.empty_like(planes)
     if not planes.numel():
         return changed
     tables = table.contiguous().numpy()

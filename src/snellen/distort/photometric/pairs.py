@@ -46,8 +46,12 @@ def blend_images(low: Tensor, high: Tensor, factor: float | Law, view: View) -> 
 def _by_opencv(low: Tensor, high: Tensor, factor: float, offset: float) -> Tensor:
     import cv2
 
-    below, above = (one.contiguous().numpy().reshape(len(one), -1) for one in (low.expand_as(high), high))
-    return torch.from_numpy(cv2.addWeighted(below, 1 - factor, above, factor, offset)).view(high.shape)
+    outcome = torch.empty_like(high, memory_format=torch.contiguous_format)
+    below, above, blended = (one.contiguous().flatten(2).numpy() for one in (low, high, outcome))
+    for channel in range(high.shape[1]):
+        first = below[:, min(channel, low.shape[1] - 1)]
+        cv2.addWeighted(first, 1 - factor, above[:, channel], factor, offset, dst=blended[:, channel])
+    return outcome
 
 
 @functools.lru_cache(maxsize=1024)

@@ -18,12 +18,13 @@ _IMAGES_AT_ONCE = 128  # of 32 px on a CPU: what stays in its cache is faster
 class Tones:
     """uint8 [B, 3, H, W] and a table (uint8 [b, c, 256]) that still waits to be applied.
 
-    Tables that follow each other become one, so a chain of them costs one lookup. Grey images keep one channel until the end.
+    Tables that follow each other become one, so a chain of them costs one lookup; it overwrites pixels that are the tones' own,
+    since fresh memory costs as much as the lookup. Grey images keep one channel until the end.
     Statistics are kept until pixels change.
     """
 
     def __init__(self, images: Tensor) -> None:
-        self._planes = images
+        self._planes, self._own = images, False
         self._table: Tensor | None = None
         self._known: dict[object, Tensor] = {}
 
@@ -37,11 +38,13 @@ class Tones:
     def planes(self) -> Tensor:
         """uint8 [B, C, H, W]: the same, with one channel where all three are equal."""
         if self._table is not None:
-            self._planes, self._table = look_up(self._planes, self._table), None
+            self._planes, self._table = look_up(self._planes, self._table, in_place=self._own), None
+            self._own = True
         return self._planes
 
     @planes.setter
     def planes(self, planes: Tensor) -> None:
+        self._own |= planes is not self._planes
         self._planes, self._table = planes, None
         self._known.clear()
 
