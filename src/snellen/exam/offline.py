@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-VARIABLE = "HF_HUB_OFFLINE"
-_YES = {"1", "ON", "YES", "TRUE"}  # as huggingface_hub reads it
+from snellen.models.offline import VARIABLE, means_yes
 
 
 @contextmanager
@@ -28,7 +27,7 @@ def offline(enabled: bool) -> Iterator[None]:
             del os.environ[VARIABLE]
         else:
             os.environ[VARIABLE] = before
-        _set_constant((before or "").upper() in _YES if loaded is None else loaded)
+        _set_constant(means_yes(before) if loaded is None else loaded)
 
 
 def _set_constant(value: bool) -> bool | None:

@@ -5,7 +5,6 @@ Classifiers and semantic segmenters, such as UPerNet. Weights are read from safe
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -19,14 +18,15 @@ from snellen.lazy_torch import torch
 from snellen.models.card import Task
 from snellen.models.device import Device
 from snellen.models.model import Model, from_torch
+from snellen.models.offline import is_offline
 
 TASKS: dict[str, Task] = {"ForImageClassification": "classification", "ForSemanticSegmentation": "segmentation"}
 
 
 def load_hf(place: str, revision: str | None, device: Device) -> Model:
     """The model of a repository of the hub, or of a folder that `save_pretrained` wrote."""
+    from snellen.models.adapters.hf_network import Logits
     from snellen.models.adapters.hf_processor import canvas_of, rule_of, statistics_of
-    from snellen.models.logits import Logits
 
     transformers = import_package("transformers", f"'hf:{place}'")
     source, chosen = _source(place, revision)
@@ -71,11 +71,7 @@ def _source(place: str, revision: str | None) -> tuple[str, dict[str, Any]]:
         return str(folder), options
     if folder.is_absolute() or place.startswith(("~", ".")) or place.count("/") > 1:
         raise UserError(f"no folder '{place}' of a model of transformers")
-    return place, {**options, "revision": revision, "local_files_only": _is_offline()}
-
-
-def _is_offline() -> bool:
-    return os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE")
+    return place, {**options, "revision": revision, "local_files_only": is_offline()}
 
 
 def _loading(place: str, source: str) -> AbstractContextManager[None]:

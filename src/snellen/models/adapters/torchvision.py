@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from snellen.data.canvas import Canvas
@@ -10,6 +9,7 @@ from snellen.errors import UserError, unknown
 from snellen.lazy_torch import torch
 from snellen.models.device import Device
 from snellen.models.model import Model, from_torch
+from snellen.models.offline import is_offline
 
 
 def load_torchvision(name: str, weights: str | None, device: Device) -> Model:
@@ -56,5 +56,5 @@ def _classes(categories: list[str]) -> list[str]:
 def _check_downloaded(text: str, url: str) -> None:
     """Refuse weights that are not here while nothing may be downloaded; torchvision itself knows no such setting."""
     file = Path(torch.hub.get_dir()) / "checkpoints" / url.rpartition("/")[2]
-    if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE") and not file.exists():
+    if is_offline() and not file.exists():
         raise UserError(f"the weights of '{text}' are not downloaded ('{file}' is missing); run once without --offline")
