@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -19,7 +20,7 @@ MOST_SEED = 2**63 - 1
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class Settings(ABC):
     """Settings that both sets have.
 
     Images are put on a canvas of `size` × `size` pixels, by the rule `fit` and the filter `interpolation`, as for a model with
@@ -71,9 +72,9 @@ class Settings:
         """What the text of an occluder says of the share that it may hide."""
         return f", least={self.least:g}, most={self.most:g}" if self.outside == "redraw" else ""
 
+    @abstractmethod
     def texts(self) -> Mapping[str, str]:
         """Type → text of the distortion, of all types that these settings know."""
-        raise NotImplementedError
 
     def notes(self) -> list[str]:
         """What a user should know of these settings."""
