@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from unittest.mock import patch
 
 import numpy as np
 
-from .corpus import AUDITS, DATA, PUBLISHED, build_set, choose_set, cover_set, cut_objects, cut_set, train_net
+from .corpus import AUDITS, DATA, PUBLISHED
 
 CORPUS = "HOSTILE_CORPUS"  # names the folder of undamaged files
 
@@ -209,44 +208,6 @@ def training_start(folder: Path) -> object:
     return start.statistics, start.into(build("smallnet", 3), ("a", "b", "c"))
 
 
-def training_again(folder: Path) -> object:
-    """The same command where a training was stopped."""
-    return train_net(folder)
-
-
-def building_again(folder: Path) -> object:
-    return build_set(corpus(), folder)
-
-
-def cutting(folder: Path) -> object:
-    """A set cut out of damaged clips, or from damaged annotations of them."""
-    with tempfile.TemporaryDirectory(dir=folder.parent) as out:  # the folder itself may have another name by now
-        return cut_set(folder, Path(out) / "set")
-
-
-def cutting_again(folder: Path) -> object:
-    return cut_set(corpus() / "ovis", folder)
-
-
-def covering_again(folder: Path) -> object:
-    return cover_set(folder)
-
-
-def choosing_again(folder: Path) -> object:
-    return choose_set(folder)
-
-
-def objects_again(folder: Path) -> object:
-    return cut_objects(folder)
-
-
-def level_table(folder: Path) -> object:
-    from snellen.data.ovis.level_table import with_levels
-    from snellen.data.ovis.listing import read_clips
-
-    return with_levels(read_clips(corpus() / "ovis" / "annotations_test.json"), folder / "levels.csv")
-
-
 def card_memory(folder: Path) -> object:
     from snellen.models.card_memory import recall_card
     from snellen.models.text import parse_text
@@ -366,12 +327,6 @@ def masks(folder: Path) -> object:
     from snellen.data import load_data
 
     return look_at(with_masks(load_data(f"voc:{corpus()}/voc"), str(folder)))
-
-
-def export_again(folder: Path) -> object:
-    from snellen.data.phantom import export
-
-    return export("phantom:test?size=16", "folder", folder, limit=6)
 
 
 def explained(folder: Path) -> object:

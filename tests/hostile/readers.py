@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import calls
-from .corpus import DATA
+from . import builder_calls, calls
+from .corpus import DATA, choose_set, cover_set, cut_objects, train_net
 
 
 @dataclass(frozen=True)
@@ -53,11 +53,13 @@ READERS: Mapping[str, Reader] = {
         calls.data("ovis:{0}/annotations_test.json?view=frame"),
         names=True,
     ),
-    "ovis, cut out": Reader("ovis", ("annotations_test.json", "**/*.png"), calls.cutting, 2, names=True, writes=True),
+    "ovis, cut out": Reader(
+        "ovis", ("annotations_test.json", "**/*.png"), builder_calls.cutting, 2, names=True, writes=True
+    ),
     "table of frames": Reader(
         "frames", ("frames.csv", "a/*.png"), calls.data("ovis:{0}/frames.csv?frames={0}"), names=True
     ),
-    "table of levels": Reader("frames", ("levels.csv",), calls.level_table),
+    "table of levels": Reader("frames", ("levels.csv",), builder_calls.level_table),
     "voc": Reader("voc", ("Annotations/*.xml",), calls.data("voc:{}"), 2, names=True),
     "voc, masks and split": Reader(
         "voc",
@@ -100,12 +102,12 @@ READERS: Mapping[str, Reader] = {
     "transformers": Reader("pretrained", ("*.json", "*.safetensors"), calls.weights("hf:{}"), 0.5),
     "statistics of features": Reader("usual", ("usual.safetensors",), calls.usual, 0.5),
     "training, its start": Reader("weights", ("net.safetensors",), calls.training_start),
-    "training, again": Reader("training", ("state/*.pt",), calls.training_again, writes=True),
-    "building, again": Reader("building", (".part/.pool/*", ".part/*.json"), calls.building_again, writes=True),
-    "cutting, again": Reader("cutting", (".part/.pool/*", ".part/*.json"), calls.cutting_again, writes=True),
-    "covering, again": Reader("covering", (".part/.pool/*", ".part/*.json"), calls.covering_again, 0.5, writes=True),
-    "choosing, again": Reader("choosing", (".part/.pool/*", ".part/*.json"), calls.choosing_again, 0.5, writes=True),
-    "objects, again": Reader("objects", (".part/.pool/*", ".part/*.json"), calls.objects_again, 0.5, writes=True),
+    "training, again": Reader("training", ("state/*.pt",), train_net, writes=True),
+    "building, again": Reader("building", (".part/.pool/*", ".part/*.json"), builder_calls.building_again, writes=True),
+    "cutting, again": Reader("cutting", (".part/.pool/*", ".part/*.json"), builder_calls.cutting_again, writes=True),
+    "covering, again": Reader("covering", (".part/.pool/*", ".part/*.json"), cover_set, 0.5, writes=True),
+    "choosing, again": Reader("choosing", (".part/.pool/*", ".part/*.json"), choose_set, 0.5, writes=True),
+    "objects, again": Reader("objects", (".part/.pool/*", ".part/*.json"), cut_objects, 0.5, writes=True),
     "card memory": Reader("memory", ("cards/*.json",), calls.card_memory),
     "set of tuples": Reader("lists", ("*.transformations.json",), calls.tuples),
     "grid": Reader("lists", ("grid.yaml",), calls.grid),
@@ -121,7 +123,7 @@ READERS: Mapping[str, Reader] = {
     "groups": Reader("lists", ("groups.json",), calls.groups("groups.json")),
     "groups, CSV": Reader("lists", ("groups.csv",), calls.groups("groups.csv")),
     "masks": Reader("masks", ("*",), calls.masks, names=True),
-    "export, again": Reader("export", ("phantom.json",), calls.export_again, 0.5, writes=True),
+    "export, again": Reader("export", ("phantom.json",), builder_calls.export_again, 0.5, writes=True),
     "explain": Reader("photos", ("cat/*",), calls.explained, 0.3, names=True, writes=True),
     "command: audit": Reader(
         "coco",
