@@ -8,7 +8,7 @@ stores every answer, intervals and the interference of each occlusion besides.
 - albumentations: the same with `A.Erasing`
 - kornia: files are read once; `kornia.augmentation.RandomErasing` on batches, on the device
 
-Where albumentations or kornia is missing its row says so: pip install albumentations kornia
+A row whose library is missing names what to install
 
     python benchmarks/peers.py --threads 1                                   # CPU: 48 files, ResNet-18
     python benchmarks/peers.py --device cuda --images 8192 --nets resnet18 resnet50

@@ -12,8 +12,8 @@ from snellen.measure import interference, interference_null
 
 
 def by_the_paper(clean, distorted, labels, classes, normaliser="errors"):
-    """Equation 1 and table 9 of paper 000, word by word, in exact fractions: values per run, those of table 9, those in which
-    each run has its own class, and cmax."""
+    """Equation 1 and table 9 of Marcu & Prügel-Bennett 2022, word by word, in exact fractions: values per run, those of table 9,
+    those in which each run has its own class, and cmax."""
 
     def share(predictions, c):
         wrong = [p for p, label in zip(predictions, labels) if p != label]
