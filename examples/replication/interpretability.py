@@ -68,7 +68,7 @@ def audits_of(chosen: argparse.Namespace) -> dict[str, list[Any]]:
     sources = ("colours", f"model:{chosen.segmenter}") if chosen.segmenter else ()
     by_method: dict[str, list[Any]] = {
         method: [
-            *(Explanation(method=method, filter=one, examples=0) for one in filters),
+            *(Explanation(method=method, filter=one, examples=0, curves="off") for one in filters),
             Faithfulness(method=method, tile=chosen.tile, error=chosen.error),
         ]
         for method in chosen.methods

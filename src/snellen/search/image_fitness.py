@@ -12,6 +12,7 @@ import numpy as np
 from snellen.distort import Distortion, View, parse
 from snellen.distort.chain import Chain, Nothing, moved, stages_of
 from snellen.distort.distortion import Moving
+from snellen.distort.photometric.programs import programs_for
 from snellen.lazy_torch import torch
 from snellen.search.fitness import Edits
 
@@ -57,10 +58,14 @@ class ImageFitness:
         """The fitness of each tuple, on all images or on those of some rows."""
         rows = np.arange(len(self.images)) if samples is None else np.asarray(samples)
         totals = torch.zeros(len(tuples), dtype=torch.float64, device=self.images.device)
-        for parts in self._batches(tuples, rows):
-            pixels = _joined([pixels for _, _, pixels in parts])
-            places = self._on_device(np.concatenate([part for _, part, _ in parts]))
-            owners = self._on_device(np.concatenate([np.full(len(part), number) for number, part, _ in parts]))
+        programs = programs_for([distortion_of(edits) for edits in tuples], self.images)
+        for parts in self._batches(len(tuples), rows):
+            places = self._on_device(np.concatenate([part for _, part in parts]))
+            owners = self._on_device(np.concatenate([np.full(len(part), number) for number, part in parts]))
+            if programs is None:
+                pixels = _joined([self.edit(tuples[number], part) for number, part in parts])
+            else:
+                pixels = programs(self.images, places, owners)
             scores = self._scores(tuples, parts, pixels, places).double()
             totals.index_add_(0, owners, scores if self.weights is None else scores * self.weights[places])
             self.images_shown += len(pixels)
@@ -70,28 +75,28 @@ class ImageFitness:
         return torch.where(whole > 0, totals / whole, 0.0).tolist()  # 0 where no image has a weight
 
     def _scores(
-        self, tuples: Sequence[Edits], parts: list[tuple[int, np.ndarray, Tensor]], pixels: Tensor, places: Tensor
+        self, tuples: Sequence[Edits], parts: list[tuple[int, np.ndarray]], pixels: Tensor, places: Tensor
     ) -> Tensor:
         """The score of each image of a batch."""
         if not isinstance(self.score, ScoreOfPlaces):
             return self.score(pixels, places)
 
         def move(maps: Tensor) -> Tensor:
-            pieces = maps.split([len(rows) for _, rows, _ in parts])
-            return _joined([self.move(tuples[one], rows, piece) for (one, rows, _), piece in zip(parts, pieces)])
+            pieces = maps.split([len(rows) for _, rows in parts])
+            return _joined([self.move(tuples[one], rows, piece) for (one, rows), piece in zip(parts, pieces)])
 
-        moving = any(moves(tuples[number]) for number, _, _ in parts)
+        moving = any(moves(tuples[number]) for number, _ in parts)
         return self.score.in_place(pixels, places, move if moving else None)
 
-    def _batches(self, tuples: Sequence[Edits], rows: np.ndarray) -> Iterator[list[tuple[int, np.ndarray, Tensor]]]:
-        """Parts of one batch each: the number of the tuple, rows, and their edited images."""
-        parts: list[tuple[int, np.ndarray, Tensor]] = []
+    def _batches(self, tuples: int, rows: np.ndarray) -> Iterator[list[tuple[int, np.ndarray]]]:
+        """Parts of one batch each: the number of a tuple, and rows of images."""
+        parts: list[tuple[int, np.ndarray]] = []
         room = self.batch
-        for number, edits in enumerate(tuples):
+        for number in range(tuples):
             start = 0
             while start < len(rows):
                 some = rows[start : start + room]
-                parts.append((number, some, self.edit(edits, some)))
+                parts.append((number, some))
                 start, room = start + len(some), room - len(some)
                 if room == 0:
                     yield parts

@@ -9,6 +9,7 @@ import numpy as np
 
 from snellen.distort import Moving, View
 from snellen.distort.chain import moved, stages_of
+from snellen.distort.photometric.programs import programs_for
 from snellen.lazy_torch import torch
 from snellen.search.fitness import Edits
 from snellen.search.image_fitness import distortion_of
@@ -42,6 +43,11 @@ def edit_samples(tuples: Sequence[Edits], images: Tensor, labels: Tensor, view: 
         owners.setdefault(edits, []).append(row)
     if len(owners) == 1:
         return edit_batch(tuples[0], images, labels, view)
+    programs = programs_for([distortion_of(edits) for edits in owners], images)
+    if programs is not None:  # photometric alone: the labels stay
+        numbers = {edits: number for number, edits in enumerate(owners)}
+        rows = torch.arange(len(images), device=images.device)
+        return programs(images, rows, torch.tensor([numbers[edits] for edits in tuples], device=images.device)), labels
     images, labels = images.clone(), labels.clone()
     for edits, members in owners.items():
         rows = torch.tensor(members, device=images.device)
