@@ -78,17 +78,6 @@ def test_the_null_keeps_the_clean_errors_and_the_number_of_distorted_ones():
     assert np.mean(null < 3.5) == pytest.approx(0.1, abs=0.03)
 
 
-def test_runs_that_make_the_same_errors_reach_as_far_by_chance_as_a_single_run():
-    """Thrown once for all five; thrown apart their mean lies closer to none. Half in common lies between."""
-    one = interference_null(*no_errors_then(1, 90), repeats=4000)
-    alike, half, apart = (
-        interference_null(*no_errors_then(5, 90), agreement=part, repeats=4000) for part in (1.0, 0.5, 0.0)
-    )
-    assert alike.mean() == pytest.approx(one.mean(), rel=0.03)
-    assert np.quantile(alike, 0.95) == pytest.approx(np.quantile(one, 0.95), rel=0.06)
-    assert apart.mean() < half.mean() < alike.mean()
-
-
 def test_the_null_is_seeded_and_the_same_in_blocks():
     arguments = no_errors_then(3, 50)
     long, short = (
