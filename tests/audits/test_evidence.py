@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -97,6 +98,25 @@ def test_tail_images_move_cut_occlusion_and_not_iocclusion() -> None:
     assert (facts["typical_test"], facts["tail_train"], facts["proxy"]) == (200, 200, False)
     assert "by your lists" in found.text
     assert not facts["unclear"]
+
+
+@pytest.mark.parametrize(("fills", "gap"), [("black, white", 2 - 4 / 3), ("white, black", 4 / 3 - 2)])
+def test_the_fill_gap_is_that_of_the_first_fill_less_the_other(fills: str, gap: float) -> None:
+    """A gap of 0.15 becomes one of 0.3 under black squares and of 0.2 under white ones; accuracies 0.4 and 0.5."""
+    exam, (audit,) = exam_of(["mine"]), parse_audits(f"occlusion([0.3], [{fills}], validate=true)")
+    black = answers_of("mine", exam, audit, PLANTED)
+    white = answers_of("mine", exam, audit, {**PLANTED, "test covered": (0.7, 0.3)})
+    cells = [*(exam.clean(on) for on in ("test", "train")), exam.yardstick(), *audit.cells(exam)]
+    sides = {cell: (white if "white" in str(cell.distortion) else black)[cell] for cell in cells}
+    blocks = {cell: replace(one, covered=np.full(COUNT, 0.3)) for cell, one in sides.items()}
+    listed = audit.conclude(exam, Answers("mine", ["0"], blocks, exam.classes))
+    (found,) = [one for one in listed if one.name == "iocclusion_fill_gap"]
+    assert found.value == pytest.approx(gap)
+    first, other = sorted((2, 4 / 3), reverse=gap > 0)
+    assert (found.facts["iocclusion"], found.facts["iocclusion_other"]) == pytest.approx((first, other))
+    first, other = sorted((0.4, 0.5), reverse=gap < 0)
+    assert (found.facts["cut_occlusion"], found.facts["cut_occlusion_other"]) == pytest.approx((first, other))
+    assert (found.low > 0) == (gap > 0)
 
 
 def test_judges_are_other_models_and_their_doubt_is_called_a_proxy() -> None:

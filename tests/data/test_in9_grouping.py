@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,23 @@ def test_every_class_is_cut_to_the_smallest_at_random_by_the_seed(tmp_path: Path
         gone.append((made.out / "rejected.csv").read_text())
         assert "the smallest class has 2" in gone[-1]
     assert gone[0] != gone[1]
+
+
+def test_the_seed_of_a_set_chooses_the_sub_classes(tmp_path: Path) -> None:
+    """Two of four sub-classes of each class: six ways each, of which seeds take several; the others are left out."""
+    world = "phantom:test?n=24&size=32&object_size=0.4..0.6"
+    data, table = load_data(world), tmp_path / "groups.csv"
+    table.write_text("class,group\n" + "".join(f"{name},{'ab'[n // 4]}\n" for n, name in enumerate(data.classes[:8])))
+    chosen = {seed: group_classes(data, table, (2, 2), seed).labels for seed in range(8)}
+    for labels in chosen.values():
+        assert [len({data.classes[k] for k in data.samples.labels[labels == own]}) for own in (0, 1)] == [2, 2]
+    assert len({tuple(labels.tolist()) for labels in chosen.values()}) > 3
+    for seed in (0, next(seed for seed in chosen if (chosen[seed] != chosen[0]).any())):
+        made = build(data, tmp_path / str(seed), table, fine=(2, 2), seed=seed, size=32, workers=1, all_images=True)
+        with (made.out / "provenance.csv").open(newline="") as file:
+            sources = {row["source"] for row in csv.DictReader(file)}
+        assert sources <= {data.samples.ids[row] for row in np.flatnonzero(chosen[seed] >= 0)}
+        assert sources
 
 
 def test_file_names_are_safe_and_numbers_keep_the_order() -> None:

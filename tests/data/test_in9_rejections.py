@@ -78,6 +78,9 @@ def test_what_is_wrong_is_a_rejection_with_a_reason(tmp_path: Path) -> None:
         (200, (29, 20, 70, 60), "cropped away"),
         (200, (130, 20, 170, 60), ""),
         (200, (130, 20, 171, 60), "cropped away"),
+        (200, (20, 0, 140, 90), ""),  # as large as the crop, but only 81% of the crop are of it
+        (200, (20, 0, 150, 90), ""),  # 90% of the crop
+        (200, (20, 0, 150, 91), "box too large"),
     ],
 )
 def test_the_published_limits_of_boxes(width: int, box: tuple[int, ...], reason: str, tmp_path: Path) -> None:
@@ -113,6 +116,26 @@ def test_grabcut_is_tried_ten_times_each_with_another_seed(succeeds: int, monkey
     assert len(set(seeds)) == len(seeds) == 10
     assert (made.mask is not None) == (succeeds == 10)
     assert (made.tries, made.seed) == (10, seeds[-1])
+
+
+def test_every_image_has_seeds_of_its_own_that_follow_from_the_seed_of_the_set(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """GrabCut starts from random clusters: with one seed for all images a bad start would spoil all of them alike."""
+    seeds: list[int] = []
+
+    def find_nothing(image: np.ndarray, box: tuple[int, int, int, int], seed: int, iterations: int) -> np.ndarray:
+        seeds.append(seed)
+        return np.zeros(image.shape[:2], bool)
+
+    monkeypatch.setattr(segment, "grabcut", find_nothing)
+    photo = Photo(np.zeros((100, 100, 3), np.uint8), "", np.array([[30.0, 30, 70, 70]]))
+    tried = [("a", 0), ("b", 0), ("a", 1), ("a", 0)]
+    for name, seed in tried:
+        verdict = judge(Candidate(name, name, photo), Settings(size=100, scale=100, tries=3, seed=seed), tmp_path)
+        assert verdict.reason == "segmentation failed"
+    assert len(set(seeds[:9])) == 9
+    assert seeds[9:] == seeds[:3]
 
 
 @pytest.mark.parametrize("all_images", [False, True])
@@ -195,3 +218,20 @@ def test_as_published_makes_every_published_choice_at_once() -> None:
 def test_a_choice_beside_as_published_is_refused(name: str, value: object) -> None:
     with pytest.raises(UserError, match=f"--as-published has a {name} of .*, got --{name} {value}; leave one"):
         as_published({name: value})
+
+
+def test_the_option_as_published_builds_by_nearest_neighbours(tmp_path: Path) -> None:
+    """Through the command line, pixel by pixel as Pillow scales and the centre is cut; the default is another filter."""
+    data, table = load_data("phantom:test?n=12&size=32"), tmp_path / "groups.csv"
+    photo, name = data.read([0])[0], data.classes[data.samples.labels[0]]
+    assert isinstance(photo, Photo)
+    table.write_text(f"class,group\n{name},one\n")  # so that the first image is the only one
+    for option, scaling in (("--quiet", Image.Resampling.BICUBIC), ("--as-published", Image.Resampling.NEAREST)):
+        out = tmp_path / scaling.name
+        words = f"build in9 --data {data.text} --classes {table} --out {out} --all-images --workers 1 {option}"
+        with pytest.raises(SystemExit) as ended:
+            main(words.split())
+        assert ended.value.code == 0
+        (file,) = (out / "original").rglob("*.png")
+        scaled = np.asarray(Image.fromarray(photo.image).resize((256, 256), scaling))
+        np.testing.assert_array_equal(np.asarray(Image.open(file)), scaled[16:240, 16:240])

@@ -49,6 +49,23 @@ def test_what_is_no_confidence_is_refused() -> None:
         calibration_error([0.5], [1], bins=0)
 
 
+def test_the_interval_undoes_what_resampling_adds() -> None:
+    """Drawing images again adds noise to every bin, and errors never cancel: by a bootstrap of its own, before it is moved."""
+    random = np.random.default_rng(3)
+    sure = random.uniform(0, 1, 300)
+    right = (random.random(300) < sure).astype(float)
+    measured = calibration_error(sure, right, bins=10)
+    draws = [random.integers(300, size=300) for _ in range(500)]
+    errors = [
+        sum(abs((right[rows] - sure[rows])[np.ceil(sure[rows] * 10) == one].sum()) for one in range(1, 11)) / 300
+        for rows in draws
+    ]
+    added = np.mean(errors) - measured.value
+    low, high = np.quantile(errors, (0.025, 0.975)) - added
+    assert added > 0.2 * (high - low)
+    assert (measured.low, measured.high) == pytest.approx((low, high), abs=0.2 * added)
+
+
 @pytest.mark.parametrize("bins", [1, 10, 15])
 def test_it_equals_that_of_torchmetrics(bins: int) -> None:
     torch = pytest.importorskip("torch")

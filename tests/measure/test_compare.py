@@ -78,6 +78,15 @@ def test_groups_that_move_together_count_as_one():
     assert together.detectable == pytest.approx(alone.detectable * np.sqrt(20), rel=0.05)
 
 
+def test_five_groups_of_one_size_are_compared_as_their_means_by_students_t():
+    """A fair mistake is to divide by five instead of four: the error of few groups then comes out too small."""
+    a, b = np.random.default_rng(4).random((2, 5, 8))
+    alone, together = stats.ttest_rel(a.mean(1), b.mean(1)), compare(a.ravel(), b.ravel(), np.repeat(np.arange(5), 8))
+    assert together.p == pytest.approx(alone.pvalue)
+    assert together.error == pytest.approx(stats.sem(a.mean(1) - b.mean(1)))
+    assert together.units == 5
+
+
 def test_runs_are_averaged_and_nan_does_not_count():
     a = np.array([[1, 1, 0, np.nan], [1, 0, 0, np.nan]])
     seen = compare(a, np.array([0, 0, 0, 1.0]))

@@ -140,6 +140,21 @@ def test_one_rating_per_image_refuses_normalised_accuracy() -> None:
     assert all(isnan(one) for one in people.normalised.values())
 
 
+def test_an_image_that_one_person_saw_twice_is_shared_with_nobody() -> None:
+    twice = {
+        "observer": ["a", "a", "b"],
+        "sample": ["x", "x", "y"],
+        "label": [1] * 3,
+        "answer": [1, 0, 1],
+        "level": [0] * 3,
+    }
+    with pytest.raises(ValueError, match="each image was rated by one person only"):
+        human_accuracy(twice)
+    people = human_accuracy(twice, remove_outliers=False)
+    assert isnan(people.normalised["a"])
+    assert people.q == {"x": 0.5, "y": 1}
+
+
 def test_one_who_shares_no_image_is_neither_compared_nor_removed() -> None:
     columns = by_hand()
     for name, value in (("observer", "d"), ("sample", "w"), ("label", "cat"), ("answer", "dog"), ("level", 2)):
@@ -199,6 +214,31 @@ def test_top_respondents_are_the_better_half_and_models_see_their_images_only() 
     second = accuracy([model[one] for one in sorted(seen) if int(one[1:]) % 3 == 1])
     assert top.models["odd"][1] == second
     assert len(top_respondents(responses, {}, k=3, repeats=0).observers) == 3
+
+
+def test_top_respondents_are_chosen_by_their_accuracy_among_those_who_stay() -> None:
+    """Beside the outlier o, who sees x only, s looks better than t; without him t is further above her own images."""
+    right = {
+        ("s", "x"): 9,
+        ("s2", "x"): 8,
+        ("s3", "x"): 8,
+        ("o", "x"): 0,
+        ("t", "y"): 10,
+        ("t2", "y"): 8,
+        ("t3", "y"): 8,
+    }
+    rows = [(who, f"{on}{one}", one < count) for (who, on), count in right.items() for one in range(10)]
+    observer, sample, answer = zip(*rows)
+    responses = {"observer": observer, "sample": sample, "label": [True] * 70, "answer": answer, "level": [0] * 70}
+    everyone = human_accuracy(responses, repeats=0)
+    assert everyone.outliers == ("o",)
+    # s: 0.9 less (0.9 + 0.8 + 0.8 + 0) / 4, t: 1 less (1 + 0.8 + 0.8) / 3
+    assert everyone.normalised["s"] == pytest.approx(0.275)
+    assert everyone.normalised["t"] == pytest.approx(2 / 15)
+    top = top_respondents(responses, {}, k=1, repeats=0)
+    assert top.observers == ("t",)
+    assert top.people.normalised["s"] == pytest.approx(1 / 15)  # 0.9 less (0.9 + 0.8 + 0.8) / 3
+    assert "o" not in top.people.normalised
 
 
 def test_what_top_respondents_refuse() -> None:

@@ -189,9 +189,10 @@ def test_names_of_classes_do_not_matter(given_answers, random):
     renamed = [*random.sample(range(classes), classes), -1]  # the last is what −1 becomes
     name = np.array(renamed)
     after = interference(name[clean], name[distorted], name[labels], classes, repeats=0)
-    assert after.worst_case == pytest.approx(before.worst_case)
-    if means[-1] - means[-2] > 1e-9:
+    assert after.per_run_worst == pytest.approx(before.per_run_worst)
+    if means[-1] - means[-2] > 1e-9:  # of classes that tie the first dominates, and which that is hangs on their names
         assert after.index == pytest.approx(before.index)
+        assert after.worst_case == pytest.approx(before.worst_case)
         assert after.dominant == name[before.dominant]
 
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from snellen.measure import iocclusion
+from snellen.measure.iocclusion_gap import Covered, mean_iocclusion
 
 ACCURACY = st.floats(0, 1)
 
@@ -101,6 +102,31 @@ def test_where_occlusion_closes_the_gap_the_interval_begins_at_0() -> None:
     assert measured.value > 0
     assert measured.low == 0
     assert measured.high < 0.25
+
+
+def exactly(shares: list[float], seed: int) -> np.ndarray:
+    """Just these shares of 400 images right, one run each, in an order of its own."""
+    random = np.random.default_rng(seed)
+    return np.stack([random.permutation(np.arange(400) < 400 * share) for share in shares]).astype(float)
+
+
+def both_lower_ends(train: list[float], test: list[float]) -> list[float]:
+    """Those of `iocclusion` and of `mean_iocclusion` with one share, for these covered accuracies; clean ones 0.95 and 0.75."""
+    clean = exactly([0.95] * len(train), 1), exactly([0.75] * len(train), 2)
+    covered = exactly(train, 3), exactly(test, 4)
+    return [iocclusion(*clean, *covered).low, mean_iocclusion(Covered(*clean, covered[:1], covered[1:])).low]
+
+
+def test_runs_without_a_clear_sign_count_as_none_for_the_lower_end() -> None:
+    """One run keeps a gap of 0.3, three one of 0.03, which may be none: the four have a quarter of what the one has."""
+    for four, one in zip(both_lower_ends([0.7] + [0.5] * 3, [0.4] + [0.47] * 3), both_lower_ends([0.7], [0.4])):
+        assert four == pytest.approx(one / 4, rel=0.1)
+
+
+def test_runs_that_differ_in_sign_have_no_clear_one_together() -> None:
+    """Gaps of 0.2 and −0.2 are each clear, but occlusion did not keep a gap: the recipe may have none."""
+    assert all(low > 0.5 for low in both_lower_ends([0.6, 0.6], [0.4, 0.4]))
+    assert both_lower_ends([0.6, 0.4], [0.4, 0.6]) == [0, 0]
 
 
 def test_train_and_test_images_are_drawn_apart() -> None:

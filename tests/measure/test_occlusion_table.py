@@ -187,3 +187,14 @@ def test_few_models_or_one_clean_accuracy_give_nan() -> None:
     assert np.isnan(
         occlusion_residual([0.5, 0.6, 0.7, 0.8], [0.4, 0.5, 0.6, 0.7]).t
     ).all()  # an exact line has no error
+
+
+def test_a_drop_is_as_unsure_as_the_smaller_of_its_two_levels() -> None:
+    """Between 3 images that vary and 300 that do not it is unsure by the three, whichever of them are the unoccluded ones."""
+    values = np.array([1, 0.5, 0.25, *[0.5] * 300])
+    few_clean = accuracy_by_level(values, ["solid"] * 303, [0] * 3 + [1] * 300)["solid"].drops[1]
+    few_covered = accuracy_by_level(values, ["solid"] * 303, [1] * 3 + [0] * 300)["solid"].drops[1]
+    assert few_clean.value == pytest.approx(-few_covered.value)
+    assert (few_clean.low, few_clean.high) == pytest.approx((-few_covered.high, -few_covered.low), abs=0.1)
+    # The spread of the three is large: Student's interval of their mean reaches from −0.37 to 1.53.
+    assert few_clean.high - few_clean.low > 1.2

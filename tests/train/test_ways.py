@@ -17,7 +17,7 @@ from snellen.data.dataset import Dataset, Photo, Samples
 from snellen.errors import UserError
 from snellen.models.checkpoint import load_state, read_card
 from snellen.models.zoo import NETWORKS
-from snellen.train import Recipe, search_grid, train
+from snellen.train import Recipe, loop, search_grid, train
 from snellen.train.batches import Feed, _rows_of
 from snellen.train.device_dataset import Memory, remember
 from snellen.train.draws import Draws
@@ -61,6 +61,25 @@ def test_rows_of_a_partner_come_round_again_shuffled():
     rows = _rows_of(5, 12, torch.Generator().manual_seed(0)).tolist()
     assert sorted(rows[:5]) == sorted(rows[5:10]) == list(range(5))
     assert len(rows) == 12
+
+
+def test_partners_come_in_an_order_of_their_own_that_changes_with_the_epoch():
+    """Grey levels number the partners of black images, and one fixed mask shows them; by their order in the file each
+    image would meet the same few."""
+    grey = torch.arange(100, 112, dtype=torch.uint8).view(12, 1, 1, 1).expand(12, 3, 8, 8).contiguous()
+    own, other = Memory(torch.zeros_like(grey), torch.zeros(12, dtype=torch.long)), Memory(grey, torch.zeros(12).long())
+    recipe = Recipe(batch_size=4, mix="random_masks(k=1)", objective="reformulated", flip=False, padding=0, epochs=2)
+    feed = Feed(recipe, own, [0.0] * 3, other)
+
+    def partners(epoch):
+        return torch.cat([shown.amax((1, 2, 3)) for _, shown, _ in feed.epoch(epoch, Draws.of(0, epoch))]).tolist()
+
+    first, second = partners(0), partners(1)
+    assert sorted(first) == sorted(second) == list(range(100, 112))
+    assert len({tuple(first), tuple(second), tuple(range(100, 112))}) == 3
+    assert partners(0) == first
+    # Nor do they follow the images that they are mixed into.
+    assert [one - 100 for one in first] != torch.randperm(12, generator=Draws.of(0, 0).order).tolist()
 
 
 def test_the_reformulated_objective_shows_the_partners_pixels_but_not_its_labels(bars):
@@ -129,6 +148,18 @@ def test_diversity_is_the_loss_against_the_majority_and_mix_diversity_against_bo
     (mixed,) = train(replace(SHORT, mix="mixup", smoothing=0.1), bars(64), tmp_path / "b")
     (row,) = read_card(mixed)["history"]
     assert len({round(row[name], 6) for name in ("loss", "diversity", "mix_diversity")}) == 3
+
+
+def test_the_losses_of_an_epoch_are_the_mean_over_its_batches(tmp_path, bars, monkeypatch):
+    """Four batches on the way down: the last one's alone would make a mix look easier to fit than it was."""
+    seen, of_batch = [], loop._three
+    monkeypatch.setattr(loop, "_three", lambda *arguments: seen.append(of_batch(*arguments)) or seen[-1])
+    (path,) = train(replace(SHORT, mix="mixup", smoothing=0.1), bars(64), tmp_path)
+    (row,) = read_card(path)["history"]
+    batches = np.array([one.tolist() for one in seen])
+    assert batches.shape == (4, 3)
+    assert (np.ptp(batches, axis=0) > 0.01).all()
+    assert [row[name] for name in ("loss", "diversity", "mix_diversity")] == pytest.approx(batches.mean(0))
 
 
 def test_fine_tuning_begins_with_the_weights_and_a_new_head_for_other_classes(tmp_path, bars):

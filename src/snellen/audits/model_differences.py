@@ -12,7 +12,7 @@ from snellen.audits.exam import Exam
 from snellen.audits.finding import Finding, finding
 from snellen.audits.pixel_facts import PIXEL_FACTS
 from snellen.audits.run_facts import RUN_FACTS
-from snellen.audits.trust import trust_in
+from snellen.audits.trust import strongest, trust_in
 from snellen.engine.keep.read_back import Answers
 from snellen.engine.requests.cell import Cell
 from snellen.measure.compare import Comparison, compare, holm
@@ -74,4 +74,4 @@ def _finding(exam: Exam, pair: _Pair, p: float, tests: int) -> Finding:
     classes = exam.task == "classification"  # else there is no interference
     distorted = [cell for cell in of.cells if exam.modified(cell)] if classes else []
     trusts = [trust_in(exam, answers, cell) for cell in distorted for answers in (first, second)]
-    return difference.trusting(max(trusts, key=lambda t: (t.flagged, np.nan_to_num(t.index)))) if trusts else difference
+    return difference.trusting(strongest(trusts)) if trusts else difference

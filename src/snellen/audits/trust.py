@@ -138,10 +138,14 @@ def with_trust(exam: Exam, answers: Answers, findings: Sequence[Finding]) -> lis
     for one in findings:
         distorted = [cell for cell in one.cells if exam.modified(cell)]
         if distorted:
-            trusts = [trust_in(exam, answers, cell) for cell in distorted]
-            one = one.trusting(max(trusts, key=lambda trust: (trust.flagged, trust.index)))
+            one = one.trusting(strongest([trust_in(exam, answers, cell) for cell in distorted]))
         trusted.append(one)
     return trusted
+
+
+def strongest(trusts: Sequence[Trust]) -> Trust:
+    """The one of highest index, flagged ones first; one without images says nothing and comes last."""
+    return max(trusts, key=lambda trust: (trust.flagged, np.nan_to_num(trust.index, nan=-1.0)))
 
 
 def _in_words(di: Interference, noise: Interference, dominant: str, state: State) -> str:

@@ -1,0 +1,77 @@
+"""Which of several interferences stands beside a finding that rests on several distortions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from snellen.audits import Exam, Finding, with_trust
+from snellen.audits.model_differences import differences
+from snellen.audits.trust import trust_in
+from snellen.distort import Occlude, Shuffle
+from snellen.engine import Answers, Block
+from snellen.engine.requests.cell import Cell
+
+EXAM = Exam(classes={"test": "abcd"}, side=32)
+SHUFFLED, COVERED = EXAM.cell(Shuffle(4)), EXAM.cell(Occlude(0.5))
+SAMPLES = 800
+LABELS = np.arange(SAMPLES) % 4
+
+
+def block(pred: np.ndarray, valid: bool = True) -> Block:
+    given = pred[None]
+    score, shown = (given == LABELS).astype(np.float32), np.full(SAMPLES, valid)
+    return Block(given, given, score, score, score, LABELS, np.full(SAMPLES, np.nan), shown, np.arange(SAMPLES))
+
+
+def errors(*counts: int) -> np.ndarray:
+    """So many wrong answers a, b, c and d, each to the first images of other classes that are left; the rest is right."""
+    pred = LABELS.copy()
+    for name, count in enumerate(counts):
+        pred[np.flatnonzero((pred == LABELS) & (name != LABELS))[:count]] = name
+    return pred
+
+
+def answers(shuffled: Block, covered: Block, name: str = "mine") -> Answers:
+    clean = block(errors(30, 30, 30, 30))
+    blocks = {EXAM.clean(): clean, EXAM.yardstick(): clean, SHUFFLED: shuffled, COVERED: covered}
+    return Answers(name, ["run"], blocks, EXAM.classes)
+
+
+def accuracy_on(*cells: Cell) -> Finding:
+    return Finding("occlusion", "accuracy", "mine", 0.5, 0.4, 0.6, SAMPLES, "", better="higher", cells=cells)
+
+
+@pytest.mark.parametrize("cells", [(SHUFFLED, COVERED), (COVERED, EXAM.clean(), SHUFFLED)])
+def test_a_finding_on_several_distortions_carries_the_strongest_interference(cells: tuple[Cell, ...]) -> None:
+    """All errors on shuffled images are answers c, those on covered images fall evenly: the number is in doubt by the first."""
+    (one,) = with_trust(
+        EXAM, answers(block(errors(0, 0, 200, 0)), block(errors(60, 60, 60, 60))), [accuracy_on(*cells)]
+    )
+    assert one.trust is not None
+    assert one.trust.distortion == "shuffle(grid=4)"
+    assert (one.trust.flagged, one.trust.dominant) == (True, "c")
+    assert one.trust.index > 1
+
+
+def test_what_is_clearly_above_chance_comes_before_what_is_only_higher() -> None:
+    """Of four errors two may name one class by chance, a rise by 25 points; of 280 a rise by 18 points is none."""
+    few, many = block(errors(1, 1, 2, 0)), block(errors(53, 53, 121, 53))
+    mine = answers(few, many)
+    assert trust_in(EXAM, mine, SHUFFLED).index > trust_in(EXAM, mine, COVERED).index
+    for one in with_trust(EXAM, mine, [accuracy_on(SHUFFLED, COVERED), accuracy_on(COVERED, SHUFFLED)]):
+        assert one.trust is not None
+        assert one.trust.flagged
+        assert one.trust.distortion.startswith("occlude")
+
+
+@pytest.mark.parametrize("cells", [(SHUFFLED, COVERED), (COVERED, SHUFFLED)])
+def test_a_distortion_without_an_image_never_hides_the_interference_of_another(cells: tuple[Cell, ...]) -> None:
+    none, some = block(errors(0, 0, 0, 0), valid=False), block(errors(50, 50, 60, 50))
+    mine, other = answers(none, some), answers(none, some, "other")
+    (one,) = with_trust(EXAM, mine, [accuracy_on(*cells)])
+    assert one.trust is not None
+    assert one.trust.distortion.startswith("occlude")
+    (difference,) = differences(EXAM, [mine, other], [accuracy_on(*cells)])
+    assert difference.trust is not None
+    assert difference.trust.distortion.startswith("occlude")
