@@ -28,6 +28,7 @@ from snellen.search import EveryBackground
 from snellen.search.order import Record, best_first
 
 WORLD = "phantom:test?size=32&n=120&background_bias=1&texture_bias=1"
+TINY = "phantom:test?size=32&n=24&background_bias=1&texture_bias=1"
 SMALL = "phantom:test?size=32&n=60&texture_bias=1"
 
 
@@ -65,6 +66,19 @@ def test_the_rates_of_a_scene_observer_are_one_and_its_totals_too() -> None:
     assert set(rate["facts"]["class_totals"].values()) == {1}
     assert rate["facts"]["histogram"][-1]["count"] == rate["facts"]["backgrounds"] == 120
     assert found(run, "worst_class_total")["value"] == 1
+
+
+def test_rates_of_several_runs_are_their_mean() -> None:
+    """One run is fooled by every background, the other by none."""
+    runs = {"both": [snellen.load_model("observer:background"), snellen.load_model("observer:texture")]}
+    run = snellen.audit(runs, TINY, "adversarial_backgrounds(rates=true, worst=24)", quiet=True, report=False)
+    rate = found(run, "attack_rate")
+    assert rate["value"] == pytest.approx(0.5)
+    shown = [one["rate"] for held in rate["facts"]["worst"].values() for one in held]
+    assert shown == pytest.approx([0.5] * 24)
+    assert rate["facts"]["highest"] == pytest.approx(0.5)
+    assert rate["facts"]["class_totals"] == pytest.approx(dict.fromkeys(rate["facts"]["class_totals"], 0.5))
+    assert found(run, "vulnerable")["per_run"] == [1, 0]
 
 
 def touchy(share: int = 60) -> Model:

@@ -12,11 +12,13 @@ from timm.models.vision_transformer import VisionTransformer
 from torch import nn
 
 import snellen
-from snellen.attention.survey import AttentionMass
-from snellen.audits import parse_audits
+from snellen.attention.survey import REGIONS, AttentionMass
+from snellen.audits import Exam, parse_audits
 from snellen.concepts import checkpoint
 from snellen.data import from_arrays
-from snellen.data.dataset import Dataset
+from snellen.data.dataset import Dataset, Samples
+from snellen.engine import Answers, Block
+from snellen.engine.requests.survey import SurveyTable
 from snellen.errors import UserError
 from snellen.exam.run import Run
 from snellen.models import Model, from_torch
@@ -97,6 +99,25 @@ def test_the_best_that_patches_allow_is_known(run: Run) -> None:
     assert (best["visible", 4], best["occluder", 4]) == (0.5, 0.5)
     assert (best["visible", 2], best["occluder", 2]) == (0.25, 0.75)
     assert found(run, "object")["visible", 4]["facts"]["patch"] == [[8, 8], [8, 8]]
+
+
+def test_the_accuracy_beside_a_share_is_that_under_its_occluder() -> None:
+    """Answers given by hand: all right on clean images, one in four under one lattice, two in four under the other."""
+    (audit,) = parse_audits("attention(occluders=[lattice(0.5, 8), lattice(0.5, 4)], examples=0)")
+    ids = tuple("pqrs")
+    exam = Exam(classes={"test": ("a", "b")}, side=32, samples={"test": Samples(ids, np.zeros(4, np.int64))})
+    shares = dict.fromkeys([*REGIONS, *(f"{one}_area" for one in REGIONS), "most_visible", "least_occluder"], 0.5)
+    table = SurveyTable([{"sample": one, **shares} for one in ids], {"layer": ["blocks.0.attn"], "patch": [(8, 8)]})
+    blocks = {}
+    for cell, right in zip(audit.cells(exam), (4, 1, 2)):
+        pred = (np.arange(4) >= right).astype(int)[None]
+        score, seen = (pred == 0).astype(float), np.ones(4, bool)
+        labels, nowhere = np.zeros(4, int), np.full(4, np.nan)
+        blocks[cell] = Block(pred, pred, score, score, score, labels, nowhere, seen, np.array(ids, object))
+    outcomes = {cell: [table] for cell in audit.surveys(exam)}
+    told = audit.conclude(exam, Answers("m", ["0"], blocks, exam.classes, outcomes=outcomes))
+    accuracies = {(one.facts["px"], one.facts["accuracy"]) for one in told}
+    assert accuracies == {(None, 1.0), (8, 0.25), (4, 0.5)}
 
 
 def test_shares_are_a_table_and_the_page_shows_them(run: Run) -> None:

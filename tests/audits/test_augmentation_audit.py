@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -91,21 +92,39 @@ def test_the_partners_do_not_depend_on_the_limit(levels: str) -> None:
     assert few == {sample: all_of_them[sample] for sample in few}
 
 
-def test_diversity_is_read_from_the_cards_of_the_runs(levels: str, tmp_path: Path) -> None:
-    for number, loss in enumerate((0.4, 0.5)):
+def of_diversity(levels: str, folder: Path, histories: list[list[dict[str, float]]]) -> dict[str, Any]:
+    """The finding about networks whose cards have these histories, one per run."""
+    for number, history in enumerate(histories):
         torch.manual_seed(number)
         network = build("smallnet", 4)
         card = {
             "arch": "smallnet", "classes": ["0", "1", "2", "3"], "size": [16, 16], "mean": [0.5] * 3, "std": [0.2] * 3,
-            "history": [{"diversity": 2.0, "mix_diversity": 3.0}, {"diversity": loss, "mix_diversity": loss + 0.3}],
+            "history": history,
         }  # fmt: skip
-        save_checkpoint(tmp_path / f"net-{number}.safetensors", network, card)
-    model = f"net={tmp_path}/net-*.safetensors"
+        save_checkpoint(folder / f"net-{number}.safetensors", network, card)
+    model = f"net={folder}/net-*.safetensors"
     run = snellen.audit(model, levels, "augmentation([mix(mixup)])", quiet=True, report=False)
     (found,) = [one for one in run.results()["findings"] if one["name"] == "diversity"]
+    return found
+
+
+def test_diversity_is_read_from_the_cards_of_the_runs(levels: str, tmp_path: Path) -> None:
+    first = {"diversity": 2.0, "mix_diversity": 3.0}
+    last = [{"diversity": loss, "mix_diversity": loss + 0.3} for loss in (0.4, 0.5)]
+    found = of_diversity(levels, tmp_path, [[first, one] for one in last])
     assert found["value"] == pytest.approx(0.45)
     assert found["per_run"] == pytest.approx([0.4, 0.5])
     assert found["facts"]["mix_diversity"] == pytest.approx(0.75)
+
+
+def test_diversity_is_the_loss_against_the_majority_label_where_the_card_has_both(levels: str, tmp_path: Path) -> None:
+    """The loss as trained, on mixed or smoothed labels, is no measure of how hard the images are: it counts only where every
+    other is missing, in any of the runs."""
+    both = {"loss": 1.7, "diversity": 0.4}
+    found = of_diversity(levels, tmp_path, [[both], [{**both, "diversity": 0.6}]])
+    assert (found["value"], found["facts"]["loss"]) == (pytest.approx(0.5), "majority label")
+    found = of_diversity(levels, tmp_path, [[both], [{"loss": 1.9}]])
+    assert (found["value"], found["facts"]["loss"]) == (pytest.approx(1.8), "as trained")
 
 
 @pytest.mark.parametrize(

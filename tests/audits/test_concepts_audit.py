@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 import snellen
-from snellen.audits import parse_audits
+from snellen.audits import Exam, parse_audits
 from snellen.cli import main
 from snellen.concepts.dissection import Dissection
+from snellen.engine import Answers
 from snellen.errors import UserError
 from snellen.exam.run import Run
 
@@ -39,6 +40,20 @@ def test_planted_units_are_counted_for_every_model(run: Run) -> None:
     assert (facts["layer"], facts["units"], facts["images"]) == ("units", 20, 60)
     assert {one["concept"] for one in facts["best"]} >= {"red", "orange", "yellow", "pink", "plain"}
     assert not [one for one in run.results()["findings"] if one["facts"].get("of") == "detector_share"]
+
+
+def test_counts_of_several_runs_are_their_means(run: Run) -> None:
+    """The two models as runs of one. Of 20 units 10 follow a concept in the first, 4 of them colours and 6 materials; 6 in the
+    second, 4 colours and 2 materials."""
+    keys = run.sql("select distinct model, cell from surveys join cells using (cell)").set_index("model")["cell"]
+    tables = [run.store.survey(keys[model]) for model in ("half", "third")]
+    exam, (audit,) = Exam(classes={"test": ()}, side=32), parse_audits("concepts(layer=units)")
+    (cell,) = audit.surveys(exam)
+    share, unique = audit.conclude(exam, Answers("both", ["0", "1"], {}, exam.classes, outcomes={cell: tables}))
+    assert (share.value, share.per_run) == (pytest.approx(0.4), pytest.approx((0.5, 0.3)))
+    assert (unique.value, unique.per_run) == (8, (10, 6))
+    for name in ("unique", "detectors"):
+        assert share.facts[name] == {"object": 0, "part": 0, "material": 4, "scene": 0, "colour": 4}
 
 
 def test_what_was_counted_is_a_table(run: Run) -> None:

@@ -16,6 +16,7 @@ from snellen.data.occluders import read_occluders
 from snellen.errors import UserError
 from snellen.exam.prepare import prepare
 from snellen.exam.request import AuditRequest
+from snellen.models import from_callable
 
 from .test_iocclusion_audit import observer, splits  # noqa: F401
 
@@ -128,6 +129,31 @@ def test_shares_that_no_cutout_can_cover_are_left_out_and_told(splits: tuple[str
     (told,) = [one for one in run.results()["findings"] if one["facts"].get("fill") == "cutout"]
     assert told["value"] is None
     assert "your cut-outs cover at most 20.0% of the image" in told["text"]
+
+
+def test_models_of_two_canvases_are_asked_only_what_cutouts_can_cover_on_both(tmp_path: Path) -> None:
+    """A square fills a square image, but half of one that is twice as wide as high: 0.75 of it cannot be asked of both."""
+    (tmp_path / "square").mkdir()
+    wide = np.zeros((30, 40), bool)
+    wide[:, 5:35] = True
+    save(tmp_path / "square" / "square.png", wide)
+    models = tuple(
+        from_callable(lambda images: np.eye(12)[images[:, 0, 0, 0] % 12], size=size, name=f"{size}", version="1")
+        for size in ((24, 48), (24, 24))
+    )
+    for asked in (models, models[1:]):
+        request = AuditRequest(
+            models=asked, data="phantom:test?size=24&n=24", audits="occlusion([0.25, 0.75], [black])",
+            out=tmp_path / "run", occluders=tmp_path / "square",
+        )  # fmt: skip
+        prepared = prepare(request)
+        pasted = {str(one.cell.distortion) for one in prepared.plan().cells if "cutouts" in str(one.cell.distortion)}
+        if len(asked) == 2:
+            assert prepared.exam.cutouts == pytest.approx(0.5)
+            assert pasted == {"cutouts(share=0.25)"}
+        else:
+            assert prepared.exam.cutouts == pytest.approx(1)
+            assert pasted == {"cutouts(share=0.25)", "cutouts(share=0.75)"}
 
 
 def test_cutouts_are_no_fill_to_validate_against() -> None:

@@ -12,11 +12,12 @@ import torch
 from torch import nn
 
 import snellen
-from snellen.audits import InsideMask, parse_audits
-from snellen.audits.inside_mask import AT_ONCE
+from snellen.audits import Exam, InsideMask, parse_audits
+from snellen.audits.inside_mask import AT_ONCE, Shares
 from snellen.data import load_data
 from snellen.data.canvas import Canvas, render
 from snellen.data.dataset import Dataset, Photo, Samples, Unreadable
+from snellen.engine import Answers
 from snellen.engine.ask.maps import Maps
 from snellen.engine.keep.map_reader import MapReader, masked_maps
 from snellen.engine.keep.store import Store
@@ -195,3 +196,19 @@ def test_the_audit_is_asked_for_by_name_and_takes_a_layer() -> None:
     assert parse_audits("inside_mask(-2)") == [InsideMask(-2)]
     assert parse_audits("inside_mask(stage3)") == [InsideMask("stage3")]
     assert not InsideMask().suits(load_data("phantom:test?n=9"))
+
+
+def test_two_models_are_compared_on_the_images_that_both_have_each_with_itself() -> None:
+    """The models have maps of other images, listed in another order: 0.9 − 0.5, 0.7 − 0.4 and 0.3 − 0.1 by hand."""
+    audit, exam = InsideMask(), Exam(classes={"test": ("a", "b")}, side=SIDE)
+    maps = {
+        "first": Shares(("r", "s", "t", "u"), np.array([[0.4, 0.0, 0.1, 0.5]]), np.full(4, 0.2)),
+        "second": Shares(("x", "u", "r", "t"), np.array([[1.0, 0.9, 0.7, 0.3]]), np.full(4, 0.2)),
+    }
+    everyone = [Answers(name, ["0"], {}, exam.classes) for name in maps]
+    for answers in everyone:
+        answers.once(audit, lambda own=maps[answers.model]: own)
+    (difference,) = audit.compare(exam, everyone, [])
+    by_hand = paired_difference([0.9, 0.7, 0.3], [0.5, 0.4, 0.1])
+    assert (difference.model, difference.n, difference.value) == ("second", 3, pytest.approx(0.3))
+    assert (difference.low, difference.high) == pytest.approx((by_hand.low, by_hand.high))

@@ -209,3 +209,16 @@ def test_an_audit_makes_just_the_findings_it_lists(name: str) -> None:
     run = snellen.audit(model, "phantom:test?size=32&n=18", name, quiet=True, report=False)
     names = {one["name"] for one in run.results()["findings"] if one["audit"] not in ("clean", "baseline")}
     assert names == set(parse_audits(name)[0].names or ())
+
+
+def test_copies_of_one_run_are_compared_with_chance_as_that_run_alone() -> None:
+    """How far runs make the same errors is asked of the distorted images. Three runs that make the very same ones say no more
+    than one does, and have its null; three that err on other images have a narrower one. Clean images are all right."""
+    draw = np.random.default_rng(0)
+    runs = [np.where(draw.random(400) < 0.3, draw.integers(1, 10, 400), 0).tolist() for _ in range(3)]
+    null = {
+        name: concluded([[0] * 400] * len(given), given, "abcdefghij").facts["nulls"]["uniform"]
+        for name, given in (("one", runs[:1]), ("copies", runs[:1] * 3), ("different", runs))
+    }
+    assert null["copies"] == pytest.approx(null["one"])
+    assert null["different"]["quantile95"] < 0.8 * null["one"]["quantile95"]

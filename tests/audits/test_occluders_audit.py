@@ -10,6 +10,7 @@ import pytest
 
 import snellen
 from snellen.audits import Occluders, parse_audits
+from snellen.audits.occluder_ranks import Judged, residual_findings
 from snellen.data.phantom import World
 from snellen.distort import apply
 from snellen.errors import UserError
@@ -172,6 +173,21 @@ def test_every_synthetic_type_is_compared_with_real_occlusion(real: Run) -> None
     residuals = findings(real, "occlusion_residual", level=1)
     assert sum(one["value"] for one in residuals) == pytest.approx(0, abs=1e-9)
     assert all(one["facts"]["real"] for one in residuals)
+
+
+def test_p_values_of_residuals_are_corrected_for_the_number_of_models() -> None:
+    """Six models near a line, one of them far above: Holm's correction by hand, the smallest p times six, the next times five."""
+    right = np.array([410, 452, 489, 533, 568, 624])  # of 1,000 images; the last is 12 above the line of the others
+    correct = (np.arange(1000) < right[:, None]).astype(float)
+    models = tuple("abcdef")
+    judged = Judged("synthetic", 1, models, correct, np.full(1000, "black", object), np.arange(1000))
+    told = residual_findings(judged, [0.5, 0.55, 0.6, 0.65, 0.7, 0.75])
+    p, corrected = ([one.facts[name] for one in told] for name in ("p", "p_holm"))
+    order = np.argsort(p)
+    assert models[order[0]] == "f"
+    by_hand = np.minimum(np.maximum.accumulate(np.sort(p) * [6, 5, 4, 3, 2, 1]), 1)
+    assert np.array(corrected)[order] == pytest.approx(by_hand)
+    assert p[5] < 0.05 < 6 * p[5] == pytest.approx(corrected[5])  # told apart alone, but not as one of six
 
 
 def test_accuracy_does_not_fall_up_the_class_tree(real: Run) -> None:

@@ -104,6 +104,17 @@ def test_shape_suits_conflicts_alone(conflicts: str) -> None:
     assert not audit.suits(snellen.load_data("phantom:test?size=16&n=36"))  # textures that are no classes
 
 
+def test_textures_that_all_agree_with_the_shape_are_no_conflicts(conflicts: str) -> None:
+    """Nothing is in conflict where cat shapes have cat textures: there is no bias to measure, so shape is no default."""
+    data = snellen.load_data(conflicts)
+    agree = data.samples.columns["texture"] == np.array(data.classes)[data.samples.labels]
+    assert agree.sum() == 3 * 4
+    (audit,) = parse_audits("shape")
+    assert not audit.suits(data.at(np.flatnonzero(agree)))
+    one_conflict = np.append(np.flatnonzero(agree), np.flatnonzero(~agree)[0])
+    assert audit.suits(data.at(one_conflict)) == "cue conflicts"
+
+
 def mobilenet(shared: Path, name: str, size: int) -> Model:
     """One of the pack's ImageNet networks with its own 1,001 outputs."""
     spec = importlib.util.spec_from_file_location("qgraph", shared / "models" / "qgraph.py")

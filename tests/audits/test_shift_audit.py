@@ -11,9 +11,10 @@ import pytest
 from PIL import Image, ImageEnhance
 
 import snellen
-from snellen.audits import Shift, parse_audits
+from snellen.audits import Exam, Shift, parse_audits
 from snellen.audits.shift_protocols import published_shift
 from snellen.data import Dataset, from_arrays, limited
+from snellen.distort import parse
 from snellen.errors import UserError
 from snellen.models import Model, from_callable
 
@@ -125,6 +126,33 @@ def test_models_are_shown_each_others_worst_edits(run: snellen.Run) -> None:
     answers = run.predictions()
     stored = answers[(answers["model"] == "red140") & (answers["distortion"] == known["edits"][0])]
     assert other["value"] == pytest.approx(stored["score"].mean())
+    own = (one for one in run.results()["findings"] if (one["name"], one["model"]) == ("transfer_accuracy", "red140"))
+    (beside,) = (one["interference"] for one in own)  # every number under a distortion has its interference beside it
+    assert beside["distortion"] == known["edits"][0]
+    assert beside["published"] is not None
+
+
+def test_the_worst_edits_are_the_lowest_of_all_that_was_tried_drawn_or_evolved() -> None:
+    """Searches given by hand: on each of two sets of images one draw of tuples and one evolution; None met no constraint."""
+    (audit,) = parse_audits("shift(length=1, random=10, evaluations=10, images=5, subsets=2)")
+    exam = Exam(classes={"test": ("a", "b")}, side=8)
+    searches = audit.searches(exam)
+    assert len(searches) == 4
+
+    def worst(*lowest: float | None) -> str:
+        """The first of what follows, where each search found `red(n)` with its lowest value and nothing else below 0.9."""
+        tables = {
+            cell: [[{"value": 0.9, "edits": "blue(1)"}, {"value": value, "edits": f"red({number})"}]]
+            for number, (cell, value) in enumerate(zip(searches, lowest), 1)
+        }
+        whole, rest = audit.follow(exam, {"m": tables})
+        assert str(rest.distortion) == "none()"  # the only edit left out
+        return str(whole.distortion)
+
+    for place in range(4):
+        assert worst(*(0.2 if number == place else 0.5 for number in range(4))) == str(parse(f"red({place + 1})"))
+    assert worst(0.5, None, 0.4, None) == str(parse("red(3)"))
+    assert worst(None, None, None, None) == str(parse("blue(1)"))
 
 
 def test_random_tuples_give_the_density_and_the_threshold(run: snellen.Run) -> None:
