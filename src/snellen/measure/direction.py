@@ -55,7 +55,7 @@ def direction(
     if not first.samples or not second.samples:
         none = np.full((first.runs, num_classes), nan)
         return Direction(nan, nan, nan, second.samples, nan, nan, none.mean(axis=0), none)
-    per_run = second.shares(second.histogram()) - first.shares(first.histogram())
+    per_run = second.shares(second.histogram) - first.shares(first.histogram)
     value = float(agreement(per_run)) if first.runs > 1 else nan
     low = high = null95 = p = nan
     if first.runs > 1 and repeats:

@@ -85,7 +85,7 @@ def interference(
     before, after = conditions(clean, distorted, labels, num_classes, distorted_labels, normaliser)
     if not before.samples or not after.samples:
         return _nothing(before.runs, num_classes, after.samples)
-    increase = after.shares(after.histogram()) - before.shares(before.histogram())
+    increase = after.shares(after.histogram) - before.shares(before.histogram)
     per_run, dominant = per_run_values(increase)
     worst, own = worst_case_values(increase), per_run_worst_values(increase)
     index = float(per_run.mean())

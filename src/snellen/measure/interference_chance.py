@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from snellen.measure.interference_index import index_of
 from snellen.measure.interference_noise import agreement_of
-from snellen.measure.wrong_answers import Floats, Normaliser, check_choice, conditions
+from snellen.measure.wrong_answers import Floats, Normaliser, check_choice, conditions, wrong_answers
 
 Kind = Literal["uniform", "one"]
 REPEATS = 1000
@@ -71,8 +71,8 @@ def interference_null(
     if not before.samples or not after.samples:
         return np.full(repeats, nan)
     random = np.random.default_rng(seed)
-    clean_shares = before.shares(before.histogram()) if clean_errors else np.zeros((before.runs, num_classes))
-    errors = after.histogram().sum(axis=-1)
+    clean_shares = before.shares(before.histogram) if clean_errors else np.zeros((before.runs, num_classes))
+    errors = after.histogram.sum(axis=-1)
     common = round(agreement * int(errors.min()))
     even = np.full(num_classes, 1 / num_classes)
     block = max(1, 1_000_000 // after.bins)
@@ -93,7 +93,7 @@ def interference_null(
 
 def error_agreement(pred: ArrayLike, labels: ArrayLike, num_classes: int) -> float:
     """How far runs make the same errors on the same images, 0 to 1; [runs, samples] and [samples]."""
-    errors, _ = conditions(pred, pred, labels, num_classes, None, "errors")
+    errors = wrong_answers(pred, labels, num_classes, "errors")
     return agreement_of(errors) if errors.samples else nan
 
 

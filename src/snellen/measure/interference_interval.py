@@ -49,7 +49,7 @@ def plausible_index(
     cannot be told from chance. Where several classes may be the one that rises most, the interval covers each of them.
     """
     shares = all_shares(after) - all_shares(before)
-    classes = after.bins // after.runs - 1
+    classes = after.num_classes
     measured = float(index_of(shares[:, :classes]))
     draws = min(draws, max(_FEWEST_DRAWS, _ELEMENTS // max(1, shares.size * _STEPS)))
     noise = noise_of(before, after, paired, draws, seed)

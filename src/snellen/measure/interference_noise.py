@@ -6,8 +6,10 @@ Errors fall as independent throws would, but for two things that are measured on
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,13 +79,13 @@ def noise_of(before: WrongAnswers, after: WrongAnswers, paired: bool, draws: int
 
 def divisors(one: WrongAnswers) -> NDArray[np.int64]:
     """What each run's counts are divided by: its errors, or the samples."""
-    errors = one.histogram().sum(axis=-1)
+    errors = one.histogram.sum(axis=-1)
     return np.full_like(errors, one.samples) if one.normaliser == "samples" else errors
 
 
 def all_shares(one: WrongAnswers) -> Floats:
     """The shares of everything that is counted, [runs, bins]: classes, outside, and right answers where samples divide."""
-    counts, whole = one.histogram(), divisors(one)[:, None]
+    counts, whole = one.histogram, divisors(one)[:, None]
     if one.normaliser == "samples":
         counts = np.concatenate([counts, whole - counts.sum(axis=1, keepdims=True)], axis=1)
     return counts / np.maximum(whole, 1)
@@ -91,45 +93,74 @@ def all_shares(one: WrongAnswers) -> Floats:
 
 def agreement_of(one: WrongAnswers) -> float:
     """How far runs make the same errors on the same images: 0 independently, 1 all the same; 0 for a single run."""
-    return _agreement(one, _spread([(one, 1.0)]))
+    return _agreement(one, _spread([(one, 1.0)])) if one.runs > 1 else 0.0
 
 
 def _agreement(one: WrongAnswers, spread: float) -> float:
     """The correlation between runs that makes the spread of the mean share what was measured."""
     whole = np.maximum(divisors(one), 1)
-    shares = one.histogram() / whole[:, None]
+    shares = one.histogram / whole[:, None]
     alone = float((shares * (1 - shares)).sum(axis=1) @ (1 / whole)) / one.runs
     if one.runs < 2 or alone <= 0:
         return 0.0
     return float(np.clip((one.runs * spread / alone - 1) / (one.runs - 1), 0, 1))
 
 
+@dataclass(frozen=True)
+class _Run:
+    """One run of one condition: where its answers fall, and what its errors add to the mean share over runs."""
+
+    bin: NDArray[Any]
+    counts: NDArray[np.int64]
+    share: Floats
+    factor: float
+    of_samples: bool
+
+    @property
+    def taking(self) -> int:
+        """From how many samples its share is taken off: from those with an error, or from all."""
+        return len(self.bin) if self.of_samples else int(self.counts.sum())
+
+
+def _runs_of(one: WrongAnswers, sign: float) -> list[_Run]:
+    whole = np.maximum(divisors(one), 1)
+    return [
+        _Run(row, counts, counts / size, sign / (one.runs * size), one.normaliser == "samples")
+        for row, counts, size in zip(one.bin, one.histogram, whole)
+    ]
+
+
 def _spread(parts: Sequence[tuple[WrongAnswers, float]]) -> float:
     """The variance over images of mean shares over runs, summed over classes; several parts, with signs, are added up first.
 
     Per image and class: what its errors add to the shares, less what the shares take from it. Of this the squares are
-    summed, without ever holding an array of images × classes.
+    summed, run by run and pair by pair of runs: from counts, without ever holding an array of images × classes.
     """
-    from scipy import sparse
+    runs = [run for one, sign in parts for run in _runs_of(one, sign)]
+    alone = sum(
+        one.factor**2 * _product(one.counts.sum(), (one, one.counts), (one, one.counts), one.taking) for one in runs
+    )
+    return float(alone + 2 * sum(_together(*pair) for pair in itertools.combinations(runs, 2)))
 
-    samples, bins = parts[0][0].samples, parts[0][0].bins // parts[0][0].runs
-    rows, columns, additions, counts, shares = [], [], [], [], []
-    for one, sign in parts:
-        whole = np.maximum(divisors(one), 1)
-        factor = sign / (one.runs * whole)
-        run = one.bin // bins
-        rows.append(one.sample)
-        columns.append(one.bin % bins)
-        additions.append(factor[run])
-        errors = np.bincount(one.sample * one.runs + run, minlength=samples * one.runs).reshape(samples, -1)
-        counts.append((np.ones_like(errors) if one.normaliser == "samples" else errors) * factor)
-        shares.append(one.histogram() / whole[:, None])
-    entries = np.concatenate(additions), (np.concatenate(rows), np.concatenate(columns))
-    adds = sparse.csr_array(sparse.coo_array(entries, shape=(samples, bins)))
-    adds.sum_duplicates()
-    taken, share = np.concatenate(counts, axis=1), np.concatenate(shares)
-    crossed = ((adds.T @ taken).T * share).sum()
-    return float((adds.data**2).sum() - 2 * crossed + ((taken.T @ taken) * (share @ share.T)).sum())
+
+def _together(one: _Run, other: _Run) -> float:
+    """What two runs have in common of the sum."""
+    right = len(one.counts)
+    same = np.count_nonzero((one.bin == other.bin) & (one.bin < right))
+    if one.of_samples:
+        return one.factor * other.factor * _product(same, (one, one.counts), (other, other.counts), one.taking)
+    both = np.flatnonzero((one.bin < right) & (other.bin < right))
+    counts = [np.bincount(run.bin[both], minlength=right) for run in (one, other)]
+    return one.factor * other.factor * _product(same, (one, counts[0]), (other, counts[1]), len(both))
+
+
+def _product(same: int, one: tuple[_Run, NDArray[Any]], other: tuple[_Run, NDArray[Any]], taking: int) -> float:
+    """The sum of the products of two runs' deviations, where `same` samples fall into one bin in both.
+
+    The counts of each are of those samples from which the other's share is taken off, and `taking` counts where both are.
+    """
+    crossed = one[1] @ other[0].share + other[1] @ one[0].share
+    return float(same - crossed + taking * (one[0].share @ other[0].share))
 
 
 def _throws(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -16,21 +17,32 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class WrongAnswers:
-    """The wrong answers of one condition: error i was made on `sample[i]` and falls into `bin[i]`.
+    """The answers of one condition by where they fall: `bin` [runs, samples].
 
-    A run has K + 1 bins, the predicted classes and at the end "outside the dataset"; the runs' bins follow each other.
+    A run has K + 1 bins of errors, the predicted classes and at the end "outside the dataset"; K + 1 itself is a right answer.
     """
 
-    sample: NDArray[np.int64]
-    bin: NDArray[np.int64]
-    runs: int
-    samples: int
-    bins: int
+    bin: NDArray[Any]
+    num_classes: int
     normaliser: Normaliser
 
+    @property
+    def runs(self) -> int:
+        return len(self.bin)
+
+    @property
+    def samples(self) -> int:
+        return self.bin.shape[1]
+
+    @property
+    def bins(self) -> int:
+        """Of the errors of all runs."""
+        return self.runs * (self.num_classes + 1)
+
+    @functools.cached_property
     def histogram(self) -> NDArray[np.int64]:
         """The number of errors, [runs, K + 1]."""
-        return np.bincount(self.bin, minlength=self.bins).reshape(self.runs, -1)
+        return np.stack([np.bincount(row, minlength=self.num_classes + 2)[:-1] for row in self.bin])
 
     def shares(self, histogram: NDArray[Any]) -> Floats:
         """The share of all errors, or of the samples, in each class: from [..., runs, K + 1] to [..., runs, K]."""
@@ -43,8 +55,9 @@ class WrongAnswers:
         """What each sample adds to the histogram, a sparse matrix [samples, runs · (K + 1)]."""
         from scipy import sparse
 
-        ones = np.ones(len(self.bin), np.float32)
-        return sparse.csc_array((ones, (self.sample, self.bin)), shape=(self.samples, self.bins))
+        run, sample = np.nonzero(self.bin <= self.num_classes)
+        place = run * (self.num_classes + 1) + self.bin[run, sample]
+        return sparse.csc_array((np.ones(len(run), np.float32), (sample, place)), shape=(self.samples, self.bins))
 
 
 def conditions(
@@ -63,22 +76,25 @@ def conditions(
     if len(clean) != len(distorted) or not len(clean):
         raise ValueError(f"expected as many clean as distorted runs, got {len(clean)} and {len(distorted)}")
     other = labels if distorted_labels is None else distorted_labels
-    return _wrong_answers(clean, labels, num_classes, normaliser), _wrong_answers(
-        distorted, other, num_classes, normaliser
+    return (
+        wrong_answers(clean, labels, num_classes, normaliser),
+        wrong_answers(distorted, other, num_classes, normaliser),
     )
 
 
-def _wrong_answers(pred: NDArray[Any], labels: ArrayLike, num_classes: int, normaliser: Normaliser) -> WrongAnswers:
-    labels = np.asarray(labels)
+def wrong_answers(pred: ArrayLike, labels: ArrayLike, num_classes: int, normaliser: Normaliser) -> WrongAnswers:
+    """The errors of answers [runs, samples] or [samples]."""
+    pred, labels = as_runs(pred), np.asarray(labels)
     if labels.shape != pred.shape[1:]:
         raise ValueError(f"expected one label per sample, got {labels.shape} for {pred.shape[1]} samples")
     _check_classes("predictions", pred, -1, num_classes)
     _check_classes("labels", labels, 0, num_classes)
-    bins = num_classes + 1
-    run, sample = np.nonzero(pred != labels)
-    named = pred[run, sample].astype(np.int64) % bins  # −1 goes to the last bin
-    runs, samples = pred.shape
-    return WrongAnswers(sample, run * bins + named, runs, samples, runs * bins, normaliser)
+    right, small = (
+        num_classes + 1,
+        np.min_scalar_type(num_classes + 1),
+    )  # bytes where there are few classes: they are read often
+    named = np.where(pred < 0, num_classes, pred) if pred.min(initial=0) < 0 else pred
+    return WrongAnswers(np.where(pred == labels, right, named).astype(small), num_classes, normaliser)
 
 
 def _check_classes(what: str, classes: NDArray[Any], lowest: int, num_classes: int) -> None:
@@ -86,8 +102,8 @@ def _check_classes(what: str, classes: NDArray[Any], lowest: int, num_classes: i
         return
     if not np.issubdtype(classes.dtype, np.integer):
         raise ValueError(f"expected {what} as whole numbers, got {classes.dtype}")
-    outside = classes[(classes < lowest) | (classes >= num_classes)]
-    if outside.size:
+    if classes.min() < lowest or classes.max() >= num_classes:
+        outside = classes[(classes < lowest) | (classes >= num_classes)]
         raise ValueError(f"expected {what} in {lowest}..{num_classes - 1}, got {outside[0]}")
 
 
