@@ -300,6 +300,16 @@ class Picky(Distortion):
         return images
 
 
+def test_a_distortion_of_another_version_is_shown_again(levels: str, tmp_path: Path, monkeypatch) -> None:
+    """Its text form is the same and its pixels are not: answers of before must not stand for them."""
+    (model, seen), audits = counting(), [Interference((Picky(),))]
+    ask(model, levels, audits, out=tmp_path / "run")
+    seen.clear()
+    monkeypatch.setattr(Picky, "version", 2)
+    ask(model, levels, audits, out=tmp_path / "run")
+    assert sum(seen) == 60
+
+
 def test_excluded_samples_are_shown_but_count_nowhere(levels: str, corner: Model) -> None:
     held = dict(np.load(levels.removeprefix("arrays:")))
     order = np.argsort(held["labels"], kind="stable")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
@@ -58,6 +59,22 @@ def test_object_covered_is_the_share_of_the_mask_that_is_hidden(tmp_path: Path) 
             share = table.object_covered[~table.excluded]
             assert len(share) >= 15
             assert share.min() >= 0.05 - 1e-6
+
+
+def test_what_hides_an_object_moves_along_with_it(tmp_path: Path) -> None:
+    """Tiles of covered images in another order: each object is hidden as far as before, and so is each image."""
+    still, shuffled = "occlude(0.4)", "occlude(0.4) | shuffle(4)"
+    run = snellen.audit("observer:shape", DATA, f"interference([{still}, {shuffled}])", out=tmp_path, report=False)
+    first, second = (
+        run.sql(
+            "select distinct sample, covered, object_covered from shown join cells using (shown) "
+            f"where distortion = '{parse(text)}' and seed = 0 order by sample"
+        )
+        for text in (still, shuffled)
+    )
+    assert len(first) == 20
+    assert first.object_covered.between(0.01, 0.99).sum() > 10
+    pd.testing.assert_frame_equal(first, second)
 
 
 def test_batches_of_another_size_show_the_same(tmp_path: Path) -> None:

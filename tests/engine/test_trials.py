@@ -284,6 +284,49 @@ def test_trials_that_fail_are_listed_and_too_many_stop_the_run(greys: Dataset, t
     assert not any(part["error"].astype(bool).any() for part in kept)
 
 
+def test_parts_that_are_kept_after_a_failure_stay_when_more_are_added(tmp_path: Path) -> None:
+    """A part in the middle is removed; the next one must not take the number, and so the place, of the last."""
+    store = Store(tmp_path)
+    for part, error in enumerate(["", "ValueError: no", ""]):
+        store.add_trials("key", [{"sample": f"{part}{place}", "asked": 1, "error": error} for place in "ab"])
+    store.discard_failed_trials("key")
+    store.add_trials("key", [{"sample": f"1{place}", "asked": 2, "error": ""} for place in "ab"])
+    rows = {row["sample"]: row["asked"] for row in store.trials("key")}
+    assert rows == {"0a": 1, "0b": 1, "1a": 2, "1b": 2, "2a": 1, "2b": 1}
+    assert store.ended_trials("key") == 6
+
+
+@dataclass(frozen=True)
+class Thrice(Brighten):
+    """Asks about three grey levels at once, whatever room there is: 0, 1 and 2 more."""
+
+    __str__ = text_form
+
+    def begin(self, stage: Stage) -> Brightening:
+        sitting = Brightening(self, stage)
+
+        def start(row: int, room: int) -> Steps:
+            reply = yield [(row, step) for step in range(3)]
+            return {"step": int(reply.pred[2])}
+
+        sitting.start = start  # type: ignore[method-assign]
+        return sitting
+
+
+def test_a_failure_behind_the_first_batch_of_a_question_is_that_of_its_own_trial(
+    greys: Dataset, tmp_path: Path
+) -> None:
+    """Two trials of three images are asked together, four images and then two: the sixth fails, of the second trial."""
+    audit = Brightness(Thrice())
+    run = snellen.audit(moody(84), greys, [audit], out=tmp_path / "r", quiet=True, report=False, batch_size=4)
+    failed = run.sql("select sample, error from trials where error != ''").set_index("sample")["error"].to_dict()
+    on_the_way = [sample for sample, grey in zip(greys.samples.ids, range(0, 180, 2)) if 84 - grey in range(3)]
+    assert failed == dict.fromkeys(on_the_way, "ValueError: not in the mood")
+    others = run.sql("select sample, step from trials where error = ''").set_index("sample")["step"]
+    grey = {sample: 2 * place for place, sample in enumerate(greys.samples.ids)}
+    assert all((grey[sample] + 2) // 40 == step for sample, step in others.items())
+
+
 def test_recorded_answers_are_refused(greys: Dataset, tmp_path: Path) -> None:
     listed = tmp_path / "answers.csv"
     pd.DataFrame({"sample": greys.samples.ids, "pred": 1}).to_csv(listed, index=False)

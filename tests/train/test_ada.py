@@ -109,6 +109,20 @@ def test_phases_follow_their_updates_and_batches_show_every_version_equally_ofte
     assert all(abs(share - 1 / 4) < 5 * (3 / 16 / 4000) ** 0.5 for share in shares)
 
 
+def test_each_update_draws_versions_of_its_own_and_the_same_ones_again():
+    """Else an image at one place of the batch would be seen in one version all along."""
+    one = hardening(Ada())
+    one.offsets = [torch.full_like(one.lesson.shown.images, 1, dtype=torch.float16)]
+    rows = np.arange(10)
+
+    def changed(step: int) -> tuple[bool, ...]:
+        shown, _ = one.change(step, rows, one.lesson.shown.images, torch.from_numpy(rows))
+        return tuple((shown != one.lesson.shown.images).flatten(1).any(1).tolist())
+
+    assert len({changed(step) for step in range(20)}) > 10
+    assert changed(7) == changed(7)
+
+
 def test_a_training_runs_its_phases_and_its_card_says_how_far_they_went(tmp_path, bars):
     data = bars(48)
     recipe = Recipe(epochs=2, batch_size=16, robust="ada(phases=2, updates=2, steps=2, size=100)")

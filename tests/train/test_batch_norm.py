@@ -6,9 +6,14 @@ import numpy as np
 import torch
 from torch import nn
 
-from snellen.models.checkpoint import load_state
+from snellen.models.checkpoint import load_into, load_state, read_card
+from snellen.models.zoo import build
 from snellen.train import Recipe, train
 from snellen.train.batch_norm import LEAST, enough, measure_statistics
+from snellen.train.batches import Feed
+from snellen.train.device_dataset import remember
+from snellen.train.draws import Draws
+from snellen.train.normalise import Normalise
 
 MEASURED = Recipe(epochs=2, batch_size=16, batch_norm="measured")
 
@@ -50,6 +55,27 @@ def test_measuring_changes_what_batch_norm_answers_with_and_no_weight(tmp_path, 
     assert statistics
     assert all(torch.equal(one[name], other[name]) for name in one.keys() - statistics)
     assert not all(torch.equal(one[name], other[name]) for name in statistics)
+
+
+def test_statistics_are_measured_at_the_end_where_nothing_is_judged_too(tmp_path, bars):
+    """Recomputed from the checkpoint: the first layer's answers to the images of the last epoch, as they were shown."""
+    (path,) = train(MEASURED, bars(64), tmp_path / "alone")
+    (judged,) = train(MEASURED, bars(64), tmp_path / "judged", test=bars(32, seed=1))
+    state, card = load_state(path), read_card(path)
+    assert all(torch.equal(state[name], other) for name, other in load_state(judged).items())
+    network = load_into(build("smallnet", 2), path).eval()
+    name, norm = next((name, part) for name, part in network.named_modules() if isinstance(part, nn.BatchNorm2d))
+    inputs = []
+    norm.register_forward_pre_hook(lambda layer, given: inputs.append(given[0].double()))
+    feed = Feed(MEASURED, remember(bars(64), torch.device("cpu")), [0.0] * 3)
+    with torch.no_grad():
+        for _, images, _ in feed.epoch(1, Draws.of(MEASURED.seed, 1)):
+            network(Normalise(card["mean"], card["std"])(images))
+    means, squares = (torch.stack([rule(one) for one in inputs]).mean(0) for rule in (
+        lambda one: one.mean((0, 2, 3)), lambda one: one.transpose(0, 1).flatten(1).var(1),
+    ))  # fmt: skip
+    np.testing.assert_allclose(state[f"{name}.running_mean"], means, atol=1e-5)
+    np.testing.assert_allclose(state[f"{name}.running_var"], squares, rtol=1e-4)
 
 
 def test_a_search_during_training_asks_a_network_with_measured_statistics(tmp_path, bars, monkeypatch):

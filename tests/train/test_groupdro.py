@@ -71,6 +71,13 @@ def test_the_adjustment_raises_the_weight_of_small_groups_but_not_the_loss():
     assert float(found) == pytest.approx(1)
 
 
+def test_a_group_that_a_batch_lacks_is_not_adjusted_for_either():
+    """Adjusted by √3 / √3 = 1 the first group, of three images, rises by 2^1; the second, of one, is not there and stays."""
+    held = weighed(log(2), adjust=sqrt(3))
+    held.loss(torch.tensor([0.0, 0.0]), torch.tensor([0, 0]), ALONE)
+    assert held.weights.tolist() == pytest.approx([2 / 3, 1 / 3])
+
+
 def test_an_image_pulls_with_its_groups_weight_shared_among_its_images():
     held = weighed(log(2))
     losses = torch.tensor([0.5, 0.0, 1.5], requires_grad=True)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from scipy.stats import kstest
 
 from snellen.train import Recipe
 from snellen.train.batches import Feed
 from snellen.train.device_dataset import Memory
 from snellen.train.draws import Draws
 from snellen.train.mixing import FMix, RandomMasks, of_run, parse_mix
-from snellen.train.mixing.masks import own_pixel_counts, ramp
+from snellen.train.mixing.masks import fixed_masks, own_pixel_counts, ramp
 
 PUBLISHED_ROWS = [32] * 5 + [31, 24, 20, 16, 11, 4] + [0] * 11 + [4, 7, 9, 11, 15, 20] + [32] * 4
 
@@ -104,6 +105,14 @@ def test_random_masks_are_k_fixed_ones_each_with_its_own_weight():
     others = {float(RandomMasks(seed=5)(images, torch.arange(6), draws(i))[1].weight[0]) for i in range(20)}
     assert len(others) == 3
     assert not others & set(found)
+
+
+@pytest.mark.parametrize("reformulated", [False, True])
+def test_the_shares_of_fixed_masks_follow_the_beta_of_the_objective(reformulated):
+    """Only the first label counts in the reformulated objective, so that its images keep more: Beta(α + 1, α), mean 2/3 for 1."""
+    shares, own = fixed_masks(RandomMasks(k=2000), 6, 6, reformulated, torch.device("cpu"))
+    assert kstest(shares, "beta", (1 + reformulated, 1)).pvalue > 1e-4
+    assert own.float().mean((1, 2)).numpy() == pytest.approx(np.array(shares), abs=1.01 / 36)
 
 
 def test_each_run_draws_its_own_random_masks():

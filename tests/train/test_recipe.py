@@ -172,6 +172,12 @@ def test_two_steps_of_each_optimiser_by_hand():
     assert line(Recipe(**bare, optimiser="adam"), [3]) == pytest.approx(1 - 0.1, abs=1e-6)
     rms = 1 - 0.1 / (0.01**0.5)  # the mean square after one gradient of 1 is 0.01
     assert line(Recipe(**bare, optimiser="rmsprop", momentum=0.0), [1]) == pytest.approx(rms, abs=1e-5)
+    pace = (
+        1 / 0.01**0.5
+    )  # its momentum gathers steps, each gradient over the root of its mean square: 0.01, then 0.0199
+    second = 0.9 * pace + 1 / 0.0199**0.5
+    heavy = Recipe(**bare, optimiser="rmsprop", momentum=0.9)
+    assert line(heavy, [1, 1]) == pytest.approx(1 - 0.1 * pace - 0.1 * second, abs=1e-5)
 
 
 def test_biases_and_normalisation_may_be_spared_the_decay():

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 import torch
+from torch import nn
 
 from snellen.errors import UserError
 from snellen.models.checkpoint import load_state, read_card
@@ -61,6 +62,33 @@ def test_a_run_killed_between_epochs_ends_with_the_same_weights_and_curves(tmp_p
 
     assert curve(whole) == curve(again)
     assert not (tmp_path / "cut" / "state").exists()
+
+
+class Noisy(nn.Module):
+    """A network with noise inside, as dropout is: what it draws in training is listed."""
+
+    def __init__(self, drawn: list[float]) -> None:
+        super().__init__()
+        self.linear, self.drawn = nn.Linear(3, 2), drawn
+
+    def forward(self, images: torch.Tensor) -> torch.Tensor:
+        noise = torch.rand(()) if self.training else torch.zeros(())
+        self.drawn.append(float(noise))
+        return self.linear(images.mean((2, 3)) + noise)
+
+
+def test_dropout_draws_anew_in_every_epoch_and_goes_on_after_a_kill(tmp_path, bars, eager, monkeypatch):
+    drawn: list[float] = []
+    monkeypatch.setattr("snellen.train.loop.build", lambda arch, classes: Noisy(drawn))
+    recipe = replace(RECIPE, mix="none", epochs=3, batch_size=32)
+    train(recipe, bars(64), tmp_path / "whole")
+    whole = list(drawn)
+    assert len(set(whole)) == 6  # two batches in each of three epochs
+    drawn.clear()
+    with pytest.raises(Killed):
+        train(recipe, bars(64), tmp_path / "cut", progress=killer(1))
+    train(recipe, bars(64), tmp_path / "cut")
+    assert drawn == whole
 
 
 def test_a_state_that_is_lost_or_older_only_costs_time(tmp_path, bars, eager):
