@@ -29,8 +29,8 @@ HEAD = """# Simulated coverage
 Made by `python benchmarks/coverage.py{options}` on {day}, seed {seed}. Do not edit: run it again.
 
 Each row simulates data of which the truth is known and counts how often a statement about it is right. `±` is the standard error
-of the simulation. A promise allows the range in the last column; a share counts as outside if it misses it by more than two
-standard errors.
+of the simulation. A promise allows the range in the last column; it counts as broken if it is missed by more than two standard
+errors.
 """
 
 
@@ -40,10 +40,17 @@ def subjects() -> list[str]:
     return sorted(name for name in names if name != "row" and not name.startswith("_"))
 
 
-def rows_of(name: str, simulations: int, seed: int) -> list[Row]:
+def parts_of(name: str) -> int:
+    """How many parts of a subject can be simulated side by side."""
+    return getattr(importlib.import_module(f"coverage_cases.{name}"), "PARTS", 1)
+
+
+def rows_of(name: str, part: int, simulations: int, seed: int) -> list[Row]:
     began = time.perf_counter()
-    rows = importlib.import_module(f"coverage_cases.{name}").rows(simulations, seed)
-    print(f"{name}: {time.perf_counter() - began:.0f} s", file=sys.stderr)
+    subject = importlib.import_module(f"coverage_cases.{name}")
+    which = (part,) if parts_of(name) > 1 else ()
+    rows = subject.rows(simulations, seed, *which)
+    print(f"{name}{f', part {part + 1}' if which else ''}: {time.perf_counter() - began:.0f} s", file=sys.stderr)
     return list(rows)
 
 
@@ -54,7 +61,9 @@ def number(row: Row, value: float) -> str:
 
 
 def line(row: Row) -> str:
-    measured = number(row, row.value) + (f" ± {100 * row.error:.1f}" if row.unit == "share" else "")
+    measured = f"{number(row, row.value)} ± " + (
+        f"{100 * row.error:.1f}" if row.unit == "share" else f"{row.error:.2f}"
+    )
     allowed = f"{number(row, row.low)} to {number(row, row.high)}{'' if row.within else ' **broken**'}"
     return f"| {row.case} | {row.promise} | {measured} | {row.simulations:,} | {allowed} |"
 
@@ -73,11 +82,12 @@ def main() -> int:
     parser.add_argument("--subjects", nargs="+", choices=subjects(), default=subjects())
     parser.add_argument("--simulations", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--jobs", type=int, default=2, help="subjects at a time")
+    parser.add_argument("--jobs", type=int, default=2, help="processes side by side")
     parser.add_argument("--out", default=str(PAGE), help="the page to write; - for stdout")
     chosen = parser.parse_args()
     with ProcessPoolExecutor(chosen.jobs) as pool:
-        parts = [pool.submit(rows_of, name, chosen.simulations, chosen.seed) for name in chosen.subjects]
+        jobs = [(name, part) for name in chosen.subjects for part in range(parts_of(name))]
+        parts = [pool.submit(rows_of, *job, chosen.simulations, chosen.seed) for job in jobs]
         rows = [row for part in parts for row in part.result()]
     options = "" if chosen.simulations == 1000 else f" --simulations {chosen.simulations}"
     page = HEAD.format(options=options, day=date.today().isoformat(), seed=chosen.seed) + tables(rows)
