@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
+import functools
+import importlib.util
+import shutil
 from dataclasses import dataclass
 from types import ModuleType
 
@@ -42,3 +44,9 @@ def import_package(name: str, use: str) -> ModuleType:
             raise
         package = PACKAGES[name]
         raise UserError(f"{use} needs {package.title}; pip install '{package.requirement}'") from None
+
+
+@functools.cache
+def has_triton() -> bool:
+    """Whether Triton, which torch brings for GPUs, is installed, and the compiler it needs."""
+    return importlib.util.find_spec("triton") is not None and any(map(shutil.which, ("cc", "gcc", "clang")))

@@ -143,7 +143,7 @@ def test_auto_compiles_where_a_gpu_is_shown_a_million_images(
 ) -> None:
     """Two cells, the clean images and the yardstick, so half a million of them."""
     monkeypatch.setattr(compile_choice, "SMALL", 0)
-    monkeypatch.setattr(compile_choice, "_can_compile", lambda: True)
+    monkeypatch.setattr(compile_choice, "has_triton", lambda: True)
     plan = prepare(AuditRequest(models=(network(),), data=some_data(4), audits=(), out=tmp_path, device="cpu")).plan()
     plan = replace(plan, settings=replace(plan.settings, device=device))
     monkeypatch.setattr(type(plan), "samples_of", lambda self, on, shard: range(count))

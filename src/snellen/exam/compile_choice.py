@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +10,7 @@ from snellen.data.canvas import Canvas
 from snellen.engine.plan import Plan
 from snellen.engine.settings import COMPILED, SMALL
 from snellen.errors import UserError
+from snellen.extras import has_triton
 
 # Images that a network must be shown before compiling pays. A ResNet-50 at 224 px on an H200 runs 15,500 per second as it is
 # and 24,200 compiled, after 15 s of compiling: 650,000 images earn these back.
@@ -30,7 +29,7 @@ def check_same_compile(folder: Path, before: Mapping[str, Any], wanted: str) -> 
 
 def pays(plan: Plan) -> bool:
     """Whether some network of a plan is shown so many images on a GPU that compiling it pays, and this machine can."""
-    if not plan.settings.device.startswith("cuda") or not _can_compile():
+    if not plan.settings.device.startswith("cuda") or not has_triton():
         return False
     images: dict[tuple[str, Canvas], int] = {}
     for part in plan.passes:
@@ -43,8 +42,3 @@ def pays(plan: Plan) -> bool:
         count >= (PAYS_SMALL if canvas.height * canvas.width <= SMALL else PAYS)
         for (_, canvas), count in images.items()
     )
-
-
-def _can_compile() -> bool:
-    """Whether Triton is installed, and the compiler it needs."""
-    return importlib.util.find_spec("triton") is not None and any(map(shutil.which, ("cc", "gcc", "clang")))

@@ -6,7 +6,6 @@ Stage by stage a chain is dozens of small kernels, which on a fast GPU take long
 from __future__ import annotations
 
 import functools
-import importlib.util
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -22,11 +21,13 @@ from snellen.distort.photometric.sharpness import Sharpness
 from snellen.distort.photometric.statistics import Autocontrast, Contrast, Equalize
 from snellen.distort.photometric.tables import Invert, Posterize, Tabular
 from snellen.distort.view import View
+from snellen.extras import has_triton
 from snellen.lazy_torch import torch
 
 if TYPE_CHECKING:
     from torch import Tensor
 
+_OLDEST = (7, 0)  # kind of GPU that Triton compiles for
 _MOST_PIXELS = 1 << 23  # of an image: sums of its values fit 32 bits, and numbers of pixels a float32
 
 
@@ -55,12 +56,13 @@ class Programs:
         """uint8 [n, 3, H, W]: the images of some `rows` [n], each edited by the program that `owners` [n] names."""
         from snellen.distort.photometric.kernel import develop_each
 
-        return develop_each(images, rows, self, owners)
+        with torch.cuda.device_of(images):  # a kernel starts on the current GPU, whichever one its data are on
+            return develop_each(images, rows, self, owners)
 
 
 def programs_for(chains: Sequence[Distortion], images: Tensor) -> Programs | None:
     """The chains as programs, where the images are on a GPU and every stage is photometric and draws nothing; else None."""
-    if not images.is_cuda or importlib.util.find_spec("triton") is None:
+    if not images.is_cuda or not has_triton() or torch.cuda.get_device_capability(images.device) < _OLDEST:
         return None
     return write_programs(chains, images)
 
