@@ -25,8 +25,8 @@ class Noise:
 
     `clean` and `distorted` are mean shares over the runs, [bins]; `weight` is the part of the clean errors among all.
     `throws` are standardised throws of clean and distorted errors, [runs, bins, draws] each: draws lie next to each other in
-    memory, so that sums over a few classes are three times as fast; `pairing` is the factor
-    by which persistent errors lessen the noise of the difference.
+    memory, so that sums over a few classes are three times as fast; `pairing` is the factor by which persistent errors lessen
+    the noise of the difference.
     """
 
     clean: Floats
@@ -121,11 +121,6 @@ class _Run:
     factor: float
     of_samples: bool
 
-    @property
-    def taking(self) -> int:
-        """From how many samples its share is taken off: from those with an error, or from all."""
-        return len(self.bin) if self.of_samples else int(self.counts.sum())
-
 
 def _runs_of(one: WrongAnswers, sign: float) -> list[_Run]:
     whole = np.maximum(divisors(one), 1)
@@ -142,31 +137,30 @@ def _spread(parts: Sequence[tuple[WrongAnswers, float]]) -> float:
     summed, run by run and pair by pair of runs: from counts, without ever holding an array of images × classes.
     """
     runs = [run for one, sign in parts for run in _runs_of(one, sign)]
-    alone = sum(
-        one.factor**2 * _product(int(one.counts.sum()), (one, one.counts), (one, one.counts), one.taking)
-        for one in runs
-    )
-    return float(alone + 2 * sum(_together(*pair) for pair in itertools.combinations(runs, 2)))
+    alone = sum(_product(one, one) for one in runs)
+    return alone + 2 * sum(_product(*pair) for pair in itertools.combinations(runs, 2))
 
 
-def _together(one: _Run, other: _Run) -> float:
-    """What two runs have in common of the sum."""
+def _product(one: _Run, other: _Run) -> float:
+    """The products of two runs' deviations, summed over images and classes."""
+    same, counts, taking = _common(one, other)
+    crossed = counts[0] @ other.share + counts[1] @ one.share
+    return float(one.factor * other.factor * (same - crossed + taking * (one.share @ other.share)))
+
+
+def _common(one: _Run, other: _Run) -> tuple[int, tuple[NDArray[Any], NDArray[Any]], int]:
+    """How many samples fall into one bin in both; each run's errors on samples from which the other's share is taken off; from
+    how many both are: those with an error, or all."""
     right = len(one.counts)
+    if one is other:
+        same = int(one.counts.sum())
+        return same, (one.counts, one.counts), len(one.bin) if one.of_samples else same
     same = int(np.count_nonzero((one.bin == other.bin) & (one.bin < right)))
     if one.of_samples:
-        return one.factor * other.factor * _product(same, (one, one.counts), (other, other.counts), one.taking)
+        return same, (one.counts, other.counts), len(one.bin)
     both = np.flatnonzero((one.bin < right) & (other.bin < right))
-    counts = [np.bincount(run.bin[both], minlength=right) for run in (one, other)]
-    return one.factor * other.factor * _product(same, (one, counts[0]), (other, counts[1]), len(both))
-
-
-def _product(same: int, one: tuple[_Run, NDArray[Any]], other: tuple[_Run, NDArray[Any]], taking: int) -> float:
-    """The sum of the products of two runs' deviations, where `same` samples fall into one bin in both.
-
-    The counts of each are of those samples from which the other's share is taken off, and `taking` counts where both are.
-    """
-    crossed = one[1] @ other[0].share + other[1] @ one[0].share
-    return float(same - crossed + taking * (one[0].share @ other[0].share))
+    first, second = (np.bincount(run.bin[both], minlength=right) for run in (one, other))
+    return same, (first, second), len(both)
 
 
 def _throws(

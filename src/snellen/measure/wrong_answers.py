@@ -89,11 +89,9 @@ def wrong_answers(pred: ArrayLike, labels: ArrayLike, num_classes: int, normalis
         raise ValueError(f"expected one label per sample, got {labels.shape} for {pred.shape[1]} samples")
     _check_classes("predictions", pred, -1, num_classes)
     _check_classes("labels", labels, 0, num_classes)
-    right, small = (
-        num_classes + 1,
-        np.min_scalar_type(num_classes + 1),
-    )  # bytes where there are few classes: they are read often
+    right = num_classes + 1
     named = np.where(pred < 0, num_classes, pred) if pred.min(initial=0) < 0 else pred
+    small = np.min_scalar_type(right)  # bytes where there are few classes: they are read often
     return WrongAnswers(np.where(pred == labels, right, named).astype(small), num_classes, normaliser)
 
 

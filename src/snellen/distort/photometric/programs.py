@@ -73,7 +73,7 @@ def write_programs(chains: Sequence[Distortion], images: Tensor) -> Programs | N
     stages = [stages_of(chain) for chain in chains]
     if pixels > _MOST_PIXELS or not all(_writable(stage) for some in stages for stage in some):
         return None
-    steps = max(map(len, stages))
+    steps = max(map(len, stages), default=0)
     codes, numbers = np.zeros((len(chains), steps), np.int32), np.zeros((len(chains), steps), np.float32)
     tables: dict[Distortion, int] = {}
     for row, some in enumerate(stages):
