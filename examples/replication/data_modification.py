@@ -83,7 +83,7 @@ def main(words: Sequence[str] | None = None) -> None:
 
 
 def parse_arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
-    parser = arguments(__doc__, arch="preact_resnet18", recipe="marcu2022", name="marcu2022")
+    parser = arguments(__doc__, arch="preact_resnet18_fmix", recipe="marcu2022", name="marcu2022")
     parser.add_argument("--part", default="mixes", choices=list(PARTS))
     parser.add_argument("--data", default="cifar10", choices=["cifar10", "fashion_mnist"])
     parser.add_argument("--mixes", nargs="+", default=MIXES, help="as `snellen train --mix`")
@@ -212,7 +212,7 @@ def _architectures(chosen: argparse.Namespace) -> list[Group]:
 PARTS = {
     "mixes": _mixes, "left_out": _mixes, "random_labels": _mixes, "partners": _partners, "architectures": _architectures,
 }  # fmt: skip
-ARCHITECTURES = ["preact_resnet18", "resnet20", "wide_resnet16_4", "vgg16_bn", "bagnet17", "bagnet9"]
+ARCHITECTURES = ["preact_resnet18_fmix", "resnet20", "wide_resnet16_4", "vgg16_bn", "bagnet17", "bagnet9"]
 
 
 def _audits(chosen: argparse.Namespace) -> str:

@@ -75,13 +75,13 @@ def _recipe(methods: dict[str, dict[str, str]]) -> list[str]:
     """The settings that are not the published ones, each with the methods it belongs to; or that there are none."""
     changes: dict[str, list[str]] = {}
     for method, facts in methods.items():
-        wanted = asdict(preset("marcu2022", arch="preact_resnet18", mix=facts["recipe.mix"]))
+        wanted = asdict(preset("marcu2022", arch="preact_resnet18_fmix", mix=facts["recipe.mix"]))
         for name, value in wanted.items():
             text = facts.get(f"recipe.{name}", str(value))
             if name != "seed" and text != str(value):
                 changes.setdefault(f"{name} {text} instead of {value}", []).append(METHODS[method])
     if not changes:
-        wanted = asdict(preset("marcu2022", arch="preact_resnet18"))
+        wanted = asdict(preset("marcu2022", arch="preact_resnet18_fmix"))
         settings = ", ".join(f"{name} {wanted[name]}" for name in SHOWN)
         return [f"nothing in the recipe (PreAct-ResNet18; {settings}; random crop and flip)."]
     return [f"trained otherwise: {'; '.join(_change(text, names, methods) for text, names in changes.items())}."]

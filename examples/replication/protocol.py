@@ -7,7 +7,7 @@ import multiprocessing
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from pathlib import Path
 from statistics import fmean, median, stdev
 from typing import Any
@@ -68,11 +68,19 @@ def audit_groups(
 
 
 def each(work: Any, jobs: Sequence[Any], processes: int) -> list[Any]:
-    """What comes of each job, in order."""
+    """What comes of each job, in order; one that fails is reported at once, and the others go on."""
     if processes == 1:
         return [work(job) for job in jobs]
     with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn")) as pool:
-        return list(pool.map(work, jobs))
+        futures = [pool.submit(work, job) for job in jobs]
+        for future in futures:
+            future.add_done_callback(_report_failure)
+        return [future.result() for future in futures]
+
+
+def _report_failure(future: Future[Any]) -> None:
+    if not future.cancelled() and (error := future.exception()) is not None:
+        print(f"failed: {error}", file=sys.stderr, flush=True)
 
 
 def curves_table(groups: Mapping[str, Sequence[Path]]) -> str:

@@ -12,6 +12,7 @@ from snellen.models.zoo import build
 from snellen.models.zoo.bagnet import BagNet
 from snellen.models.zoo.densenet import DenseNetBC
 from snellen.models.zoo.fc_densenet import FCDenseNet
+from snellen.models.zoo.preact import PreActBlock
 from snellen.models.zoo.pyramidnet import PyramidBlock, PyramidNet
 from snellen.models.zoo.wide_resnet import WideResNet
 
@@ -185,6 +186,37 @@ def test_preact_blocks_end_in_a_sum_so_that_pooled_features_may_be_negative():
     network.linear.register_forward_pre_hook(lambda _, given: inputs.append(given[0]))
     network(torch.rand(2, 3, 32, 32))
     assert (inputs[0] < 0).any()
+
+
+@pytest.mark.parametrize(("activated", "expected"), [(False, -3.0), (True, 0.0)])
+def test_shortcuts_without_a_convolution_begin_behind_the_first_relu_in_the_code_of_fmix_only(activated, expected):
+    block = PreActBlock(4, 4, 1, activated).eval()  # its BatchNorm has mean 0 and variance 1: it changes nothing
+    nn.init.zeros_(block.conv2.weight)
+    given = torch.tensor([-3.0, 2.0]).repeat(1, 4, 2, 1)
+    shown = block(given)
+    assert shown[..., 0].unique().tolist() == [expected]
+    torch.testing.assert_close(shown[..., 1], given[..., 1], rtol=1e-5, atol=0)  # BatchNorm's epsilon
+
+
+def test_shortcuts_with_a_convolution_begin_behind_the_first_relu_in_both():
+    images = torch.randn(2, 4, 8, 8)
+    torch.manual_seed(0)
+    plain = PreActBlock(4, 8, 2).eval()
+    other = PreActBlock(4, 8, 2, activated=True).eval()
+    other.load_state_dict(plain.state_dict())
+    assert torch.equal(plain(images), other(images))
+    nn.init.zeros_(plain.conv2.weight)
+    assert plain(-images.abs()).abs().max() == 0
+
+
+def test_the_network_of_fmix_differs_from_the_plain_one_by_its_shortcuts_alone():
+    plain, fmix = build("preact_resnet18", 3).eval(), build("preact_resnet18_fmix", 3).eval()
+    fmix.load_state_dict(plain.state_dict())
+    assert {block.activated for block in fmix.modules() if isinstance(block, PreActBlock)} == {True}
+    assert {block.activated for block in plain.modules() if isinstance(block, PreActBlock)} == {False}
+    images = torch.rand(2, 3, 32, 32)
+    with torch.inference_mode():
+        assert not torch.allclose(plain(images), fmix(images))
 
 
 @pytest.mark.parametrize(

@@ -130,7 +130,7 @@ def test_the_worst_case_is_table_1_times_one_factor() -> None:
 
 def test_the_recipe_is_the_published_one() -> None:
     """Appendix A: 200 epochs at batch 128, SGD with momentum 0.9, 0.1 up to epoch 100 and 0.001 from there."""
-    recipe = preset("marcu2022", arch="preact_resnet18", mix="random_masks")
+    recipe = preset("marcu2022", arch="preact_resnet18_fmix", mix="random_masks")
     assert (recipe.epochs, recipe.batch_size, recipe.optimiser, recipe.momentum, recipe.nesterov) == (
         200,
         128,
@@ -180,7 +180,7 @@ def test_the_chain_from_training_to_page_leaves_every_table(chain: Path) -> None
     assert "the fill moves iOcclusion less than CutOcclusion" in opening.replace("\n", " ")
     differences = " ".join(rest.partition("## Verdicts")[0].split())
     for words in (
-        "arch smallnet instead of preact_resnet18", "epochs 3 instead of 200", "lr 0.05 instead of 0.1",
+        "arch smallnet instead of preact_resnet18_fmix", "epochs 3 instead of 200", "lr 0.05 instead of 0.1",
         "runs: basic 2, FMix 1; published 5 each", "30 training images, of lossless.npz, instead of all", "trained on noise.",
         "not trained: MixUp, CutMix, RM", "Fashion-MNIST was not trained", "maximum over the runs", "ResNet-101",
     ):  # fmt: skip

@@ -39,10 +39,17 @@ def resnet20(classes: int) -> nn.Module:
 
 
 def preact_resnet18(classes: int) -> nn.Module:
-    """The pre-activation ResNet-18 of the mixing papers, 11.2 million weights."""
+    """A pre-activation ResNet-18 (He et al. 2016b) with BatchNorm in its stem and none at its end, 11.2 million weights."""
     from snellen.models.zoo.preact import PreActResNet
 
     return PreActResNet((2, 2, 2, 2), classes)
+
+
+def preact_resnet18_fmix(classes: int) -> nn.Module:
+    """The pre-activation ResNet-18 of the mixing papers, as in the code of FMix (Harris et al. 2020), 11.2 million weights."""
+    from snellen.models.zoo.preact import PreActResNet
+
+    return PreActResNet((2, 2, 2, 2), classes, activated=True)
 
 
 def wide_resnet16_4(classes: int) -> nn.Module:
@@ -162,6 +169,7 @@ NETWORKS: dict[str, Callable[[int], nn.Module]] = {
     "convnet": convnet,
     "resnet20": resnet20,
     "preact_resnet18": preact_resnet18,
+    "preact_resnet18_fmix": preact_resnet18_fmix,
     "wide_resnet16_4": wide_resnet16_4,
     "wide_resnet28_10": wide_resnet28_10,
     "densenet_bc100": densenet_bc100,
