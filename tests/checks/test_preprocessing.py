@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 import snellen
-from snellen.checks.preprocessing import NORMALISATIONS, _through, ways
+from snellen.checks.first_look import Look, Shown, first_look
+from snellen.checks.preprocessing import NORMALISATIONS, Way, _through, expected_gain, promising_ways, ways
+from snellen.data import load_data
+from snellen.engine.settings import Settings
 from snellen.lazy_torch import torch
 from snellen.models import Model, from_torch
+from snellen.models.labels import LabelMap, Reading
+from snellen.models.subject import Subject
 
 CIFAR10 = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
 CLASSES = 4
@@ -100,6 +109,76 @@ def test_a_models_own_way_is_not_tried_again() -> None:
 
 def test_a_few_images_are_too_few_to_doubt(tmp_path: Path) -> None:
     assert preprocessing(from_torch(reader(0.5, 0.5), size=16), levels(tmp_path), limit=20) == ""
+
+
+def look_at(tables: list[np.ndarray]) -> tuple[Look, list[Way], list[int]]:
+    """A look at images whose pixels are their numbers. The answers under each way are right where its table has a 1, and the
+    list says how many images were shown at a time."""
+    shown: list[int] = []
+    count = len(tables[0])
+
+    def answer(pixels: Any) -> Any:
+        shown.append(len(pixels))
+        way, number = (pixels.flatten().long() // 1000, pixels.flatten().long() % 1000)
+        return torch.tensor([tables[w][n] for w, n in zip(way.tolist(), number.tolist())])
+
+    def read(answers: Any, labels: Any) -> Reading:
+        return Reading(torch.where(answers > 0, labels, labels + 1), *[torch.zeros(len(labels))] * 3)
+
+    images = torch.arange(count, dtype=torch.float32).view(count, 1, 1, 1)
+    first = Shown(tuple(map(str, range(count))), images, torch.zeros(count, dtype=torch.int64))
+    found = [Way(str(w), "", lambda images, w=w: images + 1000 * w) for w in range(len(tables))]
+    return Look(first, lambda: pytest.fail("the rest is not needed"), answer, read), found, shown
+
+
+def test_ways_that_change_no_answer_are_given_up_on_the_images_that_the_model_gets_wrong() -> None:
+    own = np.ones(64)
+    own[[3, 9, 40]] = 0
+    look, (same, also), shown = look_at([own, own])
+    assert promising_ways([same, also], look, own) == {}
+    assert shown == [6]  # both on three images
+
+
+def test_a_way_that_loses_what_it_gains_is_given_up_and_one_that_gains_is_tried_on_all() -> None:
+    own = np.repeat([0.0, 1.0], 32)
+    losing, gaining = np.zeros(64), np.ones(64)
+    losing[:16] = 1
+    look, (first, second), shown = look_at([losing, gaining])
+    assert list(promising_ways([first, second], look, own)) == [second]
+    assert shown == [32, 32, 32]  # two ways on 16 wrong and 16 right ones, one way on the other 32
+
+
+def test_the_expected_gain_is_what_is_gained_less_what_is_lost() -> None:
+    own = np.array([0, 0, 0, 0, 1, 1, 1, 1, 1, 1])
+    untried = np.nan
+    # Half of the wrong 40% become right, a quarter of the right 60% wrong: 20 points less 15.
+    scores = np.array([1, 0, untried, untried, 1, 1, 1, 0, untried, untried])
+    assert expected_gain(own, scores) == 0.05
+    assert expected_gain(own, np.where(own == 0, scores, untried)) == 0.2
+
+
+@given(arrays(np.int64, (2, 40), elements=st.integers(0, 1)))
+def test_what_is_kept_is_right_more_often_than_the_model(tables: np.ndarray) -> None:
+    own = tables[0].astype(float)
+    perfect = np.ones(40)
+    look, (other, best), _ = look_at([tables[1], perfect])
+    kept = promising_ways([other, best], look, own)
+    assert (best in kept) == (own.sum() < 40)
+    for way, scores in kept.items():
+        assert scores.sum() > own.sum()
+        assert scores.tolist() == (tables[1] if way is other else perfect).tolist()
+
+
+def test_the_first_look_reads_64_images_of_a_network_that_is_right(tmp_path: Path) -> None:
+    read: list[int] = []
+    data = load_data(levels(tmp_path))
+    counted = replace(
+        data, read=lambda positions: (read.extend(positions), data.read(positions))[1], read_together=None
+    )
+    model = from_torch(reader(), size=16)
+    subject = Subject("reader", "reader", model.card, model)
+    assert first_look(subject, counted, LabelMap(CLASSES), Settings()) == []
+    assert len(read) == len(set(read)) == 64
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from snellen.checks.clean_answers import CHECKS
 from snellen.checks.doubt import FEWEST, Clean, Doubt
 from snellen.checks.preprocessing import preprocessing
 from snellen.checks.probabilities import not_probabilities
-from snellen.data.dataset import Dataset, limited
+from snellen.data.dataset import Dataset
 from snellen.distort import Nothing
 from snellen.engine.ask.slides import slides
 from snellen.engine.keep.failures import nan_error
@@ -32,22 +32,26 @@ BATCH = 32  # images asked at once: little enough for any device
 
 
 @dataclass(frozen=True)
-class Look:
-    """Some labelled images of a dataset on a model's canvas, uint8 [n, 3, H, W], with ids and labels; how to ask about
-    them, and how answers [n, outputs] are read."""
+class Shown:
+    """Some labelled images on a model's canvas, uint8 [n, 3, H, W], with ids and labels."""
 
     ids: tuple[str, ...]
     images: Tensor
     labels: Tensor
+
+
+@dataclass(frozen=True)
+class Look:
+    """The first images, the `rest`, which is read where those leave a doubt; how to ask about them, and how answers [n,
+    outputs] are read."""
+
+    first: Shown
+    rest: Callable[[], Shown]
     answer: Callable[[Tensor], Tensor]
     read: Callable[[Tensor, Tensor], Reading]
 
-    def __len__(self) -> int:
-        return len(self.labels)
-
-    def right(self, pixels: Tensor, start: int) -> np.ndarray:
-        """0/1 for each of the images from `start` on, prepared as `pixels`."""
-        labels = self.labels[start : start + len(pixels)]
+    def right(self, pixels: Tensor, labels: Tensor) -> np.ndarray:
+        """0/1 for each of some images, prepared as `pixels`."""
         return (self.read(self.answer(pixels), labels).pred == labels).numpy().astype(np.float64)
 
 
@@ -67,16 +71,16 @@ def first_look(
         look = _look(subject, data, labels, settings)
         if look is None:
             return []
-        answers = look.answer(look.images[:FIRST])
-        first = look.read(answers, look.labels[:FIRST])
+        answers = look.answer(look.first.images)
+        first = look.read(answers, look.first.labels)
         if not first.confidence.isfinite().all():
-            sample = look.ids[int((~first.confidence.isfinite()).nonzero()[0])]
+            sample = look.first.ids[int((~first.confidence.isfinite()).nonzero()[0])]
             raise nan_error(subject.name, sample, Nothing())
         clean = Clean(
             who=f"'{subject.name}'" if subject.run == subject.name else f"'{subject.name}' ({subject.run})",
             model=subject.name,
             pred=first.pred.numpy(),
-            labels=look.labels[:FIRST].numpy(),
+            labels=look.first.labels.numpy(),
             confidence=first.confidence.float().numpy(),
             classes=data.classes,
             stated=subject.card.stated,
@@ -95,16 +99,18 @@ def _look(subject: Subject, data: Dataset, labels: LabelMap, settings: Settings)
     labelled = data.at(np.flatnonzero(data.samples.labels >= 0)) if (data.samples.labels < 0).any() else data
     if len(labelled) < FEWEST:
         return None
-    dataset = limited(labelled, MOST if model.module is not None else FIRST)
-    (slide,) = slides(dataset, [range(len(dataset))], [canvas], settings.decoders)
     # A listing is often sorted by class: the first 64 of these images must not be of one class only.
-    rows = np.argsort(dataset.samples.keys, kind="stable")
-    rows = rows[[not slide.errors[row] for row in rows]]
-    if len(rows) < FEWEST:
-        return None
+    order = np.argsort(labelled.samples.keys, kind="stable")
+
+    def shown(rows: np.ndarray) -> Shown:
+        dataset = labelled.at(rows)
+        (slide,) = slides(dataset, [range(len(dataset))], [canvas], settings.decoders)
+        readable = np.flatnonzero([not error for error in slide.errors])
+        samples = dataset.samples.take(readable)
+        return Shown(samples.ids, slide.images[canvas][readable], torch.from_numpy(samples.labels))
 
     def answer(pixels: Tensor) -> Tensor:
         return torch.cat([model(some).cpu() for some in pixels.split(min(BATCH, settings.batch_for(canvas)))])
 
-    samples = dataset.samples.take(rows)
-    return Look(samples.ids, slide.images[canvas][rows], torch.from_numpy(samples.labels), answer, labels.read)
+    first = shown(order[:FIRST])
+    return Look(first, lambda: shown(order[FIRST:MOST]), answer, labels.read) if len(first.ids) >= FEWEST else None

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
     from snellen.checks.first_look import Look
 
-SCREENED = (16, 64)  # images after which another way that is no better is given up
+FEW = 16  # images that the model gets wrong, and as many that it gets right, on which other ways are tried first
 
 Triple = tuple[float, float, float]
 NORMALISATIONS: dict[str, tuple[Triple, Triple]] = {
@@ -44,24 +43,48 @@ class Way:
 def preprocessing(name: str, model: Model, look: Look, own: np.ndarray) -> Doubt | None:
     """Whether a torch model is clearly more often right (5 points, p < 0.001) on the images prepared otherwise.
 
-    `own` are its 0/1 scores on the first images as it is asked. A way that is no better on few images is not asked about the
-    rest.
+    `own` are its 0/1 scores on the first images as it is asked. Only ways that seem better on these are asked about the rest.
     """
     if own.mean() > 1 - GAIN:
         return None
-    others = {way: np.zeros(0) for way in ways(model)}
-    for start, stop in pairwise((0, *(few for few in SCREENED if few < len(look)), len(look))):
-        if len(own) < stop:
-            own = np.concatenate([own, look.right(look.images[len(own) : stop], len(own))])
-        for way, scores in others.items():
-            others[way] = np.concatenate([scores, look.right(way.pixels(look.images[start:stop]), start)])
-        level = own[:stop].sum()
-        # On the first images one that is right as often stays, unless neither is ever right.
-        threshold = level if start == 0 and level > 0 else level + 1
-        others = {way: scores for way, scores in others.items() if scores.sum() >= threshold}
-        if not others:
-            return None
-    return fits_better(name, own[: len(look)], others)
+    others = promising_ways(ways(model), look, own)
+    if not others:
+        return None
+    rest = look.rest()
+    own = np.concatenate([own, look.right(rest.images, rest.labels)])
+    scores = {
+        way: np.concatenate([first, look.right(way.pixels(rest.images), rest.labels)]) for way, first in others.items()
+    }
+    return fits_better(name, own, scores)
+
+
+def promising_ways(ways: Sequence[Way], look: Look, own: np.ndarray) -> dict[Way, np.ndarray]:
+    """The ways that are more often right than `own` on the first images, with their 0/1 scores on them.
+
+    They are tried on some images that the model gets wrong, then on some that it gets right, then on the others. A way is given
+    up where what it gains on the wrong ones is not more than what it loses on the right ones: most are after the first step.
+    """
+    tried = {way: np.full(len(own), np.nan) for way in ways}
+    steps = [np.flatnonzero(own == 0), np.flatnonzero(own == 1)]
+    others = np.sort(np.concatenate([rows[FEW:] for rows in steps]))
+    for rows in (*(rows[:FEW] for rows in steps), others):
+        if tried and len(rows):
+            pixels = torch.cat([way.pixels(look.first.images[rows]).float() for way in tried])
+            right = look.right(pixels, look.first.labels[rows].repeat(len(tried)))
+            for scores, part in zip(tried.values(), np.split(right, len(tried))):
+                scores[rows] = part
+            tried = {way: scores for way, scores in tried.items() if expected_gain(own, scores) > 0}
+    return tried
+
+
+def expected_gain(own: np.ndarray, scores: np.ndarray) -> float:
+    """How many points another way gains over all images, by those that it was tried on (the others are NaN)."""
+    gains = 0.0
+    for level in (0, 1):
+        tried = scores[(own == level) & ~np.isnan(scores)]
+        if len(tried):
+            gains += (own == level).mean() * (tried.mean() - level)
+    return round(gains, 9)  # what is lost and gained alike is 0
 
 
 def fits_better(model: str, own: np.ndarray, others: Mapping[Way, np.ndarray]) -> Doubt | None:
