@@ -1,10 +1,10 @@
 """What an audit costs beyond its models: audit time ÷ bare forward passes, interleaved in one process.
 
 The bare side feeds the same uint8 batches through the same network (normalising included) in a plain loop; the audit is
-`snellen.audit` on images in memory, once without and once with what comes after the answers (conclusions, files). The labels
-are such that the network, which is not trained, is right on nine images of ten. The median of the ratios over the rounds is
-printed, and how many images the audit's first look showed the network beyond the passes. Goals: ≤ 1.05 on CPU, ≤ 1.10 on one
-H200 (bf16, channels-last).
+`snellen.audit` on images in memory, once without and once with what comes after the answers (conclusions, files), each between
+two bare runs, whose mean it is divided by. The labels are such that the network, which is not trained, is right on nine images
+of ten. The median of the ratios over the rounds is printed with the lowest and the highest, and how many images the audit's
+first look showed the network beyond the passes. Goals: ≤ 1.05 on CPU, ≤ 1.10 on one H200 (bf16, channels-last).
 
 With --compile the same audit is carried out with the network compiled, compiling included, in turn with the others, and its
 images per second are printed beside those of the eager audit. Goal: ≥ 1.4 × for a ResNet-50 and 50,000 images. --cold also
@@ -28,7 +28,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -70,15 +70,21 @@ NETS: dict[str, tuple[Callable[[int], nn.Module], int, int]] = {  # name → bui
 
 @dataclass
 class Times:
-    """Seconds of each round: bare passes, the answers, the whole audit, and the whole audit compiled."""
+    """Seconds of each round: the bare passes before, between and after the others; the answers, the whole audit, and the whole
+    audit compiled."""
 
-    bare: list[float] = field(default_factory=list)
+    bare: list[tuple[float, float, float]] = field(default_factory=list)
     answers: list[float] = field(default_factory=list)
     whole: list[float] = field(default_factory=list)
     compiled: list[float] = field(default_factory=list)
 
-    def ratio(self, name: str, to: str = "bare") -> float:
-        return statistics.median(a / b for a, b in zip(getattr(self, name), getattr(self, to)))
+    def ratios(self, name: Literal["answers", "whole"]) -> str:
+        """To the bare passes on both sides of it: the median over the rounds, and the range where there are several."""
+        first = ("answers", "whole").index(name)
+        beside = [statistics.mean(bare[first : first + 2]) for bare in self.bare]
+        ratios = sorted(seconds / bare for seconds, bare in zip(getattr(self, name), beside))
+        spread = f" ({ratios[0]:.3f} to {ratios[-1]:.3f})" if len(ratios) > 1 else ""
+        return f"{statistics.median(ratios):.3f}{spread}"
 
 
 def images(count: int, side: int, labels: np.ndarray | None = None) -> Dataset:
@@ -148,34 +154,35 @@ def measure(name: str, chosen: argparse.Namespace) -> None:
             request = AuditRequest(models=(model,), data=data, audits=(AUDITS,), out=folder / "run", **how)
             plan = prepare(request).plan()
             batch, cells = plan.settings.batch_for(plan.cells[0].canvas), len(plan.cells)
-            bare = bare_seconds(model, pixels, batch, cells)
+            before = bare_seconds(model, pixels, batch, cells)
             began = CLOCK()
             run_local(plan, Store(folder / "engine"), Progress(quiet=True))
             answers = CLOCK() - began
-            bare += bare_seconds(model, pixels, batch, cells)
+            between = bare_seconds(model, pixels, batch, cells)
             shown.clear()
             whole = audit_seconds(model, data, folder / "run", how)
+            more = sum(shown) - cells * count
+            after = bare_seconds(model, pixels, batch, cells)
             if chosen.compile:
                 torch.compiler.reset()  # so that each round compiles
                 compiled = audit_seconds(model, data, folder / "compiled", {**how, "compile": "on"})
         if turn:  # the first round warms up
-            times.bare.append(bare / 2)
+            times.bare.append((before, between, after))
             times.answers.append(answers)
             times.whole.append(whole)
             if chosen.compile:
                 times.compiled.append(compiled)
-    more = sum(shown) - cells * count if not chosen.compile else 0
-    rate = cells * count / statistics.median(times.bare)
+    rate = cells * count / statistics.median(map(statistics.mean, times.bare))
     print(
         f"{name} {side} px, {count} images × {cells} cells, batch {batch}, {device}, {torch.get_num_threads()} threads, "
         f"{chosen.clock} time, "
-        f"{model.precision}: answers {times.ratio('answers'):.3f} ×, whole audit {times.ratio('whole'):.3f} × the bare forward "
-        f"passes ({rate:,.0f} images/s){f'; the first look showed {more:,} images more' if more > 0 else ''}",
+        f"{model.precision}: answers {times.ratios('answers')} ×, whole audit {times.ratios('whole')} × the bare forward "
+        f"passes ({rate:,.0f} images/s); the first look showed {more:,} images more",
         flush=True,
     )
     if chosen.compile:
         eager, fast = (cells * count / statistics.median(some) for some in (times.whole, times.compiled))
-        gain = 1 / times.ratio("compiled", "whole")
+        gain = statistics.median(one / other for one, other in zip(times.whole, times.compiled))
         print(
             f"{name} compiled{' without caches' if chosen.cold else ''}, compiling included: {fast:,.0f} images/s over the whole "
             f"audit, eager {eager:,.0f}: {gain:.2f} ×",
