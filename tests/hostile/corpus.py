@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import tarfile
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -42,6 +43,7 @@ def make_corpus(root: Path) -> Path:
         exports,
         frames,
         arrays,
+        packed,
         digits,
         tables,
         pictures,
@@ -132,6 +134,13 @@ def arrays(root: Path) -> None:
     }
     np.savez(root / "arrays" / "stored.npz", **content)
     np.savez_compressed(root / "arrays" / "packed.npz", **content)
+
+
+def packed(root: Path) -> None:
+    """The folder of images of `exports` in a tar file."""
+    (root / "packed").mkdir(exist_ok=True)
+    with tarfile.open(root / "packed" / "photos.tar", "w") as tar:
+        tar.add(root / "export", arcname="photos")
 
 
 def digits(root: Path) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from random import Random
 
-from .mutate import arrays, cells, in_bytes, lines, markup, pictures, places, values, weights
+from .mutate import arrays, cells, in_bytes, lines, markup, pictures, places, tar_headers, values, weights
 from .mutate.unfit import Unfit
 
 Mutation = Callable[[Path, Random], str]  # changes a file, and says how
@@ -21,6 +21,7 @@ OWN: Mapping[str, Mutation] = {  # by the ending of a file's name
     ".txt": lines.mutate,
     ".safetensors": weights.mutate_safetensors,
     ".pt": weights.mutate_torch,
+    ".tar": tar_headers.mutate,
     **dict.fromkeys((".png", ".jpg", ".gif", ".tiff", ".webp", ".bmp"), pictures.mutate),
 }
 TRIES = 20

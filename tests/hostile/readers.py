@@ -37,6 +37,7 @@ READERS: Mapping[str, Reader] = {
     "arrays": Reader("arrays", ("stored.npz",), calls.data("arrays:{}/stored.npz"), 2),
     "arrays, compressed": Reader("arrays", ("packed.npz",), calls.data("arrays:{}/packed.npz"), 2),
     "arrays, audited": Reader("arrays", ("stored.npz",), calls.audited("arrays:{}/stored.npz"), 0.5),
+    "tar": Reader("packed", ("photos.tar",), calls.data("tar:{}/photos.tar"), 2),
     "manifest": Reader("tables", ("list.csv",), calls.data("manifest:{}/list.csv"), 2),
     "manifest, Parquet": Reader("tables", ("list.parquet",), calls.data("manifest:{}/list.parquet")),
     "manifest, audited": Reader("tables", ("list.*",), calls.audited("manifest:{}/list.csv"), 0.3),

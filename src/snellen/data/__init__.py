@@ -24,6 +24,7 @@ from snellen.data.phantom import phantom as generated  # under its own name it w
 from snellen.data.stl import stl
 from snellen.data.subset import OPTIONS, apply_options, only_ids, random_labels, without_classes
 from snellen.data.svhn import svhn
+from snellen.data.tar import tar
 from snellen.data.voc import voc
 from snellen.errors import UserError, unknown
 
@@ -43,6 +44,7 @@ class DataKind:
 
 SCHEMES: dict[str, DataKind] = {
     "folder": DataKind(folder, "folder:path", "a folder with one sub-folder of images per class"),
+    "tar": DataKind(tar, "tar:file.tar", "the same in a tar file: the class of an image is the folder that it lies in"),
     "cue": DataKind(
         cue,
         "cue:path",

@@ -1,0 +1,96 @@
+"""Tar files: where their files lie, so that each is read by itself, in any order and by several threads."""
+
+from __future__ import annotations
+
+import io
+import os
+import tarfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from snellen.errors import UserError
+from snellen.files.net import reading
+from snellen.files.plain import GIB, MIB, NotRead, format_size, open_file, unreadable
+
+_PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
+
+
+@dataclass(frozen=True)
+class Member:
+    """A file in a tar file: its name there, where its content begins and how many bytes it has."""
+
+    name: str
+    start: int
+    size: int
+
+
+def list_tar(path: Path) -> list[Member]:
+    """The regular files in a tar file that is not compressed, in its order; links and sparse files are refused, folders and
+    devices left out."""
+    with open_file(path, "tar file") as file:
+        headers = _Headers(file.fileno(), closefd=False)
+        _refuse_packed(headers, path)
+        return list(_members(headers, path))
+
+
+def read_members(path: Path, members: Sequence[Member], most: int = GIB) -> Iterator[bytes | NotRead]:
+    """The content of each of some members, or why it was not read."""
+    with open_file(path, "tar file") as file:
+        for member in members:
+            if member.size > most:
+                reason = f"larger than {format_size(most)}, the most that is read"
+                yield NotRead(f"'{member.name}' in '{path}' is {reason}", f"it is {reason}")
+                continue
+            try:
+                file.seek(member.start)
+                yield file.read(member.size)
+            except OSError as error:
+                yield unreadable(path, "tar file", error)
+
+
+class _Headers(io.FileIO):
+    """A file of which only so much is read at once as a header may have: Python sets aside all that it is asked for."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        if size is None or not 0 <= size <= MIB:
+            raise ValueError("a header of impossible size")
+        return super().read(size)
+
+
+def _members(file: _Headers, path: Path) -> Iterator[Member]:
+    length, reached = os.fstat(file.fileno()).st_size, -1
+    with reading(path, "a tar file"):
+        tar = tarfile.TarFile(fileobj=file)
+    while True:
+        with reading(path, "a tar file"):
+            info = tar.next()
+        if info is None:
+            break
+        tar.members = []  # type: ignore[attr-defined]  # all are kept there, and we keep what we need
+        if info.offset <= reached or info.size < 0:  # a negative size would lead back to the same header for ever
+            raise UserError(f"tar file '{path}' is damaged: '{info.name[:200]}' has no possible size")
+        reached = info.offset
+        if info.islnk() or info.issym() or info.issparse():
+            sort = "sparse file" if info.issparse() else "link"
+            raise UserError(
+                f"tar file '{path}': '{info.name[:200]}' is a {sort}; pack whole files (tar -h --hard-dereference)"
+            )
+        if info.isreg():
+            if info.offset_data + info.size > length:
+                raise UserError(f"tar file '{path}' is cut off in '{info.name[:200]}'; copy it again")
+            yield Member(info.name, info.offset_data, info.size)
+    # tarfile takes a header that it cannot read for the end of the file
+    file.seek(tar.offset)
+    if file.read(tarfile.BLOCKSIZE).strip(b"\0"):
+        raise UserError(f"tar file '{path}' is damaged at byte {tar.offset:,}; copy it again")
+
+
+def _refuse_packed(file: _Headers, path: Path) -> None:
+    start = file.read(6)
+    file.seek(0)
+    for mark, name in _PACKED.items():
+        if start.startswith(mark):
+            raise UserError(
+                f"tar file '{path}' is compressed ({name}), so that no image can be read by itself; unpack it, or decompress it"
+            )
