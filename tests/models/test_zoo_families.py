@@ -188,9 +188,9 @@ def test_preact_blocks_end_in_a_sum_so_that_pooled_features_may_be_negative():
     assert (inputs[0] < 0).any()
 
 
-@pytest.mark.parametrize(("activated", "expected"), [(False, -3.0), (True, 0.0)])
-def test_shortcuts_without_a_convolution_begin_behind_the_first_relu_in_the_code_of_fmix_only(activated, expected):
-    block = PreActBlock(4, 4, 1, activated).eval()  # its BatchNorm has mean 0 and variance 1: it changes nothing
+@pytest.mark.parametrize(("after_relu", "expected"), [(False, -3.0), (True, 0.0)])
+def test_shortcuts_without_a_convolution_begin_behind_the_first_relu_in_the_code_of_fmix_only(after_relu, expected):
+    block = PreActBlock(4, 4, 1, after_relu).eval()  # its BatchNorm has mean 0 and variance 1: it changes nothing
     nn.init.zeros_(block.conv2.weight)
     given = torch.tensor([-3.0, 2.0]).repeat(1, 4, 2, 1)
     shown = block(given)
@@ -202,7 +202,7 @@ def test_shortcuts_with_a_convolution_begin_behind_the_first_relu_in_both():
     images = torch.randn(2, 4, 8, 8)
     torch.manual_seed(0)
     plain = PreActBlock(4, 8, 2).eval()
-    other = PreActBlock(4, 8, 2, activated=True).eval()
+    other = PreActBlock(4, 8, 2, after_relu=True).eval()
     other.load_state_dict(plain.state_dict())
     assert torch.equal(plain(images), other(images))
     nn.init.zeros_(plain.conv2.weight)
@@ -212,8 +212,8 @@ def test_shortcuts_with_a_convolution_begin_behind_the_first_relu_in_both():
 def test_the_network_of_fmix_differs_from_the_plain_one_by_its_shortcuts_alone():
     plain, fmix = build("preact_resnet18", 3).eval(), build("preact_resnet18_fmix", 3).eval()
     fmix.load_state_dict(plain.state_dict())
-    assert {block.activated for block in fmix.modules() if isinstance(block, PreActBlock)} == {True}
-    assert {block.activated for block in plain.modules() if isinstance(block, PreActBlock)} == {False}
+    assert {block.after_relu for block in fmix.modules() if isinstance(block, PreActBlock)} == {True}
+    assert {block.after_relu for block in plain.modules() if isinstance(block, PreActBlock)} == {False}
     images = torch.rand(2, 3, 32, 32)
     with torch.inference_mode():
         assert not torch.allclose(plain(images), fmix(images))

@@ -25,19 +25,19 @@ def tar(path: str, options: Mapping[str, str]) -> Dataset:
     file = expand_home(path)
     if os.path.isdir(file):
         raise UserError(f"'{path}' is a folder; give a tar file, or folder:{path}")
-    found = sorted(((_name(member), member) for member in list_tar(file) if _is_image(member)), key=lambda one: one[0])
-    if not found:
+    images = sorted(((_name(member), member) for member in list_tar(file) if _is_image(member)), key=lambda one: one[0])
+    if not images:
         raise UserError(f"tar file '{path}' holds no images ({', '.join(sorted(EXTENSIONS))})")
-    for name, _ in found:
+    for name, _ in images:
         if not name.parent.name:
             raise UserError(
                 f"tar file '{path}': '{name}' lies in no folder; put the images of each class into a folder named after it"
             )
-    names = sorted({name.parent.name for name, _ in found})
+    names = sorted({name.parent.name for name, _ in images})
     number = {name: label for label, name in enumerate(names)}
-    labels = [number[name.parent.name] for name, _ in found]
-    members = [member for _, member in found]
-    ids = different([str(name) for name, _ in found], f"tar file '{path}'")
+    labels = [number[name.parent.name] for name, _ in images]
+    members = [member for _, member in images]
+    ids = different([str(name) for name, _ in images], f"tar file '{path}'")
     samples = Samples(
         ids, np.array(labels, np.int64), {"bytes": np.array([member.size for member in members], np.int64)}
     )

@@ -49,7 +49,7 @@ def preact_resnet18_fmix(classes: int) -> nn.Module:
     """The pre-activation ResNet-18 of the mixing papers, as in the code of FMix (Harris et al. 2020), 11.2 million weights."""
     from snellen.models.zoo.preact import PreActResNet
 
-    return PreActResNet((2, 2, 2, 2), classes, activated=True)
+    return PreActResNet((2, 2, 2, 2), classes, after_relu=True)
 
 
 def wide_resnet16_4(classes: int) -> nn.Module:
