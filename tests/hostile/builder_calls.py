@@ -5,8 +5,8 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
+from .builders import build_set, cut_set
 from .calls import corpus
-from .corpus import build_set, cut_set
 
 
 def building_again(folder: Path) -> object:

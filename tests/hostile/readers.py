@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import builder_calls, calls
-from .corpus import DATA, choose_set, cover_set, cut_objects, train_net
+from .builders import choose_set, cover_set, cut_objects
+from .corpus import DATA, train_net
 
 
 @dataclass(frozen=True)
