@@ -21,6 +21,7 @@ import verdicts
 from data_modification_differences import common_facts, differences
 from data_modification_pictures import write_pictures
 from data_modification_tables import (
+    FILL_WORDS,
     LARGE,
     METHODS,
     SALIENT,
@@ -38,7 +39,6 @@ from verdicts import AGREES, DISAGREES, LESS, MORE, OPEN, Sample, judge_claim, o
 WIDTH = 120
 DONORS = {"cifar10": "cifar100", "fashion_mnist": "mnist"}
 CLAIMS = {"holds": "holds", "does not hold": "does not hold", OPEN: "can be neither confirmed nor refuted"}
-FILL_WORDS = {"mean": "mean colour", "black": "black", "donor": "another dataset"}
 RULE = (verdicts.__doc__ or "").partition("\n\n")[2].strip()
 OTHER = (
     ("accuracy %", 100, ("accuracy", "none()")),
@@ -52,6 +52,10 @@ UNSAFE = (
     "Networks that never saw the dominant class (`left_out`, table 7), partners from other data (`partners`, table 8), random "
     "labels (`random_labels`, table 15) and other networks (`architectures`, B.8). They have no verdict: table 7 repeats a "
     "column of table 11, table 15 does not fit table 16, and B.8 does not say which distortion it is about."
+)
+SHORT = (
+    "Fashion-MNIST, tables 7, 8 and 15, and B.8 were measured by shorter trainings: "
+    "[what only short trainings measured](data-modification-short.md)."
 )
 FILL_RULE = """\
 The paper says that iOcclusion "abstracts away from the colour of the occluder" while CutOcclusion does not (section 3.2, C.2,
@@ -109,7 +113,7 @@ def _opening(tidy: Tidy, rows: Sequence[Comparison], moves: Mapping[str, Sequenc
         "`examples/replication/data_modification_page.py`; no number on it is typed by hand."
     )
     claims = [f"**{_claim(name, moves[name])}**" for name in SETS if moves[name]]
-    return "\n\n".join(map(_wrap, [f"Tables by verdict: {counts}.", *claims, origin]))
+    return "\n\n".join(map(_wrap, [f"Tables by verdict: {counts}.", *claims, origin, SHORT]))
 
 
 def _claim(dataset: str, moves: Sequence[FillMove]) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from data_modification_tables import AREAS, FILLS, METHODS, SALIENT, SQUARE
+from data_modification_tables import AREAS, FILL_WORDS, FILLS, METHODS, SALIENT, SQUARE
 from tidy_findings import BY_CLASS, Tidy
 
 DISTORTIONS = dict(zip(("shuffled 4×4", "black square", "other dataset"), BY_CLASS))
@@ -50,7 +50,7 @@ def curve_picture(tidy: Tidy) -> dict[str, Any]:
     """Figures 3, 5, 10, 12: both measures against the covered share, for each fill."""
     measures = {"CutOcclusion (accuracy)": ("occluded_accuracy", SQUARE), "iOcclusion": ("iocclusion", SALIENT)}
     rows = [
-        {"measure": words, "fill": fill, "method": METHODS[method], "share": area, "value": fmean(values)}
+        {"measure": words, "fill": FILL_WORDS[fill], "method": METHODS[method], "share": area, "value": fmean(values)}
         for words, (name, text) in measures.items()
         for fill in FILLS
         for method in METHODS
@@ -62,7 +62,7 @@ def curve_picture(tidy: Tidy) -> dict[str, Any]:
         "resolve": {"scale": {"y": "independent"}},
         "encoding": {
             "row": {"field": "measure", "type": "nominal", "title": None},
-            "column": {"field": "fill", "type": "nominal", "title": None, "sort": list(FILLS)},
+            "column": {"field": "fill", "type": "nominal", "title": None, "sort": list(FILL_WORDS.values())},
             "x": {"field": "share", "type": "quantitative", "title": "covered share"},
             "y": {"field": "value", "type": "quantitative", "title": None},
             "color": {"field": "method", "type": "nominal", "title": None, "sort": list(METHODS.values())},

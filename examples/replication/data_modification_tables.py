@@ -19,6 +19,7 @@ PUBLISHED_RUNS = 5
 CLASSES = 10  # of both datasets: the bound of DI
 AREAS = (0.1, 0.3, 0.5, 0.7, 0.9)
 FILLS = ("mean", "black", "donor")
+FILL_WORDS = {"mean": "mean colour", "black": "black", "donor": "another dataset"}
 READINGS = {"mean": "mean colour, as the code", "black": "black, as the text"}
 LARGE = "occlude(area=uniform(low=0.7, high=1), fill={}, inside=false, law=exact)"
 WITHIN = "occlude(area=uniform(low=0.1, high=1), fill={}, inside=true, law=exact)"
