@@ -244,11 +244,11 @@ def _note_cover(distortion: Distortion, cover: Tensor | None, view: View, trace:
     trace.notes.append((len(view.keys), view.notes))
     if cover is None:
         return
-    trace.covered.append(cover.flatten(1).sum(1, dtype=torch.float32) / (cover.shape[1] * cover.shape[2]))
+    trace.covered.append(cover.flatten(1).sum(1, dtype=torch.int32) / (cover.shape[1] * cover.shape[2]))
     if view.masks is not None:
         mask = moved(distortion, view.masks, view).flatten(1)
-        hidden = (cover.flatten(1) & mask).sum(1, dtype=torch.float32)
-        trace.object_covered.append(hidden / mask.sum(1, dtype=torch.float32))
+        hidden = (cover.flatten(1) & mask).sum(1, dtype=torch.int32)
+        trace.object_covered.append(hidden / mask.sum(1, dtype=torch.int32))
 
 
 def _recall(one: BoundCell, model: Model, data: Dataset, positions: Sequence[int], labels: Tensor) -> Reading:
