@@ -4,11 +4,16 @@ import platform
 import subprocess
 import sys
 import textwrap
+from dataclasses import replace
 
 import pytest
 
 from snellen.engine.ask import freed_memory
-from snellen.engine.ask.freed_memory import keep_freed_memory
+from snellen.engine.ask.freed_memory import frees_large_blocks, keep_freed_memory
+from snellen.exam.prepare import prepare
+from snellen.exam.request import AuditRequest
+from snellen.models import from_torch
+from snellen.models.zoo import NETWORKS
 
 on_glibc = pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the C library is not glibc")
 
@@ -50,7 +55,7 @@ def in_a_process(code: str) -> list[str]:
 def test_a_large_block_stays_until_the_end_and_goes_back_then():
     words = in_a_process("""
         print(mappings_of(MANY))
-        with keep_freed_memory("cpu"):
+        with keep_freed_memory():
             print(mappings_of(MANY), heap() >= 200, mappings_of(MANY), heap() < 300)
         print(heap() < 100, mappings_of(MANY))
     """)
@@ -60,8 +65,8 @@ def test_a_large_block_stays_until_the_end_and_goes_back_then():
 @on_glibc
 def test_only_the_last_of_several_users_gives_memory_back():
     words = in_a_process("""
-        with keep_freed_memory("cpu"):
-            with keep_freed_memory("cpu"):
+        with keep_freed_memory():
+            with keep_freed_memory():
                 print(mappings_of(MANY))
             print(mappings_of(MANY), heap() >= 200)
         print(mappings_of(MANY), heap() < 100)
@@ -73,7 +78,7 @@ def test_only_the_last_of_several_users_gives_memory_back():
 def test_memory_goes_back_after_an_error_too():
     words = in_a_process("""
         try:
-            with keep_freed_memory("cpu"):
+            with keep_freed_memory():
                 print(mappings_of(MANY))
                 raise ValueError
         except ValueError:
@@ -83,9 +88,9 @@ def test_memory_goes_back_after_an_error_too():
 
 
 @on_glibc
-def test_a_network_on_a_gpu_changes_nothing():
+def test_nothing_changes_where_it_is_not_wanted():
     words = in_a_process("""
-        with keep_freed_memory("cuda"):
+        with keep_freed_memory(False):
             print(mappings_of(MANY))
     """)
     assert words == ["1"]
@@ -94,5 +99,17 @@ def test_a_network_on_a_gpu_changes_nothing():
 def test_another_c_library_is_left_alone(monkeypatch):
     monkeypatch.setattr(platform, "libc_ver", lambda: ("", ""))
     monkeypatch.setattr(freed_memory.ctypes, "CDLL", lambda name: pytest.fail("the C library was asked"))
-    with keep_freed_memory("cpu"):
+    with keep_freed_memory():
         pass
+
+
+@pytest.mark.parametrize(("size", "device", "wanted"), [(32, "cpu", False), (96, "cpu", True), (96, "cuda", False)])
+def test_it_is_wanted_for_images_that_are_not_small_on_a_cpu(tmp_path, size, device, wanted):
+    model = from_torch(
+        NETWORKS["smallnet"](12), size=size, mean=[0.5] * 3, std=[0.25] * 3, name="smallnet", device="cpu"
+    )
+    data, audits = f"phantom:test?n=12&size={size}", ("interference([shuffle(4)])",)
+    request = AuditRequest(models=(model,), data=data, audits=audits, out=tmp_path / "run", device="cpu")
+    plan = prepare(request).plan()
+    settings = replace(plan.settings, device=device)
+    assert frees_large_blocks(replace(plan, settings=settings)) is wanted

@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 
 from snellen.checks import certain, refusal
 from snellen.engine import Plan, Progress, Store, read_answers
-from snellen.engine.ask.freed_memory import keep_freed_memory
 from snellen.engine.ask.watchdog import Watchdog
 from snellen.engine.keep.failures import TooManyFailures, check_failures, discard_failures
 from snellen.engine.keep.recent import RecentTables
@@ -46,7 +45,7 @@ def carry_out(prepared: Prepared, progress: Progress, execution: Execution) -> R
     from snellen.report import write_findings, write_results
 
     folder = prepared.folder
-    with own_folder(folder), keep_freed_memory(prepared.inputs.settings.device):
+    with own_folder(folder):
         prepared, store = prepared.as_it_is_now(), Store(folder, recent=RecentTables())
         repair = Repair() if prepared.fresh else repair_store(store)
         for notice in repair.notices:
