@@ -5,14 +5,18 @@ import subprocess
 import sys
 import textwrap
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from snellen.engine import Progress, Store
 from snellen.engine.ask import freed_memory
 from snellen.engine.ask.freed_memory import frees_large_blocks, keep_freed_memory
+from snellen.engine.ask.local import run_local
 from snellen.exam.prepare import prepare
 from snellen.exam.request import AuditRequest
 from snellen.models import from_torch
+from snellen.models.model import Model
 from snellen.models.zoo import NETWORKS
 
 on_glibc = pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the C library is not glibc")
@@ -103,13 +107,35 @@ def test_another_c_library_is_left_alone(monkeypatch):
         pass
 
 
+def smallnet(size: int) -> Model:
+    net = NETWORKS["smallnet"](12)
+    return from_torch(net, size=size, mean=[0.5] * 3, std=[0.25] * 3, name="smallnet", device="cpu")
+
+
+def request_of(model: Model, size: int, out: Path) -> AuditRequest:
+    data, audits = f"phantom:test?n=12&size={size}", ("interference([shuffle(4)])",)
+    return AuditRequest(models=(model,), data=data, audits=audits, out=out, device="cpu")
+
+
 @pytest.mark.parametrize(("size", "device", "wanted"), [(32, "cpu", False), (96, "cpu", True), (96, "cuda", False)])
 def test_it_is_wanted_for_images_that_are_not_small_on_a_cpu(tmp_path, size, device, wanted):
-    model = from_torch(
-        NETWORKS["smallnet"](12), size=size, mean=[0.5] * 3, std=[0.25] * 3, name="smallnet", device="cpu"
-    )
-    data, audits = f"phantom:test?n=12&size={size}", ("interference([shuffle(4)])",)
-    request = AuditRequest(models=(model,), data=data, audits=audits, out=tmp_path / "run", device="cpu")
-    plan = prepare(request).plan()
+    plan = prepare(request_of(smallnet(size), size, tmp_path / "run")).plan()
     settings = replace(plan.settings, device=device)
     assert frees_large_blocks(replace(plan, settings=settings)) is wanted
+
+
+@on_glibc
+@pytest.mark.parametrize(("size", "users"), [(32, {0}), (96, {1})])
+def test_networks_are_asked_while_memory_stays_and_it_goes_back_afterwards(tmp_path, size, users):
+    model, seen = smallnet(size), set()
+    predict = model.predict
+    assert predict is not None
+
+    def watched(images):
+        seen.add(freed_memory._users)
+        return predict(images)
+
+    plan = prepare(request_of(replace(model, predict=watched), size, tmp_path / "run")).plan()
+    run_local(plan, Store(tmp_path / "store"), Progress(quiet=True))
+    assert seen == users
+    assert freed_memory._users == 0
