@@ -3,12 +3,13 @@
 The bare side feeds the same uint8 batches through the same network (normalising included) in a plain loop; the audit is
 `snellen.audit` on images in memory, once without and once with what comes after the answers (conclusions, files), each between
 two bare runs, whose mean it is divided by. The labels are such that the network, which is not trained, is right on nine images
-of ten. The median of the ratios over the rounds is printed with the lowest and the highest, and how many images the audit's
-first look showed the network beyond the passes. Goals: ≤ 1.05 on CPU, ≤ 1.10 on one H200 (bf16, channels-last).
+of ten. A quarter of the images warms everything up. The median of the ratios over the rounds is printed with the lowest and the
+highest, and how many images the audit's first look showed the network beyond the passes. Goals: ≤ 1.05 on CPU, ≤ 1.10 on one
+H200 (bf16, channels-last).
 
-With --compile the same audit is carried out with the network compiled, compiling included, in turn with the others, and its
-images per second are printed beside those of the eager audit. Goal: ≥ 1.4 × for a ResNet-50 and 50,000 images. --cold also
-drops what compiling leaves on the disk, so that each round pays what the first run on a machine pays.
+With --compile whole audits are compared instead: as they are and with the network compiled, compiling included. Goal: ≥ 1.4 ×
+the images per second for a ResNet-50 and 50,000 images. --cold also drops what compiling leaves on the disk, so that each round
+pays what the first run on a machine pays.
 
     python benchmarks/overhead.py                       # ResNet-20 and ResNet-18, threads as torch chooses
     python benchmarks/overhead.py --threads 1 --rounds 5
@@ -36,7 +37,7 @@ from torch import nn
 
 import snellen
 from snellen.data import Dataset, from_arrays
-from snellen.engine import Progress
+from snellen.engine import Plan, Progress
 from snellen.engine.ask.local import run_local
 from snellen.engine.keep.store import Store
 from snellen.exam.prepare import prepare
@@ -70,13 +71,11 @@ NETS: dict[str, tuple[Callable[[int], nn.Module], int, int]] = {  # name → bui
 
 @dataclass
 class Times:
-    """Seconds of each round: the bare passes before, between and after the others; the answers, the whole audit, and the whole
-    audit compiled."""
+    """Seconds of each round: the bare passes before, between and after the others; the answers, and the whole audit."""
 
     bare: list[tuple[float, float, float]] = field(default_factory=list)
     answers: list[float] = field(default_factory=list)
     whole: list[float] = field(default_factory=list)
-    compiled: list[float] = field(default_factory=list)
 
     def ratios(self, name: Literal["answers", "whole"]) -> str:
         """To the bare passes on both sides of it: the median over the rounds, and the range where there are several."""
@@ -138,56 +137,93 @@ def counting(model: Model) -> tuple[Model, list[int]]:
     return replace(model, predict=counted), shown
 
 
-def measure(name: str, chosen: argparse.Namespace) -> None:
+@dataclass(frozen=True)
+class Subject:
+    """A network, images [n, 3, H, W] for the plain loop, and the same as data for an audit; `shown` counts what it was shown."""
+
+    name: str
+    model: Model
+    shown: list[int]
+    pixels: torch.Tensor
+    data: Dataset
+    how: dict[str, Any]
+
+    def first(self, count: int) -> Subject:
+        """The same with fewer images."""
+        return replace(self, pixels=self.pixels[:count], data=self.data.at(np.arange(min(count, len(self.data)))))
+
+    def plan(self, folder: Path) -> Plan:
+        """What an audit asks."""
+        request = AuditRequest(models=(self.model,), data=self.data, audits=(AUDITS,), out=folder, **self.how)
+        return prepare(request).plan()
+
+
+def subject_of(name: str, chosen: argparse.Namespace) -> Subject:
     build, side, default = NETS[name]
     count, device = chosen.images or default, torch.device(chosen.device)
     torch.manual_seed(0)
     model, shown = counting(from_torch(build(10), size=side, mean=MEAN, std=STD, name=name, device=device))
     pictures = images(count, side).read(range(count))
     pixels = torch.from_numpy(np.stack([p.image for p in pictures])).permute(0, 3, 1, 2).contiguous()
-    data = images(count, side, mostly_right(model, pixels))
     how: dict[str, Any] = {"device": str(device), "threads": chosen.decoders, "compile": "off"}
-    times = Times()
-    for turn in range(chosen.rounds + 1):
-        with tempfile.TemporaryDirectory() as place:
-            folder = Path(place)
-            request = AuditRequest(models=(model,), data=data, audits=(AUDITS,), out=folder / "run", **how)
-            plan = prepare(request).plan()
-            batch, cells = plan.settings.batch_for(plan.cells[0].canvas), len(plan.cells)
-            before = bare_seconds(model, pixels, batch, cells)
-            began = CLOCK()
-            run_local(plan, Store(folder / "engine"), Progress(quiet=True))
-            answers = CLOCK() - began
-            between = bare_seconds(model, pixels, batch, cells)
-            shown.clear()
-            whole = audit_seconds(model, data, folder / "run", how)
-            more = sum(shown) - cells * count
-            after = bare_seconds(model, pixels, batch, cells)
-            if chosen.compile:
-                torch.compiler.reset()  # so that each round compiles
-                compiled = audit_seconds(model, data, folder / "compiled", {**how, "compile": "on"})
-        if turn:  # the first round warms up
-            times.bare.append((before, between, after))
-            times.answers.append(answers)
-            times.whole.append(whole)
-            if chosen.compile:
-                times.compiled.append(compiled)
+    return Subject(name, model, shown, pixels, images(count, side, mostly_right(model, pixels)), how)
+
+
+def measure_round(subject: Subject, times: Times) -> tuple[int, int, int]:
+    """One round, added to the times; how many cells there are, the batch size, and the images of the first look."""
+    model, pixels, data = subject.model, subject.pixels, subject.data
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        plan = subject.plan(folder / "run")
+        batch, cells = plan.settings.batch_for(plan.cells[0].canvas), len(plan.cells)
+        before = bare_seconds(model, pixels, batch, cells)
+        began = CLOCK()
+        run_local(plan, Store(folder / "engine"), Progress(quiet=True))
+        times.answers.append(CLOCK() - began)
+        between = bare_seconds(model, pixels, batch, cells)
+        subject.shown.clear()
+        times.whole.append(audit_seconds(model, data, folder / "run", subject.how))
+        more = sum(subject.shown) - cells * len(data)
+        times.bare.append((before, between, bare_seconds(model, pixels, batch, cells)))
+    return cells, batch, more
+
+
+def measure(name: str, chosen: argparse.Namespace) -> None:
+    subject, times = subject_of(name, chosen), Times()
+    measure_round(subject.first(len(subject.data) // 4), Times())  # warms up
+    for _ in range(chosen.rounds):
+        cells, batch, more = measure_round(subject, times)
+    model, count = subject.model, len(subject.data)
     rate = cells * count / statistics.median(map(statistics.mean, times.bare))
     print(
-        f"{name} {side} px, {count} images × {cells} cells, batch {batch}, {device}, {torch.get_num_threads()} threads, "
-        f"{chosen.clock} time, "
+        f"{name} {NETS[name][1]} px, {count} images × {cells} cells, batch {batch}, {chosen.device}, "
+        f"{torch.get_num_threads()} threads, {chosen.clock} time, "
         f"{model.precision}: answers {times.ratios('answers')} ×, whole audit {times.ratios('whole')} × the bare forward "
         f"passes ({rate:,.0f} images/s); the first look showed {more:,} images more",
         flush=True,
     )
-    if chosen.compile:
-        eager, fast = (cells * count / statistics.median(some) for some in (times.whole, times.compiled))
-        gain = statistics.median(one / other for one, other in zip(times.whole, times.compiled))
-        print(
-            f"{name} compiled{' without caches' if chosen.cold else ''}, compiling included: {fast:,.0f} images/s over the whole "
-            f"audit, eager {eager:,.0f}: {gain:.2f} ×",
-            flush=True,
-        )
+
+
+def compare_compiled(name: str, chosen: argparse.Namespace) -> None:
+    """Whole audits, eager and compiled in turn."""
+    subject = subject_of(name, chosen)
+    kinds = {"eager": subject.how, "compiled": {**subject.how, "compile": "on"}}
+    seconds: dict[str, list[float]] = {kind: [] for kind in kinds}
+    with tempfile.TemporaryDirectory() as place:
+        warm = subject.first(len(subject.data) // 8)
+        audit_seconds(warm.model, warm.data, Path(place) / "warm", warm.how)
+        for turn in range(chosen.rounds):
+            torch.compiler.reset()  # so that each round compiles
+            for kind, how in kinds.items():
+                seconds[kind].append(audit_seconds(subject.model, subject.data, Path(place) / f"{kind}{turn}", how))
+        cells = len(subject.plan(Path(place) / "plan").cells)
+    rates = [cells * len(subject.data) / statistics.median(some) for some in seconds.values()]
+    gain = statistics.median(eager / compiled for eager, compiled in zip(*seconds.values()))
+    print(
+        f"{name}, {len(subject.data)} images × {cells} cells: compiled{' without caches' if chosen.cold else ''}, compiling "
+        f"included, {rates[1]:,.0f} images/s over the whole audit, eager {rates[0]:,.0f}: {gain:.2f} ×",
+        flush=True,
+    )
 
 
 def main() -> None:
@@ -198,7 +234,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--decoders", type=int, help="threads that read images")
-    parser.add_argument("--compile", action="store_true", help="also with the network compiled")
+    parser.add_argument("--compile", action="store_true", help="compare whole audits, eager and compiled")
     parser.add_argument("--cold", action="store_true", help="compile without caches on the disk")
     parser.add_argument("--clock", choices=list(CLOCKS), default="wall")
     chosen = parser.parse_args()
@@ -209,7 +245,7 @@ def main() -> None:
     if chosen.threads:
         torch.set_num_threads(chosen.threads)
     for name in chosen.nets:
-        measure(name, chosen)
+        (compare_compiled if chosen.compile else measure)(name, chosen)
 
 
 if __name__ == "__main__":

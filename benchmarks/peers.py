@@ -106,11 +106,8 @@ def with_snellen(task: Task) -> list[float]:
         run = snellen.audit(
             task.model, f"folder:{task.folder}", audit, Path(place) / "run", report=False, quiet=True, **how
         )
-        accuracies = run.sql(
-            "select c.distortion, avg(a.score) as accuracy from answers a join cells c using (cell) "
-            "where c.distortion = 'none()' or c.distortion like 'occlude%' group by c.distortion"
-        )
-    return [float(value) for value in accuracies["accuracy"]]
+        findings = run.results()["findings"]
+    return [one["value"] for one in findings if one["name"] in ("accuracy", "occluded_accuracy")]
 
 
 def prepared(*more: nn.Module) -> v2.Compose:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -24,8 +25,12 @@ def photo(number: int) -> Image.Image:
 
 def write_photos(folder: Path, count: int) -> Path:
     """So many JPEG files, in one sub-folder per class; their folder."""
-    for number in range(count):
+
+    def write(number: int) -> None:
         file = folder / f"class{number % CLASSES}" / f"{number:06d}.jpg"
         file.parent.mkdir(parents=True, exist_ok=True)
         photo(number).save(file, quality=92)
+
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(write, range(count)))
     return folder

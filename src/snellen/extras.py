@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from types import ModuleType
 
 from snellen.errors import UserError
+from snellen.lazy_torch import torch
+
+_OLDEST_GPU = (7, 0)  # that Triton compiles for
 
 
 @dataclass(frozen=True)
@@ -50,3 +53,8 @@ def import_package(name: str, use: str) -> ModuleType:
 def has_triton() -> bool:
     """Whether Triton, which torch brings for GPUs, is installed, and the compiler it needs."""
     return importlib.util.find_spec("triton") is not None and any(map(shutil.which, ("cc", "gcc", "clang")))
+
+
+def runs_triton(device: torch.device) -> bool:
+    """Whether a device is a GPU that Triton compiles for, and Triton is there."""
+    return device.type == "cuda" and has_triton() and torch.cuda.get_device_capability(device) >= _OLDEST_GPU

@@ -10,7 +10,7 @@ import numpy as np
 from snellen.audits.exam import Exam
 from snellen.audits.finding import Finding, Trust
 from snellen.audits.pairing import pair_blocks
-from snellen.engine.keep.read_back import Answers
+from snellen.engine.keep.read_back import Answers, Block
 from snellen.engine.requests.cell import Cell
 from snellen.measure import (
     Chance,
@@ -18,12 +18,13 @@ from snellen.measure import (
     Kind,
     State,
     chance_of,
-    error_agreement,
-    interference,
-    interference_null,
     published_chance,
     state_of,
 )
+from snellen.measure.interference import interference_between
+from snellen.measure.interference_chance import null_between
+from snellen.measure.interference_noise import agreement_of
+from snellen.measure.wrong_answers import WrongAnswers, wrong_answers
 
 CAVEAT = "comparative, not absolute"
 ONE_RUN = "one run: no spread over runs"
@@ -34,33 +35,33 @@ TOO_FEW = "with two classes no dominant class can be shown: a wrong answer has o
 def interference_of(exam: Exam, answers: Answers, cell: Cell) -> Interference:
     """The DI of one cell's distortion for one model, over its runs."""
 
-    def measure() -> Interference:
-        clean, distorted = pair_blocks(answers, exam.clean(exam.unmodified(cell)), cell)
-        return interference(clean.pred, distorted.pred, clean.labels, len(_classes(exam, cell)))
+    return answers.once(("interference", cell), lambda: interference_between(*_errors(exam, answers, cell)))
 
-    return answers.once(("interference", cell), measure)
+
+def _errors(exam: Exam, answers: Answers, cell: Cell) -> tuple[WrongAnswers, WrongAnswers]:
+    """The errors on unmodified images and on those of a cell; several measures rest on them, and they are counted once."""
+    classes = len(_classes(exam, cell))
+
+    def count() -> tuple[WrongAnswers, WrongAnswers]:
+        clean, distorted = pair_blocks(answers, exam.clean(exam.unmodified(cell)), cell)
+
+        def of(block: Block) -> WrongAnswers:
+            return block.once("errors", lambda: wrong_answers(block.pred, clean.labels, classes, "errors"))
+
+        return of(clean), of(distorted)
+
+    return answers.once(("errors", cell), count)
 
 
 def chance_in(exam: Exam, answers: Answers, cell: Cell, kind: Kind = "uniform", clean_errors: bool = True) -> Chance:
     """Where a cell's DI stands among those of errors thrown at random; nan where there are fewer than three classes."""
 
     def measure() -> Chance:
-        clean, distorted = pair_blocks(answers, exam.clean(exam.unmodified(cell)), cell)
-        classes = len(_classes(exam, cell))
         thrown = np.empty(0)
         if can_dominate(exam, cell):
-            agreement = (
-                error_agreement(distorted.pred, clean.labels, classes) if clean_errors else 0.0
-            )  # 0: as in the paper
-            thrown = interference_null(
-                clean.pred,
-                distorted.pred,
-                clean.labels,
-                classes,
-                kind=kind,
-                clean_errors=clean_errors,
-                agreement=agreement,
-            )
+            clean, distorted = _errors(exam, answers, cell)
+            agreement = agreement_of(distorted) if clean_errors and distorted.samples else 0.0  # 0: as in the paper
+            thrown = null_between(clean, distorted, kind, clean_errors, agreement)
         return chance_of(interference_of(exam, answers, cell).index, thrown)
 
     return answers.once(("chance", cell, kind, clean_errors), measure)
@@ -82,8 +83,7 @@ def chances_in(exam: Exam, answers: Answers, cell: Cell) -> dict[str, Any]:
                 "p": chance.p, "mean": chance.mean, "std": chance.std, "quantile95": chance.quantile95,
             }  # fmt: skip
     if can_dominate(exam, cell):
-        clean, distorted = pair_blocks(answers, exam.clean(exam.unmodified(cell)), cell)
-        errors = (distorted.pred != clean.labels).sum(axis=1)
+        errors = _errors(exam, answers, cell)[1].histogram.sum(axis=1)
         nulls["published"] = {kind: vars(published_chance(errors, len(_classes(exam, cell)), kind)) for kind in kinds}
     return {"p_uniform": nulls["uniform"]["p"], "p_one": nulls["one"]["p"], "nulls": nulls}
 

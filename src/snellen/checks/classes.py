@@ -75,7 +75,7 @@ def relabel(pred: np.ndarray, labels: np.ndarray, classes: int) -> tuple[np.ndar
     The renaming that judges an answer comes from the other half of the images, so that it cannot be fitted to chance.
     """
     right = (pred == labels).astype(np.float64)
-    if len(np.union1d(pred, labels)) > MOST_CLASSES:
+    if len(_present(pred, labels, classes)) > MOST_CLASSES:
         return right, np.arange(classes)
     order = np.argsort(labels, kind="stable")
     halves = order[::2], order[1::2]
@@ -101,16 +101,23 @@ def _best_renaming(pred: np.ndarray, labels: np.ndarray, classes: int) -> np.nda
     """The data's class for each answered class that makes most answers right; ties leave a class as it is."""
     from scipy.optimize import linear_sum_assignment
 
-    present = np.union1d(pred[pred >= 0], labels)
+    present = _present(pred, labels, classes)
     place = np.zeros(classes, np.int64)
     place[present] = np.arange(len(present))
     mapped = pred >= 0
-    counts = np.eye(len(present)) / 2
-    np.add.at(counts, (place[pred[mapped]], place[labels[mapped]]), 1)
+    pairs = place[pred[mapped]] * len(present) + place[labels[mapped]]
+    counts = np.eye(len(present)) / 2 + np.bincount(pairs, minlength=len(present) ** 2).reshape(len(present), -1)
     rows, columns = linear_sum_assignment(counts, maximize=True)
     renaming = np.arange(classes)
     renaming[present[rows]] = present[columns]
     return renaming
+
+
+def _present(pred: np.ndarray, labels: np.ndarray, classes: int) -> np.ndarray:
+    """The data's classes that occur among answers or labels, in order."""
+    seen = np.zeros(classes + 1, bool)
+    seen[pred] = seen[labels] = True  # −1, an answer that is none of them, is the last place
+    return np.flatnonzero(seen[:-1])
 
 
 def _shared_information(pred: np.ndarray, labels: np.ndarray) -> float:

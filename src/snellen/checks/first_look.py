@@ -100,7 +100,7 @@ def _look(subject: Subject, data: Dataset, labels: LabelMap, settings: Settings)
     if len(labelled) < FEWEST:
         return None
     # A listing is often sorted by class: the first 64 of these images must not be of one class only.
-    order = np.argsort(labelled.samples.keys, kind="stable")
+    order = labelled.samples.hash_order
 
     def shown(rows: np.ndarray) -> Shown:
         dataset = labelled.at(rows)

@@ -79,6 +79,16 @@ class Samples:
         """A 64-bit key per sample, from which its random draws start."""
         return sample_keys(self.ids)
 
+    @functools.cached_property
+    def rows(self) -> Mapping[str, int]:
+        """The row of each id."""
+        return {sample: row for row, sample in enumerate(self.ids)}
+
+    @functools.cached_property
+    def hash_order(self) -> np.ndarray:
+        """All rows, in the order of a hash of their ids: the first of them are of no class in particular."""
+        return np.argsort(self.keys, kind="stable")
+
     def take(self, rows: np.ndarray) -> Samples:
         """The listing of some rows, in the order given."""
         columns = {name: values[rows] for name, values in self.columns.items()}
@@ -131,8 +141,7 @@ def limited(data: Dataset, limit: int | None) -> Dataset:
         return data
     if limit < 1:
         raise UserError(f"expected --limit of at least 1, got {limit}")
-    order = np.argsort(data.samples.keys, kind="stable")
-    return data.at(np.sort(order[:limit]))
+    return data.at(np.sort(data.samples.hash_order[:limit]))
 
 
 def filter_rows(data: Dataset, conditions: Mapping[str, str]) -> Dataset:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from snellen.extras import runs_triton
 from snellen.lazy_torch import torch
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 _GOLDEN = 0x9E3779B97F4A7C15
 _FIRST = 0xBF58476D1CE4E5B9
 _SECOND = 0x94D049BB133111EB
+_MANY = 1 << 20
 NORMAL_BITS = 12  # normal draws are whole numbers of 2^-12 standard deviations
 
 
@@ -68,7 +70,7 @@ class Draws:
         Looked up in a table by 16 random bits: whole numbers, so the same on every device, and faster than logarithms.
         """
         words = self._words(name, shape, attempt, torch.int16)
-        table = _normal_table(self.device)
+        table = normal_table(self.device)
         return table.index_select(0, words.reshape(-1).to(torch.int32) + 32768).view(words.shape)
 
     def _keys(self, name: str, attempt: int) -> np.ndarray:
@@ -79,15 +81,30 @@ class Draws:
         size = int(np.prod(shape))
         per = 8 // kind.itemsize
         rounded = -(-size // per)
-        keys = on_device(self._keys(name, attempt).view(np.int64), self.device)
-        hashes = _mixed_tensor(keys[:, None] + _counters(rounded, self.device))
-        return hashes.view(kind)[:, :size].reshape(len(keys), *shape)
+        return self._hashes(self.key_tensor(name, attempt), rounded).view(kind)[:, :size].reshape(-1, *shape)
+
+    def key_tensor(self, name: str, attempt: int = 0) -> Tensor:
+        """int64 [B]: what the draws of a name start from, on the images' device."""
+        return on_device(self._keys(name, attempt).view(np.int64), self.device)
+
+    def _hashes(self, keys: Tensor, count: int) -> Tensor:
+        """int64 [B, count]."""
+        if in_one_kernel(self.device, len(keys) * count):
+            from snellen.distort.draw_kernels import hash_words
+
+            return hash_words(keys, count)
+        return _mixed_tensor(keys[:, None] + _counters(count, self.device))
 
 
 def on_device(values: np.ndarray, device: torch.device) -> Tensor:
     """An array as a tensor on a device; by way of pinned memory to a GPU, so that nothing waits for it to be idle."""
     tensor = torch.from_numpy(np.ascontiguousarray(values))
     return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor.to(device)
+
+
+def in_one_kernel(device: torch.device, draws: int) -> bool:
+    """Whether so many draws are worth a kernel of their own, which takes a moment to load, and the device has it."""
+    return draws >= _MANY and runs_triton(device)
 
 
 def _mixed(x: np.ndarray) -> np.ndarray:
@@ -125,7 +142,7 @@ def _counters(count: int, device: torch.device) -> Tensor:
 
 
 @functools.lru_cache(maxsize=4)
-def _normal_table(device: torch.device) -> Tensor:
+def normal_table(device: torch.device) -> Tensor:
     """The normal quantiles of the 65,536 cell centres, as whole numbers of 2^-12."""
     from scipy.special import ndtri
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from snellen.distort.distortion import Distortion
-from snellen.distort.draws import NORMAL_BITS
+from snellen.distort.draws import NORMAL_BITS, in_one_kernel, normal_table
 from snellen.distort.law import Law, expect_within, in_numbers
 from snellen.distort.view import View
 from snellen.lazy_torch import torch
@@ -33,11 +33,15 @@ class Noise(Distortion):
         expect_within("sigma", self.sigma, 0, 10)
 
     def __call__(self, images: Tensor, view: View) -> Tensor:
-        draws = view.draw.normal("noise", tuple(images.shape[1:]))
         # Whole numbers throughout, so that every device rounds alike: sigma in 2^-8 grey levels.
-        levels = np.rint(view.parameter("sigma", self.sigma) * 255 * 256).astype(np.int32)
+        levels = view.tensor(np.rint(view.parameter("sigma", self.sigma) * 255 * 256).astype(np.int32))
         shift = NORMAL_BITS + 8
-        draws = draws.mul_(view.tensor(levels)[:, None, None, None]).add_(1 << (shift - 1)).bitwise_right_shift_(shift)
+        if in_one_kernel(images.device, images.numel()):
+            from snellen.distort.draw_kernels import add_noise
+
+            return add_noise(images, view.draw.key_tensor("noise"), levels, normal_table(images.device), shift)
+        draws = view.draw.normal("noise", tuple(images.shape[1:]))
+        draws = draws.mul_(levels[:, None, None, None]).add_(1 << (shift - 1)).bitwise_right_shift_(shift)
         return draws.add_(images).clamp_(0, 255).to(torch.uint8)
 
     def words(self) -> str:

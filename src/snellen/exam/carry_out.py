@@ -89,11 +89,10 @@ def carry_out(prepared: Prepared, progress: Progress, execution: Execution) -> R
             if (doubt.name, doubt.model) not in already:
                 progress.warn(str(doubt))
         findings = conclude(prepared, everyone)
-        run = Run(folder)
         if execution.report:
             add_report_pictures(prepared, plan, store, findings)
-        (write_results if execution.report else write_findings)(run, findings, doubts)
-    return run
+        (write_results if execution.report else write_findings)(Run(folder, store), findings, doubts)
+    return Run(folder)  # without the tables in memory
 
 
 def ask_missing(

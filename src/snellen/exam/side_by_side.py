@@ -85,13 +85,12 @@ class MapsInside:
 def _readers(run: Run, dataset: Dataset, request: MapRequest) -> dict[str, list[MapReader]]:
     """The stored maps of each model's runs."""
     facts = run.facts
-    rows = {sample: row for row, sample in enumerate(dataset.samples.ids)}
     readers: dict[str, list[MapReader]] = {}
     for model, names in facts["asked"].items():
         for name in names:
             subject = Subject(model, name, Card.from_json(facts["models"][model][name]))
             key = run.map_key(model, name, request)
-            reader = MapReader(run.store, key, dataset, canvas_for(subject, dataset), rows)
+            reader = MapReader(run.store, key, dataset, canvas_for(subject, dataset), dataset.samples.rows)
             readers.setdefault(model, []).append(reader)
     return readers
 

@@ -131,13 +131,13 @@ def student(degrees: float, level: float = 0.975) -> float:
 
 
 def keep(columns: NDArray[np.float64], groups: ArrayLike | None, kept: NDArray[np.bool_]) -> tuple[Any, Any]:
-    """The rows of `columns` and the labels in `groups`, if any, of the samples that are kept."""
-    if groups is None:
-        return columns[kept], None
-    groups = np.asarray(groups)
-    if groups.shape != kept.shape:
+    """The rows of `columns` and the labels in `groups`, if any, of the samples that are kept: most often all."""
+    groups = None if groups is None else np.asarray(groups)
+    if groups is not None and groups.shape != kept.shape:
         raise ValueError(f"expected one group per sample, got {groups.shape} for {len(kept)} samples")
-    return columns[kept], groups[kept]
+    if kept.all():
+        return columns, groups
+    return columns[kept], None if groups is None else groups[kept]
 
 
 def sum_by_group(columns: NDArray[np.float64], groups: ArrayLike) -> NDArray[np.float64]:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from snellen.measure.estimate import Estimate
 from snellen.measure.interference_index import per_run_values, per_run_worst_values, worst_case_values
 from snellen.measure.interference_interval import DRAWS, plausible_index
-from snellen.measure.wrong_answers import Floats, Normaliser, conditions
+from snellen.measure.wrong_answers import Floats, Normaliser, WrongAnswers, conditions
 
 
 @dataclass(frozen=True)
@@ -83,15 +83,22 @@ def interference(
     value that of the paper.
     """
     before, after = conditions(clean, distorted, labels, num_classes, distorted_labels, normaliser)
+    return interference_between(before, after, distorted_labels is None, repeats, seed)
+
+
+def interference_between(
+    before: WrongAnswers, after: WrongAnswers, paired: bool = True, repeats: int = DRAWS, seed: int = 0
+) -> Interference:
+    """The same of errors that are counted already; `paired` says that both are of the same samples."""
     if not before.samples or not after.samples:
-        return _nothing(before.runs, num_classes, after.samples)
+        return _nothing(before.runs, before.num_classes, after.samples)
     increase = after.shares(after.histogram) - before.shares(before.histogram)
     per_run, dominant = per_run_values(increase)
     worst, own = worst_case_values(increase), per_run_worst_values(increase)
     index = float(per_run.mean())
     value, low, high, detectable = index, nan, nan, nan
     if repeats and min(before.samples, after.samples) > 1:
-        truth = plausible_index(before, after, distorted_labels is None, repeats, seed)
+        truth = plausible_index(before, after, paired, repeats, seed)
         value, low, high, detectable = truth.value, truth.low, truth.high, truth.detectable
     return Interference(
         value=value,

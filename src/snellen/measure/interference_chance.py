@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from snellen.measure.interference_index import index_of
 from snellen.measure.interference_noise import agreement_of
-from snellen.measure.wrong_answers import Floats, Normaliser, check_choice, conditions, wrong_answers
+from snellen.measure.wrong_answers import Floats, Normaliser, WrongAnswers, check_choice, conditions, wrong_answers
 
 Kind = Literal["uniform", "one"]
 REPEATS = 1000
@@ -66,8 +66,23 @@ def interference_null(
     `agreement` (`error_agreement`) is the part of each run's errors that `"uniform"` throws once for all runs. Runs that make
     the same errors pile them up together, so chance reaches further than independent throws do.
     """
-    check_choice("kind", kind, Kind)
     before, after = conditions(clean, distorted, labels, num_classes, distorted_labels, normaliser)
+    return null_between(before, after, kind, clean_errors, agreement, repeats=repeats, seed=seed)
+
+
+def null_between(
+    before: WrongAnswers,
+    after: WrongAnswers,
+    kind: Kind = "uniform",
+    clean_errors: bool = True,
+    agreement: float = 0.0,
+    *,
+    repeats: int = REPEATS,
+    seed: int = 0,
+) -> Floats:
+    """The same of errors that are counted already."""
+    check_choice("kind", kind, Kind)
+    num_classes = after.num_classes
     if not before.samples or not after.samples:
         return np.full(repeats, nan)
     random = np.random.default_rng(seed)

@@ -39,10 +39,9 @@ def read_scores(run: Run, data: Dataset) -> Scores:
     cells = run.store.cells()
     clean = {row["cell"]: row["run"] for row in cells if row["distortion"] == "none()" and row["on"] == "test"}
     names = sorted(set(clean.values()))
-    place = {"test": {sample: at for at, sample in enumerate(data.samples.ids)}}
     values = np.full((len(names), len(data)), math.nan)
-    keys = dict.fromkeys(clean, "test")
-    for cell, start, stop, columns, at in stored_parts(run.store, run.store.files("answers"), ("score",), keys, place):
+    keys, rows = dict.fromkeys(clean, "test"), {"test": data.samples.rows}
+    for cell, start, stop, columns, at in stored_parts(run.store, run.store.files("answers"), ("score",), keys, rows):
         values[names.index(clean[cell]), at] = columns["score"][start:stop]
     warnings = dict.fromkeys(str(warning["name"]) for warning in run.results().get("warnings", []))
     return Scores(values, str(run.path), tuple(warnings))

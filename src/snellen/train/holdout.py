@@ -17,5 +17,5 @@ def hold_out(data: Dataset, share: float) -> tuple[Dataset, Dataset]:
         raise UserError(
             f"{data.text}: holding out {share} of {len(data)} images leaves an empty part; give more images"
         )
-    order = np.argsort(data.samples.keys, kind="stable")
+    order = data.samples.hash_order
     return data.at(np.sort(order[:-count])), data.at(np.sort(order[-count:]))

@@ -33,10 +33,9 @@ def write_rejections(
         *(f"| {reason} | {count:,} | {count / judged:.1%} |" for reason, count in _by_count(counts)),
         "",
     ]
-    place = {sample: row for row, sample in enumerate(data.samples.ids)}
     for reason, count in _by_count(counts):
         some = sorted((v for v in verdicts if v.reason == reason), key=lambda v: rank(0, "picture", v.name))[:PICTURED]
-        sheet = contact_sheet([photo for (photo,) in (data.read([place[v.source]]) for v in some)])
+        sheet = contact_sheet([photo for (photo,) in (data.read([data.samples.rows[v.source]]) for v in some)])
         lines += [f"## {reason}: {count:,}", "", f"For example `{some[0].source}`: {some[0].detail or reason}.", ""]
         if sheet is not None:
             file = f"rejections/{reason.replace(' ', '-')}.png"

@@ -21,13 +21,12 @@ from snellen.distort.photometric.sharpness import Sharpness
 from snellen.distort.photometric.statistics import Autocontrast, Contrast, Equalize
 from snellen.distort.photometric.tables import Invert, Posterize, Tabular
 from snellen.distort.view import View
-from snellen.extras import has_triton
+from snellen.extras import runs_triton
 from snellen.lazy_torch import torch
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-_OLDEST = (7, 0)  # kind of GPU that Triton compiles for
 _MOST_PIXELS = 1 << 23  # of an image: sums of its values fit 32 bits, and numbers of pixels a float32
 
 
@@ -62,9 +61,7 @@ class Programs:
 
 def programs_for(chains: Sequence[Distortion], images: Tensor) -> Programs | None:
     """The chains as programs, where the images are on a GPU and every stage is photometric and draws nothing; else None."""
-    if not images.is_cuda or not has_triton() or torch.cuda.get_device_capability(images.device) < _OLDEST:
-        return None
-    return write_programs(chains, images)
+    return write_programs(chains, images) if runs_triton(images.device) else None
 
 
 def write_programs(chains: Sequence[Distortion], images: Tensor) -> Programs | None:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 
-from snellen.data.dataset import limited
 from snellen.engine.ask.canvas_pools import pools_on_canvases
 from snellen.engine.ask.freed_memory import frees_large_blocks, keep_freed_memory
 from snellen.engine.ask.maps import ShardMaps, shard_maps_in
@@ -108,8 +107,6 @@ def prepare_pass(one: Pass, plan: Plan, models: Mapping[str, Model], pools: Pool
     data = plan.data[one.on]
     canvases = list(dict.fromkeys(a.canvas for a in one.requests))
     device = torch.device(plan.settings.device)
-    positions_by_id = {sample: position for position, sample in enumerate(data.samples.ids)}
-    pictured = frozenset(positions_by_id[sample] for sample in limited(data, THUMBNAILS).samples.ids)
     return PassState(
         on=one.on,
         data=data,
@@ -119,7 +116,7 @@ def prepare_pass(one: Pass, plan: Plan, models: Mapping[str, Model], pools: Pool
         device=device,
         new=one.new,
         pools=pools_on_canvases(pools, one.requests, device, data.classes),
-        pictured=pictured,
+        pictured=frozenset(data.samples.hash_order[:THUMBNAILS].tolist()),
         keep=plan.settings.keep,
         maps=one.maps,
         read_maps=read_maps,

@@ -100,7 +100,7 @@ def _looked_at(data: Dataset, one: BoundCell) -> Dataset:
     request = one.cell.as_search
     if not request.skipped:
         return limited(labelled, request.samples or None)
-    order = np.argsort(labelled.samples.keys, kind="stable")
+    order = labelled.samples.hash_order
     rows = np.sort(order[request.skipped : request.skipped + request.samples])
     if len(rows) < request.samples:
         raise UserError(

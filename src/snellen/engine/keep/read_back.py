@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -44,6 +44,13 @@ class Block:
     groups: np.ndarray | None = None
     counts: np.ndarray | None = None
     object_covered: np.ndarray | None = None
+    known: dict[str, Any] = field(init=False, default_factory=dict, compare=False, repr=False)
+
+    def once(self, name: str, compute: Callable[[], Any]) -> Any:
+        """The value computed of this block under this name before, or now."""
+        if name not in self.known:
+            self.known[name] = compute()
+        return self.known[name]
 
     def of(self, chosen: np.ndarray) -> Block:
         """The block of the samples that are chosen, bool [samples]; itself where all are, as in most runs."""
@@ -164,7 +171,7 @@ def read_answers(
 
     A cell without an answer to an image that is not listed as unreadable or failed is refused.
     """
-    rows = {on: {sample: i for i, sample in enumerate(one.samples.ids)} for on, one in data.items()}
+    rows = {on: one.samples.rows for on, one in data.items()}
     columns = _read_cells(store, {one.key: one.cell.on for one in cells}, rows)
     counted = {one.key: one.cell.on for one in cells if one.subject.card.task == "segmentation"}
     for key, counts in read_counts(store, counted, rows, {on: len(one.classes) for on, one in data.items()}).items():

@@ -17,9 +17,9 @@ MOST = GIB  # bytes of findings.json
 class RunFolder:
     """A run folder that is there: its tables, `run.json` and `findings.json`."""
 
-    def __init__(self, path: Path | str) -> None:
+    def __init__(self, path: Path | str, store: Store | None = None) -> None:
         self.path = Path(path)
-        self.store = Store(self.path)
+        self.store = Store(self.path) if store is None else store
 
     @property
     def facts(self) -> dict[str, Any]:

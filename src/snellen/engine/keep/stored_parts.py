@@ -25,7 +25,9 @@ def stored_parts(
     rows: Mapping[str, Mapping[str, int]],
 ) -> Iterable[tuple[str, int, int, dict[str, np.ndarray], np.ndarray | slice]]:
     """Runs of rows with one key: (key, start, stop, columns of the file, positions of the run's samples in the listing)."""
-    listed: dict[str, list[str]] = {}
+    import pyarrow as pa
+
+    listed: dict[str, pa.Array] = {}
     for file in files:
         word = "cell" if table_of(file) == "answers" else "shown"
         part = store.rows(file, [word, "sample", *names], dictionaries=[word, "sample"]).combine_chunks()
@@ -37,7 +39,7 @@ def stored_parts(
         columns = {name: _values(part[name], file) for name in names}
         numbers = code.indices.to_numpy()
         samples = sample.indices.to_numpy()
-        vocabulary, words = sample.dictionary.to_pylist(), code.dictionary.to_pylist()
+        words = code.dictionary.to_pylist()
         edges = [0, *(np.flatnonzero(np.diff(numbers)) + 1), len(numbers)]
         positions: dict[str, np.ndarray] = {}
         for start, stop in itertools.pairwise(edges):
@@ -45,7 +47,9 @@ def stored_parts(
             if key in keys:
                 on = keys[key]
                 if on not in positions:
-                    positions[on] = _positions(vocabulary, rows[on], listed.setdefault(on, list(rows[on])))
+                    if on not in listed:
+                        listed[on] = pa.array(rows[on], sample.dictionary.type)
+                    positions[on] = _positions(sample.dictionary, rows[on], listed[on])
                 at = positions[on][samples[start:stop]]
                 if (at < 0).any():
                     raise incomplete(store, f"{file.relative_to(store.folder)} holds images that its data do not have")
@@ -53,12 +57,12 @@ def stored_parts(
                 yield key, start, stop, columns, slice(at[0], at[-1] + 1) if together else at
 
 
-def _positions(samples: list[str], rows: Mapping[str, int], listed: list[str]) -> np.ndarray:
+def _positions(samples: pa.Array, rows: Mapping[str, int], listed: pa.Array) -> np.ndarray:
     """The places of samples in the listing, −1 where it lacks them; a shard is most often a part of it, in order."""
-    start = rows.get(samples[0], -1)
-    if start >= 0 and listed[start : start + len(samples)] == samples:
+    start = rows.get(samples[0].as_py(), -1)
+    if start >= 0 and listed.slice(start, len(samples)).equals(samples):
         return np.arange(start, start + len(samples))
-    return np.array([rows.get(sample, -1) for sample in samples])
+    return np.array([rows.get(sample, -1) for sample in samples.to_pylist()])
 
 
 def read_counts(

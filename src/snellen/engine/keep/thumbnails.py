@@ -63,11 +63,10 @@ def _missing(wanted: Iterable[tuple[Cell, str]], plan: Plan, store: Store) -> Mi
     for one in plan.cells:
         if "saliency" not in one.cell.distortion.needs:  # maps are the models' own, and are not made here
             first.setdefault(one.cell, {}).setdefault(one.shown, one)
-    place = {on: {sample: row for row, sample in enumerate(dataset.samples.ids)} for on, dataset in plan.data.items()}
     missing: dict[str, tuple[BoundCell, list[int]]] = {}
     for cell, sample in dict.fromkeys(wanted):
         for shown, one in first.get(cell, {}).items():
-            if read_thumbnail(store.thumbnail(shown, row := place[cell.on][sample])) is None:
+            if read_thumbnail(store.thumbnail(shown, row := plan.data[cell.on].samples.rows[sample])) is None:
                 missing.setdefault(shown, (one, []))[1].append(row)
     return list(missing.values())
 
