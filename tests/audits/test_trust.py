@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from snellen.audits import Exam, Finding, with_trust
+from snellen.audits import Exam, Finding, trust, with_trust
 from snellen.audits.model_differences import differences
-from snellen.audits.trust import trust_in
+from snellen.audits.trust import chance_in, interference_of, trust_in
 from snellen.distort import Occlude, Shuffle
 from snellen.engine import Answers, Block
 from snellen.engine.requests.cell import Cell
+from snellen.measure import chance_of, error_agreement, interference, interference_null
 
 EXAM = Exam(classes={"test": "abcd"}, side=32)
 SHUFFLED, COVERED = EXAM.cell(Shuffle(4)), EXAM.cell(Occlude(0.5))
@@ -75,3 +78,24 @@ def test_a_distortion_without_an_image_never_hides_the_interference_of_another(c
     (difference,) = differences(EXAM, [mine, other], [accuracy_on(*cells)])
     assert difference.trust is not None
     assert difference.trust.distortion.startswith("occlude")
+
+
+def test_measures_rest_on_the_images_that_count_in_both_conditions_and_count_them_once(monkeypatch) -> None:
+    """Some images are excluded from one distortion, none from the other: the errors of neither are taken for the other's."""
+    clean, shuffled, covered = errors(30, 30, 30, 30), errors(10, 40, 90, 20), errors(80, 10, 20, 30)
+    some = replace(block(covered), valid=np.arange(SAMPLES) % 3 > 0)
+    mine = answers(block(shuffled), some)
+    counted: list[int] = []
+    real = trust.wrong_answers
+    monkeypatch.setattr(trust, "wrong_answers", lambda pred, *more: counted.append(pred.shape[1]) or real(pred, *more))
+    for cell, pred, kept in ((SHUFFLED, shuffled, slice(None)), (COVERED, covered, some.valid)):
+        for _ in range(2):
+            found, chance = interference_of(EXAM, mine, cell), chance_in(EXAM, mine, cell)
+        before, after, labels = clean[None][:, kept], pred[None][:, kept], LABELS[kept]
+        expected = interference(before, after, labels, 4)
+        assert found == expected
+        agreement = error_agreement(after, labels, 4)
+        thrown = interference_null(before, after, labels, 4, agreement=agreement)
+        assert chance == chance_of(expected.index, thrown)
+    whole, part = SAMPLES, int(some.valid.sum())
+    assert counted == [whole, whole, part, part]

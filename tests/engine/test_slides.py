@@ -1,4 +1,4 @@
-"""Slides that nobody waits for: a run that ends early leaves its decoding threads without joining them."""
+"""Slides: what cannot be read is black; a run that ends early leaves its decoding threads without joining them."""
 
 from __future__ import annotations
 
@@ -8,17 +8,44 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import torch
 
 import snellen
 from snellen.data import Canvas, load_data
-from snellen.data.dataset import Photo, Unreadable
+from snellen.data.dataset import Dataset, Photo, Unreadable
 from snellen.engine.ask import local
 from snellen.engine.ask.slides import slides
 from snellen.errors import UserError
 from snellen.models import Model
 
 from ..gates import PATIENCE
+
+
+def test_what_cannot_be_read_is_black_whatever_was_in_its_memory(levels: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    data, canvas = load_data(levels), Canvas(16, 16, "native")
+    bad = {
+        2: Unreadable("is damaged"),
+        5: replace(photo_of(data, 5), image=np.ones((9, 9, 3), np.uint8)),
+    }  # of another size
+
+    def read(positions: Sequence[int]) -> list[Photo | Unreadable]:
+        return [bad.get(position, photo_of(data, position)) for position in positions]
+
+    monkeypatch.setattr(torch, "empty", lambda size, *, dtype, pin_memory: torch.full(size, 77, dtype=dtype))
+    (slide,) = slides(replace(data, read=read, read_together=None), [range(10)], [canvas], threads=2)
+    assert [row for row, error in enumerate(slide.errors) if error] == list(bad)
+    assert not slide.images[canvas][list(bad)].any()
+    whole = [row for row in range(10) if row not in bad]
+    expected = np.stack([photo_of(data, row).image.transpose(2, 0, 1) for row in whole])
+    np.testing.assert_array_equal(slide.images[canvas][whole].numpy(), expected)
+
+
+def photo_of(data: Dataset, row: int) -> Photo:
+    (photo,) = data.read([row])
+    assert isinstance(photo, Photo)
+    return photo
 
 
 def test_closing_does_not_wait_for_a_photo_that_is_being_read(levels: str) -> None:

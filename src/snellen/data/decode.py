@@ -37,14 +37,14 @@ def decode_bytes(content: bytes) -> Photo | Unreadable:
 
 def upright_rgb(image: Image.Image) -> np.ndarray:
     """uint8 [H, W, 3]: turned by EXIF, grey replicated, palette and CMYK converted, alpha on black, 16 bits to 8."""
-    image = ImageOps.exif_transpose(image)
+    ImageOps.exif_transpose(image, in_place=True)
     if image.mode.startswith("I") or image.mode == "F":
         return _deep_grey(image)
     if image.mode in ("RGBA", "LA", "PA", "RGBa", "La") or "transparency" in image.info:
         layer = image.convert("RGBA")
         black = Image.new("RGBA", layer.size, (0, 0, 0, 255))
         image = Image.alpha_composite(black, layer)
-    return np.asarray(image.convert("RGB"))
+    return np.asarray(image if image.mode == "RGB" else image.convert("RGB"))
 
 
 def _deep_grey(image: Image.Image) -> np.ndarray:

@@ -46,10 +46,13 @@ class Painting(Covering):
 def painted(fill: str, cover: Tensor, images: Tensor, view: View) -> Tensor:
     """The images with the covered pixels (bool [B, H, W]) replaced by the fill.
 
-    Bitwise instead of torch.where: several times faster on bytes.
+    On a CPU bitwise instead of by torch.where: several times faster on bytes. On a GPU it is the slower way.
     """
+    pixels = paint(fill, images, view)
+    if images.is_cuda:
+        return torch.where(cover[:, None], pixels, images)
     hidden = cover[:, None].to(torch.uint8).neg_()
-    return (images ^ paint(fill, images, view)).bitwise_and_(hidden).bitwise_xor_(images)
+    return (images ^ pixels).bitwise_and_(hidden).bitwise_xor_(images)
 
 
 def paint(fill: str, images: Tensor, view: View) -> Tensor:

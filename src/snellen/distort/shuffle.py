@@ -42,14 +42,17 @@ class Shuffle(Moving):
         g = self.grid
         source = view.draw.permutation("tiles", g * g)
         inner = maps[..., : g * height, : g * width].unflatten(-1, (g, width)).unflatten(-3, (g, height))
-        # [B, …, row, h, column, w] → one gather over (row, column), then straight into the output.
+        # [B, …, row, h, column, w] → one gather over (row, column), then whole rows again.
         rows, columns = view.tensor(source // g), view.tensor(source % g)
         batch = torch.arange(len(maps), device=maps.device)[:, None]
         lead = maps.ndim - 3
         picked = inner.movedim((-4, -2), (1, 2))[batch, rows, columns]  # [B, g·g, …, h, w]
         shuffled = picked.unflatten(1, (g, g)).movedim((1, 2), (1 + lead, 3 + lead))
+        shuffled = shuffled.reshape(*maps.shape[:-2], g * height, g * width)
+        if shuffled.shape == maps.shape:
+            return shuffled
         out = maps.clone()
-        out[..., : g * height, : g * width] = shuffled.reshape(*maps.shape[:-2], g * height, g * width)
+        out[..., : g * height, : g * width] = shuffled
         return out
 
     def words(self) -> str:

@@ -52,13 +52,15 @@ class Settings:
     def shard_for(self, canvases: list[Canvas]) -> int:
         """Samples per shard: some batches, and at most some hundred MB of pixels.
 
-        A GPU waits while the first shard is read and the last one written, so its shards have fewer batches.
+        A GPU waits while the first shard is read and the last one written, so its shards have one batch.
         """
         if self.shard is not None:
             return self.shard
         largest = max(canvas.height * canvas.width for canvas in canvases)
         batch = max(self.batch_for(canvas) for canvas in canvases)
-        return batch * (4 if largest <= SMALL else 2) // (2 if self.device.startswith("cuda") else 1)
+        if self.device.startswith("cuda"):
+            return batch
+        return batch * (4 if largest <= SMALL else 2)
 
 
 @dataclass(frozen=True)

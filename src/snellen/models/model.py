@@ -223,8 +223,8 @@ def normaliser(card: Card, device: torch.device) -> Callable[[Tensor], Tensor]:
         pixels = images.to(device, non_blocking=True)
         if device.type != "cuda":
             return torch.addcmul(offset, pixels.to(torch.float32, memory_format=torch.channels_last), scale)
-        made = torch.empty(pixels.shape, device=device, memory_format=torch.channels_last)
-        return torch.addcmul(offset, pixels, scale, out=made)  # a GPU reads bytes as floats, in one pass
+        floats = torch.empty(pixels.shape, device=device, memory_format=torch.channels_last)
+        return torch.addcmul(offset, pixels, scale, out=floats)  # a GPU reads bytes as floats, in one pass
 
     return normalised
 

@@ -75,7 +75,7 @@ def slides(
 def _blank(data: Dataset, shard: range, canvases: Sequence[Canvas], pinned: bool, map_names: Sequence[str]) -> Slides:
     """Empty slides, into which the threads of the pool write their parts."""
     count = len(shard)
-    images = {c: torch.zeros((count, 3, c.height, c.width), dtype=torch.uint8, pin_memory=pinned) for c in canvases}
+    images = {c: torch.empty((count, 3, c.height, c.width), dtype=torch.uint8, pin_memory=pinned) for c in canvases}
     masked = canvases if "masks" in data.facts else ()
     boxed = canvases if "boxes" in data.facts else ()
     labelled = canvases if "labels" in data.facts else ()
@@ -127,7 +127,7 @@ def _fill_together(photos: Photos, slides: Slides, start: int) -> None:
 def _fill_one(photo: Photo | Unreadable, slides: Slides, row: int) -> None:
     """One photo on each canvas, or the reason why it is missing."""
     if isinstance(photo, Unreadable):
-        slides.errors[row] = photo.reason
+        _blacken(slides, row, photo.reason)
         return
     slides.checksums[row] = photo.checksum
     slides.sizes[row] = (photo.image.shape[0], photo.image.shape[1])
@@ -144,7 +144,14 @@ def _fill_one(photo: Photo | Unreadable, slides: Slides, row: int) -> None:
             if canvas in slides.label_maps and "labels" in rendering.maps:
                 slides.label_maps[canvas].numpy()[row] = _numbered(rendering.maps["labels"])
     except Unshowable as error:
-        slides.errors[row] = str(error)
+        _blacken(slides, row, str(error))
+
+
+def _blacken(slides: Slides, row: int, reason: str) -> None:
+    """Leave a row without its photo, with the reason."""
+    slides.errors[row] = reason
+    for pixels in slides.images.values():
+        pixels[row] = 0
 
 
 def _numbered(label_map: np.ndarray) -> np.ndarray:

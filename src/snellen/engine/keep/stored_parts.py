@@ -41,20 +41,38 @@ def stored_parts(
         samples = sample.indices.to_numpy()
         words = code.dictionary.to_pylist()
         edges = [0, *(np.flatnonzero(np.diff(numbers)) + 1), len(numbers)]
-        positions: dict[str, np.ndarray] = {}
+        places: dict[str, _Places] = {}
         for start, stop in itertools.pairwise(edges):
             key = words[numbers[start]]
             if key in keys:
                 on = keys[key]
-                if on not in positions:
+                if on not in places:
                     if on not in listed:
                         listed[on] = pa.array(rows[on], sample.dictionary.type)
-                    positions[on] = _positions(sample.dictionary, rows[on], listed[on])
-                at = positions[on][samples[start:stop]]
-                if (at < 0).any():
+                    places[on] = _Places(_positions(sample.dictionary, rows[on], listed[on]))
+                at = places[on].of(samples[start:stop])
+                if not isinstance(at, slice) and (at < 0).any():
                     raise incomplete(store, f"{file.relative_to(store.folder)} holds images that its data do not have")
-                together = at[-1] - at[0] == len(at) - 1 and (np.diff(at) == 1).all()
-                yield key, start, stop, columns, slice(at[0], at[-1] + 1) if together else at
+                yield key, start, stop, columns, at
+
+
+class _Places:
+    """Where the samples of a file are in the listing, −1 where it lacks them."""
+
+    def __init__(self, positions: np.ndarray) -> None:
+        self.positions = positions
+        self.in_order = np.arange(len(positions), dtype=np.int32)
+        self.all = _as_slice(positions)
+
+    def of(self, numbers: np.ndarray) -> np.ndarray | slice:
+        """The places of some samples, by their numbers in the file: most often all, in order."""
+        return self.all if np.array_equal(numbers, self.in_order) else _as_slice(self.positions[numbers])
+
+
+def _as_slice(at: np.ndarray) -> np.ndarray | slice:
+    """Places as a slice, where they follow each other."""
+    together = at[0] >= 0 and at[-1] - at[0] == len(at) - 1 and (np.diff(at) == 1).all()
+    return slice(at[0], at[-1] + 1) if together else at
 
 
 def _positions(samples: pa.Array, rows: Mapping[str, int], listed: pa.Array) -> np.ndarray:
