@@ -4,7 +4,7 @@ The default audits (15 cells) of a network that costs next to nothing, on images
 processor, the medians over the rounds; the first round warms up. The same script runs on another version of the package
 (PYTHONPATH), for before and after.
 
-    python benchmarks/conclusions.py                          # 131,072 images in shards of 8,192, as on a GPU
+    python benchmarks/conclusions.py                          # 131,072 images in shards of 4,096, as on a GPU
     python benchmarks/conclusions.py --images 2048 --shard 512
 """
 
@@ -51,7 +51,7 @@ def timed(function: Callable[..., Any], times: list[tuple[float, float]]) -> Cal
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--images", type=int, default=131_072)
-    parser.add_argument("--shard", type=int, default=8192)
+    parser.add_argument("--shard", type=int, default=4096)
     parser.add_argument("--rounds", type=int, default=3)
     chosen = parser.parse_args()
     torch.set_num_threads(1)
