@@ -141,7 +141,6 @@ def counting(model: Model) -> tuple[Model, list[int]]:
 class Subject:
     """A network, images [n, 3, H, W] for the plain loop, and the same as data for an audit; `shown` counts what it was shown."""
 
-    name: str
     model: Model
     shown: list[int]
     pixels: torch.Tensor
@@ -166,7 +165,7 @@ def subject_of(name: str, chosen: argparse.Namespace) -> Subject:
     pictures = images(count, side).read(range(count))
     pixels = torch.from_numpy(np.stack([p.image for p in pictures])).permute(0, 3, 1, 2).contiguous()
     how: dict[str, Any] = {"device": str(device), "threads": chosen.decoders, "compile": "off"}
-    return Subject(name, model, shown, pixels, images(count, side, mostly_right(model, pixels)), how)
+    return Subject(model, shown, pixels, images(count, side, mostly_right(model, pixels)), how)
 
 
 def measure_round(subject: Subject, times: Times) -> tuple[int, int, int]:

@@ -58,10 +58,8 @@ def test_every_imported_package_is_a_dependency() -> None:
         for name in import_names(file)
         if name not in sys.stdlib_module_names and name != "snellen" and not needed & providers.get(name, set())
     }
-    kernels = (
-        "distort/draw_kernels.py",
-        "distort/photometric/kernel.py",
-    )  # imported where `runs_triton`; torch brings it
+    # Imported where `runs_triton`; torch brings it.
+    kernels = ("distort/draw_kernels.py", "distort/photometric/kernel.py")
     assert undeclared == {("ray", str(INSIDE_RAY.relative_to(SOURCE))), *(("triton", file) for file in kernels)}
 
 

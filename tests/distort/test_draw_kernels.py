@@ -1,14 +1,6 @@
-"""The GPU's kernels for draws give the very bits of the tensor operations.
-
-Where there is no GPU, Triton's interpreter carries them out, in a process of its own: what interprets is decided when Triton is
-imported.
-"""
+"""The GPU's kernels for draws give the very bits of the tensor operations."""
 
 from __future__ import annotations
-
-import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -17,12 +9,7 @@ import torch
 from snellen.distort import View, parse
 from snellen.distort.draws import NORMAL_BITS, in_one_kernel, normal_table
 
-INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
-DEVICE = torch.device("cuda" if torch.cuda.is_available() and not INTERPRETED else "cpu")
-runs_kernels = pytest.mark.skipif(
-    DEVICE.type == "cpu" and not INTERPRETED,
-    reason="needs a CUDA device or TRITON_INTERPRET=1; the last test here sets it",
-)
+from .interpreter import DEVICE, run_interpreted, runs_kernels, starts_interpreter
 
 
 def view_of(count: int, device: torch.device = DEVICE) -> View:
@@ -67,10 +54,6 @@ def test_no_kernel_on_a_cpu() -> None:
     assert not in_one_kernel(torch.device("cpu"), 1 << 40)
 
 
-@pytest.mark.skipif(INTERPRETED or DEVICE.type == "cuda", reason="the kernels run in this process")
+@starts_interpreter
 def test_the_kernels_under_the_interpreter() -> None:
-    pytest.importorskip("triton")
-    command = [sys.executable, "-m", "pytest", __file__, "-p", "no:cacheprovider", "-p", "no:xdist", "-x"]
-    done = subprocess.run(command, env={**os.environ, "TRITON_INTERPRET": "1"}, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "17 passed, 3 skipped" in done.stdout, done.stdout
+    assert "17 passed, 3 skipped" in run_interpreted(__file__)  # this test, and the two of a GPU

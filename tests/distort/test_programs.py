@@ -1,14 +1,6 @@
-"""Programs of photometric steps: one kernel gives each image the very pixels of its own chain.
-
-The kernel runs on a GPU. Where there is none, Triton's interpreter carries it out, in a process of its own: what interprets is
-decided when Triton is imported.
-"""
+"""Programs of photometric steps: one kernel gives each image the very pixels of its own chain."""
 
 from __future__ import annotations
-
-import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -20,14 +12,8 @@ from snellen.distort.photometric.programs import programs_for, write_programs
 from snellen.search.image_fitness import ImageFitness
 from snellen.train.shift.edit_batch import edit_samples
 
+from .interpreter import DEVICE, run_interpreted, runs_kernels, starts_interpreter
 from .test_photometric import LEVELS, pictures, text_of
-
-INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
-DEVICE = torch.device("cuda" if torch.cuda.is_available() and not INTERPRETED else "cpu")
-runs_kernels = pytest.mark.skipif(
-    DEVICE.type == "cpu" and not INTERPRETED,
-    reason="needs a CUDA device or TRITON_INTERPRET=1; the last test here sets it",
-)
 
 
 def batch_of(images: list[np.ndarray]) -> torch.Tensor:
@@ -109,10 +95,6 @@ def test_images_in_the_memory_of_the_cpu_are_edited_there() -> None:
     assert programs_for([parse("red(30)")], batch_of(pictures())) is None
 
 
-@pytest.mark.skipif(INTERPRETED or DEVICE.type == "cuda", reason="the kernels run in this process")
+@starts_interpreter
 def test_the_kernel_under_the_interpreter() -> None:
-    pytest.importorskip("triton")
-    command = [sys.executable, "-m", "pytest", __file__, "-p", "no:cacheprovider", "-p", "no:xdist", "-x"]
-    done = subprocess.run(command, env={**os.environ, "TRITON_INTERPRET": "1"}, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "1 skipped" in done.stdout, done.stdout  # this test alone: all others ran
+    assert ", 1 skipped" in run_interpreted(__file__)  # this test alone: all others ran

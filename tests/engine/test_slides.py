@@ -25,10 +25,8 @@ from ..gates import PATIENCE
 
 def test_what_cannot_be_read_is_black_whatever_was_in_its_memory(levels: str, monkeypatch: pytest.MonkeyPatch) -> None:
     data, canvas = load_data(levels), Canvas(16, 16, "native")
-    bad = {
-        2: Unreadable("is damaged"),
-        5: replace(photo_of(data, 5), image=np.ones((9, 9, 3), np.uint8)),
-    }  # of another size
+    other_size = replace(photo_of(data, 5), image=np.ones((9, 9, 3), np.uint8))
+    bad = {2: Unreadable("is damaged"), 5: other_size}
 
     def read(positions: Sequence[int]) -> list[Photo | Unreadable]:
         return [bad.get(position, photo_of(data, position)) for position in positions]

@@ -10,7 +10,7 @@ import numpy as np
 from snellen.audits.exam import Exam
 from snellen.audits.finding import Finding, Trust
 from snellen.audits.pairing import pair_blocks
-from snellen.engine.keep.read_back import Answers, Block
+from snellen.engine.keep.read_back import Answers
 from snellen.engine.requests.cell import Cell
 from snellen.measure import (
     Chance,
@@ -24,7 +24,7 @@ from snellen.measure import (
 from snellen.measure.interference import interference_between
 from snellen.measure.interference_chance import null_between
 from snellen.measure.interference_noise import agreement_of
-from snellen.measure.wrong_answers import WrongAnswers, wrong_answers
+from snellen.measure.wrong_answers import WrongAnswers, conditions
 
 CAVEAT = "comparative, not absolute"
 ONE_RUN = "one run: no spread over runs"
@@ -40,15 +40,10 @@ def interference_of(exam: Exam, answers: Answers, cell: Cell) -> Interference:
 
 def _errors(exam: Exam, answers: Answers, cell: Cell) -> tuple[WrongAnswers, WrongAnswers]:
     """The errors on unmodified images and on those of a cell; several measures rest on them, and they are counted once."""
-    classes = len(_classes(exam, cell))
 
     def count() -> tuple[WrongAnswers, WrongAnswers]:
         clean, distorted = pair_blocks(answers, exam.clean(exam.unmodified(cell)), cell)
-
-        def of(block: Block) -> WrongAnswers:
-            return block.once("errors", lambda: wrong_answers(block.pred, clean.labels, classes, "errors"))
-
-        return of(clean), of(distorted)
+        return conditions(clean.pred, distorted.pred, clean.labels, len(_classes(exam, cell)), None, "errors")
 
     return answers.once(("errors", cell), count)
 

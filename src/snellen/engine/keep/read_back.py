@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -44,13 +44,6 @@ class Block:
     groups: np.ndarray | None = None
     counts: np.ndarray | None = None
     object_covered: np.ndarray | None = None
-    known: dict[str, Any] = field(init=False, default_factory=dict, compare=False, repr=False)
-
-    def once(self, name: str, compute: Callable[[], Any]) -> Any:
-        """The value computed of this block under this name before, or now."""
-        if name not in self.known:
-            self.known[name] = compute()
-        return self.known[name]
 
     def of(self, chosen: np.ndarray) -> Block:
         """The block of the samples that are chosen, bool [samples]; itself where all are, as in most runs."""
