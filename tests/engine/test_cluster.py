@@ -58,7 +58,7 @@ def stay(gate):
     "Return when the test has opened the gate, which is a file."
     end = time.monotonic() + PATIENCE
     while not (HERE / gate).exists():
-        if time.monotonic() > end:
+        if time.monotonic() > end or (HERE / "in_vain").exists():
             (HERE / "in_vain").write_text(gate)
             raise RuntimeError(f"waited {PATIENCE} s in vain for '{gate}'")
         time.sleep(0.01)
@@ -207,8 +207,16 @@ def test_models_and_data_made_in_python_travel_or_are_named(cluster: Any, nets: 
         on_ray(stuck, data, AUDIT, actors=1)
 
 
+@pytest.fixture
+def ctrl_c() -> Iterator[None]:
+    """Ctrl-C interrupts, also where the tests were started in the background, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def test_ctrl_c_leaves_a_run_that_continues_to_the_same_table(
-    cluster: Any, nets: str, phantom_table: pd.DataFrame, tmp_path: Path
+    cluster: Any, nets: str, phantom_table: pd.DataFrame, tmp_path: Path, ctrl_c: None
 ) -> None:
     out = tmp_path / "run"
 
