@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import io
+
 import numpy as np
 import pytest
 from PIL import Image
 
 from snellen.data.canvas import Canvas, render
 from snellen.data.dataset import Photo
+from snellen.data.decode import decode_bytes
+
+MODES = {  # that Pillow writes in a format
+    "JPEG": ("RGB", "L", "CMYK"),
+    "PNG": ("RGB", "L", "P", "RGBA"),
+    "WEBP": ("RGB", "RGBA"),
+    "TIFF": ("RGB", "L", "P", "RGBA", "CMYK"),
+    "GIF": ("RGB", "L", "P"),
+    "BMP": ("RGB", "L", "P"),
+}
 
 
 @pytest.fixture(params=[(60, 90), (90, 60), (64, 64), (33, 47)])
@@ -44,6 +56,23 @@ def test_crop_equals_torchvisions_preset(picture: np.ndarray) -> None:
     theirs = ImageClassification(crop_size=32, resize_size=40, mean=(0, 0, 0), std=(1, 1, 1))
     expected = (theirs(Image.fromarray(picture)) * 255).round().numpy().astype(np.uint8)
     assert np.array_equal(render(photo(picture), Canvas(32, 32, "crop", 40, "bilinear")).image, expected)
+
+
+@pytest.mark.parametrize(("format", "mode"), [(format, mode) for format, modes in MODES.items() for mode in modes])
+@pytest.mark.parametrize(
+    "canvas", [Canvas(32, 32, "crop", 40), Canvas(32, 48, "squash"), Canvas(32, 32, "pad")], ids=str
+)
+def test_a_decoded_file_is_scaled_without_becoming_an_array(format: str, mode: str, canvas: Canvas) -> None:
+    pixels = np.random.default_rng(2).integers(0, 256, (60, 90, 3), dtype=np.uint8)
+    content = io.BytesIO()
+    Image.fromarray(pixels).convert(mode).save(content, format)
+    decoded = decode_bytes(content.getvalue())
+    assert isinstance(decoded, Photo)
+    shown = render(decoded, canvas).image
+    assert "image" not in vars(decoded)
+    assert decoded.size == (60, 90)
+    assert decoded.image.shape == (60, 90, 3)
+    assert np.array_equal(shown, render(Photo(decoded.image, ""), canvas).image)
 
 
 def test_masks_and_boxes_move_along(picture: np.ndarray) -> None:

@@ -25,7 +25,7 @@ from ..gates import PATIENCE
 
 def test_what_cannot_be_read_is_black_whatever_was_in_its_memory(levels: str, monkeypatch: pytest.MonkeyPatch) -> None:
     data, canvas = load_data(levels), Canvas(16, 16, "native")
-    other_size = replace(photo_of(data, 5), image=np.ones((9, 9, 3), np.uint8))
+    other_size = replace(photo_of(data, 5), pixels=np.ones((9, 9, 3), np.uint8))
     bad = {2: Unreadable("is damaged"), 5: other_size}
 
     def read(positions: Sequence[int]) -> list[Photo | Unreadable]:

@@ -61,7 +61,7 @@ class BoxedImage:
         photo = decode_file(self.path)
         if isinstance(photo, Unreadable):
             return photo
-        height, width = photo.image.shape[:2]
+        height, width = photo.size
         if self.size is not None and self.size != (width, height):
             stated = f"{self.size[0]}x{self.size[1]}"
             return Unreadable(f"{self.source} says {stated} pixels, the image has {width}x{height}", "size differs")
@@ -130,4 +130,4 @@ def _with_mask(photo: Photo | Unreadable) -> Photo | Unreadable:
     """A photo in which nothing is outlined has an empty mask."""
     if isinstance(photo, Unreadable) or "mask" in photo.maps:
         return photo
-    return replace(photo, maps={"mask": np.zeros(photo.image.shape[:2], bool)})
+    return replace(photo, maps={"mask": np.zeros(photo.size, bool)})

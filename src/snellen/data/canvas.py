@@ -50,7 +50,7 @@ class Rendered:
 
 def render(photo: Photo, canvas: Canvas) -> Rendered:
     """Put a photo on the canvas; maps (of any resolution) move by nearest neighbour, boxes in pixels, clipped to the canvas."""
-    height, width = photo.image.shape[:2]
+    height, width = photo.size
     target, offset = placement(height, width, canvas)
     if target == (height, width) and offset == (0, 0) and target == (canvas.height, canvas.width):
         maps = {
@@ -59,7 +59,7 @@ def render(photo: Photo, canvas: Canvas) -> Rendered:
         }
         return Rendered(np.ascontiguousarray(photo.image.transpose(2, 0, 1)), photo.boxes, maps)
     filter = Image.Resampling[canvas.interpolation.upper()]
-    image = Image.fromarray(photo.image)
+    image = Image.fromarray(photo.pixels) if isinstance(photo.pixels, np.ndarray) else photo.pixels
     if target != (height, width):
         image = image.resize((target[1], target[0]), filter)
     placed = np.asarray(_window(image, offset, canvas))

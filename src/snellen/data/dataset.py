@@ -6,6 +6,7 @@ import functools
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +14,9 @@ from snellen.data.concept_maps import ConceptMaps
 from snellen.data.keys import sample_keys
 from snellen.errors import UserError
 from snellen.hashing import checksum, key_of
+
+if TYPE_CHECKING:
+    from PIL import Image
 
 IGNORED = -100  # in a map of labels: a pixel that does not count
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,5}")
@@ -22,15 +26,27 @@ _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,5}")
 class Photo:
     """One decoded image with what is known of its pixels.
 
-    `image` is uint8 RGB [H, W, 3]; `boxes` are float [n, 4] as x0, y0, x1, y1 in pixels, maximum exclusive;
-    `maps` are per-pixel facts [H, W] by name (`mask` is the object's, bool; `labels` are the classes of pixels, integers,
-    IGNORED where one does not count).
+    `pixels` are uint8 RGB [H, W, 3], or the same as an image of Pillow's, which can be scaled without becoming an array;
+    `boxes` are float [n, 4] as x0, y0, x1, y1 in pixels, maximum exclusive; `maps` are per-pixel facts [H, W] by name (`mask`
+    is the object's, bool; `labels` are the classes of pixels, integers, IGNORED where one does not count).
     """
 
-    image: np.ndarray
+    pixels: np.ndarray | Image.Image
     checksum: str
     boxes: np.ndarray | None = None
     maps: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+    @functools.cached_property
+    def image(self) -> np.ndarray:
+        """The pixels as an array, uint8 [H, W, 3]."""
+        return np.asarray(self.pixels)
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Height and width in pixels."""
+        if isinstance(self.pixels, np.ndarray):
+            return self.pixels.shape[0], self.pixels.shape[1]
+        return self.pixels.height, self.pixels.width
 
 
 @dataclass(frozen=True)

@@ -29,14 +29,14 @@ def decode_bytes(content: bytes) -> Photo | Unreadable:
     """The photo in an encoded file's content, or why there is none."""
     try:
         with open_image(content) as opened:
-            image = upright_rgb(opened)
+            pixels = upright_rgb(opened)
     except UserError as error:
         return Unreadable(str(error))
-    return Photo(image, checksum(content))
+    return Photo(pixels, checksum(content))
 
 
-def upright_rgb(image: Image.Image) -> np.ndarray:
-    """uint8 [H, W, 3]: turned by EXIF, grey replicated, palette and CMYK converted, alpha on black, 16 bits to 8."""
+def upright_rgb(image: Image.Image) -> Image.Image:
+    """8-bit RGB, decoded: turned by EXIF, grey replicated, palette and CMYK converted, alpha on black, 16 bits to 8."""
     ImageOps.exif_transpose(image, in_place=True)
     if image.mode.startswith("I") or image.mode == "F":
         return _deep_grey(image)
@@ -44,10 +44,13 @@ def upright_rgb(image: Image.Image) -> np.ndarray:
         layer = image.convert("RGBA")
         black = Image.new("RGBA", layer.size, (0, 0, 0, 255))
         image = Image.alpha_composite(black, layer)
-    return np.asarray(image if image.mode == "RGB" else image.convert("RGB"))
+    if image.mode == "RGB":
+        image.load()
+        return image
+    return image.convert("RGB")
 
 
-def _deep_grey(image: Image.Image) -> np.ndarray:
+def _deep_grey(image: Image.Image) -> Image.Image:
     """Grey of more than 8 bits, scaled by its range: 65,535 is white, or 1.0 for floats up to 1; what is no number is black."""
     values = np.asarray(image)
     top = np.max(values, initial=0, where=~np.isnan(values)) if image.mode == "F" else values.max(initial=0)
@@ -59,4 +62,4 @@ def _deep_grey(image: Image.Image) -> np.ndarray:
     ):  # a few rows at a time: eight bytes a pixel would be much for a large image
         some = np.nan_to_num(values[start : start + step].astype(np.float64), posinf=np.inf, neginf=-np.inf)
         grey[start : start + step] = np.clip(np.rint(some * scale), 0, 255)
-    return np.repeat(grey[:, :, None], 3, axis=2)
+    return Image.fromarray(grey).convert("RGB")

@@ -74,7 +74,7 @@ def manifest(path: str, options: Mapping[str, str]) -> Dataset:
 def _with_mask(photo: Photo, mask: Path | None) -> Photo | Unreadable:
     """The photo with the mask in a file, white where the object is; an empty one where there is no file."""
     if mask is None:
-        return replace(photo, maps={"mask": np.zeros(photo.image.shape[:2], bool)})
+        return replace(photo, maps={"mask": np.zeros(photo.size, bool)})
     try:
         with open_image(read_image(mask, "mask")) as image:
             values = np.asarray(image.convert("L")) > 127
@@ -82,8 +82,7 @@ def _with_mask(photo: Photo, mask: Path | None) -> Photo | Unreadable:
         return Unreadable(f"its mask {mask.name} cannot be read: {error.reason}")
     except UserError as error:
         return Unreadable(f"its mask {mask.name}: {error}")
-    if values.shape != photo.image.shape[:2]:
-        return Unreadable(
-            f"its mask is {values.shape[0]}x{values.shape[1]}, the image {photo.image.shape[0]}x{photo.image.shape[1]}"
-        )
+    if values.shape != photo.size:
+        height, width = photo.size
+        return Unreadable(f"its mask is {values.shape[0]}x{values.shape[1]}, the image {height}x{width}")
     return replace(photo, maps={"mask": values})

@@ -129,8 +129,8 @@ def _with_map(photo: Photo | Unreadable, file: Path, classes: int, ignore: froze
     values = photo if isinstance(photo, Unreadable) else label_numbers(file)
     if isinstance(photo, Unreadable) or isinstance(values, Unreadable):
         return values  # type: ignore[return-value]
-    if values.shape != photo.image.shape[:2]:
-        (height, width), (tall, wide) = values.shape, photo.image.shape[:2]
+    if values.shape != photo.size:
+        (height, width), (tall, wide) = values.shape, photo.size
         return Unreadable(f"its label map {storable(file.name)} is {height}x{width}, the image {tall}x{wide}")
     counted = ~np.isin(values, list(ignore))
     wrong = counted & ((values < 0) | (values >= classes))

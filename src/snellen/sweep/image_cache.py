@@ -51,7 +51,11 @@ class CachedImages:
 
     def _keep(self, fresh: Mapping[int, Photo | Unreadable], photos: dict[int, Photo]) -> None:
         """Keep what was just read, all of it or nothing: photos that were read together are parts of one array."""
-        new = {at: photo for at, photo in fresh.items() if isinstance(photo, Photo) and at not in photos}
+        new = {
+            at: replace(photo, pixels=photo.image)
+            for at, photo in fresh.items()
+            if isinstance(photo, Photo) and at not in photos
+        }
         size = sum(photo.image.nbytes + sum(one.nbytes for one in photo.maps.values()) for photo in new.values())
         with self._lock:
             if size <= self.room:

@@ -123,7 +123,7 @@ def _stage(one: Candidate, settings: Settings) -> Rendered | Entry:
         reason, detail = UNREAD, photo.reason
     if reason or not isinstance(photo, Photo):
         return Entry(one.row, one.split, EVERY_TYPE, reason, detail)
-    height, width = photo.image.shape[:2]
+    height, width = photo.size
     rendering = Rendered(np.ascontiguousarray(photo.image.transpose(2, 0, 1)), photo.boxes, dict(photo.maps))
     try:
         if settings.canvas is not None:

@@ -48,7 +48,7 @@ def measure_portion(settings: Settings, pool: Path, portion: Portion) -> list[Me
 def _measure(row: int, photo: Photo | Unreadable, settings: Settings) -> Measure:
     if isinstance(photo, Unreadable):
         return Measure(row, UNREAD, photo.reason)
-    height, width = photo.image.shape[:2]
+    height, width = photo.size
     image = photo.image
     if settings.resized:
         picture = Image.fromarray(np.ascontiguousarray(image))

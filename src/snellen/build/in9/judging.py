@@ -62,7 +62,7 @@ def _look(candidate: Candidate, settings: Settings) -> tuple[Verdict, np.ndarray
         raise _Refusal(photo.sort, photo.reason)
     if settings.all_images and candidate.classed:
         verdict = Verdict(candidate.source, candidate.name, checksum=photo.checksum)
-        return verdict, render(Photo(photo.image, ""), settings.canvas).image, np.zeros((0, 0), bool)
+        return verdict, render(Photo(photo.pixels, ""), settings.canvas).image, np.zeros((0, 0), bool)
     return _accept(candidate, photo, settings)
 
 
@@ -71,7 +71,7 @@ def _accept(candidate: Candidate, photo: Photo, settings: Settings) -> tuple[Ver
     box = _only_box(photo, candidate.annotated)
     corners = _on_canvas(box, photo, settings)
     mask, seed = _mask(box, candidate, photo, settings)
-    rendering = render(Photo(photo.image, "", box[None], {"mask": mask}), settings.canvas)
+    rendering = render(Photo(photo.pixels, "", box[None], {"mask": mask}), settings.canvas)
     object_ = rendering.maps["mask"]
     if not object_.any():
         raise _Refusal("cropped away", "no pixel of the object is in the crop")
@@ -86,7 +86,7 @@ def _accept(candidate: Candidate, photo: Photo, settings: Settings) -> tuple[Ver
 def _only_box(photo: Photo, annotated: bool) -> np.ndarray:
     """float [4]: the image's only box, inside the image."""
     boxes = np.zeros((0, 4)) if photo.boxes is None else photo.boxes
-    height, width = photo.image.shape[:2]
+    height, width = photo.size
     if not len(boxes):
         raise (
             _Refusal("no box", "its annotation has no object")
@@ -109,7 +109,7 @@ def _only_box(photo: Photo, annotated: bool) -> np.ndarray:
 
 def _on_canvas(box: np.ndarray, photo: Photo, settings: Settings) -> tuple[int, ...]:
     """The box on the canvas in whole pixels, if the crop leaves enough of it and it leaves enough of the crop."""
-    canvas, (height, width) = settings.canvas, photo.image.shape[:2]
+    canvas, (height, width) = settings.canvas, photo.size
     target, offset = placement(height, width, canvas)
     scaled = box * ([target[1] / width, target[0] / height] * 2) - [offset[1], offset[0]] * 2
     inside = np.clip(scaled, 0, [canvas.width, canvas.height] * 2)
@@ -136,10 +136,10 @@ def _mask(box: np.ndarray, candidate: Candidate, photo: Photo, settings: Setting
             mask = np.asarray(model(photo.image, box)) > 0
         except Exception as error:  # whatever a user's model raises
             raise _Refusal("segmentation failed", f"the mask model: {type(error).__name__}: {error}") from None
-        if mask.shape != photo.image.shape[:2]:
-            raise _Refusal("segmentation failed", f"the mask model gave {mask.shape}, not {photo.image.shape[:2]}")
+        if mask.shape != photo.size:
+            raise _Refusal("segmentation failed", f"the mask model gave {mask.shape}, not {photo.size}")
     else:
-        mask = np.asarray(photo.maps.get("mask", np.zeros(photo.image.shape[:2])), bool)
+        mask = np.asarray(photo.maps.get("mask", np.zeros(photo.size)), bool)
     share = mask.sum() / (box[2:] - box[:2]).prod()
     if share < settings.smallest:
         raise _Refusal("segmentation failed", f"the mask is {share:.1%} of the box")

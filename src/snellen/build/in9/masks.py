@@ -64,5 +64,5 @@ def _add_mask(photo: Photo | Unreadable, file: Path | None) -> Photo | Unreadabl
         return photo
     if file is None:
         return Unreadable("there is no mask of it", "no mask")
-    mask = read_mask(file, (photo.image.shape[0], photo.image.shape[1]), "no mask")
+    mask = read_mask(file, photo.size, "no mask")
     return mask if isinstance(mask, Unreadable) else replace(photo, maps={**photo.maps, "mask": mask})

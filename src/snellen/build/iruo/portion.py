@@ -81,7 +81,7 @@ class _Masks:
 
 def _masks(task: FrameTask, photo: Photo) -> _Masks:
     """The masks that are needed: of the chosen, and of others only where they may be what hides one of them."""
-    height, width = photo.image.shape[:2]
+    height, width = photo.size
     masks = _Masks({}, {}, {})
     hiding = any(task.appearances[row].full for row in task.chosen)
     for row, one in task.appearances.items():
@@ -104,7 +104,7 @@ def _judge(row: int, task: FrameTask, photo: Photo, masks: _Masks, settings: Set
         return Verdict(row, one.reason, one.detail)
     if row in masks.broken:
         return Verdict(row, "broken mask", masks.broken[row])
-    height, width = photo.image.shape[:2]
+    height, width = photo.size
     crop = crop_box(one.box, width, height, settings.margin, clip=not settings.pad)
     if not crop[2]:
         return Verdict(row, "box outside", f"its box does not meet the frame of {width}x{height} pixels")

@@ -53,8 +53,8 @@ def _cut(task: Task, settings: Settings) -> tuple[Cut, np.ndarray | None]:
     if isinstance(photo, Unreadable):
         return Cut(row, UNREAD, photo.reason), None
     mask = np.asarray(photo.maps["mask"]) != 0
-    if mask.shape != photo.image.shape[:2]:
-        return Cut(row, UNREAD, f"its mask is {mask.shape}, the image {photo.image.shape[:2]}"), None
+    if mask.shape != photo.size:
+        return Cut(row, UNREAD, f"its mask is {mask.shape}, the image {photo.size}"), None
     pixels = int(mask.sum())
     if not pixels:
         return Cut(row, EMPTY, "its mask has no pixels", source=photo.checksum), None

@@ -122,5 +122,5 @@ def _known(photo: Photo | Unreadable, mask: Path | None, boxes: np.ndarray | Non
     photo = replace(photo, boxes=boxes)
     if mask is None:
         return photo
-    outline = read_mask(mask, (photo.image.shape[0], photo.image.shape[1]))
+    outline = read_mask(mask, photo.size)
     return outline if isinstance(outline, Unreadable) else replace(photo, maps={"mask": outline})

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -111,7 +111,7 @@ class _Reader:
     def _sample(self, one: Appearance, frame: Photo) -> Photo | Unreadable:
         if one.reason:
             return Unreadable(f"{one.reason}: {one.detail}", "broken annotation")
-        height, width = frame.image.shape[:2]
+        height, width = frame.size
         x, y, wide, high = one.box
         corners = np.array([[x, y, x + wide, y + high]], float)
         try:
@@ -121,7 +121,7 @@ class _Reader:
         if maps and not maps["mask"].any():  # nothing of it can be seen: `build iruo` leaves it out too
             return Unreadable("empty mask: its mask has no pixels", "broken annotation")
         if not self.crop:
-            return Photo(frame.image, frame.checksum, corners, maps)
+            return replace(frame, boxes=corners, maps=maps)
         crop = crop_box(one.box, width, height)
         if not crop[2]:
             return Unreadable("its box lies outside the frame", "broken annotation")
@@ -139,7 +139,7 @@ def read_frame(frame: Frame, path: Path) -> Photo | Unreadable:
     photo = decode_file(path)
     if isinstance(photo, Unreadable):
         return Unreadable(photo.reason, DAMAGED)
-    height, width = photo.image.shape[:2]
+    height, width = photo.size
     if frame.size is not None and frame.size != (width, height):
         stated = f"{frame.size[0]}x{frame.size[1]}"
         return Unreadable(f"the annotations say {stated} pixels, the frame has {width}x{height}", "frame size differs")

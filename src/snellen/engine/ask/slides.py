@@ -130,7 +130,7 @@ def _fill_one(photo: Photo | Unreadable, slides: Slides, row: int) -> None:
         _blacken(slides, row, photo.reason)
         return
     slides.checksums[row] = photo.checksum
-    slides.sizes[row] = (photo.image.shape[0], photo.image.shape[1])
+    slides.sizes[row] = photo.size
     try:
         for canvas, pixels in slides.images.items():
             rendering = render(photo, canvas)
