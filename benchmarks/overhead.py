@@ -42,6 +42,7 @@ from snellen.engine.ask.local import run_local
 from snellen.engine.keep.store import Store
 from snellen.exam.prepare import prepare
 from snellen.exam.request import AuditRequest
+from snellen.freed_memory import keep_freed_memory
 from snellen.models import from_torch
 from snellen.models.model import Model
 from snellen.models.zoo import NETWORKS
@@ -177,7 +178,8 @@ def measure_round(subject: Subject, times: Times) -> tuple[int, int, int]:
         batch, cells = plan.settings.batch_for(plan.cells[0].canvas), len(plan.cells)
         before = bare_seconds(model, pixels, batch, cells)
         began = CLOCK()
-        run_local(plan, Store(folder / "engine"), Progress(quiet=True))
+        with keep_freed_memory(model.device.type == "cpu"):  # as an audit does
+            run_local(plan, Store(folder / "engine"), Progress(quiet=True))
         times.answers.append(CLOCK() - began)
         between = bare_seconds(model, pixels, batch, cells)
         subject.shown.clear()

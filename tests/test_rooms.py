@@ -19,6 +19,7 @@ HELPERS = {  # modules at the top that any room may use
         "errors",
         "extras",
         "files",
+        "freed_memory",
         "hashing",
         "lazy_torch",
         "lock",

@@ -21,6 +21,7 @@ from snellen.exam.folder import empty
 from snellen.exam.look_first import FirstLook
 from snellen.exam.prepare import Prepared
 from snellen.exam.run import Run
+from snellen.freed_memory import keep_freed_memory
 from snellen.lock import own_folder
 
 R = TypeVar("R")
@@ -45,7 +46,7 @@ def carry_out(prepared: Prepared, progress: Progress, execution: Execution) -> R
     from snellen.report import write_findings, write_results
 
     folder = prepared.folder
-    with own_folder(folder):
+    with own_folder(folder), keep_freed_memory(prepared.inputs.settings.device == "cpu"):
         prepared, store = prepared.as_it_is_now(), Store(folder, recent=RecentTables())
         repair = Repair() if prepared.fresh else repair_store(store)
         for notice in repair.notices:

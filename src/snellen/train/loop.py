@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from snellen.errors import UserError
+from snellen.freed_memory import keep_freed_memory
 from snellen.lazy_torch import torch
 from snellen.models.zoo import build
 from snellen.train.ada import Ada, AdaHardening
@@ -107,6 +108,7 @@ def fit(
         # Dropout and the like draw from torch's own generators, which are left as they were found.
         torch.random.fork_rng(devices=[device] if device.type == "cuda" else []),
         _repeatable(),
+        keep_freed_memory(device.type == "cpu"),
     ):
         return _fit(job, team, callbacks, saver)
 

@@ -8,7 +8,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 
 from snellen.engine.ask.canvas_pools import pools_on_canvases
-from snellen.engine.ask.freed_memory import frees_large_blocks, keep_freed_memory
 from snellen.engine.ask.maps import ShardMaps, shard_maps_in
 from snellen.engine.ask.pass_state import PassState
 from snellen.engine.ask.shard import THUMBNAILS, AnsweredShard, answer
@@ -37,12 +36,11 @@ def run_local(
 
     A shard, or the loading of the models, that takes longer than `shard_timeout` seconds counts as hung and ends the run.
     """
-    with keep_freed_memory(frees_large_blocks(plan)):
-        if shard_timeout is None:
-            return _run(plan, store, progress, pools, lambda: None)
-        watchdog = Watchdog(shard_timeout)
-        with watchdog.watching():
-            return _run(plan, store, progress, pools, watchdog.feed)
+    if shard_timeout is None:
+        return _run(plan, store, progress, pools, lambda: None)
+    watchdog = Watchdog(shard_timeout)
+    with watchdog.watching():
+        return _run(plan, store, progress, pools, watchdog.feed)
 
 
 def _run(plan: Plan, store: Store, progress: Progress, pools: Pools, shard_done: Callable[[], None]) -> int | None:

@@ -6,24 +6,28 @@ import sys
 import textwrap
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+import torch
 
-from snellen.engine import Progress, Store
-from snellen.engine.ask import freed_memory
-from snellen.engine.ask.freed_memory import frees_large_blocks, keep_freed_memory
-from snellen.engine.ask.local import run_local
+import snellen
+from snellen import freed_memory
+from snellen.engine import Progress
+from snellen.exam import carry_out
 from snellen.exam.prepare import prepare
 from snellen.exam.request import AuditRequest
+from snellen.freed_memory import keep_freed_memory
 from snellen.models import from_torch
 from snellen.models.model import Model
 from snellen.models.zoo import NETWORKS
+from snellen.train import Recipe, train
 
 on_glibc = pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the C library is not glibc")
 
 COUNTS = """
 import ctypes
-from snellen.engine.ask.freed_memory import keep_freed_memory
+from snellen.freed_memory import keep_freed_memory
 
 class Info(ctypes.Structure):
     NAMES = "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost".split()
@@ -107,35 +111,53 @@ def test_another_c_library_is_left_alone(monkeypatch):
         pass
 
 
-def smallnet(size: int) -> Model:
-    net = NETWORKS["smallnet"](12)
-    return from_torch(net, size=size, mean=[0.5] * 3, std=[0.25] * 3, name="smallnet", device="cpu")
-
-
-def request_of(model: Model, size: int, out: Path) -> AuditRequest:
-    data, audits = f"phantom:test?n=12&size={size}", ("interference([shuffle(4)])",)
-    return AuditRequest(models=(model,), data=data, audits=audits, out=out, device="cpu")
-
-
-@pytest.mark.parametrize(("size", "device", "wanted"), [(32, "cpu", False), (96, "cpu", True), (96, "cuda", False)])
-def test_it_is_wanted_for_images_that_are_not_small_on_a_cpu(tmp_path, size, device, wanted):
-    plan = prepare(request_of(smallnet(size), size, tmp_path / "run")).plan()
-    settings = replace(plan.settings, device=device)
-    assert frees_large_blocks(replace(plan, settings=settings)) is wanted
+def watched_smallnet(seen: set[int]) -> Model:
+    """A network that notes how many keep freed memory while it answers."""
+    network = NETWORKS["smallnet"](12)
+    model = from_torch(network, size=32, mean=[0.5] * 3, std=[0.25] * 3, name="smallnet", device="cpu")
+    network.register_forward_hook(lambda *_: seen.add(freed_memory._users))
+    return model
 
 
 @on_glibc
-@pytest.mark.parametrize(("size", "users"), [(32, {0}), (96, {1})])
-def test_networks_are_asked_while_memory_stays_and_it_goes_back_afterwards(tmp_path, size, users):
-    model, seen = smallnet(size), set()
-    predict = model.predict
-    assert predict is not None
-
-    def watched(images):
-        seen.add(freed_memory._users)
-        return predict(images)
-
-    plan = prepare(request_of(replace(model, predict=watched), size, tmp_path / "run")).plan()
-    run_local(plan, Store(tmp_path / "store"), Progress(quiet=True))
-    assert seen == users
+def test_networks_are_audited_while_memory_stays_and_it_goes_back_afterwards(tmp_path: Path) -> None:
+    seen: set[int] = set()
+    data, audit = "phantom:test?n=40&size=32", "interference([shuffle(4)])"
+    snellen.audit(watched_smallnet(seen), data, audit, tmp_path / "run", device="cpu", quiet=True, report=False)
+    assert seen == {1}
     assert freed_memory._users == 0
+
+
+@on_glibc
+def test_networks_are_trained_while_memory_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: set[int] = set()
+    step = torch.optim.SGD.step
+
+    def watched(*arguments: Any, **named: Any) -> Any:
+        seen.add(freed_memory._users)
+        return step(*arguments, **named)
+
+    monkeypatch.setattr(torch.optim.SGD, "step", watched)
+    train(Recipe(epochs=1, batch_size=8, optimiser="sgd"), "phantom:train?n=24&size=16", tmp_path, device="cpu")
+    assert seen == {1}
+    assert freed_memory._users == 0
+
+
+@pytest.mark.parametrize(("device", "wanted"), [("cpu", True), ("cuda", False)])
+def test_an_audit_wants_it_on_a_cpu_alone(
+    device: str, wanted: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Asked(Exception):
+        pass
+
+    def ask(wanted: bool) -> None:
+        raise Asked(wanted)
+
+    monkeypatch.setattr(carry_out, "keep_freed_memory", ask)
+    request = AuditRequest(models=(watched_smallnet(set()),), data="phantom:test?n=40&size=32", out=tmp_path / "run")
+    prepared = prepare(request)
+    settings = replace(prepared.inputs.settings, device=device)
+    on_device = replace(prepared, inputs=replace(prepared.inputs, settings=settings))
+    with pytest.raises(Asked) as asked:
+        carry_out.carry_out(on_device, Progress(quiet=True), carry_out.Execution())
+    assert asked.value.args == (wanted,)
