@@ -24,6 +24,7 @@ def in_one_and_two_processes(script: str, folder: Path) -> None:
         "MASTER_PORT": str(meeting.port),
         "TORCHELASTIC_USE_AGENT_STORE": "True",  # both find the store, neither has to open it
         "ACCELERATE_USE_CPU": "true",
+        "GLOO_SOCKET_IFNAME": "lo",  # else gloo looks its own host name up, which ends it where no network answers
     }
     team = [
         subprocess.Popen(
