@@ -6,10 +6,12 @@ import difflib
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 
 # Line breaks, control characters, those that turn the direction of writing, and bytes that are no text.
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 LONGEST_LIST = 200  # characters of names that a message lists
+_TYPED: ContextVar[bool] = ContextVar("settings are typed as options of a command", default=False)
 _LONG_WORD = re.compile(r"(\S{120})\S{81,}(\S{40})")  # its ends are enough to find it
 
 
@@ -53,3 +55,28 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UserError:
     hint = f"did you mean '{near[0]}'?" if near else f"known: {names}"
     short = name if len(name) <= 60 else f"{name[:60]}…"
     return UserError(f"unknown {kind} '{short}'; {hint}")
+
+
+def option(name: str, flag: str = "") -> str:
+    """A setting in its caller's words: `--min-clear` (or its own flag) on the command line, `min_clear` in Python."""
+    return (flag or f"--{name.replace('_', '-')}") if _TYPED.get() else name
+
+
+def choice(name: str, value: object, flag: str = "") -> str:
+    """A setting with its value in its caller's words: `--split video` on the command line, `split='video'` in Python."""
+    return f"{option(name, flag)} {value}" if _TYPED.get() else f"{name}={value!r}"
+
+
+def is_command() -> bool:
+    """Whether settings are typed as options of a command."""
+    return _TYPED.get()
+
+
+@contextmanager
+def command(typed: bool = True) -> Iterator[None]:
+    """Name settings inside as options of a command."""
+    token = _TYPED.set(typed)
+    try:
+        yield
+    finally:
+        _TYPED.reset(token)

@@ -9,13 +9,13 @@ from __future__ import annotations
 import dataclasses
 import functools
 import re
-import types
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from snellen.errors import UserError, unknown
+from snellen.fitting import NAMES, NO_FIT, FieldType, field_type
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?![\w.]))"
@@ -25,6 +25,7 @@ _TOKEN = re.compile(
 )
 _CONSTANTS = {"true": True, "false": False, "none": None}
 _DEEPEST = 20
+_KIND = re.compile(r"(?<=[a-z0-9])(Audit|Observer)$")  # what tells `ShapeAudit` and `ShapeObserver` apart is in no text
 
 
 @dataclass(frozen=True)
@@ -157,7 +158,7 @@ def build(node: Any, table: Mapping[str, type], kind: str, value: Callable[[Any]
     if node.name not in table:
         raise unknown(kind, node.name, table)
     cls = table[node.name]
-    fields = field_types(cls)
+    fields = _fields(cls)
     if len(node.positional) > len(fields):
         raise UserError(
             f"{node.name} takes at most {len(fields)} arguments ({', '.join(fields)}), got {len(node.positional)}"
@@ -186,8 +187,8 @@ def text_form(thing: Any) -> str:
 
 
 def name_of(cls: type) -> str:
-    """The name of a class in the language: `CutoutObject` is `cutout_object`."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()
+    """The name of a class in the language: `CutoutObject` is `cutout_object`, `ShapeAudit` is `shape`."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", _KIND.sub("", cls.__name__)).lower()
 
 
 def format_value(value: Any) -> str:
@@ -217,43 +218,34 @@ def field_types(cls: type) -> dict[str, Any]:
     return {f.name: hints[f.name] for f in dataclasses.fields(cls) if f.init}
 
 
+@functools.cache
+def _fields(cls: type) -> dict[str, FieldType]:
+    return {name: field_type(hint) for name, hint in field_types(cls).items()}
+
+
 def _required(field: dataclasses.Field[Any]) -> bool:
     return field.init and field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
 
 
-def _fit(call: str, key: str, value: Any, wanted: Any) -> Any:
+def _fit(call: str, key: str, value: Any, wanted: FieldType) -> Any:
     """`value` if it is of the wanted type (whole numbers pass as floats), else an error that names both."""
-    options = typing.get_args(wanted) if isinstance(wanted, types.UnionType) else (wanted,)
-    for option in options:
-        if typing.get_origin(option) is typing.Literal:
-            if value in typing.get_args(option) and isinstance(value, str):
-                return value
-        elif typing.get_origin(option) is tuple:
-            if isinstance(value, tuple):
-                inner = typing.get_args(option)[0]
-                return tuple(_fit(call, key, item, inner) for item in value)
-        elif option is float:
-            if isinstance(value, int | float) and not isinstance(value, bool):
-                return float(value)
-        elif option is int:
-            if isinstance(value, int) and not isinstance(value, bool):
-                return value
-        elif option is Any or (isinstance(option, type) and isinstance(value, option)):
-            return value
-    words = [w for option in options if typing.get_origin(option) is typing.Literal for w in typing.get_args(option)]
-    if words and isinstance(value, str):
-        raise unknown(f"{key} of {call}", value, words)
-    raise UserError(f"{call}: expected {key} to be {_describe(options)}, got {format_value(value)!r}")
+    if wanted.items is not None and isinstance(value, tuple):
+        return tuple(_fit(call, key, item, wanted.items) for item in value)
+    result = wanted.fit(value)
+    if result is not NO_FIT:
+        return result
+    if wanted.words and isinstance(value, str):
+        raise unknown(f"{key} of {call}", value, wanted.words)
+    raise UserError(f"{call}: expected {key} to be {_describe(wanted)}, got {format_value(value)!r}")
 
 
-def _describe(options: tuple[Any, ...]) -> str:
-    names = {float: "a number", int: "a whole number", bool: "true or false", str: "a word", type(None): "none"}
-    words = []
-    for option in options:
-        if typing.get_origin(option) is typing.Literal:
-            words.append("one of " + ", ".join(map(str, typing.get_args(option))))
-        elif typing.get_origin(option) is tuple:
-            words.append("a list [a, b, …]")
-        else:
-            words.append(names.get(option) or f"a {name_of(option)}" if isinstance(option, type) else str(option))
-    return " or ".join(dict.fromkeys(words))
+def _describe(wanted: FieldType) -> str:
+    names = {**NAMES, str: "a word"}
+    words = ["one of " + ", ".join(wanted.words)] if wanted.words else []
+    words += [names.get(kind) or _kind_in_words(kind) for kind in wanted.kinds]
+    words += ["a list [a, b, …]"] * (wanted.items is not None) + ["none"] * wanted.optional
+    return " or ".join(words)
+
+
+def _kind_in_words(kind: Any) -> str:
+    return f"a {name_of(kind).replace('_', ' ')}" if isinstance(kind, type) else str(kind)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -10,9 +11,10 @@ from snellen.atomic import write_atomic
 from snellen.errors import UserError
 from snellen.files import expand_home
 from snellen.files.yaml_file import read_yaml
-from snellen.request import Request, is_given, settings_of
+from snellen.request import Request, describe, is_given, settings_of, signature_of
 
 R = TypeVar("R", bound=Request)
+T = TypeVar("T")
 
 
 def read_settings(path: Path) -> dict[str, Any]:
@@ -30,6 +32,32 @@ def resolve(cls: type[R], values: Mapping[str, Any], file: Path | None = None) -
     below = cls.checked(read_settings(file), str(file)) if file is not None else {}
     above = cls.checked({name: value for name, value in values.items() if is_given(value)})
     return blame(file, lambda: cls(**{**below, **above}), lambda: cls(**below))
+
+
+def door(carry_out: Callable[[R], T], cls: type[R], *positional: str, **defaults: Any) -> Callable[..., T]:
+    """A Python function that takes a request's settings, the named ones also by position, and `config`, a file of them.
+
+    `defaults` are those of Python alone, such as quiet=True.
+    """
+
+    def call(*values: Any, config: Path | str | None = None, **settings: Any) -> T:
+        if len(values) > len(positional):
+            raise TypeError(f"takes {len(positional)} values by position ({', '.join(positional)}), got {len(values)}")
+        by_position = dict(zip(positional, values))
+        if twice := by_position.keys() & settings.keys():
+            raise TypeError(f"got '{min(twice)}' twice, by position and by name")
+        known = {name: value for name, value in {**by_position, **settings}.items() if value is not None}
+        return carry_out(resolve(cls, {**defaults, **known}, None if config is None else Path(config)))
+
+    own = signature_of(cls, positional).parameters.values()
+    parameters = [parameter.replace(default=defaults.get(parameter.name, parameter.default)) for parameter in own]
+    by_name = inspect.Parameter("config", inspect.Parameter.KEYWORD_ONLY, default=None)
+    call.__signature__ = inspect.Signature([*parameters, by_name])  # type: ignore[attr-defined]
+    call.__name__ = call.__qualname__ = carry_out.__name__.partition("_")[0]
+    call.__module__ = carry_out.__module__
+    settings = f"{describe(cls)}\n    config: settings from a YAML file; what is given here wins"
+    call.__doc__ = f"{carry_out.__doc__}\n\nSettings:\n{settings}\n"
+    return call
 
 
 def blame(file: Path | None, make: Callable[[], R], make_of_file: Callable[[], object]) -> R:
@@ -51,7 +79,7 @@ def write_settings(path: Path, *requests: Request) -> None:
     """The settings that differ from their defaults, ready to be read again; a comment names those that YAML cannot hold."""
     import yaml
 
-    once = {one.name for request in requests for one in settings_of(type(request)) if one.once}
+    once = {item.name for request in requests for item in settings_of(type(request)) if item.once}
     chosen = {name: value for request in requests for name, value in request.chosen().items() if name not in once}
     plain = {name: _plain(value) for name, value in chosen.items()}
     absent = [name for name, value in plain.items() if not _is_plain(value)]
@@ -65,7 +93,7 @@ def write_settings(path: Path, *requests: Request) -> None:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
-        return [_plain(one) for one in value]
+        return [_plain(item) for item in value]
     return str(value) if isinstance(value, str | Path) else value
 
 

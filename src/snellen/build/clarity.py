@@ -6,11 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from snellen.errors import UserError
-
-PUBLISHED_PIXELS, PUBLISHED_SHARPNESS = 10_000, 20.0
 SMALL, BLURRED = "too few pixels", "not sharp"
-MOST_PIXELS, MOST_SHARPNESS = 10**9, 10**7
 
 
 @dataclass(frozen=True)
@@ -19,11 +15,6 @@ class Clarity:
 
     pixels: float = 0
     sharpness: float = 0
-
-    def __post_init__(self) -> None:
-        for name, value, most in (("pixels", self.pixels, MOST_PIXELS), ("sharpness", self.sharpness, MOST_SHARPNESS)):
-            if not 0 <= value <= most:
-                raise UserError(f"expected --min-{name} from 0 to {most:,}, got {value:g}")
 
     def refuse(self, pixels: int, sharpness: float) -> tuple[str, str]:
         """Why an image is not clear enough, and by how much; empty where it is."""

@@ -3,33 +3,32 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from multiprocessing import get_context, parent_process
+from multiprocessing import parent_process
+from multiprocessing.context import SpawnContext, SpawnProcess
+from types import ModuleType
 from typing import Any
 
-from snellen.errors import UserError
+from snellen.errors import UserError, command, is_command, option
 
 AHEAD = 4  # tasks waiting per process
-MOST_WORKERS = 1024
+Spread = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
 
 
 @contextmanager
-def crew(workers: int | None) -> Iterator[Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]]:
+def crew(workers: int | None) -> Iterator[Spread]:
     """A function that maps a picklable function over tasks, in `workers` processes, one thread in each.
 
     1 is this process alone, None one process per core. Tasks are made as they are needed, a few ahead of the work, so that memory
     does not grow with their number.
     """
     workers = (os.cpu_count() or 1) if workers is None else workers
-    if workers < 1:
-        raise UserError(f"expected --workers of at least 1, got {workers}")
-    if workers > MOST_WORKERS:
-        raise UserError(f"expected --workers of at most {MOST_WORKERS:,}, got {workers}")
     if workers == 1:
         threads = _opencv_threads(1)
         try:
@@ -37,7 +36,7 @@ def crew(workers: int | None) -> Iterator[Callable[[Callable[[Any], Any], Iterab
         finally:
             _opencv_threads(threads)
         return
-    with ProcessPoolExecutor(workers, get_context("spawn"), _alone) as pool:
+    with ProcessPoolExecutor(workers, _Context(), _alone, (is_command(),)) as pool:
 
         def spread(function: Callable[[Any], Any], tasks: Iterable[Any]) -> Iterator[Any]:
             waiting: deque[Future[Any]] = deque()
@@ -53,15 +52,37 @@ def crew(workers: int | None) -> Iterator[Callable[[Callable[[Any], Any], Iterab
         except BrokenProcessPool:
             raise UserError(
                 "a process that builds died, perhaps for want of memory; "
-                "run the same command again with fewer --workers; it resumes"
+                f"do the same again with fewer {option('workers')}; it resumes"
             ) from None
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
 
 
-def _alone() -> None:
-    """One thread per process: the processes are what runs side by side. And none outlives the one that it works for."""
+class _Process(SpawnProcess):
+    """A new process that does not import the caller's script: what it works with is all in modules of ours, and a script
+    without a `__main__` guard would begin to build again in every process."""
+
+    @staticmethod
+    def _Popen(process_obj: Any) -> Any:
+        script = sys.modules["__main__"]
+        sys.modules["__main__"] = ModuleType("__main__")
+        try:
+            return SpawnProcess._Popen(process_obj)
+        finally:
+            sys.modules["__main__"] = script
+
+
+class _Context(SpawnContext):
+    Process = _Process
+
+
+def _alone(typed: bool) -> None:
+    """One thread per process: the processes are what runs side by side. And none outlives the one that it works for.
+
+    Its errors name settings as those of its parent do.
+    """
+    command(typed).__enter__()
     os.environ["OMP_NUM_THREADS"] = "1"
     _opencv_threads(1)
     threading.Thread(target=_end_with_parent, daemon=True).start()

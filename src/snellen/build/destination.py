@@ -2,13 +2,15 @@
 
 Files are first written below `.part` inside it, where no reader looks; at the end they are moved up, `phantom.json` last.
 So a folder with a `phantom.json` is complete, and one with a `.part` is ours and may be continued; the lock of the process
-that writes lies in there too.
+that writes lies in there too. Where a build was refused, such as for want of images, a file in there says so: then other
+settings may take its place.
 """
 
 from __future__ import annotations
 
-import json
+import contextlib
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,26 +18,27 @@ from pathlib import Path
 from typing import Any
 
 from snellen.atomic import cannot_write, check_place, write_atomic
-from snellen.errors import UserError
+from snellen.build.encode import encode_json
+from snellen.errors import UserError, option
 from snellen.files import read_json
 from snellen.lock import LOCK, writer_lock
 
-FACTS = "phantom.json"
 PART = ".part"
+REFUSED = "refused.txt"
 
 
 @dataclass(frozen=True)
 class Destination:
-    """The folder `out` of the export that `facts` describe; they end up in its phantom.json, or another file's `name`.
+    """The folder `out` of the set that `facts` describe; they end up in its file `name`, such as phantom.json.
 
     `whole` says what such a folder is, and `identity` which two of the facts tell one from another.
     """
 
     out: Path
     facts: dict[str, Any]
-    name: str = FACTS
-    whole: str = "export of the phantom world"
-    identity: tuple[str, str] = ("format", "world")
+    name: str
+    whole: str
+    identity: tuple[str, str]
 
     @property
     def part(self) -> Path:
@@ -58,6 +61,16 @@ class Destination:
                 self._remove_part()
             yield still_open
 
+    @contextmanager
+    def refusals(self) -> Iterator[None]:
+        """Note an error that a user can fix, perhaps by other settings; the same ones still continue what was begun."""
+        try:
+            yield
+        except UserError as error:
+            with contextlib.suppress(UserError):  # a full disk may be the error
+                self.write(REFUSED, f"{error}\n".encode())
+            raise
+
     def _is_open(self) -> bool:
         """Whether the export is not complete; a folder that holds something else is refused."""
         check_place(self.out)
@@ -66,17 +79,29 @@ class Destination:
         except OSError as error:
             raise cannot_write(self.out, error) from None
         if self.name in names:
-            self._same(self.out / self.name, "choose another --out")
+            self._same(self.out / self.name, f"choose another {option('out')}")
             return False
         if names and PART not in names:
-            raise UserError(f"--out '{self.out}' holds '{names[0]}' and is no {self.whole}; choose another --out")
+            place = option("out")
+            raise UserError(f"{place} '{self.out}' holds '{names[0]}' and is no {self.whole}; choose another {place}")
         if os.path.lexists(self.part / self.name):  # else it was stopped before its first image
-            self._same(self.part / self.name, f"remove {self.part} or choose another --out")
+            try:
+                self._same(self.part / self.name, f"remove {self.part} or choose another {option('out')}")
+            except UserError:
+                if not self._was_refused(names):
+                    raise
         return True
+
+    def _was_refused(self, names: list[str]) -> bool:
+        """Whether what was begun was refused, and nothing of it is in its place yet."""
+        return names == [PART] and (self.part / REFUSED).is_file()
 
     def _begin(self) -> None:
         """Take up what was written before, and state what will be."""
         try:
+            if self._was_refused(os.listdir(self.out)) and not self._is_same(self.part / self.name):
+                self._clear()
+            (self.part / REFUSED).unlink(missing_ok=True)
             if (self.part / self.name).exists():
                 for path in sorted(self.out.iterdir()):  # moved up just before it was stopped
                     if path.name != PART and not (self.part / path.name).exists():
@@ -86,6 +111,12 @@ class Destination:
         except OSError as error:
             raise cannot_write(self.out, error) from None
         write_atomic(self.part / self.name, encode_json(self.facts, indent=1))
+
+    def _clear(self) -> None:
+        """Remove what was begun, but for the lock."""
+        for path in self.part.iterdir():
+            if path.name != LOCK:
+                shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
 
     def _make_part(self) -> None:
         try:
@@ -115,6 +146,14 @@ class Destination:
         except OSError as error:
             raise cannot_write(self.out, error) from None
 
+    def _is_same(self, file: Path) -> bool:
+        """Whether a file holds these facts."""
+        try:
+            self._same(file, "")
+        except UserError:
+            return False
+        return True
+
     def _same(self, file: Path, advice: str) -> None:
         """Refuse a folder whose facts are not these."""
         try:
@@ -122,16 +161,15 @@ class Destination:
             description = " of ".join(str(facts[name])[:80] for name in self.identity)
         except (UserError, KeyError):
             raise UserError(f"{file} is not the {self.name} of an export; {advice}") from None
-        if facts != self.facts:
-            names = dict.fromkeys((*facts, *self.facts))
-            differing = next(name for name in names if facts.get(name, names) != self.facts.get(name, names))
+        names = dict.fromkeys((*facts, *self.facts))
+        differing = [name for name in names if not _alike(facts.get(name, names), self.facts.get(name, names))]
+        if differing:
+            then, now = (repr(known.get(differing[0]))[:40] for known in (facts, self.facts))
             raise UserError(
-                f"{self.out} holds another export, {description} ({differing}: {repr(facts.get(differing))[:40]}, not "
-                f"{repr(self.facts.get(differing))[:40]}); {advice}"
+                f"{self.out} holds another export, {description} ({differing[0]}: {then}, not {now}); {advice}"
             )
 
 
-def encode_json(value: Any, indent: int | None = None) -> bytes:
-    """JSON in UTF-8, the same bytes for the same value."""
-    separators = (",", ":") if indent is None else None
-    return (json.dumps(value, indent=indent, separators=separators, ensure_ascii=False) + "\n").encode()
+def _alike(first: Any, other: Any) -> bool:
+    """Whether two facts are the same; a path may be written in several ways."""
+    return bool(first == other) or (isinstance(first, str) and isinstance(other, str) and Path(first) == Path(other))

@@ -3,47 +3,52 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
-from snellen.build.covering.building import Built, Sides, build_covered
-from snellen.build.covering.settings import Settings, expect_word
-from snellen.data.dataset import Dataset
-from snellen.errors import UserError
+from snellen.build.covering.request import CoverRequest
+from snellen.errors import UserError, option
+from snellen.lazy_names import lister
+from snellen.request import setting
+from snellen.settings_file import door
+
+if TYPE_CHECKING:
+    from snellen.build.covering.building import CoveredBuilt
 
 KINDS = ("vertical", "horizontal", "cross_hatch", "oblique")
 SOLID, LATTICE = "solid", "lattice"
 SHARES, PIXELS = (25, 50, 75), (1, 2, 4, 8, 16)
 
+__all__ = ["DiffuseRequest", "build", "build_set"]
+__dir__ = lister(__all__)
+
 
 @dataclass(frozen=True, kw_only=True)
-class DiffuseSettings(Settings):
-    """Settings of the diffuse set; see `Settings` for what it shares with the synthetic one.
-
-    `box_law` is how the sides of solid boxes are drawn and `gate_law` which gates are drawn again, as the `paper` says or as the
-    published `code` does. `background` is what lies beside the object: `thin` lines as published, the `same` as over it, or none
-    (`bare`). Lattices hide the `shares` (in percent) of the image, in squares of so many `pixels`.
-    """
+class DiffuseRequest(CoverRequest):
+    """The settings of the diffuse set."""
 
     set_name: ClassVar[str] = "diffuse"
 
-    box_law: Literal["paper", "code"] = "code"
-    gate_law: Literal["paper", "code"] = "paper"
-    background: Literal["thin", "same", "bare"] = "thin"
-    shares: tuple[int, ...] = SHARES
-    pixels: tuple[int, ...] = PIXELS
+    box_law: Literal["paper", "code"] = setting(
+        "sides of solid boxes as in the published code, or as the paper says", "code"
+    )
+    gate_law: Literal["paper", "code"] = setting(
+        "which gates are drawn again, as the paper says or as the code does", "paper"
+    )
+    background: Literal["thin", "same", "bare"] = setting(
+        "gates beside the object: thin (as published), same as over it, or bare", "thin"
+    )
+    shares: tuple[int, ...] = setting(
+        "shares of lattices in percent, separated by commas", SHARES, commas=True, metavar="N,…"
+    )
+    pixels: tuple[int, ...] = setting(
+        "sides of the squares of lattices in pixels, separated by commas", PIXELS, at_least=1, commas=True, metavar="N,…"
+    )  # fmt: skip
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("box_law", "gate_law"):
-            expect_word(name, getattr(self, name), ("paper", "code"))
-        expect_word("background", self.background, ("thin", "same", "bare"))
         for share in self.shares:
             if share not in SHARES:
-                raise UserError(f"expected --shares of {', '.join(map(str, SHARES))}, got {share}")
-        for side in self.pixels:
-            if side < 1:
-                raise UserError(f"expected --pixels of at least 1, got {side}")
+                raise UserError(f"expected {option('shares')} of {', '.join(map(str, SHARES))}, got {share}")
 
     def texts(self) -> dict[str, str]:
         law = "diffuse" if self.box_law == "paper" else "diffuse_code"
@@ -59,19 +64,15 @@ class DiffuseSettings(Settings):
         }
 
 
-def build(
-    data: str | Dataset | None,
-    out: str | Path,
-    *,
-    train: str | Dataset | None = None,
-    limit: int | None = None,
-    workers: int | None = None,
-    quiet: bool = True,
-    **settings: Any,
-) -> Built:
+def build_set(request: DiffuseRequest) -> CoveredBuilt:
     """Put the objects of images with masks behind boxes, gates and lattices, one image per type, into the folder `out`.
 
-    `settings` are those of `DiffuseSettings`, such as background="same"; all else as in `snellen.build.synthetic.build`.
+    `data` are the images to test with, `train` those to train with; one of them may be None. Any number of `workers` gives the
+    same bytes. A stopped build resumes; a finished one is left as it is.
     """
-    chosen = DiffuseSettings(**settings)
-    return build_covered(Sides.of(data, train, limit), chosen, out, workers, quiet)
+    from snellen.build.covering.building import CoveredSet
+
+    return CoveredSet(request).run()
+
+
+build = door(build_set, DiffuseRequest, "data", "out", quiet=True)

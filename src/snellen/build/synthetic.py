@@ -3,43 +3,45 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
-from snellen.build.covering.building import Built, Sides, build_covered
-from snellen.build.covering.settings import Settings, expect_word
-from snellen.data.dataset import Dataset
-from snellen.errors import UserError
+from snellen.build.covering.request import CoverRequest, outside_setting
+from snellen.errors import UserError, option
+from snellen.lazy_names import lister
+from snellen.request import setting
+from snellen.settings_file import door
+
+if TYPE_CHECKING:
+    from snellen.build.covering.building import CoveredBuilt
 
 FILLS = ("black", "white", "noise", "stripes")
 OBJECT = "object"
 
+__all__ = ["SyntheticRequest", "build", "build_set"]
+__dir__ = lister(__all__)
+
 
 @dataclass(frozen=True, kw_only=True)
-class SyntheticSettings(Settings):
-    """Settings of the synthetic set; the defaults are the paper's rules, see `Settings` for what it shares with the diffuse one.
-
-    `law` is how the sides of boxes are drawn, as the `paper` says or as the published `code` does. `occluders` is a folder of
-    cut-outs; they take up `object_size` of the image, in its aspect unless they are not to `stretch`.
-    """
+class SyntheticRequest(CoverRequest):
+    """The settings of the synthetic set; the defaults are the paper's rules."""
 
     set_name: ClassVar[str] = "synthetic"
 
-    outside: Literal["redraw", "drop"] = "drop"
-    law: Literal["paper", "code"] = "paper"
-    occluders: str | None = None
-    object_size: float = 0.25
-    stretch: bool = True
+    outside: Literal["redraw", "drop"] = outside_setting("drop")
+    law: Literal["paper", "code"] = setting(
+        "sides of boxes as the paper says, or as the published code draws them", "paper"
+    )
+    occluders: str | None = setting(
+        "folder of cut-outs for the type 'object'; snellen build occluders makes one", metavar="DIR"
+    )
+    object_size: float = setting("share of the image that a cut-out takes up", 0.25, above=0, at_most=1)
+    stretch: bool = setting("cut-outs in the aspect of the image, or in their own", True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        expect_word("law", self.law, ("paper", "code"))
-        if not 0 < self.object_size <= 1:
-            raise UserError(f"expected --object-size above 0, up to 1, got {self.object_size:g}")
         if OBJECT in self.types and self.occluders is None:
-            raise UserError(
-                "type 'object' needs --occluders DIR, a folder of cut-outs; snellen build occluders makes one"
-            )
+            folder = f"{option('occluders')}, a folder of cut-outs"
+            raise UserError(f"type 'object' needs {folder}; snellen build occluders makes one")
 
     def notes(self) -> list[str]:
         if self.types or self.occluders is not None:
@@ -57,21 +59,15 @@ class SyntheticSettings(Settings):
         return texts
 
 
-def build(
-    data: str | Dataset | None,
-    out: str | Path,
-    *,
-    train: str | Dataset | None = None,
-    limit: int | None = None,
-    workers: int | None = None,
-    quiet: bool = True,
-    **settings: Any,
-) -> Built:
+def build_set(request: SyntheticRequest) -> CoveredBuilt:
     """Cover the objects of images with masks by boxes and cut-out objects, one image per type, into the folder `out`.
 
-    `data` are the images to test with, `train` those to train with; one of them may be None. `settings` are those of
-    `SyntheticSettings`, such as law="code". `limit` takes at most so many images of either. Any number of `workers` (processes;
-    default one per core) gives the same bytes. A stopped build resumes; a finished one is left as it is.
+    `data` are the images to test with, `train` those to train with; one of them may be None. Any number of `workers` gives the
+    same bytes. A stopped build resumes; a finished one is left as it is.
     """
-    chosen = SyntheticSettings(**settings)
-    return build_covered(Sides.of(data, train, limit), chosen, out, workers, quiet)
+    from snellen.build.covering.building import CoveredSet
+
+    return CoveredSet(request).run()
+
+
+build = door(build_set, SyntheticRequest, "data", "out", quiet=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,9 +11,9 @@ import numpy as np
 
 from snellen.atomic import write_atomic
 from snellen.build.clarity import sharpness_of
-from snellen.build.covering.settings import NONE, Settings
-from snellen.build.png_file import encode_image, encode_mask
-from snellen.build.portion_file import keep_rows, portion_file
+from snellen.build.covering.request import NONE, CoverRequest
+from snellen.build.encode import encode_image, encode_mask
+from snellen.build.runner import Portion
 from snellen.data.canvas import Rendered, Unshowable, render
 from snellen.data.dataset import Photo, Unreadable
 from snellen.data.occluders import Occluders, read_occluders
@@ -29,7 +29,7 @@ EVERY_TYPE = ""
 
 
 @dataclass(frozen=True)
-class Candidate:
+class CoverTask:
     """An image to cover: its position in the dataset, id, split and folder, the name of its files, and the photo.
 
     `reason`, with `detail`, says why it is not to be taken.
@@ -51,15 +51,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Portion:
-    """Images that one process works on; what became of them is kept under its number."""
-
-    number: int
-    candidates: Sequence[Candidate]
-
-
-@dataclass(frozen=True)
-class Entry:
+class CoverVerdict:
     """What became of the image at the position `row` of a split under the occluder `type` (all of them where it is empty).
 
     `reason` says with `detail` why there is no image. `object` and `hidden` count the pixels of the object, and those of them
@@ -87,83 +79,78 @@ class Entry:
 
 
 def cover_portion(
-    settings: Settings, kinds: Mapping[str, Distortion], part: Path, pool: Path, portion: Portion
-) -> tuple[Portion, list[Entry]]:
-    """Cover the images of a portion in every way, write them below `part`, and keep what became of them in `pool`."""
-    entries: list[Entry] = []
-    for one in portion.candidates:
-        entries += _cover(one, settings, kinds, part)
-    keep_rows(portion_file(pool, portion.number), entries)
-    bare = [replace(one, photo=None) for one in portion.candidates]  # pixels need not travel back
-    return replace(portion, candidates=bare), entries
+    request: CoverRequest, kinds: Mapping[str, Distortion], part: Path, portion: Portion[CoverTask]
+) -> list[CoverVerdict]:
+    """Cover the images of a portion in every way, and write them below `part`."""
+    return [verdict for task in portion.tasks for verdict in _cover(task, request, kinds, part)]
 
 
-def _cover(one: Candidate, settings: Settings, kinds: Mapping[str, Distortion], part: Path) -> list[Entry]:
-    stage = _stage(one, settings)
-    if isinstance(stage, Entry):
+def _cover(task: CoverTask, request: CoverRequest, kinds: Mapping[str, Distortion], part: Path) -> list[CoverVerdict]:
+    stage = _stage(task, request)
+    if isinstance(stage, CoverVerdict):
         return [stage]
-    entries = []
+    verdicts = []
     for type, distortion in kinds.items():
-        entry, pixels, cover = _show(one, stage, type, distortion, settings)
-        if not entry.reason:
+        verdict, pixels, cover = _show(task, stage, type, distortion, request)
+        if not verdict.reason:
             mask = stage.maps["mask"]
-            write_atomic(part / one.file(IMAGES, type), encode_image(pixels))
-            write_atomic(part / one.file(COVERS, type), encode_mask(cover))
-            write_atomic(part / one.file(MASKS, type), encode_mask(mask & ~cover))
-        entries.append(entry)
-    write_atomic(part / one.file(FULL_MASKS, ""), encode_mask(stage.maps["mask"]))
-    return entries
+            write_atomic(part / task.file(IMAGES, type), encode_image(pixels))
+            write_atomic(part / task.file(COVERS, type), encode_mask(cover))
+            write_atomic(part / task.file(MASKS, type), encode_mask(mask & ~cover))
+        verdicts.append(verdict)
+    write_atomic(part / task.file(FULL_MASKS, ""), encode_mask(stage.maps["mask"]))
+    return verdicts
 
 
-def _stage(one: Candidate, settings: Settings) -> Rendered | Entry:
+def _stage(task: CoverTask, request: CoverRequest) -> Rendered | CoverVerdict:
     """The photo on the canvas, or why it is not taken at all."""
-    reason, detail, photo = one.reason, one.detail, one.photo
+    reason, detail, photo = task.reason, task.detail, task.photo
     if not reason and not isinstance(photo, Photo):
         assert photo is not None
         reason, detail = UNREAD, photo.reason
     if reason or not isinstance(photo, Photo):
-        return Entry(one.row, one.split, EVERY_TYPE, reason, detail)
+        return CoverVerdict(task.row, task.split, EVERY_TYPE, reason, detail)
     height, width = photo.size
     rendering = Rendered(np.ascontiguousarray(photo.image.transpose(2, 0, 1)), photo.boxes, dict(photo.maps))
     try:
-        if settings.canvas is not None:
-            rendering = render(photo, settings.canvas)
+        if request.canvas is not None:
+            rendering = render(photo, request.canvas)
     except Unshowable as error:
-        return Entry(one.row, one.split, EVERY_TYPE, UNREAD, str(error), source=photo.checksum)
-    if settings.min_pixels or settings.min_sharpness:
-        measured = rendering.image.transpose(1, 2, 0) if settings.resized else photo.image
-        reason, detail = settings.clarity.refuse(height * width, sharpness_of(measured))
+        return CoverVerdict(task.row, task.split, EVERY_TYPE, UNREAD, str(error), source=photo.checksum)
+    if request.min_pixels or request.min_sharpness:
+        measured = rendering.image.transpose(1, 2, 0) if request.resized else photo.image
+        reason, detail = request.clarity.refuse(height * width, sharpness_of(measured))
     mask = rendering.maps["mask"] != 0
     if not reason and not mask.any():
         lost = np.any(photo.maps["mask"])
-        reason, detail = EMPTY, "its mask has no pixels" + (f" on the canvas {settings.canvas}" if lost else "")
+        reason, detail = EMPTY, "its mask has no pixels" + (f" on the canvas {request.canvas}" if lost else "")
     if reason:
-        return Entry(one.row, one.split, EVERY_TYPE, reason, detail, source=photo.checksum)
+        return CoverVerdict(task.row, task.split, EVERY_TYPE, reason, detail, source=photo.checksum)
     return replace(rendering, maps={"mask": mask})
 
 
 def _show(
-    one: Candidate, stage: Rendered, type: str, distortion: Distortion, settings: Settings
-) -> tuple[Entry, np.ndarray, np.ndarray]:
+    task: CoverTask, stage: Rendered, type: str, distortion: Distortion, request: CoverRequest
+) -> tuple[CoverVerdict, np.ndarray, np.ndarray]:
     """The image under one occluder, uint8 [H, W, 3], the pixels that are covered, and what is known of it.
 
     The pixels are those that an audit shows of the same image on the same canvas, with the same seed.
     """
-    assert isinstance(one.photo, Photo)
+    assert isinstance(task.photo, Photo)
     mask = torch.from_numpy(stage.maps["mask"])[None]
     images = torch.from_numpy(stage.image)[None]
     height, width = mask.shape[1:]
-    entry = Entry(one.row, one.split, type, box=_box(stage.maps["mask"]), source=one.photo.checksum)
+    verdict = CoverVerdict(task.row, task.split, type, box=_box(stage.maps["mask"]), source=task.photo.checksum)
     try:
         distortion.check_size(height, width)
     except ValueError as error:
-        return replace(entry, reason=UNFIT, detail=str(error)), stage.image, stage.maps["mask"]
-    view = View.of([one.id], settings.seed, masks=mask, occluders=_occluders(getattr(settings, "occluders", None)))
+        return replace(verdict, reason=UNFIT, detail=str(error)), stage.image, stage.maps["mask"]
+    view = View.of([task.id], request.seed, masks=mask, occluders=_occluders(getattr(request, "occluders", None)))
     pixels, cover = show(distortion, images, view)
     hidden_pixels = torch.zeros_like(mask) if cover is None else cover.to(torch.bool)
     counts = Hidden.under(hidden_pixels, mask)
-    entry = replace(
-        entry,
+    verdict = replace(
+        verdict,
         object=int(counts.object[0]),
         hidden=int(counts.object_hidden[0]),
         covered=int(hidden_pixels.sum()),
@@ -171,21 +158,21 @@ def _show(
         donor=str(view.notes["donor"][0]) if "donor" in view.notes else "",
     )
     if np.any(view.notes.get("excluded", False)):
-        bounds = f"{100 * settings.least:g}–{100 * settings.most:g}% of the object"
-        entry = replace(entry, reason=NO_PLACE, detail=f"no place of 100 draws is allowed, such as hiding {bounds}")
+        bounds = f"{100 * request.least:g}–{100 * request.most:g}% of the object"
+        verdict = replace(verdict, reason=NO_PLACE, detail=f"no place of 100 draws is allowed, such as hiding {bounds}")
     elif type != NONE and not isinstance(distortion, Lattice):
-        entry = _within(entry, counts, settings)
-    return entry, pixels[0].permute(1, 2, 0).contiguous().numpy(), hidden_pixels[0].numpy()
+        verdict = _within(verdict, counts, request)
+    return verdict, pixels[0].permute(1, 2, 0).contiguous().numpy(), hidden_pixels[0].numpy()
 
 
-def _within(entry: Entry, counts: Hidden, settings: Settings) -> Entry:
-    """The entry, refused where the occluder hides less or more of the object than it may."""
-    if counts.object_within(settings.least, settings.most)[0]:
-        return entry
-    little = entry.share < settings.least
-    detail = f"{entry.share:.4%} of the object, {'less' if little else 'more'} than "
-    detail += f"{100 * (settings.least if little else settings.most):g}%"
-    return replace(entry, reason=LITTLE if little else MUCH, detail=detail)
+def _within(verdict: CoverVerdict, counts: Hidden, request: CoverRequest) -> CoverVerdict:
+    """The verdict, refused where the occluder hides less or more of the object than it may."""
+    if counts.object_within(request.least, request.most)[0]:
+        return verdict
+    little = verdict.share < request.least
+    detail = f"{verdict.share:.4%} of the object, {'less' if little else 'more'} than "
+    detail += f"{100 * (request.least if little else request.most):g}%"
+    return replace(verdict, reason=LITTLE if little else MUCH, detail=detail)
 
 
 def _box(mask: np.ndarray) -> tuple[int, int, int, int]:

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from snellen.build.covering.portion import COVERS, FULL_MASKS, IMAGES, MASKS, Candidate, Entry
-from snellen.build.covering.settings import NONE, Settings
-from snellen.build.csv_table import table
+from snellen.build.covering.portion import COVERS, FULL_MASKS, IMAGES, MASKS, CoverTask, CoverVerdict
+from snellen.build.covering.request import NONE, CoverRequest
 from snellen.build.destination import Destination
+from snellen.build.encode import table
 from snellen.data.dataset import Dataset
 from snellen.data.names import storable
 from snellen.data.ovis.levels import level_of
@@ -32,54 +32,57 @@ _REJECT = ("split", "id", "class", "type", "reason", "detail")
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What became of the images: the datasets by split, candidates by split and position, and all entries."""
+class CoverOutcome:
+    """What became of the images: the datasets by split, tasks by split and position, and all verdicts."""
 
     data: Mapping[str, Dataset]
-    candidates: Mapping[tuple[str, int], Candidate]
-    entries: Sequence[Entry]
+    tasks: Mapping[tuple[str, int], CoverTask]
+    verdicts: Sequence[CoverVerdict]
     kinds: Mapping[str, Distortion]
 
     @property
-    def images(self) -> list[Entry]:
-        """The entries that are images of the set."""
-        return [one for one in self.entries if not one.reason]
+    def images(self) -> list[CoverVerdict]:
+        """The verdicts that are images of the set."""
+        return [image for image in self.verdicts if not image.reason]
 
     @property
     def rejected(self) -> Counter[str]:
         """Why images were not taken."""
-        return Counter(one.reason for one in self.entries if one.reason)
+        return Counter(image.reason for image in self.verdicts if image.reason)
 
-    def candidate(self, one: Entry) -> Candidate:
-        """The image of an entry."""
-        return self.candidates[one.split, one.row]
+    def task(self, image: CoverVerdict) -> CoverTask:
+        """The image of an image."""
+        return self.tasks[image.split, image.row]
 
-    def label(self, one: Entry) -> str:
-        """The class of an entry; empty where it is not known."""
-        data = self.data[one.split]
-        number = int(data.samples.labels[one.row])
+    def label(self, image: CoverVerdict) -> str:
+        """The class of an image; empty where it is not known."""
+        data = self.data[image.split]
+        number = int(data.samples.labels[image.row])
         return data.classes[number] if number >= 0 else ""
 
-    def level(self, one: Entry) -> int:
+    def level(self, image: CoverVerdict) -> int:
         """0, 1 or 2, as of images under real occlusion."""
-        return level_of(one.hidden, one.object, TOLERANCE)
+        return level_of(image.hidden, image.object, TOLERANCE)
 
-    def band(self, one: Entry) -> str:
+    def band(self, image: CoverVerdict) -> str:
         """The published bin of the hidden share, such as 10–30%; of a lattice that of the image. Empty where it is in none."""
-        distortion = self.kinds[one.type]
-        bins, share = GATE_BINS, one.share
+        distortion = self.kinds[image.type]
+        bins, share = GATE_BINS, image.share
         if isinstance(distortion, Lattice):
             bins, share = LATTICE_BINS, distortion.share
-        place = int(occlusion_level([0.0 if one.type == NONE else share], bins)[0])
+        place = int(occlusion_level([0.0 if image.type == NONE else share], bins)[0])
         return bin_names(bins)[place] if place >= 0 else ""
 
 
-def write_tables(to: Destination, outcome: Outcome, settings: Settings) -> None:
+def write_tables(to: Destination, outcome: CoverOutcome, request: CoverRequest) -> None:
     """Write all tables of a set."""
     for split in outcome.data:
-        rows = (_index_row(one, outcome, settings) for one in outcome.images if one.split == split)
+        rows = (_index_row(image, outcome, request) for image in outcome.images if image.split == split)
         to.write(f"{split}.csv", table(INDEX, rows))
-    keys = ((one.split, outcome.label(one), outcome.level(one), one.type, outcome.band(one)) for one in outcome.images)
+    keys = (
+        (image.split, outcome.label(image), outcome.level(image), image.type, outcome.band(image))
+        for image in outcome.images
+    )
     counts = sorted(Counter(keys).items())
     to.write(
         COUNTS, table((*COUNTED, "images"), ({**dict(zip(COUNTED, key)), "images": count} for key, count in counts))
@@ -94,35 +97,35 @@ def group_of(data: Dataset, row: int) -> str:
     return str(columns[known][row]) if known and str(columns[known][row]) else data.samples.ids[row]
 
 
-def _index_row(one: Entry, outcome: Outcome, settings: Settings) -> dict[str, Any]:
-    candidate = outcome.candidate(one)
+def _index_row(image: CoverVerdict, outcome: CoverOutcome, request: CoverRequest) -> dict[str, Any]:
+    task = outcome.task(image)
     return {
-        "path": candidate.file(IMAGES, one.type),
-        "label": outcome.label(one),
-        **dict(zip(CORNERS, one.box)),
-        "mask": candidate.file(MASKS, one.type),
-        "full_mask": candidate.file(FULL_MASKS, one.type),
-        "cover": candidate.file(COVERS, one.type),
-        "id": storable(f"{one.type}/{candidate.id}"),
-        "group": storable(group_of(outcome.data[one.split], one.row)),
-        "type": one.type,
-        "level": outcome.level(one),
-        "band": outcome.band(one),
-        "hidden": f"{one.share:.6f}",
-        "object_pixels": one.object,
-        "hidden_pixels": one.hidden,
-        "covered": f"{one.covered / one.pixels:.6f}",
-        "occluder": storable(one.donor),
-        "distortion": str(outcome.kinds[one.type]),
-        "seed": settings.seed,
-        "source": storable(candidate.id),
-        "source_checksum": one.source,
+        "path": task.file(IMAGES, image.type),
+        "label": outcome.label(image),
+        **dict(zip(CORNERS, image.box)),
+        "mask": task.file(MASKS, image.type),
+        "full_mask": task.file(FULL_MASKS, image.type),
+        "cover": task.file(COVERS, image.type),
+        "id": storable(f"{image.type}/{task.id}"),
+        "group": storable(group_of(outcome.data[image.split], image.row)),
+        "type": image.type,
+        "level": outcome.level(image),
+        "band": outcome.band(image),
+        "hidden": f"{image.share:.6f}",
+        "object_pixels": image.object,
+        "hidden_pixels": image.hidden,
+        "covered": f"{image.covered / image.pixels:.6f}",
+        "occluder": storable(image.donor),
+        "distortion": str(outcome.kinds[image.type]),
+        "seed": request.seed,
+        "source": storable(task.id),
+        "source_checksum": image.source,
     }
 
 
-def _rejects(outcome: Outcome) -> Iterator[dict[str, Any]]:
+def _rejects(outcome: CoverOutcome) -> Iterator[dict[str, Any]]:
     """One row per image, or image of a type, that is not in the set; for people only."""
-    for one in outcome.entries:
-        if one.reason:
-            row = (one.split, outcome.candidate(one).id, outcome.label(one), one.type, one.reason, one.detail)
+    for image in outcome.verdicts:
+        if image.reason:
+            row = (image.split, outcome.task(image).id, outcome.label(image), image.type, image.reason, image.detail)
             yield {name: plain_cell(storable(cell)) for name, cell in zip(_REJECT, row)}

@@ -2,7 +2,27 @@
 
 from __future__ import annotations
 
-from snellen.build.hts.building import Built, build
-from snellen.build.hts.settings import Settings
+from typing import TYPE_CHECKING
 
-__all__ = ["Built", "Settings", "build"]
+from snellen.build.hts.request import HtsRequest
+from snellen.lazy_names import lister
+from snellen.settings_file import door
+
+if TYPE_CHECKING:
+    from snellen.build.hts.building import HtsBuilt
+
+__all__ = ["HtsRequest", "build", "build_set"]
+__dir__ = lister(__all__)
+
+
+def build_set(request: HtsRequest) -> HtsBuilt:
+    """Choose clear images of `data`, so many per class and level, and write them into the folder `out`.
+
+    Any number of `workers` gives the same bytes. A stopped build resumes; a finished one is left as it is.
+    """
+    from snellen.build.hts.building import HtsSet
+
+    return HtsSet(request).run()
+
+
+build = door(build_set, HtsRequest, "data", "out", quiet=True)

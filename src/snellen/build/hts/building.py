@@ -2,195 +2,146 @@
 
 from __future__ import annotations
 
-import shutil
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
-import msgspec
 import numpy as np
 
 from snellen.build.clarity import BLURRED, SMALL, Clarity
-from snellen.build.counting import show_progress
-from snellen.build.crew import crew
-from snellen.build.csv_table import table
-from snellen.build.destination import Destination, encode_json
-from snellen.build.hts.calibration import Trial, choose_bounds, correct_answers, try_bounds
+from snellen.build.destination import Destination
+from snellen.build.encode import table
+from snellen.build.hts.calibration import BoundsTrial, choose_bounds, correct_answers, try_bounds
 from snellen.build.hts.choosing import choose, lacking, levels_of
-from snellen.build.hts.measuring import UNREAD, Measure, Portion, measure_portion
-from snellen.build.hts.settings import Settings
+from snellen.build.hts.measuring import UNREAD, ClarityTask, ClarityVerdict, measure_portion
+from snellen.build.hts.request import HtsRequest
 from snellen.build.hts.writing import write_set
-from snellen.build.iruo.settings import class_folders
-from snellen.build.portion_file import POOL, portion_file, read_rows
-from snellen.build.summary import SUMMARY, Count, as_json, read_summary
+from snellen.build.iruo.request import class_folders
+from snellen.build.runner import Amount, Builder, Built, Portion, Site, not_taken, reasons_of
 from snellen.data import load_data
-from snellen.data.dataset import Dataset, limited
-from snellen.errors import UserError
+from snellen.data.dataset import limited
+from snellen.errors import UserError, option
 from snellen.files import expand_home
 from snellen.hashing import file_sha256
 from snellen.models import subjects_of
 
-FACTS, CALIBRATION = "hts.json", "calibration.csv"
+CALIBRATION = "calibration.csv"
 PORTION = 16  # images
 
 
 @dataclass(frozen=True)
-class Built:
+class HtsBuilt(Built):
     """A subset: its folder, its images by class, the bounds that they passed, what was not taken by reason, what to look at.
 
     `accuracy` is that of the models by which the bounds were chosen, at level 0; nan where they were given.
     """
 
-    out: Path
-    images: Mapping[str, int]
+    images: Mapping[str, Amount]
     min_pixels: float
     min_sharpness: float
     accuracy: float
-    rejected: Mapping[str, int]
+    rejected: Mapping[str, Amount]
     warnings: Sequence[str]
 
     @property
-    def json(self) -> str:
-        """The same as JSON."""
-        return as_json(self, accuracy=None if np.isnan(self.accuracy) else self.accuracy)
+    def lines(self) -> list[str]:
+        accuracy = "" if np.isnan(self.accuracy) else f", {self.accuracy:.1%} right at level 0"
+        return [
+            f"{sum(self.images.values()):,} images in {len(self.images)} classes: {self.out}",
+            f"more than {self.min_pixels:,.0f} pixels, sharpness above {self.min_sharpness:g}{accuracy}",
+            not_taken(self.rejected, self.out / "rejected.csv"),
+        ]
 
 
-def build(
-    data: str | Dataset,
-    out: str | Path,
-    *,
-    limit: int | None = None,
-    workers: int | None = None,
-    quiet: bool = True,
-    **settings: Any,
-) -> Built:
-    """Choose clear images of `data`, so many per class and level, and write them into the folder `out`.
+class HtsSet(Builder[HtsBuilt]):
+    """Clear images of a dataset: the images and their levels."""
 
-    `settings` are those of `Settings`, such as per=8. `limit` looks at no more images than that. Any number of `workers`
-    (processes; default one per core) gives the same bytes. A stopped build resumes; a finished one is left as it is.
-    """
-    chosen = Settings(**settings)
-    dataset = limited(load_data(data) if isinstance(data, str) else data, limit)
-    levels = levels_of(dataset, chosen)
-    class_folders(dataset.classes)  # two that would have the same names of files are refused
-    facts = {
-        "schema": "snellen/hts/1",
-        "data": dataset.text,
-        "data_fingerprint": dataset.fingerprint,
-        "limit": limit,
-        **{name: list(value) if isinstance(value, tuple) else value for name, value in asdict(chosen).items()},
-        "models": [one.card.fingerprint for text in chosen.calibrate for one in subjects_of(text)],
-        "labels_sha256": None if chosen.labels is None else file_sha256(expand_home(chosen.labels)),
-    }
-    to = Destination(expand_home(out), facts, FACTS, "set built by snellen", ("schema", "data"))
-    with to.writing() as missing:
-        if missing:
-            job = _Job(dataset, levels, chosen, to)
-            _build(job, workers, quiet)
-    return _built(to.out)
+    facts_file = "hts.json"
+    built = HtsBuilt
 
+    def __init__(self, request: HtsRequest) -> None:
+        self.request: HtsRequest = request
+        assert request.data is not None
+        self.data = limited(load_data(request.data) if isinstance(request.data, str) else request.data, request.limit)
+        self.levels = levels_of(self.data, request)
+        class_folders(self.data.classes)  # two that would have the same names of files are refused
+        self.facts = {
+            "schema": "snellen/hts/1",
+            "data": self.data.text,
+            "data_fingerprint": self.data.fingerprint,
+            "limit": request.limit,
+            **request.choices(),
+            "models": [subject.card.fingerprint for text in request.calibrate for subject in subjects_of(text)],
+            "labels_sha256": None if request.labels is None else file_sha256(expand_home(request.labels)),
+        }
 
-class _Summary(msgspec.Struct):
-    """counts.json: what `Built` tells of a subset that is complete."""
-
-    images: dict[str, Count]
-    min_pixels: float
-    min_sharpness: float
-    accuracy: float | None
-    rejected: dict[str, Count]
-    warnings: list[str]
-
-
-def _built(out: Path) -> Built:
-    summary = read_summary(out, _Summary)
-    known = msgspec.structs.asdict(summary)
-    return Built(out, **{**known, "accuracy": float("nan") if summary.accuracy is None else summary.accuracy})
-
-
-@dataclass(frozen=True)
-class _Job:
-    """What is built: the images, their levels, how, and where to."""
-
-    data: Dataset
-    levels: Sequence[int]
-    settings: Settings
-    to: Destination
-
-    @property
-    def pool(self) -> Path:
-        return self.to.part / POOL
-
-
-def _build(job: _Job, workers: int | None, quiet: bool) -> None:
-    measures = _measure(job, workers, quiet)
-    clarity, accuracy, warnings = _bounds(job, measures)
-    choices = choose(job.data, measures, job.levels, clarity, job.settings)
-    if not any(one.number for one in choices):
-        counts = Counter(one.reason for one in choices).most_common()
-        advice = f"lower --min-pixels ({clarity.pixels:g}) or --min-sharpness ({clarity.sharpness:g})"
-        raise UserError(
-            f"no image is left: {', '.join(f'{n:,} {reason}' for reason, n in counts)}"
-            + (f"; {advice}" if {SMALL, BLURRED} & {reason for reason, _ in counts} else "")
+    def make(self, site: Site) -> Mapping[str, Any]:
+        verdicts = site.rows(
+            self._portions(), partial(measure_portion, self.request), ClarityVerdict, _is_whole, self._with_photos
         )
-    write_set(job.to, job.data, choices)
-    few = lacking(choices, job.data.classes, job.settings)
-    if few:
-        listed = ", ".join(f"{name} at level {level} ({count})" for (name, level), count in list(few.items())[:20])
-        warnings.append(f"fewer than {job.settings.per} clear images of {listed}")
-    own = Counter(one.category for one in choices if one.number)
-    summary = {
-        "images": {name: own[name] for name in job.data.classes},
-        "min_pixels": clarity.pixels,
-        "min_sharpness": clarity.sharpness,
-        "accuracy": accuracy,
-        "rejected": dict(sorted(Counter(one.reason for one in choices if one.reason).items())),
-        "warnings": warnings,
-    }
-    job.to.write(SUMMARY, encode_json(summary, indent=1))
-    shutil.rmtree(job.pool, ignore_errors=True)
-    job.to.finish()
+        verdicts.sort(key=lambda verdict: verdict.row)
+        clarity, accuracy, warnings = self._bounds(site.to, verdicts)
+        choices = choose(self.data, verdicts, self.levels, clarity, self.request)
+        if not any(choice.number for choice in choices):
+            reasons = dict(Counter(choice.reason for choice in choices).most_common())
+            bounds = f"{option('min_pixels')} ({clarity.pixels:g}) or {option('min_sharpness')} ({clarity.sharpness:g})"
+            advice = f"; lower {bounds}" if {SMALL, BLURRED} & reasons.keys() else ""
+            raise UserError(f"no image is left: {reasons_of(reasons)}{advice}")
+        write_set(site.to, self.data, choices)
+        few = lacking(choices, self.data.classes, self.request)
+        if few:
+            listed = ", ".join(f"{name} at level {level} ({count})" for (name, level), count in list(few.items())[:20])
+            warnings.append(f"fewer than {self.request.per} clear images of {listed}")
+        own = Counter(choice.category for choice in choices if choice.number)
+        return {
+            "images": {name: own[name] for name in self.data.classes},
+            "min_pixels": clarity.pixels,
+            "min_sharpness": clarity.sharpness,
+            "accuracy": accuracy,
+            "rejected": dict(sorted(Counter(choice.reason for choice in choices if choice.reason).items())),
+            "warnings": warnings,
+        }
+
+    def _portions(self) -> list[Portion[ClarityTask]]:
+        """All images, a few at a time, not yet read."""
+        starts = range(0, len(self.data), PORTION)
+        rows = [range(start, min(start + PORTION, len(self.data))) for start in starts]
+        return [Portion(number, [ClarityTask(row) for row in some]) for number, some in enumerate(rows)]
+
+    def _with_photos(self, portion: Portion[ClarityTask]) -> Portion[ClarityTask]:
+        """The portion with its photos, read now."""
+        rows = [task.row for task in portion.tasks]
+        return Portion(portion.number, [ClarityTask(row, photo) for row, photo in zip(rows, self.data.read(rows))])
+
+    def _bounds(self, to: Destination, verdicts: Sequence[ClarityVerdict]) -> tuple[Clarity, float | None, list[str]]:
+        """How clear an image must be: as the settings say, or as the models' answers do, with their accuracy and what to tell."""
+        if not self.request.calibrate:
+            return self.request.clarity, None, []
+        labels = self.data.samples.labels
+        clear = [
+            verdict
+            for verdict in verdicts
+            if self.levels[verdict.row] == 0 and not verdict.reason and labels[verdict.row] >= 0
+        ]
+        if not clear:
+            raise UserError(f"{self.data.text} has no image of level 0 to calibrate with")
+        correct, notices = correct_answers(self.data, [verdict.row for verdict in clear], self.request)
+        pixels, sharpness = (
+            np.array([getattr(verdict, name) for verdict in clear], float) for name in ("pixels", "sharpness")
+        )
+        trials = try_bounds(pixels, sharpness, correct)
+        rows = ({**asdict(trial), "accuracy": f"{trial.accuracy:.6f}".replace("nan", "")} for trial in trials)
+        to.write(CALIBRATION, table(tuple(BoundsTrial.__annotations__), rows))
+        clarity = choose_bounds(trials, self.request.target)
+        best = next(
+            trial for trial in trials if (trial.min_pixels, trial.min_sharpness) == (clarity.pixels, clarity.sharpness)
+        )
+        return clarity, round(best.accuracy, 6), notices
 
 
-def _measure(job: _Job, workers: int | None, quiet: bool) -> list[Measure]:
-    """The measures of all images, those of an earlier run as they are."""
-    measures: list[Measure] = []
-    with crew(workers) as spread, show_progress(len(job.data), quiet) as advance:
-        missing = []
-        for number, start in enumerate(range(0, len(job.data), PORTION)):
-            rows = range(start, min(start + PORTION, len(job.data)))
-            earlier = read_rows(portion_file(job.pool, number), Measure)
-            if earlier is None or [m.row for m in earlier] != list(rows) or any(m.reason == UNREAD for m in earlier):
-                missing.append(Portion(number, rows))
-            else:
-                measures += earlier
-                advance(len(rows))
-        for new in spread(partial(measure_portion, job.settings, job.pool), _with_photos(job.data, missing)):
-            measures += new
-            advance(len(new))
-    return sorted(measures, key=lambda one: one.row)
-
-
-def _with_photos(data: Dataset, portions: Sequence[Portion]) -> Iterator[Portion]:
-    for one in portions:
-        yield Portion(one.number, one.rows, data.read(one.rows))
-
-
-def _bounds(job: _Job, measures: Sequence[Measure]) -> tuple[Clarity, float | None, list[str]]:
-    """How clear an image must be: as the settings say, or as the models' answers do, with their accuracy and what to tell."""
-    if not job.settings.calibrate:
-        return job.settings.clarity, None, []
-    labels = job.data.samples.labels
-    clear = [one for one in measures if job.levels[one.row] == 0 and not one.reason and labels[one.row] >= 0]
-    if not clear:
-        raise UserError(f"{job.data.text} has no image of level 0 to calibrate with")
-    correct, notices = correct_answers(job.data, [one.row for one in clear], job.settings)
-    pixels, sharpness = (np.array([getattr(one, name) for one in clear], float) for name in ("pixels", "sharpness"))
-    trials = try_bounds(pixels, sharpness, correct)
-    rows = ({**asdict(one), "accuracy": f"{one.accuracy:.6f}".replace("nan", "")} for one in trials)
-    job.to.write(CALIBRATION, table(tuple(Trial.__annotations__), rows))
-    clarity = choose_bounds(trials, job.settings.target)
-    best = next(one for one in trials if (one.min_pixels, one.min_sharpness) == (clarity.pixels, clarity.sharpness))
-    return clarity, round(best.accuracy, 6), notices
+def _is_whole(portion: Portion[ClarityTask], verdicts: Sequence[ClarityVerdict]) -> bool:
+    """Whether what an earlier run measured can stay; not where a file may have come since."""
+    rows = [task.row for task in portion.tasks]
+    return [verdict.row for verdict in verdicts] == rows and not any(verdict.reason == UNREAD for verdict in verdicts)

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from snellen.build.clarity import Clarity
-from snellen.build.hts.settings import Settings
+from snellen.build.hts.request import HtsRequest
 from snellen.data.canvas import Canvas, Unshowable, render
 from snellen.data.dataset import Dataset, Photo
-from snellen.errors import UserError
+from snellen.errors import UserError, choice, option
 from snellen.files import expand_home
 from snellen.lazy_torch import torch
 from snellen.models import Model, load_model
@@ -24,7 +24,7 @@ BATCH = 64
 
 
 @dataclass(frozen=True)
-class Trial:
+class BoundsTrial:
     """Bounds that were tried: how many images of level 0 pass them, and the models' mean accuracy on these."""
 
     min_pixels: float
@@ -33,7 +33,7 @@ class Trial:
     accuracy: float
 
 
-def try_bounds(pixels: np.ndarray, sharpness: np.ndarray, correct: np.ndarray) -> list[Trial]:
+def try_bounds(pixels: np.ndarray, sharpness: np.ndarray, correct: np.ndarray) -> list[BoundsTrial]:
     """Every pair of bounds, none and quantiles of either scale; `correct` is bool [models, images]."""
     trials = []
     scores = correct.mean(0)
@@ -42,30 +42,31 @@ def try_bounds(pixels: np.ndarray, sharpness: np.ndarray, correct: np.ndarray) -
         for sharp in _steps(sharpness, 2):
             passing = large & (sharpness > sharp) if sharp else large
             count = int(passing.sum())
-            trials.append(Trial(least, sharp, count, float(scores[passing].mean()) if count else float("nan")))
+            trials.append(BoundsTrial(least, sharp, count, float(scores[passing].mean()) if count else float("nan")))
     return trials
 
 
-def choose_bounds(trials: Sequence[Trial], target: float) -> Clarity:
+def choose_bounds(trials: Sequence[BoundsTrial], target: float) -> Clarity:
     """The bounds that keep most images among those that reach the target; of equals the lowest."""
-    enough = [one for one in trials if one.images >= FEWEST]
+    enough = [trial for trial in trials if trial.images >= FEWEST]
     if not enough:
         raise UserError(f"expected at least {FEWEST} clear images of level 0 to calibrate with, got fewer")
-    reaching = [one for one in enough if one.accuracy >= target]
+    reaching = [trial for trial in enough if trial.accuracy >= target]
     if not reaching:
-        best = max(enough, key=lambda one: (one.accuracy, one.images))
+        best = max(enough, key=lambda trial: (trial.accuracy, trial.images))
         raise UserError(
             f"no bounds give an accuracy of {target:.1%} at level 0: the best is {best.accuracy:.1%} on {best.images:,} images, "
-            f"--min-pixels {best.min_pixels:g} --min-sharpness {best.min_sharpness:g}; lower --target or give better models"
+            f"with {choice('min_pixels', best.min_pixels)} and {choice('min_sharpness', best.min_sharpness)}; "
+            f"lower {option('target')} or give better models"
         )
-    best = min(reaching, key=lambda one: (-one.images, one.min_pixels, one.min_sharpness))
+    best = min(reaching, key=lambda trial: (-trial.images, trial.min_pixels, trial.min_sharpness))
     return Clarity(best.min_pixels, best.min_sharpness)
 
 
-def correct_answers(data: Dataset, rows: Sequence[int], settings: Settings) -> tuple[np.ndarray, list[str]]:
+def correct_answers(data: Dataset, rows: Sequence[int], request: HtsRequest) -> tuple[np.ndarray, list[str]]:
     """bool [models, images]: which of the images at these positions each model knows; and what to tell of its classes."""
     answers, notices = [], []
-    for text in settings.calibrate:
+    for text in request.calibrate:
         model = load_model(text)
         if model.card.task != "classification":
             raise UserError(f"expected a classifier for --calibrate, got '{text}', a model for {model.card.task}")
@@ -73,8 +74,8 @@ def correct_answers(data: Dataset, rows: Sequence[int], settings: Settings) -> t
             ids = [data.samples.ids[row] for row in rows]
             answers.append(recorded_answers(model, "none()", 0, ids, data.classes)["pred"].to_numpy())
             continue
-        if settings.labels is not None:
-            label_map = read_label_map(expand_home(settings.labels), model.classes, data.classes)
+        if request.labels is not None:
+            label_map = read_label_map(expand_home(request.labels), model.classes, data.classes)
         else:
             label_map, warnings = match_classes(model.classes, data.classes, model.name)
             notices += warnings
@@ -112,4 +113,4 @@ def _ask(model: Model, label_map: LabelMap, data: Dataset, rows: Sequence[int]) 
 def _steps(values: np.ndarray, digits: int) -> list[float]:
     """None (0), and quantiles, rounded down to so many digits; each once."""
     quantiles = np.quantile(values, np.arange(1, STEPS) / STEPS) if len(values) else np.zeros(0)
-    return [0.0, *sorted({float(one) for one in np.floor(quantiles * 10**digits) / 10**digits} - {0.0})]
+    return [0.0, *sorted({float(bound) for bound in np.floor(quantiles * 10**digits) / 10**digits} - {0.0})]

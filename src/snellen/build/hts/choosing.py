@@ -6,21 +6,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from snellen.build.clarity import Clarity
-from snellen.build.hts.measuring import Measure
-from snellen.build.hts.settings import Settings
+from snellen.build.hts.measuring import ClarityVerdict
+from snellen.build.hts.request import HtsRequest
 from snellen.build.in9.grouping import rank
 from snellen.data.dataset import Dataset
 from snellen.data.ovis.levels import UNKNOWN, stated_level
-from snellen.errors import UserError
+from snellen.errors import UserError, is_command
 
 NO_LEVEL, UNKNOWN_CLASS, SPARE = "no level", "unknown class", "not needed"
 
 
 @dataclass(frozen=True)
-class Choice:
+class HtsChoice:
     """An image and what became of it: its class, its level, its number in both (from 1) where it was chosen, else a reason."""
 
-    measure: Measure
+    measure: ClarityVerdict
     category: str
     level: int
     number: int = 0
@@ -28,58 +28,61 @@ class Choice:
     detail: str = ""
 
 
-def levels_of(data: Dataset, settings: Settings) -> list[int]:
+def levels_of(data: Dataset, request: HtsRequest) -> list[int]:
     """The level of each image, UNKNOWN where none is stated; 0 for all where levels do not count."""
-    if not settings.levels:
+    if not request.levels:
         return [0] * len(data)
     column = data.samples.columns.get("level")
     if column is None:
+        no_levels = "--no-levels" if is_command() else "levels=False"
         raise UserError(
-            f"{data.text} has no column 'level'; use the index of snellen build iruo, or --no-levels for so many per class"
+            f"{data.text} has no column 'level'; use the index of snellen build iruo, or {no_levels} for so many per class"
         )
-    levels = [stated_level(str(one)) for one in column]
+    levels = [stated_level(str(level)) for level in column]
     return [UNKNOWN if level is None else level for level in levels]
 
 
 def choose(
-    data: Dataset, measures: Sequence[Measure], levels: Sequence[int], clarity: Clarity, settings: Settings
-) -> list[Choice]:
+    data: Dataset, measures: Sequence[ClarityVerdict], levels: Sequence[int], clarity: Clarity, request: HtsRequest
+) -> list[HtsChoice]:
     """What becomes of each image, in the order of the dataset."""
-    choices = [_judge(data, one, levels[one.row], clarity) for one in measures]
+    choices = [_judge(data, verdict, levels[verdict.row], clarity) for verdict in measures]
     groups: dict[tuple[str, int], list[int]] = {}
-    for place, choice in enumerate(choices):
-        if not choice.reason:
-            groups.setdefault((choice.category, choice.level), []).append(place)
+    for place, chosen in enumerate(choices):
+        if not chosen.reason:
+            groups.setdefault((chosen.category, chosen.level), []).append(place)
     for places in groups.values():
         ids = data.samples.ids
-        places.sort(key=lambda place: rank(settings.seed, "hts", ids[choices[place].measure.row]))
+        places.sort(key=lambda place: rank(request.seed, "hts", ids[choices[place].measure.row]))
         for number, place in enumerate(places, 1):
-            one = choices[place]
-            spare = number > settings.per
-            detail = f"{settings.per} of {len(places)} are taken" if spare else ""
-            choices[place] = Choice(
-                one.measure, one.category, one.level, 0 if spare else number, SPARE if spare else "", detail
+            chosen = choices[place]
+            spare = number > request.per
+            detail = f"{request.per} of {len(places)} are taken" if spare else ""
+            choices[place] = HtsChoice(
+                chosen.measure, chosen.category, chosen.level, 0 if spare else number, SPARE if spare else "", detail
             )
     return choices
 
 
-def _judge(data: Dataset, one: Measure, level: int, clarity: Clarity) -> Choice:
+def _judge(data: Dataset, verdict: ClarityVerdict, level: int, clarity: Clarity) -> HtsChoice:
     """The image, with the reason where it cannot be chosen."""
-    label = int(data.samples.labels[one.row])
+    label = int(data.samples.labels[verdict.row])
     category = data.classes[label] if label >= 0 else ""
     if label < 0:
-        return Choice(one, category, level, reason=UNKNOWN_CLASS, detail="it has no label")
+        return HtsChoice(verdict, category, level, reason=UNKNOWN_CLASS, detail="it has no label")
     if level == UNKNOWN:
-        return Choice(one, category, level, reason=NO_LEVEL, detail="it states no level of 0, 1 or 2")
-    reason, detail = (one.reason, one.detail) if one.reason else clarity.refuse(one.pixels, one.sharpness)
-    return Choice(one, category, level, reason=reason, detail=detail)
+        return HtsChoice(verdict, category, level, reason=NO_LEVEL, detail="it states no level of 0, 1 or 2")
+    reason, detail = (
+        (verdict.reason, verdict.detail) if verdict.reason else clarity.refuse(verdict.pixels, verdict.sharpness)
+    )
+    return HtsChoice(verdict, category, level, reason=reason, detail=detail)
 
 
-def lacking(choices: Sequence[Choice], classes: Sequence[str], settings: Settings) -> Mapping[tuple[str, int], int]:
+def lacking(choices: Sequence[HtsChoice], classes: Sequence[str], request: HtsRequest) -> Mapping[tuple[str, int], int]:
     """Of which classes and levels there are fewer images than wanted, and how many there are."""
-    levels = sorted({one.level for one in choices if one.level != UNKNOWN})
+    levels = sorted({choice.level for choice in choices if choice.level != UNKNOWN})
     counts = {(name, level): 0 for name in classes for level in levels}
-    for one in choices:
-        if one.number:
-            counts[one.category, one.level] += 1
-    return {key: count for key, count in counts.items() if count < settings.per}
+    for choice in choices:
+        if choice.number:
+            counts[choice.category, choice.level] += 1
+    return {key: count for key, count in counts.items() if count < request.per}

@@ -2,32 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from PIL import Image
 
 from snellen.build.clarity import sharpness_of
-from snellen.build.hts.settings import Settings
-from snellen.build.portion_file import keep_rows, portion_file
+from snellen.build.hts.request import HtsRequest
+from snellen.build.runner import Portion
 from snellen.data.dataset import Photo, Unreadable
 
 UNREAD = "unreadable"
 
 
 @dataclass(frozen=True)
-class Portion:
-    """Images that one process measures, by their positions in the dataset."""
+class ClarityTask:
+    """An image to measure: its position in the dataset, and the photo."""
 
-    number: int
-    rows: Sequence[int]
-    photos: Sequence[Photo | Unreadable] = ()
+    row: int
+    photo: Photo | Unreadable | None = None
 
 
 @dataclass(frozen=True)
-class Measure:
+class ClarityVerdict:
     """The image at the position `row`: its pixels, its sharpness and the checksum of its source, or why it is not known."""
 
     row: int
@@ -38,19 +35,18 @@ class Measure:
     source: str = ""
 
 
-def measure_portion(settings: Settings, pool: Path, portion: Portion) -> list[Measure]:
-    """Measure the images of a portion, and keep the result."""
-    measures = [_measure(row, photo, settings) for row, photo in zip(portion.rows, portion.photos)]
-    keep_rows(portion_file(pool, portion.number), measures)
-    return measures
+def measure_portion(request: HtsRequest, portion: Portion[ClarityTask]) -> list[ClarityVerdict]:
+    """Measure the images of a portion."""
+    return [_measure(task.row, task.photo, request) for task in portion.tasks]
 
 
-def _measure(row: int, photo: Photo | Unreadable, settings: Settings) -> Measure:
+def _measure(row: int, photo: Photo | Unreadable | None, request: HtsRequest) -> ClarityVerdict:
+    assert photo is not None
     if isinstance(photo, Unreadable):
-        return Measure(row, UNREAD, photo.reason)
+        return ClarityVerdict(row, UNREAD, photo.reason)
     height, width = photo.size
     image = photo.image
-    if settings.resized:
+    if request.resized:
         picture = Image.fromarray(np.ascontiguousarray(image))
-        image = np.asarray(picture.resize((settings.size, settings.size), Image.Resampling.BILINEAR))
-    return Measure(row, pixels=height * width, sharpness=round(sharpness_of(image), 6), source=photo.checksum)
+        image = np.asarray(picture.resize((request.size, request.size), Image.Resampling.BILINEAR))
+    return ClarityVerdict(row, pixels=height * width, sharpness=round(sharpness_of(image), 6), source=photo.checksum)

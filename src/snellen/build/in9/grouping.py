@@ -14,7 +14,7 @@ import numpy as np
 
 from snellen.data.dataset import Dataset
 from snellen.data.names import storable
-from snellen.errors import UserError
+from snellen.errors import UserError, option
 from snellen.files.table import Column, line_of, read_table
 from snellen.models.label_maps.imagenet9 import nine
 
@@ -64,7 +64,8 @@ def group_classes(
     if not (coarse >= 0).any():
         some = ", ".join(data.classes[:4])
         raise UserError(
-            f"{data.text} has no image of the classes of '{classes}'; it has '{some}', …; give --classes FILE or all"
+            f"{data.text} has no image of the classes of '{classes}'; it has '{some}', …; "
+            f"give {option('classes')} as a file or all"
         )
     return Grouping(order, coarse, order) if fine is None else _finer(order, coarse, words, fine, seed)
 
@@ -107,7 +108,9 @@ def _finer(order: tuple[str, ...], coarse: np.ndarray, words: list[str], fine: t
     for label, name in enumerate(order):
         own = sorted({word for word, c in zip(words, coarse) if c == label}, key=lambda word: rank(seed, "fine", word))
         if len(own) < count:
-            raise UserError(f"class '{name}' has {len(own)} sub-classes in the data, --fine wants {count}; take fewer")
+            raise UserError(
+                f"class '{name}' has {len(own)} sub-classes in the data, {option('fine')} wants {count}; take fewer"
+            )
         for start in range(0, count, together):
             for word in own[start : start + together]:
                 number[label, word] = len(classes)
@@ -120,7 +123,9 @@ def _finer(order: tuple[str, ...], coarse: np.ndarray, words: list[str], fine: t
 def _read(file: Path) -> dict[str, str]:
     """Class → group of a CSV file."""
     if not os.path.exists(file):
-        raise UserError(f"no file '{file}'; --classes takes nine, all or a CSV file with columns class and group")
+        raise UserError(
+            f"no file '{file}'; {option('classes')} takes nine, all or a CSV file with columns class and group"
+        )
     table = read_table(file, dict.fromkeys(("class", "group"), Column(required=True)))
     groups: dict[str, str] = {}
     for row, (name, group) in enumerate(table[["class", "group"]].itertuples(index=False)):

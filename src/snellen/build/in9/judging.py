@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from snellen.build.in9.pool import Verdict, keep_image, keep_refusal
+from snellen.build.in9.pool import In9Verdict, keep_image, keep_refusal
+from snellen.build.in9.request import In9Request
 from snellen.build.in9.segment import segment_object
-from snellen.build.in9.settings import Settings
 from snellen.data.canvas import Unshowable, placement, render
 from snellen.data.dataset import Photo, Unreadable
 from snellen.distort.strips import rectangles
@@ -23,7 +23,7 @@ _OUTSIDE = (
 
 
 @dataclass(frozen=True)
-class Candidate:
+class In9Candidate:
     """An image to judge: its id in the data, the name of its files, and the photo, or why there is none.
 
     `annotated` is whether it has an annotation, `classed` whether its class is known.
@@ -40,44 +40,44 @@ class _Refusal(Exception):
     """Why an image may not be in the set: a reason and its details."""
 
 
-def judge(candidate: Candidate, settings: Settings, pool: Path) -> Verdict:
+def judge(candidate: In9Candidate, request: In9Request, pool: Path) -> In9Verdict:
     """Judge an image and keep the outcome in the folder `pool`: NAME.npz where it is accepted, NAME.json where not."""
     photo = candidate.photo
     try:
-        verdict, image, mask = _look(candidate, settings)
+        verdict, image, mask = _look(candidate, request)
     except (_Refusal, Unshowable) as refusal:
         reason, detail = refusal.args if isinstance(refusal, _Refusal) else ("unreadable", str(refusal))
         checksum = "" if isinstance(photo, Unreadable) else photo.checksum
-        verdict = Verdict(candidate.source, candidate.name, reason, detail, checksum=checksum)
+        verdict = In9Verdict(candidate.source, candidate.name, reason, detail, checksum=checksum)
         keep_refusal(pool, verdict)
         return verdict
     keep_image(pool, verdict, image, mask)
     return verdict
 
 
-def _look(candidate: Candidate, settings: Settings) -> tuple[Verdict, np.ndarray, np.ndarray]:
+def _look(candidate: In9Candidate, request: In9Request) -> tuple[In9Verdict, np.ndarray, np.ndarray]:
     """The verdict, the image and the mask of an image that is taken."""
     photo = candidate.photo
     if isinstance(photo, Unreadable):
         raise _Refusal(photo.sort, photo.reason)
-    if settings.all_images and candidate.classed:
-        verdict = Verdict(candidate.source, candidate.name, checksum=photo.checksum)
-        return verdict, render(Photo(photo.pixels, ""), settings.canvas).image, np.zeros((0, 0), bool)
-    return _accept(candidate, photo, settings)
+    if request.all_images and candidate.classed:
+        verdict = In9Verdict(candidate.source, candidate.name, checksum=photo.checksum)
+        return verdict, render(Photo(photo.pixels, ""), request.canvas).image, np.zeros((0, 0), bool)
+    return _accept(candidate, photo, request)
 
 
-def _accept(candidate: Candidate, photo: Photo, settings: Settings) -> tuple[Verdict, np.ndarray, np.ndarray]:
+def _accept(candidate: In9Candidate, photo: Photo, request: In9Request) -> tuple[In9Verdict, np.ndarray, np.ndarray]:
     """The verdict, the image uint8 [3, S, S] and the mask bool [S, S] on the canvas."""
     box = _only_box(photo, candidate.annotated)
-    corners = _on_canvas(box, photo, settings)
-    mask, seed = _mask(box, candidate, photo, settings)
-    rendering = render(Photo(photo.pixels, "", box[None], {"mask": mask}), settings.canvas)
+    corners = _on_canvas(box, photo, request)
+    mask, seed = _mask(box, candidate, photo, request)
+    rendering = render(Photo(photo.pixels, "", box[None], {"mask": mask}), request.canvas)
     object_ = rendering.maps["mask"]
     if not object_.any():
         raise _Refusal("cropped away", "no pixel of the object is in the crop")
     share = float(object_.mean())
     return (
-        Verdict(candidate.source, candidate.name, "", "", corners, share, seed, photo.checksum),
+        In9Verdict(candidate.source, candidate.name, "", "", corners, share, seed, photo.checksum),
         rendering.image,
         object_,
     )
@@ -107,31 +107,31 @@ def _only_box(photo: Photo, annotated: bool) -> np.ndarray:
     return inside
 
 
-def _on_canvas(box: np.ndarray, photo: Photo, settings: Settings) -> tuple[int, ...]:
+def _on_canvas(box: np.ndarray, photo: Photo, request: In9Request) -> tuple[int, ...]:
     """The box on the canvas in whole pixels, if the crop leaves enough of it and it leaves enough of the crop."""
-    canvas, (height, width) = settings.canvas, photo.size
+    canvas, (height, width) = request.canvas, photo.size
     target, offset = placement(height, width, canvas)
     scaled = box * ([target[1] / width, target[0] / height] * 2) - [offset[1], offset[0]] * 2
     inside = np.clip(scaled, 0, [canvas.width, canvas.height] * 2)
     share_inside = (inside[2:] - inside[:2]).prod() / (scaled[2:] - scaled[:2]).prod()
-    if share_inside < settings.kept:
+    if share_inside < request.kept:
         raise _Refusal("cropped away", f"{share_inside:.0%} of the box is in the crop")
     share = (inside[2:] - inside[:2]).prod() / (canvas.width * canvas.height)
     corners = rectangles([inside[None]], canvas.height, canvas.width)[0]
-    if share > settings.largest or (corners == [0, 0, canvas.width, canvas.height]).all():
+    if share > request.largest or (corners == [0, 0, canvas.width, canvas.height]).all():
         raise _Refusal("box too large", f"{share:.0%} of the image")
     return tuple(int(corner) for corner in corners)
 
 
-def _mask(box: np.ndarray, candidate: Candidate, photo: Photo, settings: Settings) -> tuple[np.ndarray, int]:
+def _mask(box: np.ndarray, candidate: In9Candidate, photo: Photo, request: In9Request) -> tuple[np.ndarray, int]:
     """The object's mask, bool [H, W] of the photo, and the seed that it took (−1: none)."""
-    if settings.masks is None:
-        segmentation = segment_object(photo.image, box, candidate.name, settings)
+    if request.masks is None:
+        segmentation = segment_object(photo.image, box, candidate.name, request)
         if segmentation.mask is None:
             raise _Refusal("segmentation failed", f"{segmentation.why} in {segmentation.tries} tries")
         return segmentation.mask, segmentation.seed
-    if settings.masks.startswith("python:"):
-        model = mask_model(settings.masks)
+    if request.masks.startswith("python:"):
+        model = mask_model(request.masks)
         try:
             mask = np.asarray(model(photo.image, box)) > 0
         except Exception as error:  # whatever a user's model raises
@@ -141,7 +141,7 @@ def _mask(box: np.ndarray, candidate: Candidate, photo: Photo, settings: Setting
     else:
         mask = np.asarray(photo.maps.get("mask", np.zeros(photo.size)), bool)
     share = mask.sum() / (box[2:] - box[:2]).prod()
-    if share < settings.smallest:
+    if share < request.smallest:
         raise _Refusal("segmentation failed", f"the mask is {share:.1%} of the box")
     return mask, -1
 

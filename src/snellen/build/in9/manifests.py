@@ -2,42 +2,49 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from snellen.build.csv_table import table
 from snellen.build.destination import Destination
-from snellen.build.in9 import curation
+from snellen.build.encode import table
 from snellen.build.in9.grouping import Grouping
-from snellen.build.in9.pool import Verdict
-from snellen.build.in9.settings import Settings
+from snellen.build.in9.pool import In9Verdict
+from snellen.build.in9.request import In9Request
 from snellen.build.in9.variants import Order, files_of
 from snellen.data.in9.layout import COLUMNS, CURATION, PROVENANCE, REJECTED
+from snellen.data.names import storable
+from snellen.errors import UserError, option
 from snellen.files.spreadsheet import plain_cell
+from snellen.files.table import Column, line_of, read_table
+
+DECISIONS = ("accept", "reject")
+DECIDED = ("id", "decision", "reason")  # columns of the list that people keep of a set
 
 
 @dataclass(frozen=True)
-class Outcome:
+class In9Outcome:
     """What became of the images: all verdicts, those of the accepted ones with what to write of each, their classes by name
     (`label`), and those that people have rejected (`rejects`: name → reason)."""
 
     orders: Sequence[Order]
-    accepted: Sequence[Verdict]
-    verdicts: Sequence[Verdict]
+    accepted: Sequence[In9Verdict]
+    verdicts: Sequence[In9Verdict]
     label: Mapping[str, int]
     rejects: Mapping[str, str]
 
 
 def write_manifests(
     to: Destination,
-    outcome: Outcome,
+    outcome: In9Outcome,
     groups: Grouping,
-    settings: Settings,
+    request: In9Request,
 ) -> None:
     """Write provenance.csv, rejected.csv and curation.csv."""
     accepted, label = outcome.accepted, outcome.label
-    rows = [row for o, v in zip(outcome.orders, accepted) for row in _files(o, v, label, groups, settings)]
+    rows = [row for o, v in zip(outcome.orders, accepted) for row in _files(o, v, label, groups, request)]
     rows.sort(key=lambda row: (row["variant"], row["file"]))
     to.write(PROVENANCE, table(COLUMNS, rows))
     rejected = [v for v in outcome.verdicts if v.reason]
@@ -49,30 +56,30 @@ def write_manifests(
     decisions = {v.name: ("accept", "") for v in accepted}
     decisions |= {name: ("reject", reason) for name, reason in outcome.rejects.items()}
     rows = [{"id": name, "decision": decision, "reason": why} for name, (decision, why) in sorted(decisions.items())]
-    to.write(CURATION, table(curation.COLUMNS, rows))
+    to.write(CURATION, table(DECIDED, rows))
 
 
 def _files(
-    order: Order, verdict: Verdict, label: Mapping[str, int], groups: Grouping, settings: Settings
+    order: Order, verdict: In9Verdict, label: Mapping[str, int], groups: Grouping, request: In9Request
 ) -> list[dict[str, Any]]:
     """One row per file of an image. Where the background is the image's own, it is named so; only_fg has none."""
     own = groups.classes[label[order.name]]
     corners = dict(zip(("x0", "y0", "x1", "y1"), order.box))
     rows = []
-    for kind, file in files_of(order, settings).items():
+    for kind, file in files_of(order, request).items():
         lender = order.lenders[kind][0] if kind in order.lenders else "" if kind == "only_fg" else order.name
         rows.append(
             {
                 "id": file.rpartition("/")[2].rpartition(".")[0],
                 "variant": kind,
-                "split": settings.split,
+                "split": request.split,
                 "file": file,
                 "class": own,
                 "coarse_class": groups.coarse[label[order.name]],
                 "foreground": order.name,
                 "background": lender,
                 "background_class": groups.classes[label[lender]] if lender else "",
-                "mask_share": "" if settings.all_images else f"{verdict.mask_share:.6f}",
+                "mask_share": "" if request.all_images else f"{verdict.mask_share:.6f}",
                 **corners,
                 "seed": "" if verdict.seed < 0 else verdict.seed,
                 "source": verdict.source,
@@ -80,3 +87,20 @@ def _files(
             }
         )
     return rows
+
+
+def read_curation(file: str | Path | None) -> dict[str, str]:
+    """Id → reason of the images that a list rejects; nothing without a list."""
+    if file is None:
+        return {}
+    path = Path(os.path.expanduser(file))
+    if not os.path.exists(path):
+        raise UserError(f"no file '{file}'; {option('curation')} takes a CSV file with columns id, decision and reason")
+    rejects: dict[str, str] = {}
+    table = read_table(path, dict.fromkeys(DECIDED, Column(required=True)))
+    for row, (name, decision, reason) in enumerate(table[list(DECIDED)].itertuples(index=False)):
+        if decision.strip() not in DECISIONS:
+            raise UserError(f"{file} line {line_of(row)}: expected accept or reject, got '{decision.strip()[:60]}'")
+        if decision.strip() == "reject":
+            rejects[storable(name.strip())] = storable(reason.strip())
+    return rejects

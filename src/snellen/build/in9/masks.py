@@ -9,8 +9,8 @@ from pathlib import Path
 
 from snellen.data.dataset import Dataset, Photo, Unreadable
 from snellen.data.in9.layout import file_name
-from snellen.data.mask_file import read_mask
-from snellen.errors import UserError
+from snellen.data.pixel_files import read_mask
+from snellen.errors import UserError, option
 from snellen.files.tree import size_and_time
 from snellen.hashing import key_of
 
@@ -27,11 +27,13 @@ def with_masks(data: Dataset, masks: str) -> Dataset:
         return data
     if masks == "data":
         if "masks" not in data.facts:
-            raise UserError(f"{data.text} has no masks; leave out --masks, or give a folder of them")
+            raise UserError(f"{data.text} has no masks; leave out {option('masks')}, or give a folder of them")
         return data
     root = Path(os.path.expanduser(masks))
     if not os.path.isdir(root):
-        raise UserError(f"no folder '{masks}'; --masks takes data, a folder of masks or python:file.py:factory")
+        raise UserError(
+            f"no folder '{masks}'; {option('masks')} takes data, a folder of masks or python:file.py:factory"
+        )
     files = [_file(root, sample) for sample in data.samples.ids]
     if not any(files):
         example = f"{Path(data.samples.ids[0]).with_suffix('').as_posix()}.png"

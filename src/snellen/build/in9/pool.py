@@ -17,7 +17,7 @@ from snellen.files.npz import open_npz
 
 
 @dataclass(frozen=True)
-class Verdict:
+class In9Verdict:
     """What became of an image: the reason why it is not in the set ("" where it is) with details, and what is known of it.
 
     `box` is x0, y0, x1, y1 on the canvas in whole pixels, maximum exclusive; `mask_share` the object's share of the canvas;
@@ -34,28 +34,28 @@ class Verdict:
     checksum: str = ""
 
 
-def keep_refusal(pool: Path, verdict: Verdict) -> None:
+def keep_refusal(pool: Path, verdict: In9Verdict) -> None:
     """Keep why an image is not taken, as NAME.json."""
     write_atomic(pool / f"{verdict.name}.json", _encode(verdict).encode())
 
 
-def keep_image(pool: Path, verdict: Verdict, image: np.ndarray, mask: np.ndarray) -> None:
+def keep_image(pool: Path, verdict: In9Verdict, image: np.ndarray, mask: np.ndarray) -> None:
     """Keep an accepted image uint8 [3, S, S] and its mask bool [S, S] (or [0, 0] for none), as NAME.npz."""
     content = io.BytesIO()
     np.savez_compressed(content, image=image, mask=mask, facts=np.array(_encode(verdict)))
     write_atomic(pool / f"{verdict.name}.npz", content.getvalue())
 
 
-def read_verdict(pool: Path, name: str) -> Verdict | None:
+def read_verdict(pool: Path, name: str) -> In9Verdict | None:
     """The verdict of an earlier run; None where there is none, or its file is damaged: then the image is judged again."""
     image, refusal = pool / f"{name}.npz", pool / f"{name}.json"
     try:
         if os.path.exists(image):
             read_image(pool, name)
             with open_npz(image) as archive:
-                verdict: Verdict = decode_json(str(archive.read("facts")), Verdict, image)
+                verdict: In9Verdict = decode_json(str(archive.read("facts")), In9Verdict, image)
         elif os.path.exists(refusal):
-            verdict = decode_json(read_bytes(refusal, "verdict", MIB), Verdict, refusal)
+            verdict = decode_json(read_bytes(refusal, "verdict", MIB), In9Verdict, refusal)
         else:
             return None
     except (UserError, KeyError):  # KeyError: an array is missing
@@ -78,6 +78,6 @@ def read_image(pool: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
     return image, mask
 
 
-def _encode(verdict: Verdict) -> str:
+def _encode(verdict: In9Verdict) -> str:
     """The verdict as JSON, without what is not known: JSON has no nan."""
     return json.dumps({name: value for name, value in asdict(verdict).items() if value == value})

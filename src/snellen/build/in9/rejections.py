@@ -10,7 +10,7 @@ from PIL import Image, ImageDraw
 
 from snellen.build.destination import Destination
 from snellen.build.in9.grouping import rank
-from snellen.build.in9.pool import Verdict
+from snellen.build.in9.pool import In9Verdict
 from snellen.data.dataset import Dataset, Photo, Unreadable
 
 PAGE = "rejections.md"
@@ -19,7 +19,7 @@ SIDE, ACROSS, GAP = 96, 8, 4
 
 
 def write_rejections(
-    to: Destination, data: Dataset, verdicts: Sequence[Verdict], counts: Mapping[str, int], judged: int, others: int
+    to: Destination, data: Dataset, verdicts: Sequence[In9Verdict], counts: Mapping[str, int], judged: int, others: int
 ) -> None:
     """Write rejections.md, and a contact sheet of up to 24 images for each reason that images can be shown for."""
     taken = judged - sum(counts.values())

@@ -8,13 +8,13 @@ import numpy as np
 from PIL import Image
 
 from snellen.build.in9.grouping import rank
-from snellen.build.in9.settings import Settings
+from snellen.build.in9.request import In9Request
 from snellen.data.canvas import check_scaled
 from snellen.extras import import_package
 
 
 @dataclass(frozen=True)
-class Segmentation:
+class GrabCutMask:
     """A mask bool [H, W] of the photo, the share of the box that it fills, and the seed and tries it took.
 
     The mask is None where no try found enough; `why` says what the last one did.
@@ -46,27 +46,27 @@ def grabcut(image: np.ndarray, box: tuple[int, int, int, int], seed: int, iterat
     return (mask == cv2.GC_FGD) | (mask == cv2.GC_PR_FGD)
 
 
-def segment_object(image: np.ndarray, box: np.ndarray, sample: str, settings: Settings) -> Segmentation:
+def segment_object(image: np.ndarray, box: np.ndarray, sample: str, request: In9Request) -> GrabCutMask:
     """The mask of the object in a box (float x0, y0, x1, y1, inside the image), by as many tries as are allowed."""
     cv2 = import_package("cv2", "GrabCut")
-    small, factors = _scale(image, settings.segment_size)
+    small, factors = _scale(image, request.segment_size)
     height, width = small.shape[:2]
     low, high = np.floor(box[:2] * factors + 1e-6), np.ceil(box[2:] * factors - 1e-6)
     x0, y0 = (int(v) for v in np.clip(low, 0, [width - 1, height - 1]))
     x1, y1 = (int(v) for v in np.clip(high, [x0 + 1, y0 + 1], [width, height]))
     why, share, used_seed = "", 0.0, 0
-    for attempt in range(settings.tries):
-        used_seed = grabcut_seed(settings.seed, sample, attempt)
+    for attempt in range(request.tries):
+        used_seed = grabcut_seed(request.seed, sample, attempt)
         try:
-            mask = grabcut(small, (x0, y0, x1, y1), used_seed, settings.iterations)
+            mask = grabcut(small, (x0, y0, x1, y1), used_seed, request.iterations)
         except cv2.error as error:
             why = f"OpenCV: {str(error.err or error).splitlines()[0]}"
             continue
         share = float(mask.sum() / ((x1 - x0) * (y1 - y0)))
-        if share >= settings.smallest:
-            return Segmentation(resize_mask(mask, image.shape[0], image.shape[1]), share, used_seed, attempt + 1)
+        if share >= request.smallest:
+            return GrabCutMask(resize_mask(mask, image.shape[0], image.shape[1]), share, used_seed, attempt + 1)
         why = f"{share:.1%} of the box found"
-    return Segmentation(None, share, used_seed, settings.tries, why)
+    return GrabCutMask(None, share, used_seed, request.tries, why)
 
 
 def resize_mask(mask: np.ndarray, height: int, width: int) -> np.ndarray:

@@ -13,7 +13,7 @@ from PIL import Image
 
 from snellen.atomic import write_atomic
 from snellen.build.in9.pool import read_image
-from snellen.build.in9.settings import Settings
+from snellen.build.in9.request import In9Request
 from snellen.data.in9.layout import MASKS, VARIANTS, mixed_name
 from snellen.distort.background import MIXED, Background
 from snellen.distort.view import Donors, View
@@ -44,27 +44,27 @@ class Order:
     lenders: Mapping[str, tuple[str, tuple[int, ...]]]  # variant → name and box
 
 
-def files_of(order: Order, settings: Settings) -> dict[str, str]:
+def files_of(order: Order, request: In9Request) -> dict[str, str]:
     """The file of each variant, by its path in the set."""
-    ending = ENDINGS[settings.format]
+    ending = ENDINGS[request.format]
     names = {kind: mixed_name(order.name, order.lenders[kind][0]) for kind in MIXED if kind in order.lenders}
     return {
-        kind: f"{kind}/{settings.split}/{order.folder}/{names.get(kind, order.name)}.{ending}"
-        for kind in (("original",) if settings.all_images else VARIANTS)
+        kind: f"{kind}/{request.split}/{order.folder}/{names.get(kind, order.name)}.{ending}"
+        for kind in (("original",) if request.all_images else VARIANTS)
         if kind not in MIXED or kind in names
     }
 
 
-def write_files(order: Order, settings: Settings, pool: Path, out: Path) -> str:
+def write_files(order: Order, request: In9Request, pool: Path, out: Path) -> str:
     """Write the files of an image that are not there yet; its name."""
-    missing = {kind: file for kind, file in files_of(order, settings).items() if not (out / file).exists()}
-    mask = out / MASKS / settings.split / order.folder / f"{order.name}.npy"
-    if not missing and (settings.all_images or mask.exists()):
+    missing = {kind: file for kind, file in files_of(order, request).items() if not (out / file).exists()}
+    mask = out / MASKS / request.split / order.folder / f"{order.name}.npy"
+    if not missing and (request.all_images or mask.exists()):
         return order.name
     own = portrait(pool, order.name, order.box)
     for kind, file in missing.items():
-        write_atomic(out / file, _encode(variant(kind, own, order, settings, pool), settings))
-    if not settings.all_images:
+        write_atomic(out / file, _encode(variant(kind, own, order, request, pool), request))
+    if not request.all_images:
         content = io.BytesIO()
         np.save(content, own.mask[0].numpy().astype(np.uint8))
         write_atomic(mask, content.getvalue())
@@ -77,7 +77,7 @@ def portrait(pool: Path, name: str, box: tuple[int, ...]) -> Portrait:
     return Portrait(torch.from_numpy(image)[None], torch.from_numpy(mask)[None], np.array([box], np.int64))
 
 
-def variant(kind: str, own: Portrait, order: Order, settings: Settings, pool: Path) -> Tensor:
+def variant(kind: str, own: Portrait, order: Order, request: In9Request, pool: Path) -> Tensor:
     """uint8 [3, S, S]: one variant of an image; mixed ones borrow from the lender that was drawn for them."""
     if kind == "original":
         return own.image[0]
@@ -92,15 +92,15 @@ def variant(kind: str, own: Portrait, order: Order, settings: Settings, pool: Pa
         lender = portrait(pool, name, box)
         known["donors"] = Donors(lender.image, (name,), "lender", np.zeros(1, int), [lender.box.astype(float)])
         kind_drawn = "mixed_rand"  # of a pool of one
-    distortion = Background(kind_drawn, settings.sigma, settings.inpaint)  # type: ignore[arg-type]
-    return distortion(own.image, View.of([order.name], settings.seed, **known))[0]
+    distortion = Background(kind_drawn, request.sigma, request.inpaint)  # type: ignore[arg-type]
+    return distortion(own.image, View.of([order.name], request.seed, **known))[0]
 
 
-def _encode(image: Tensor, settings: Settings) -> bytes:
+def _encode(image: Tensor, request: In9Request) -> bytes:
     content = io.BytesIO()
     picture = Image.fromarray(image.permute(1, 2, 0).contiguous().numpy())
-    if settings.format == "png":
+    if request.format == "png":
         picture.save(content, "PNG")
     else:
-        picture.save(content, "JPEG", quality=settings.quality)
+        picture.save(content, "JPEG", quality=request.quality)
     return content.getvalue()

@@ -2,7 +2,27 @@
 
 from __future__ import annotations
 
-from snellen.build.iruo.building import Built, build
-from snellen.build.iruo.settings import Settings
+from typing import TYPE_CHECKING
 
-__all__ = ["Built", "Settings", "build"]
+from snellen.build.iruo.request import IruoRequest
+from snellen.lazy_names import lister
+from snellen.settings_file import door
+
+if TYPE_CHECKING:
+    from snellen.build.iruo.building import IruoBuilt
+
+__all__ = ["IruoRequest", "build", "build_set"]
+__dir__ = lister(__all__)
+
+
+def build_set(request: IruoRequest) -> IruoBuilt:
+    """Cut the instances that `annotations` (JSON of OVIS, YouTube-VIS or COCO, or a table) describe out of frames, into `out`.
+
+    Any number of `workers` gives the same bytes. A stopped build resumes; a finished one is left as it is.
+    """
+    from snellen.build.iruo.building import IruoSet
+
+    return IruoSet(request).run()
+
+
+build = door(build_set, IruoRequest, "annotations", "frames", "out", quiet=True)

@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from snellen.build.iruo.portion import ENDINGS
-from snellen.build.iruo.settings import Settings
+from snellen.build.iruo.portion import ENDINGS, CropVerdict
+from snellen.build.iruo.request import IruoRequest
 from snellen.build.iruo.split import split_by_cut, split_by_video
-from snellen.build.iruo.verdict import Verdict
 from snellen.data.ovis.clips import Appearance, Clips, Frame
 from snellen.hashing import key_of
 
@@ -25,16 +24,16 @@ OVERWRITTEN = "same name"
 class Placed:
     """An image of the set: what is known of it, its class, split and name without ending."""
 
-    verdict: Verdict
+    verdict: CropVerdict
     appearance: Appearance
     frame: Frame
     category: str
     split: str
     name: str
 
-    def file(self, folder: str, settings: Settings) -> str:
+    def file(self, folder: str, request: IruoRequest) -> str:
         """The image's path in the set, or its mask's in another folder."""
-        ending = ENDINGS[settings.format] if folder == IMAGES else "png"
+        ending = ENDINGS[request.format] if folder == IMAGES else "png"
         return f"{folder}/{self.verdict.level}/{self.split}/{self.category}/{self.name}.{ending}"
 
     @property
@@ -53,48 +52,53 @@ def image_name(frame: Frame, instance: int, naming: str) -> str:
 
 
 def place_images(
-    clips: Clips, verdicts: Iterable[Verdict], names: Mapping[str, str], settings: Settings
+    clips: Clips, verdicts: Iterable[CropVerdict], names: Mapping[str, str], request: IruoRequest
 ) -> list[Placed]:
     """The images of the set, in the order of the frames."""
-    taken = [one for one in verdicts if not one.reason]
-    appearances = [clips.appearances[one.row] for one in taken]
-    frames = [clips.frames[one.frame] for one in appearances]
-    categories = [names[one.category] for one in appearances]
-    train = _split(frames, categories, [one.level for one in taken], settings)
+    taken = [verdict for verdict in verdicts if not verdict.reason]
+    appearances = [clips.appearances[verdict.row] for verdict in taken]
+    frames = [clips.frames[appearance.frame] for appearance in appearances]
+    categories = [names[appearance.category] for appearance in appearances]
+    train = _split(frames, categories, [verdict.level for verdict in taken], request)
     return [
         Placed(
             verdict,
-            one,
+            appearance,
             frame,
             category,
             SPLITS[0 if is_train else 1],
-            image_name(frame, one.instance, settings.naming),
+            image_name(frame, appearance.instance, request.naming),
         )
-        for verdict, one, frame, category, is_train in zip(taken, appearances, frames, categories, train.tolist())
+        for verdict, appearance, frame, category, is_train in zip(
+            taken, appearances, frames, categories, train.tolist()
+        )
     ]
 
 
-def _split(frames: Sequence[Frame], categories: Sequence[str], levels: Sequence[int], settings: Settings) -> np.ndarray:
+def _split(
+    frames: Sequence[Frame], categories: Sequence[str], levels: Sequence[int], request: IruoRequest
+) -> np.ndarray:
     videos = np.array([frame.order for frame in frames], np.int64)
     _, labels = np.unique(np.array(categories), return_inverse=True)
     degrees = np.array(levels, np.int64)
-    if settings.split == "video":
-        return split_by_video(videos, labels, degrees, settings.share)
-    groups = labels if settings.split == "class" else labels * 3 + degrees
-    return split_by_cut(videos, groups, settings.share)
+    if request.split == "video":
+        return split_by_video(videos, labels, degrees, request.share)
+    groups = labels if request.split == "class" else labels * 3 + degrees
+    return split_by_cut(videos, groups, request.share)
 
 
-def drop_overwritten(clips: Clips, verdicts: Sequence[Verdict], settings: Settings) -> list[Verdict]:
+def drop_overwritten(clips: Clips, verdicts: Sequence[CropVerdict], request: IruoRequest) -> list[CropVerdict]:
     """The verdicts after the last of several images with one published name has overwritten those before it."""
-    if settings.naming != "published":
+    if request.naming != "published":
         return list(verdicts)
     last: dict[tuple[int, str, int], int] = {}
-    for one in verdicts:
-        if not one.reason:
-            appearance = clips.appearances[one.row]
-            last[appearance.frame, appearance.category, one.level] = one.row
+    for verdict in verdicts:
+        if not verdict.reason:
+            appearance = clips.appearances[verdict.row]
+            last[appearance.frame, appearance.category, verdict.level] = verdict.row
     stays = set(last.values())
     detail = "a later instance of its class and level in the frame has the same published name"
     return [
-        one if one.reason or one.row in stays else replace(one, reason=OVERWRITTEN, detail=detail) for one in verdicts
+        verdict if verdict.reason or verdict.row in stays else replace(verdict, reason=OVERWRITTEN, detail=detail)
+        for verdict in verdicts
     ]

@@ -6,15 +6,14 @@ import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from PIL import Image
 
 from snellen.atomic import write_atomic
-from snellen.build.iruo.measuring import measure_hiding
-from snellen.build.iruo.settings import Settings
-from snellen.build.iruo.verdict import Type, Verdict
-from snellen.build.portion_file import keep_rows, portion_file
+from snellen.build.iruo.request import IruoRequest
+from snellen.build.runner import Portion
 from snellen.data.dataset import Photo, Unreadable
 from snellen.data.ovis.adapter import read_frame
 from snellen.data.ovis.clips import Appearance, Frame
@@ -25,6 +24,7 @@ from snellen.errors import UserError
 
 ENDINGS = {"jpeg": "jpg", "png": "png"}
 MASK, FULL = "mask.png", "full.png"
+OccluderName = Literal["none", "same_class", "other_class", "unknown"]
 
 
 @dataclass(frozen=True)
@@ -38,36 +38,88 @@ class FrameTask:
 
 
 @dataclass(frozen=True)
-class Portion:
-    """Frames that one process works on; their verdicts are kept under its number, their crops in a folder of that name."""
+class CropVerdict:
+    """What became of the appearance at the position `row`: why it is not taken ("" where it is), and what is known of it.
 
-    number: int
-    frames: Sequence[FrameTask]
+    `level` is what counts, `stated` and `measured` where it may come from (UNKNOWN for none); `hidden` the share of its pixels
+    that is hidden. `occluder` is the instance that hides most of it, of the class `occluder_class`. `crop` is what was cut out of
+    the frame and `box` the object in the crop, x0, y0, x1, y1 in pixels. `visible` and `full` say which masks there are, `source`
+    is the checksum of the frame's file.
+    """
+
+    row: int
+    reason: str = ""
+    detail: str = ""
+    level: int = UNKNOWN
+    stated: int = UNKNOWN
+    measured: int = UNKNOWN
+    hidden: float | None = None
+    type: OccluderName = "unknown"
+    occluder: int | None = None
+    occluder_class: str = ""
+    crop: tuple[int, int, int, int] = (0, 0, 0, 0)
+    box: tuple[float, float, float, float] = (0, 0, 0, 0)
+    visible: bool = False
+    full: bool = False
+    source: str = ""
 
 
-def crop_files(pool: Path, number: int, row: int, settings: Settings) -> tuple[Path, Path, Path]:
+def crop_files(pool: Path, number: int, row: int, request: IruoRequest) -> tuple[Path, Path, Path]:
     """Where an image, its mask and its full mask are until the split is known."""
     folder = pool / f"{number:06d}"
-    return folder / f"{row}.{ENDINGS[settings.format]}", folder / f"{row}.{MASK}", folder / f"{row}.{FULL}"
+    return folder / f"{row}.{ENDINGS[request.format]}", folder / f"{row}.{MASK}", folder / f"{row}.{FULL}"
 
 
-def cut_out(settings: Settings, pool: Path, portion: Portion) -> tuple[Portion, list[Verdict]]:
-    """Cut the chosen instances out of the frames of a portion, and keep what became of them."""
-    verdicts: list[Verdict] = []
-    for task in portion.frames:
+def cut_out(request: IruoRequest, pool: Path, portion: Portion[FrameTask]) -> list[CropVerdict]:
+    """Cut the chosen instances out of the frames of a portion; their crops go into a folder of its number."""
+    verdicts: list[CropVerdict] = []
+    for task in portion.tasks:
         photo = read_frame(task.frame, task.path)
         if isinstance(photo, Unreadable):
             reason, detail = photo.sort, f"{task.frame.file}: {photo.reason}"
-            verdicts += [Verdict(row, reason, detail) for row in task.chosen]
+            verdicts += [CropVerdict(row, reason, detail) for row in task.chosen]
             continue
         masks = _masks(task, photo)
         for row in task.chosen:
-            verdict = _judge(row, task, photo, masks, settings)
+            verdict = _judge(row, task, photo, masks, request)
             if not verdict.reason:
-                _write(verdict, photo, masks, crop_files(pool, portion.number, row, settings), settings)
+                _write(verdict, photo, masks, crop_files(pool, portion.number, row, request), request)
             verdicts.append(verdict)
-    keep_rows(portion_file(pool, portion.number), verdicts)
-    return portion, verdicts
+    return verdicts
+
+
+@dataclass(frozen=True)
+class Hiding:
+    """Pixels of an object that are hidden, of all its pixels inside the frame; the instance that hides most of them (None where
+    no annotated one hides any) and how many of them it hides."""
+
+    hidden: int
+    full: int
+    occluder: int | None
+    covered: int
+
+    @property
+    def share(self) -> float:
+        """The share of the object that is hidden."""
+        return self.hidden / self.full
+
+
+def measure_hiding(instance: int, full: np.ndarray, visible: Mapping[int, np.ndarray]) -> Hiding:
+    """How an instance is hidden, from its full mask and the visible masks [H, W] of all instances in the frame.
+
+    Visible masks of others that lie on its hidden pixels are in front of it. Of equals the first is the occluder.
+    """
+    behind = full & ~visible[instance]
+    pixels, hidden = int(full.sum()), int(behind.sum())
+    rows, columns = np.flatnonzero(behind.any(1)), np.flatnonzero(behind.any(0))
+    occluder, covered = None, 0
+    if hidden:
+        window = slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1)
+        for other, mask in visible.items():
+            overlap = 0 if other == instance else int((mask[window] & behind[window]).sum())
+            if overlap > covered:
+                occluder, covered = other, overlap
+    return Hiding(hidden, pixels, occluder, covered)
 
 
 @dataclass(frozen=True)
@@ -84,59 +136,59 @@ def _masks(task: FrameTask, photo: Photo) -> _Masks:
     height, width = photo.size
     masks = _Masks({}, {}, {})
     hiding = any(task.appearances[row].full for row in task.chosen)
-    for row, one in task.appearances.items():
+    for row, appearance in task.appearances.items():
         if row not in task.chosen and not hiding:
             continue
         try:
-            if one.visible:
-                masks.visible[row] = mask_of(one.visible, width, height)
-            if one.full and row in task.chosen:
-                masks.full[row] = mask_of(one.full, width, height)
+            if appearance.visible:
+                masks.visible[row] = mask_of(appearance.visible, width, height)
+            if appearance.full and row in task.chosen:
+                masks.full[row] = mask_of(appearance.full, width, height)
         except UserError as error:
             masks.broken[row] = str(error)
     return masks
 
 
-def _judge(row: int, task: FrameTask, photo: Photo, masks: _Masks, settings: Settings) -> Verdict:
+def _judge(row: int, task: FrameTask, photo: Photo, masks: _Masks, request: IruoRequest) -> CropVerdict:
     """What is known of an instance in a frame, or why it is not taken."""
-    one = task.appearances[row]
-    if one.reason:
-        return Verdict(row, one.reason, one.detail)
+    appearance = task.appearances[row]
+    if appearance.reason:
+        return CropVerdict(row, appearance.reason, appearance.detail)
     if row in masks.broken:
-        return Verdict(row, "broken mask", masks.broken[row])
+        return CropVerdict(row, "broken mask", masks.broken[row])
     height, width = photo.size
-    crop = crop_box(one.box, width, height, settings.margin, clip=not settings.pad)
+    crop = crop_box(appearance.box, width, height, request.margin, clip=not request.pad)
     if not crop[2]:
-        return Verdict(row, "box outside", f"its box does not meet the frame of {width}x{height} pixels")
+        return CropVerdict(row, "box outside", f"its box does not meet the frame of {width}x{height} pixels")
     for name, some in (("mask", masks.visible), ("full mask", masks.full)):
         if row in some and not some[row].any():
-            return Verdict(row, "empty mask", f"its {name} has no pixels")
-    x, y, wide, high = one.box
-    across, down = _scale(crop, settings.size)
+            return CropVerdict(row, "empty mask", f"its {name} has no pixels")
+    x, y, wide, high = appearance.box
+    across, down = _scale(crop, request.size)
     left, top = (x - crop[0]) * across, (y - crop[1]) * down
     box = (left, top, left + wide * across, top + high * down)
-    verdict = Verdict(row, stated=one.level, crop=crop, box=box, source=photo.checksum)
+    verdict = CropVerdict(row, stated=appearance.level, crop=crop, box=box, source=photo.checksum)
     verdict = replace(verdict, visible=row in masks.visible, full=row in masks.full)
-    verdict = _measured(verdict, task, masks, settings)
+    verdict = _measured(verdict, task, masks, request)
     if verdict.level == UNKNOWN:
-        return Verdict(row, "no level", "it states no level, and has no full and visible mask to measure one")
+        return CropVerdict(row, "no level", "it states no level, and has no full and visible mask to measure one")
     return replace(verdict, type="none") if verdict.level == 0 else verdict
 
 
-def _measured(verdict: Verdict, task: FrameTask, masks: _Masks, settings: Settings) -> Verdict:
+def _measured(verdict: CropVerdict, task: FrameTask, masks: _Masks, request: IruoRequest) -> CropVerdict:
     """The verdict with its level and occluder."""
     if not (verdict.visible and verdict.full):
         return replace(verdict, level=verdict.stated)
     hiding = measure_hiding(verdict.row, masks.full[verdict.row], masks.visible)
-    measured = level_of(hiding.hidden, hiding.full, settings.tolerance)
-    stated_counts = settings.levels == "stated" and verdict.stated != UNKNOWN
+    measured = level_of(hiding.hidden, hiding.full, request.tolerance)
+    stated_counts = request.levels == "stated" and verdict.stated != UNKNOWN
     verdict = replace(
         verdict, level=verdict.stated if stated_counts else measured, measured=measured, hidden=hiding.share
     )
     if hiding.occluder is None:
         return verdict
     own, other = task.appearances[verdict.row], task.appearances[hiding.occluder]
-    type: Type = "same_class" if own.category == other.category else "other_class"
+    type: OccluderName = "same_class" if own.category == other.category else "other_class"
     return replace(verdict, type=type, occluder=other.instance, occluder_class=other.category)
 
 
@@ -145,13 +197,15 @@ def _scale(crop: tuple[int, int, int, int], size: int) -> tuple[float, float]:
     return (size / (crop[2] - crop[0]), size / (crop[3] - crop[1])) if size else (1, 1)
 
 
-def _write(verdict: Verdict, photo: Photo, masks: _Masks, files: tuple[Path, Path, Path], settings: Settings) -> None:
+def _write(
+    verdict: CropVerdict, photo: Photo, masks: _Masks, files: tuple[Path, Path, Path], request: IruoRequest
+) -> None:
     image, visible, full = files
-    write_atomic(image, _encode(_scaled(cut(photo.image, verdict.crop), settings.size), settings))
+    write_atomic(image, _encode(_scaled(cut(photo.image, verdict.crop), request.size), request))
     if verdict.visible:
-        write_atomic(visible, _encode_mask(cut(masks.visible[verdict.row], verdict.crop), settings.size))
+        write_atomic(visible, _encode_mask(cut(masks.visible[verdict.row], verdict.crop), request.size))
     if verdict.full:
-        write_atomic(full, _encode_mask(cut(masks.full[verdict.row], verdict.crop), settings.size))
+        write_atomic(full, _encode_mask(cut(masks.full[verdict.row], verdict.crop), request.size))
 
 
 def _scaled(pixels: np.ndarray, size: int) -> Image.Image:
@@ -161,9 +215,9 @@ def _scaled(pixels: np.ndarray, size: int) -> Image.Image:
     return picture.resize((size, size), filter) if size else picture
 
 
-def _encode(picture: Image.Image, settings: Settings) -> bytes:
+def _encode(picture: Image.Image, request: IruoRequest) -> bytes:
     content = io.BytesIO()
-    picture.save(content, settings.format.upper(), quality=settings.quality)
+    picture.save(content, request.format.upper(), quality=request.quality)
     return content.getvalue()
 
 

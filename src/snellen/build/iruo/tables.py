@@ -1,20 +1,21 @@
-"""The tables of a set: indices for training and testing, counts, shares, rejects, and levels that disagree."""
+"""The tables of a set: indices for training and testing, counts, shares, rejects, levels that disagree; and what to tell."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from snellen.build.csv_table import table
 from snellen.build.destination import Destination
+from snellen.build.encode import table
 from snellen.build.iruo.placing import FULL_MASKS, IMAGES, MASKS, SPLITS, Placed
-from snellen.build.iruo.settings import Settings
-from snellen.build.iruo.verdict import Verdict
+from snellen.build.iruo.portion import CropVerdict
+from snellen.build.iruo.request import IruoRequest
 from snellen.data.names import storable
 from snellen.data.ovis.clips import Clips
 from snellen.data.ovis.levels import LEVELS, UNKNOWN
+from snellen.errors import UserError, choice
 from snellen.files.spreadsheet import plain_cell
 
 COUNTS, SHARES, REJECTED, DISAGREEMENTS = "counts.csv", "split.csv", "rejected.csv", "disagreements.csv"
@@ -24,32 +25,33 @@ INDEX = (
     *("crop_x0", "crop_y0", "crop_x1", "crop_y1", "source", "source_checksum"),
 )
 CORNERS = ("x0", "y0", "x1", "y1")
+AIM = (0.6, 0.8)  # the share of a class's images for training
 
 
 @dataclass(frozen=True)
-class Outcome:
+class IruoOutcome:
     """What became of a file of annotations: the images of the set, all verdicts, and the classes (in the file → in the set)."""
 
     clips: Clips
     placed: Sequence[Placed]
-    verdicts: Sequence[Verdict]
+    verdicts: Sequence[CropVerdict]
     classes: Mapping[str, str]
 
     @property
     def disagreements(self) -> list[Placed]:
         """Images whose stated level is not the one that their masks show."""
-        pairs = ((one, {one.verdict.stated, one.verdict.measured}) for one in self.placed)
-        return [one for one, levels in pairs if len(levels) == 2 and UNKNOWN not in levels]
+        pairs = ((image, {image.verdict.stated, image.verdict.measured}) for image in self.placed)
+        return [image for image, levels in pairs if len(levels) == 2 and UNKNOWN not in levels]
 
     @property
     def rejected(self) -> Counter[str]:
         """Why annotations and appearances were not taken."""
-        reasons = [one.reason for one in self.verdicts if one.reason]
-        return Counter(reasons + [one.reason for one in self.clips.strays])
+        reasons = [verdict.reason for verdict in self.verdicts if verdict.reason]
+        return Counter(reasons + [stray.reason for stray in self.clips.strays])
 
 
 @dataclass(frozen=True)
-class Share:
+class SplitShare:
     """A class in the split: its images and its videos in either set."""
 
     train: int
@@ -63,60 +65,64 @@ class Share:
         return self.train / (self.train + self.val) if self.train + self.val else float("nan")
 
 
-def write_tables(to: Destination, outcome: Outcome, settings: Settings) -> None:
+def write_tables(to: Destination, outcome: IruoOutcome, request: IruoRequest) -> None:
     """Write all tables of a set."""
     labels = {name: number for number, name in enumerate(outcome.classes.values())}
     for split in SPLITS:
-        own = [one for one in outcome.placed if one.split == split]
-        to.write(f"{split}.csv", table(INDEX, (_index_row(one, outcome, settings) for one in own)))
+        own = [image for image in outcome.placed if image.split == split]
+        to.write(f"{split}.csv", table(INDEX, (_index_row(image, outcome, request) for image in own)))
         for level in LEVELS:  # as mmclassification reads them
             lines = [
-                f"{one.file(IMAGES, settings)} {labels[one.category]}\n" for one in own if one.verdict.level == level
+                f"{image.file(IMAGES, request)} {labels[image.category]}\n"
+                for image in own
+                if image.verdict.level == level
             ]
             to.write(f"annos/{split}{level}.txt", "".join(lines).encode())
     columns = ("split", "class", "level", "type")
-    counts = Counter((one.split, one.category, one.verdict.level, one.verdict.type) for one in outcome.placed)
+    counts = Counter((image.split, image.category, image.verdict.level, image.verdict.type) for image in outcome.placed)
     rows = [{**dict(zip(columns, key)), "images": count} for key, count in sorted(counts.items())]
     to.write(COUNTS, table((*columns, "images"), rows))
     shares = shares_of(outcome)
-    to.write(SHARES, table(("class", *Share.__annotations__, "share"), [_share_row(*one) for one in shares.items()]))
+    to.write(
+        SHARES, table(("class", *SplitShare.__annotations__, "share"), [_share_row(*row) for row in shares.items()])
+    )
     to.write(REJECTED, table(_REJECT, _rejects(outcome)))
-    to.write(DISAGREEMENTS, table(_DISAGREEMENT, [_disagreement(one, settings) for one in outcome.disagreements]))
+    to.write(DISAGREEMENTS, table(_DISAGREEMENT, [_disagreement(image, request) for image in outcome.disagreements]))
 
 
-def shares_of(outcome: Outcome) -> dict[str, Share]:
+def shares_of(outcome: IruoOutcome) -> dict[str, SplitShare]:
     """How each class is split."""
-    images: Counter[tuple[str, str]] = Counter((one.category, one.split) for one in outcome.placed)
+    images: Counter[tuple[str, str]] = Counter((image.category, image.split) for image in outcome.placed)
     videos = Counter(
         (category, split) for category, split, _ in {(o.category, o.split, o.frame.video) for o in outcome.placed}
     )
     return {
-        name: Share(*(images[name, split] for split in SPLITS), *(videos[name, split] for split in SPLITS))
+        name: SplitShare(*(images[name, split] for split in SPLITS), *(videos[name, split] for split in SPLITS))
         for name in outcome.classes.values()
     }
 
 
-def _share_row(name: str, share: Share) -> dict[str, Any]:
+def _share_row(name: str, share: SplitShare) -> dict[str, Any]:
     return {
         "class": name,
-        **{field: getattr(share, field) for field in Share.__annotations__},
+        **{field: getattr(share, field) for field in SplitShare.__annotations__},
         "share": f"{share.share:.4f}".replace("nan", ""),
     }
 
 
-def _index_row(one: Placed, outcome: Outcome, settings: Settings) -> dict[str, Any]:
-    verdict, masks = one.verdict, one.masks
+def _index_row(image: Placed, outcome: IruoOutcome, request: IruoRequest) -> dict[str, Any]:
+    verdict, masks = image.verdict, image.masks
     return {
-        "path": one.file(IMAGES, settings),
-        "label": one.category,
+        "path": image.file(IMAGES, request),
+        "label": image.category,
         **{name: f"{value:g}" for name, value in zip(CORNERS, verdict.box)},
-        "mask": one.file(MASKS, settings) if MASKS in masks else "",
-        "full_mask": one.file(FULL_MASKS, settings) if FULL_MASKS in masks else "",
-        "id": one.name if settings.naming == "instance" else f"{one.name}_{one.appearance.instance}",
-        "group": storable(one.frame.video),
-        "video": storable(one.frame.video),
-        "frame": one.frame.number,
-        "instance": one.appearance.instance,
+        "mask": image.file(MASKS, request) if MASKS in masks else "",
+        "full_mask": image.file(FULL_MASKS, request) if FULL_MASKS in masks else "",
+        "id": image.name if request.naming == "instance" else f"{image.name}_{image.appearance.instance}",
+        "group": storable(image.frame.video),
+        "video": storable(image.frame.video),
+        "frame": image.frame.number,
+        "instance": image.appearance.instance,
         "level": verdict.level,
         "stated_level": "" if verdict.stated == UNKNOWN else verdict.stated,
         "hidden": "" if verdict.hidden is None else f"{verdict.hidden:.6f}",
@@ -124,7 +130,7 @@ def _index_row(one: Placed, outcome: Outcome, settings: Settings) -> dict[str, A
         "occluder": "" if verdict.occluder is None else verdict.occluder,
         "occluder_class": storable(outcome.classes.get(verdict.occluder_class, verdict.occluder_class)),
         **{f"crop_{name}": value for name, value in zip(CORNERS, verdict.crop)},
-        "source": storable(one.frame.file),
+        "source": storable(image.frame.file),
         "source_checksum": verdict.source,
     }
 
@@ -132,16 +138,16 @@ def _index_row(one: Placed, outcome: Outcome, settings: Settings) -> dict[str, A
 _REJECT = ("file", "video", "frame", "instance", "class", "reason", "detail")
 
 
-def _rejects(outcome: Outcome) -> Iterator[dict[str, Any]]:
+def _rejects(outcome: IruoOutcome) -> Iterator[dict[str, Any]]:
     """One row per annotation or appearance that was not taken; for people only."""
     rows: list[tuple[Any, ...]] = [
         ("", "", "", s.instance, s.category, s.reason, s.detail) for s in outcome.clips.strays
     ]
     for verdict in outcome.verdicts:
         if verdict.reason:
-            one = outcome.clips.appearances[verdict.row]
-            frame = outcome.clips.frames[one.frame]
-            place = (frame.file, frame.video, frame.number, one.instance, one.category)
+            appearance = outcome.clips.appearances[verdict.row]
+            frame = outcome.clips.frames[appearance.frame]
+            place = (frame.file, frame.video, frame.number, appearance.instance, appearance.category)
             rows.append((*place, verdict.reason, verdict.detail))
     for row in rows:
         yield {name: plain_cell(storable(cell) if isinstance(cell, str) else cell) for name, cell in zip(_REJECT, row)}
@@ -150,7 +156,44 @@ def _rejects(outcome: Outcome) -> Iterator[dict[str, Any]]:
 _DISAGREEMENT = ("path", "source", "instance", "class", "stated", "measured", "hidden")
 
 
-def _disagreement(one: Placed, settings: Settings) -> dict[str, Any]:
-    verdict = one.verdict
-    facts = (one.file(IMAGES, settings), storable(one.frame.file), one.appearance.instance, one.category)
+def _disagreement(image: Placed, request: IruoRequest) -> dict[str, Any]:
+    verdict = image.verdict
+    facts = (image.file(IMAGES, request), storable(image.frame.file), image.appearance.instance, image.category)
     return dict(zip(_DISAGREEMENT, (*facts, verdict.stated, verdict.measured, f"{verdict.hidden or 0:.6f}")))
+
+
+def check_clear(counts: Mapping[tuple[str, int], int], classes: Iterable[str], request: IruoRequest) -> None:
+    """Refuse classes of which too few images are not occluded; `counts` has the images of each class and level."""
+    few = {name: counts.get((name, 0), 0) for name in classes}
+    few = {name: count for name, count in few.items() if count < request.min_clear}
+    if few:
+        listed = ", ".join(f"'{name}'" for name in few)
+        most = max(few.values())
+        have = "no image of level 0" if not most else f"fewer than {request.min_clear} images of level 0"
+        raise UserError(
+            f"{'class' if len(few) == 1 else 'classes'} {listed} with {have} (not occluded); leave out with "
+            f"{choice('without', ','.join(few))}, or allow with {choice('min_clear', min(few.values()))}"
+        )
+
+
+def warnings_of(shares: Mapping[str, SplitShare], videos_in_both: int, disagreements: int) -> list[str]:
+    """Lines on shares that are off the aim, on videos in both sets and on levels that disagree."""
+    lines = []
+    off = {
+        name: share for name, share in shares.items() if share.train + share.val and not AIM[0] <= share.share <= AIM[1]
+    }
+    if off:
+        listed = ", ".join(
+            f"{name} {share.share:.0%} of {share.train_videos + share.val_videos} videos" for name, share in off.items()
+        )
+        lines.append(
+            f"{len(off)} of {len(shares)} classes have not 60–80% of their images in train ({SHARES}): {listed}"
+        )
+    empty = [name for name, share in shares.items() if not share.train + share.val]
+    if empty:
+        lines.append(f"no images of {', '.join(empty)}")
+    if videos_in_both:
+        lines.append(f"{videos_in_both} videos are in both train and val; --split video keeps them apart")
+    if disagreements:
+        lines.append(f"{disagreements} stated levels disagree with the masks ({DISAGREEMENTS})")
+    return lines

@@ -2,226 +2,170 @@
 
 from __future__ import annotations
 
-import shutil
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
-import msgspec
+import numpy as np
 
 from snellen.build.contact_sheet import MOST_TILES, Tile, contact_sheet
-from snellen.build.counting import show_progress
-from snellen.build.crew import crew
-from snellen.build.csv_table import table
-from snellen.build.destination import Destination, encode_json
-from snellen.build.file_names import names_of
+from snellen.build.destination import Destination
+from snellen.build.encode import names_of, table
 from snellen.build.in9.grouping import rank
-from snellen.build.iruo.settings import class_folder
-from snellen.build.occluders.cutting import UNREAD, Cut, Task, cut_object
-from snellen.build.occluders.settings import Settings, absent_classes
-from snellen.build.portion_file import POOL, portion_file, read_rows
-from snellen.build.summary import SUMMARY, Count, as_json, read_summary
+from snellen.build.iruo.request import class_folder
+from snellen.build.occluders.cutting import UNREAD, CutTask, CutVerdict, cut_objects
+from snellen.build.occluders.request import OccludersRequest
+from snellen.build.runner import Amount, Builder, Built, Portion, Site, not_taken, reasons_of
 from snellen.data import load_data
-from snellen.data.dataset import Dataset
 from snellen.data.names import storable
 from snellen.data.occluders import MOST
 from snellen.errors import UserError
-from snellen.files import expand_home
 from snellen.files.picture import open_image, read_image
 from snellen.files.spreadsheet import plain_cell
 
-FACTS, SHEET = "occluders.json", "contact-sheet.jpg"
+SHEET = "contact-sheet.jpg"
 INDEX = ("path", "label", "id", "pixels", "width", "height", "source_checksum")
 REJECT = ("id", "class", "reason", "detail")
 
 
 @dataclass(frozen=True)
-class Built:
+class OccludersBuilt(Built):
     """A folder of cut-outs: how many of each class, what was not taken by reason, the classes left out, and what to look at."""
 
-    out: Path
-    classes: Mapping[str, int]
-    rejected: Mapping[str, int]
+    classes: Mapping[str, Amount]
+    rejected: Mapping[str, Amount]
     left_out: Sequence[str]
     warnings: Sequence[str]
 
     @property
-    def json(self) -> str:
-        """The same as JSON."""
-        return as_json(self)
+    def lines(self) -> list[str]:
+        counts = self.classes.values()
+        total = f"{sum(counts):,} cut-outs of {sum(map(bool, counts))} classes: {self.out}"
+        return [total, not_taken(self.rejected, self.out / "rejected.csv")]
 
 
-def build(
-    data: str | Dataset,
-    out: str | Path,
-    *,
-    target: str | Dataset | None = None,
-    workers: int | None = None,
-    quiet: bool = True,
-    **settings: Any,
-) -> Built:
-    """Cut objects out of `data`, which must have masks, of classes that `target` has not, into PNGs with transparency.
+class OccludersSet(Builder[OccludersBuilt]):
+    """Objects to cut out: the images, and the numbers of the classes that may be."""
 
-    The folder `out` can be given as `--occluders`. `settings` are those of `Settings`, such as per_class=4. Any number of
-    `workers` (processes; default one per core) gives the same bytes. A stopped build resumes; a finished one is left as it is.
-    """
-    chosen = Settings(**settings)
-    dataset = load_data(data) if isinstance(data, str) else data
-    if "masks" not in dataset.facts:
-        raise UserError(
-            f"{dataset.text} has no masks to cut objects out by; use coco:, ovis:, voc:…?masks=true or a manifest"
-        )
-    if target is None and not chosen.without:
-        raise UserError(
-            "expected --target DATA, whose classes the occluders must not have, or --without with such classes"
-        )
-    other = load_data(target) if isinstance(target, str) else target
-    numbers = absent_classes(dataset.classes, other.classes if other else (), chosen, dataset.text)
-    facts = {
-        "schema": "snellen/occluders/1",
-        "data": dataset.text,
-        "data_fingerprint": dataset.fingerprint,
-        "target": None if other is None else other.text,
-        "classes": [dataset.classes[number] for number in numbers],
-        **{name: list(value) if isinstance(value, tuple) else value for name, value in asdict(chosen).items()},
-    }
-    to = Destination(expand_home(out), facts, FACTS, "folder of cut-outs built by snellen", ("schema", "data"))
-    with to.writing() as missing:
-        if missing:
-            _build(_Job(dataset, numbers, chosen, to), workers, quiet)
-    return _built(to.out)
+    facts_file = "occluders.json"
+    whole = "folder of cut-outs built by snellen"
+    built = OccludersBuilt
 
+    def __init__(self, request: OccludersRequest) -> None:
+        self.request: OccludersRequest = request
+        assert request.data is not None
+        self.data = load_data(request.data) if isinstance(request.data, str) else request.data
+        if "masks" not in self.data.facts:
+            raise UserError(
+                f"{self.data.text} has no masks to cut objects out by; use coco:, ovis:, voc:…?masks=true or a manifest"
+            )
+        target = load_data(request.target) if isinstance(request.target, str) else request.target
+        avoided = (*(target.classes if target else ()), *request.without)
+        self.numbers = absent_classes(self.data.classes, avoided, self.data.text)
+        self.names = names_of(self.data.samples.ids)
+        self.facts = {
+            "schema": "snellen/occluders/1",
+            "data": self.data.text,
+            "data_fingerprint": self.data.fingerprint,
+            "target": None if target is None else target.text,
+            "classes": [self.data.classes[number] for number in self.numbers],
+            **request.choices(),
+        }
 
-class _Summary(msgspec.Struct):
-    """counts.json: what `Built` tells of a folder that is complete."""
+    def make(self, site: Site) -> Mapping[str, Any]:
+        cuts: dict[int, CutVerdict] = {}
+        left = {number: self._order(number) for number in self.numbers}
+        work = partial(cut_objects, self.request, site.to.part)
+        while wanted := self._next(left, cuts):
+            portions = (Portion(row, [CutTask(row, None, self._file(row))]) for row in wanted)
+            is_whole = partial(self._is_whole, site.to)
+            cuts |= {cut.row: cut for cut in site.rows(portions, work, CutVerdict, is_whole, self._with_photo)}
+        if all(cut.reason for cut in cuts.values()):
+            reasons = dict(Counter(cut.reason for cut in cuts.values()).most_common())
+            raise UserError(f"no object could be cut out: {reasons_of(reasons) or 'none is there'}")
+        return self._write(site.to, [cuts[row] for row in sorted(cuts)])
 
-    classes: dict[str, Count]
-    rejected: dict[str, Count]
-    left_out: list[str]
-    warnings: list[str]
-
-
-def _built(out: Path) -> Built:
-    return Built(out, **msgspec.structs.asdict(read_summary(out, _Summary)))
-
-
-@dataclass(frozen=True)
-class _Job:
-    """What is cut out: the images, the numbers of the classes, how, and where to."""
-
-    data: Dataset
-    numbers: Sequence[int]
-    settings: Settings
-    to: Destination
-    names: list[str] = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "names", names_of(self.data.samples.ids))
-
-    @property
-    def pool(self) -> Path:
-        return self.to.part / POOL
-
-    def category(self, row: int) -> str:
+    def _category(self, row: int) -> str:
         """The class of an object."""
         return self.data.classes[int(self.data.samples.labels[row])]
 
-    def file(self, row: int) -> str:
+    def _file(self, row: int) -> str:
         """The path of a cut-out in the folder."""
-        return f"{class_folder(self.category(row))}/{self.names[row]}.png"
+        return f"{class_folder(self._category(row))}/{self.names[row]}.png"
 
-    def order(self, number: int) -> list[int]:
+    def _order(self, number: int) -> list[int]:
         """The objects of a class, in the order in which they are tried."""
         ids = self.data.samples.ids
         rows = [row for row, label in enumerate(self.data.samples.labels.tolist()) if label == number]
-        return sorted(rows, key=lambda row: rank(self.settings.seed, "occluders", ids[row]))
+        return sorted(rows, key=lambda row: rank(self.request.seed, "occluders", ids[row]))
 
+    def _next(self, left: dict[int, list[int]], cuts: Mapping[int, CutVerdict]) -> list[int]:
+        """The objects to try now: of each class as many as it still lacks. They are taken off those that are left."""
+        have = Counter(int(self.data.samples.labels[row]) for row, cut in cuts.items() if not cut.reason)
+        wanted = []
+        for number, rows in left.items():
+            lack = self.request.per_class - have[number]
+            wanted += rows[:lack]
+            left[number] = rows[lack:]
+        return wanted
 
-def _build(job: _Job, workers: int | None, quiet: bool) -> None:
-    cuts: dict[int, Cut] = {}
-    left = {number: job.order(number) for number in job.numbers}
-    total = sum(min(job.settings.per_class, len(rows)) for rows in left.values())
-    with crew(workers) as spread, show_progress(total, quiet) as advance:
-        while wanted := _next(left, cuts, job):
-            earlier = {row: one for row in wanted if (one := _earlier(job, row)) is not None}
-            cuts |= earlier
-            new = _tasks(job, [row for row in wanted if row not in earlier])
-            for cut in spread(partial(cut_object, job.settings, job.to.part, job.pool), new):
-                cuts[cut.row] = cut
-            advance(sum(not cuts[row].reason for row in wanted))
-    if all(one.reason for one in cuts.values()):
-        reasons = Counter(one.reason for one in cuts.values()).most_common()
-        raise UserError(
-            f"no object could be cut out: {', '.join(f'{count:,} {reason}' for reason, count in reasons) or 'none is there'}"
+    def _with_photo(self, portion: Portion[CutTask]) -> Portion[CutTask]:
+        """The object with its photo, read now."""
+        (task,) = portion.tasks
+        return Portion(portion.number, [replace(task, photo=self.data.read([task.row])[0])])
+
+    def _is_whole(self, to: Destination, portion: Portion[CutTask], cuts: Sequence[CutVerdict]) -> bool:
+        """Whether what an earlier run made of an object can stay; not where its file may have come since."""
+        row = portion.number
+        return (
+            [cut.row for cut in cuts] == [row]
+            and cuts[0].reason != UNREAD
+            and (bool(cuts[0].reason) or to.has(self._file(row)))
         )
-    _write(job, [cuts[row] for row in sorted(cuts)])
-    shutil.rmtree(job.pool, ignore_errors=True)
-    job.to.finish()
+
+    def _write(self, to: Destination, cuts: Sequence[CutVerdict]) -> dict[str, Any]:
+        """The tables and the contact sheet; the counts."""
+        taken = [cut for cut in cuts if not cut.reason]
+        rejects = [cut for cut in cuts if cut.reason]
+        to.write("occluders.csv", table(INDEX, (self._index_row(cut) for cut in taken)))
+        rows = ((self.data.samples.ids[cut.row], self._category(cut.row), cut.reason, cut.detail) for cut in rejects)
+        cells = ([plain_cell(storable(cell)) for cell in row] for row in rows)
+        to.write("rejected.csv", table(REJECT, (dict(zip(REJECT, row)) for row in cells)))
+        own = Counter(self._category(cut.row) for cut in taken)
+        classes = {self.data.classes[number]: own[self.data.classes[number]] for number in self.numbers}
+        listed = ({"class": name, "images": count} for name, count in classes.items())
+        to.write("counts.csv", table(("class", "images"), listed))
+        tiles = [
+            Tile(self._pixels(to, cut), f"{self._category(cut.row)}\n{cut.pixels:,} px") for cut in taken[:MOST_TILES]
+        ]
+        to.write(SHEET, contact_sheet(tiles, f"{len(taken):,} cut-outs"))
+        return {
+            "classes": classes,
+            "rejected": dict(sorted(Counter(cut.reason for cut in rejects).items())),
+            "left_out": [name for number, name in enumerate(self.data.classes) if number not in self.numbers],
+            "warnings": _warnings(classes, len(taken)),
+        }
+
+    def _index_row(self, cut: CutVerdict) -> dict[str, Any]:
+        facts = (self._file(cut.row), self._category(cut.row), self.data.samples.ids[cut.row])
+        return dict(zip(INDEX, (*map(storable, facts), cut.pixels, cut.width, cut.height, cut.source)))
+
+    def _pixels(self, to: Destination, cut: CutVerdict) -> np.ndarray:
+        with open_image(read_image(to.part / self._file(cut.row), "cut-out")) as image:
+            return np.asarray(image.convert("RGBA"))
 
 
-def _next(left: dict[int, list[int]], cuts: Mapping[int, Cut], job: _Job) -> list[int]:
-    """The objects to try now: of each class as many as it still lacks. They are taken off those that are left."""
-    have = Counter(int(job.data.samples.labels[row]) for row, one in cuts.items() if not one.reason)
-    wanted = []
-    for number, rows in left.items():
-        lack = job.settings.per_class - have[number]
-        wanted += rows[:lack]
-        left[number] = rows[lack:]
-    return wanted
-
-
-def _tasks(job: _Job, rows: Sequence[int]) -> Iterator[Task]:
-    """The objects with their photos, read as they are needed."""
-    for start in range(0, len(rows), job.data.chunk):
-        some = rows[start : start + job.data.chunk]
-        for row, photo in zip(some, job.data.read(some)):
-            yield Task(row, photo, job.file(row))
-
-
-def _earlier(job: _Job, row: int) -> Cut | None:
-    """What an earlier run made of an object; None where it is to be done, also because its file may have come since."""
-    cuts = read_rows(portion_file(job.pool, row), Cut)
-    fits = cuts is not None and len(cuts) == 1 and cuts[0].row == row and cuts[0].reason != UNREAD
-    return cuts[0] if fits and cuts and (cuts[0].reason or job.to.has(job.file(row))) else None
-
-
-def _write(job: _Job, cuts: Sequence[Cut]) -> None:
-    """The tables and the contact sheet."""
-    taken = [one for one in cuts if not one.reason]
-    rejects = [one for one in cuts if one.reason]
-    job.to.write("occluders.csv", table(INDEX, (_index_row(job, one) for one in taken)))
-    rows = ((job.data.samples.ids[one.row], job.category(one.row), one.reason, one.detail) for one in rejects)
-    cells = ([plain_cell(storable(cell)) for cell in row] for row in rows)
-    job.to.write("rejected.csv", table(REJECT, (dict(zip(REJECT, row)) for row in cells)))
-    own = Counter(job.category(one.row) for one in taken)
-    classes = {job.data.classes[number]: own[job.data.classes[number]] for number in job.numbers}
-    listed = ({"class": name, "images": count} for name, count in classes.items())
-    job.to.write("counts.csv", table(("class", "images"), listed))
-    tiles = [Tile(_pixels(job, one), f"{job.category(one.row)}\n{one.pixels:,} px") for one in taken[:MOST_TILES]]
-    job.to.write(SHEET, contact_sheet(tiles, f"{len(taken):,} cut-outs"))
-    summary = {
-        "classes": classes,
-        "rejected": dict(sorted(Counter(one.reason for one in rejects).items())),
-        "left_out": [name for number, name in enumerate(job.data.classes) if number not in job.numbers],
-        "warnings": _warnings(classes, len(taken)),
-    }
-    job.to.write(SUMMARY, encode_json(summary, indent=1))
-
-
-def _index_row(job: _Job, one: Cut) -> dict[str, Any]:
-    facts = (job.file(one.row), job.category(one.row), job.data.samples.ids[one.row])
-    return dict(zip(INDEX, (*map(storable, facts), one.pixels, one.width, one.height, one.source)))
-
-
-def _pixels(job: _Job, one: Cut) -> Any:
-    import numpy as np
-
-    file = job.to.part / job.file(one.row)
-    with open_image(read_image(file, "cut-out")) as image:
-        return np.asarray(image.convert("RGBA"))
+def absent_classes(classes: Sequence[str], avoided: Iterable[str], data: str) -> list[int]:
+    """The numbers of the classes that may be cut out: those that are not to be avoided, however they are written."""
+    taken = {class_folder(name) for name in avoided}
+    numbers = [number for number, name in enumerate(classes) if class_folder(name) not in taken]
+    if not numbers:
+        raise UserError(
+            f"every class of {data} is one of the target: {', '.join(classes[:8])}; use data that have other classes too"
+        )
+    return numbers
 
 
 def _warnings(classes: Mapping[str, int], count: int) -> list[str]:

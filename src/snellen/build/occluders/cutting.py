@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from snellen.atomic import write_atomic
-from snellen.build.occluders.settings import Settings
-from snellen.build.png_file import encode_image
-from snellen.build.portion_file import keep_rows, portion_file
+from snellen.build.encode import encode_image
+from snellen.build.occluders.request import OccludersRequest
+from snellen.build.runner import Portion
 from snellen.data.dataset import Photo, Unreadable
 
 UNREAD, EMPTY, SMALL, CUT = "unreadable", "no object", "too few pixels", "touches the border"
@@ -18,16 +18,16 @@ EDGE = 1  # pixel of transparency around it: a reader refuses cut-outs that have
 
 
 @dataclass(frozen=True)
-class Task:
+class CutTask:
     """An object to cut out: its position in the dataset, its photo, and its file in the folder."""
 
     row: int
-    photo: Photo | Unreadable
+    photo: Photo | Unreadable | None
     file: str
 
 
 @dataclass(frozen=True)
-class Cut:
+class CutVerdict:
     """What became of the object at the position `row`: why it was not cut out, or its pixels, width and height."""
 
     row: int
@@ -39,38 +39,41 @@ class Cut:
     source: str = ""
 
 
-def cut_object(settings: Settings, part: Path, pool: Path, task: Task) -> Cut:
-    """Cut an object out, write it below `part`, and keep what became of it."""
-    cut, rgba = _cut(task, settings)
-    if rgba is not None:
-        write_atomic(part / task.file, encode_image(rgba))
-    keep_rows(portion_file(pool, task.row), [cut])
-    return cut
+def cut_objects(request: OccludersRequest, part: Path, portion: Portion[CutTask]) -> list[CutVerdict]:
+    """Cut the objects of a portion out, and write them below `part`."""
+    cuts = []
+    for task in portion.tasks:
+        cut, rgba = _cut(task, request)
+        if rgba is not None:
+            write_atomic(part / task.file, encode_image(rgba))
+        cuts.append(cut)
+    return cuts
 
 
-def _cut(task: Task, settings: Settings) -> tuple[Cut, np.ndarray | None]:
+def _cut(task: CutTask, request: OccludersRequest) -> tuple[CutVerdict, np.ndarray | None]:
     photo, row = task.photo, task.row
+    assert photo is not None
     if isinstance(photo, Unreadable):
-        return Cut(row, UNREAD, photo.reason), None
+        return CutVerdict(row, UNREAD, photo.reason), None
     mask = np.asarray(photo.maps["mask"]) != 0
     if mask.shape != photo.size:
-        return Cut(row, UNREAD, f"its mask is {mask.shape}, the image {photo.size}"), None
+        return CutVerdict(row, UNREAD, f"its mask is {mask.shape}, the image {photo.size}"), None
     pixels = int(mask.sum())
     if not pixels:
-        return Cut(row, EMPTY, "its mask has no pixels", source=photo.checksum), None
-    if pixels < settings.min_pixels:
-        return Cut(
-            row, SMALL, f"{pixels:,} pixels, fewer than {settings.min_pixels:,}", pixels, source=photo.checksum
+        return CutVerdict(row, EMPTY, "its mask has no pixels", source=photo.checksum), None
+    if pixels < request.min_pixels:
+        return CutVerdict(
+            row, SMALL, f"{pixels:,} pixels, fewer than {request.min_pixels:,}", pixels, source=photo.checksum
         ), None
     rows, columns = np.flatnonzero(mask.any(1)), np.flatnonzero(mask.any(0))
     ends = (rows[0], columns[0], mask.shape[0] - 1 - rows[-1], mask.shape[1] - 1 - columns[-1])
-    if settings.whole and min(ends) == 0:
-        return Cut(
+    if request.whole and min(ends) == 0:
+        return CutVerdict(
             row, CUT, "a part of it may be outside; take such with --no-whole", pixels, source=photo.checksum
         ), None
     window = slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1)
     rgba = cut_out(photo.image[window], mask[window])
-    return Cut(row, pixels=pixels, width=rgba.shape[1], height=rgba.shape[0], source=photo.checksum), rgba
+    return CutVerdict(row, pixels=pixels, width=rgba.shape[1], height=rgba.shape[0], source=photo.checksum), rgba
 
 
 def cut_out(image: np.ndarray, mask: np.ndarray) -> np.ndarray:

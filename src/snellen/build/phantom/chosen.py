@@ -8,15 +8,13 @@ import numpy as np
 
 from snellen.data.keys import sample_keys
 from snellen.data.phantom.world import World
-from snellen.errors import UserError
+from snellen.errors import UserError, option
 
 PORTION = 64  # images whose truth is in memory at once
 
 
 def fewest(ids: Sequence[str], limit: int | None) -> np.ndarray:
     """The positions of at most `limit` ids, chosen by a hash of each as `limited` does, int64 ascending."""
-    if limit is not None and limit < 1:
-        raise UserError(f"expected --limit of at least 1, got {limit}")
     if limit is None or limit >= len(ids):
         return np.arange(len(ids))
     return np.sort(np.argsort(sample_keys(ids), kind="stable")[:limit])
@@ -30,9 +28,9 @@ def some_images(world: World, limit: int | None) -> np.ndarray:
 def some_clips(world: World, limit: int | None) -> np.ndarray:
     """The numbers of the images of whole clips, at most `limit` images."""
     if world.frames == 1:
-        raise UserError(f"expected a world of clips, got {world.text}; add frames=10 or so to --world")
+        raise UserError(f"expected a world of clips, got {world.text}; add frames=10 or so to {option('world')}")
     if limit is not None and limit < world.frames:
-        raise UserError(f"expected --limit of at least one clip of {world.frames} images, got {limit}")
+        raise UserError(f"expected {option('limit')} of at least one clip of {world.frames} images, got {limit}")
     first = sample_ids(world)[:: world.frames]
     clips = fewest(first, None if limit is None else limit // world.frames)
     images = (clips[:, None] * world.frames + np.arange(world.frames)).reshape(-1)

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from snellen.build.destination import Destination, encode_json
+from snellen.build.destination import Destination
+from snellen.build.encode import encode_image, encode_json
 from snellen.build.phantom.chosen import portions, stem
 from snellen.build.phantom.instances import CLASSES, categories, instances
-from snellen.build.png_file import encode_image
 from snellen.data.phantom.scenes import SCENES
 from snellen.data.phantom.world import World
 

@@ -8,16 +8,16 @@ from dataclasses import replace
 import numpy as np
 
 from snellen.build.destination import Destination
+from snellen.build.encode import encode_image, table
 from snellen.build.phantom.chosen import fewest, portions
-from snellen.build.phantom.folder import LISTING, table
+from snellen.build.phantom.folder import LISTING
 from snellen.build.phantom.instances import CLASSES
-from snellen.build.png_file import encode_image
 from snellen.data.phantom.marks import write as marked
 from snellen.data.phantom.scenes import SCENES
 from snellen.data.phantom.textures import TEXTURES
 from snellen.data.phantom.truth import Truth, truth
 from snellen.data.phantom.world import World
-from snellen.errors import UserError
+from snellen.errors import UserError, option
 
 PLAIN = "plain"
 GREY = 0x808080  # a packed colour; its mark says scene number len(SCENES), which there is not
@@ -34,7 +34,9 @@ TRUTH = {
 def some_pairs(world: World, limit: int | None) -> np.ndarray:
     """At most `limit` images, each as number · len(CLASSES) + texture: every image with every texture but its own."""
     if world.frames > 1:
-        raise UserError(f"expected a world without clips, got frames={world.frames}; leave frames out of --world")
+        raise UserError(
+            f"expected a world without clips, got frames={world.frames}; leave frames out of {option('world')}"
+        )
     number, texture = np.divmod(np.arange(world.n * len(CLASSES)), len(CLASSES))
     pairs = np.flatnonzero(number % len(CLASSES) != texture)
     names = [file_name(pair) for pair in pairs.tolist()]
@@ -64,7 +66,7 @@ def write(world: World, images: np.ndarray, to: Destination) -> Iterator[int]:
             facts = {"pattern": tuple(TEXTURES)[texture], "sample": ids[numbers[row]]}
             rows.append({"path": name, "id": name, **classes, **facts})
         yield len(some)
-    to.write(LISTING, table(rows))
+    to.write(LISTING, table(tuple(rows[0]), rows))
 
 
 def conflicting(world: World, numbers: np.ndarray, textures: np.ndarray, scene: str = PLAIN) -> Truth:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
 
 from snellen.build.destination import Destination
+from snellen.build.encode import encode_image, table
 from snellen.build.phantom.chosen import portions, stem
 from snellen.build.phantom.instances import CLASSES
-from snellen.build.png_file import encode_image
 from snellen.data.phantom.world import World
 
 LISTING = "listing.csv"
@@ -38,14 +35,4 @@ def write(world: World, images: np.ndarray, to: Destination) -> Iterator[int]:
             corners = dict(zip(("x0", "y0", "x1", "y1"), box))
             rows.append({"path": name, "id": samples.ids[number], "label": label, **corners, **facts})
         yield len(some)
-    to.write(LISTING, table(rows))
-
-
-def table(rows: Iterable[dict[str, Any]]) -> bytes:
-    """Rows of the same columns as CSV."""
-    rows = list(rows)
-    buffer = io.StringIO()
-    writer = csv.DictWriter(buffer, list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return buffer.getvalue().encode()
+    to.write(LISTING, table(tuple(rows[0]), rows))

@@ -12,7 +12,7 @@ from snellen.data.phantom.paint import tight_boxes
 from snellen.data.phantom.shapes import SHAPES, class_tree
 from snellen.data.phantom.textures import TEXTURES
 from snellen.data.phantom.truth import Thing, Truth
-from snellen.data.run_lengths import rle
+from snellen.data.segmentation import rle
 
 CLASSES = tuple(SHAPES)
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from snellen.build.destination import Destination, encode_json
+from snellen.build.destination import Destination
+from snellen.build.encode import encode_image, encode_json
 from snellen.build.phantom.chosen import portions
 from snellen.build.phantom.instances import Instance, categories, corner_and_sides, instances
-from snellen.build.png_file import encode_image
 from snellen.data.phantom.truth import Truth
 from snellen.data.phantom.world import World
-from snellen.data.run_lengths import rle
+from snellen.data.segmentation import rle
 
 OCCLUSION = {"none": "no_occlusion", "slight": "slight_occlusion", "severe": "severe_occlusion"}
 TRUTH = {
