@@ -12,6 +12,7 @@ from PIL import Image
 
 import snellen
 from snellen.audits import parse_audits
+from snellen.audits.adversarial_backgrounds import AttackRateFacts, WorstClassFacts
 from snellen.data import load_data
 from snellen.data.keys import sample_keys
 from snellen.distort import Background, View
@@ -23,9 +24,9 @@ from snellen.models.observers import texture
 from snellen.report import page_of
 from snellen.report.blocks import Gallery, Published, Table
 from snellen.report.results import Results
-from snellen.report.sections.adversarial_backgrounds import AUDIT, adversarial_blocks, adversarial_sentence
+from snellen.report.sections.adversarial_backgrounds import adversarial_blocks, adversarial_sentence
 from snellen.search import EveryBackground
-from snellen.search.order import Record, best_first
+from snellen.search.backgrounds import Record, best_first
 
 WORLD = "phantom:test?size=32&n=120&background_bias=1&texture_bias=1"
 TINY = "phantom:test?size=32&n=24&background_bias=1&texture_bias=1"
@@ -262,7 +263,13 @@ def test_the_report_shows_the_worst_backgrounds_as_they_were_pasted(tmp_path: Pa
     results = Results.of(run)
     blocks = adversarial_blocks(results)
     assert all(block in page_of(run).blocks for block in blocks)
-    (worst_of_class,) = [one["facts"]["worst"] for one in results.of_audit(AUDIT) if one["name"] == "attack_rate"]
+    content = run.results()
+    content["findings"] = [finding | {"label": "x", "topic": "y", "text": "z"} for finding in content["findings"]]
+    assert adversarial_blocks(Results(content, run.facts, run)) == blocks
+    (worst_of_class,) = [rate.facts.worst for rate in results.having(AttackRateFacts)]
+    (worst_class,) = results.having(WorstClassFacts)
+    assert worst_class.facts.name in worst_of_class
+    assert found(run, "worst_class_total")["facts"] == {"class": worst_class.facts.name}
     (gallery,) = [
         block for one in blocks if hasattr(one, "blocks") for block in one.blocks if isinstance(block, Gallery)
     ]
@@ -272,7 +279,7 @@ def test_the_report_shows_the_worst_backgrounds_as_they_were_pasted(tmp_path: Pa
         _, *pictures = row.cells
         assert len(pictures) == 2
         assert all(picture.source for picture in pictures)
-        rates = [one["rate"] for one in worst_of_class[row.head.text]]
+        rates = [background.rate for background in worst_of_class[row.head.text]]
         assert rates == sorted(rates, reverse=True)
         assert [picture.answers[0].text for picture in pictures] == [f"{100 * rate:.1f}%" for rate in rates]
     assert "objects (95% interval" in adversarial_sentence(results, "background")[0][1]
@@ -284,10 +291,10 @@ def test_the_report_shows_the_worst_backgrounds_as_they_were_pasted(tmp_path: Pa
     assert html.count('alt="background of class') == 2 * len(classes)
     worst = next(iter(worst_of_class.values()))[0]
     data = load_data(SMALL)
-    at = data.samples.ids.index(worst["background"])
+    at = data.samples.ids.index(worst.background)
     (photo,) = data.read([at])
     pixels = torch.from_numpy(photo.image).permute(2, 0, 1)[None]  # type: ignore[union-attr]
-    view = View.of([worst["background"]], boxes=[photo.boxes])  # type: ignore[union-attr]
+    view = View.of([worst.background], boxes=[photo.boxes])  # type: ignore[union-attr]
     expected = Background("only_bg_t")(pixels, view)[0].permute(1, 2, 0).numpy()
     (shown,) = set(run.sql("select shown from cells where distortion like 'every_background%'")["shown"])
-    assert (np.asarray(Image.open(run.store.thumbnail(shown, worst["place"]))) == expected).all()
+    assert (np.asarray(Image.open(run.store.thumbnail(shown, worst.place))) == expected).all()

@@ -14,10 +14,11 @@ from torch import nn
 import snellen
 from snellen.attention.survey import REGIONS, AttentionMass
 from snellen.audits import Exam, parse_audits
-from snellen.concepts import checkpoint
+from snellen.audits.attention import AttentionFacts
 from snellen.data import from_arrays
 from snellen.data.dataset import Dataset, Samples
-from snellen.engine import Answers, Block
+from snellen.engine import AnswerBlock, Answers
+from snellen.engine.keep import survey_checkpoint
 from snellen.engine.requests.survey import SurveyTable
 from snellen.errors import UserError
 from snellen.exam.run import Run
@@ -113,10 +114,11 @@ def test_the_accuracy_beside_a_share_is_that_under_its_occluder() -> None:
         pred = (np.arange(4) >= right).astype(int)[None]
         score, seen = (pred == 0).astype(float), np.ones(4, bool)
         labels, nowhere = np.zeros(4, int), np.full(4, np.nan)
-        blocks[cell] = Block(pred, pred, score, score, score, labels, nowhere, seen, np.array(ids, object))
+        blocks[cell] = AnswerBlock(pred, pred, score, score, score, labels, nowhere, seen, np.array(ids, object))
     outcomes = {cell: [table] for cell in audit.surveys(exam)}
     told = audit.conclude(exam, Answers("m", ["0"], blocks, exam.classes, outcomes=outcomes))
-    accuracies = {(one.facts["px"], one.facts["accuracy"]) for one in told}
+    facts = [finding.facts for finding in told]
+    accuracies = {(own.px, own.accuracy) for own in facts if isinstance(own, AttentionFacts)}
     assert accuracies == {(None, 1.0), (8, 0.25), (4, 0.5)}
 
 
@@ -163,7 +165,7 @@ def test_what_is_hidden_is_what_the_answers_were_given_to(tmp_path: Path) -> Non
 
 
 def test_a_stopped_walk_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checkpoint, "EVERY", 0.0)
+    monkeypatch.setattr(survey_checkpoint, "EVERY", 0.0)
     model, data, audits = planted(3), white_objects(7), "attention(occluders=[lattice(0.5, 4)], examples=1)"
     whole = snellen.audit(model, data, audits, tmp_path / "whole", quiet=True, report=False, batch_size=2)
     looks: list[int] = []

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import snellen
-from snellen.audits import AUDITS, Audit, Baseline, Exam, Finding, parse_audits
+from snellen.audits import AUDITS, Audit, BaselineAudit, Exam, Finding, parse_audits
 from snellen.audits.finding import finding
 from snellen.audits.label import in_sentence, plain_label
 from snellen.distort import Shuffle
@@ -44,7 +44,7 @@ def first_pixel(name: str = "pixel"):
     return from_callable(lambda images: np.eye(12)[images[:, 0, 0, 0] % 12], size=16, name=name, version=name)
 
 
-@pytest.mark.parametrize("audit", [Baseline, *AUDITS.values()])
+@pytest.mark.parametrize("audit", [BaselineAudit, *AUDITS.values()])
 def test_every_audit_derives_from_the_class_and_has_a_title(audit: type[Audit]) -> None:
     assert issubclass(audit, Audit)
     assert audit.title

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import snellen
-from snellen.audits import Augmentation
+from snellen.audits import AugmentationAudit
 from snellen.errors import UserError
 from snellen.models import Model, from_callable
 from snellen.models.adapters.zoo import last_losses
@@ -155,7 +155,9 @@ def test_the_affinity_of_random_brightness_is_that_of_its_law(levels: str) -> No
 def test_the_affinity_of_random_tuples_is_the_mean_over_tuples_of_a_search_space() -> None:
     edits, random = space("mnist"), np.random.default_rng(0)
     kinds = tuple(" | ".join(edits.texts(edits.draw(random, 3))) for _ in range(4))
-    run = snellen.audit("observer:shape", "phantom:test?size=24&n=40", Augmentation(kinds), quiet=True, report=False)
+    run = snellen.audit(
+        "observer:shape", "phantom:test?size=24&n=40", AugmentationAudit(kinds), quiet=True, report=False
+    )
     affinity = run.findings().query("name == 'affinity'")["value"]
     fitness = fitness_of("observer:shape", "phantom:test?size=24&n=40")
     assert affinity.tolist() == pytest.approx([fitness(tuple(one.split(" | "))) - fitness(()) for one in kinds])

@@ -10,6 +10,7 @@ import pytest
 
 import snellen
 from snellen.audits import Exam, parse_audits
+from snellen.audits.concepts import ConceptFacts
 from snellen.cli import main
 from snellen.concepts.dissection import Dissection
 from snellen.engine import Answers
@@ -52,8 +53,9 @@ def test_counts_of_several_runs_are_their_means(run: Run) -> None:
     share, unique = audit.conclude(exam, Answers("both", ["0", "1"], {}, exam.classes, outcomes={cell: tables}))
     assert (share.value, share.per_run) == (pytest.approx(0.4), pytest.approx((0.5, 0.3)))
     assert (unique.value, unique.per_run) == (8, (10, 6))
-    for name in ("unique", "detectors"):
-        assert share.facts[name] == {"object": 0, "part": 0, "material": 4, "scene": 0, "colour": 4}
+    assert isinstance(share.facts, ConceptFacts)
+    for counts in (share.facts.unique, share.facts.detectors):
+        assert counts == {"object": 0, "part": 0, "material": 4, "scene": 0, "colour": 4}
 
 
 def test_what_was_counted_is_a_table(run: Run) -> None:

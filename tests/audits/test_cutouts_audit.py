@@ -84,7 +84,7 @@ def test_a_later_command_asks_only_what_is_missing_and_other_cutouts_are_refused
     tables = [one.predictions()[columns].sort_values(columns[:2]) for one in (snellen.load_run(out), whole)]
     np.testing.assert_array_equal(*(table.to_numpy() for table in tables))
     save(things / "stick.png", np.eye(30, dtype=bool), colour=6)
-    with pytest.raises(UserError, match=r"was made with other occluders \(changed in .*things\); choose another --out"):
+    with pytest.raises(UserError, match=r"was made with other occluders \(changed in .*things\); choose another out"):
         left(occluders=things)
 
 

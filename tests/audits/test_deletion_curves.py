@@ -61,3 +61,27 @@ def test_runs_that_are_alike_err_together() -> None:
     assert abs(one - two) > 0.01
     assert read([curves] * 4).error == pytest.approx(one)
     assert read([curves, other]).error == pytest.approx((one + two) / 2)
+
+
+def random_orders(seed: int, images: int, repeats: int, runs: int = 1) -> DeletionCurves:
+    """Random orders of curves that differ from image to image and, less, from order to order; all runs have the same."""
+    images_own = np.random.default_rng(7).normal(0, 0.2, (images, 1, 1))
+    orders = np.random.default_rng(seed).normal(0, 0.1, (images, repeats, 1))
+    curves = np.linspace(1, 0, POINTS) + images_own + orders
+    ordered, ends = np.ones((runs, images, POINTS)), np.ones(runs)
+    return DeletionCurves(np.arange(images), ordered, np.stack([curves] * runs), ends, ends, (0, 0), (0, 0), 0.0)
+
+
+@pytest.mark.parametrize(("images", "repeats", "runs"), [(3, 2, 1), (10, 5, 1), (10, 5, 3), (60, 2, 2)])
+def test_other_random_orders_move_the_area_by_what_is_stated(images: int, repeats: int, runs: int) -> None:
+    """Of the areas of 400 seeds 90% are as near the mean of all as each states; runs that are alike say no more than one."""
+    some = [random_orders(seed, images, repeats, runs) for seed in range(400)]
+    areas = np.array([curves.areas.mean() for curves in some])
+    within = np.mean([abs(area - areas.mean()) <= curves.order_error for area, curves in zip(areas, some)])
+    assert 0.86 <= within <= 0.94
+    assert np.mean([curves.order_error for curves in some]) == pytest.approx(1.645 * areas.std(), rel=0.4)
+
+
+def test_of_a_single_random_order_nothing_is_known() -> None:
+    assert np.isnan(random_orders(0, 10, 1).order_error)
+    assert np.isnan(random_orders(0, 0, 5).order_error)

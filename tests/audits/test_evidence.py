@@ -16,7 +16,7 @@ from snellen.audits.iocclusion_evidence import with_option
 from snellen.data.dataset import Samples
 from snellen.data.subset import draw_labels
 from snellen.distort import Nothing
-from snellen.engine import Answers, Block
+from snellen.engine import AnswerBlock, Answers
 from snellen.errors import UserError
 from snellen.models import from_callable
 
@@ -43,10 +43,10 @@ def exam_of(models: list[str], text: str = "", lost: dict[str, tuple[str, ...]] 
     )  # fmt: skip
 
 
-def block(on: str, labels: np.ndarray, pred: np.ndarray, sure: np.ndarray | None = None) -> Block:
+def block(on: str, labels: np.ndarray, pred: np.ndarray, sure: np.ndarray | None = None) -> AnswerBlock:
     truth = np.arange(COUNT) % 4
     given = np.ones((1, COUNT)) if sure is None else sure[None]
-    return Block(
+    return AnswerBlock(
         pred[None], pred[None], (pred == truth)[None].astype(np.float32), given, given, truth,
         np.full(COUNT, np.nan), np.ones(COUNT, bool), np.array(ids(on), object),
     )  # fmt: skip
@@ -61,7 +61,7 @@ def missed(labels: np.ndarray, shares: tuple[float, float], to: int | None = Non
 
 
 def answers_of(
-    name: str, exam: Exam, audit: snellen.audits.Occlusion, shares: dict[str, tuple[float, float]], learnt: bool = False,
+    name: str, exam: Exam, audit: snellen.audits.OcclusionAudit, shares: dict[str, tuple[float, float]], learnt: bool = False,
     to: int | None = None, sure: np.ndarray | None = None,
 ) -> Answers:  # fmt: skip
     """A model with these accuracies on typical and tail images: `train`, `test`, and each of them `covered`."""
@@ -91,7 +91,7 @@ def test_tail_images_move_cut_occlusion_and_not_iocclusion() -> None:
     found = told(text, exam, [answers_of("mine", exam, audit, PLANTED)])["iocclusion_tail_gap"]
     assert found.value == pytest.approx(0, abs=1e-9)
     assert found.low < 0 < found.high
-    facts = found.facts
+    facts = found.plain_facts
     assert (facts["iocclusion"], facts["iocclusion_other"]) == pytest.approx((2, 2))
     assert (facts["cut_occlusion"], facts["cut_occlusion_other"]) == pytest.approx((0.6, 0.2))
     assert (facts["relative"], facts["cut_relative"]) == pytest.approx((0, 1), abs=1e-9)
@@ -113,9 +113,11 @@ def test_the_fill_gap_is_that_of_the_first_fill_less_the_other(fills: str, gap: 
     (found,) = [one for one in listed if one.name == "iocclusion_fill_gap"]
     assert found.value == pytest.approx(gap)
     first, other = sorted((2, 4 / 3), reverse=gap > 0)
-    assert (found.facts["iocclusion"], found.facts["iocclusion_other"]) == pytest.approx((first, other))
+    assert (found.plain_facts["iocclusion"], found.plain_facts["iocclusion_other"]) == pytest.approx((first, other))
     first, other = sorted((0.4, 0.5), reverse=gap < 0)
-    assert (found.facts["cut_occlusion"], found.facts["cut_occlusion_other"]) == pytest.approx((first, other))
+    assert (found.plain_facts["cut_occlusion"], found.plain_facts["cut_occlusion_other"]) == pytest.approx(
+        (first, other)
+    )
     assert (found.low > 0) == (gap > 0)
 
 
@@ -127,12 +129,14 @@ def test_judges_are_other_models_and_their_doubt_is_called_a_proxy() -> None:
     judge = answers_of("judge", exam, audit, PLANTED, sure=sure)
     found = [one for one in audit.compare(exam, [mine, judge], []) if one.name == "iocclusion_tail_gap"]
     assert [one.model for one in found] == ["mine"]  # nobody judges himself
-    assert found[0].facts["proxy"]
-    assert found[0].facts["judges"] == "judge"
-    assert found[0].facts["tail_test"] == COUNT // 2
+    assert found[0].plain_facts["proxy"]
+    assert found[0].plain_facts["judges"] == "judge"
+    assert found[0].plain_facts["tail_test"] == COUNT // 2
     assert re.search("by a PROXY: .* whose label judge find more and less probable", found[0].text)
-    assert (found[0].facts["cut_occlusion"], found[0].facts["cut_occlusion_other"]) == pytest.approx((0.6, 0.2))
-    assert found[0].facts["iocclusion"] == pytest.approx(2)
+    assert (found[0].plain_facts["cut_occlusion"], found[0].plain_facts["cut_occlusion_other"]) == pytest.approx(
+        (0.6, 0.2)
+    )
+    assert found[0].plain_facts["iocclusion"] == pytest.approx(2)
 
 
 def test_a_part_without_a_gap_or_with_an_uncertain_one_is_named() -> None:
@@ -141,7 +145,7 @@ def test_a_part_without_a_gap_or_with_an_uncertain_one_is_named() -> None:
     small = {**PLANTED, "train": (0.91, 0.9)}
     found = told(text, exam, [answers_of("mine", exam, audit, small)])["iocclusion_tail_gap"]
     assert "of typical images the gap without covering is not clearly there" in found.text
-    assert found.facts["unclear"] == "typical"
+    assert found.plain_facts["unclear"] == "typical"
     planted = {**PLANTED, "train": (0.9, 0.9)}
     found = told(text, exam, [answers_of("mine", exam, audit, planted)])["iocclusion_tail_gap"]
     assert np.isnan(found.value)
@@ -161,12 +165,12 @@ def test_random_labels_are_scored_as_they_were_learnt() -> None:
     by_model = {one.model: one for one in listed if one.name == "iocclusion_random_labels"}
     assert by_model["basic"].value == pytest.approx(0.15 / 0.75, abs=0.01)
     assert by_model["fmix"].value == pytest.approx(0.6 / 0.75, abs=0.01)
-    assert by_model["basic"].facts["train_accuracy"] == 1
+    assert by_model["basic"].plain_facts["train_accuracy"] == 1
     (gap,) = [one for one in listed if one.name == "iocclusion_random_gap"]
     assert gap.model == "fmix"
     assert gap.value == pytest.approx(0.6, abs=0.01)
     assert gap.low > 0
-    assert gap.facts["cut_relative"] == pytest.approx(0)
+    assert gap.plain_facts["cut_relative"] == pytest.approx(0)
 
 
 def test_a_network_that_has_not_learnt_the_labels_is_told() -> None:
@@ -184,7 +188,7 @@ def test_another_class_takes_the_place_of_the_one_that_was_never_seen() -> None:
     rest = answers_of("rest", exam, audit, PLANTED, to=1)
     found = told(text, exam, [whole, rest])["interference_without_class"]
     assert found.model == "rest"
-    facts = found.facts
+    facts = found.plain_facts
     assert (facts["removed"], facts["dominant"], facts["taken"]) == ("truck", "ship", True)
     assert facts["others"]["whole"]["dominant"] == "truck"
     assert "'ship' takes its place" in found.text
@@ -198,8 +202,8 @@ def test_a_class_that_never_dominated_has_no_place_to_take() -> None:
     whole = answers_of("whole", exam, audit, PLANTED, to=1)
     rest = answers_of("rest", exam, audit, PLANTED, to=1)
     found = told(text, exam, [whole, rest])["interference_without_class"]
-    assert found.facts["dominant"] == "ship"
-    assert found.facts["taken"] is False
+    assert found.plain_facts["dominant"] == "ship"
+    assert found.plain_facts["taken"] is False
     assert "takes its place" not in found.text
     assert "truck did not clearly dominate where it is known, so no place to take; 'ship' dominates" in found.text
 

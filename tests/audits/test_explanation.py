@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 import torch
 
 import snellen
-from snellen.audits import Explanation, parse_audits
+from snellen.audits import ExplanationAudit, parse_audits
 from snellen.data import load_data
 from snellen.data.canvas import Canvas, render
 from snellen.data.dataset import Dataset, Photo, Samples, Unreadable
@@ -122,6 +123,58 @@ def test_energy_and_heat_of_observers_with_known_support_are_those_of_their_cons
 
 
 # By hand
+
+
+MEASURES = {
+    "energy_pg": energy_pointing_game,
+    "ehr": effective_heat_ratio,
+    "pointing_game": pointing_game,
+    "wsol_iou": wsol_iou,
+    "wsol": lambda maps, regions: np.where(np.isnan(wsol_iou(maps, regions)), np.nan, wsol_iou(maps, regions) >= 0.5),
+}
+
+
+@pytest.mark.parametrize("name", MEASURES)
+@pytest.mark.parametrize("component", ["all", "largest"])
+def test_even_is_what_the_measure_itself_says_of_even_maps_on_masks(name: str, component: str) -> None:
+    audits = f"explanation(support, boxes=mask, curves=off, component={component})"
+    found = ask({"object": "observer:texture"}, DATA, audits)
+    masks = WORLD.truth(range(WORLD.n)).visible
+    value = np.nanmean(MEASURES[name](np.ones(masks.shape), masks))
+    facts = found["object", name]["facts"]
+    assert facts["even"] == pytest.approx(value)
+    assert facts["object_share"] == pytest.approx(masks.mean())
+    if name == "wsol_iou":
+        assert value > 1.1 * masks.mean()  # the box around a mask is larger than the mask
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_even_is_what_the_measure_itself_says_of_even_maps_on_several_boxes(name: str) -> None:
+    """Large boxes beside small ones that overlap them; one image without any, and one whose map is empty."""
+    plain = red_things(8)
+    shown = plain.read(range(8))
+    boxes = [np.array([[0.0, 0, 16, 5 + row], [2, 2, 6, 14], [20, 0, 30, 4]]) for row in range(8)]
+    boxes[3] = np.zeros((0, 4))
+    images = [photo.image for photo in shown]  # type: ignore[union-attr]
+    images[5] = np.zeros_like(images[5])
+
+    def read(rows: Any) -> list[Photo | Unreadable]:
+        return [Photo(images[row], str(row), boxes[row]) for row in rows]
+
+    found = ask({"red": network(1, 0, 0)}, replace(plain, read=read, fingerprint="several"))
+    counted = [row for row in range(8) if row not in (3, 5)]
+    expected = MEASURES[name](np.ones((6, SIDE, SIDE)), [boxes[row] for row in counted]).mean()
+    finding = found["red", name]
+    assert finding["n"] == 6
+    assert finding["facts"]["even"] == pytest.approx(expected)
+
+
+def test_the_even_gain_is_that_of_energy_gained_everywhere_alike() -> None:
+    found = ask({"red": network(1, 0, 0), "blue": network(0, 0, 1)}, red_things())
+    sides = np.arange(4, 10)
+    shares = sides * (sides + 2) / SIDE**2
+    even = energy_gain((shares, np.ones(6)), (np.zeros(6), np.zeros(6)))
+    assert found["blue", "gain_ratio"]["facts"]["even"] == pytest.approx(even.value)
 
 
 def test_values_of_things_whose_maps_are_known() -> None:
@@ -384,8 +437,8 @@ def test_the_text_form_reads_back_and_wrong_parameters_are_named() -> None:
     for text in ("explanation", "explanation([gradcam, support], filter=on, object_share=[0.2, 0.4], baseline=x)"):
         (audit,) = parse_audits(text)
         assert parse_audits(str(audit)) == [audit]
-    assert parse_audits("explanation(support)") == [Explanation("support")]
-    assert not Explanation().suits(load_data("phantom:test?n=9"))
+    assert parse_audits("explanation(support)") == [ExplanationAudit("support")]
+    assert not ExplanationAudit().suits(load_data("phantom:test?n=9"))
     for text, words in [
         ("explanation(threshold=2)", "expected threshold"),
         ("explanation([])", "expected a method, or a list of different ones"),

@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 import snellen
-from snellen.audits import Exam, InsideMask, parse_audits
+from snellen.audits import Exam, InsideMaskAudit, parse_audits
 from snellen.audits.inside_mask import AT_ONCE, Shares
 from snellen.data import load_data
 from snellen.data.canvas import Canvas, render
@@ -193,14 +193,14 @@ def test_data_without_masks_and_models_without_gradients_are_refused(tmp_path) -
 
 
 def test_the_audit_is_asked_for_by_name_and_takes_a_layer() -> None:
-    assert parse_audits("inside_mask(-2)") == [InsideMask(-2)]
-    assert parse_audits("inside_mask(stage3)") == [InsideMask("stage3")]
-    assert not InsideMask().suits(load_data("phantom:test?n=9"))
+    assert parse_audits("inside_mask(-2)") == [InsideMaskAudit(-2)]
+    assert parse_audits("inside_mask(stage3)") == [InsideMaskAudit("stage3")]
+    assert not InsideMaskAudit().suits(load_data("phantom:test?n=9"))
 
 
 def test_two_models_are_compared_on_the_images_that_both_have_each_with_itself() -> None:
     """The models have maps of other images, listed in another order: 0.9 − 0.5, 0.7 − 0.4 and 0.3 − 0.1 by hand."""
-    audit, exam = InsideMask(), Exam(classes={"test": ("a", "b")}, side=SIDE)
+    audit, exam = InsideMaskAudit(), Exam(classes={"test": ("a", "b")}, side=SIDE)
     maps = {
         "first": Shares(("r", "s", "t", "u"), np.array([[0.4, 0.0, 0.1, 0.5]]), np.full(4, 0.2)),
         "second": Shares(("x", "u", "r", "t"), np.array([[1.0, 0.9, 0.7, 0.3]]), np.full(4, 0.2)),

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import snellen
-from snellen.audits import AUDITS, Exam, Finding, Interference, parse_audits
+from snellen.audits import AUDITS, Exam, Finding, InterferenceAudit, parse_audits
+from snellen.audits.facts import FindingFacts
 from snellen.distort import Shuffle
-from snellen.engine import Answers, Block
+from snellen.engine import AnswerBlock, Answers
 from snellen.errors import UserError
 from snellen.models import Model, from_callable, from_torch
 from snellen.models.zoo import NETWORKS
@@ -113,12 +114,14 @@ def concluded(clean: list[list[int]], distorted: list[list[int]], classes: str) 
     """The interference finding of the shuffle, from answers to images that are all of class 0; noise changes nothing."""
     exam, samples = Exam(classes={"test": classes}, side=32), len(clean[0])
 
-    def block(pred: list[list[int]]) -> Block:
+    def block(pred: list[list[int]]) -> AnswerBlock:
         given, labels, shown = np.array(pred), np.zeros(samples, int), np.ones(samples, bool)
         score = (given == labels).astype(np.float32)
-        return Block(given, given, score, score, score, labels, np.full(samples, np.nan), shown, np.arange(samples))
+        return AnswerBlock(
+            given, given, score, score, score, labels, np.full(samples, np.nan), shown, np.arange(samples)
+        )
 
-    audit = Interference((Shuffle(2),))
+    audit = InterferenceAudit((Shuffle(2),))
     blocks = {exam.clean(): block(clean), exam.yardstick(): block(clean), audit.cells(exam)[0]: block(distorted)}
     told = audit.conclude(exam, Answers("m", ["run"] * len(clean), blocks, {"test": classes}))
     (one,) = [one for one in told if one.name == "interference" and "shuffle" in str(one.cells[0].distortion)]
@@ -134,19 +137,19 @@ def test_the_worst_case_of_table_9_is_told_with_its_spread_by_hand() -> None:
     # Each run its own class: maxima 4 and 2, mean 3: 4/4 · 3 = 3 and 2/4 · 3 = 1.5, mean 2.25, deviation 1.5/√2.
     clean = [[0] * 10] * 2
     one = concluded(clean, [[1, 1, 1, 1] + [0] * 6, [2, 2, 3, 3] + [0] * 6], "abcd")
-    assert (one.facts["published_index"], one.facts["dominant"]) == (pytest.approx(1), "b")
+    assert (one.plain_facts["published_index"], one.plain_facts["dominant"]) == (pytest.approx(1), "b")
     assert one.low <= one.value <= one.high
-    assert one.facts["std"] == pytest.approx(2**0.5)
-    assert one.facts["worst_case"] == pytest.approx(2)
-    assert one.facts["worst_case_std"] == pytest.approx(2 * 2**0.5)
-    assert one.facts["per_run_worst"] == pytest.approx(2.25)
-    assert one.facts["per_run_worst_std"] == pytest.approx(1.5 / 2**0.5)
+    assert one.plain_facts["std"] == pytest.approx(2**0.5)
+    assert one.plain_facts["worst_case"] == pytest.approx(2)
+    assert one.plain_facts["worst_case_std"] == pytest.approx(2 * 2**0.5)
+    assert one.plain_facts["per_run_worst"] == pytest.approx(2.25)
+    assert one.plain_facts["per_run_worst_std"] == pytest.approx(1.5 / 2**0.5)
 
 
 def test_the_facts_hold_both_chances_with_and_without_clean_errors() -> None:
     # Ten classes, five runs of 500 errors, all on one class; 100 clean errors, all on class b.
     clean, distorted = [[1] * 100 + [0] * 400] * 5, [[3] * 500] * 5
-    facts = concluded(clean, distorted, "abcdefghij").facts
+    facts = concluded(clean, distorted, "abcdefghij").plain_facts
     # No throw of 500 errors reaches it; five runs agree on one class (not b) in 9 of 10⁵ draws.
     assert facts["p_uniform"] == facts["p_one"] == pytest.approx(1 / 1001)
     nulls = facts["nulls"]
@@ -164,23 +167,23 @@ def test_the_facts_hold_both_chances_with_and_without_clean_errors() -> None:
 def test_scattered_errors_have_no_small_p_value() -> None:
     scattered = [[1 + (i + run) % 9 if i < 90 else 0 for i in range(200)] for run in range(3)]
     one = concluded([[0] * 200] * 3, scattered, "abcdefghij")
-    assert one.facts["p_uniform"] > 0.5
-    assert f"p = {one.facts['p_uniform']:.3f} for errors at random" in one.text
+    assert one.plain_facts["p_uniform"] > 0.5
+    assert f"p = {one.plain_facts['p_uniform']:.3f} for errors at random" in one.text
     assert "one run" not in one.text
 
 
 def test_one_run_has_no_spread_and_the_finding_says_so() -> None:
     one = concluded([[0] * 200], [[i % 10 for i in range(200)]], "abcdefghij")
-    assert np.isnan(one.facts["std"])
+    assert np.isnan(one.plain_facts["std"])
     assert "one run: no spread over runs" in one.text
 
 
 def test_two_classes_show_no_dominant_class_and_no_p_value() -> None:
     one = concluded([[1, 0, 0, 0]], [[1, 1, 1, 0]], "ab")
     assert "with two classes no dominant class can be shown" in one.text
-    assert one.facts["dominant"] == "none"
-    assert np.isnan([one.facts["p_uniform"], one.facts["p_one"]]).all()
-    assert "published" not in one.facts["nulls"]
+    assert one.plain_facts["dominant"] == "none"
+    assert np.isnan([one.plain_facts["p_uniform"], one.plain_facts["p_one"]]).all()
+    assert "published" not in one.plain_facts["nulls"]
 
 
 @pytest.mark.parametrize("name", AUDITS)
@@ -198,8 +201,23 @@ def test_bad_audits_are_told() -> None:
         parse_audits("interference(distortions=4)")
 
 
+@pytest.fixture
+def undeclared(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the findings that are made with facts of no declared type."""
+    names: list[str] = []
+    complete = Finding.__post_init__
+
+    def watch(finding: Finding) -> None:
+        if not isinstance(finding.facts, FindingFacts):
+            names.append(finding.name)
+        complete(finding)
+
+    monkeypatch.setattr(Finding, "__post_init__", watch)
+    return names
+
+
 @pytest.mark.parametrize("name", AUDITS)
-def test_an_audit_makes_just_the_findings_it_lists(name: str) -> None:
+def test_an_audit_makes_just_the_findings_it_lists_with_facts_of_their_types(name: str, undeclared: list[str]) -> None:
     """`--require` refuses other names before anything is asked."""
     inside = dict.fromkeys(
         ("inside_mask", "explanation", "faithfulness", "concepts"), "smallnet"
@@ -209,6 +227,7 @@ def test_an_audit_makes_just_the_findings_it_lists(name: str) -> None:
     run = snellen.audit(model, "phantom:test?size=32&n=18", name, quiet=True, report=False)
     names = {one["name"] for one in run.results()["findings"] if one["audit"] not in ("clean", "baseline")}
     assert names == set(parse_audits(name)[0].names or ())
+    assert not undeclared
 
 
 def test_copies_of_one_run_are_compared_with_chance_as_that_run_alone() -> None:
@@ -217,7 +236,7 @@ def test_copies_of_one_run_are_compared_with_chance_as_that_run_alone() -> None:
     draw = np.random.default_rng(0)
     runs = [np.where(draw.random(400) < 0.3, draw.integers(1, 10, 400), 0).tolist() for _ in range(3)]
     null = {
-        name: concluded([[0] * 400] * len(given), given, "abcdefghij").facts["nulls"]["uniform"]
+        name: concluded([[0] * 400] * len(given), given, "abcdefghij").plain_facts["nulls"]["uniform"]
         for name, given in (("one", runs[:1]), ("copies", runs[:1] * 3), ("different", runs))
     }
     assert null["copies"] == pytest.approx(null["one"])

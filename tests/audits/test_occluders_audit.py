@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,8 +10,8 @@ import pandas as pd
 import pytest
 
 import snellen
-from snellen.audits import Occluders, parse_audits
-from snellen.audits.occluder_ranks import Judged, residual_findings
+from snellen.audits import OccludersAudit, parse_audits
+from snellen.audits.occluders.ranks import Judged, proxy_findings, rank_findings, residual_findings
 from snellen.data.phantom import World
 from snellen.distort import apply
 from snellen.errors import UserError
@@ -43,8 +44,14 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 def findings(run: Run, name: str, **facts: object) -> list[dict]:
-    own = [one for one in run.results()["findings"] if one["audit"] == "occluders" and one["name"] == name]
-    return [one for one in own if all(one["facts"].get(key, one.get(key)) == value for key, value in facts.items())]
+    own = [
+        finding for finding in run.results()["findings"] if finding["audit"] == "occluders" and finding["name"] == name
+    ]
+    return [
+        finding
+        for finding in own
+        if all(finding["facts"].get(key, finding.get(key)) == value for key, value in facts.items())
+    ]
 
 
 def answers_of(run: Run, role: str) -> pd.DataFrame:
@@ -60,12 +67,16 @@ def answers_of(run: Run, role: str) -> pd.DataFrame:
 
 
 def test_an_observer_that_needs_one_pixel_of_the_object_loses_nothing_and_is_first(planted: Run) -> None:
-    values = [one["value"] for one in findings(planted, "level_accuracy", model="texture") if one["value"] is not None]
+    values = [
+        finding["value"]
+        for finding in findings(planted, "level_accuracy", model="texture")
+        if finding["value"] is not None
+    ]
     assert len(values) > 15
     assert set(values) == {1.0}
-    slopes = [one["value"] for one in findings(planted, "occlusion_slope", model="texture")]
+    slopes = [finding["value"] for finding in findings(planted, "occlusion_slope", model="texture")]
     assert slopes == pytest.approx([0] * len(slopes))
-    assert {one["value"] for one in findings(planted, "mean_rank", model="texture")} == {1.0}
+    assert {finding["value"] for finding in findings(planted, "mean_rank", model="texture")} == {1.0}
 
 
 @pytest.mark.parametrize(("px", "share"), [(2, 0.5), (2, 0.75), (8, 0.5), (8, 0.75)])
@@ -79,8 +90,8 @@ def test_a_patch_voter_has_what_whole_patches_of_its_object_leave_it(planted: Ru
     seen = support(shown).any(axis=(1, 2))
     assert seen.any() == (px == 8)
     expected = np.where(seen, 1.0, parse("guess").answer(shown) == labels).mean()
-    (one,) = findings(planted, "level_accuracy", model="patches", type=f"lattice {px} px", position=share)
-    assert one["value"] == pytest.approx(expected)
+    (finding,) = findings(planted, "level_accuracy", model="patches", type=f"lattice {px} px", position=share)
+    assert finding["value"] == pytest.approx(expected)
 
 
 def test_types_that_no_model_but_one_withstands_agree(planted: Run) -> None:
@@ -88,12 +99,12 @@ def test_types_that_no_model_but_one_withstands_agree(planted: Run) -> None:
     for test in findings(planted, "friedman_q"):
         ranks = findings(planted, "mean_rank", family=test["facts"]["family"], level=test["facts"]["level"])
         judges = test["facts"]["judges"]
-        accuracies = np.array([[one["facts"]["accuracies"][judge] for judge in judges] for one in ranks])
+        accuracies = np.array([[finding["facts"]["accuracies"][judge] for judge in judges] for finding in ranks])
         again = friedman(accuracies)
         assert (test["value"], test["facts"]["p"]) == pytest.approx((again.q, again.p))
-        assert [one["value"] for one in ranks] == pytest.approx(again.mean_ranks.tolist())
+        assert [finding["value"] for finding in ranks] == pytest.approx(again.mean_ranks.tolist())
         assert test["facts"]["method"] in ("exact", "permutation")
-    assert {one["facts"]["family"] for one in findings(planted, "friedman_q")} == {"synthetic", "diffuse"}
+    assert {finding["facts"]["family"] for finding in findings(planted, "friedman_q")} == {"synthetic", "diffuse"}
 
 
 def test_the_table_is_that_of_the_stored_answers(planted: Run) -> None:
@@ -110,13 +121,15 @@ def test_the_table_is_that_of_the_stored_answers(planted: Run) -> None:
         rows = shown[shown["distortion"].str.startswith(tuple(texts))]
         rows = rows[(rows["object_covered"] >= start) & (rows["object_covered"] < stop)]
         places = findings(planted, "level_accuracy", model="patches", type=name)
-        (one,) = [
-            one for one in places if one["facts"]["level_name"] in (f"{start * 100:g}–{stop * 100:g}%", "half or more")
+        (finding,) = [
+            finding
+            for finding in places
+            if finding["facts"]["level_name"] in (f"{start * 100:g}–{stop * 100:g}%", "half or more")
         ]
-        assert one["n"] == len(rows)
-        assert one["value"] == pytest.approx(rows["score"].mean())
-        assert one["facts"]["drop"] == pytest.approx(clean["value"] - rows["score"].mean())
-        assert one["facts"]["share_of"] == "object"
+        assert finding["n"] == len(rows)
+        assert finding["value"] == pytest.approx(rows["score"].mean())
+        assert finding["facts"]["drop"] == pytest.approx(clean["value"] - rows["score"].mean())
+        assert finding["facts"]["share_of"] == "object"
 
 
 def test_the_report_shows_the_tables_and_figures(planted: Run) -> None:
@@ -144,11 +157,11 @@ def test_real_levels_are_those_of_the_data_and_split_by_the_class_of_the_occlude
     level, same = (dict(zip(samples.ids, samples.columns[name].tolist())) for name in ("level", "same_class"))
     for place, word in ((1, "slight"), (2, "severe")):
         own = [sample for sample in clean.index if level[sample] == word]
-        (one,) = findings(real, "level_accuracy", model="shape", type="real", level=place)
-        assert (one["n"], one["value"]) == (len(own), pytest.approx(clean[own].mean()))
+        (finding,) = findings(real, "level_accuracy", model="shape", type="real", level=place)
+        assert (finding["n"], finding["value"]) == (len(own), pytest.approx(clean[own].mean()))
         (alike,) = findings(real, "level_accuracy", model="shape", type="real, same class", level=place)
         assert alike["n"] == sum(same[sample] for sample in own)
-        assert one["facts"]["clustered"]
+        assert finding["facts"]["clustered"]
 
 
 def test_occluders_are_put_before_unoccluded_images_alone(real: Run) -> None:
@@ -157,9 +170,9 @@ def test_occluders_are_put_before_unoccluded_images_alone(real: Run) -> None:
     assert 0 < clear < len(samples)
     asked = answers_of(real, "unoccluded").groupby(["model", "distortion"]).size()
     assert set(asked) == {clear}
-    (one,) = findings(real, "occluder_accuracy", model="shape", type="black")
-    assert one["on"] == "unoccluded"
-    assert one["interference"]["distortion"].startswith("box(law=synthetic, fill=black")
+    (finding,) = findings(real, "occluder_accuracy", model="shape", type="black")
+    assert finding["on"] == "unoccluded"
+    assert finding["interference"]["distortion"].startswith("box(law=synthetic, fill=black")
     outline = snellen.audit(
         "observer:shape", REAL, "occluders(synthetic=[black], diffuse=[], lattices=[])", dry_run=True
     )
@@ -168,11 +181,15 @@ def test_occluders_are_put_before_unoccluded_images_alone(real: Run) -> None:
 
 def test_every_synthetic_type_is_compared_with_real_occlusion(real: Run) -> None:
     taus = findings(real, "proxy_tau")
-    assert {one["facts"]["type"] for one in taus} == {"black", "noise"}
-    assert all(one["model"] == "all models" and -1 <= one["value"] <= 1 for one in taus if one["value"] is not None)
+    assert {finding["facts"]["type"] for finding in taus} == {"black", "noise"}
+    assert all(
+        finding["model"] == "all models" and -1 <= finding["value"] <= 1
+        for finding in taus
+        if finding["value"] is not None
+    )
     residuals = findings(real, "occlusion_residual", level=1)
-    assert sum(one["value"] for one in residuals) == pytest.approx(0, abs=1e-9)
-    assert all(one["facts"]["real"] for one in residuals)
+    assert sum(finding["value"] for finding in residuals) == pytest.approx(0, abs=1e-9)
+    assert all(finding["facts"]["real"] for finding in residuals)
 
 
 def test_p_values_of_residuals_are_corrected_for_the_number_of_models() -> None:
@@ -181,8 +198,8 @@ def test_p_values_of_residuals_are_corrected_for_the_number_of_models() -> None:
     correct = (np.arange(1000) < right[:, None]).astype(float)
     models = tuple("abcdef")
     judged = Judged("synthetic", 1, models, correct, np.full(1000, "black", object), np.arange(1000))
-    told = residual_findings(judged, [0.5, 0.55, 0.6, 0.65, 0.7, 0.75])
-    p, corrected = ([one.facts[name] for one in told] for name in ("p", "p_holm"))
+    told = residual_findings([judged], [0.5, 0.55, 0.6, 0.65, 0.7, 0.75])
+    p, corrected = ([getattr(finding.facts, name) for finding in told] for name in ("p", "p_holm"))
     order = np.argsort(p)
     assert models[order[0]] == "f"
     by_hand = np.minimum(np.maximum.accumulate(np.sort(p) * [6, 5, 4, 3, 2, 1]), 1)
@@ -190,11 +207,29 @@ def test_p_values_of_residuals_are_corrected_for_the_number_of_models() -> None:
     assert p[5] < 0.05 < 6 * p[5] == pytest.approx(corrected[5])  # told apart alone, but not as one of six
 
 
+def test_ranks_are_resampled_by_whole_groups() -> None:
+    """Each group of 20 images is right or wrong as a whole, so that intervals are far wider than those of single images."""
+    random = np.random.default_rng(0)
+    judge = np.tile(np.array(["real", "black"], object), 200)
+    group = np.arange(400) // 20
+    correct = np.stack([(random.random(20) < right)[group] for right in (0.5, 0.6, 0.65)]).astype(float)
+    whole = Judged("synthetic", 1, ("a", "b", "c"), correct, judge, group)
+    single = replace(whole, group=np.arange(400))
+
+    def widths(judged: Judged) -> list[float]:
+        return [finding.high - finding.low for finding in rank_findings(judged) if finding.name == "mean_rank"]
+
+    assert sum(widths(whole)) > 1.5 * sum(widths(single))
+    assert [finding.facts for finding in proxy_findings([whole])] != [
+        finding.facts for finding in proxy_findings([single])
+    ]
+
+
 def test_accuracy_does_not_fall_up_the_class_tree(real: Run) -> None:
     for model in ("shape", "patches"):
         for level in (0, 1, 2):
             own = findings(real, "tree_accuracy", model=model, level=level)
-            values = [one["value"] for one in sorted(own, key=lambda one: one["facts"]["depth"])]
+            values = [finding["value"] for finding in sorted(own, key=lambda finding: finding["facts"]["depth"])]
             assert values == sorted(values, reverse=True)
             assert len(values) == 4
 
@@ -210,9 +245,11 @@ def test_without_masks_shares_are_those_of_the_image_and_named_so(tmp_path: Path
     audits = "occluders(synthetic=[black], diffuse=[solid, oblique], lattices=[0.5], px=[1, 8, 16])"
     run = snellen.audit(model, f"arrays:{tmp_path}/bare.npz", audits, tmp_path / "run", quiet=True)
     own = findings(run, "level_accuracy")
-    assert {one["facts"]["share_of"] for one in own} == {"image"}
-    assert all("of the image hidden" in one["text"] and "of the image hidden" in one["label"] for one in own)
-    assert {one["facts"]["type"] for one in own if one["facts"]["family"] == "lattice"} == {
+    assert {finding["facts"]["share_of"] for finding in own} == {"image"}
+    assert all(
+        "of the image hidden" in finding["text"] and "of the image hidden" in finding["label"] for finding in own
+    )
+    assert {finding["facts"]["type"] for finding in own if finding["facts"]["family"] == "lattice"} == {
         "lattice 1 px",
         "lattice 8 px",
     }
@@ -244,5 +281,5 @@ def test_nothing_to_ask_is_refused() -> None:
 
 
 def test_its_text_parses_back() -> None:
-    audit = Occluders(bins=((0.0, 0.0), (0.2, 0.6)), people="a/b.csv", top=3)
+    audit = OccludersAudit(bins=((0.0, 0.0), (0.2, 0.6)), people="a/b.csv", top=3)
     assert parse_audits(str(audit)) == [audit]

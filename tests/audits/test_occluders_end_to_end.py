@@ -35,26 +35,31 @@ def test_clips_become_a_rank_of_networks(tmp_path: Path) -> None:
     audits = "occluders(synthetic=[black, white], diffuse=[solid, oblique], lattices=[0.5], px=[2, 8])"
     models = [f"{name}={path}" for name, path in nets.items()]
     run = snellen.audit(models, f"manifest:{tmp_path}/iruo/val.csv", audits, tmp_path / "run", quiet=True, report=False)
-    own = [one for one in run.results()["findings"] if one["audit"] == "occluders"]
+    own = [finding for finding in run.results()["findings"] if finding["audit"] == "occluders"]
     (test,) = [
-        one
-        for one in own
-        if one["name"] == "friedman_q" and (one["facts"]["family"], one["facts"]["level"]) == ("synthetic", 1)
+        finding
+        for finding in own
+        if finding["name"] == "friedman_q"
+        and (finding["facts"]["family"], finding["facts"]["level"]) == ("synthetic", 1)
     ]
     ranks = [
-        one
-        for one in own
-        if one["name"] == "mean_rank"
-        and one["facts"]["judges"] == test["facts"]["judges"]
-        and one["facts"]["level"] == 1
+        finding
+        for finding in own
+        if finding["name"] == "mean_rank"
+        and finding["facts"]["judges"] == test["facts"]["judges"]
+        and finding["facts"]["level"] == 1
     ]
     assert test["facts"]["judges"] == ["real", "black", "white"]
-    assert {one["model"] for one in ranks} == set(nets)
-    assert sum(one["value"] for one in ranks) == pytest.approx(6)
-    accuracies = np.array([list(one["facts"]["accuracies"].values()) for one in ranks])
+    assert {finding["model"] for finding in ranks} == set(nets)
+    assert sum(finding["value"] for finding in ranks) == pytest.approx(6)
+    accuracies = np.array([list(finding["facts"]["accuracies"].values()) for finding in ranks])
     again = friedman(accuracies)
     assert (test["value"], test["facts"]["p"]) == pytest.approx((again.q, again.p), nan_ok=True)
-    real = {one["model"]: one for one in own if one["name"] == "level_accuracy" and one["facts"]["type"] == "real"}
-    assert all(one["facts"]["clustered"] for one in real.values())  # by video
-    assert {one["facts"]["type"] for one in own if one["name"] == "proxy_tau"} == {"black", "white"}
-    assert any(one["name"] == "tree_accuracy" for one in own)  # the shapes have a tree
+    real = {
+        finding["model"]: finding
+        for finding in own
+        if finding["name"] == "level_accuracy" and finding["facts"]["type"] == "real"
+    }
+    assert all(finding["facts"]["clustered"] for finding in real.values())  # by video
+    assert {finding["facts"]["type"] for finding in own if finding["name"] == "proxy_tau"} == {"black", "white"}
+    assert any(finding["name"] == "tree_accuracy" for finding in own)  # the shapes have a tree

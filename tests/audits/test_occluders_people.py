@@ -14,10 +14,18 @@ import pandas as pd
 import pytest
 
 import snellen
+from snellen.audits.occluders.people import best_people, crowd_of
 from snellen.data.people import read_people
 from snellen.errors import UserError
 from snellen.exam.run import Run
+from snellen.measure import human_accuracy, tukey_outliers
+from snellen.measure.occlusion_table import CLEAN
 from snellen.models import Model, from_callable
+from snellen.report import page_of
+from snellen.report.blocks import Table
+
+from ..report.reading import ChangedRun, every
+from ..report.reading import rows as rows_of
 
 DATA = "phantom:test?size=32&n=40&frames=2&occlusion=0.6&object_size=0.5..0.8"
 FIRST = "test-s0/000000-000"
@@ -38,14 +46,17 @@ def write(path: Path, rows: Sequence[Sequence[Any]], head: str = "observer,sampl
 
 
 def named(run: Run, name: str, **facts: object) -> list[dict]:
-    own = [one for one in run.results()["findings"] if one["name"] == name]
-    return [one for one in own if all(one["facts"].get(key, one.get(key)) == value for key, value in facts.items())]
+    own = [finding for finding in run.results()["findings"] if finding["name"] == name]
+    return [
+        finding
+        for finding in own
+        if all(finding["facts"].get(key, finding.get(key)) == value for key, value in facts.items())
+    ]
 
 
-@pytest.fixture(scope="module")
-def planted(tmp_path_factory: pytest.TempPathFactory) -> Run:
+def write_people(path: Path) -> str:
     """Six people who know every unoccluded image, miss each second occluded one, and one who knows nothing."""
-    folder, table = tmp_path_factory.mktemp("people"), samples()
+    table = samples()
     rows: list[list[Any]] = []
     for person in range(7):
         for place, (sample, label, level) in enumerate(table.itertuples(index=False)):
@@ -54,7 +65,13 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Run:
             if person < 6 and level == "none" and place % 3 == 0:
                 rows.append([f"p{person}", sample, label, GATE, ""])
                 rows.append([f"p{person}", sample, label, "lattice(0.5, 4)", ""])
-    path = write(folder / "people.csv", rows)
+    return write(path, rows)
+
+
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    folder = tmp_path_factory.mktemp("people")
+    path = write_people(folder / "people.csv")
     models = ["shape=observer:shape", "texture=observer:texture"]
     return snellen.audit(models, DATA, AUDIT.format(path), folder / "run", quiet=True)
 
@@ -66,19 +83,19 @@ def test_people_are_one_more_row_without_the_outlier(planted: Run) -> None:
     (clean,) = named(planted, "human_accuracy", type="none")
     assert (clean["model"], clean["value"], clean["n"]) == ("people", 1.0, (table["level"] == "none").sum())
     slight = table.index[table["level"] == "slight"]
-    (one,) = named(planted, "human_accuracy", type="real", level=1)
-    assert one["value"] == pytest.approx(np.mean(slight % 2 == 0))
+    (finding,) = named(planted, "human_accuracy", type="real", level=1)
+    assert finding["value"] == pytest.approx(np.mean(slight % 2 == 0))
 
 
 def test_the_gap_is_people_less_model_on_the_same_images(planted: Run) -> None:
-    for one in named(planted, "human_gap"):
-        assert one["value"] == pytest.approx(one["facts"]["human"] - one["facts"]["own"])
+    for finding in named(planted, "human_gap"):
+        assert finding["value"] == pytest.approx(finding["facts"]["human"] - finding["facts"]["own"])
     (clean,) = named(planted, "human_gap", model="texture", type="none")
     (own,) = named(planted, "unoccluded_accuracy", model="texture")
     assert clean["value"] == pytest.approx(1 - own["value"])
     (lattice,) = named(planted, "human_gap", model="shape", type="lattice 4 px")
     assert (lattice["facts"]["level_name"], lattice["facts"]["human"]) == ("50%", 1.0)
-    assert {one["facts"]["type"] for one in named(planted, "human_gap")} == {
+    assert {finding["facts"]["type"] for finding in named(planted, "human_gap")} == {
         "all",
         "none",
         "real",
@@ -93,9 +110,9 @@ def test_the_best_people_stand_beside_models_on_their_images_and_in_the_class_tr
     (shape,) = named(planted, "top_image_accuracy", model="shape", level=0)
     (own,) = named(planted, "unoccluded_accuracy", model="shape")
     assert shape["value"] == pytest.approx(own["value"])  # the best saw all of them
-    assert {one["model"] for one in named(planted, "top_tree_accuracy")} == {"people", "shape", "texture"}
+    assert {finding["model"] for finding in named(planted, "top_tree_accuracy")} == {"people", "shape", "texture"}
     assert named(planted, "tree_distance", model="people")[0]["facts"]["unanswered"] == 0
-    clicks = {one["facts"].get("level"): one["value"] for one in named(planted, "wrong_object_clicks")}
+    clicks = {finding["facts"].get("level"): finding["value"] for finding in named(planted, "wrong_object_clicks")}
     assert (clicks[0], clicks[1]) == (0, 0)
     assert clicks.get(2, 1) == 1
 
@@ -108,9 +125,33 @@ def test_the_report_sets_people_beside_the_models(planted: Run) -> None:
     assert "images that they saw, it on" in (planted.path / "report.md").read_text()
 
 
+def test_the_table_of_the_best_people_sets_real_occlusion_beside_real_occlusion(planted: Run) -> None:
+    """The file answers an image under lines first; what people know of these must not stand in the row of real occlusion."""
+    (table,) = [table for table in every(Table, page_of(planted)) if "the best 3 people" in heads_of(table)]
+    rows = {row.head.text: [cell.value for cell in row.cells] for row in rows_of(table)}
+    for who, name in (("people", "human_accuracy"), ("the best 3 people", "top_human_accuracy")):
+        own = [named(planted, name, level=level, type="real" if level else "none") for level in range(len(rows[who]))]
+        assert rows[who] == [finding["value"] for (finding,) in own]
+    assert rows["people"][1] < 1 == named(planted, "human_accuracy", type="vertical")[0]["value"]
+
+
+def test_a_run_of_before_the_best_were_counted_has_their_row(planted: Run) -> None:
+    def before(finding: dict[str, Any]) -> dict[str, Any]:
+        if finding["name"] == "top_human_accuracy":
+            assert finding["facts"].pop("observers") == 3
+        return finding
+
+    tables = every(Table, page_of(ChangedRun(planted, before)))
+    assert any("the best people" in heads_of(table) for table in tables)
+
+
+def heads_of(table: Table) -> list[str]:
+    return [row.head.text for row in rows_of(table)]
+
+
 def test_one_rating_per_image_refuses_what_compares_people(tmp_path: Path) -> None:
     table = samples()
-    rows = [[f"p{place % 4}", one.sample, one.label, "", ""] for place, one in enumerate(table.itertuples())]
+    rows = [[f"p{place % 4}", row.sample, row.label, "", ""] for place, row in enumerate(table.itertuples())]
     audit = AUDIT.format(write(tmp_path / "single.csv", rows)).replace("vertical", "")
     run = snellen.audit("observer:shape", DATA, audit, tmp_path / "run", quiet=True, report=False)
     (refused,) = named(run, "human_outliers")
@@ -118,7 +159,7 @@ def test_one_rating_per_image_refuses_what_compares_people(tmp_path: Path) -> No
     assert refused["text"].startswith(
         "normalised accuracy and Tukey's rule compare people on the same images, but each image"
     )
-    assert {one["value"] for one in named(run, "human_accuracy")} == {1.0}
+    assert {finding["value"] for finding in named(run, "human_accuracy")} == {1.0}
     assert not named(run, "top_human_accuracy")
 
 
@@ -127,9 +168,9 @@ def test_a_model_of_the_command_may_be_people_and_its_runs_the_observers(tmp_pat
     texts = ["none()", "noise(uniform(0, 0.025))", "lattice(0.5, 4)"]
     for person in range(3):
         rows = [
-            [one.sample, one.label if (place + person) % 4 else -1, text]
+            [row.sample, row.label if (place + person) % 4 else -1, text]
             for text in texts
-            for place, one in enumerate(table.itertuples())
+            for place, row in enumerate(table.itertuples())
         ]
         write(tmp_path / f"person-{person}.csv", rows, "sample,pred,distortion")
     audit = "occluders(synthetic=[], diffuse=[], lattices=[0.5], px=[4], people=humans)"
@@ -138,7 +179,7 @@ def test_a_model_of_the_command_may_be_people_and_its_runs_the_observers(tmp_pat
     (clean,) = named(run, "human_accuracy", type="none")
     (model,) = named(run, "unoccluded_accuracy", model="humans")
     assert clean["value"] == pytest.approx(model["value"])
-    assert {one["model"] for one in named(run, "human_gap")} == {"shape"}
+    assert {finding["model"] for finding in named(run, "human_gap")} == {"shape"}
     assert named(run, "human_outliers")[0]["facts"]["observers"] == 3
 
 
@@ -209,9 +250,9 @@ def test_counts_of_cifar10h_enter_as_people(shared: Path, tmp_path: Path) -> Non
     frame["right"] = [answer == classes[truth[int(sample)]] for sample, answer in zip(frame["sample"], frame["answer"])]
     outliers = named(run, "human_outliers")[0]["facts"]["outliers"]
     expected = frame[~frame["who"].isin(outliers)].groupby("sample")["right"].mean().mean()
-    (one,) = named(run, "human_accuracy", type="none")
-    assert one["value"] == pytest.approx(expected)
-    assert one["value"] > 0.85
+    (finding,) = named(run, "human_accuracy", type="none")
+    assert finding["value"] == pytest.approx(expected)
+    assert finding["value"] > 0.85
 
 
 def test_people_of_cue_conflicts_enter_as_people(shared: Path, tmp_path: Path) -> None:
@@ -222,16 +263,40 @@ def test_people_of_cue_conflicts_enter_as_people(shared: Path, tmp_path: Path) -
     assert table["observer"].nunique() == 10
     data = f"cue:{shared}/cue_conflict/images"
     listing = snellen.load_data(data)
-    by_stem = {Path(one).stem: one for one in listing.samples.ids}
+    by_stem = {Path(sample).stem: sample for sample in listing.samples.ids}
     table = table[table["image"].isin(by_stem)]
     table["response"] = table["response"].where(table["response"].isin(listing.classes), "")
-    rows = [[one.observer, by_stem[one.image], one.response] for one in table.itertuples()]
+    rows = [[row.observer, by_stem[row.image], row.response] for row in table.itertuples()]
     path = write(tmp_path / "people.csv", rows, "observer,sample,pred")
     audit = f"occluders(synthetic=[], diffuse=[], lattices=[0.5], px=[4], people='{path}')"
     run = snellen.audit(
         constant(listing.classes, 32), data, audit, tmp_path / "run", quiet=True, report=False, limit=80
     )
-    (one,) = named(run, "human_accuracy", type="none")
-    assert one["n"] <= 80
-    assert one["value"] > 0.6
+    (finding,) = named(run, "human_accuracy", type="none")
+    assert finding["n"] <= 80
+    assert finding["value"] > 0.6
     assert json.dumps(run.results())
+
+
+def test_nobody_is_an_outlier_among_those_who_stay() -> None:
+    """Of 100 images p0 to p4 know 90, p5 to p7 a few less and p8 only 20. Without p8 the others have less spread, so that Tukey's
+    rule would leave out p7 too: she would vanish, and the best eight with her."""
+    known = {f"p{person}": 90 for person in range(5)} | {"p5": 89, "p6": 88, "p7": 86, "p8": 20}
+    rows = [(who, f"i{image:02d}", image < right) for who, right in known.items() for image in range(100)]
+    observer, sample, answer = (list(column) for column in zip(*rows))
+    frame = {
+        "observer": observer, "sample": sample, "label": [True] * 900, "answer": answer, "level": [0] * 900,
+        "kind": [CLEAN] * 900, "hit": [float("nan")] * 900,
+    }  # fmt: skip
+    crowd = crowd_of(frame, {CLEAN: ("none",)}, None)
+    assert crowd.everyone is not None
+    assert crowd.everyone.outliers == ("p8",)
+    assert tukey_outliers(list(known.values())[:-1], "low").tolist() == [False] * 7 + [True]
+    top = best_people(crowd, {}, 8)
+    assert top is not None
+    assert set(top.observers) == set(known) - {"p8"}
+    better_half = best_people(crowd, {}, None)
+    assert better_half is not None
+    assert better_half.people.value >= human_accuracy(crowd.frame, False, repeats=0).value
+    assert len(better_half.observers) == 4
+    assert set(better_half.people.normalised) == set(known) - {"p8"}

@@ -11,7 +11,7 @@ from snellen.audits import Exam, Finding, trust, with_trust
 from snellen.audits.model_differences import differences
 from snellen.audits.trust import chance_in, interference_of, trust_in
 from snellen.distort import Occlude, Shuffle
-from snellen.engine import Answers, Block
+from snellen.engine import AnswerBlock, Answers
 from snellen.engine.requests.cell import Cell
 from snellen.measure import chance_of, error_agreement, interference, interference_null
 
@@ -21,10 +21,10 @@ SAMPLES = 800
 LABELS = np.arange(SAMPLES) % 4
 
 
-def block(pred: np.ndarray, valid: bool = True) -> Block:
+def block(pred: np.ndarray, valid: bool = True) -> AnswerBlock:
     given = pred[None]
     score, shown = (given == LABELS).astype(np.float32), np.full(SAMPLES, valid)
-    return Block(given, given, score, score, score, LABELS, np.full(SAMPLES, np.nan), shown, np.arange(SAMPLES))
+    return AnswerBlock(given, given, score, score, score, LABELS, np.full(SAMPLES, np.nan), shown, np.arange(SAMPLES))
 
 
 def errors(*counts: int) -> np.ndarray:
@@ -35,7 +35,7 @@ def errors(*counts: int) -> np.ndarray:
     return pred
 
 
-def answers(shuffled: Block, covered: Block, name: str = "mine") -> Answers:
+def answers(shuffled: AnswerBlock, covered: AnswerBlock, name: str = "mine") -> Answers:
     clean = block(errors(30, 30, 30, 30))
     blocks = {EXAM.clean(): clean, EXAM.yardstick(): clean, SHUFFLED: shuffled, COVERED: covered}
     return Answers(name, ["run"], blocks, EXAM.classes)

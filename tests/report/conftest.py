@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from snellen.audits import Baseline, Exam, Interference, Occlusion, differences, with_trust
-from snellen.engine import Answers, Block, Cell, Store
+from snellen.audits import BaselineAudit, Exam, InterferenceAudit, OcclusionAudit, differences, with_trust
+from snellen.engine import AnswerBlock, Answers, Cell, Store
 from snellen.engine.keep.store import ShardTables
 from snellen.exam.run import Run
 from snellen.report import write_results
@@ -54,7 +54,7 @@ class Toy:
     prefix: str = "pet"
     shard: int = 50
     others: Sequence[str] = ()  # classes of the models that are none of the data's; answers −1, −2, … name them
-    audits: Sequence[Any] = field(default_factory=lambda: (Baseline(), Occlusion(), Interference()))
+    audits: Sequence[Any] = field(default_factory=lambda: (BaselineAudit(), OcclusionAudit(), InterferenceAudit()))
 
 
 def make_run(folder: Path, toy: Toy) -> Run:
@@ -93,11 +93,11 @@ def _runs(model: str, runs: Sequence[Any]) -> list[str]:
     return [f"{model}-{i}" for i in range(len(runs))]
 
 
-def _block(pred: np.ndarray, labels: np.ndarray, readable: np.ndarray, ids: list[str], cell: Cell) -> Block:
+def _block(pred: np.ndarray, labels: np.ndarray, readable: np.ndarray, ids: list[str], cell: Cell) -> AnswerBlock:
     score = np.where(readable, pred == labels, np.nan).astype(np.float32)
     area = getattr(cell.distortion, "area", np.nan)
     covered = np.full(len(labels), area if isinstance(area, float) else np.nan, np.float32)
-    return Block(pred, pred, score, score, score, labels, covered, readable, np.array(ids, object))
+    return AnswerBlock(pred, pred, score, score, score, labels, covered, readable, np.array(ids, object))
 
 
 def _cell_row(key: str, shown: str, model: str, run: str, cell: Cell) -> dict[str, Any]:

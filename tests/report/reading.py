@@ -1,12 +1,13 @@
-"""Reading pages: all blocks of a page whatever they are inside of, and the text of its HTML."""
+"""Reading pages: all blocks of a page whatever they are inside of, the text of its HTML, and runs with other findings."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import fields
 from html.parser import HTMLParser
 from typing import Any, TypeVar
 
+from snellen.engine.keep.run_folder import RunFolder
 from snellen.report.blocks import NAMES, Page, Row, Table
 
 Kind = TypeVar("Kind")
@@ -75,3 +76,15 @@ def under(page: Page, heading: str) -> list[Any]:
         if one.text == heading:
             return blocks[start + 1 : stop]
     return []
+
+
+class ChangedRun(RunFolder):
+    """A stored run whose findings.json is read with every finding changed; the file stays as it is."""
+
+    def __init__(self, run: RunFolder, change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+        super().__init__(run.path, run.store)
+        self.change = change
+
+    def results(self) -> dict[str, Any]:
+        content = super().results()
+        return {**content, "findings": [self.change(finding) for finding in content["findings"]]}

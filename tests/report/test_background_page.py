@@ -16,14 +16,12 @@ from snellen.report.charts import svg
 from snellen.report.results import Results
 from snellen.report.sections.background import background_blocks, background_sentences
 from snellen.report.sections.background_charts import (
-    categories_chart,
     progress_chart,
-    published_chart,
     size_chart,
     variants_chart,
 )
-from snellen.report.sections.background_published import hole_rows, of_nine_classes, published_rows
-from snellen.report.sections.background_values import background_values
+from snellen.report.sections.background_published import hole_rows, of_nine_classes, published_chart, published_rows
+from snellen.report.sections.background_values import RunBackgrounds, background_values
 
 from .reading import every, titles, under
 
@@ -44,7 +42,7 @@ def page(run: Run) -> Page:
 
 
 @pytest.fixture(scope="module")
-def values(run: Run) -> dict[str, Any]:
+def values(run: Run) -> RunBackgrounds:
     values = background_values(Results.of(run))
     assert values is not None
     return values
@@ -55,47 +53,48 @@ def found(run: Run, model: str, name: str) -> dict[str, Any]:
     return one
 
 
-def test_bars_categories_and_gaps_are_the_findings(run: Run, values: dict[str, Any]) -> None:
-    for model in values["models"]:
-        for variant in model["variants"]:
-            assert variant["value"] == found(run, model["model"], f"{variant['kind']}_accuracy")["value"]
-        counts = found(run, model["model"], "needs_background")["facts"]["counts"]
-        assert {one["name"]: one["count"] for one in model["categories"]} == counts
-        assert sum(one["share"] for one in model["categories"]) == pytest.approx(1)
-    bars = variants_chart(values["models"], values["chance"])["data"]["values"]
+def test_bars_categories_and_gaps_are_the_findings(run: Run, values: RunBackgrounds) -> None:
+    for model in values.models:
+        for variant in model.variants:
+            assert variant.value == found(run, model.model, f"{variant.facts.kind}_accuracy")["value"]
+        counts = found(run, model.model, "needs_background")["facts"]["counts"]
+        assert model.categories.counts == counts
+        assert sum(map(model.categories.share, counts)) == pytest.approx(1)
+    bars = variants_chart(values.models, values.guess.level)["data"]["values"]
     assert [row["value"] for row in bars if row["words"] == "clean"] == [
         found(run, model, "accuracy")["value"] for model in MODELS
     ]
 
 
-def test_a_model_stands_among_the_published_ones_by_its_gap(run: Run, values: dict[str, Any]) -> None:
-    rows = published_rows(values["models"])
-    assert [row["bg_gap"] for row in rows] == sorted(row["bg_gap"] for row in rows)
-    own = {row["name"]: row for row in rows if row["own"]}
-    assert own["m5"]["bg_gap"] == pytest.approx(100 * found(run, "m5", "bg_gap")["value"])
-    (resnet,) = [row for row in rows if row["name"] == "ResNet-50 trained on ImageNet" and row["source"] == "table 2"]
-    assert (resnet["mixed_same"], resnet["mixed_rand"], resnet["bg_gap"]) == (91.0, 84.3, 6.7)
-    told = {row["name"]: row["bg_gap"] for row in rows if row["source"] == "table 5"}
+def test_a_model_stands_among_the_published_ones_by_its_gap(run: Run, values: RunBackgrounds) -> None:
+    rows = published_rows(values.models)
+    assert [row.bg_gap for row in rows] == sorted(row.bg_gap for row in rows)
+    own = {row.name: row for row in rows if row.own}
+    assert own["m5"].bg_gap == pytest.approx(100 * found(run, "m5", "bg_gap")["value"])
+    assert own["m5"].only_bg_t == pytest.approx(100 * found(run, "m5", "only_bg_t_accuracy")["value"])
+    (resnet,) = [row for row in rows if row.name == "ResNet-50 trained on ImageNet" and row.source == "table 2"]
+    assert (resnet.mixed_same, resnet.mixed_rand, resnet.bg_gap) == (91.0, 84.3, 6.7)
+    told = {row.name: row.bg_gap for row in rows if row.source == "table 5"}
     assert told == pytest.approx({"ResNet-50 trained on original": 20.22, "ResNet-50 trained on mixed_rand": -0.20})
-    assert all(row["own"] or "weights" in row["note"] or "trained" in row["note"] for row in rows)
-    assert len([row for row in rows if not row["own"]]) == 10 + 2 + 3
+    assert all(row.own or "weights" in row.note or "trained" in row.note for row in rows)
+    assert len([row for row in rows if not row.own]) == 10 + 2 + 3
 
 
 def test_backgrounds_alone_are_set_against_guessing_and_the_published_leakage(
-    run: Run, page: Page, values: dict[str, Any]
+    run: Run, page: Page, values: RunBackgrounds
 ) -> None:
     """Table 5: 23.58 and 22.59 % of a network that saw no background, 15.33 and 14.62 % of one that saw any, chance 1 in 9."""
-    rows = {row["name"]: row for row in hole_rows(values["models"], values["chance"])}
+    rows = {row.name: row for row in hole_rows(values.models, values.guess.level)}
     for model in MODELS:
         for kind in ("only_bg_b", "only_bg_t"):
             one = found(run, model, f"{kind}_accuracy")
-            cell = rows[model]["cells"][kind]
-            assert cell["value"] == pytest.approx(one["value"] - 1 / 12)
-            assert (cell["low"], cell["high"]) == pytest.approx((one["low"] - 1 / 12, one["high"] - 1 / 12))
+            above = rows[model].values[kind]
+            assert above.value == pytest.approx(one["value"] - 1 / 12)
+            assert (above.low, above.high) == pytest.approx((one["low"] - 1 / 12, one["high"] - 1 / 12))
     told = {
-        name: [round(100 * row["cells"][kind]["value"], 2) for kind in ("only_bg_b", "only_bg_t")]
+        name: [round(100 * row.values[kind].value, 2) for kind in ("only_bg_b", "only_bg_t")]
         for name, row in rows.items()
-        if not row["own"]
+        if not row.own
     }
     assert told == {
         "ResNet-50 trained on only_fg": [12.47, 11.48],
@@ -125,19 +124,33 @@ def test_the_verdict_says_the_gap_in_words(run: Run) -> None:
     assert said[0][1] in markdown_of(brief_page_of(run)).replace("\\", "")
 
 
-def test_every_chart_is_drawn(page: Page, values: dict[str, Any]) -> None:
-    models = values["models"]
+def test_every_chart_is_drawn(page: Page, values: RunBackgrounds) -> None:
+    models = values.models
     charts = {chart.title: chart.spec for chart in every(Chart, under(page, "Backgrounds"))}
-    assert charts["Accuracy on every variant"] == variants_chart(models, values["chance"])
+    assert charts["Accuracy on every variant"] == variants_chart(models, values.guess.level)
     assert charts["Background alone, by the size of the removed object"] == size_chart(models)
     assert charts["BG-Gap"] == published_chart(published_rows(models), list(MODELS))
-    assert charts["Gaps between mixed variants"] == progress_chart(values["progress"], "gap")
+    assert charts["Gaps between mixed variants"] == progress_chart(values.progress, "gap")
     assert all(svg(spec).startswith("<svg") for spec in charts.values())
-    rows = models[0]["by_class"]
-    drawn = svg(categories_chart(rows, "class"))
-    assert all(name in drawn for name in {row["class"] for row in rows})
-    lines = progress_chart(values["progress"], "accuracy")
+    drawn = svg(charts["m0, by class"])
+    assert models[0].classes
+    assert all(name in drawn for name in models[0].classes)
+    lines = progress_chart(values.progress, "accuracy")
     assert len({row["words"] for row in lines["layer"][0]["data"]["values"]}) == 7
+
+
+def test_lines_over_models_are_named_by_what_they_are_about_not_by_their_labels(
+    run: Run, values: RunBackgrounds
+) -> None:
+    gaps = [line.words for line in values.progress if line.finding.facts.what == "gap"]
+    assert gaps == [
+        "the same class less any class",
+        "any class less the next class",
+        "the same class less the next class",
+    ]
+    for line in values.progress:
+        facts = line.finding.facts
+        assert line.height(0.5) == pytest.approx(facts.intercept + 0.5 * line.finding.value)
 
 
 def test_each_category_shows_its_examples_with_the_answers_given(run: Run, page: Page) -> None:
@@ -180,11 +193,25 @@ def test_of_very_many_classes_those_that_need_it_most_have_a_bar(run: Run) -> No
     results = Results(content, run.facts, run)
     values = background_values(results)
     assert values is not None
-    names = list(dict.fromkeys(row["class"] for row in values["models"][0]["by_class"]))
-    assert names == [f"c{i}" for i in range(99, 84, -1)]
-    assert values["models"][0]["classes"] == 100
+    assert list(values.models[0].classes) == [f"c{i}" for i in range(99, 84, -1)]
     captions = [chart.caption for chart in every(Chart, background_blocks(results)) if chart.title == "m0, by class"]
     assert captions == [(("the 15 of 100 classes that need it most",),)]
+
+
+def test_a_run_of_before_roles_and_examples_were_stored_is_read(run: Run) -> None:
+    content = run.results()
+    for finding in content["findings"]:
+        for fact in ("examples", "roles", "stored"):
+            finding["facts"].pop(fact, None)
+    blocks = background_blocks(Results(content, run.facts, run))
+    assert every(Gallery, blocks) == []
+    assert len(every(Chart, blocks)) == len(every(Chart, background_blocks(Results.of(run))))
+
+
+def test_no_word_of_a_finding_is_taken_apart(run: Run) -> None:
+    content = run.results()
+    content["findings"] = [finding | {"label": "x", "topic": "y", "text": "z"} for finding in content["findings"]]
+    assert background_blocks(Results(content, run.facts, run)) == background_blocks(Results.of(run))
 
 
 def test_the_findings_keep_their_schema(run: Run) -> None:

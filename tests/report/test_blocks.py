@@ -14,14 +14,13 @@ from snellen.report.blocks import (
     Badge,
     Block,
     Bullets,
-    Card,
-    Cell,
+    CardBlock,
     Chart,
     Command,
     Definitions,
     Details,
     Entry,
-    Facts,
+    FactLine,
     Gallery,
     Group,
     Heading,
@@ -33,6 +32,7 @@ from snellen.report.blocks import (
     Row,
     Span,
     Table,
+    TableCell,
     bold,
     code,
     note,
@@ -51,25 +51,25 @@ SPEC = {
 
 def blocks_with(word: str) -> list[Block]:
     """One block of every kind; the word stands in each place that is shown."""
-    cell = Cell(word, 0.5, f"{word} to 1", Badge(word, True, word, word), word, True, word, "0")
-    rows = (Group(word, "bar"), Row(Cell(word, title=word), (cell, Cell(word, tone="code"))))
+    cell = TableCell(word, 0.5, f"{word} to 1", Badge(word, True, word, word), word, True, word, "0")
+    rows = (Group(word, "bar"), Row(TableCell(word, title=word), (cell, TableCell(word, tone="code"))))
     picture = Picture(PIXEL, word, (Answer(word, True, word, word, "1"), Answer(word, False), Answer(word)))
-    bare = (Row(Cell(word), (Picture(None, word),)),)
+    bare = (Row(TableCell(word), (Picture(None, word),)),)
     inside = (note(word),)
     return [
         Heading(word, 3, word),
         Prose((word, " ", bold(word), code(word), Span(word, "flag", word, "2"), Span(word, "soft")), "lead"),
         Prose((word,), "foot"),
         Bullets(((word,), (bold(word),))),
-        Facts(((Span(word, hue="3"),),)),
+        FactLine(((Span(word, hue="3"),),)),
         Definitions((Entry(word, (word,), ((word,),)), Entry("", (word,)))),
         Command(word),
-        Table((Cell(""), Cell(word, note=word), Cell(word)), rows, dense=True),
-        Table((), (Row(Cell(word), (Cell(word, shade=0.4, tone="warn"),), strong=True),)),
-        Gallery((Cell("is"), Cell(word, note=word)), (Group(word), Row(Cell(word), (picture,)), *bare), 2, 64),
+        Table((TableCell(""), TableCell(word, note=word), TableCell(word)), rows, dense=True),
+        Table((), (Row(TableCell(word), (TableCell(word, shade=0.4, tone="warn"),), strong=True),)),
+        Gallery((TableCell("is"), TableCell(word, note=word)), (Group(word), Row(TableCell(word), (picture,)), *bare), 2, 64),
         Chart(word, SPEC, ((word,),), "4", True, inside),
-        Panels((Chart(word, {}), Card(word, inside)), "small"),
-        Card(word, inside, "warning", "5", 2),
+        Panels((Chart(word, {}), CardBlock(word, inside)), "small"),
+        CardBlock(word, inside, "warning", "5", 2),
         Details(word, inside, True),
         Published(word, False, word, inside),
     ]  # fmt: skip
@@ -114,8 +114,13 @@ def test_no_value_is_taken_for_a_tag_or_for_markdown(block: Block) -> None:
 
 
 def test_rows_side_by_side_begin_anew_at_a_group() -> None:
-    rows = (Group("a"), *(Row(Cell(f"r{i}"), (Picture(None, ""),)) for i in range(3)), Group("b"), Row(Cell("r3"), ()))
-    html = html_of(Page("t", (Gallery((Cell("is"), Cell("x")), rows, across=2),)))
+    rows = (
+        Group("a"),
+        *(Row(TableCell(f"r{i}"), (Picture(None, ""),)) for i in range(3)),
+        Group("b"),
+        Row(TableCell("r3"), ()),
+    )
+    html = html_of(Page("t", (Gallery((TableCell("is"), TableCell("x")), rows, across=2),)))
     lines = [[f"r{i}" for i in range(4) if f">r{i}<" in line] for line in html.split("<tr")]
     assert [line for line in lines if line] == [["r0", "r1"], ["r2"], ["r3"]]
 
@@ -127,8 +132,10 @@ def test_folded_blocks_are_folded_and_open_ones_open() -> None:
 
 
 def test_a_cell_has_its_interval_badge_and_note() -> None:
-    cell = Cell("92.7%", 0.927, "91–94", Badge("DI 0.5 cat ▲", True, "tooltip", "by chance up to 0.1"), "one run", True)
-    page = Page("t", (Table((Cell(""), Cell("m", hue="1")), (Row(Cell("Clean"), (cell,)),)),))
+    cell = TableCell(
+        "92.7%", 0.927, "91–94", Badge("DI 0.5 cat ▲", True, "tooltip", "by chance up to 0.1"), "one run", True
+    )
+    page = Page("t", (Table((TableCell(""), TableCell("m", hue="1")), (Row(TableCell("Clean"), (cell,)),)),))
     assert "| Clean | **92.7%** (91–94) (one run) · DI 0.5 cat ▲ · by chance up to 0.1 |" in markdown_of(page)
     html = html_of(page)
     assert "Clean 92.7% [91–94] DI 0.5 cat ▲ · by chance up to 0.1 one run" in Reader(html).text

@@ -7,7 +7,7 @@ import statistics
 
 from snellen.exam.run import Run
 from snellen.report import brief_page_of, html_of, markdown_of, page_of
-from snellen.report.blocks import Cell, Table
+from snellen.report.blocks import Table, TableCell
 from snellen.report.comparison import comparison
 from snellen.report.results import Results
 from snellen.report.table import di_badge
@@ -42,7 +42,8 @@ def test_every_cell_is_the_finding_with_its_spread_over_runs(fooled: Run) -> Non
         assert clean.text == f"{in_unit(expected['value'], 'share')} ± {100 * std:.1f}"
         assert shuffled.value == named(fooled, row.head.text, "distorted_accuracy", "shuffle")["value"]
         assert covered.value == named(fooled, row.head.text, "cut_occlusion", "occlude")["value"]
-        assert covered.badge == di_badge(named(fooled, row.head.text, "cut_occlusion", "occlude"), with_spread=True)
+        finding = next(one for one in Results.of(fooled).of_model(row.head.text) if one.name == "cut_occlusion")
+        assert covered.badge == di_badge(finding, with_spread=True)
     naive, wise = (named(fooled, model, "cut_occlusion")["interference"] for model in ("naive", "wise"))
     assert naive["dominant"] == "eel"
     assert "eel ▲" in rows(table)[0].cells[2].badge.text
@@ -64,13 +65,13 @@ def test_iocclusion_is_its_last_column_and_a_model_without_it_has_a_dash(fooled:
     results = copy.deepcopy(fooled.results())
     added = {
         **named(fooled, "wise", "cut_occlusion"), "name": "mean_iocclusion", "value": 1.25, "unit": "index",
-        "facts": {"masking": "occlude", "fill": "black"}, "per_run": [1.0, 1.25, 1.5],
+        "facts": {"masking": "occlude", "fill": "black", "std": 0.25}, "per_run": [1.0, 1.25, 1.5],
         "label": "iOcclusion, mean over sizes, black squares",
     }  # fmt: skip
     results["findings"].append(added)
     table = compared(Results(results, fooled.facts, fooled))
     assert table.head[-1].text == "iOcclusion, mean over sizes, black squares"
-    assert rows(table)[0].cells[-1] == Cell(UNKNOWN)
+    assert rows(table)[0].cells[-1] == TableCell(UNKNOWN)
     assert rows(table)[1].cells[-1].text == "1.25 ± 0.25"
 
 

@@ -6,18 +6,23 @@ import base64
 import io
 import re
 import shutil
+from dataclasses import replace as replace_dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from PIL import Image
 
 import snellen
-from snellen.explain.overlay import frame
-from snellen.report.blocks import Chart, Details, Gallery, Group, Panels, Picture, Row, Table
+from snellen.audits.alignment_facts import AlignmentFacts, DisagreementFacts, EnergyFacts, MapPair
+from snellen.explain.overlays import frame
+from snellen.report.blocks import Block, Chart, Details, Gallery, Group, Panels, Picture, Row, Table, TableCell
 from snellen.report.map_pictures import OBJECT, SUGGESTED
 from snellen.report.results import Results
 from snellen.report.sections.explanation import EXPLANATION
+from snellen.report.sections.explanation_gallery import disagreement_blocks
+from snellen.report.sections.explanation_tables import MEASURES
 
 MODELS = {"object": "observer:texture", "scene": "observer:background", "both": "observer:glance(0.4)"}
 DATA = "phantom:test?size=32&n=40"
@@ -46,16 +51,45 @@ def test_the_tables_hold_the_findings_with_their_standard_errors(run: snellen.Ru
     results = Results.of(run)
     blocks = EXPLANATION.blocks(results)
     tables = [one for one in blocks if isinstance(one, Table)]
-    findings = {(one["model"], one["name"]): one for one in results.of_audit("explanation")}
     rows = {row.head.text: row for row in tables[0].rows if isinstance(row, Row)}
     assert set(rows) == set(MODELS)
-    energy = findings["both", "energy_pg"]
-    error = energy["facts"]["standard_error"]
-    assert rows["both"].cells[0].text == f"{100 * energy['value']:.1f}% ± {100 * error:.1f}"  # type: ignore[union-attr]
+    energy = next(finding for finding in results.having(EnergyFacts) if finding.model == "both")
+    value, error = energy.value, energy.facts.standard_error
+    assert value is not None
+    assert error is not None
+    assert rows["both"].cells[0].text == f"{100 * value:.1f}% ± {100 * error:.1f}"  # type: ignore[union-attr]
     assert rows["object"].cells[0].text == "100.0% ± 0.0"  # type: ignore[union-attr]
     compared = [row.head.text for row in tables[1].rows if isinstance(row, Row)]
     assert compared == ["object", "both"]
     assert tables[1].head[0].text == "less scene"
+
+
+def even_notes(results: Results) -> list[str]:
+    """Below each measure of the model `both`."""
+    table = next(block for block in EXPLANATION.blocks(results) if isinstance(block, Table))
+    (row,) = (row for row in table.rows if isinstance(row, Row) and row.head.text == "both")
+    return [cell.note for cell in row.cells[: len(MEASURES)] if isinstance(cell, TableCell)]
+
+
+def test_below_each_measure_is_its_own_value_of_even_maps(run: snellen.Run) -> None:
+    results = Results.of(run)
+    found = {one.name: one.facts for one in results.having(AlignmentFacts) if one.model == "both"}
+    evens = [found[name].even for name in MEASURES]
+    assert len(set(evens[:3])) == 1
+    assert evens[4] != evens[0]
+    assert even_notes(results) == [f"even map {100 * even:.1f}%" for even in evens if even is not None]
+
+
+def test_a_run_of_an_older_version_shows_no_even_value_of_wsol(run: snellen.Run) -> None:
+    """It holds the object's share as even value of every measure."""
+    content = run.results()
+    for finding in content["findings"]:
+        if "object_share" in finding["facts"]:
+            finding["facts"]["even"] = finding["facts"].pop("object_share")
+    results = replace_dataclass(Results.of(run), findings_json=content)
+    share = next(one.facts.even for one in results.having(EnergyFacts) if one.model == "both")
+    assert share is not None
+    assert even_notes(results) == [f"even map {100 * share:.1f}%"] * 3 + ["", ""]
 
 
 def test_the_sweep_is_a_chart_with_a_line_per_model(run: snellen.Run) -> None:
@@ -89,18 +123,18 @@ def test_the_same_images_stand_under_each_model_with_boxes_drawn(run: snellen.Ru
 
 def test_the_pairs_that_disagree_are_shown_where_there_are_any(run: snellen.Run) -> None:
     results = Results.of(run)
-    apart = [one for one in results.of_audit("explanation") if one["name"] == "wsol_disagreement"]
-    pairs = sum(len(one["facts"]["pairs"]) for one in apart)
-    blocks = [one for one in EXPLANATION.blocks(results) if isinstance(one, Details) and "WSOL prefers" in one.summary]
-    if not pairs:
-        assert not blocks
-        one = next(one for one in apart if one["model"] == "both")
-        example = next(f for f in results.of_audit("explanation") if f["facts"].get("examples"))["facts"]["examples"][0]
-        one["facts"]["pairs"] = [{"own": example, "other": example}]
-        blocks = [
-            one for one in EXPLANATION.blocks(results) if isinstance(one, Details) and "WSOL prefers" in one.summary
-        ]
-    (gallery,) = blocks[0].blocks
+    apart = results.having(DisagreementFacts)
+    (energy,) = (finding for finding in results.having(EnergyFacts) if finding.model == "both")
+    example = energy.facts.examples[0]
+
+    def with_pairs(*pairs: MapPair) -> list[Block]:
+        facts = [replace(finding.facts, pairs=pairs) for finding in apart]
+        return disagreement_blocks([replace(finding, facts=own) for finding, own in zip(apart, facts)], results)
+
+    assert with_pairs() == []
+    (details,) = with_pairs(MapPair(example, example))
+    assert isinstance(details, Details)
+    (gallery,) = details.blocks
     assert isinstance(gallery, Gallery)
     assert isinstance(gallery.rows[0], Group)
     assert isinstance(gallery.rows[1], Row)

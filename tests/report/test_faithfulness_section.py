@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 import torch
 from torch import nn
 
 import snellen
+from snellen.audits import FACTS
+from snellen.audits.deletion_curves import DeletionDifferenceFacts, DeletionFacts
+from snellen.audits.stored_finding import read_finding
 from snellen.explain import methods
 from snellen.models import Model, from_torch
 from snellen.report import page_of
@@ -18,6 +23,8 @@ from snellen.report.blocks import Chart, Gallery, Group, Heading, Panels, Row, T
 from snellen.report.results import Results
 from snellen.report.sections.faithfulness import FAITHFULNESS
 from snellen.report.sections.faithfulness_gallery import areas_by_image, extreme_samples
+
+from .stored import stored
 
 
 class Brightest(nn.Module):
@@ -80,14 +87,71 @@ def test_each_method_and_order_has_six_panels_and_a_table(run: snellen.Run) -> N
 def test_areas_of_the_table_are_those_of_the_findings(run: snellen.Run) -> None:
     results = Results.of(run)
     table = next(one for one in FAITHFULNESS.blocks(results) if isinstance(one, Table))
-    values: dict[str, Any] = {
-        one["model"]: one for one in results.of_audit("faithfulness") if one["name"] == "inter_model_deletion"
-        and one["facts"]["layer"] is None
-    }  # fmt: skip
+    own = {finding.model: finding.facts for finding in results.having(DeletionFacts) if finding.facts.layer is None}
     for row in table.rows:
-        facts = values[row.head.text]["facts"]  # type: ignore[union-attr]
-        assert row.cells[2].value == pytest.approx(facts["order_area"] - facts["random_area"])  # type: ignore[union-attr]
+        facts = own[row.head.text]  # type: ignore[union-attr]
+        assert facts.order_area is not None
+        assert facts.random_area is not None
+        assert row.cells[2].value == pytest.approx(facts.order_area - facts.random_area)  # type: ignore[union-attr]
         assert row.cells[2].value == row.cells[3].value  # type: ignore[union-attr]
+
+
+def words_under_the_areas(results: Results) -> str:
+    """The note under the first table of areas."""
+    blocks = FAITHFULNESS.blocks(results)
+    table = next(place for place, block in enumerate(blocks) if isinstance(block, Table))
+    return str(blocks[table + 1])
+
+
+def with_facts(run: snellen.Run, **facts: Any) -> Results:
+    """The results with other facts of the areas; those that are None are missing, as in older runs."""
+    content = json.loads(json.dumps(run.results()))
+    for finding in content["findings"]:
+        if "order_area" in finding["facts"]:
+            finding["facts"] = {
+                k: v for k, v in {**finding["facts"], **facts}.items() if v is not None or k not in facts
+            }
+    return replace(Results.of(run), findings_json=content)
+
+
+def test_other_seeds_lie_as_far_apart_as_is_stated() -> None:
+    """The audit itself, every point of every curve asked: areas of other seeds differ by their random orders alone."""
+    images = np.random.default_rng(1).integers(0, 90, (6, 12, 12, 3), dtype=np.uint8)
+    images[:, :, :4] += 130
+    data = snellen.data.from_arrays(
+        {"images": images, "labels": np.zeros(6, int), "classes": np.array(list("abc"))}, "memory:s", "1"
+    )
+    found = []
+    for seed in range(8):
+        audits = "faithfulness(tile=4, evaluation=full)"
+        own = snellen.audit(model("soft", 12.0), data, audits, quiet=True, report=False, seed=seed)
+        found += [finding for finding in own.stored_findings() if finding.name == "inter_model_deletion"]
+    areas = np.array([finding.value for finding in found])
+    stated = np.mean([finding.facts.order_error for finding in found]) / 1.645
+    assert all(finding.facts.sampling_error == 0 for finding in found)
+    assert np.ptp(areas) > 0
+    assert 0.5 < areas.std(ddof=1) / stated < 2
+
+
+def test_the_note_says_how_far_other_random_orders_move_the_areas(run: snellen.Run) -> None:
+    facts = [finding.facts for finding in Results.of(run).having(DeletionFacts) if finding.facts.layer is None]
+    error = max(own.order_error for own in facts)
+    assert f"another seed may move areas by {error:.2f} (90% confidence)" in words_under_the_areas(Results.of(run))
+    assert "another seed" not in words_under_the_areas(with_facts(run, order_error=None, requested_error=None))
+
+
+def test_the_note_says_where_the_requested_error_is_not_reached(run: snellen.Run) -> None:
+    missed = "The 3 that was asked for is not reached for soft, sharp: 30 images are too few"
+    assert missed not in words_under_the_areas(with_facts(run, sampling_error=2.9))
+    assert missed in words_under_the_areas(with_facts(run, sampling_error=3.1))
+    assert "asked for" not in words_under_the_areas(with_facts(run, sampling_error=3.1, requested_error=None))
+
+
+def test_areas_beyond_the_scale_are_explained(run: snellen.Run) -> None:
+    for area, explained in ((99.0, False), (115.7, True), (-0.5, True)):
+        note = words_under_the_areas(with_facts(run, order_area=area, random_area=50.0))
+        assert ("An area above 100 says" in note) == explained, area
+        assert "0 to 100" not in note
 
 
 def test_both_layers_have_a_row_of_their_own_and_a_sentence(run: snellen.Run) -> None:
@@ -134,13 +198,14 @@ def test_images_with_high_and_low_areas_are_shown_at_three_stages(run: snellen.R
 
 
 def test_the_areas_of_an_image_are_known_of_every_model(run: snellen.Run) -> None:
-    findings = [one for one in run.results()["findings"] if one["facts"].get("layer", "") is None]
-    own = [one for one in findings if one["name"] == "inter_model_deletion"]
-    (pair,) = (one for one in findings if one["name"] == "inter_model_deletion_difference")
-    areas = areas_by_image(own, [pair])
-    for one in own:
-        for example in one["facts"]["examples"]:
-            assert areas[one["model"], example["sample"]] == pytest.approx(example["area"])
+    results = Results.of(run)
+    own = [finding for finding in results.having(DeletionFacts) if finding.facts.layer is None]
+    (pair,) = (finding for finding in results.having(DeletionDifferenceFacts) if finding.facts.layer is None)
+    areas = areas_by_image(own, [pair])  # type: ignore[arg-type]  # their facts are of a narrower type
+    for finding in own:
+        assert len(finding.facts.examples) == 8
+        for example in finding.facts.examples:
+            assert areas[finding.model, example.sample] == pytest.approx(example.area)
     samples = {sample for _, sample in areas}
     assert len(areas) == 2 * len(samples)
     best, *_, worst = extreme_samples(areas)
@@ -158,6 +223,23 @@ def test_a_model_that_loses_nothing_has_no_areas_and_no_sentence(monkeypatch: py
     data = snellen.data.from_arrays({"images": images, "labels": np.arange(9) % 3}, "memory:n", "1")
     run = snellen.audit(model("blind", 0.0), data, "faithfulness(method=even, tile=4)", quiet=True)
     results = Results.of(run)
-    assert all(one["value"] is None for one in results.of_audit("faithfulness"))
+    assert [finding.value for finding in results.of_audit("faithfulness")] == [None, None]
     assert FAITHFULNESS.verdict(results, "blind") == []
     assert not [one for one in FAITHFULNESS.blocks(results) if isinstance(one, Panels)]
+
+
+def test_findings_of_before_images_were_shown_still_read() -> None:
+    """Runs of the first version have no grid, seed and examples, and differences no areas by image."""
+    curve = {"value": [1.0, 0.5, 0.0], "se": [0.0, None, 0.0]}
+    facts = {
+        "method": "gradcam", "layer": None, "tile": 7, "fill": "image_mean", "evaluation": "full", "se": 1.0,
+        "se_steps": None, "order_area": 60, "random_area": 50, "whole": [0.9], "hidden": [0.1], "asked": [10, 50],
+        "full": [10, 50], "sampling_error": 0, "curves": {"order": curve, "random": curve, "difference": curve},
+    }  # fmt: skip
+    compared = {"method": "gradcam", "layer": -2, "first": "a", "second": "b", "p": 0.1, "p_corrected": 0.1}
+    rows = {"inter_model_deletion": facts, "inter_model_deletion_difference": {**compared, "detectable": None}}
+    usual = msgspec.to_builtins(stored(audit="faithfulness"))
+    area, difference = (read_finding({**usual, "name": name, "facts": own}, FACTS) for name, own in rows.items())
+    assert (area.facts.grid, area.facts.seed, area.facts.examples) == (0, 0, ())
+    assert area.facts.curves.order.se == (0, None, 0)
+    assert (difference.facts.layer, difference.facts.areas) == (-2, {})

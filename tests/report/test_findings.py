@@ -8,8 +8,11 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator, ValidationError
 
+from snellen.audits.facts import OpenFacts
 from snellen.exam.run import Run
-from snellen.report.findings import SCHEMA
+from snellen.report.findings import SCHEMA, findings_frame
+
+from .stored import stored
 
 
 @pytest.fixture(scope="module")
@@ -46,3 +49,10 @@ def test_the_schema_refuses_a_field_it_does_not_know(schema, calm: Run):
 def test_nan_is_stored_as_null(calm: Run):
     assert "NaN" not in (calm.path / "findings.json").read_text()
     assert calm.results()["findings"][1]["interference"]["std"] is None  # one run has no spread
+
+
+def test_the_table_has_facts_of_one_value_as_columns_and_no_lists():
+    listed = stored(OpenFacts(values={"area": 0.3, "bins": [1, 2], "by_class": {"a": 1}, "pair": (1, 2)}))
+    table = findings_frame([listed])
+    assert table["area"].tolist() == [0.3]
+    assert not {"bins", "by_class", "pair"} & set(table.columns)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from snellen.audits import Baseline, Interference, parse_audits
+from snellen.audits import BaselineAudit, InterferenceAudit, parse_audits
 from snellen.audits.trust import TOO_FEW
 from snellen.exam.run import Run
 from snellen.report import brief_page_of, markdown_of, page_of
@@ -17,6 +17,7 @@ from snellen.report.charts import svg
 from snellen.report.results import Results
 from snellen.report.sections.interference_charts import bar_chart, bar_ends, highest, index_chart, sweep_chart
 from snellen.report.sections.interference_values import bars_of, indices_of, sweeps_of
+from snellen.report.words import in_words
 
 from .conftest import Answerer, Toy, falls_for, steady
 from .reading import every, titles, under
@@ -39,7 +40,9 @@ def pulled(strengths: dict[str, float], to: int = 2) -> Answerer:
 def swept(toy_run: Callable[[Toy], Run]) -> Run:
     """Two models under three grids; the first follows the grid, and names another class under mild noise."""
     wild = pulled({"grid=2": 0.1, "grid=4": 0.4, "grid=8": 0.8, "noise(": 0.05})
-    return toy_run(Toy({"wild": [wild, wild], "calm": [steady(0.1)] * 2}, audits=(Baseline(), *parse_audits(SWEEP))))
+    return toy_run(
+        Toy({"wild": [wild, wild], "calm": [steady(0.1)] * 2}, audits=(BaselineAudit(), *parse_audits(SWEEP)))
+    )
 
 
 def found(run: Run, model: str, distortion: str):
@@ -53,12 +56,12 @@ def found(run: Run, model: str, distortion: str):
 def test_mild_noise_is_a_rule_in_the_chart_of_every_model_and_no_bar(swept: Run):
     models = indices_of(Results.of(swept))
     charts = {one.title: one.spec for one in every(Chart, under(page_of(swept), "Where the errors go"))[:2]}
-    assert [model["model"] for model in models] == list(charts) == ["wild", "calm"]
+    assert [model.model for model in models] == list(charts) == ["wild", "calm"]
     for model in models:
         chart = index_chart(model, highest(models))
-        assert chart == charts[model["model"]]
+        assert chart == charts[model.model]
         rules = [layer["data"]["values"] for layer in chart["layer"] if "data" in layer]
-        assert rules == [[{"noise": found(swept, model["model"], NOISE)["value"]}]]
+        assert rules == [[{"noise": found(swept, model.model, NOISE)["value"]}]]
         assert NOISE not in {row["distortion"] for row in chart["data"]["values"]}
         assert len(chart["data"]["values"]) == 5  # three by default, and two grids that are not among them
 
@@ -78,9 +81,9 @@ def test_the_rule_of_the_class_bars_is_the_largest_rise_under_mild_noise(swept: 
     rise = np.mean(found(swept, "wild", NOISE)["facts"]["increase"], axis=0).max()
     assert rise > 0
     for group in bars_of(Results.of(swept)):
-        wild, calm = group["charts"]
-        assert wild["noise"] == pytest.approx(rise)
-        assert calm["noise"] == 0
+        wild, calm = group.charts
+        assert wild.noise == pytest.approx(rise)
+        assert calm.noise == 0
         ends = bar_ends([wild])
         assert ends[1] >= 100 * rise
         layers = [layer for layer in bar_chart(wild, ends)["layer"] if "data" in layer]
@@ -88,48 +91,50 @@ def test_the_rule_of_the_class_bars_is_the_largest_rise_under_mild_noise(swept: 
 
 
 def test_settings_of_one_distortion_are_one_curve_in_order(swept: Run):
-    (sweep,) = sweeps_of(swept.results()["findings"])
-    assert (sweep["family"], sweep["setting"], sweep["fixed"]) == ("shuffle", "grid", "")
-    wild, calm = sweep["lines"]
-    assert [point["at"] for point in wild["points"]] == [2, 4, 8]
-    values = [point["value"] for point in wild["points"]]
+    (sweep,) = sweeps_of(Results.of(swept))
+    assert (sweep.family, sweep.setting, sweep.fixed) == ("shuffle", "grid", "")
+    wild, calm = sweep.lines
+    assert [at for at, _ in wild.points] == [2, 4, 8]
+    values = [finding.value for _, finding in wild.points]
     assert values == [found(swept, "wild", f"shuffle(grid={grid})")["value"] for grid in (2, 4, 8)]
     assert values == sorted(values)
-    assert wild["noise"] == found(swept, "wild", NOISE)["value"] > calm["noise"] == 0
+    assert wild.noise == found(swept, "wild", NOISE)["value"] > calm.noise == 0
     chart = sweep_chart(sweep, ["wild", "calm"])
     assert [row["said"] for row in chart["data"]["values"]] == ["", "", "eel", "", "", ""]
-    assert chart["layer"][0]["data"]["values"][0] == {"model": "wild", "noise": wild["noise"]}
+    assert chart["layer"][0]["data"]["values"][0] == {"model": "wild", "noise": wild.noise}
     assert "<svg" in svg(chart)
     assert "DI along grid of shuffle" in titles(page_of(swept))
     assert "DI along grid of shuffle" in (swept.path / "report.html").read_text()
 
 
-def listed(*distortions: str):
-    facts = {"increase": [[0.0]], "classes": ["a", "b", "c"]}
-    like = {"name": "interference", "model": "m", "value": 0.1, "low": None, "high": None, "interference": None}
-    return [{**like, "facts": facts, "distortions": [text]} for text in distortions]
+def listed(run: Run, *distortions: str) -> Results:
+    """The run with the same DI under these distortions, and no other finding."""
+    like = next(one for one in run.results()["findings"] if one["name"] == "interference")
+    findings = [{**like, "distortions": [text]} for text in distortions]
+    return Results({**run.results(), "findings": findings}, run.facts, run)
 
 
-def test_only_what_differs_in_one_number_is_a_sweep():
+def test_only_what_differs_in_one_number_is_a_sweep(calm: Run):
     squares = [f"occlude(area={area}, fill={fill})" for fill in ("black", "grey") for area in (0.1, 0.3)]
-    told = [(one["setting"], one["fixed"]) for one in sweeps_of(listed(*squares))]
+    told = [(sweep.setting, sweep.fixed) for sweep in sweeps_of(listed(calm, *squares))]
     assert told == [("area", "fill=black"), ("area", "fill=grey")]
-    assert sweeps_of(listed("shuffle(grid=2)", "tiles(grid=2, share=0.1)", "tiles(grid=4, share=0.3)", NOISE)) == []
+    tiles = ("tiles(grid=2, share=0.1)", "tiles(grid=4, share=0.3)")
+    assert sweeps_of(listed(calm, "shuffle(grid=2)", *tiles, NOISE)) == []
     laws = ["fourier(area=uniform(low=0, high=1), fill=black)", "fourier(area=0.5, fill=black)"]
-    assert sweeps_of(listed(*laws, "not a text (", "shuffle(grid=2) | noise(0.1)")) == []
+    assert sweeps_of(listed(calm, *laws, "not a text (", "shuffle(grid=2) | noise(0.1)")) == []
 
 
 def test_distortions_of_the_same_words_have_bars_of_their_own(toy_run: Callable[[Toy], Run]):
-    audits = (Baseline(), *parse_audits("interference([occlude(0.3), occlude(0.3, law=published)])"))
+    audits = (BaselineAudit(), *parse_audits("interference([occlude(0.3), occlude(0.3, law=published)])"))
     (model,) = indices_of(Results.of(toy_run(Toy({"m": [steady(0.1)]}, audits=audits))))
-    assert len({row["words"] for row in model["rows"]}) == 1
+    assert len({in_words(finding.distortions[0]) for finding in model.findings}) == 1
     assert len({row["words"] for row in index_chart(model, 1)["data"]["values"]}) == 2
 
 
 def test_two_classes_are_said_to_show_no_dominant_one(toy_run: Callable[[Toy], Run]):
     # All images are taken for dog under shuffling: a rise as large as there can be, and still no flag and no name.
     fooled = [falls_for(1, "shuffle")] * 3
-    run = toy_run(Toy({"m": fooled}, classes=("cat", "dog"), audits=(Baseline(), Interference())))
+    run = toy_run(Toy({"m": fooled}, classes=("cat", "dog"), audits=(BaselineAudit(), InterferenceAudit())))
     one = found(run, "m", "shuffle(grid=4)")
     assert one["value"] > 0.9
     assert TOO_FEW in one["text"]
@@ -141,7 +146,7 @@ def test_two_classes_are_said_to_show_no_dominant_one(toy_run: Callable[[Toy], R
     assert "two classes: no dominant class can be shown" in html
     assert "dominant class dog" not in html
     assert "With two classes no dominant class can be shown" in markdown_of(brief_page_of(run))
-    three = toy_run(Toy({"m": fooled}, classes=("cat", "dog", "eel"), audits=(Baseline(), Interference())))
+    three = toy_run(Toy({"m": fooled}, classes=("cat", "dog", "eel"), audits=(BaselineAudit(), InterferenceAudit())))
     assert "two classes: no" not in (three.path / "report.html").read_text()
     assert found(three, "m", "shuffle(grid=4)")["facts"]["dominant"] == "dog"
 

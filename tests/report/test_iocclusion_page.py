@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from snellen.audits.facts import facts_to_json
+from snellen.audits.iocclusion import IOcclusionFacts
 from snellen.exam.run import Run
 from snellen.report import html_of, page_of
 from snellen.report.blocks import Chart, Page
@@ -19,12 +21,20 @@ from snellen.report.table import parted
 from .reading import every, titles
 
 
-def ratio(fooled: Run, model: str, distortion: str, value: float, high: float | None, **facts: Any) -> dict[str, Any]:
+def facts_of(masking: str, fill: str, area: float) -> IOcclusionFacts:
+    """The facts of an iOcclusion of which only the way of covering matters."""
+    numbers = dict.fromkeys(("std", "signed", "numerator", "denominator", "gap_low", "gap_high"))
+    return IOcclusionFacts(masking=masking, fill=fill, area=area, gapless=0, **numbers)
+
+
+def ratio(
+    fooled: Run, model: str, distortion: str, value: float, high: float | None, facts: IOcclusionFacts
+) -> dict[str, Any]:
     """An iOcclusion finding of the toy run's kind."""
     (like,) = [one for one in fooled.results()["findings"] if one["model"] == model and one["name"] == "noisy_accuracy"]
     return {
         **like, "audit": "occlusion", "name": "iocclusion", "value": value, "low": 0.0, "high": high, "unit": "index",
-        "distortions": [distortion, distortion], "facts": facts, "text": f"gap under {distortion} ({model} alone)",
+        "distortions": [distortion, distortion], "facts": facts_to_json(facts), "text": f"gap under {distortion} ({model} alone)",
     }  # fmt: skip
 
 
@@ -36,22 +46,21 @@ def results(fooled: Run) -> Results:
         for grid in (4, 8):
             for share, value in ((0.1, 0.8), (0.5, 0.3)):
                 text = f"tiles(grid={grid}, share={share}, fill=black)"
-                facts = {"masking": "tiles", "fill": "black", "area": share}
-                held["findings"].append(ratio(fooled, model, text, value, high, **facts))
+                held["findings"].append(ratio(fooled, model, text, value, high, facts_of("tiles", "black", share)))
     text = "occlude(area=0.5, fill=noise, inside=true, law=exact)"
-    held["findings"].append(ratio(fooled, "wise", text, 1.4, 30.0, masking="occlude", fill="noise", area=0.5))
-    held["findings"].append(ratio(fooled, "naive", text, nan, None, masking="occlude", fill="noise", area=0.5))
+    held["findings"].append(ratio(fooled, "wise", text, 1.4, 30.0, facts_of("occlude", "noise", 0.5)))
+    held["findings"].append(ratio(fooled, "naive", text, nan, None, facts_of("occlude", "noise", 0.5)))
     return Results(held, fooled.facts, fooled)
 
 
 def test_every_way_of_covering_has_its_panel_and_begins_at_the_whole_gap(results: Results) -> None:
     panels = ratios_of(results)
-    assert [panel["under"] for panel in panels] == ["black tiles", "black tiles", "noise squares"]
+    assert [panel.title for panel in panels] == ["black tiles", "black tiles", "noise squares"]
     for panel in panels[:2]:
-        assert [line["model"] for line in panel["lines"]] == ["naive", "wise"]
-        for line in panel["lines"]:
-            assert [(point["covered"], point["value"]) for point in line["points"]] == [(0, 1), (0.1, 0.8), (0.5, 0.3)]
-    assert [line["model"] for line in panels[2]["lines"]] == ["wise"]  # what is not known is not drawn
+        assert list(panel.lines) == ["naive", "wise"]
+        for line in panel.lines.values():
+            assert [(point.covered, point.value) for point in line] == [(0, 1), (0.1, 0.8), (0.5, 0.3)]
+    assert list(panels[2].lines) == ["wise"]  # what is not known is not drawn
 
 
 def test_the_axis_holds_every_value_and_cuts_endless_intervals(results: Results) -> None:
@@ -67,7 +76,7 @@ def test_the_axis_holds_every_value_and_cuts_endless_intervals(results: Results)
 
 
 def test_what_is_said_of_one_model_stands_in_its_own_column(results: Results) -> None:
-    rows = [row for row in finding_rows(results)["occlusion"] if row.first["name"] == "iocclusion"]
+    rows = [row for row in finding_rows(results)["occlusion"] if row.first.name == "iocclusion"]
     unmeasured, covered = rows[:2]  # the toy run itself has no training images
     assert "add --train" in unmeasured.detail
     assert list(unmeasured.notes.values()) == ["", ""]

@@ -10,13 +10,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
-from snellen.audits import Baseline, Interference, Occlusion, parse_audits
+from snellen.audits import BaselineAudit, InterferenceAudit, OcclusionAudit, parse_audits
 from snellen.distort import Shuffle
+from snellen.engine.keep.schemas import PoolRecord
 from snellen.errors import UserError
 from snellen.exam.run import Run
 from snellen.report import brief_page_of, html_of, markdown_of, page_of, write_report
-from snellen.report.answers import answered_class
+from snellen.report.answers import AnswerRow, answered_class
 from snellen.report.blocks import Chart, Command, Gallery, Page, Table
 from snellen.report.charts import curve_chart
 from snellen.report.pages.origin import command_of
@@ -75,18 +77,19 @@ def test_the_curves_begin_at_the_clean_accuracy_and_hold_every_size(fooled: Run)
     findings = fooled.results()["findings"]
     panels = curves_of(Results.of(fooled))
     for panel in panels:
-        for line in panel["lines"]:
-            own = [one for one in findings if one["model"] == line["model"]]
+        fill = panel.title.partition(" ")[0]
+        for model, points in panel.lines.items():
+            own = [one for one in findings if one["model"] == model]
             clean = next(one for one in own if one["name"] == "accuracy")
-            sizes = [one for one in own if one["name"] == "occluded_accuracy" and one["facts"]["fill"] == panel["fill"]]
-            assert [point["value"] for point in line["points"]] == [clean["value"], *(one["value"] for one in sizes)]
-            assert line["points"][0]["covered"] == 0
+            sizes = [one for one in own if one["name"] == "occluded_accuracy" and one["facts"]["fill"] == fill]
+            assert [point.value for point in points] == [clean["value"], *(one["value"] for one in sizes)]
+            assert points[0].covered == 0
         spec = curve_chart(panel, ["naive", "wise"])
         drawn = {(one["model"], round(one["covered"], 3)): one["mark"] for one in spec["data"]["values"]}
-        assert (drawn["naive", 0.5] == "flagged") == (panel["fill"] == "black")
+        assert (drawn["naive", 0.5] == "flagged") == (fill == "black")
     charts = every(Chart, under(page_of(fooled), "Accuracy under a square"))
     assert [(one.title, one.spec) for one in charts] == [
-        (panel["under"], curve_chart(panel, ["naive", "wise"])) for panel in panels
+        (panel.title, curve_chart(panel, ["naive", "wise"])) for panel in panels
     ]
 
 
@@ -94,10 +97,10 @@ def test_no_other_finding_of_clean_images_is_drawn_as_the_clean_accuracy(fooled:
     content = fooled.results()
     clean = next(one for one in content["findings"] if one["name"] == "accuracy" and one["model"] == "wise")
     leakage = {**clean, "audit": "background", "name": "scale_leakage", "value": 0.02, "unit": "difference"}
+    leakage["facts"] = {"guessed": 0.1, "chance": 0.08}
     content["findings"] = [leakage, *content["findings"], leakage]
     for panel in curves_of(Results(content, fooled.facts, fooled)):
-        (line,) = [line for line in panel["lines"] if line["model"] == "wise"]
-        assert [point["value"] for point in line["points"] if point["covered"] == 0] == [clean["value"]]
+        assert [point.value for point in panel.lines["wise"] if point.covered == 0] == [clean["value"]]
 
 
 def test_bars_are_mean_and_range_over_runs(fooled: Run):
@@ -105,22 +108,22 @@ def test_bars_are_mean_and_range_over_runs(fooled: Run):
         one for one in fooled.results()["findings"]
         if one["name"] == "interference" and one["model"] == "naive" and "fourier" in one["distortions"][0]
     )  # fmt: skip
-    group = next(group for group in bars_of(Results.of(fooled)) if "fourier" in group["distortion"])
-    bar = group["charts"][0]["bars"][2]
+    group = next(group for group in bars_of(Results.of(fooled)) if "fourier" in group.distortion)
+    bar = group.charts[0].bars[2]
     values = [run[2] for run in one["facts"]["increase"]]
-    assert bar["class"] == "eel"
-    assert (bar["mean"], bar["low"], bar["high"]) == (pytest.approx(sum(values) / 3), min(values), max(values))
-    assert [row["dominant"] for row in bar_chart(group["charts"][0], (0, 1))["data"]["values"]] == [0, 0, 1, 0]
+    assert bar.name == "eel"
+    assert (bar.mean, bar.low, bar.high) == (pytest.approx(sum(values) / 3), min(values), max(values))
+    assert [row["dominant"] for row in bar_chart(group.charts[0], (0, 1))["data"]["values"]] == [0, 0, 1, 0]
 
 
 def test_of_many_classes_the_largest_bars_are_shown(toy_run: Callable[[Toy], Run]):
     classes = [f"class {i} with a name that is much too long for an axis" for i in range(100)]
     run = toy_run(Toy({"many": [falls_for(7, "shuffle")]}, classes=classes, samples=300))
-    group = next(group for group in bars_of(Results.of(run)) if "shuffle" in group["distortion"])
-    bars = group["charts"][0]["bars"]
+    group = next(group for group in bars_of(Results.of(run)) if "shuffle" in group.distortion)
+    bars = group.charts[0].bars
     assert len(bars) == 15
-    assert bars[0]["class"] == classes[7]
-    assert len({row["class"] for row in bar_chart(group["charts"][0], (0, 1))["data"]["values"]}) == 15
+    assert bars[0].name == classes[7]
+    assert len({row["class"] for row in bar_chart(group.charts[0], (0, 1))["data"]["values"]}) == 15
     assert "the 15 largest of 100 classes" in Reader((run.path / "report.html").read_text()).text
 
 
@@ -134,14 +137,18 @@ def test_a_page_is_made_of_very_little(toy_run: Callable[[Toy], Run], samples: i
 
 @pytest.mark.parametrize(
     "audits",
-    [(Baseline(),), (Baseline(), Interference((Shuffle(2),))), (Baseline(), Occlusion(areas=(0.5,), fills=("grey",)))],
+    [
+        (BaselineAudit(),),
+        (BaselineAudit(), InterferenceAudit((Shuffle(2),))),
+        (BaselineAudit(), OcclusionAudit(areas=(0.5,), fills=("grey",))),
+    ],
 )
 def test_a_page_is_made_of_any_audits(toy_run: Callable[[Toy], Run], audits):
     page = page_of(toy_run(Toy({"m": [steady(0.1)], "n": [steady(0.1)]}, audits=audits)))
     (table,) = every(Table, under(page, "Findings"))
     assert len(table.rows) - len(rows(table)) == len(audits)  # a group for each
-    assert ("Accuracy under a square" in titles(page)) == any(isinstance(one, Occlusion) for one in audits)
-    assert ("Where the errors go" in titles(page)) == any(isinstance(one, Interference) for one in audits)
+    assert ("Accuracy under a square" in titles(page)) == any(isinstance(one, OcclusionAudit) for one in audits)
+    assert ("Where the errors go" in titles(page)) == any(isinstance(one, InterferenceAudit) for one in audits)
 
 
 @pytest.mark.filterwarnings("ignore:Mean of empty slice", "ignore:invalid value")
@@ -233,10 +240,13 @@ def test_an_answer_outside_the_data_goes_by_the_models_own_class(toy_run: Callab
 
 
 def test_an_answer_outside_the_data_has_no_name_where_the_model_gives_none():
-    assert answered_class({"pred": -1, "raw": 7}, ["cat"], None) == "another class"
-    assert answered_class({"pred": -1, "raw": 7}, ["cat"], ["a", "b"]) == "another class"
-    assert answered_class({"pred": -1, "raw": 1}, ["cat"], ["a", "b"]) == "another class: b"
-    assert answered_class({"pred": 0, "raw": 1}, ["cat"], ["a", "b"]) == "cat"
+    def answer(pred: int, raw: int) -> AnswerRow:
+        return AnswerRow("cell", "sample", pred, raw, 0.0)
+
+    assert answered_class(answer(-1, 7), ["cat"], None) == "another class"
+    assert answered_class(answer(-1, 7), ["cat"], ["a", "b"]) == "another class"
+    assert answered_class(answer(-1, 1), ["cat"], ["a", "b"]) == "another class: b"
+    assert answered_class(answer(0, 1), ["cat"], ["a", "b"]) == "cat"
 
 
 def test_the_page_is_json_and_the_same_each_time(fooled: Run, tmp_path: Path):
@@ -257,15 +267,16 @@ def test_the_command_can_be_pasted(calm: Run, toy_run: Callable[[Toy], Run]):
     assert commands == 2 * ["snellen audit zoo:toy --data 'folder:my pets'"]  # on top, and under "Make it again"
     run = toy_run(Toy({"m": [steady(0)]}, command=()))
     assert every(Command, page_of(run))[0].text == "snellen.audit({'m': 'zoo:toy'}, 'folder:my pets')"
-    facts = {**run.facts, "donors": {"text": "folder:don"}, "occluders": {"text": "things"}}
-    facts["data"] = {**facts["data"], "train": {"text": "folder:t r"}}
-    facts["settings"] = {**facts["settings"], "seed": 3, "keep": "top5"}
-    facts["audits"] = ["baseline()", "shape(grid=2)", "Mine()"]
+    facts = Results.of(run).facts
+    facts.donors, facts.occluders = PoolRecord("folder:don", "d"), PoolRecord("things", "t")
+    facts.data["train"] = replace(facts.data["test"], text="folder:t r")
+    facts.settings = replace(facts.settings, seed=3, keep="top5")
+    facts.audits = ["baseline()", "shape(grid=2)", "Mine()"]
     assert command_of(facts) == (
         "snellen.audit({'m': 'zoo:toy'}, 'folder:my pets', audits='shape(grid=2), …', train='folder:t r', "
         "donors='folder:don', occluders='things', seed=3, keep='top5')"
     )
-    facts["audits"] = ["baseline()", *(str(one) for one in parse_audits(None))]
+    facts.audits = ["baseline()", *(str(audit) for audit in parse_audits(None))]
     assert "audits=" not in command_of(facts)
 
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import pytest
 
-from snellen.audits import Audit, Baseline
+from snellen.audits import Audit, BaselineAudit
 from snellen.audits.finding import accuracy_finding
 from snellen.distort import Shuffle
 from snellen.exam.run import Run
 from snellen.report import brief_page_of, html_of, markdown_of, page_of
-from snellen.report.blocks import Block, Card, Cell, Gallery, Heading, Picture, Row, Table, heads, lead
+from snellen.report.blocks import Block, CardBlock, Gallery, Heading, Picture, Row, Table, TableCell, heads, lead
 from snellen.report.results import Results
 from snellen.report.sections import SECTIONS
 from snellen.report.sections.section import Section
@@ -37,9 +37,11 @@ class Blink(Audit):
 
 def blink_blocks(results: Results) -> list[Block]:
     own = results.of_audit("blink")
-    rows = [Row(Cell(one["model"], hue=results.hue(one["model"])), (Cell("all", one["value"]),)) for one in own]
+    rows = [
+        Row(TableCell(blink.model, hue=results.hue(blink.model)), (TableCell("all", blink.value),)) for blink in own
+    ]
     picture = Picture(results.thumbnail("shown02", 0), "an eye")
-    gallery = Gallery(heads("is", "seen"), (Row(Cell("eye"), (picture,)),))
+    gallery = Gallery(heads("is", "seen"), (Row(TableCell("eye"), (picture,)),))
     return [Heading("While blinking"), lead("Nothing is seen."), Table(heads("", "seen"), tuple(rows)), gallery]
 
 
@@ -50,14 +52,14 @@ def blink_sentence(results: Results, model: str) -> list[tuple[str, str]]:
 BLINK = Section(
     blocks=blink_blocks,
     verdict=blink_sentence,
-    columns={"blinked": lambda one: one["name"] == "blinked_accuracy"},
+    columns={"blinked": lambda finding: finding.name == "blinked_accuracy"},
     meanings={"Blinking": "Closing both eyes."},
 )
 
 
 @pytest.fixture(scope="module")
 def run(toy_run: Callable[[Toy], Run]) -> Run:
-    return toy_run(Toy({"one": [steady(0.1)], "<b>two": [steady(0.2)]}, audits=(Baseline(), Blink())))
+    return toy_run(Toy({"one": [steady(0.1)], "<b>two": [steady(0.2)]}, audits=(BaselineAudit(), Blink())))
 
 
 def test_an_audit_without_a_section_has_its_rows_and_nothing_else(run: Run) -> None:
@@ -87,7 +89,7 @@ def test_its_sentences_stand_with_those_of_other_audits(run: Run, monkeypatch: p
     brief = markdown_of(brief_page_of(run))
     assert "- **While blinking**: one sees nothing." in brief
     assert "no spread over runs). It does not blink there." in brief
-    cards = {card.title: card for card in every(Card, page_of(run))}
+    cards = {card.title: card for card in every(CardBlock, page_of(run))}
     assert {"one", "<b>two"} <= cards.keys()
 
 

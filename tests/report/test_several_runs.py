@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from snellen.audits import Baseline
+from snellen.audits import BaselineAudit
 from snellen.exam.run import Run
 from snellen.measure import recipe_accuracy
 from snellen.report.results import Results
@@ -26,7 +26,7 @@ def three(tmp_path_factory: pytest.TempPathFactory) -> Run:
         "good": [steady(0.1)],
         "poor": [steady(0.35)],
     }
-    return make_run(tmp_path_factory.mktemp("runs"), Toy(models=models, audits=(Baseline(),)))
+    return make_run(tmp_path_factory.mktemp("runs"), Toy(models=models, audits=(BaselineAudit(),)))
 
 
 def clean(run: Run, model: str) -> dict:
@@ -71,5 +71,5 @@ def test_the_smallest_visible_difference_counts_every_comparison(three: Run) -> 
 
 
 def test_a_run_folder_of_one_run_has_no_interval_of_a_recipe(tmp_path: Path) -> None:
-    run = make_run(tmp_path, Toy(models={"one": [steady(0.2)]}, audits=(Baseline(),)))
+    run = make_run(tmp_path, Toy(models={"one": [steady(0.2)]}, audits=(BaselineAudit(),)))
     assert "recipe_low" not in clean(run, "one")["facts"]

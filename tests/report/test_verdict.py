@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import pytest
 
+from snellen.audits.model_differences import DifferenceFacts
+from snellen.audits.stored_finding import StoredFinding, apart
 from snellen.exam.run import Run
 from snellen.report import page_of
-from snellen.report.blocks import Bullets, Card, Table
+from snellen.report.blocks import Bullets, CardBlock, Table
 from snellen.report.results import Results
-from snellen.report.table import FindingRow, Pair
-from snellen.report.trust import apart, mark_of
+from snellen.report.table import FindingRow
 from snellen.report.verdict import Verdict, between, verdict_of
 from snellen.report.words import index, percent
 
 from .conftest import Toy, falls_for, steady
 from .reading import Reader, every, rows, under
+from .stored import interference, stored
 
 
 def said_of(run: Run, model: str) -> Verdict:
@@ -24,7 +27,7 @@ def said_of(run: Run, model: str) -> Verdict:
 
 
 def said_between(run: Run) -> list[str]:
-    (card,) = [card for card in every(Card, page_of(run)) if card.title == "Between the models"]
+    (card,) = [card for card in every(CardBlock, page_of(run)) if card.title == "Between the models"]
     return ["".join(item) for item in every(Bullets, card)[0].items]
 
 
@@ -112,15 +115,17 @@ def test_a_lead_is_not_doubted_where_the_winner_is_the_one_hit(toy_run: Callable
     ],
 )
 def test_a_lead_is_doubted_only_where_a_flagged_distortion_hits_the_loser_harder(loser, winner, doubted: bool):
-    def finding(low: float, trust: tuple[str, float, float]) -> dict:
+    def finding(low: float, trust: tuple[str, float, float]) -> StoredFinding:
         chance = {"flagged": trust[1] - 1, "raised": trust[1] - 1, "": trust[1] + 1}[trust[0]]
         di = {"flagged": trust[0] == "flagged", "low": trust[1], "high": trust[2], "null95": chance, "dominant": "eel"}
         di |= {"index": sum(trust[1:]) / 2, "distortion": "none()"}
-        value = {"value": low + 0.05, "low": low, "high": low + 0.1}
-        return {"unit": "share", "better": "higher", "interference": di, **value}
+        return stored(better="higher", interference=interference(**di), value=low + 0.05, low=low, high=low + 0.1)
 
     findings = {"worse": finding(0.2, loser), "better": finding(0.6, winner)}
-    told = between([FindingRow("", "squares", "", findings, {}, (Pair("worse", "better", 0.001, 0.05),))])
+    pair = DifferenceFacts(
+        of="share", first="worse", second="better", p=0.001, p_corrected=0.001, detectable=0.05, values={}
+    )
+    told = between([FindingRow("", "squares", "", findings, {}, (pair,))])
     assert told[0] == "better is clearly better on squares."
     assert any("could be an artefact" in one for one in told) == doubted
 
@@ -155,20 +160,20 @@ def test_di_is_called_comparative(calm: Run):
 
 
 @pytest.mark.parametrize(
-    ("trust", "mark"),
-    [
-        (None, ""),
-        ({"flagged": True, "low": 1, "null95": 0.1}, "flagged"),
-        ({"flagged": False, "low": 0.2, "null95": 0.1}, "raised"),
-        ({"flagged": False, "low": 0.05, "null95": 0.1}, ""),
-        ({"flagged": False, "low": None, "null95": None}, ""),
-    ],
+    ("flagged", "low", "null95", "mark"),
+    [(True, 1, 0.1, "flagged"), (False, 0.2, 0.1, "raised"), (False, 0.05, 0.1, ""), (False, None, None, "")],
 )
-def test_marks(trust, mark: str):
-    assert mark_of(trust) == mark
+def test_marks_of_runs_made_before_there_were_three_states(flagged: bool, low: float, null95: float, mark: str):
+    assert interference(flagged=flagged, low=low, null95=null95).mark == mark
 
 
 def test_intervals_that_touch_are_not_apart():
-    assert not apart({"low": 0.1, "high": 0.2}, {"low": 0.2, "high": 0.3})
-    assert apart({"low": 0.31, "high": 0.4}, {"low": 0.2, "high": 0.3})
-    assert not apart({"low": None, "high": None}, {"low": 0.2, "high": 0.3})
+    assert not apart(Ends(0.1, 0.2), Ends(0.2, 0.3))
+    assert apart(Ends(0.31, 0.4), Ends(0.2, 0.3))
+    assert not apart(Ends(None, None), Ends(0.2, 0.3))
+
+
+@dataclass
+class Ends:
+    low: float | None
+    high: float | None

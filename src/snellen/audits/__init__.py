@@ -3,50 +3,65 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from snellen import notation
-from snellen.audits.adversarial_backgrounds import AdversarialBackgrounds
-from snellen.audits.attention import Attention
+from snellen.audits.adversarial_backgrounds import AdversarialBackgroundsAudit
+from snellen.audits.attention import AttentionAudit
 from snellen.audits.audit import Audit
-from snellen.audits.augmentation import Augmentation
-from snellen.audits.background import Background
-from snellen.audits.baseline import Baseline, Clean
-from snellen.audits.calibration import Calibration
-from snellen.audits.concepts import Concepts
+from snellen.audits.augmentation import AugmentationAudit
+from snellen.audits.background import BackgroundAudit
+from snellen.audits.baseline import BaselineAudit, CleanAudit
+from snellen.audits.calibration import CalibrationAudit
+from snellen.audits.concepts import ConceptsAudit
 from snellen.audits.exam import Exam
-from snellen.audits.explanation import Explanation
-from snellen.audits.faithfulness import Faithfulness
+from snellen.audits.explanation import ExplanationAudit
+from snellen.audits.facts import FindingFacts
+from snellen.audits.faithfulness import FaithfulnessAudit
 from snellen.audits.finding import Finding, Trust
-from snellen.audits.inside_mask import InsideMask
-from snellen.audits.interference import Interference
-from snellen.audits.model_differences import differences
-from snellen.audits.occluders import Occluders
-from snellen.audits.occlusion import Occlusion
-from snellen.audits.shape import Shape
-from snellen.audits.shift import Shift
+from snellen.audits.inside_mask import InsideMaskAudit
+from snellen.audits.interference import InterferenceAudit
+from snellen.audits.model_differences import DifferenceFacts, differences
+from snellen.audits.occluders import OccludersAudit
+from snellen.audits.occlusion import OcclusionAudit
+from snellen.audits.shape import ShapeAudit
+from snellen.audits.shift import ShiftAudit
+from snellen.audits.stored_finding import StoredFinding, read_finding
 from snellen.audits.trust import with_trust
 from snellen.data.dataset import Dataset
 from snellen.distort.language import from_node
 from snellen.errors import UserError
+from snellen.lazy_names import lister
 
 AUDITS: dict[str, type[Audit]] = {
-    "occlusion": Occlusion,
-    "occluders": Occluders,
-    "interference": Interference,
-    "shape": Shape,
-    "augmentation": Augmentation,
-    "background": Background,
-    "adversarial_backgrounds": AdversarialBackgrounds,
-    "inside_mask": InsideMask,
-    "explanation": Explanation,
-    "faithfulness": Faithfulness,
-    "shift": Shift,
-    "concepts": Concepts,
-    "attention": Attention,
-    "calibration": Calibration,
+    "occlusion": OcclusionAudit,
+    "occluders": OccludersAudit,
+    "interference": InterferenceAudit,
+    "shape": ShapeAudit,
+    "augmentation": AugmentationAudit,
+    "background": BackgroundAudit,
+    "adversarial_backgrounds": AdversarialBackgroundsAudit,
+    "inside_mask": InsideMaskAudit,
+    "explanation": ExplanationAudit,
+    "faithfulness": FaithfulnessAudit,
+    "shift": ShiftAudit,
+    "concepts": ConceptsAudit,
+    "attention": AttentionAudit,
+    "calibration": CalibrationAudit,
 }
+
+FACTS: dict[str, Mapping[str, type[FindingFacts]]] = {
+    "baseline": BaselineAudit.facts,
+    "between": {"difference": DifferenceFacts},
+    **{name: audit.facts for name, audit in AUDITS.items()},
+}
+"""The types of findings' facts: what findings name as their audit → finding → type."""
+
+
+def read_findings(content: Mapping[str, Any]) -> list[StoredFinding[Any]]:
+    """The findings in the content of findings.json, with the facts that their audits declare."""
+    return [read_finding(entry, FACTS) for entry in content["findings"]]
 
 
 def parse_audits(source: str | Sequence[str | Audit] | None) -> list[Audit]:
@@ -59,7 +74,7 @@ def parse_audits(source: str | Sequence[str | Audit] | None) -> list[Audit]:
         return [audit() for audit in AUDITS.values() if audit.by_default]
     if isinstance(source, str):
         return [notation.build(node, AUDITS, "audit", _argument) for node in notation.read_list(source)]
-    return [one for item in source for one in (parse_audits(item) if isinstance(item, str) else [_checked(item)])]
+    return [audit for item in source for audit in (parse_audits(item) if isinstance(item, str) else [_checked(item)])]
 
 
 def default_audits(data: Dataset, before: Sequence[str] = ()) -> list[tuple[Audit, str]]:
@@ -69,11 +84,11 @@ def default_audits(data: Dataset, before: Sequence[str] = ()) -> list[tuple[Audi
     of a run that is continued: where these were the ones that suit any data, they stay the only ones.
     """
     general = parse_audits(None)
-    if [text for text in before if text != str(Baseline())] == [str(one) for one in general]:
-        return [(one, "as before in this run folder") for one in general]
-    special = [(audit(), audit().suits(data)) for audit in AUDITS.values() if not audit.by_default]
-    chosen = [(one, f"chosen because the data have {what}") for one, what in special if what]
-    return [*((one, "default") for one in general), *chosen]
+    if [text for text in before if text != str(BaselineAudit())] == [str(audit) for audit in general]:
+        return [(audit, "as before in this run folder") for audit in general]
+    special = [(kind(), kind().suits(data)) for kind in AUDITS.values() if not kind.by_default]
+    chosen = [(audit, f"chosen because the data have {what}") for audit, what in special if what]
+    return [*((audit, "default") for audit in general), *chosen]
 
 
 def _checked(audit: Any) -> Audit:
@@ -94,28 +109,31 @@ def _argument(node: Any) -> Any:
 
 __all__ = [
     "AUDITS",
-    "AdversarialBackgrounds",
-    "Attention",
+    "FACTS",
+    "AdversarialBackgroundsAudit",
+    "AttentionAudit",
     "Audit",
-    "Augmentation",
-    "Background",
-    "Baseline",
-    "Calibration",
-    "Clean",
-    "Concepts",
+    "AugmentationAudit",
+    "BackgroundAudit",
+    "BaselineAudit",
+    "CalibrationAudit",
+    "CleanAudit",
+    "ConceptsAudit",
     "Exam",
-    "Explanation",
-    "Faithfulness",
+    "ExplanationAudit",
+    "FaithfulnessAudit",
     "Finding",
-    "InsideMask",
-    "Interference",
-    "Occluders",
-    "Occlusion",
-    "Shape",
-    "Shift",
+    "InsideMaskAudit",
+    "InterferenceAudit",
+    "OccludersAudit",
+    "OcclusionAudit",
+    "ShapeAudit",
+    "ShiftAudit",
     "Trust",
     "default_audits",
     "differences",
     "parse_audits",
+    "read_findings",
     "with_trust",
 ]
+__dir__ = lister(__all__)

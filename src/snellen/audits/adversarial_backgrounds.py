@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+import msgspec
 import numpy as np
 
 from snellen.audits.audit import Audit
 from snellen.audits.exam import Exam
+from snellen.audits.facts import FindingFacts, Number
 from snellen.audits.finding import Finding, finding
 from snellen.data.variants import refuse_variant
 from snellen.distort import Background as Variant
@@ -27,8 +29,58 @@ RULES = {
 }
 
 
+class VulnerableFacts(FindingFacts, frozen=True, kw_only=True):
+    """The rule and the number of backgrounds; the share fooled of each class; the share of wrong answers on one background of
+    any class; the `images` asked in each run and the fewest that any order needs (none where all were asked); the objects that
+    the model failed on; and the trial."""
+
+    rule: Literal["any", "background"]
+    backgrounds: int
+    by_class: dict[str, Number]
+    wrong_on_one: Number
+    images: list[int] = msgspec.field(name="asked")
+    least: list[int]
+    failed: int
+    trial: str
+
+
+class WorstBackground(msgspec.Struct, frozen=True, kw_only=True):
+    """A background: its sample id, its place among those of the trial, its attack rate and the objects it was tried on."""
+
+    background: str
+    place: int
+    rate: float
+    tried: int
+
+
+class RateBin(msgspec.Struct, frozen=True, kw_only=True):
+    """How many backgrounds have an attack rate from `start` to `stop`."""
+
+    start: float
+    stop: float
+    count: int
+
+
+class AttackRateFacts(FindingFacts, frozen=True, kw_only=True):
+    """The trial and the number of backgrounds; by class the worst ones, and the share of objects of other classes that some
+    background of the class turns into it; how many backgrounds have which rate, and the highest rate."""
+
+    trial: str
+    backgrounds: int
+    worst: dict[str, list[WorstBackground]]
+    class_totals: dict[str, Number]
+    histogram: list[RateBin]
+    highest: Number
+
+
+class WorstClassFacts(FindingFacts, frozen=True, kw_only=True):
+    """The class whose backgrounds turn most objects into it."""
+
+    name: str = msgspec.field(name="class")
+
+
 @dataclass(frozen=True)
-class AdversarialBackgrounds(Audit):
+class AdversarialBackgroundsAudit(Audit):
     """Every object on every background: the share of objects that at least one background fools the model on.
 
     `rule=any` counts any wrong answer, as the published evaluation does; `background` only the background's own class.
@@ -46,6 +98,11 @@ class AdversarialBackgrounds(Audit):
     worst: int = 5
     title: ClassVar[str] = "Adversarial backgrounds"
     names: ClassVar[tuple[str, ...]] = ("vulnerable",)
+    facts: ClassVar[Mapping[str, type[FindingFacts]]] = {
+        "vulnerable": VulnerableFacts,
+        "attack_rate": AttackRateFacts,
+        "worst_class_total": WorstClassFacts,
+    }
 
     def __post_init__(self) -> None:
         expect_within("backgrounds", self.backgrounds, 0, 10**9)
@@ -96,10 +153,10 @@ class AdversarialBackgrounds(Audit):
     def trial_pictures(self, exam: Exam, findings: Sequence[Finding]) -> list[tuple[Cell, int]]:
         """The backgrounds that a reader should see: the worst of each class."""
         return [
-            (self.trial(exam), background["place"])
-            for one in findings
-            if one.audit == AUDIT and one.name == "attack_rate"
-            for backgrounds in one.facts["worst"].values()
+            (self.trial(exam), background.place)
+            for rate in findings
+            if isinstance(rate.facts, AttackRateFacts)
+            for backgrounds in rate.facts.worst.values()
             for background in backgrounds
         ]
 
@@ -109,22 +166,22 @@ class AdversarialBackgrounds(Audit):
         count = len(runs[0].things.get("place", ()))
         labels = exam.samples["test"].labels
         classes = exam.classes["test"]
-        by_class = {
+        by_class: dict[str, Number] = {
             name: float(np.nanmean(own))
             for label, name in enumerate(classes)
             if not np.isnan(own := fooled[:, labels == label]).all()
         }
         images = [sum(row["asked"] for row in run.rows if row) for run in runs]
-        facts = {
-            "rule": self.rule,
-            "backgrounds": count,
-            "by_class": by_class,
-            "wrong_on_one": self._wrong_on_one(exam, answers),
-            "asked": images,
-            "least": [] if self.rates else [_least(run) for run in runs],
-            "failed": sum(bool(row and row["error"] and row["asked"]) for run in runs for row in run.rows),
-            "trial": str(self.trial(exam).distortion),
-        }
+        facts = VulnerableFacts(
+            rule=self.rule,
+            backgrounds=count,
+            by_class=by_class,
+            wrong_on_one=self._wrong_on_one(exam, answers),
+            images=images,
+            least=[] if self.rates else [_least(run) for run in runs],
+            failed=sum(bool(row and row["error"] and row["asked"]) for run in runs for row in run.rows),
+            trial=str(self.trial(exam).distortion),
+        )
         text = f"share of objects for which at least one of {count:,} backgrounds {RULES[self.rule]}"
         return finding(
             AUDIT, "vulnerable", answers.model, share, text, better="lower", cells=tuple(self.cells(exam)), facts=facts,
@@ -144,21 +201,21 @@ class AdversarialBackgrounds(Audit):
         labels, things = exam.samples["test"].labels, runs[0].things
         other = np.array(things["label"], int)
         successes = [_attack_success(run, labels, other) for run in runs]
-        rates = np.mean([one.per_background for one in successes], axis=0)
+        rates = np.mean([success.per_background for success in successes], axis=0)
         counts = successes[0].tried
         turned = np.array([_share_turned(run, labels, other) for run in runs])
         rate = accuracy(turned, answers.groups(exam.clean()))
         names = dict(zip(things["label"], things["class"]))
-        totals = {names[k]: float(np.mean([one.class_totals[k] for one in successes])) for k in sorted(names)}
+        totals = {names[k]: float(np.mean([success.class_totals[k] for success in successes])) for k in sorted(names)}
         worst = {name: _worst(things, rates, counts, name, self.worst) for name in totals}
-        facts = {
-            "trial": str(self.trial(exam).distortion),
-            "backgrounds": len(other),
-            "worst": worst,
-            "class_totals": totals,
-            "histogram": _histogram(rates),
-            "highest": float(np.nanmax(rates)) if np.isfinite(rates).any() else float("nan"),
-        }
+        facts = AttackRateFacts(
+            trial=str(self.trial(exam).distortion),
+            backgrounds=len(other),
+            worst=worst,
+            class_totals=dict(totals),
+            histogram=_histogram(rates),
+            highest=float(np.nanmax(rates)) if np.isfinite(rates).any() else float("nan"),
+        )
         cells = tuple(self.cells(exam))
         text = (
             "of the backgrounds of other classes, the share whose class is answered, mean over objects: what one background "
@@ -180,7 +237,7 @@ class AdversarialBackgrounds(Audit):
             findings.append(
                 finding(
                     AUDIT, "worst_class_total", answers.model, share, text, better="lower", cells=cells,
-                    facts={"class": name}, label="Objects turned into the worst class by some background",
+                    facts=WorstClassFacts(name=name), label="Objects turned into the worst class by some background",
                     topic="the worst class of backgrounds",
                 )
             )  # fmt: skip
@@ -223,18 +280,22 @@ def _turned_into(run: TrialTable, labels: np.ndarray, other: np.ndarray, label: 
 
 def _worst(
     things: Mapping[str, Sequence[Any]], rates: np.ndarray, counts: np.ndarray, name: str, count: int
-) -> list[dict[str, Any]]:
+) -> list[WorstBackground]:
     """The backgrounds of a class with the highest rates."""
     rows = [row for row, word in enumerate(things["class"]) if word == name and np.isfinite(rates[row])]
     rows = sorted(rows, key=lambda row: (-rates[row], things["background"][row]))[:count]
     return [
-        {"background": things["background"][row], "place": things["place"][row], "rate": float(rates[row]),
-         "tried": int(counts[row])}
+        WorstBackground(
+            background=things["background"][row],
+            place=things["place"][row],
+            rate=float(rates[row]),
+            tried=int(counts[row]),
+        )
         for row in rows
-    ]  # fmt: skip
+    ]
 
 
-def _histogram(rates: np.ndarray, bins: int = 20) -> list[dict[str, float]]:
+def _histogram(rates: np.ndarray, bins: int = 20) -> list[RateBin]:
     """How many backgrounds have which rate (figure 24): bins of 5 points."""
     counts, edges = np.histogram(rates[np.isfinite(rates)], bins=bins, range=(0, 1))
-    return [{"start": float(a), "stop": float(b), "count": int(n)} for a, b, n in zip(edges, edges[1:], counts)]
+    return [RateBin(start=float(a), stop=float(b), count=int(n)) for a, b, n in zip(edges, edges[1:], counts)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -11,6 +11,7 @@ import numpy as np
 from snellen.attention.survey import REGIONS, AttentionMass, example_places
 from snellen.audits.audit import Audit
 from snellen.audits.exam import Exam
+from snellen.audits.facts import UNSET, FindingFacts, Number, UnsetType
 from snellen.audits.finding import Finding, finding
 from snellen.distort import Distortion, Lattice, Nothing
 from snellen.distort.language import parse_each
@@ -36,8 +37,29 @@ BETTER: dict[str, Literal["higher", "lower", ""]] = {
 BOUNDS = {"visible": "most_visible", "occluder": "least_occluder"}
 
 
+class AttentionFacts(FindingFacts, frozen=True, kw_only=True):
+    """What the images are shown under, in words (of a lattice also its pixels and covered share), the region and the accuracy.
+
+    `even` is what even attention would have on the region, `best` the most on the visible object, or the least on the
+    occluder, that attention to whole patches (height and width in pixels, by layer) can; `layers` are the means of each layer.
+    `request` is the survey of the attention, with pictures of the `examples`.
+    """
+
+    condition: str
+    px: int | None
+    share: float | None
+    patch: tuple[tuple[float, float], ...]
+    request: str
+    examples: tuple[str, ...]
+    accuracy: Number
+    region: str
+    even: Number
+    best: Number | UnsetType = UNSET
+    layers: Mapping[str, Number]
+
+
 @dataclass(frozen=True)
-class Attention(Audit):
+class AttentionAudit(Audit):
     """How much of the attention of the object's patches goes to what is visible of it, to the occluder and to the background,
     and how much to the object's place, hidden or not.
 
@@ -52,12 +74,13 @@ class Attention(Audit):
     examples: int = 4
     title: ClassVar[str] = "Attention under occlusion"
     names: ClassVar[tuple[str, ...]] = tuple(f"attention_{region}" for region in REGIONS)
+    facts: ClassVar[Mapping[str, type[FindingFacts]]] = dict.fromkeys(names, AttentionFacts)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "occluders", parse_each(self.occluders))
         object.__setattr__(self, "layers", tuple(self.layers))
-        for one in self.occluders:
-            self._survey(one)  # refuses what it cannot do
+        for occluder in self.occluders:
+            self._survey(occluder)  # refuses what it cannot do
 
     def conditions(self, exam: Exam) -> list[Distortion]:
         """What the images are shown under, first nothing."""
@@ -65,13 +88,15 @@ class Attention(Audit):
         return list(dict.fromkeys([Nothing(), *(self.occluders or default)]))
 
     def cells(self, exam: Exam) -> list[Cell]:
-        return [exam.cell(one) for one in self.conditions(exam)]
+        return [exam.cell(occluder) for occluder in self.conditions(exam)]
 
     def surveys(self, exam: Exam) -> list[Cell]:
-        return [self._cell(exam, one) for one in self.conditions(exam)]
+        return [self._cell(exam, occluder) for occluder in self.conditions(exam)]
 
     def conclude(self, exam: Exam, answers: Answers) -> list[Finding]:
-        return [one for occluder in self.conditions(exam) for one in self._findings(exam, answers, occluder)]
+        return [
+            conclusion for occluder in self.conditions(exam) for conclusion in self._findings(exam, answers, occluder)
+        ]
 
     def _survey(self, occluder: Distortion) -> AttentionMass:
         return AttentionMass(occluder, self.layers, self.examples)
@@ -87,15 +112,20 @@ class Attention(Audit):
         under = "clean images" if clean else occluder.words()
         ids = list(dict.fromkeys(row["sample"] for row in tables[0].rows))
         groups = exam.column("group", ids)
-        facts = self._facts(exam, tables[0], str(survey.distortion), occluder, under)
-        facts["accuracy"] = accuracy(answers[cell].score, answers[cell].groups).value
+        shared = {
+            **self._shared_facts(exam, tables[0], occluder),
+            "condition": under,
+            "request": str(survey.distortion),
+            "accuracy": accuracy(answers[cell].score, answers[cell].groups).value,
+        }
         findings = []
         for region in REGIONS:
             if clean and region == "occluder":
                 continue
             mass = np.stack([_over_layers(table, region) for table in tables])
             estimate = accuracy(mass, groups)
-            more = {**facts, "region": region, **_references(tables[0], region), "layers": _by_layer(tables, region)}
+            even, best = _references(tables[0], region)
+            facts = AttentionFacts(**shared, region=region, even=even, best=best, layers=_by_layer(tables, region))
             findings.append(
                 finding(
                     AUDIT,
@@ -105,22 +135,22 @@ class Attention(Audit):
                     f"share of the attention of the object's patches on {WORDS[region]}, {under}",
                     better=BETTER[region],
                     cells=(cell,),
-                    facts=more,
+                    facts=facts,
                     per_run=tuple(_mean(run) for run in mass),
                     label=f"Attention on {WORDS[region]}, {under}",
                 )
             )
         return findings
 
-    def _facts(self, exam: Exam, table: SurveyTable, request: str, occluder: Distortion, under: str) -> dict[str, Any]:
+    def _shared_facts(self, exam: Exam, table: SurveyTable, occluder: Distortion) -> dict[str, Any]:
+        """The facts that the occluder and the survey tell of every region."""
         listing = exam.samples["test"].ids
+        lattice = occluder if isinstance(occluder, Lattice) else None
         return {
-            "condition": under,
-            "px": occluder.px if isinstance(occluder, Lattice) else None,
-            "share": occluder.share if isinstance(occluder, Lattice) else None,
-            "patch": [list(sides) for sides in table.things["patch"]],
-            "request": request,
-            "examples": [listing[place] for place in example_places(listing, self.examples)],
+            "px": None if lattice is None else lattice.px,
+            "share": None if lattice is None else lattice.share,
+            "patch": tuple(tuple(sides) for sides in table.things["patch"]),
+            "examples": tuple(listing[place] for place in example_places(listing, self.examples)),
         }
 
 
@@ -135,13 +165,11 @@ def _over_layers(table: SurveyTable, name: str) -> np.ndarray:
     return np.asarray(_column(table, name).mean(1))
 
 
-def _references(table: SurveyTable, region: str) -> dict[str, float]:
+def _references(table: SurveyTable, region: str) -> tuple[float, float | UnsetType]:
     """What even attention would have on a region, and the best that any attention to whole patches could."""
     known = ~np.isnan(_over_layers(table, region))
-    references = {"even": _mean(_over_layers(table, f"{region}_area")[known])}
-    if region in BOUNDS:
-        references["best"] = _mean(_over_layers(table, BOUNDS[region])[known])
-    return references
+    even = _mean(_over_layers(table, f"{region}_area")[known])
+    return even, _mean(_over_layers(table, BOUNDS[region])[known]) if region in BOUNDS else UNSET
 
 
 def _by_layer(tables: Sequence[SurveyTable], region: str) -> dict[str, float]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from snellen.audits.exam import Exam
+from snellen.audits.facts import FindingFacts
 from snellen.audits.finding import Finding
 from snellen.data.dataset import Dataset
 from snellen.engine.keep.read_back import Answers, Searches
@@ -30,6 +31,9 @@ class Audit:
 
     compared: ClassVar[tuple[str, ...]] = ()
     """The names of the findings that `compare` adds where several models are audited, for `--require` as well."""
+
+    facts: ClassVar[Mapping[str, type[FindingFacts]]] = {}
+    """The types of its findings' facts, by the names of the findings; those that are not listed stay open."""
 
     tasks: ClassVar[tuple[str, ...]] = ("classification",)
     """The tasks of models that it can ask; a model of another one is refused before anything is asked."""

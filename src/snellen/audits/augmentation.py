@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -9,18 +10,45 @@ import numpy as np
 
 from snellen.audits.audit import Audit
 from snellen.audits.exam import Exam
+from snellen.audits.facts import UNSET, FindingFacts, Number, UnsetType
 from snellen.audits.finding import Finding, finding
 from snellen.distort import Mix
-from snellen.distort.language import parse_each
-from snellen.distort.words import in_words
+from snellen.distort.language import in_words, parse_each
 from snellen.engine.keep.read_back import Answers
 from snellen.engine.requests.cell import Cell
 from snellen.measure import affinity, direction, diversity
 from snellen.measure.estimate import NO_DATA
 
 
+class AffinityFacts(FindingFacts, frozen=True, kw_only=True):
+    """The deviation over runs."""
+
+    std: Number
+
+
+class DirectionFacts(FindingFacts, frozen=True, kw_only=True):
+    """What runs agree by chance (95% quantile and p), and the `shift` of the share of errors to each of `classes`, with the
+    class that gains and that loses most."""
+
+    null95: Number
+    p: Number
+    towards: str
+    away: str
+    classes: list[str]
+    shift: list[Number]
+
+
+class DiversityFacts(FindingFacts, frozen=True, kw_only=True):
+    """The deviation over runs, what the training loss is against (`majority label` or `as trained`), and the loss on mixed
+    images alone where the card has it."""
+
+    std: Number
+    loss: str
+    mix_diversity: Number | UnsetType = UNSET
+
+
 @dataclass(frozen=True)
-class Augmentation(Audit):
+class AugmentationAudit(Audit):
     """Affinity, direction and, from the model's own training, diversity of augmentations.
 
     `kinds` are any distortions (default: MixUp, CutMix and FMix with partners from the data). Affinity is the change in
@@ -31,6 +59,11 @@ class Augmentation(Audit):
     kinds: tuple[Any, ...] = ()
     title: ClassVar[str] = "Augmentations: affinity, diversity, direction"
     names: ClassVar[tuple[str, ...]] = ("affinity", "direction", "diversity")
+    facts: ClassVar[Mapping[str, type[FindingFacts]]] = {
+        "affinity": AffinityFacts,
+        "direction": DirectionFacts,
+        "diversity": DiversityFacts,
+    }
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kinds", parse_each(self.kinds))
@@ -43,11 +76,11 @@ class Augmentation(Audit):
         return [exam.cell(kind) for kind in self.augmentations()]
 
     def conclude(self, exam: Exam, answers: Answers) -> list[Finding]:
-        findings = [one for cell in self.cells(exam) for one in _of_one(exam, answers, cell)]
+        findings = [concluded for cell in self.cells(exam) for concluded in _augmentation(exam, answers, cell)]
         return [*findings, _diversity(exam, answers)]
 
 
-def _of_one(exam: Exam, answers: Answers, cell: Cell) -> list[Finding]:
+def _augmentation(exam: Exam, answers: Answers, cell: Cell) -> list[Finding]:
     """The affinity and the direction of one augmentation."""
     clean, augmented = answers.together(exam.clean(), cell)
     classes, words = exam.classes[cell.on], in_words(str(cell.distortion))
@@ -60,17 +93,17 @@ def _of_one(exam: Exam, answers: Answers, cell: Cell) -> list[Finding]:
         finding(
             "augmentation", "affinity", answers.model, gap,
             f"accuracy under {cell.distortion} less accuracy without; higher is not better in itself",
-            unit="difference", cells=(cell,), facts={"std": gap.std}, per_run=tuple(gap.per_run.tolist()),
+            unit="difference", cells=(cell,), facts=AffinityFacts(std=gap.std), per_run=tuple(gap.per_run.tolist()),
             label=f"Affinity under {words}",
         ),
         finding(
             "augmentation", "direction", answers.model, pushed,
             f"agreement of the runs on where {cell.distortion} pushes errors: most to {towards}, away from {away} ({chance})",
             unit="index", cells=(cell,), label=f"Direction under {words}",
-            facts={
-                "null95": pushed.null95, "p": pushed.p, "towards": towards, "away": away, "classes": list(classes),
-                "shift": np.round(pushed.shift, 5).tolist(),
-            },
+            facts=DirectionFacts(
+                null95=pushed.null95, p=pushed.p, towards=towards, away=away, classes=list(classes),
+                shift=np.round(pushed.shift, 5).tolist(),
+            ),
         ),
     ]  # fmt: skip
 
@@ -78,15 +111,18 @@ def _of_one(exam: Exam, answers: Answers, cell: Cell) -> list[Finding]:
 def _diversity(exam: Exam, answers: Answers) -> Finding:
     """The training loss in the last epoch, against the majority label where the card says that."""
     losses = exam.losses.get(answers.model, ())
-    name = next((name for name in ("diversity", "loss") if losses and all(name in one for one in losses)), None)
+    name = next((name for name in ("diversity", "loss") if losses and all(name in of_run for of_run in losses)), None)
     if name is None:
         text = "no training history on the model's card; train it with snellen train to know its training loss"
         return finding("augmentation", "diversity", answers.model, NO_DATA, text, unit="index", label="Diversity")
-    estimate = diversity([one[name] for one in losses])
-    facts: dict[str, Any] = {"std": estimate.std, "loss": "majority label" if name == "diversity" else "as trained"}
-    if all("mix_diversity" in one for one in losses):
-        facts["mix_diversity"] = diversity([one["mix_diversity"] for one in losses]).value
-    text = f"training loss of the last epoch ({facts['loss']}), from the model's card"
+    estimate = diversity([of_run[name] for of_run in losses])
+    mixed = [of_run["mix_diversity"] for of_run in losses if "mix_diversity" in of_run]
+    facts = DiversityFacts(
+        std=estimate.std,
+        loss="majority label" if name == "diversity" else "as trained",
+        mix_diversity=diversity(mixed).value if len(mixed) == len(losses) else UNSET,
+    )
+    text = f"training loss of the last epoch ({facts.loss}), from the model's card"
     per_run = tuple(estimate.per_run.tolist())
     return finding(
         "augmentation", "diversity", answers.model, estimate, text, unit="index", facts=facts, per_run=per_run,

@@ -9,17 +9,28 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from snellen.audits.audit import Audit
+from snellen.audits.background_facts import (
+    AccuracyOfSize,
+    BgGapFacts,
+    CategoryExample,
+    NeedsBackgroundFacts,
+    OutlineFacts,
+    ProgressFacts,
+    ScaleLeakageFacts,
+    SizeEffectFacts,
+    VariantFacts,
+)
 from snellen.audits.background_progress import progress
 from snellen.audits.exam import Exam
+from snellen.audits.facts import FindingFacts
 from snellen.audits.finding import Finding, accuracy_finding, finding
-from snellen.audits.pairing import pair_blocks
 from snellen.data.dataset import Dataset
 from snellen.data.variants import is_variant, refuse_variant
-from snellen.distort import Background as Variant
+from snellen.distort import Background
 from snellen.distort.background import MIXED
+from snellen.distort.language import VARIANTS
 from snellen.distort.law import expect_within
-from snellen.distort.words import VARIANTS
-from snellen.engine.keep.read_back import Answers, Block
+from snellen.engine.keep.read_back import AnswerBlock, Answers
 from snellen.engine.requests.cell import Cell
 from snellen.errors import UserError
 from snellen.measure import (
@@ -52,11 +63,11 @@ BACKGROUND_LABELS = {
     "size_effect": "Background alone: small objects less large ones",
     "scale_leakage": "Class guessed from box size, above chance",
 }
-Kinds = Mapping[str, Block]
+BlocksByKind = Mapping[str, AnswerBlock]
 
 
 @dataclass(frozen=True)
-class Background(Audit):
+class BackgroundAudit(Audit):
     """Accuracy on the variants of ImageNet-9: objects on other backgrounds, and backgrounds without their objects.
 
     The BG-Gap is what is lost when backgrounds of the own class give way to those of any class. Each image falls into one
@@ -79,6 +90,16 @@ class Background(Audit):
         *("bg_gap", "bg_gap_next", "needs_background", "outline_gain", "size_effect", "scale_leakage"),
     )
     compared: ClassVar[tuple[str, ...]] = ("progress",)  # findings about several models together
+    facts: ClassVar[Mapping[str, type[FindingFacts]]] = {
+        **dict.fromkeys([f"{kind}_accuracy" for kind in MEANING], VariantFacts),
+        "bg_gap": BgGapFacts,
+        "bg_gap_next": BgGapFacts,
+        "needs_background": NeedsBackgroundFacts,
+        "outline_gain": OutlineFacts,
+        "size_effect": SizeEffectFacts,
+        "scale_leakage": ScaleLeakageFacts,
+        "progress": ProgressFacts,
+    }
 
     def __post_init__(self) -> None:
         expect_within("bins", self.bins, 1, 1000)
@@ -110,7 +131,7 @@ class Background(Audit):
             return exam.clean()
         if self.is_stored(exam, kind):
             return exam.clean(kind)
-        variant = Variant(kind, own=self.own, foreground=self.object_is(exam))  # type: ignore[arg-type]
+        variant = Background(kind, own=self.own, foreground=self.object_is(exam))  # type: ignore[arg-type]
         return exam.cell(replace(variant, sigma=self.sigma) if kind == "bg_blurred" else variant)
 
     def is_stored(self, exam: Exam, kind: str) -> bool:
@@ -132,10 +153,10 @@ class Background(Audit):
             )
         return [self.cell(exam, kind) for kind in ("original", *self.variants)]
 
-    def blocks(self, exam: Exam, answers: Answers) -> dict[str, Block]:
+    def blocks(self, exam: Exam, answers: Answers) -> dict[str, AnswerBlock]:
         """The answers by variant, on the images that count in all of them: every number rests on the same ones."""
         kinds = ("original", *self.variants)
-        return dict(zip(kinds, pair_blocks(answers, *(self.cell(exam, kind) for kind in kinds))))
+        return dict(zip(kinds, answers.together(*(self.cell(exam, kind) for kind in kinds))))
 
     def conclude(self, exam: Exam, answers: Answers) -> list[Finding]:
         blocks = self.blocks(exam, answers)
@@ -159,15 +180,15 @@ class Background(Audit):
         """The images that a reader should see: the examples of each category, in the three ways that decide it."""
         return [
             (self.cell(exam, kind), sample)
-            for one in findings
-            if one.audit == "background" and one.name == "needs_background"
-            for examples in one.facts.get("examples", {}).values()
+            for needs in findings
+            if isinstance(needs.facts, NeedsBackgroundFacts)
+            for examples in needs.facts.examples.values()
             for example in examples
-            for kind, sample in example["samples"].items()
+            for kind, sample in example.samples.items()
         ]
 
-    def _accuracy(self, exam: Exam, answers: Answers, kind: str, blocks: Kinds) -> Finding:
-        facts = {"kind": kind, "original": _mean(blocks["original"]), "stored": self.is_stored(exam, kind)}
+    def _accuracy(self, exam: Exam, answers: Answers, kind: str, blocks: BlocksByKind) -> Finding:
+        facts = VariantFacts(kind=kind, original=_mean(blocks["original"]), stored=self.is_stored(exam, kind))
         text = f"accuracy on {MEANING[kind]}"
         name, cell = f"{kind}_accuracy", self.cell(exam, kind)
         # To know an image by its background alone is neither good nor bad: backgrounds do tell something.
@@ -175,16 +196,17 @@ class Background(Audit):
         more |= {"label": f"Accuracy: {VARIANTS[kind]}", "topic": VARIANTS[kind]}
         return accuracy_finding("background", name, answers.model, blocks[kind], cell, text, **more)
 
-    def _gap(self, exam: Exam, answers: Answers, blocks: Kinds, name: str, other: str, words: str) -> Finding:
+    def _gap(self, exam: Exam, answers: Answers, blocks: BlocksByKind, name: str, other: str, words: str) -> Finding:
         same, rand = blocks["mixed_same"], blocks[other]
+        beside: dict[str, Any] = {other: _mean(rand)}
         return finding(
             "background", name, answers.model, bg_gap(same.score, rand.score, same.groups), f"accuracy lost {words}",
             better="lower", unit="difference", cells=(self.cell(exam, "mixed_same"), self.cell(exam, other)),
-            facts={"mixed_same": _mean(same), other: _mean(rand), "original": _mean(blocks["original"])},
+            facts=BgGapFacts(mixed_same=_mean(same), original=_mean(blocks["original"]), **beside),
             per_run=_per_run(same, rand), label=BACKGROUND_LABELS[name],
         )  # fmt: skip
 
-    def _needs(self, exam: Exam, answers: Answers, blocks: Kinds) -> Finding:
+    def _needs(self, exam: Exam, answers: Answers, blocks: BlocksByKind) -> Finding:
         kinds = ("original", "mixed_rand", "only_bg_t")
         full, foreground, background = (blocks[kind] for kind in kinds)
         categories = background_categories(full.score, foreground.score, background.score, full.groups)
@@ -197,7 +219,9 @@ class Background(Audit):
         }
         examples = {
             category: [
-                {"class": classes[full.labels[row]], "samples": {kind: str(blocks[kind].ids[row]) for kind in kinds}}
+                CategoryExample(
+                    label=classes[full.labels[row]], samples={kind: str(blocks[kind].ids[row]) for kind in kinds}
+                )
                 for row in _examples(category, categories.labels[0], full, background, self.examples)
             ]
             for category in CATEGORIES
@@ -212,43 +236,42 @@ class Background(Audit):
         return finding(
             "background", "needs_background", answers.model, categories, text, better="lower",
             cells=tuple(self.cell(exam, kind) for kind in kinds),
-            facts={"counts": categories.counts, "by_class": by_class, "examples": examples,
-                   "roles": [self.cell(exam, kind).on for kind in kinds]},
+            facts=NeedsBackgroundFacts(
+                counts=categories.counts, by_class=by_class, examples=examples,
+                roles=[self.cell(exam, kind).on for kind in kinds],
+            ),
             per_run=per_run, label=BACKGROUND_LABELS["needs_background"],
         )  # fmt: skip
 
-    def _outline(self, exam: Exam, answers: Answers, blocks: Kinds) -> Finding:
+    def _outline(self, exam: Exam, answers: Answers, blocks: BlocksByKind) -> Finding:
         cells = (self.cell(exam, "no_fg"), self.cell(exam, "only_bg_b"))
         text = "what a black object's outline adds to its background: accuracy with it less with a black box"
         if self.object_is(exam) == "box" and not self.is_stored(exam, "no_fg"):
             text = "the data has no masks, so the object's outline is not known"
-            more = {"unit": "difference", "label": BACKGROUND_LABELS["outline_gain"]}
+            more = {"unit": "difference", "label": BACKGROUND_LABELS["outline_gain"], "facts": OutlineFacts()}
             return finding("background", "outline_gain", answers.model, NO_DATA, text, **more)
         outlined, boxed = blocks["no_fg"], blocks["only_bg_b"]
         gain = paired_difference(outlined.score, boxed.score, outlined.groups)
-        facts = {"no_fg": _mean(outlined), "only_bg_b": _mean(boxed)}
+        facts = OutlineFacts(no_fg=_mean(outlined), only_bg_b=_mean(boxed))
         return finding(
             "background", "outline_gain", answers.model, gain, text, unit="difference", cells=cells, facts=facts,
             per_run=_per_run(outlined, boxed), label=BACKGROUND_LABELS["outline_gain"],
         )  # fmt: skip
 
-    def _size(self, exam: Exam, answers: Answers, blocks: Kinds) -> Finding:
+    def _size(self, exam: Exam, answers: Answers, blocks: BlocksByKind) -> Finding:
         block = blocks["only_bg_t"]
         by_size = accuracy_by_size(
             block.score, areas(exam, blocks), np.linspace(0, 1, self.bins + 1).tolist(), block.groups
         )
-        bins = [
-            {"start": one.start, "stop": one.stop, **vars(one.estimate)}
-            for one in by_size.bins
-        ]  # fmt: skip
+        bins = [AccuracyOfSize(start=size.start, stop=size.stop, **vars(size.estimate)) for size in by_size.bins]
         text = "accuracy on backgrounds alone, where the smaller half of the objects was less where the larger half was"
         return finding(
             "background", "size_effect", answers.model, by_size, text, unit="difference",
-            cells=(self.cell(exam, "only_bg_t"),), facts={"bins": bins, "overall": _mean(block)},
+            cells=(self.cell(exam, "only_bg_t"),), facts=SizeEffectFacts(bins=bins, overall=_mean(block)),
             label=BACKGROUND_LABELS["size_effect"],
         )  # fmt: skip
 
-    def _leakage(self, exam: Exam, answers: Answers, blocks: Kinds) -> Finding:
+    def _leakage(self, exam: Exam, answers: Answers, blocks: BlocksByKind) -> Finding:
         block = blocks["original"]
         leakage = scale_leakage(areas(exam, blocks), block.labels, block.groups)
         text = (
@@ -257,29 +280,29 @@ class Background(Audit):
         )
         if not leakage.n:
             text = "how far the size of its box gives an object's class away is not known: no boxes, or too few images"
-        facts = {"guessed": leakage.guessed, "chance": leakage.chance}
+        facts = ScaleLeakageFacts(guessed=leakage.guessed, chance=leakage.chance)
         return finding(
             "background", "scale_leakage", answers.model, leakage, text, unit="difference", facts=facts,
             cells=(exam.clean(),), label=BACKGROUND_LABELS["scale_leakage"],
         )  # fmt: skip
 
 
-def areas(exam: Exam, blocks: Kinds) -> np.ndarray:
+def areas(exam: Exam, blocks: BlocksByKind) -> np.ndarray:
     """float [samples]: the share of the image that each object's box covers, nan where it is not known."""
     covered = blocks["only_bg_b"].covered
     listed = exam.column("box_share", blocks["original"].ids)
     return covered if listed is None or not np.isnan(covered).all() else np.asarray(listed, float)
 
 
-def _mean(block: Block) -> float:
+def _mean(block: AnswerBlock) -> float:
     return float(block.score.mean(dtype=np.float64)) if block.score.size else float("nan")
 
 
-def _per_run(one: Block, two: Block) -> tuple[float, ...]:
-    return tuple((one.score.mean(1) - two.score.mean(1)).tolist()) if one.score.size else ()
+def _per_run(first: AnswerBlock, second: AnswerBlock) -> tuple[float, ...]:
+    return tuple((first.score.mean(1) - second.score.mean(1)).tolist()) if first.score.size else ()
 
 
-def _examples(category: str, labels: np.ndarray, full: Block, background: Block, count: int) -> list[Any]:
+def _examples(category: str, labels: np.ndarray, full: AnswerBlock, background: AnswerBlock, count: int) -> list[Any]:
     """Rows of a category's examples, by the first run: different classes first; of those that a background fools, first the
     ones that its own answer is given for (figure 33)."""
     rows = np.flatnonzero(labels == category)

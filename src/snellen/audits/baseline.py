@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 from snellen.audits.audit import Audit
 from snellen.audits.exam import Exam
+from snellen.audits.facts import FindingFacts
 from snellen.audits.finding import Finding, accuracy_finding
-from snellen.audits.label import images_of
-from snellen.audits.pixel_facts import pixel_facts
-from snellen.audits.task_words import WORDS
+from snellen.audits.label import WORDS, images_of
+from snellen.audits.run_facts import PixelFacts, pixel_facts
 from snellen.engine.keep.read_back import Answers
 from snellen.engine.requests.cell import Cell
 
 
 @dataclass(frozen=True)
-class Baseline(Audit):
+class BaselineAudit(Audit):
     """Accuracy on the images as they are and under mild Gaussian noise (sigma uniform in 0 to 0.025)."""
 
     title: ClassVar[str] = "Clean images and the noise yardstick"
     tasks: ClassVar[tuple[str, ...]] = tuple(WORDS)
     names: ClassVar[tuple[str, ...]] = ("accuracy", "noisy_accuracy", "train_accuracy", "noisy_train_accuracy")
+    facts: ClassVar[Mapping[str, type[FindingFacts]]] = dict.fromkeys(names, PixelFacts)
 
     def cells(self, exam: Exam) -> list[Cell]:
         return [cell for on in exam.classes for cell in (exam.clean(on), exam.yardstick(on))]
@@ -43,14 +45,18 @@ class Baseline(Audit):
                 if cell not in shown:
                     continue
                 block = answers[cell]
-                more = {"label": label + where, "topic": topic + where, "facts": pixel_facts(block, exam.classes[on])}
+                more = {
+                    "label": label + where,
+                    "topic": topic + where,
+                    "facts": PixelFacts(**pixel_facts(block, exam.classes[on])),
+                }
                 text = f"{words_of_task.right.format(on=on)}, {how}"
                 findings.append(accuracy_finding("baseline", name, answers.model, block, cell, text, **more))
         return findings
 
 
 @dataclass(frozen=True)
-class Clean(Baseline):
+class CleanAudit(BaselineAudit):
     """Accuracy on the images as they are, and nothing else: half the questions, and recorded answers need no noisy images.
 
     It takes the place of the baseline where no number needs the yardstick.

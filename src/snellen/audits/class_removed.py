@@ -8,15 +8,40 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from snellen.audits.exam import Exam
+from snellen.audits.facts import FindingFacts, Number
 from snellen.audits.finding import Finding, finding
 from snellen.audits.trust import CAVEAT, chance_in, dominant_in, interference_of
 from snellen.engine.keep.read_back import Answers
 from snellen.engine.requests.cell import Cell
 from snellen.measure import Chance, Interference, chance_of, error_agreement, interference, interference_null
-from snellen.measure.interference_state import ALPHA
+from snellen.measure.interference_chance import ALPHA
+
+
+class KnowingModel(msgspec.Struct, frozen=True, kw_only=True):
+    """The DI of a model that knows the removed class, and the class that takes its new errors."""
+
+    index: Number
+    dominant: str
+
+
+class WithoutClassFacts(FindingFacts, frozen=True, kw_only=True):
+    """The distortion, the classes that were `removed` from training, and the class that takes the new errors without them.
+
+    `p_uniform` and `null95` are those of errors at random; `taken` says that a class clearly takes the place of one that
+    clearly dominated. `others` are the models that know all classes, by name.
+    """
+
+    distortion: str
+    removed: str
+    dominant: str
+    p_uniform: Number
+    null95: Number
+    taken: bool
+    others: dict[str, KnowingModel]
 
 
 @dataclass(frozen=True)
@@ -36,30 +61,34 @@ def class_removed(
     `others` know all classes; without any it is the square whose DI is highest for the model itself.
     """
     if others:
-        cell = max(cells, key=lambda one: float(np.nan_to_num(interference_of(exam, others[0], one).index)))
+        cell = max(cells, key=lambda cell: float(np.nan_to_num(interference_of(exam, others[0], cell).index)))
         left = remaining(exam, answers, cell, lost)
     else:
         cell, left = max(
-            ((one, remaining(exam, answers, one, lost)) for one in cells),
+            ((cell, remaining(exam, answers, cell, lost)) for cell in cells),
             key=lambda pair: float(np.nan_to_num(pair[1].di.index)),
         )
-    dominated = [one.model for one in others if _dominates(exam, one, cell, lost)]
-    whole = [(one.model, interference_of(exam, one, cell).value, dominant_in(exam, one, cell)) for one in others]
+    dominated = [other.model for other in others if _dominates(exam, other, cell, lost)]
+    knowing = {
+        other.model: KnowingModel(
+            index=interference_of(exam, other, cell).value, dominant=dominant_in(exam, other, cell) or "none"
+        )
+        for other in others
+    }
     clear = bool(left.dominant) and left.di.beyond_chance and left.chance.p < ALPHA
     takes_over = bool(dominated) and clear
     outcome = _outcome(left.dominant if clear else "", lost, dominated, bool(others))
-    before = "".join(f"; {name}, which knows it: DI {index:.2f}, {taker or 'none'}" for name, index, taker in whole)
+    before = "".join(f"; {name}, which knows it: DI {di.index:.2f}, {di.dominant}" for name, di in knowing.items())
     rest = [name for name in exam.classes["test"] if name not in lost]
     return finding(
         "occlusion", "interference_without_class", answers.model, left.di,
         f"DI of {cell.distortion} for networks that never saw {', '.join(lost)}, on images of the other {len(rest)} "
         f"classes: {outcome} (p = {left.chance.p:.3f} for errors at random{before}; {CAVEAT})",
         unit="index", label=f"DI without {', '.join(lost)}", per_run=tuple(left.di.per_run.tolist()),
-        facts={
-            "distortion": str(cell.distortion), "removed": ", ".join(lost), "dominant": left.dominant or "none",
-            "p_uniform": left.chance.p, "null95": left.chance.quantile95, "taken": takes_over,
-            "others": {name: {"index": index, "dominant": taker or "none"} for name, index, taker in whole},
-        },
+        facts=WithoutClassFacts(
+            distortion=str(cell.distortion), removed=", ".join(lost), dominant=left.dominant or "none",
+            p_uniform=left.chance.p, null95=left.chance.quantile95, taken=takes_over, others=knowing,
+        ),
     )  # fmt: skip
 
 

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from math import nan
 from typing import Any, ClassVar
 
+import msgspec
 import numpy as np
 
 from snellen.audits.audit import Audit
 from snellen.audits.exam import Exam
+from snellen.audits.facts import FindingFacts
 from snellen.audits.finding import Finding, finding
 from snellen.concepts.dissection import Dissection, iou_of
 from snellen.concepts.sources import default_sources
@@ -25,8 +27,35 @@ AUDIT = "concepts"
 SHOWN = 16  # units that a page shows
 
 
+class BestUnit(msgspec.Struct, frozen=True):
+    """A unit that detects a concept, and the IoU of its mask with it."""
+
+    unit: int
+    concept: str
+    category: str
+    iou: float
+
+
+class ConceptFacts(FindingFacts, frozen=True, kw_only=True):
+    """The layer, the survey that counted its units (`request`) over all images, and the IoU above which a unit detects.
+
+    By category: how many concepts were looked for, how many different ones are detected and how many units detect one, the
+    latter two as means over runs; `best` are units of the first run, the highest IoU first.
+    """
+
+    layer: str
+    request: str
+    units: int
+    images: int
+    threshold: float
+    concepts: dict[str, int]
+    unique: dict[str, float]
+    detectors: dict[str, float]
+    best: tuple[BestUnit, ...]
+
+
 @dataclass(frozen=True)
-class Concepts(Audit):
+class ConceptsAudit(Audit):
     """How many units of a `layer` detect a concept, and how many different concepts are detected (Bau et al. 2017).
 
     A unit detects the concept that its mask overlaps with most, if the IoU over all images is above `threshold`. Its mask is
@@ -42,6 +71,7 @@ class Concepts(Audit):
     grid: int = 56
     title: ClassVar[str] = "Concepts"
     names: ClassVar[tuple[str, ...]] = ("detector_share", "unique_concepts")
+    facts: ClassVar[Mapping[str, type[FindingFacts]]] = dict.fromkeys(names, ConceptFacts)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "sources", tuple(self.sources))
@@ -56,17 +86,17 @@ class Concepts(Audit):
         (cell,) = self.surveys(exam)
         tables = answers.surveys(cell)
         runs = [self._units(table) for table in tables]
-        detectors = [one.detectors.astype(float) for one in runs]
+        detectors = [units.detectors.astype(float) for units in runs]
         share = mean_share(detectors)
-        unique = [float(sum(one.unique.values())) for one in runs]
+        unique = [float(sum(units.unique.values())) for units in runs]
         facts = self._facts(str(cell.distortion), tables, runs)
         counts = Estimate(float(np.mean(unique)), nan, nan, share.n)
         words: dict[str, Any] = {"facts": facts, "better": "higher"}
-        where = f"layer {facts['layer']}"
+        where = f"layer {facts.layer}"
         return [
             finding(
                 AUDIT, "detector_share", answers.model, share, f"share of the units of {where} that detect a concept",
-                per_run=tuple(float(one.mean()) for one in detectors), label="Units that detect a concept",
+                per_run=tuple(float(run.mean()) for run in detectors), label="Units that detect a concept",
                 topic="detectors of concepts", **words,
             ),
             finding(
@@ -82,23 +112,23 @@ class Concepts(Audit):
         things = table.things
         return detector_units(iou_of(table), things["concept"], things["category"], self.threshold)
 
-    def _facts(self, request: str, tables: Sequence[SurveyTable], runs: Sequence[DetectorUnits]) -> dict[str, Any]:
+    def _facts(self, request: str, tables: Sequence[SurveyTable], runs: Sequence[DetectorUnits]) -> ConceptFacts:
         """What the report shows; of several runs the counts are means and the best units those of the first."""
         table, first = tables[0], runs[0]
         categories = list(first.unique)
         best = np.argsort(-first.iou, kind="stable")
         shown = [int(unit) for unit in best if first.detectors[unit] and table.rows[unit]["pictures"] is not None]
-        return {
-            "layer": table.rows[0]["layer"] if table.rows else "",
-            "request": request,
-            "units": len(table.rows),
-            "images": table.rows[0]["images"] if table.rows else 0,
-            "threshold": self.threshold,
-            "concepts": {one: table.things["category"].count(one) for one in categories},
-            "unique": {one: float(np.mean([run.unique[one] for run in runs])) for one in categories},
-            "detectors": {one: float(np.mean([run.units[one] for run in runs])) for one in categories},
-            "best": [_best(unit, first, table.things) for unit in shown[:SHOWN]],
-        }
+        return ConceptFacts(
+            layer=table.rows[0]["layer"] if table.rows else "",
+            request=request,
+            units=len(table.rows),
+            images=table.rows[0]["images"] if table.rows else 0,
+            threshold=self.threshold,
+            concepts={category: table.things["category"].count(category) for category in categories},
+            unique={category: float(np.mean([run.unique[category] for run in runs])) for category in categories},
+            detectors={category: float(np.mean([run.units[category] for run in runs])) for category in categories},
+            best=tuple(_best(unit, first, table.things) for unit in shown[:SHOWN]),
+        )
 
 
 def mean_share(detectors: Sequence[np.ndarray]) -> Estimate:
@@ -107,11 +137,6 @@ def mean_share(detectors: Sequence[np.ndarray]) -> Estimate:
     return accuracy(every)
 
 
-def _best(unit: int, units: DetectorUnits, things: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
+def _best(unit: int, units: DetectorUnits, things: Mapping[str, Sequence[Any]]) -> BestUnit:
     place = int(units.best[unit])
-    return {
-        "unit": unit,
-        "concept": things["concept"][place],
-        "category": things["category"][place],
-        "iou": float(units.iou[unit]),
-    }
+    return BestUnit(unit, things["concept"][place], things["category"][place], float(units.iou[unit]))

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from msgspec.structs import replace as replace_facts
+
+from snellen.audits.facts import NO_FACTS, FindingFacts, OpenFacts, facts_to_json, without_nan
 from snellen.audits.label import in_sentence, plain_label
-from snellen.audits.run_facts import run_facts
-from snellen.engine.keep.read_back import Block
+from snellen.audits.run_facts import RunFacts, run_facts
+from snellen.engine.keep.read_back import AnswerBlock
 from snellen.engine.requests.cell import Cell
 from snellen.measure import Estimate, State, accuracy
 
@@ -44,7 +48,8 @@ class Finding:
 
     `name` is what conditions refer to; `label` names its row in tables, and `topic` names it inside a sentence (both made
     of the name where they are not given). `better` says which way is good; `cells` are the questions it rests on (those
-    with a distortion give it its `trust`); `facts` are further values by name; `per_run` has one value per run.
+    with a distortion give it its `trust`); `facts` are further values, of the type that the audit declares (a mapping where
+    it declares none); `per_run` has one value per run. `maker` is the audit that concluded it, which is not stored.
     """
 
     audit: str
@@ -58,14 +63,17 @@ class Finding:
     better: Literal["higher", "lower", ""] = ""
     unit: Literal["share", "index", "difference", "count"] = "share"
     cells: tuple[Cell, ...] = ()
-    facts: dict[str, Any] = field(default_factory=dict)
+    facts: FindingFacts | Mapping[str, Any] = NO_FACTS
     per_run: tuple[float, ...] = ()
     trust: Trust | None = None
     label: str = ""
     topic: str = ""
+    maker: object = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        label = self.label or plain_label(self.name, self.distortions, self.facts, self.on)
+        if not isinstance(self.facts, FindingFacts):
+            object.__setattr__(self, "facts", OpenFacts(values=dict(self.facts)))
+        label = self.label or plain_label(self.name, self.distortions, self.plain_facts, self.on)
         object.__setattr__(self, "label", label)
         object.__setattr__(self, "topic", self.topic or in_sentence(label))
 
@@ -78,6 +86,12 @@ class Finding:
     def distortions(self) -> list[str]:
         """The text forms of the distortions of its cells."""
         return [str(cell.distortion) for cell in self.cells]
+
+    @property
+    def plain_facts(self) -> dict[str, Any]:
+        """The facts by name."""
+        assert isinstance(self.facts, FindingFacts)
+        return facts_to_json(self.facts)
 
     def trusting(self, trust: Trust) -> Finding:
         """The same finding with its interference beside it."""
@@ -98,14 +112,14 @@ class Finding:
             "on": self.on,
             "seed": self.cells[0].seed if self.cells else 0,
             "distortions": self.distortions,
-            "facts": self.facts,
+            "facts": self.plain_facts,
             "per_run": list(self.per_run),
             "text": self.text,
             "interference": None if self.trust is None else vars(self.trust),
             "label": self.label,
             "topic": self.topic,
         }
-        return _without_nan(fields)
+        return without_nan(fields)
 
 
 def finding(audit: str, name: str, model: str, estimate: Estimate, text: str, **more: Any) -> Finding:
@@ -113,20 +127,14 @@ def finding(audit: str, name: str, model: str, estimate: Estimate, text: str, **
     return Finding(audit, name, model, estimate.value, estimate.low, estimate.high, estimate.n, text, **more)
 
 
-def accuracy_finding(audit: str, name: str, model: str, block: Block, cell: Cell, text: str, **more: Any) -> Finding:
-    """The finding of one cell's accuracy, with one value per run; `more` are further fields of the finding."""
+def accuracy_finding(
+    audit: str, name: str, model: str, block: AnswerBlock, cell: Cell, text: str, **more: Any
+) -> Finding:
+    """The finding of one cell's accuracy, with one value per run; `more` are further fields of the finding, whose facts
+    derive from `RunFacts`."""
     estimate = accuracy(block.score, block.groups)
     per_run = tuple(block.score.mean(1).tolist()) if block.score.size else ()
-    facts = {**more.pop("facts", {}), **run_facts(block.score, block.groups)}
+    facts, of_runs = more.pop("facts", RunFacts()), run_facts(block.score, block.groups)
+    facts = replace_facts(facts, **of_runs) if isinstance(facts, RunFacts) else {**facts, **of_runs}
     more = {"better": "higher", "cells": (cell,), "per_run": per_run, "facts": facts, **more}
     return finding(audit, name, model, estimate, text, **more)
-
-
-def _without_nan(value: Any) -> Any:
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {key: _without_nan(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_without_nan(item) for item in value]
-    return value

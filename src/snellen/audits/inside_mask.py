@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
+import msgspec
 import numpy as np
 
 from snellen.audits.audit import Audit
 from snellen.audits.exam import Exam
+from snellen.audits.facts import FindingFacts, Number
 from snellen.audits.finding import Finding, finding
 from snellen.engine.keep.map_reader import MaskedMaps
 from snellen.engine.keep.read_back import Answers
@@ -18,9 +20,31 @@ from snellen.engine.requests.map import MapRequest
 from snellen.errors import UserError
 from snellen.measure import accuracy, inside_mask, paired_difference
 
+AUDIT = "inside_mask"
 LABEL = "Share of the map inside the true mask"
 EXAMPLES = 16  # images that a page shows
 AT_ONCE = 32  # maps that are summed together, in float64
+
+
+class InsideExample(msgspec.Struct, frozen=True):
+    """A sample and the share of its map inside the mask, by run."""
+
+    sample: str
+    inside: tuple[Number, ...]
+
+
+class InsideMaskFacts(FindingFacts, frozen=True, kw_only=True):
+    """The masks' mean share of the images, which an even map has inside; how many maps are 0 everywhere; and some images."""
+
+    mask_share: Number
+    empty_maps: int
+    examples: tuple[InsideExample, ...]
+
+
+class InsideDifferenceFacts(FindingFacts, frozen=True, kw_only=True):
+    """The model `other` whose share is subtracted."""
+
+    other: str
 
 
 @dataclass(frozen=True)
@@ -34,7 +58,7 @@ class Shares:
 
 
 @dataclass(frozen=True)
-class InsideMask(Audit):
+class InsideMaskAudit(Audit):
     """The share of each model's map, of its own answer to the clean image, that lies inside the object's true mask.
 
     An even map has the mask's share of the image (the fact `mask_share`), which is what a share is to be compared with.
@@ -48,6 +72,10 @@ class InsideMask(Audit):
     title: ClassVar[str] = "Maps inside the masks"
     names: ClassVar[tuple[str, ...]] = ("inside_mask",)
     compared: ClassVar[tuple[str, ...]] = ("inside_mask_difference",)
+    facts: ClassVar[Mapping[str, type[FindingFacts]]] = {
+        "inside_mask": InsideMaskFacts,
+        "inside_mask_difference": InsideDifferenceFacts,
+    }
 
     def cells(self, exam: Exam) -> list[Cell]:
         if "masks" not in exam.facts.get("test", frozenset({"masks"})):
@@ -69,19 +97,22 @@ class InsideMask(Audit):
 
     def conclude(self, exam: Exam, answers: Answers) -> list[Finding]:
         shares = self.shares(exam, answers)
-        facts = {
-            "mask_share": float(shares.mask.mean()) if len(shares.mask) else float("nan"),
-            "empty_maps": int(np.isnan(shares.inside).sum()),
-            "examples": [
-                {"sample": sample, "inside": inside.tolist()}
+        facts = InsideMaskFacts(
+            mask_share=float(shares.mask.mean()) if len(shares.mask) else float("nan"),
+            empty_maps=int(np.isnan(shares.inside).sum()),
+            examples=tuple(
+                InsideExample(sample, tuple(inside.tolist()))
                 for sample, inside in zip(shares.ids[:EXAMPLES], shares.inside.T)
-            ],
-        }
+            ),
+        )
         per_run = tuple(float(np.nanmean(run)) if not np.isnan(run).all() else np.nan for run in shares.inside)
         estimate = accuracy(shares.inside, exam.column("group", shares.ids))
         text = "share of the map inside the true mask, mean over images"
-        more = {"facts": facts, "per_run": per_run, "label": LABEL}
-        return [finding("inside_mask", "inside_mask", answers.model, estimate, text, better="higher", **more)]
+        return [
+            finding(
+                AUDIT, "inside_mask", answers.model, estimate, text, better="higher", facts=facts, per_run=per_run, label=LABEL
+            )
+        ]  # fmt: skip
 
     def compare(self, exam: Exam, everyone: Sequence[Answers], findings: Sequence[Finding]) -> list[Finding]:
         """How much more of the maps is inside the masks than of the first model's, on the same images."""
@@ -90,8 +121,13 @@ class InsideMask(Audit):
 
     def pictures(self, exam: Exam, findings: Sequence[Finding]) -> list[tuple[Cell, str]]:
         """The images beside which a page shows the maps."""
-        examples = (example for one in findings if one.name == "inside_mask" for example in one.facts["examples"])
-        return [(exam.clean(), sample) for sample in dict.fromkeys(example["sample"] for example in examples)]
+        samples = (
+            example.sample
+            for conclusion in findings
+            if isinstance(conclusion.facts, InsideMaskFacts)
+            for example in conclusion.facts.examples
+        )
+        return [(exam.clean(), sample) for sample in dict.fromkeys(samples)]
 
     def _difference(self, exam: Exam, answers: Answers, first: Answers) -> Finding:
         own, other = self.shares(exam, answers), self.shares(exam, first)
@@ -102,9 +138,10 @@ class InsideMask(Audit):
             own.inside[:, columns], other.inside[:, [place[sample] for sample in ids]], exam.column("group", ids)
         )
         text = f"share of the map inside the true mask, less that of {first.model} on the same images"
-        more: dict[str, Any] = {"unit": "difference", "facts": {"other": first.model}}
-        more["label"] = f"{LABEL}, less that of {first.model}"
-        return finding("inside_mask", "inside_mask_difference", answers.model, estimate, text, **more)
+        return finding(
+            AUDIT, "inside_mask_difference", answers.model, estimate, text, unit="difference",
+            facts=InsideDifferenceFacts(other=first.model), label=f"{LABEL}, less that of {first.model}",
+        )  # fmt: skip
 
 
 def _shares(answers: Answers, request: MapRequest) -> Shares:
@@ -121,7 +158,5 @@ def _shares(answers: Answers, request: MapRequest) -> Shares:
 
 
 def _inside(part: MaskedMaps) -> np.ndarray:
-    starts = range(0, len(part.maps), AT_ONCE)
-    return np.concatenate(
-        [inside_mask(part.maps[one : one + AT_ONCE], part.masks[one : one + AT_ONCE]) for one in starts]
-    )
+    parts = [slice(start, start + AT_ONCE) for start in range(0, len(part.maps), AT_ONCE)]
+    return np.concatenate([inside_mask(part.maps[some], part.masks[some]) for some in parts])

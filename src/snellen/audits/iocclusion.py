@@ -6,20 +6,21 @@ import dataclasses
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from snellen.audits.exam import Exam
+from snellen.audits.facts import FindingFacts, Number
 from snellen.audits.finding import Finding, finding
 from snellen.audits.trust import ONE_RUN
 from snellen.distort.fills import Fill
-from snellen.distort.words import in_words, masked_by
-from snellen.engine.keep.read_back import Answers, Block
+from snellen.distort.language import in_words, masked_by
+from snellen.engine.keep.read_back import AnswerBlock, Answers
 from snellen.engine.requests.cell import Cell
 from snellen.measure import Covered, IOcclusion, IOcclusionGap, iocclusion, iocclusion_gap, mean_iocclusion
 from snellen.measure.estimate import NO_DATA
 from snellen.notation import name_of
 
-Select = Callable[[Block, str], Block]
+Select = Callable[[AnswerBlock, str], AnswerBlock]
 IOCCLUSION_LABELS = {
     "iocclusion": "iOcclusion",
     "mean_iocclusion": "iOcclusion, mean over sizes",
@@ -32,6 +33,55 @@ GAPLESS = "there is no gap between training and test accuracy, so there is nothi
 MISSING = (
     "iOcclusion needs the training images too: add --train DATA (the images it was trained on, without augmentation)"
 )
+
+
+class IOcclusionFacts(FindingFacts, frozen=True, kw_only=True):
+    """The way of covering, its fill and covered share (0 to 1), and what iOcclusion is made of.
+
+    `numerator` and `denominator` are the gaps between training and test accuracy, covered and not, `signed` the ratio with its
+    sign and `std` its deviation over runs; `gapless` runs have no gap to divide by; the gap's own interval is `gap_low` to
+    `gap_high`.
+    """
+
+    masking: str
+    fill: str
+    area: float
+    std: Number
+    signed: Number
+    numerator: Number
+    denominator: Number
+    gapless: int
+    gap_low: Number
+    gap_high: Number
+
+
+class MeanIOcclusionFacts(FindingFacts, frozen=True, kw_only=True):
+    """The way of covering and its fill, over all shares, and the deviation over runs."""
+
+    masking: str
+    fill: str
+    std: Number
+
+
+class MovedFacts(FindingFacts, frozen=True, kw_only=True):
+    """Mean iOcclusion and CutOcclusion on one side and on the other, and how far each moves as a part of its size."""
+
+    beside: ClassVar[bool] = True
+    std: Number
+    iocclusion: Number
+    iocclusion_other: Number
+    relative: Number
+    cut_occlusion: Number
+    cut_occlusion_other: Number
+    cut_relative: Number
+
+
+class IOcclusionFillGapFacts(MovedFacts, frozen=True, kw_only=True):
+    """The two fills and the way of covering, which hides the same pixels with both."""
+
+    fill: str
+    other: str
+    masking: str
 
 
 @dataclass(frozen=True)
@@ -57,18 +107,18 @@ class CoverSeries:
 
     def findings(self, exam: Exam, answers: Answers) -> list[Finding]:
         findings = []
-        for share, distortion, one in zip(self.shares, self.distortions, self.measure(exam, answers)):
+        for share, distortion, ratio in zip(self.shares, self.distortions, self.measure(exam, answers)):
             cells = tuple(exam.cell(distortion, on) for on in ("test", "train"))
-            facts = {
-                "masking": name_of(type(self.masking)), "fill": self.fill, "area": share, "std": one.std,
-                "signed": one.signed, "numerator": one.numerator, "denominator": one.denominator,
-                "gapless": one.gapless, "gap_low": one.gap_low, "gap_high": one.gap_high,
-            }  # fmt: skip
-            text = f"gap between training and test accuracy under {distortion} by the gap without it{_doubts(one)}"
-            per_run = tuple(one.per_run.tolist())
+            facts = IOcclusionFacts(
+                masking=name_of(type(self.masking)), fill=self.fill, area=share, std=ratio.std, signed=ratio.signed,
+                numerator=ratio.numerator, denominator=ratio.denominator, gapless=ratio.gapless, gap_low=ratio.gap_low,
+                gap_high=ratio.gap_high,
+            )  # fmt: skip
+            text = f"gap between training and test accuracy under {distortion} by the gap without it{_doubts(ratio)}"
+            per_run = tuple(ratio.per_run.tolist())
             findings.append(
                 finding(
-                    "occlusion", "iocclusion", answers.model, one, text, better="higher", unit="index", cells=cells,
+                    "occlusion", "iocclusion", answers.model, ratio, text, better="higher", unit="index", cells=cells,
                     facts=facts, per_run=per_run, label=f"{IOCCLUSION_LABELS['iocclusion']} under {in_words(str(distortion))}",
                 )
             )  # fmt: skip
@@ -76,15 +126,15 @@ class CoverSeries:
 
     def _mean(self, exam: Exam, answers: Answers) -> Finding:
         """The mean over all shares: one number per model, to set models beside each other."""
-        one = mean_iocclusion(cover_scores(exam, answers, self))
+        mean = mean_iocclusion(cover_scores(exam, answers, self))
         cells = tuple(exam.cell(distortion, on) for distortion in self.distortions for on in ("test", "train"))
         doubts = _doubts(self.measure(exam, answers)[0])
         text = f"mean iOcclusion over {span(self.shares)} of the image, as {self.distortions[0]}{doubts}"
         masking = name_of(type(self.masking))
-        facts = {"masking": masking, "fill": self.fill, "std": one.std}
+        facts = MeanIOcclusionFacts(masking=masking, fill=self.fill, std=mean.std)
         return finding(
-            "occlusion", "mean_iocclusion", answers.model, one, text, better="higher", unit="index", cells=cells,
-            facts=facts, per_run=tuple(one.per_run.tolist()),
+            "occlusion", "mean_iocclusion", answers.model, mean, text, better="higher", unit="index", cells=cells,
+            facts=facts, per_run=tuple(mean.per_run.tolist()),
             label=f"{IOCCLUSION_LABELS['mean_iocclusion']}, {masked_by(masking, self.fill)}",
         )  # fmt: skip
 
@@ -129,13 +179,12 @@ def cover_scores(
 
 def fill_gap(exam: Exam, answers: Answers, first: CoverSeries, other: CoverSeries, cut: tuple[float, float]) -> Finding:
     """How much the fill alone changes iOcclusion, beside how much it changes CutOcclusion (`cut`: its two values)."""
-    one, two = (
-        cover_scores(exam, answers, side, also=beside.distortions) for side, beside in ((first, other), (other, first))
-    )
-    gap = iocclusion_gap(one, two, shared=True)
+    sides = ((first, other), (other, first))
+    scores = (cover_scores(exam, answers, side, also=beside.distortions) for side, beside in sides)
+    gap = iocclusion_gap(*scores, shared=True)
     text = f"mean iOcclusion with {first.fill} less with {other.fill}, covering the very same pixels: {describe_move(gap, cut)}"
     masking = name_of(type(first.masking))
-    facts = {"fill": first.fill, "other": other.fill, "masking": masking, **side_by_side(gap, cut)}
+    facts = IOcclusionFillGapFacts(fill=first.fill, other=other.fill, masking=masking, **moved(gap, cut))
     cells = tuple(exam.cell(d, on) for side in (first, other) for d in side.distortions for on in ("test", "train"))
     return finding(
         "occlusion", "iocclusion_fill_gap", answers.model, gap, text, unit="index", cells=cells, facts=facts,
@@ -153,8 +202,8 @@ def describe_move(gap: IOcclusionGap, cut: tuple[float, float], gapless: str = "
     return f"it moves by {_part(gap.first, gap.second)} of its size, CutOcclusion by {_part(*cut)}{ends}"
 
 
-def side_by_side(gap: IOcclusionGap, cut: tuple[float, float]) -> dict[str, float]:
-    """The facts of two measures beside each other, on one side and on the other."""
+def moved(gap: IOcclusionGap, cut: tuple[float, float]) -> dict[str, Any]:
+    """The fields of `MovedFacts` of both measures."""
     return {
         "std": gap.std,
         "iocclusion": gap.first,
@@ -184,23 +233,23 @@ def _compute(exam: Exam, answers: Answers, distortion: Any) -> IOcclusion:
     return iocclusion(*scores, (train.groups, test.groups))
 
 
-def _doubts(one: IOcclusion) -> str:
+def _doubts(ratio: IOcclusion) -> str:
     doubts = []
-    if one.gapless:
-        some = f"in {one.gapless} of {len(one.per_run)} runs " if one.gapless < len(one.per_run) else ""
+    if ratio.gapless:
+        some = f"in {ratio.gapless} of {len(ratio.per_run)} runs " if ratio.gapless < len(ratio.per_run) else ""
         doubts.append(some + GAPLESS)
-    elif one.gap_low <= 0 <= one.gap_high:
+    elif ratio.gap_low <= 0 <= ratio.gap_high:
         doubts.append("the gap itself is not clearly there, so the ratio says little")
-    if len(one.per_run) == 1:
+    if len(ratio.per_run) == 1:
         doubts.append(ONE_RUN)
     return f" ({'; '.join(doubts)})" if doubts else ""
 
 
-def _part(one: float, two: float) -> str:
-    relative = _relative(one, two)
+def _part(first: float, other: float) -> str:
+    relative = _relative(first, other)
     return f"{relative:.0%}" if math.isfinite(relative) else "an unknown part"
 
 
-def _relative(one: float, two: float) -> float:
-    middle = (one + two) / 2
-    return abs(one - two) / middle if middle > 0 else float("nan")
+def _relative(first: float, other: float) -> float:
+    middle = (first + other) / 2
+    return abs(first - other) / middle if middle > 0 else float("nan")

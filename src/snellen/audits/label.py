@@ -1,11 +1,12 @@
-"""Findings by name: the label of a row, and how a sentence names it, where an audit says neither."""
+"""Findings in words: how they speak of models of each task, and the label and topic of one whose audit says neither."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from snellen.distort.words import VARIANTS, in_words
+from snellen.distort.language import VARIANTS, in_words
 
 TELLING_FACTS = (
     "of",
@@ -16,6 +17,30 @@ TELLING_FACTS = (
     "area",
     "removed",
 )  # facts that tell findings of one name apart
+
+
+@dataclass(frozen=True)
+class TaskWords:
+    """The words of a task: what is measured (`accuracy`), its clean value as a table names it, and what is right of images,
+    with `{on}` for the role of the data."""
+
+    accuracy: str
+    clean: str
+    right: str
+
+    @property
+    def label(self) -> str:
+        """What is measured, at the start of a label."""
+        return self.accuracy[0].upper() + self.accuracy[1:]
+
+
+WORDS: dict[str, TaskWords] = {
+    "classification": TaskWords("accuracy", "Clean accuracy", "share of {on} images answered rightly"),
+    "segmentation": TaskWords(
+        "pixel accuracy", "Clean pixel accuracy", "mean share of the labelled pixels of {on} images that are right"
+    ),
+    "detection": TaskWords("detection rate", "Clean detection rate", "share of {on} images whose object is found"),
+}
 
 
 def plain_label(name: str, distortions: Sequence[str], facts: Mapping[str, Any], on: str) -> str:

@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from snellen.audits.audit import Audit
-from snellen.audits.class_removed import class_removed
+from snellen.audits.class_removed import WithoutClassFacts, class_removed
 from snellen.audits.exam import Exam
+from snellen.audits.facts import FindingFacts, Number
 from snellen.audits.finding import Finding, accuracy_finding, finding
-from snellen.audits.iocclusion import CoverSeries, at_share, covers_a_share, fill_gap, no_training_images, span
+from snellen.audits.iocclusion import (
+    CoverSeries,
+    IOcclusionFacts,
+    IOcclusionFillGapFacts,
+    MeanIOcclusionFacts,
+    at_share,
+    covers_a_share,
+    fill_gap,
+    no_training_images,
+    span,
+)
 from snellen.audits.iocclusion_evidence import (
+    RandomGapFacts,
+    RandomLabelsFacts,
+    TailGapFacts,
     Typicality,
     judge_typicality,
     no_evidence,
@@ -21,13 +35,12 @@ from snellen.audits.iocclusion_evidence import (
     tail_gap,
     with_option,
 )
-from snellen.audits.run_facts import run_facts
+from snellen.audits.run_facts import RunFacts, run_facts
 from snellen.audits.trust import TOO_FEW, can_dominate, dominant_in, interference_of
 from snellen.distort import Cutouts, Occlude
 from snellen.distort.fills import Fill
-from snellen.distort.language import parse_each
+from snellen.distort.language import covering, in_words, parse_each
 from snellen.distort.law import expect_within
-from snellen.distort.words import covering, in_words
 from snellen.engine.keep.read_back import Answers
 from snellen.engine.requests.cell import Cell
 from snellen.errors import UserError, unknown
@@ -50,8 +63,29 @@ NEEDS_REMOVED = (
 )
 
 
+class CutOcclusionFacts(RunFacts, frozen=True, kw_only=True):
+    """What covers the images, over all sizes: a fill, or `cutout` for the user's own."""
+
+    fill: str
+
+
+class SquareFacts(RunFacts, frozen=True, kw_only=True):
+    """What covers the images, the share of the image that was asked for, and the mean share that it covers."""
+
+    fill: str
+    area: float
+    covered: Number
+
+
+class FillGapFacts(FindingFacts, frozen=True, kw_only=True):
+    """The two fills whose squares hide the same pixels."""
+
+    fill: str
+    other: str
+
+
 @dataclass(frozen=True)
-class Occlusion(Audit):
+class OcclusionAudit(Audit):
     """Accuracy under a square wholly inside the image, at the given covered shares and for the given fills.
 
     The same square in another fill hides the same pixels: where accuracy differs between fills, the fill itself
@@ -81,6 +115,18 @@ class Occlusion(Audit):
     names: ClassVar[tuple[str, ...]] = (
         "cut_occlusion", "occluded_accuracy", "fill_gap", "iocclusion", "mean_iocclusion",
     )  # fmt: skip
+    facts: ClassVar[Mapping[str, type[FindingFacts]]] = {
+        "cut_occlusion": CutOcclusionFacts,
+        "occluded_accuracy": SquareFacts,
+        "fill_gap": FillGapFacts,
+        "iocclusion": IOcclusionFacts,
+        "mean_iocclusion": MeanIOcclusionFacts,
+        "iocclusion_fill_gap": IOcclusionFillGapFacts,
+        "iocclusion_tail_gap": TailGapFacts,
+        "iocclusion_random_labels": RandomLabelsFacts,
+        "iocclusion_random_gap": RandomGapFacts,
+        "interference_without_class": WithoutClassFacts,
+    }
     by_default: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -128,7 +174,7 @@ class Occlusion(Audit):
         return (
             squares
             + list(self._cutout_cells(exam))
-            + [cell for one in self.cover_series(exam) for cell in one.cells(exam)]
+            + [cell for series in self.cover_series(exam) for cell in series.cells(exam)]
         )
 
     def cover_series(self, exam: Exam) -> list[CoverSeries]:
@@ -136,7 +182,7 @@ class Occlusion(Audit):
         if "train" not in exam.classes:
             return []
         fills = self.fills if self.validate else self.fills[:1]
-        painted = [one for one in self.maskings or (Occlude(),) if not isinstance(one, Cutouts)]
+        painted = [masking for masking in self.maskings or (Occlude(),) if not isinstance(masking, Cutouts)]
         series = [CoverSeries(masking, self.areas, fill) for masking in painted for fill in fills]
         if reached := self._coverable(exam):
             series.append(CoverSeries(Cutouts(), reached, "cutout"))
@@ -146,13 +192,15 @@ class Occlusion(Audit):
 
     def conclude(self, exam: Exam, answers: Answers) -> list[Finding]:
         findings = [
-            one for fill in self.fills for one in self._curve(answers, fill, self.areas, self._squares(exam, fill))
+            concluded
+            for fill in self.fills
+            for concluded in self._curve(answers, fill, self.areas, self._squares(exam, fill))
         ]
         if reached := self._coverable(exam):
             findings += self._curve(answers, "cutout", reached, self._cutout_cells(exam))
         elif exam.cutouts:
             text = f"your cut-outs cover at most {exam.cutouts:.1%} of the image without leaving it; add a smaller area"
-            more = {"facts": {"fill": "cutout"}, **_cut_words("cutout")}
+            more = {"facts": CutOcclusionFacts(fill="cutout"), **_cut_words("cutout")}
             findings.append(finding("occlusion", "cut_occlusion", answers.model, NO_DATA, text, **more))
         return findings + self._gaps(exam, answers) + self._iocclusion(exam, answers)
 
@@ -162,7 +210,8 @@ class Occlusion(Audit):
             return []
         by_name = {answers.model: answers for answers in everyone}
         odd = [name for name in by_name if exam.lost.get(name) and name not in self.random_labels]
-        about = [one for name, one in by_name.items() if name not in (*self.judges, *self.random_labels, *odd)]
+        beside = (*self.judges, *self.random_labels, *odd)
+        about = [answers for name, answers in by_name.items() if name not in beside]
         evidence: list[Finding] = []
         if first := self.cover_series(exam)[:1]:
             evidence += self._rare(exam, about, first[0], [by_name[name] for name in self.judges])
@@ -171,16 +220,17 @@ class Occlusion(Audit):
             if not memorisers:
                 data = with_option(exam.texts.get("train", "DATA"), "random_labels=1")
                 text = NEEDS_RANDOM.format(data=data)
-                evidence += [no_evidence("iocclusion_random_labels", one.model, text) for one in about]
+                evidence += [no_evidence("iocclusion_random_labels", answers.model, text) for answers in about]
         squares = [cell for fill in self.fills for cell in self._squares(exam, fill)]
         evidence += [class_removed(exam, by_name[name], about, squares, exam.lost[name]) for name in odd]
         if not odd:
-            for one in about:
-                worst = max(squares, key=lambda cell: float(np.nan_to_num(interference_of(exam, one, cell).index)))
-                taker = dominant_in(exam, one, worst) or "CLASS"
+            for answers in about:
+                indices = [float(np.nan_to_num(interference_of(exam, answers, cell).index)) for cell in squares]
+                worst = squares[int(np.argmax(indices))]
+                taker = dominant_in(exam, answers, worst) or "CLASS"
                 data = with_option(exam.texts.get("train", "DATA"), f"without={taker}")
                 text = NEEDS_REMOVED.format(taker=taker, data=data) if can_dominate(exam, worst) else TOO_FEW
-                evidence.append(no_evidence("interference_without_class", one.model, text))
+                evidence.append(no_evidence("interference_without_class", answers.model, text))
         return evidence
 
     def _rare(
@@ -194,8 +244,8 @@ class Occlusion(Audit):
         elif judges:
             typicality = judge_typicality(exam, judges)
         else:
-            return [no_evidence("iocclusion_tail_gap", one.model, NEEDS_PARTS) for one in about]
-        return [tail_gap(exam, one, series, typicality) for one in about]
+            return [no_evidence("iocclusion_tail_gap", answers.model, NEEDS_PARTS) for answers in about]
+        return [tail_gap(exam, answers, series, typicality) for answers in about]
 
     def _curve(self, answers: Answers, fill: str, areas: Sequence[float], cells: tuple[Cell, ...]) -> list[Finding]:
         """CutOcclusion: the mean accuracy over the covered shares, then each of them."""
@@ -212,7 +262,7 @@ class Occlusion(Audit):
                 f"mean accuracy under {what} of {span(areas)} of the image{left_out}",
                 better="higher",
                 cells=cells,
-                facts={"fill": fill, **run_facts(curve, blocks[0].groups)},
+                facts=CutOcclusionFacts(fill=fill, **run_facts(curve, blocks[0].groups)),
                 per_run=tuple(curve.mean(1).tolist()),
                 **_cut_words(fill),
             )
@@ -222,7 +272,7 @@ class Occlusion(Audit):
             text = f"accuracy with {covered:.1%} of the image under {what}"
             words = in_words(str(cell.distortion))
             more = {
-                "facts": {"fill": fill, "area": area, "covered": covered},
+                "facts": SquareFacts(fill=fill, area=area, covered=covered),
                 "label": f"Accuracy: {words}",
                 "topic": words,
             }
@@ -236,15 +286,17 @@ class Occlusion(Audit):
         series = self.cover_series(exam)
         if not series:
             return [no_training_images(name, answers.model) for name in self.names if "iocclusion" in name]
-        findings = [one for each in series for one in each.findings(exam, answers)]
+        findings = [concluded for way in series for concluded in way.findings(exam, answers)]
         if self.validate:
             cut: dict[str, float] = {
                 fill: float(np.nanmean(answers.mean_score(self._squares(exam, fill)))) for fill in self.fills
             }
-            painted = [one for one in series if not isinstance(one.masking, Cutouts)]  # cut-outs have no other fill
-            for one in range(0, len(painted), len(self.fills)):
-                first, *others = painted[one : one + len(self.fills)]
-                findings += [fill_gap(exam, answers, first, two, (cut[first.fill], cut[two.fill])) for two in others]
+            painted = [way for way in series if not isinstance(way.masking, Cutouts)]  # cut-outs have no other fill
+            for start in range(0, len(painted), len(self.fills)):
+                first, *others = painted[start : start + len(self.fills)]
+                findings += [
+                    fill_gap(exam, answers, first, other, (cut[first.fill], cut[other.fill])) for other in others
+                ]
         return findings
 
     def _squares(self, exam: Exam, fill: Fill) -> tuple[Cell, ...]:
@@ -265,18 +317,19 @@ class Occlusion(Audit):
             cells = tuple(exam.cell(Occlude(area, fill)) for fill in (first, other) for area in self.areas)
             blocks = answers.together(*cells)
             half = len(self.areas)
-            one, two = (np.mean([b.score for b in part], axis=0) for part in (blocks[:half], blocks[half:]))
+            parts = blocks[:half], blocks[half:]
+            score, other_score = (np.mean([block.score for block in part], axis=0) for part in parts)
             findings.append(
                 finding(
                     "occlusion",
                     "fill_gap",
                     answers.model,
-                    paired_difference(one, two, blocks[0].groups),
+                    paired_difference(score, other_score, blocks[0].groups),
                     f"mean accuracy under {first} less under {other} squares hiding the very same pixels",
                     unit="difference",
                     cells=cells,
-                    facts={"fill": first, "other": other},
-                    per_run=tuple((one.mean(1) - two.mean(1)).tolist()),
+                    facts=FillGapFacts(fill=first, other=other),
+                    per_run=tuple((score.mean(1) - other_score.mean(1)).tolist()),
                     label=f"Fill gap, {first} less {other}",
                     topic="the fill gap",
                 )

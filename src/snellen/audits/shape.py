@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,12 +10,14 @@ import numpy as np
 
 from snellen.audits.audit import Audit
 from snellen.audits.exam import Exam
+from snellen.audits.facts import FindingFacts
 from snellen.audits.finding import Finding, accuracy_finding, finding
+from snellen.audits.run_facts import RunFacts
 from snellen.data.dataset import Dataset
 from snellen.distort import Shuffle, SoftShuffle
+from snellen.distort.language import in_words
 from snellen.distort.raster import expect_grid
-from snellen.distort.words import in_words
-from snellen.engine.keep.read_back import Answers, Block
+from snellen.engine.keep.read_back import AnswerBlock, Answers
 from snellen.engine.requests.cell import Cell
 from snellen.measure import accuracy, shape_bias
 from snellen.measure.estimate import NO_DATA
@@ -24,8 +26,15 @@ SHUFFLED = ("shuffled_accuracy", "soft_shuffled_accuracy")
 CUES = ("shape_accuracy", "texture_accuracy", "shape_bias")
 
 
+class ShapeBiasFacts(FindingFacts, frozen=True, kw_only=True):
+    """How many images have cues in `conflict`, and how many answers to them name the shape or the texture."""
+
+    conflicts: int
+    decided: int
+
+
 @dataclass(frozen=True)
-class Shape(Audit):
+class ShapeAudit(Audit):
     """Accuracy on shuffled patches, and on cue conflicts whether answers name the shape or the texture.
 
     Patches of a `grid` × `grid` raster (2×2 below 32 pixels, 4×4 from there) keep their texture and lose the outline. They
@@ -37,6 +46,12 @@ class Shape(Audit):
     grid: int | None = None
     title: ClassVar[str] = "Shape or texture"
     names: ClassVar[tuple[str, ...]] = (*SHUFFLED, *CUES)
+    facts: ClassVar[Mapping[str, type[FindingFacts]]] = {
+        **dict.fromkeys(SHUFFLED, RunFacts),
+        "shape_accuracy": FindingFacts,
+        "texture_accuracy": FindingFacts,
+        "shape_bias": ShapeBiasFacts,
+    }
 
     def __post_init__(self) -> None:
         if self.grid is not None:
@@ -95,7 +110,7 @@ class Shape(Audit):
             f"share of shapes among the {bias.decided} answers that name the shape or the texture "
             f"({bias.conflicts} conflicts; people: about 0.96)"
         )
-        facts = {"conflicts": bias.conflicts, "decided": bias.decided}
+        facts = ShapeBiasFacts(conflicts=bias.conflicts, decided=bias.decided)
         findings.append(
             finding(
                 "shape", "shape_bias", answers.model, bias, text, cells=(exam.clean(),), facts=facts,
@@ -105,7 +120,7 @@ class Shape(Audit):
         return findings
 
 
-def texture_classes(exam: Exam, block: Block) -> np.ndarray:
+def texture_classes(exam: Exam, block: AnswerBlock) -> np.ndarray:
     """int64 [samples]: the class that each image's texture is of; −2 where none is named, or no class of the data."""
     names = exam.column("texture", block.ids)
     return np.full(len(block.ids), -2) if names is None else positions_in(exam.classes["test"], names)

@@ -4,21 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
 from snellen.audits.audit import Audit
+from snellen.audits.edit_effects import edits_left_out, effect_findings
 from snellen.audits.exam import Exam
+from snellen.audits.facts import UNSET, FindingFacts
 from snellen.audits.finding import Finding, accuracy_finding, finding
-from snellen.audits.pixel_facts import pixel_facts
-from snellen.audits.search_curves import Rows, density, infeasible_share, minima, passed, runs_in, thinned, without_each
-from snellen.audits.task_words import WORDS
+from snellen.audits.label import WORDS
+from snellen.audits.run_facts import RunFacts, pixel_facts
+from snellen.audits.shift_facts import (
+    EditEffectFacts,
+    RandomEditsFacts,
+    Rows,
+    TransferFacts,
+    WorstEditsFacts,
+    density,
+    infeasible_share,
+    minima,
+    passed,
+    runs_in,
+    thinned,
+    without_each,
+)
 from snellen.audits.trust import trust_in
+from snellen.audits.unsearched import UnsearchedImages
 from snellen.distort import parse
 from snellen.distort.chain import Nothing
 from snellen.distort.law import expect_within
-from snellen.engine.keep.read_back import Answers, Block, Searches
+from snellen.engine.keep.read_back import AnswerBlock, Answers, Searches
 from snellen.engine.requests.cell import Cell
 from snellen.errors import UserError
 from snellen.measure import accuracy, compare
@@ -29,6 +45,7 @@ from snellen.search.hue import HueShift
 AUDIT = "shift"
 QUANTILE = 0.001  # of random tuples, the published threshold
 NEGATIVE = "invert()"
+CHOSEN = ", chosen on these images"  # at the end of labels
 
 
 class _Subset(NamedTuple):
@@ -39,8 +56,9 @@ class _Subset(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Shift(Audit):
-    """The worst of very many combinations of edits, found by search, then shown to every model on all images.
+class ShiftAudit(Audit):
+    """The worst of very many combinations of edits, found by search, then shown to every model on all images; its accuracy is
+    that on images that were not searched, where there are enough.
 
     `set` is a space of edits (`snellen list spaces`) or a YAML file; tuples have `length` of them. `random` tuples are drawn
     first, to know how accuracy is spread; then a search by `algorithm` (`es` as published, or `es_climb`) asks
@@ -70,6 +88,16 @@ class Shift(Audit):
     title: ClassVar[str] = "Worst-case edits"
     names: ClassVar[tuple[str, ...]] = ("worst_accuracy", "worst_drop", "searched_worst", "random_worst", "edit_effect")
     compared: ClassVar[tuple[str, ...]] = ("transfer_accuracy",)
+    facts: ClassVar[Mapping[str, type[FindingFacts]]] = {
+        "worst_accuracy": WorstEditsFacts,
+        "worst_drop": FindingFacts,
+        "searched_worst": FindingFacts,
+        "random_worst": RandomEditsFacts,
+        "edit_effect": EditEffectFacts,
+        "negative_accuracy": RunFacts,
+        "hue_accuracy": FindingFacts,
+        "transfer_accuracy": TransferFacts,
+    }
     tasks: ClassVar[tuple[str, ...]] = tuple(WORDS)
 
     def __post_init__(self) -> None:
@@ -103,14 +131,14 @@ class Shift(Audit):
         )
 
     def searches(self, exam: Exam) -> list[Cell]:
-        return [cell for one in self._subsets(exam) for cell in (*one.draws, *one.evolutions)]
+        return [cell for subset in self._subsets(exam) for cell in (*subset.draws, *subset.evolutions)]
 
     def _subsets(self, exam: Exam) -> list[_Subset]:
         """What is searched on each set of images."""
 
         def cells(searches: Sequence[EditSearch], subset: int) -> list[Cell]:
-            own = [SubsetSearch(**vars(one), subset=subset) if subset else one for one in searches]
-            return [Cell(one, "test", exam.seed) for one in own]
+            own = [SubsetSearch(**vars(search), subset=subset) if subset else search for search in searches]
+            return [Cell(search, "test", exam.seed) for search in own]
 
         draws = [] if self.draws is None else [self.draws]
         return [_Subset(cells(draws, subset), cells(self.evolutions, subset)) for subset in range(self.subsets)]
@@ -128,7 +156,7 @@ class Shift(Audit):
 
     def follow(self, exam: Exam, searches: Searches) -> list[Cell]:
         worst = [self._worst(exam, tables, run) for tables in searches.values() for run in range(runs_in(tables))]
-        variants = [one for text in worst for one in (parse(text), *without_each(text))]
+        variants = [variant for text in worst for variant in (parse(text), *without_each(text))]
         if exam.task != "classification":  # pictured beside the worst ones, as in figure 4
             variants += [parse(self._worst_random(exam, tables, 0)) for tables in searches.values()]
         return [exam.cell(distortion) for distortion in dict.fromkeys(variants)]
@@ -136,22 +164,35 @@ class Shift(Audit):
     def conclude(self, exam: Exam, answers: Answers) -> list[Finding]:
         tables = {cell: answers.searches(cell) for cell in self.searches(exam)}
         worst = [self._worst(exam, tables, run) for run in range(len(answers.runs))]
-        findings = [*self._accuracies(exam, answers, tables, worst), *self._effects(exam, answers, worst)]
+        findings = self._accuracies(exam, answers, tables, worst)
         if self.draws is not None:
             findings.append(self._random(exam, answers, tables))
         return [*findings, *(self._references(exam, answers) if self.references else ())]
+
+    def unsearched(self, exam: Exam) -> UnsearchedImages:
+        """The images on which the worst edits are reported."""
+        return UnsearchedImages.of(exam, self.images, self.subsets)
 
     @property
     def _times(self) -> str:
         return f", mean over {self.subsets} such sets" if self.subsets > 1 else ""
 
     def compare(self, exam: Exam, everyone: Sequence[Answers], findings: Sequence[Finding]) -> list[Finding]:
-        """Every model under the worst edits of every other: what one model fails at, another may stand."""
-        if len(everyone) < 2:
-            return []
-        return [
+        """What each edit does to each model, and every model under the worst edits of every other: what one model fails at,
+        another may stand."""
+        transfers = [
             self._transfer(exam, answers, other) for answers in everyone for other in everyone if other is not answers
         ]
+        effects = [
+            left_out
+            for answers in everyone
+            for left_out in edits_left_out(exam, answers, self._first_worst(exam, answers), self.unsearched(exam))
+        ]
+        return [*effect_findings(exam, effects), *transfers]
+
+    def _first_worst(self, exam: Exam, answers: Answers) -> str:
+        """The worst edits of a model's first run."""
+        return self._worst(exam, {cell: answers.searches(cell) for cell in self.searches(exam)}, 0)
 
     def _worst(self, exam: Exam, tables: Mapping[Cell, Sequence[Rows]], run: int) -> str:
         """The edits of the lowest accuracy that any search found for a run, the first where several are; none where no tuple
@@ -161,58 +202,67 @@ class Shift(Audit):
 
     def _worst_random(self, exam: Exam, tables: Mapping[Cell, Sequence[Rows]], run: int) -> str:
         """The edits of the lowest accuracy among the random tuples; none where there are none."""
-        rows = [row for one in self._subsets(exam) for cell in one.draws for row in tables[cell][run]]
+        rows = [row for subset in self._subsets(exam) for cell in subset.draws for row in tables[cell][run]]
         known = [row for row in rows if row["value"] is not None]
         return str(min(known, key=lambda row: row["value"])["edits"]) if known else str(Nothing())
 
     def _accuracies(
         self, exam: Exam, answers: Answers, tables: Mapping[Cell, Sequence[Rows]], worst: Sequence[str]
     ) -> list[Finding]:
-        """Accuracy under each run's own worst edits, on all images, and how far that is below the clean one."""
+        """Accuracy under each run's own worst edits, on images that were not searched, and how far it is below the clean one."""
         cells = [exam.cell(parse(text)) for text in worst]
-        clean, *blocks = answers.together(exam.clean(), *cells)
+        unsearched = self.unsearched(exam)
+        clean, *blocks = (block.of(unsearched.rows(block)) for block in answers.together(exam.clean(), *cells))
         scores = np.stack([block.score[run] for run, block in enumerate(blocks)])
         subsets = self._subsets(exam)
-        curves = [[[minima(tables[c][run]) for c in one.evolutions] for one in subsets] for run in range(len(worst))]
-        by_subset = [[float(min(curve[-1] for curve in one)) for one in of_run] for of_run in curves]
+        curves = [  # by run, set of images and restart
+            [[minima(tables[cell][run]) for cell in subset.evolutions] for subset in subsets]
+            for run in range(len(worst))
+        ]
+        by_subset = [[float(min(curve[-1] for curve in of_subset)) for of_subset in of_run] for of_run in curves]
         lowest = [float(np.mean(values)) for values in by_subset]
         words = WORDS[exam.task]
-        facts: dict[str, Any] = {
-            "edits": [str(parse(text)) for text in worst],
-            "words": [parse(text).words() for text in worst],
-            "searched": lowest,
-            "images": self.images or len(clean.labels),
-            "evaluations": [[len(curve) for one in of_run for curve in one] for of_run in curves],
-            "curves": [[thinned(curve) for one in of_run for curve in one] for of_run in curves],
-            "set": self.set,
-            "length": self.length,
-            "protocol": self.protocol,
-            "constraint": self.constraint,
-            "infeasible": [infeasible_share(tables, run) for run in range(len(answers.runs))],
-            **({} if self.subsets == 1 else {"searched_on": by_subset}),
+        facts = WorstEditsFacts(
+            edits=[str(parse(text)) for text in worst],
+            words=[parse(text).words() for text in worst],
+            searched=[*lowest],
+            images=self.images or len(answers[exam.clean()].labels),
+            evaluations=[[len(curve) for of_subset in of_run for curve in of_subset] for of_run in curves],
+            curves=[[thinned(curve) for of_subset in of_run for curve in of_subset] for of_run in curves],
+            set=self.set,
+            length=self.length,
+            protocol=self.protocol,
+            constraint=self.constraint,
+            infeasible=[infeasible_share(tables, run) for run in range(len(answers.runs))],
+            unsearched=len(unsearched.ids),
+            chosen=unsearched.chosen,
+            searched_on=UNSET if self.subsets == 1 else [[*of_run] for of_run in by_subset],
             **pixel_facts(_own_runs(blocks), exam.classes["test"]),
-        }
+        )
         # Each model has edits of its own: the findings rest on no common cell, and their interference is put here.
         classes = exam.task == "classification"  # else there is no interference
         trusts = [trust_in(exam, answers, cell) for cell in cells if classes and exam.modified(cell)]
-        trust = max(trusts, key=lambda one: (one.flagged, one.index), default=None)
+        trust = max(trusts, key=lambda trust: (trust.flagged, trust.index), default=None)
         drop = compare(clean.score, scores, clean.groups)
+        mark = CHOSEN if unsearched.chosen else ""
         return [
             finding(
                 AUDIT, "worst_accuracy", answers.model, accuracy(scores, clean.groups),
-                f"{words.accuracy} under the worst {self.length} edits that were found: {'; '.join(dict.fromkeys(worst))}",
-                better="higher", facts=facts, label=f"{words.label} under the worst edits", topic="the worst edits",
+                f"{words.accuracy} under the worst {self.length} edits that were found: {'; '.join(dict.fromkeys(worst))}, "
+                f"{unsearched.words}",
+                better="higher", facts=facts, label=f"{words.label} under the worst edits{mark}", topic="the worst edits",
                 per_run=tuple(scores.mean(1).tolist()), trust=trust,
             ),
             finding(
                 AUDIT, "worst_drop", answers.model, drop,
-                f"clean {words.accuracy} less that under the worst edits, paired",
-                better="lower", unit="difference", label="Loss under the worst edits", topic="the loss under the worst edits",
-                per_run=tuple((clean.score.mean(1) - scores.mean(1)).tolist()), trust=trust,
+                f"clean {words.accuracy} less that under the worst edits, paired, {unsearched.words}",
+                better="lower", unit="difference", label=f"Loss under the worst edits{mark}",
+                topic="the loss under the worst edits", trust=trust,
+                per_run=tuple((clean.score.mean(1) - scores.mean(1)).tolist()),
             ),
             Finding(
                 AUDIT, "searched_worst", answers.model, float(np.mean(lowest)), float("nan"), float("nan"), len(lowest),
-                f"lowest {words.accuracy} of {self.restarts} × {self.evaluations:,} evaluations on {facts['images']:,} images"
+                f"lowest {words.accuracy} of {self.restarts} × {self.evaluations:,} evaluations on {facts.images:,} images"
                 f"{self._times}",
                 better="higher", label=f"Lowest {words.accuracy} that the search found",
                 topic=f"the lowest {words.accuracy} of the search",
@@ -220,51 +270,36 @@ class Shift(Audit):
             ),
         ]  # fmt: skip
 
-    def _effects(self, exam: Exam, answers: Answers, worst: Sequence[str]) -> list[Finding]:
-        """For each edit of the first run's worst tuple: how much accuracy comes back where it alone is left out."""
-        whole = exam.cell(parse(worst[0]))
-        findings = []
-        for place, (edit, rest) in enumerate(zip(worst[0].split(" | "), without_each(worst[0]))):
-            with_all, without = answers.together(whole, exam.cell(rest))
-            effect = compare(without.score[:1], with_all.score[:1], without.groups)
-            words = parse(edit).words()
-            findings.append(
-                finding(
-                    AUDIT, "edit_effect", answers.model, effect,
-                    f"{WORDS[exam.task].accuracy} without {edit} less that under all of {worst[0]} (first run)",
-                    unit="difference",
-                    cells=(whole,), facts={"edit": edit, "place": place, "words": words, "p": effect.p},
-                    label=f"Effect of {words}", topic=f"the effect of {words}",
-                )
-            )  # fmt: skip
-        return findings
-
     def _random(self, exam: Exam, answers: Answers, tables: Mapping[Cell, Sequence[Rows]]) -> Finding:
         """How accuracy is spread over random tuples, on the images that were searched."""
         subsets, runs = self._subsets(exam), range(len(answers.runs))
-        values = [[_values(tables[cell][run]) for one in subsets for cell in one.draws] for run in runs]
+        values = [[_values(tables[cell][run]) for subset in subsets for cell in subset.draws] for run in runs]
         thresholds = [[float(np.quantile(own, QUANTILE, method="lower")) for own in of_run] for of_run in values]
         when = [
-            [passed(tables[c][run], limit) for one, limit in zip(subsets, thresholds[run]) for c in one.evolutions]
+            [
+                passed(tables[cell][run], limit)
+                for subset, limit in zip(subsets, thresholds[run])
+                for cell in subset.evolutions
+            ]
             for run in runs
         ]
         lowest = [float(np.mean([own.min() for own in of_run])) for of_run in values]
         spread = [np.concatenate(of_run) for of_run in values]
         clean, noun = answers[exam.clean()], WORDS[exam.task].accuracy
-        more: dict[str, Any] = (
-            {} if exam.task == "classification" else {"edits": str(parse(self._worst_random(exam, tables, 0)))}
+        pictured = exam.task != "classification"
+        facts = RandomEditsFacts(
+            quantile=[float(np.mean(of_run)) for of_run in thresholds],
+            passed=when,
+            density=[density(own) for own in spread],
+            median=[float(np.median(own)) for own in spread],
+            edits=str(parse(self._worst_random(exam, tables, 0))) if pictured else UNSET,
+            random_on=[[float(own.min()) for own in of_run] for of_run in values] if self.subsets > 1 else UNSET,
         )
-        if self.subsets > 1:
-            more["random_on"] = [[float(own.min()) for own in of_run] for of_run in values]
         return Finding(
             AUDIT, "random_worst", answers.model, float(np.mean(lowest)), float("nan"), float("nan"), self.random,
             f"lowest {noun} of {self.random:,} random tuples on {self.images or len(clean.labels):,} images{self._times}",
             better="higher", label=f"Lowest {noun} of random edits", topic="the worst random edits",
-            per_run=tuple(lowest),
-            facts={
-                "quantile": [float(np.mean(of_run)) for of_run in thresholds], "passed": when,
-                "density": [density(own) for own in spread], "median": [float(np.median(own)) for own in spread], **more,
-            },
+            per_run=tuple(lowest), facts=facts,
         )  # fmt: skip
 
     def _references(self, exam: Exam, answers: Answers) -> list[Finding]:
@@ -292,11 +327,10 @@ class Shift(Audit):
         ]  # fmt: skip
 
     def _transfer(self, exam: Exam, answers: Answers, other: Answers) -> Finding:
-        tables = {cell: other.searches(cell) for cell in self.searches(exam)}
-        cell, words = exam.cell(parse(self._worst(exam, tables, 0))), WORDS[exam.task]
+        cell, words = exam.cell(parse(self._first_worst(exam, other))), WORDS[exam.task]
         return accuracy_finding(
             AUDIT, "transfer_accuracy", answers.model, answers[cell], cell,
-            f"{words.accuracy} under the worst edits of {other.model}: {cell.distortion}", facts={"of": other.model},
+            f"{words.accuracy} under the worst edits of {other.model}: {cell.distortion}", facts=TransferFacts(of=other.model),
             label=f"{words.label} under the worst edits of {other.model}", topic=f"the worst edits of {other.model}",
         )  # fmt: skip
 
@@ -306,7 +340,7 @@ def _values(rows: Rows) -> np.ndarray:
     return np.array([row["value"] for row in rows if row["value"] is not None] or [np.nan])
 
 
-def _own_runs(blocks: Sequence[Block]) -> Block:
+def _own_runs(blocks: Sequence[AnswerBlock]) -> AnswerBlock:
     """Of the answers of all runs to the edits of each run those to its own."""
     if blocks[0].counts is None:
         return blocks[0]

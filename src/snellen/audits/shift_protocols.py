@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from snellen.audits.shift import Shift
+from snellen.audits.shift import ShiftAudit
 from snellen.errors import unknown
 
 PROTOCOLS: dict[str, dict[str, Any]] = {
@@ -19,19 +19,19 @@ PROTOCOLS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
-def published_shift(protocol: str | None, scale: float = 1.0, **changes: Any) -> Shift:
+def published_shift(protocol: str | None, scale: float = 1.0, **changes: Any) -> ShiftAudit:
     """The audit with the settings of a protocol (None: its own defaults), of which `changes` are others.
 
     `scale` shortens what a protocol asks: random tuples, evaluations and images, each at least as many as make sense. The
     protocol and its scale are named in the findings.
     """
     if protocol is None:
-        return Shift(**changes)
+        return ShiftAudit(**changes)
     if protocol not in PROTOCOLS:
         raise unknown("protocol", protocol, PROTOCOLS)
     settings = {**PROTOCOLS[protocol], "protocol": protocol if scale == 1 else f"{protocol} at scale {scale:g}"}
-    population = changes.get("population", Shift.population)
+    population = changes.get("population", ShiftAudit.population)
     for name, least in {"random": 10, "evaluations": 2 * population, "images": 10}.items():
         if settings[name]:
             settings[name] = max(least, round(settings[name] * scale))
-    return Shift(**{**settings, **changes})
+    return ShiftAudit(**{**settings, **changes})

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
+import msgspec
 import numpy as np
 
 from snellen.audits.exam import Exam
+from snellen.audits.facts import UNSET, Number, UnsetType
 from snellen.audits.finding import Finding, Trust
-from snellen.audits.pairing import pair_blocks
 from snellen.engine.keep.read_back import Answers
 from snellen.engine.requests.cell import Cell
 from snellen.measure import (
@@ -21,8 +21,8 @@ from snellen.measure import (
     published_chance,
     state_of,
 )
-from snellen.measure.interference import interference_between
 from snellen.measure.interference_chance import null_between
+from snellen.measure.interference_estimate import interference_between
 from snellen.measure.interference_noise import agreement_of
 from snellen.measure.wrong_answers import WrongAnswers, conditions
 
@@ -30,6 +30,46 @@ CAVEAT = "comparative, not absolute"
 ONE_RUN = "one run: no spread over runs"
 MILD_NOISE = "mild noise (σ up to 0.025 of the pixel range, our choice)"
 TOO_FEW = "with two classes no dominant class can be shown: a wrong answer has only the other one to fall on"
+
+
+class NullFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What errors at random give as the DI as published: p, the share of draws that reach it, then mean, deviation and 95%
+    quantile of the draws."""
+
+    p: Number
+    mean: Number
+    std: Number
+    quantile95: Number
+
+
+class PublishedNullFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """The DI of chance as B.2 would state it, all repetitions pooled."""
+
+    mean: Number
+    std: Number
+    standard_error: Number
+
+
+class PublishedNulls(msgspec.Struct, frozen=True, kw_only=True):
+    """The two chances of B.2: every error on a random class, and all errors of a run on one."""
+
+    uniform: PublishedNullFacts
+    one: PublishedNullFacts
+
+
+class InterferenceNulls(msgspec.Struct, frozen=True, kw_only=True):
+    """The DI of chance in numbers (Marcu & Prügel-Bennett 2022, B.2).
+
+    `uniform` and `one` keep the clean errors, the runs and the number of errors, `uniform` also how far runs make the same
+    errors; `…_without_clean_errors` are the paper's own; `published` is what B.2 would state for these classes and errors,
+    its repetitions pooled, where a class can be shown to dominate.
+    """
+
+    uniform: NullFacts
+    uniform_without_clean_errors: NullFacts
+    one: NullFacts
+    one_without_clean_errors: NullFacts
+    published: PublishedNulls | UnsetType = UNSET
 
 
 def interference_of(exam: Exam, answers: Answers, cell: Cell) -> Interference:
@@ -42,7 +82,7 @@ def _errors(exam: Exam, answers: Answers, cell: Cell) -> tuple[WrongAnswers, Wro
     """The errors on unmodified images and on those of a cell; several measures rest on them, and they are counted once."""
 
     def count() -> tuple[WrongAnswers, WrongAnswers]:
-        clean, distorted = pair_blocks(answers, exam.clean(exam.unmodified(cell)), cell)
+        clean, distorted = answers.together(exam.clean(exam.unmodified(cell)), cell)
         return conditions(clean.pred, distorted.pred, clean.labels, len(_classes(exam, cell)), None, "errors")
 
     return answers.once(("errors", cell), count)
@@ -62,25 +102,26 @@ def chance_in(exam: Exam, answers: Answers, cell: Cell, kind: Kind = "uniform", 
     return answers.once(("chance", cell, kind, clean_errors), measure)
 
 
-def chances_in(exam: Exam, answers: Answers, cell: Cell) -> dict[str, Any]:
-    """The facts of chance: `p_uniform` and `p_one`, and under `nulls` each null in numbers (Marcu & Prügel-Bennett 2022, B.2).
+def nulls_in(exam: Exam, answers: Answers, cell: Cell) -> InterferenceNulls:
+    """What chance gives in the place of a cell's DI, in numbers."""
 
-    `uniform` and `one` keep the clean errors, the runs and the number of errors, `uniform` also how far runs make the same
-    errors; `…_without_clean_errors` are the paper's own; `published` is what B.2 would state for these classes and errors,
-    its repetitions pooled.
-    """
-    kinds: tuple[Kind, ...] = ("uniform", "one")
-    nulls: dict[str, Any] = {}
-    for kind in kinds:
-        for with_clean in (True, False):
-            chance = chance_in(exam, answers, cell, kind, with_clean)
-            nulls[kind if with_clean else f"{kind}_without_clean_errors"] = {
-                "p": chance.p, "mean": chance.mean, "std": chance.std, "quantile95": chance.quantile95,
-            }  # fmt: skip
-    if can_dominate(exam, cell):
+    def null(kind: Kind, clean_errors: bool) -> NullFacts:
+        chance = chance_in(exam, answers, cell, kind, clean_errors)
+        return NullFacts(p=chance.p, mean=chance.mean, std=chance.std, quantile95=chance.quantile95)
+
+    def published(kind: Kind) -> PublishedNullFacts:
         errors = _errors(exam, answers, cell)[1].histogram.sum(axis=1)
-        nulls["published"] = {kind: vars(published_chance(errors, len(_classes(exam, cell)), kind)) for kind in kinds}
-    return {"p_uniform": nulls["uniform"]["p"], "p_one": nulls["one"]["p"], "nulls": nulls}
+        return PublishedNullFacts(**vars(published_chance(errors, len(_classes(exam, cell)), kind)))
+
+    return InterferenceNulls(
+        uniform=null("uniform", True),
+        uniform_without_clean_errors=null("uniform", False),
+        one=null("one", True),
+        one_without_clean_errors=null("one", False),
+        published=PublishedNulls(uniform=published("uniform"), one=published("one"))
+        if can_dominate(exam, cell)
+        else UNSET,
+    )
 
 
 def _classes(exam: Exam, cell: Cell) -> Sequence[str]:
@@ -130,11 +171,10 @@ def with_trust(exam: Exam, answers: Answers, findings: Sequence[Finding]) -> lis
     if exam.task != "classification":
         return list(findings)  # interference is about classes of images
     trusted = []
-    for one in findings:
-        distorted = [cell for cell in one.cells if exam.modified(cell)]
-        if distorted:
-            one = one.trusting(strongest([trust_in(exam, answers, cell) for cell in distorted]))
-        trusted.append(one)
+    for finding in findings:
+        distorted = [cell for cell in finding.cells if exam.modified(cell)]
+        trusts = [trust_in(exam, answers, cell) for cell in distorted]
+        trusted.append(finding.trusting(strongest(trusts)) if trusts else finding)
     return trusted
 
 

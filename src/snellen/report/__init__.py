@@ -8,6 +8,7 @@ from pathlib import Path
 from snellen.audits.finding import Finding
 from snellen.checks.doubt import Doubt
 from snellen.engine.keep.run_folder import RunFolder
+from snellen.lazy_names import lister
 from snellen.report.blocks import Page
 from snellen.report.findings import findings_frame, write_findings
 from snellen.report.pages.run import brief_page_of, page_of
@@ -40,3 +41,4 @@ __all__ = [
     "write_report",
     "write_results",
 ]
+__dir__ = lister(__all__)

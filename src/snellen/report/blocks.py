@@ -49,7 +49,7 @@ class Bullets:
 
 
 @dataclass(frozen=True)
-class Facts:
+class FactLine:
     """Short facts in a row, such as those under a title, or the keys of a chart."""
 
     items: tuple[Line, ...]
@@ -89,7 +89,7 @@ class Badge:
 
 
 @dataclass(frozen=True)
-class Cell:
+class TableCell:
     """What stands in one place of a table: `text`, for numbers with the bare `value` and an `interval` beside it.
 
     `shade` (0 to 1) colours the cell in the accent colour, or with the tone `warn` in that of warnings.
@@ -131,8 +131,8 @@ class Picture:
 class Row:
     """A row of a table or gallery; `strong` sets it off from the others."""
 
-    head: Cell
-    cells: tuple[Cell | Picture, ...]
+    head: TableCell
+    cells: tuple[TableCell | Picture, ...]
     strong: bool = False
 
     @property
@@ -153,7 +153,7 @@ class Group:
 class Table:
     """A table; `head` may be empty, `dense` is for many narrow columns."""
 
-    head: tuple[Cell, ...]
+    head: tuple[TableCell, ...]
     rows: tuple[Row | Group, ...]
     dense: bool = False
 
@@ -162,7 +162,7 @@ class Table:
 class Gallery:
     """Pictures in rows, `side` pixels wide; `across` rows stand side by side where there is room."""
 
-    head: tuple[Cell, ...]
+    head: tuple[TableCell, ...]
     rows: tuple[Row | Group, ...]
     across: int = 1
     side: int = 96
@@ -189,7 +189,7 @@ class Panels:
 
 
 @dataclass(frozen=True)
-class Card:
+class CardBlock:
     """A box with a title; the tone `warning` asks to be read first."""
 
     title: str
@@ -222,14 +222,14 @@ Block: TypeAlias = (
     Heading
     | Prose
     | Bullets
-    | Facts
+    | FactLine
     | Definitions
     | Command
     | Table
     | Gallery
     | Chart
     | Panels
-    | Card
+    | CardBlock
     | Details
     | Published
 )
@@ -238,14 +238,14 @@ BLOCKS: dict[str, type] = {
     "heading": Heading,
     "prose": Prose,
     "bullets": Bullets,
-    "facts": Facts,
+    "facts": FactLine,
     "definitions": Definitions,
     "command": Command,
     "table": Table,
     "gallery": Gallery,
     "chart": Chart,
     "panels": Panels,
-    "card": Card,
+    "card": CardBlock,
     "details": Details,
     "published": Published,
 }
@@ -253,7 +253,7 @@ PARTS: dict[str, type] = {
     "span": Span,
     "entry": Entry,
     "badge": Badge,
-    "cell": Cell,
+    "cell": TableCell,
     "answer": Answer,
     "picture": Picture,
     "row": Row,
@@ -283,25 +283,25 @@ class Page:
 def to_json(value: Any) -> Any:
     """Blocks, and what is inside them, as dictionaries and lists."""
     if isinstance(value, tuple):
-        return [to_json(one) for one in value]
+        return [to_json(item) for item in value]
     if type(value) not in NAMES:
         return value
     content: dict[str, Any] = {"kind": NAMES[type(value)]}
-    for one in fields(value):
-        inside = getattr(value, one.name)
-        if one.default is MISSING or inside != one.default:
-            content[one.name] = inside if one.metadata.get("plain") else to_json(inside)
+    for declared in fields(value):
+        inside = getattr(value, declared.name)
+        if declared.default is MISSING or inside != declared.default:
+            content[declared.name] = inside if declared.metadata.get("plain") else to_json(inside)
     return content
 
 
 def from_json(content: Any) -> Any:
     """The blocks that `to_json` wrote."""
     if isinstance(content, list):
-        return tuple(from_json(one) for one in content)
+        return tuple(from_json(item) for item in content)
     if not isinstance(content, dict):
         return content
     kind = BLOCK_TYPES[content["kind"]]
-    plain = {one.name for one in fields(kind) if one.metadata.get("plain")}
+    plain = {declared.name for declared in fields(kind) if declared.metadata.get("plain")}
     return kind(
         **{name: inside if name in plain else from_json(inside) for name, inside in content.items() if name != "kind"}
     )
@@ -335,6 +335,6 @@ def code(text: str) -> Span:
     return Span(text, "code")
 
 
-def heads(*texts: str) -> tuple[Cell, ...]:
+def heads(*texts: str) -> tuple[TableCell, ...]:
     """The head of a table, from bare texts."""
-    return tuple(map(Cell, texts))
+    return tuple(map(TableCell, texts))

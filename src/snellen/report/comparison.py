@@ -5,10 +5,10 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Sequence
 
-from snellen.report.blocks import Block, Cell, Heading, Row, Table, note
-from snellen.report.results import Finding, Results
+from snellen.report.blocks import Block, Heading, Row, Table, TableCell, note
+from snellen.report.results import AnyFinding, Results
 from snellen.report.sections import SECTIONS
-from snellen.report.table import di_badge, label_and_topic
+from snellen.report.table import di_badge
 from snellen.report.words import UNKNOWN, in_unit, is_known, spread
 
 
@@ -20,14 +20,17 @@ def comparison(results: Results) -> list[Block]:
     columns = comparison_columns(results)
     if not results.several or len(columns) < 2:
         return []
-    labels = [label_and_topic(next(iter(column.values())))[0] for column in columns]
+    labels = [next(iter(column.values())).label for column in columns]
     rows = [
-        Row(Cell(model, note=results.runs(model), hue=results.hue(model)), tuple(_cell(c.get(model)) for c in columns))
+        Row(
+            TableCell(model, note=results.runs(model), hue=results.hue(model)),
+            tuple(_cell(c.get(model)) for c in columns),
+        )
         for model in results.models
     ]
     return [
         Heading("The models side by side"),
-        Table((Cell("model"), *map(Cell, labels)), tuple(rows)),
+        Table((TableCell("model"), *map(TableCell, labels)), tuple(rows)),
         note("± is the deviation over runs; one run has none.")
         if results.task != "classification"
         else note(
@@ -38,9 +41,9 @@ def comparison(results: Results) -> list[Block]:
     ]
 
 
-def comparison_columns(results: Results) -> list[dict[str, Finding]]:
+def comparison_columns(results: Results) -> list[dict[str, AnyFinding]]:
     """Of each column that has an answer, each model's finding."""
-    questions: dict[str, list[tuple[str, Callable[[Finding], bool]]]] = {}
+    questions: dict[str, list[tuple[str, Callable[[AnyFinding], bool]]]] = {}
     for audit, section in SECTIONS.items():
         for name, fits in section.columns.items():
             questions.setdefault(name, []).append((audit, fits))
@@ -48,24 +51,28 @@ def comparison_columns(results: Results) -> list[dict[str, Finding]]:
 
 
 def _column(
-    findings: Sequence[Finding], question: Sequence[tuple[str, Callable[[Finding], bool]]]
-) -> dict[str, Finding]:
+    findings: Sequence[AnyFinding], question: Sequence[tuple[str, Callable[[AnyFinding], bool]]]
+) -> dict[str, AnyFinding]:
     """Of the first question that fits and was answered, each model's finding: a run may hold several fills or grids."""
     fitting = [
-        one
-        for one in findings
-        if one["on"] in ("test", "")
-        and is_known(one["value"])
-        and any(one["audit"] == audit and fits(one) for audit, fits in question)
+        finding
+        for finding in findings
+        if finding.on in ("test", "")
+        and is_known(finding.value)
+        and any(finding.audit == audit and fits(finding) for audit, fits in question)
     ]
-    same = [one for one in fitting if one["distortions"] == fitting[0]["distortions"]]
-    return {one["model"]: one for one in reversed(same) if one["name"] == fitting[0]["name"]}
+    same = [
+        finding
+        for finding in fitting
+        if (finding.distortions, finding.facts.settings) == (fitting[0].distortions, fitting[0].facts.settings)
+    ]
+    return {finding.model: finding for finding in reversed(same) if finding.name == fitting[0].name}
 
 
-def _cell(finding: Finding | None) -> Cell:
+def _cell(finding: AnyFinding | None) -> TableCell:
     if finding is None:
-        return Cell(UNKNOWN)
-    value, unit = finding["value"], finding["unit"]
-    per_run = [one for one in finding["per_run"] if is_known(one)]
+        return TableCell(UNKNOWN)
+    per_run = [value for value in finding.per_run if value is not None]
     std = statistics.stdev(per_run) if len(per_run) > 1 else None
-    return Cell(f"{in_unit(value, unit)}{spread(std, unit)}", value, badge=di_badge(finding, with_spread=True))
+    text = f"{in_unit(finding.value, finding.unit)}{spread(std, finding.unit)}"
+    return TableCell(text, finding.value, badge=di_badge(finding, with_spread=True))

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from snellen.atomic import encode_json, write_atomic
+from snellen.audits import read_findings
 from snellen.audits.finding import Finding
+from snellen.audits.stored_finding import StoredFinding
 from snellen.checks.doubt import Doubt
 from snellen.engine.keep.failures import Failure, stored_failures, unreadable
 from snellen.engine.keep.run_folder import RunFolder
+from snellen.files import decode_json
 from snellen.files.spreadsheet import to_csv
 from snellen.hashing import checksum
+from snellen.report.exclusions import excluded_notices
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,40 +29,44 @@ TRUST = ("index", "low", "high", "std", "worst_case", "null95", "noise", "domina
 def write_findings(run: RunFolder, findings: Sequence[Finding], doubts: Sequence[Doubt] = ()) -> dict[str, Any]:
     """Write both files and give the content of findings.json."""
     facts = run.facts
+    excluded = excluded_notices(run, {text for finding in findings for text in finding.distortions})
     content = {
         "schema": "snellen/findings/1",
         "snellen": facts["snellen"],
         "created": facts["updated"],
         "data": facts["data"],
         "models": facts["asked"],
-        "notices": facts["notices"] + unreadable_notices(run) + failure_notices(run) + map_notices(run),
-        "warnings": [one.to_json() for one in doubts],
-        "findings": [one.to_json() for one in findings],
+        "notices": facts["notices"] + unreadable_notices(run) + failure_notices(run) + map_notices(run) + excluded,
+        "warnings": [doubt.to_json() for doubt in doubts],
+        "findings": [finding.to_json() for finding in findings],
     }
     encoded = encode_json(content)
     write_atomic(run.path / "findings.json", encoded)
     run.store.write_facts({**facts, "checksums": {**facts.get("checksums", {}), "findings.json": checksum(encoded)}})
-    write_atomic(run.path / "findings.csv", to_csv(findings_frame(content["findings"])).encode())
+    stored = read_findings(decode_json(encoded, dict[str, Any], run.path / "findings.json"))
+    write_atomic(run.path / "findings.csv", to_csv(findings_frame(stored)).encode())
     return content
 
 
-def findings_frame(findings: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+def findings_frame(findings: Sequence[StoredFinding[Any]]) -> pd.DataFrame:
     """One row per finding; the interference in columns `di`, `di_low`, …; facts of one value in columns of their own."""
     import pandas as pd
 
     rows = []
-    for one in findings:
-        row = {name: one.get(name) for name in FINDING_COLUMNS if name != "distortion"}
-        row["distortion"] = one["distortions"][0] if len(one["distortions"]) == 1 else " ; ".join(one["distortions"])
-        trust = one["interference"] or {}
-        row |= {"di" if name == "index" else f"di_{name}": trust.get(name) for name in TRUST}
-        row |= {name: value for name, value in one["facts"].items() if not isinstance(value, list | dict)}
-        row["text"] = one["text"]
-        row["flag"] = trust.get("text", "")
+    for finding in findings:
+        row = {name: getattr(finding, name) for name in FINDING_COLUMNS if name != "distortion"}
+        row["distortion"] = " ; ".join(finding.distortions)
+        trust = finding.interference
+        row |= {"di" if name == "index" else f"di_{name}": getattr(trust, name, None) for name in TRUST}
+        row |= {
+            name: value for name, value in finding.plain_facts.items() if not isinstance(value, list | tuple | dict)
+        }
+        row["text"] = finding.text
+        row["flag"] = trust.text if trust else ""
         rows.append(row)
     table = pd.DataFrame(rows)
     for name in ("label", "topic"):  # last, so that the columns before keep their places
-        table[name] = [one.get(name, "") for one in findings]
+        table[name] = [getattr(finding, name) for finding in findings]
     return table
 
 
@@ -79,13 +87,15 @@ def failure_notices(run: RunFolder) -> list[str]:
         return []
     rows = {row["cell"]: row for row in run.store.cells()}
     by_model: dict[str, list[Failure]] = {}
-    for one in failures:
-        if one.cell in rows:  # else it is of an earlier command, and comes back with it
-            by_model.setdefault(rows[one.cell]["model"], []).append(one)
+    for failure in failures:
+        if failure.cell in rows:  # else it is of an earlier command, and comes back with it
+            by_model.setdefault(rows[failure.cell]["model"], []).append(failure)
     notices = []
     for model, failed in by_model.items():
-        few = "; ".join(f"{one.sample} under {rows[one.cell]['distortion']}: {one.error}" for one in failed[:5])
-        images = len({one.sample for one in failed})
+        few = "; ".join(
+            f"{failure.sample} under {rows[failure.cell]['distortion']}: {failure.error}" for failure in failed[:5]
+        )
+        images = len({failure.sample for failure in failed})
         notices.append(f"model '{model}' failed on {images} images; its {len(failed)} answers are missing ({few})")
     return notices
 
@@ -94,12 +104,12 @@ def map_notices(run: RunFolder) -> list[str]:
     """A notice for each set of maps of which some are missing, because a model failed on the images."""
     names = {card["fingerprint"]: name for name, runs in run.facts["models"].items() for card in runs.values()}
     missing: dict[str, list[Failure]] = {}
-    for one in stored_failures(run.store, "maps"):
-        missing.setdefault(one.cell, []).append(one)
+    for failure in stored_failures(run.store, "maps"):
+        missing.setdefault(failure.cell, []).append(failure)
     notices = []
     for key, failed in missing.items():
         source = run.store.map_facts(key)
-        few = "; ".join(f"{one.sample}: {one.error}" for one in failed[:5])
+        few = "; ".join(f"{failure.sample}: {failure.error}" for failure in failed[:5])
         name = names.get(source.get("model_fingerprint", ""), "?")
         notices.append(f"{source.get('method', 'a map')} of model '{name}' failed on {len(failed)} images ({few})")
     return notices

@@ -4,29 +4,32 @@ from __future__ import annotations
 
 from typing import Any
 
-from snellen.audits import AUDITS, Baseline, Clean
+from snellen.audits import AUDITS, BaselineAudit, CleanAudit
 from snellen.report.blocks import Group, Row, Table
-from snellen.report.results import Finding, Results
+from snellen.report.results import AnyFinding, Results
 from snellen.report.sections import SECTIONS
 from snellen.report.sections.section import Section
 from snellen.report.table import FindingRow, model_heads, row_of, table_row
 
-TITLES = {"baseline": Baseline.title, **{name: str(vars(audit)["title"]) for name, audit in AUDITS.items()}}
+TITLES = {"baseline": BaselineAudit.title, **{name: str(vars(audit)["title"]) for name, audit in AUDITS.items()}}
 
 
 def finding_rows(results: Results) -> dict[str, list[FindingRow]]:
     """Audit → its rows. Findings between or over several models, and those that a section shows itself, are left out."""
-    questions: dict[tuple[Any, ...], dict[str, Finding]] = {}
-    for one in results.findings:
-        if one["model"] in results.models and one["name"] not in _section(one["audit"]).elsewhere:
-            about = one["distortions"] or [one.get("label", "")]  # such as which of several maps
-            key = (one["audit"], one["name"], one["on"], one["facts"].get("method"), *about)
-            questions.setdefault(key, {})[one["model"]] = one
+    questions: dict[tuple[Any, ...], dict[str, AnyFinding]] = {}
+    for finding in results.findings:
+        if finding.model in results.models and finding.name not in _section(finding.audit).elsewhere:
+            about = finding.distortions or [finding.label]  # such as which of several maps
+            method, settings = getattr(finding.facts, "method", None), finding.facts.settings
+            key = (finding.audit, finding.name, finding.on, method, settings, *about)
+            while finding.model in questions.get(key, {}):  # no finding takes the place of another of the same model
+                key = (*key, finding.label)
+            questions.setdefault(key, {})[finding.model] = finding
     audits: dict[str, list[FindingRow]] = {}
     for (audit, *_), findings in questions.items():
         audits.setdefault(audit, []).append(row_of(findings, results))
     for audit, rows in audits.items():
-        rows.sort(key=lambda row: row.first["name"] in _section(audit).last)
+        rows.sort(key=lambda row: row.first.name in _section(audit).last)
     return audits
 
 
@@ -35,7 +38,7 @@ def findings_table(results: Results, rows: dict[str, list[FindingRow]]) -> Table
     lines: list[Row | Group] = []
     for audit, questions in rows.items():
         alone = audit == "baseline" and results.task != "classification"  # without the yardstick
-        lines.append(Group(Clean.title if alone else TITLES.get(audit, audit)))
+        lines.append(Group(CleanAudit.title if alone else TITLES.get(audit, audit)))
         lines += [table_row(row, results, _section(audit).badge) for row in questions]
     return Table(model_heads(results), tuple(lines))
 

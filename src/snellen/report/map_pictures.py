@@ -5,15 +5,24 @@ from __future__ import annotations
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from snellen.audits.alignment_facts import BoxEdges, MapExample
 from snellen.engine.keep.thumbnail_file import read_thumbnail
 from snellen.errors import UserError
-from snellen.explain.overlay import frame, overlay
+from snellen.explain.overlays import frame, overlay
 from snellen.files.picture import open_image
-from snellen.report.answers import answered_class, cell_rows, model_classes, sample_places, stored_answers
+from snellen.report.answers import (
+    Replies,
+    answered_class,
+    cell_rows,
+    model_card,
+    model_classes,
+    sample_places,
+    stored_answers,
+)
 from snellen.report.blocks import Answer
 from snellen.report.pictures import address_of
 from snellen.report.results import Results
@@ -24,7 +33,7 @@ if TYPE_CHECKING:
 
 SIDE = 208  # pixels of a picture's shorter side, at least
 OBJECT, SUGGESTED = (255, 255, 255), (255, 64, 214)  # the colours of the boxes: white and magenta
-Example = Mapping[str, Any]
+OverlayColour = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
@@ -36,25 +45,25 @@ class MapPictures:
     shown: Mapping[str, str]
     cells: Mapping[str, str]
     places: Mapping[str, int]
-    answers: Mapping[tuple[str, str], Mapping[str, Any]]
+    answers: Replies
 
     @classmethod
     def of(cls, results: Results, samples: Sequence[str]) -> MapPictures:
         """What there is of the samples, as every model saw them without distortion."""
-        rows = [row for row in cell_rows(results) if (row["on"], row["distortion"]) == ("test", CLEAN)]
-        first = {row["model"]: row for row in reversed(rows)}
+        rows = [row for row in cell_rows(results) if (row.on, row.distortion) == ("test", CLEAN)]
+        first = {row.model: row for row in reversed(rows)}
         places = {sample: place for (on, sample), place in sample_places(results, samples).items() if on == "test"}
         return cls(
             results,
-            {model: row["shown"] for model, row in first.items()},
-            {model: row["cell"] for model, row in first.items()},
+            {model: row.shown for model, row in first.items()},
+            {model: row.cell for model, row in first.items()},
             places,
             stored_answers(results.folder.store.files("answers"), samples),
         )
 
-    def photo(self, model: str, example: Example) -> str | None:
+    def photo(self, model: str, example: MapExample) -> str | None:
         """The image with the object's boxes, as a data address."""
-        return self._draw(model, example, None, [(box, OBJECT) for box in example["boxes"]])
+        return self._draw(model, example, None, [(box, OBJECT) for box in example.boxes])
 
     def pixels(self, model: str, sample: str) -> np.ndarray | None:
         """uint8 [H, W, 3]: the image as the model saw it, enlarged to SIDE at least; None where it is not stored."""
@@ -70,11 +79,11 @@ class MapPictures:
         times = max(1, -(-SIDE // min(picture.size)))
         return np.asarray(picture.resize((picture.width * times, picture.height * times), _filter(times)))
 
-    def map(self, model: str, example: Example, request: Example) -> str | None:
-        """The image under the map of the model's first run, with the object's boxes and the one that WSOL suggests; None where
-        the map or the image is not stored. `request` says by which `method` and `layer`."""
-        heat = self.heat(model, example["sample"], request)
-        boxes = [(example["suggested"], SUGGESTED), *((box, OBJECT) for box in example["boxes"])]
+    def map(self, model: str, example: MapExample, method: str, layer: int | str | None) -> str | None:
+        """The image under the map of the model's first run by an attribution method, with the object's boxes and the one that
+        WSOL suggests; None where the map or the image is not stored."""
+        heat = self.heat(model, example.sample, method, layer)
+        boxes = [(example.suggested, SUGGESTED), *((box, OBJECT) for box in example.boxes)]
         return None if heat is None else self._draw(model, example, heat, boxes)
 
     def answer(self, model: str, sample: str, label: str) -> Answer | None:
@@ -82,24 +91,24 @@ class MapPictures:
         answer = self.answers.get((self.cells.get(model, ""), sample))
         if answer is None:
             return None
-        classes = self.results.data["test"]["classes"]
+        classes = self.results.data["test"].classes
         name = answered_class(answer, classes, model_classes(self.results, model))
         return Answer(name, name == label if label else None, hue=self.results.own_hue(model))
 
     def label(self, sample: str) -> str:
         """The class of a sample; empty where it has none."""
-        place, size = self.places.get(sample), self.results.facts["settings"]["shard"]
+        place, size = self.places.get(sample), self.results.facts.settings.shard
         return "" if place is None else _label(self.results, place, size)
 
-    def heat(self, model: str, sample: str, request: Example) -> np.ndarray | None:
-        """uint8 [H, W]: the map of the model's first run, by the `method` and `layer` of a request; None where none is stored."""
+    def heat(self, model: str, sample: str, method: str, layer: int | str | None) -> np.ndarray | None:
+        """uint8 [H, W]: the map of the model's first run by an attribution method at a layer; None where none is stored."""
         from snellen.engine.ask.maps import maps_in
 
         store, place = self.results.folder.store, self.places.get(sample)
-        card: Mapping[str, Any] = next(iter(self.results.facts["models"].get(model, {}).values()), {})
-        facts = {"on": "test", "distortion": CLEAN, "model_fingerprint": card.get("fingerprint")}
-        keys = store.map_keys(**facts, method=request["method"], layer=request["layer"])
-        shard = -1 if place is None else place // self.results.facts["settings"]["shard"]
+        card = model_card(self.results, model)
+        facts = {"on": "test", "distortion": CLEAN, "model_fingerprint": card.fingerprint if card else None}
+        keys = store.map_keys(**facts, method=method, layer=layer)
+        shard = -1 if place is None else place // self.results.facts.settings.shard
         for key in keys:
             if (table := store.maps(key, shard)) is not None:
                 maps = maps_in(table)
@@ -107,12 +116,12 @@ class MapPictures:
         return None
 
     def _draw(
-        self, model: str, example: Example, heat: np.ndarray | None, boxes: Sequence[tuple[Sequence[float], Any]]
+        self, model: str, example: MapExample, heat: np.ndarray | None, boxes: Sequence[tuple[BoxEdges, OverlayColour]]
     ) -> str | None:
-        pixels = self.pixels(model, example["sample"])
+        pixels = self.pixels(model, example.sample)
         if pixels is None:
             return None
-        canvas, size = example["canvas"], (pixels.shape[1], pixels.shape[0])
+        canvas, size = example.canvas, (pixels.shape[1], pixels.shape[0])
         if heat is not None:
             pixels = overlay(pixels, resized(heat, size))
         for box, colour in boxes:

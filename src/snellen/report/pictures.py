@@ -29,7 +29,7 @@ def packed_address(content: bytes, source: Path | str = "") -> str | None:
                 image.convert("RGB").save(packed, "JPEG", quality=75, subsampling=0)
         except UserError:
             return None
-        content, kind = min((content, "png"), (packed.getvalue(), "jpeg"), key=lambda one: len(one[0]))
+        content, kind = min((content, "png"), (packed.getvalue(), "jpeg"), key=lambda packing: len(packing[0]))
     return address_of(content, kind)
 
 

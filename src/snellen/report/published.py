@@ -26,7 +26,7 @@ class PublishedValue:
 
 @functools.cache
 def published(paper: str) -> tuple[PublishedValue, ...]:
-    """All values of a paper, such as `004`, in the order of its tables."""
+    """All values of a paper, such as `xiao2021`, in the order of its tables."""
     with (PUBLISHED / f"{paper}.csv").open(newline="", encoding="utf-8") as file:
         return tuple(
             PublishedValue(
@@ -39,7 +39,7 @@ def published(paper: str) -> tuple[PublishedValue, ...]:
 def published_table(paper: str, table: str) -> dict[str, dict[str, PublishedValue]]:
     """Row → column → value of one table."""
     rows: dict[str, dict[str, PublishedValue]] = {}
-    for one in published(paper):
-        if one.table == table:
-            rows.setdefault(one.row, {})[one.column] = one
+    for value in published(paper):
+        if value.table == table:
+            rows.setdefault(value.row, {})[value.column] = value
     return rows

@@ -3,24 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, TypeAlias, TypeVar
 
+import msgspec
+
+from snellen.audits import read_findings
+from snellen.audits.facts import FindingFacts
+from snellen.audits.run_facts import PixelFacts
+from snellen.audits.stored_finding import StoredFinding
 from snellen.engine.keep.run_folder import RunFolder
+from snellen.engine.keep.schemas import DataRecord, FindingsHeader, RunRecord
 from snellen.report.blocks import Line, Span
 from snellen.report.charts import COLOURS
+from snellen.report.guessing import Guess, best_guess, constant_answer
 from snellen.report.pictures import picture_address
 from snellen.report.words import count_of
 
-Finding: TypeAlias = Mapping[str, Any]
+AnyFinding: TypeAlias = StoredFinding[Any]
+F = TypeVar("F", bound=FindingFacts)
 
 
 @dataclass(frozen=True)
 class Results:
-    """The results of a run; `content` is that of findings.json, `facts` that of run.json."""
+    """The results of a run, decoded from the content of findings.json and of run.json as they are needed."""
 
-    content: Mapping[str, Any]
-    facts: Mapping[str, Any]
+    findings_json: Mapping[str, Any]
+    run_json: Mapping[str, Any]
     folder: RunFolder
 
     @classmethod
@@ -29,20 +39,30 @@ class Results:
         folder.check_files(["samples", "answers"])
         return cls(folder.results(), folder.facts, folder)
 
-    @property
-    def findings(self) -> list[Finding]:
+    @cached_property
+    def findings(self) -> list[AnyFinding]:
         """Every finding, in the order of the audits."""
-        return list(self.content["findings"])
+        return read_findings(self.findings_json)
 
-    @property
+    @cached_property
+    def header(self) -> FindingsHeader:
+        """What findings.json holds beside its findings."""
+        return msgspec.convert(self.findings_json, FindingsHeader)
+
+    @cached_property
+    def facts(self) -> RunRecord:
+        """run.json: settings, cards and where the run comes from."""
+        return msgspec.convert(self.run_json, RunRecord)
+
+    @cached_property
     def models(self) -> dict[str, list[str]]:
         """The runs of each model by their names."""
-        return dict(self.content["models"])
+        return msgspec.convert(self.findings_json["models"], dict[str, list[str]])
 
-    @property
-    def data(self) -> dict[str, Mapping[str, Any]]:
+    @cached_property
+    def data(self) -> dict[str, DataRecord]:
         """The datasets by their role, such as `test`: text, samples and classes."""
-        return dict(self.content["data"])
+        return msgspec.convert(self.findings_json["data"], dict[str, DataRecord])
 
     @property
     def several(self) -> bool:
@@ -59,22 +79,58 @@ class Results:
         """What the models are for: classification, segmentation or detection."""
         return self.folder.task
 
-    def of_audit(self, audit: str) -> list[Finding]:
+    def of_audit(self, audit: str) -> list[AnyFinding]:
         """The findings of one audit."""
-        return [one for one in self.findings if one["audit"] == audit]
+        return [finding for finding in self.findings if finding.audit == audit]
 
-    def of_model(self, model: str) -> list[Finding]:
+    def settings_of(self, audit: str) -> list[str]:
+        """By what audits of one kind are told apart where a run has several; nothing where it has one."""
+        every = (finding.facts.settings for finding in self.of_audit(audit))
+        return list(dict.fromkeys(settings for settings in every if isinstance(settings, str)))
+
+    def with_settings(self, audit: str, settings: str) -> Results:
+        """The results without what the audits of one kind found by other settings."""
+        entries = [
+            entry
+            for entry in self.findings_json["findings"]
+            if entry["audit"] != audit or entry["facts"].get("settings", settings) == settings
+        ]
+        return replace(self, findings_json={**self.findings_json, "findings": entries})
+
+    def having(self, kind: type[F]) -> list[StoredFinding[F]]:
+        """The findings with facts of one type."""
+        return [finding for finding in self.findings if isinstance(finding.facts, kind)]
+
+    def of_model(self, model: str) -> list[AnyFinding]:
         """The findings of one model."""
-        return [one for one in self.findings if one["model"] == model]
+        return [finding for finding in self.findings if finding.model == model]
 
-    def clean(self, model: str, on: str = "test") -> Finding | None:
+    def clean(self, model: str, on: str = "test") -> StoredFinding[PixelFacts] | None:
         """The accuracy of a model on unmodified images."""
-        own = (one for one in self.of_audit("baseline") if one["model"] == model and one["on"] == on)
-        return next((one for one in own if one["distortions"] == ["none()"]), None)
+        own = (finding for finding in self.having(PixelFacts) if finding.audit == "baseline" and finding.model == model)
+        return next((finding for finding in own if finding.on == on and finding.distortions == ["none()"]), None)
 
-    def chance(self, on: str = "test") -> float:
-        """The accuracy of guessing among the classes."""
-        return 1 / max(1, len(self.data[on]["classes"]))
+    @cached_property
+    def _guesses(self) -> dict[str, Guess]:
+        return {}
+
+    def guess(self, on: str = "test") -> Guess:
+        """What can be right on a dataset without looking at its images."""
+        if on not in self._guesses:
+            self._guesses[on] = best_guess(self.folder, on, self.data[on].classes)
+        return self._guesses[on]
+
+    def constant_answer(self, finding: AnyFinding) -> str:
+        """The one class that a model answers to (nearly) all images behind a finding, in words; '' where its answers vary."""
+        wanted = [
+            row["cell"]
+            for row in self.folder.store.cells()
+            if (row["model"], row["on"]) == (finding.model, finding.on)
+            and row["run"] in self.models[finding.model]
+            and row["seed"] == self.facts.settings.seed
+            and row["distortion"] in finding.distortions
+        ]
+        return constant_answer(self.folder, wanted, self.data[finding.on].classes)
 
     def hue(self, model: str) -> str:
         """The colour of a model's dot."""

@@ -3,36 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from snellen.audits.label import in_sentence, plain_label
-from snellen.report.blocks import Badge, Cell, Row
-from snellen.report.results import Finding, Results
-from snellen.report.trust import SIGNS, apart, mark_of
+from snellen.audits.facts import UNSET
+from snellen.audits.families import SURE
+from snellen.audits.model_differences import DifferenceFacts
+from snellen.audits.stored_finding import StoredFinding, apart
+from snellen.report.blocks import Badge, Row, TableCell
+from snellen.report.results import AnyFinding, Results
 from snellen.report.words import (
     UNKNOWN,
     in_unit,
-    in_words,
     index,
     interval,
     is_known,
     spread,
 )
 
-SURE = 0.05  # the corrected p-value under which a difference is called clear
 CLEAN = "none()"
-
-
-@dataclass(frozen=True)
-class Pair:
-    """The paired difference of two models: its corrected p, and the smallest difference that could have been shown."""
-
-    first: str
-    second: str
-    p: float
-    detectable: float | None
 
 
 @dataclass(frozen=True)
@@ -42,12 +32,12 @@ class FindingRow:
     label: str
     topic: str
     detail: str
-    findings: Mapping[str, Finding]
+    findings: Mapping[str, AnyFinding]
     notes: Mapping[str, str]
-    pairs: tuple[Pair, ...] = ()
+    pairs: tuple[DifferenceFacts, ...] = ()
 
     @property
-    def first(self) -> Finding:
+    def first(self) -> AnyFinding:
         """The first model's finding; audit, name, unit and the better side are the same for all."""
         return next(iter(self.findings.values()))
 
@@ -58,35 +48,41 @@ class FindingRow:
         Clearly: by the paired difference on the same images, corrected for many tests, where there is one (accuracies);
         else by intervals that do not overlap.
         """
-        findings = {model: one for model, one in self.findings.items() if is_known(one["value"])}
-        if len(findings) < 2 or not self.first["better"]:
+        values = {model: finding.value for model, finding in self.findings.items() if is_known(finding.value)}
+        if len(values) < 2 or not self.first.better:
             return None
-        choose = max if self.first["better"] == "higher" else min
-        best = choose(findings, key=lambda model: findings[model]["value"])
-        pairs = {frozenset((one.first, one.second)): one.p for one in self.pairs}
+        choose = max if self.first.better == "higher" else min
+        best = choose(values, key=lambda model: values[model] or 0.0)
+        p_values = {frozenset((pair.first, pair.second)): pair.p_corrected for pair in self.pairs}
 
         def beaten(model: str) -> bool:
-            p = pairs.get(frozenset((best, model)))
-            return apart(findings[best], findings[model]) if p is None else p < SURE
+            p = p_values.get(frozenset((best, model)))
+            return apart(self.findings[best], self.findings[model]) if p is None else p < SURE
 
-        return best if all(model == best or beaten(model) for model in findings) else None
+        return best if all(model == best or beaten(model) for model in values) else None
 
 
-def row_of(findings: Mapping[str, Finding], results: Results) -> FindingRow:
+def row_of(findings: Mapping[str, AnyFinding], results: Results) -> FindingRow:
     """The row of one question, from the finding of each model that has one."""
     first = next(iter(findings.values()))
-    distorted = [text for text in first["distortions"] if text != CLEAN]
-    label, topic = label_and_topic(first)
-    head, own = parted({model: one["text"] for model, one in findings.items()})
-    plain = len(first["distortions"]) == len(distorted) == 1
+    distorted = [text for text in first.distortions if text != CLEAN]
+    head, own = parted({model: finding.text for model, finding in findings.items()})
+    plain = len(first.distortions) == len(distorted) == 1
     return FindingRow(
-        label=label,
-        topic=topic,
+        label=first.label,
+        topic=first.topic,
         detail=distorted[0] if plain else head,
         findings=findings,
         notes=dict.fromkeys(findings, "") if plain else own,
         pairs=_pairs(first, results),
     )
+
+
+def corrected_note(findings: Iterable[StoredFinding[Any]]) -> str:
+    """Over which tests the p-values of findings are corrected; earlier runs did not say."""
+    every = (getattr(finding.facts, "corrected_over", UNSET) for finding in findings)
+    families = dict.fromkeys(family for family in every if isinstance(family, str))
+    return f"p is after Holm’s correction over {'; '.join(families)}." if families else ""
 
 
 def parted(texts: Mapping[str, str]) -> tuple[str, dict[str, str]]:
@@ -96,74 +92,50 @@ def parted(texts: Mapping[str, str]) -> tuple[str, dict[str, str]]:
     return head, {model: text[len(head) :].lstrip(":; ") for model, text in texts.items()}
 
 
-def _pairs(of: Finding, results: Results) -> tuple[Pair, ...]:
+def _pairs(of: AnyFinding, results: Results) -> tuple[DifferenceFacts, ...]:
     """The paired differences between models for one finding."""
     return tuple(
-        Pair(facts["first"], facts["second"], facts["p_corrected"], facts["detectable"])
-        for one in results.of_audit("between")
-        if (facts := one["facts"])["of"] == of["name"] and one["distortions"] == of["distortions"]
-        and one["on"] == of["on"]
-    )  # fmt: skip
+        pair.facts
+        for pair in results.having(DifferenceFacts)
+        if (pair.facts.of, pair.distortions, pair.on) == (of.name, of.distortions, of.on)
+    )
 
 
 # Blocks
 
 
-def model_heads(results: Results) -> tuple[Cell, ...]:
+def model_heads(results: Results) -> tuple[TableCell, ...]:
     """The head of a table with a column for each model."""
-    models = (Cell(model, note=results.runs(model), hue=results.hue(model)) for model in results.models)
-    return (Cell(""), *models)
+    models = (TableCell(model, note=results.runs(model), hue=results.hue(model)) for model in results.models)
+    return (TableCell(""), *models)
 
 
-def table_row(row: FindingRow, results: Results, badge: Callable[[Finding], Badge | None]) -> Row:
+def table_row(row: FindingRow, results: Results, badge: Callable[[AnyFinding], Badge | None]) -> Row:
     """A row with a cell for each model; a dash for one without a finding."""
     best = row.leader
     cells = [
         finding_cell(row.findings[model], badge, row.notes[model], model == best)
         if model in row.findings
-        else Cell(UNKNOWN)
+        else TableCell(UNKNOWN)
         for model in results.models
     ]
-    return Row(Cell(row.label, note=row.detail), tuple(cells))
+    return Row(TableCell(row.label, note=row.detail), tuple(cells))
 
 
 def finding_cell(
-    finding: Finding, badge: Callable[[Finding], Badge | None], note: str = "", best: bool = False
-) -> Cell:
+    finding: AnyFinding, badge: Callable[[AnyFinding], Badge | None], note: str = "", best: bool = False
+) -> TableCell:
     """A finding as one cell: its value, interval and badge."""
-    value, unit = finding["value"], finding["unit"]
-    return Cell(
-        in_unit(value, unit),
-        value,
-        interval(finding["low"], finding["high"], unit),
-        badge(finding),
-        note,
-        best,
-    )
+    shown = in_unit(finding.value, finding.unit)
+    ends = interval(finding.low, finding.high, finding.unit)
+    return TableCell(shown, finding.value, ends, badge(finding), note, best)
 
 
-def di_badge(finding: Finding, with_spread: bool = False) -> Badge | None:
-    """The DI of a finding's distortion with the class that takes the new errors; None where no distortion is involved."""
-    trust = trust_of(finding)
+def di_badge(finding: AnyFinding, with_spread: bool = False) -> Badge | None:
+    """The DI of a finding's distortion, with the class that takes more new errors than by chance; None without a distortion."""
+    trust = finding.interference
     if trust is None:
         return None
-    over_runs = spread(trust["std"], "index") if with_spread else ""
-    text = f"DI {index(trust['index'])}{over_runs} {trust['dominant'] or UNKNOWN} {trust['sign']}"
-    return Badge(text.rstrip(), trust["mark"] == "flagged", trust["text"])
-
-
-def trust_of(finding: Finding) -> dict[str, Any] | None:
-    """A finding's interference with its mark; None where no distortion is involved."""
-    interference = finding["interference"]
-    if interference is None:
-        return None
-    mark = mark_of(interference)
-    return {**interference, "mark": mark, "sign": SIGNS[mark], "words": in_words(interference["distortion"])}
-
-
-def label_and_topic(finding: Mapping[str, Any]) -> tuple[str, str]:
-    """A row's label, and its topic as a sentence would name it; of a run made before findings had them, by its name."""
-    if finding.get("label"):
-        return finding["label"], finding["topic"]
-    label = plain_label(finding["name"], finding["distortions"], finding["facts"], finding["on"])
-    return label, in_sentence(label)
+    over_runs = spread(trust.std, "index") if with_spread else ""
+    text = f"DI {index(trust.index)}{over_runs} {trust.taken_for or UNKNOWN} {trust.sign}"
+    return Badge(text.rstrip(), trust.mark == "flagged", trust.text)

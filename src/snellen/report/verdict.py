@@ -5,18 +5,18 @@ Every number is a finding's. Nothing is called an artefact for certain, and noth
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from snellen.audits.exam import YARDSTICK
+from snellen.audits.occlusion import SquareFacts
+from snellen.audits.stored_finding import StoredInterference, apart
 from snellen.audits.trust import TOO_FEW
-from snellen.report.blocks import Block, Bullets, Card, Definitions, Entry, Heading, Line, Span, note
-from snellen.report.results import Finding, Results
-from snellen.report.sections import SECTIONS
-from snellen.report.table import FindingRow, trust_of
-from snellen.report.trust import apart, mark_of
-from snellen.report.words import covering, in_words, index, is_known, join_words
+from snellen.report.blocks import Block, Bullets, CardBlock, Definitions, Entry, Heading, Line, Span, note
+from snellen.report.results import AnyFinding, Results
+from snellen.report.sections import section_sentences
+from snellen.report.table import FindingRow
+from snellen.report.words import covering, index, is_known, join_words
 
 CAVEAT = (
     "The DI index is comparative, not absolute: there is no threshold above which a number is wrong. "
@@ -39,37 +39,34 @@ class Verdict:
 def verdict_blocks(results: Results, rows: Sequence[FindingRow]) -> list[Block]:
     """A card for each model, one between them, and the caveat."""
     cards = [_card(verdict_of(results, model), results) for model in results.models]
-    if results.several and (sentences := between(rows)):
-        cards.append(Card("Between the models", (Bullets(tuple((sentence,) for sentence in sentences)),)))
+    if results.several and (sentences := between(rows, at_chance(results))):
+        cards.append(CardBlock("Between the models", (Bullets(tuple((sentence,) for sentence in sentences)),)))
     return [Heading("Verdict"), *cards, *([note(CAVEAT)] if results.task == "classification" else [])]
 
 
 def verdict_of(results: Results, model: str) -> Verdict:
     """The sentences of all sections, those of one term together, and what to trust."""
-    sentences: dict[str, list[str]] = {}
-    for section in SECTIONS.values():
-        for term, sentence in section.verdict(results, model):
-            sentences.setdefault(term, []).append(sentence)
     own = results.of_model(model)
-    joined = {term: " ".join(some) for term, some in sentences.items()}
+    joined = {term: " ".join(some) for term, some in section_sentences(results, model).items()}
     return Verdict(model, joined, trust_sentence(own), marked(own, "flagged"), yardstick_warning(own))
 
 
-def _card(verdict: Verdict, results: Results) -> Card:
+def _card(verdict: Verdict, results: Results) -> CardBlock:
     entries = [Entry(term, (sentence,)) for term, sentence in verdict.sentences.items()]
     flagged: tuple[Line, ...] = tuple((Span("▲", "flag"), f" {text}") for text in verdict.flagged)
     if results.task == "classification":  # interference is about classes of images
         entries.append(Entry("What to trust", (verdict.trust,), flagged))
     if verdict.yardstick:
         entries.append(Entry("", (verdict.yardstick,)))
-    return Card(verdict.model, (Definitions(tuple(entries)),), hue=results.hue(verdict.model))
+    return CardBlock(verdict.model, (Definitions(tuple(entries)),), hue=results.hue(verdict.model))
 
 
-def trust_sentence(own: Sequence[Finding]) -> str:
+def trust_sentence(own: Sequence[AnyFinding]) -> str:
     """Whether some of a model's falls may be artefacts; `marked` names the distortions."""
-    if not any(one["interference"] and is_known(one["interference"]["index"]) for one in own):
+    measured = [finding.interference for finding in own if finding.interference]
+    if not any(is_known(interference.index) for interference in measured):
         return "No interference was measured, so it is unknown whether a distortion is taken for a class."
-    if not any(one["interference"] and is_known(one["interference"]["null95"]) for one in own):
+    if not any(is_known(interference.null95) for interference in measured):
         return f"{TOO_FEW[:1].upper()}{TOO_FEW[1:]}. So it cannot be said whether a distortion is taken for a class."
     if not marked(own, "flagged"):
         unclear = [*marked(own, "unclear"), *marked(own, "raised")]
@@ -81,32 +78,32 @@ def trust_sentence(own: Sequence[Finding]) -> str:
     )
 
 
-def yardstick_warning(own: Sequence[Finding]) -> str:
+def yardstick_warning(own: Sequence[AnyFinding]) -> str:
     """A warning where mild noise itself pushes errors towards a class; else nothing."""
-    noisy = (one["interference"] for one in own if one["distortions"] == [str(YARDSTICK)] and one["on"] == "test")
-    noise = next(noisy, None)
-    if noise is None or mark_of(noise) != "raised":
+    noisy = (finding for finding in own if finding.distortions == [str(YARDSTICK)] and finding.on == "test")
+    noise = next((finding.interference for finding in noisy), None)
+    if noise is None or noise.mark != "raised":
         return ""
     warning = (
-        f"Mild noise itself pushes errors towards '{noise['dominant']}' (DI {index(noise['index'])}, by chance up to "
-        f"{index(noise['null95'])}): a lenient yardstick. Its sigma, up to 0.025 of the pixel range, is our choice; "
+        f"Mild noise itself pushes errors towards '{noise.dominant}' (DI {index(noise.index)}, by chance up to "
+        f"{index(noise.null95)}): a lenient yardstick. Its sigma, up to 0.025 of the pixel range, is our choice; "
         "interference(published_noise=true) adds the published one."
     )
     raised = "; ".join(marked(own, "raised"))
     return warning + (f" No ▲ is no all-clear where DI is clearly above chance (△): {raised}." if raised else "")
 
 
-def marked(own: Sequence[Finding], mark: str) -> list[str]:
+def marked(own: Sequence[AnyFinding], mark: str) -> list[str]:
     """The distortions with a mark, gathered by dominant class, sizes of a square together; the yardstick left out."""
-    interferences = {one["interference"]["distortion"]: one["interference"] for one in own if one["interference"]}
-    sizes = {one["distortions"][0]: one["facts"] for one in own if {"fill", "covered"} <= one["facts"].keys()}
+    interferences = {finding.interference.distortion: finding.interference for finding in own if finding.interference}
+    squares = {finding.distortions[0]: finding.facts for finding in own if isinstance(finding.facts, SquareFacts)}
     classes: dict[str, dict[str, list[tuple[float, float | None]]]] = {}
     for distortion, interference in interferences.items():
-        if mark_of(interference) == mark and distortion != str(YARDSTICK):
-            size = sizes.get(distortion)
-            words = covering(size["fill"]) if size else in_words(distortion)
-            values = classes.setdefault(interference["dominant"], {}).setdefault(words, [])
-            values.append((interference["index"], size["covered"] if size else None))
+        if interference.mark == mark and distortion != str(YARDSTICK):
+            square = squares.get(distortion)
+            words = covering(square.fill) if square else interference.words
+            values = classes.setdefault(interference.dominant, {}).setdefault(words, [])
+            values.append((interference.index or 0.0, square.area if square else None))
     return [
         f"'{name}' under {join_words([_under(words, values) for words, values in distortions.items()])}"
         for name, distortions in classes.items()
@@ -114,7 +111,7 @@ def marked(own: Sequence[Finding], mark: str) -> list[str]:
 
 
 def _under(words: str, values: Sequence[tuple[float, float | None]]) -> str:
-    """A distortion with its covered shares and its highest DI."""
+    """A distortion with the shares that its squares are asked to cover, as in their labels, and its highest DI."""
     shares = [f"{100 * share:.0f}" for share in sorted(share for _, share in values if share is not None)]
     over = f" over {join_words(shares)}% of the image" if shares else ""
     return f"{words}{over} (DI {'up to ' if len(values) > 1 else ''}{index(max(value for value, _ in values))})"
@@ -123,22 +120,42 @@ def _under(words: str, values: Sequence[tuple[float, float | None]]) -> str:
 # Between models
 
 
-def between(rows: Iterable[FindingRow]) -> list[str]:
-    """Who leads clearly on what, and where that order may be an artefact because a distortion hits one model harder."""
-    compared = [row for row in rows if row.first["unit"] == "share" and row.first["better"] and len(row.findings) > 1]
+def at_chance(results: Results) -> set[str]:
+    """The models whose clean answers are not shown to be better than guessing: of these no number is called better."""
+    if results.task != "classification":
+        return set()
+    clean = {model: results.clean(model) for model in results.models}
+    return {model for model, own in clean.items() if own and is_known(own.low) and own.low <= results.guess().level}
+
+
+def between(rows: Iterable[FindingRow], guessing: Collection[str] = ()) -> list[str]:
+    """Who leads clearly on what, and where that order may be an artefact because a distortion hits one model harder.
+
+    Models that are `guessing` lead on nothing: what they have more of is no merit.
+    """
+    compared = [row for row in rows if row.first.unit == "share" and row.first.better and len(row.findings) > 1]
     leads: dict[str | None, list[str]] = {}
-    doubts: dict[tuple[str, str], list[tuple[str, Finding, Finding]]] = {}
+    doubts: dict[tuple[str, str], list[tuple[str, StoredInterference, StoredInterference]]] = {}
     for row in compared:
         best = row.leader
         leads.setdefault(best, []).append(row.topic)
-        trusts = {model: trust for model, one in row.findings.items() if (trust := trust_of(one))}
+        trusts = {model: trust for model, finding in row.findings.items() if (trust := finding.interference)}
         for model, trust in trusts.items():
             if best is not None and best in trusts and _harder(trust, trusts[best]):
                 doubts.setdefault((best, model), []).append((row.topic, trust, trusts[best]))
-    sentences = [f"{model} is clearly better on {join_words(topics)}." for model, topics in leads.items() if model]
+    sentences = [_lead(model, topics, model in guessing) for model, topics in leads.items() if model]
     if None in leads:
         sentences.append(f"No clear leader, which is no proof of equality, on {join_words(leads[None])}.")
     return sentences + _how_compared(compared) + [_doubt(*pair, cases) for pair, cases in doubts.items()]
+
+
+def _lead(model: str, topics: Sequence[str], guesses: bool) -> str:
+    if not guesses:
+        return f"{model} is clearly better on {join_words(topics)}."
+    return (
+        f"{model} has clearly other numbers on {join_words(topics)}, but its clean accuracy is not told from guessing, so that "
+        "they do not make it better."
+    )
 
 
 def _how_compared(rows: Sequence[FindingRow]) -> list[str]:
@@ -146,25 +163,27 @@ def _how_compared(rows: Sequence[FindingRow]) -> list[str]:
     reach = [pair.detectable for row in rows for pair in row.pairs if pair.detectable is not None]
     if not reach:
         return []
+    families = dict.fromkeys(pair.corrected_over for row in rows for pair in row.pairs)
+    over = "".join(f" over {family}" for family in families if isinstance(family, str))
     low, high = (f"{100 * share:.1f}" for share in (min(reach), max(reach)))
     points = low if low == high else f"{low} to {high}"
     return [
-        "Clearly: paired on the same images, p < 0.05 after Holm's correction. True differences below "
+        f"Clearly: paired on the same images, p < 0.05 after Holm's correction{over}. True differences below "
         f"{points} points (depending on the distortion) would often have gone unseen."
     ]
 
 
-def _harder(trust: Finding, than: Finding) -> bool:
+def _harder(trust: StoredInterference, than: StoredInterference) -> bool:
     """Whether a distortion is marked for one model and hits it harder than the other."""
-    if trust["mark"] != "flagged" or not (is_known(than["index"]) and trust["index"] > than["index"]):
+    if trust.mark != "flagged" or trust.index is None or than.index is None or trust.index <= than.index:
         return False
-    return than["mark"] != "flagged" or apart(trust, than)
+    return than.mark != "flagged" or apart(trust, than)
 
 
-def _doubt(best: str, model: str, cases: Sequence[tuple[str, Any, Any]]) -> str:
+def _doubt(best: str, model: str, cases: Sequence[tuple[str, StoredInterference, StoredInterference]]) -> str:
     where = join_words([topic for topic, _, _ in cases])
-    classes = join_words(list(dict.fromkeys(f"'{trust['dominant']}'" for _, trust, _ in cases)))
-    beside = join_words([f"{index(trust['index'])} against {index(other['index'])}" for _, trust, other in cases])
+    classes = join_words(list(dict.fromkeys(f"'{trust.dominant}'" for _, trust, _ in cases)))
+    beside = join_words([f"{index(trust.index)} against {index(other.index)}" for _, trust, other in cases])
     return (
         f"That {best} leads {model} on {where} could be an artefact: to {model} this may look like {classes}, more than to "
         f"{best} (DI {beside}). That is not the same as {model} being less robust."

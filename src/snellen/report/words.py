@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TypeGuard
 
-from snellen.distort.words import VARIANTS, covering, in_words, masked_by
+from snellen.audits.facts import UnsetType
+from snellen.distort.language import VARIANTS, covering, in_words, masked_by
 
 __all__ = [
     "UNKNOWN",
@@ -28,9 +30,9 @@ __all__ = [
 UNKNOWN = "–"
 
 
-def is_known(value: float | None) -> bool:
-    """Whether there is a number at all (nan is stored as null)."""
-    return value is not None and math.isfinite(value)
+def is_known(value: float | UnsetType | None) -> TypeGuard[float]:
+    """Whether there is a number at all (nan is stored as null, and a fact may not be set)."""
+    return isinstance(value, int | float) and math.isfinite(value)
 
 
 def percent(value: float | None, digits: int = 1) -> str:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+import msgspec
+
+from snellen.audits.facts import Number
 from snellen.report.blocks import (
     Block,
-    Cell,
     Chart,
     Command,
     Details,
-    Facts,
+    FactLine,
     Heading,
     Page,
     Panels,
@@ -20,19 +22,71 @@ from snellen.report.blocks import (
     Row,
     Span,
     Table,
+    TableCell,
     bold,
     code,
     heads,
     note,
     prose,
 )
-from snellen.report.charts import CONFIG, INK, colour
+from snellen.report.charts import INK, chart, colour, filled_points, interval_bars, lines, quantitative
 from snellen.report.render import write_page
 from snellen.report.words import UNKNOWN
 
-CalibrationResult = Mapping[str, Any]  # what calibration.json holds
 HEAD = ("ladder", "planted", "finding", "rank", "slope, 95%", "true slope", "furthest; rungs inside", "")
 VERDICTS = {True: "follows", False: "does not follow"}
+
+
+class RungResult(msgspec.Struct, frozen=True, kw_only=True):
+    """A rung: what was planted, what was measured with its 95% interval, the truth where it is known, and who was asked what."""
+
+    x: Number
+    value: Number
+    low: Number
+    high: Number
+    truth: Number
+    n: int
+    model: str
+    data: str
+    run: str
+
+
+class SlopeResult(msgspec.Struct, frozen=True, kw_only=True):
+    """A least-squares slope with its 95% interval."""
+
+    value: Number
+    low: Number
+    high: Number
+
+
+class LadderResult(msgspec.Struct, frozen=True, kw_only=True):
+    """A ladder, how its finding followed what was planted (see `calibrate.score.SeriesScore`), and its rungs."""
+
+    name: str
+    title: str
+    planted: str
+    says: str
+    finding: str
+    measured: str
+    audits: str
+    moves: Literal["up", "down", "flat"]
+    follows: bool
+    spearman: Number
+    slope: SlopeResult
+    truth_slope: Number
+    worst: Number
+    inside: int | None
+    points: list[RungResult]
+
+
+class CalibrationResult(msgspec.Struct, frozen=True, kw_only=True):
+    """What calibration.json holds and the page shows."""
+
+    title: str
+    created: str
+    snellen: str
+    command: str
+    ladders: list[LadderResult]
 
 
 def write(result: CalibrationResult, folder: Path) -> None:
@@ -43,18 +97,18 @@ def write(result: CalibrationResult, folder: Path) -> None:
 
 def page_of(result: CalibrationResult) -> Page:
     """The whole page: the table of ladders, and a chart with its numbers for each."""
-    follow = sum(one["follows"] for one in result["ladders"])
+    follow = sum(ladder.follows for ladder in result.ladders)
     return Page(
-        result["title"],
+        result.title,
         (
-            Facts(
+            FactLine(
                 (
-                    (bold(f"{follow} of {len(result['ladders'])}"), " ladders follow what was planted"),
-                    (result["created"][:10],),
-                    (f"snellen {result['snellen']}",),
+                    (bold(f"{follow} of {len(result.ladders)}"), " ladders follow what was planted"),
+                    (result.created[:10],),
+                    (f"snellen {result.snellen}",),
                 )
             ),
-            Command(result["command"]),
+            Command(result.command),
             prose(
                 "In the phantom world what a model relies on can be planted: by an observer that answers as it is built to, or "
                 "by a dial of the world that a network learns from. Each ladder plants more of one thing from rung to rung and "
@@ -69,11 +123,11 @@ def page_of(result: CalibrationResult) -> Page:
                 "of rungs whose 95% interval holds it. About one in twenty should not; rungs share their images, so misses "
                 "come together."
             ),
-            Facts(((Span("measured, with its 95% interval", hue="0"),), ("┅ the truth, where it is known",))),
-            Panels(tuple(map(_panel, result["ladders"])), "even"),
+            FactLine(((Span("measured, with its 95% interval", hue="0"),), ("┅ the truth, where it is known",))),
+            Panels(tuple(map(_panel, result.ladders)), "even"),
             Prose(
                 (
-                    f"Made by snellen {result['snellen']}. The same for machines: calibration.json; every answer is in the run "
+                    f"Made by snellen {result.snellen}. The same for machines: calibration.json; every answer is in the run "
                     "folders under runs.",
                 ),
                 "foot",
@@ -85,77 +139,79 @@ def page_of(result: CalibrationResult) -> Page:
 def brief_page_of(result: CalibrationResult) -> Page:
     """The page in brief, for Markdown: the table, what each ladder says and its numbers."""
     blocks: list[Block] = [
-        Facts(((result["created"][:10],), (f"snellen {result['snellen']}",), (code(result["command"]),))),
+        FactLine(((result.created[:10],), (f"snellen {result.snellen}",), (code(result.command),))),
         _overview(result),
     ]
-    for one in result["ladders"]:
-        blocks += [Heading(one["title"], code=one["name"]), prose(one["says"]), _numbers(one["points"])]
-    return Page(result["title"], tuple(blocks))
+    for ladder in result.ladders:
+        blocks += [Heading(ladder.title, code=ladder.name), prose(ladder.says), _numbers(ladder.points)]
+    return Page(result.title, tuple(blocks))
 
 
 def rows_of(result: CalibrationResult) -> list[tuple[str, ...]]:
     """The table of all ladders as texts."""
     return [
         (
-            one["name"],
-            one["planted"],
-            one["measured"],
-            number(one["spearman"]),
-            _slope(one),
-            number(one["truth_slope"]),
-            _truth(one),
-            VERDICTS[one["follows"]],
+            ladder.name,
+            ladder.planted,
+            ladder.measured,
+            number(ladder.spearman),
+            _slope(ladder.slope),
+            number(ladder.truth_slope),
+            _truth(ladder),
+            VERDICTS[ladder.follows],
         )
-        for one in result["ladders"]
+        for ladder in result.ladders
     ]
 
 
-def number(value: float | None) -> str:
+def number(value: Number) -> str:
     """A number with three decimals and a real minus sign; a dash for None."""
     return UNKNOWN if value is None else f"{value:.3f}".replace("-", "−")
 
 
-def _slope(ladder: CalibrationResult) -> str:
+def _slope(slope: SlopeResult) -> str:
     """The slope with its interval."""
-    value, low, high = (number(ladder["slope"][name]) for name in ("value", "low", "high"))
-    return value if ladder["slope"]["low"] is None else f"{value} [{low}, {high}]"
+    value = number(slope.value)
+    return value if slope.low is None else f"{value} [{number(slope.low)}, {number(slope.high)}]"
 
 
-def _truth(ladder: CalibrationResult) -> str:
+def _truth(ladder: LadderResult) -> str:
     """How far the truth was missed, and how many rungs hold it in their interval; a dash where it is not known."""
-    if ladder["worst"] is None:
+    if ladder.worst is None:
         return UNKNOWN
-    return f"{number(ladder['worst'])}; {ladder['inside']} of {len(ladder['points'])}"
+    return f"{number(ladder.worst)}; {ladder.inside} of {len(ladder.points)}"
 
 
 def _overview(result: CalibrationResult) -> Table:
     rows = []
-    for ladder, (name, planted, finding, *texts, verdict) in zip(result["ladders"], rows_of(result)):
-        values = (ladder["spearman"], ladder["slope"]["value"], ladder["truth_slope"], ladder["worst"])
-        mark = Cell(f"✓ {verdict}", tone="good") if ladder["follows"] else Cell(f"✗ {verdict}", tone="bad")
-        rows.append(Row(Cell(name), (Cell(planted), Cell(finding), *map(Cell, texts, values), mark)))
+    for ladder, (name, planted, finding, *texts, verdict) in zip(result.ladders, rows_of(result)):
+        values = (ladder.spearman, ladder.slope.value, ladder.truth_slope, ladder.worst)
+        mark = TableCell(f"✓ {verdict}", tone="good") if ladder.follows else TableCell(f"✗ {verdict}", tone="bad")
+        rows.append(
+            Row(TableCell(name), (TableCell(planted), TableCell(finding), *map(TableCell, texts, values), mark))
+        )
     return Table(heads(*HEAD), tuple(rows), dense=True)
 
 
-def _panel(ladder: CalibrationResult) -> Chart:
-    last = ladder["points"][-1]
-    question = note("asked: ", code(last["model"]), " about ", code(last["data"]), " with ", code(ladder["audits"]))
+def _panel(ladder: LadderResult) -> Chart:
+    last = ladder.points[-1]
+    question = note("asked: ", code(last.model), " about ", code(last.data), " with ", code(ladder.audits))
     return Chart(
-        ladder["title"],
+        ladder.title,
         chart_of(ladder),
-        ((code(ladder["name"]),), (ladder["says"],)),
-        below=(Details("The numbers", (_numbers(ladder["points"]), question)),),
+        ((code(ladder.name),), (ladder.says,)),
+        below=(Details("The numbers", (_numbers(ladder.points), question)),),
     )
 
 
-def _numbers(points: Sequence[CalibrationResult]) -> Table:
+def _numbers(points: Sequence[RungResult]) -> Table:
     rows = [
         Row(
-            Cell(f"{point['x']:g}"),
+            TableCell(f"{point.x:g}"),
             (
-                Cell(number(point["value"]), point["value"]),
-                Cell(f"{number(point['low'])} … {number(point['high'])}"),
-                Cell(number(point["truth"]), point["truth"]),
+                TableCell(number(point.value), point.value),
+                TableCell(f"{number(point.low)} … {number(point.high)}"),
+                TableCell(number(point.truth), point.truth),
             ),
         )
         for point in points
@@ -163,20 +219,15 @@ def _numbers(points: Sequence[CalibrationResult]) -> Table:
     return Table(heads("planted", "measured", "95%", "truth"), tuple(rows), dense=True)
 
 
-def chart_of(ladder: CalibrationResult) -> dict[str, Any]:
+def chart_of(ladder: LadderResult) -> dict[str, Any]:
     """Measured against planted: points with their intervals, joined; the truth, where known, as a dashed line."""
-    values = [point for point in ladder["points"] if point["value"] is not None]
-    x = {"field": "x", "type": "quantitative", "title": ladder["planted"], "axis": {"tickCount": 5}}
-    y = {"field": "value", "type": "quantitative", "title": ladder["measured"],
-         "scale": {"zero": True, "nice": True}, "axis": {"tickCount": 5}}  # fmt: skip
-    line = {"mark": {"type": "line", "strokeWidth": 2, "color": colour(0)}, "encoding": {"x": x, "y": y}}
-    ends = {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}}
-    layers: list[dict[str, Any]] = [
-        {"mark": {"type": "rule", "color": colour(0), "strokeWidth": 1.5}, "encoding": ends},
-        line,
-        {"mark": {"type": "point", "filled": True, "size": 40, "opacity": 1, "color": colour(0)}, "encoding": line["encoding"]},
-    ]  # fmt: skip
-    if all(point["truth"] is not None for point in values):
-        dashed = {"type": "line", "strokeDash": [5, 4], "strokeWidth": 1.6, "color": INK, "opacity": 0.75}
-        layers.append({"mark": dashed, "encoding": {"x": x, "y": {**y, "field": "truth"}}})
-    return {"width": 270, "height": 170, "data": {"values": values}, "layer": layers, "config": CONFIG}
+    points = [point for point in ladder.points if point.value is not None]
+    values = [msgspec.structs.asdict(point) for point in points]
+    x = quantitative("x", ladder.planted)
+    y = quantitative("value", ladder.measured, zero=True, nice=True)
+    at = {"x": x, "y": y, "color": {"value": colour(0)}}
+    layers = [interval_bars(at, strokeWidth=1.5), lines(at), filled_points(at, 40)]
+    if all(point.truth is not None for point in points):
+        truth = {"x": x, "y": {**y, "field": "truth"}}
+        layers.append(lines(truth, 1.6, strokeDash=[5, 4], color=INK, opacity=0.75))
+    return chart(270, 170, values, *layers)

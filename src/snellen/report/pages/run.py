@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from snellen.engine.keep.failures import unlabelled, unreadable
 from snellen.engine.keep.run_folder import RunFolder
 from snellen.report.blocks import (
     Block,
     Bullets,
-    Card,
-    Cell,
+    CardBlock,
     Command,
     Definitions,
     Details,
     Entry,
-    Facts,
+    FactLine,
     Group,
     Heading,
     Line,
@@ -26,6 +24,7 @@ from snellen.report.blocks import (
     Row,
     Span,
     Table,
+    TableCell,
     bold,
     code,
     note,
@@ -36,8 +35,7 @@ from snellen.report.findings_table import finding_rows, findings_table
 from snellen.report.gallery import gallery_blocks
 from snellen.report.pages.origin import command_of, origin_of
 from snellen.report.results import Results
-from snellen.report.sections import SECTIONS
-from snellen.report.task_meanings import TASK_MEANINGS
+from snellen.report.sections import SECTIONS, section_blocks
 from snellen.report.verdict import verdict_blocks
 from snellen.report.words import VARIANTS, count_of
 
@@ -51,25 +49,23 @@ def page_of(folder: RunFolder) -> Page:
     return Page(
         _title(results),
         (
-            Facts((*_data(results, "{on} data "), *_variants(results), *_models(results), *_origin(results))),
+            FactLine((*_data(results, "{on} data "), *_variants(results), *_models(results), *_origin(results))),
             command,
             *_opening(results),
             *comparison(results),
             *_findings(results, findings_table(results, finding_rows(results))),
-            *(block for section in SECTIONS.values() for block in section.blocks(results)),
+            *section_blocks(results),
             *gallery_blocks(results),
             Heading("What the numbers mean"),
             _meanings(results),
             Heading("Make it again"),
             command,
-            Details(
-                "Versions, fingerprints, seeds and hardware", tuple(map(_pairs, origin_of(results.facts).values()))
-            ),
+            Details("Versions, fingerprints, seeds and hardware", _origin_tables(results)),
             *_unreadable(results),
             *_unlabelled(results),
             Prose(
                 (
-                    f"Made by snellen {results.content['snellen']}. The same findings for machines: findings.json and "
+                    f"Made by snellen {results.header.snellen}. The same findings for machines: findings.json and "
                     "findings.csv in the run folder.",
                 ),
                 "foot",
@@ -81,11 +77,11 @@ def page_of(folder: RunFolder) -> Page:
 def brief_page_of(folder: RunFolder) -> Page:
     """The page in brief, for Markdown: verdict, notices, comparison, the bare table and how to make it again."""
     results = Results.of(folder)
-    versions = origin_of(results.facts)["versions"]
+    versions = origin_of(results.facts).versions
     return Page(
         _title(results),
         (
-            Facts((*_data(results, ""), *_models(results), *_origin(results))),
+            FactLine((*_data(results, ""), *_models(results), *_origin(results))),
             *_opening(results),
             *comparison(results),
             *_findings(results, _bare(findings_table(results, finding_rows(results)))),
@@ -102,18 +98,18 @@ def _title(results: Results) -> str:
 
 def _data(results: Results, before: str) -> list[Line]:
     own = {on: data for on, data in results.data.items() if on not in VARIANTS}
-    test = own.get("test", {}).get("text")
-    parts = [on for on, data in own.items() if on not in ("test", "train") and data["text"] == test]
+    test = results.data["test"].text
+    parts = [on for on, data in own.items() if on not in ("test", "train") and data.text == test]
     lines: list[Line] = [
         (
             before.format(on=on),
-            bold(data["text"]),
-            f" ({count_of(data['samples'], 'image')}, {count_of(len(data['classes']), 'class', 'classes')})",
+            bold(data.text),
+            f" ({count_of(data.samples, 'image')}, {count_of(len(data.classes), 'class', 'classes')})",
         )
         for on, data in own.items()
         if on not in parts
     ]
-    return lines + [(f"{own[on]['samples']:,} of them {on}",) for on in parts]
+    return lines + [(f"{own[on].samples:,} of them {on}",) for on in parts]
 
 
 def _variants(results: Results) -> list[Line]:
@@ -126,18 +122,18 @@ def _models(results: Results) -> list[Line]:
 
 
 def _origin(results: Results) -> list[Line]:
-    return [(results.content["created"][:10],), (f"snellen {results.content['snellen']}",)]
+    return [(results.header.created[:10],), (f"snellen {results.header.snellen}",)]
 
 
 def _opening(results: Results) -> list[Block]:
     """Warnings, the verdict and notices."""
     blocks: list[Block] = []
-    if warnings := results.content.get("warnings", []):  # a run of before there were checks has none
-        items = tuple((f"{one['text']} — ", bold(one["advice"])) for one in warnings)
-        blocks.append(Card("Check before you believe", (Bullets(items),), "warning", level=2))
+    if warnings := results.header.warnings:
+        items = tuple((f"{doubt.text} — ", bold(doubt.advice)) for doubt in warnings)
+        blocks.append(CardBlock("Check before you believe", (Bullets(items),), "warning", level=2))
     blocks += verdict_blocks(results, [row for rows in finding_rows(results).values() for row in rows])
-    if notices := results.content["notices"]:
-        blocks.append(Card("Notices", (Bullets(tuple((text,) for text in notices)),), "warning", level=2))
+    if notices := results.header.notices:
+        blocks.append(CardBlock("Notices", (Bullets(tuple((text,) for text in notices)),), "warning", level=2))
     return blocks
 
 
@@ -180,16 +176,21 @@ def _bare(table: Table) -> Table:
 def _short_row(row: Row | Group) -> Row | Group:
     if isinstance(row, Group):
         return row
-    cells = tuple(_short(cell) if isinstance(cell, Cell) else cell for cell in row.cells)
+    cells = tuple(_short(cell) if isinstance(cell, TableCell) else cell for cell in row.cells)
     return replace(row, head=_short(row.head), cells=cells)
 
 
-def _short(cell: Cell) -> Cell:
+def _short(cell: TableCell) -> TableCell:
     return replace(cell, note="", badge=replace(cell.badge, note="") if cell.badge else None)
 
 
-def _pairs(values: dict[str, Any]) -> Table:
-    rows = (Row(Cell(name, tone="soft"), (Cell(str(value), tone="code"),)) for name, value in values.items())
+def _origin_tables(results: Results) -> tuple[Table, ...]:
+    origin = origin_of(results.facts)
+    return tuple(map(_pairs, (origin.settings, origin.versions, origin.fingerprints)))
+
+
+def _pairs(values: Mapping[str, str]) -> Table:
+    rows = (Row(TableCell(name, tone="soft"), (TableCell(value, tone="code"),)) for name, value in values.items())
     return Table((), tuple(rows), dense=True)
 
 
@@ -219,7 +220,7 @@ def _listed(title: str, lines: Sequence[Line]) -> Details:
 
 def _meanings(results: Results) -> Definitions:
     """The terms of the audits of this run, and those that every report uses."""
-    audits = {one["audit"] for one in results.findings}
+    audits = {finding.audit for finding in results.findings}
     terms = [term for audit, section in SECTIONS.items() if audit in audits for term in section.meanings.items()]
     if results.task != "classification":
         terms = list(TASK_MEANINGS[results.task].items())
@@ -241,4 +242,17 @@ MEANINGS = {
     "told. If noise itself looks like a class to a model, the yardstick is lenient and fewer numbers are marked than deserve it.",
     "When not to trust": "A number marked ▲; a ranking in which the loser is marked and the winner is not; clean accuracy near "
     "chance; anything in the box at the top or under notices.",
+}
+
+TASK_MEANINGS: dict[str, dict[str, str]] = {
+    "segmentation": {
+        "Pixel accuracy": "Per image the share of its labelled pixels whose class is right. The number is the mean over images; "
+        "its 95% interval says how far it could be off because only so many images were shown.",
+        "IoU, mIoU": "Of a class, over all images: the pixels rightly given to it, divided by those that have it or were given "
+        "to it. mIoU is the mean over the classes that have a pixel.",
+    },
+    "detection": {
+        "Found": "An image counts as right where a detected box overlaps a true one by an IoU of at least 0.5; where the data "
+        "have no boxes, wherever anything is detected. The number is the share of such images with its 95% interval.",
+    },
 }

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from snellen.audits.inside_mask import InsideDifferenceFacts, InsideMaskFacts
 from snellen.engine.keep.run_folder import RunFolder
-from snellen.report.answers import answered_class, cell_rows, model_classes, stored_answers
+from snellen.report.answers import CellRow, answered_class, cell_rows, model_classes, stored_answers
 from snellen.report.blocks import (
     Answer,
-    Cell,
     Command,
-    Facts,
+    FactLine,
     Gallery,
     Heading,
     Page,
@@ -21,6 +21,7 @@ from snellen.report.blocks import (
     Prose,
     Row,
     Table,
+    TableCell,
     bold,
     heads,
     lead,
@@ -29,7 +30,7 @@ from snellen.report.blocks import (
 from snellen.report.pages.origin import command_of
 from snellen.report.pictures import address_of
 from snellen.report.render import write_page
-from snellen.report.results import Finding, Results
+from snellen.report.results import AnyFinding, Results
 from snellen.report.table import CLEAN
 from snellen.report.words import UNKNOWN, count_of, in_unit, interval, percent
 
@@ -37,7 +38,7 @@ SIDE = 160  # pixels of a picture's side on the page
 
 
 @dataclass(frozen=True)
-class Look:
+class MapOnImage:
     """A model's map over an image, as PNG, and the share of the map inside the mask (nan: the map is 0 everywhere)."""
 
     picture: bytes
@@ -51,7 +52,7 @@ class Example:
     sample: str
     label: str
     photo: bytes
-    looks: Mapping[str, Look]
+    looks: Mapping[str, MapOnImage]
 
 
 def write(folder: RunFolder, images: int, examples: Sequence[Example], path: Path) -> None:
@@ -65,11 +66,11 @@ def page_of(folder: RunFolder, images: int, examples: Sequence[Example]) -> Page
     return Page(
         "Where models look, side by side",
         (
-            Facts(
+            FactLine(
                 (
-                    (bold(count_of(images, "image")), " of ", bold(results.data["test"]["text"])),
+                    (bold(count_of(images, "image")), " of ", bold(results.data["test"].text)),
                     ("maps of each model’s own answer",),
-                    (f"snellen {results.content['snellen']}",),
+                    (f"snellen {results.header.snellen}",),
                 )
             ),
             Command(command_of(results.facts)),
@@ -91,21 +92,22 @@ def page_of(folder: RunFolder, images: int, examples: Sequence[Example]) -> Page
 
 
 def _table(results: Results) -> Table:
-    findings = {(one["name"], one["model"]): one for one in results.of_audit("inside_mask")}
+    shares = {finding.model: finding for finding in results.having(InsideMaskFacts)}
+    differences = {finding.model: finding for finding in results.having(InsideDifferenceFacts)}
     first = next(iter(results.models))
     rows = []
     for model in results.models:
-        share, difference = findings["inside_mask", model], findings.get(("inside_mask_difference", model))
-        facts = share["facts"]
-        empty = f"{count_of(facts['empty_maps'], 'empty map')} left out" if facts["empty_maps"] else ""
+        share, difference = shares[model], differences.get(model)
+        facts = share.facts
+        empty = f"{count_of(facts.empty_maps, 'empty map')} left out" if facts.empty_maps else ""
         rows.append(
             Row(
-                Cell(model, note=results.runs(model), hue=results.hue(model)),
+                TableCell(model, note=results.runs(model), hue=results.hue(model)),
                 (
                     _value(share),
-                    Cell(percent(facts["mask_share"]), facts["mask_share"]),
-                    *([Cell("") if difference is None else _value(difference)] if results.several else []),
-                    Cell(f"{share['n']:,}", share["n"], note=empty),
+                    TableCell(percent(facts.mask_share), facts.mask_share),
+                    *([TableCell("") if difference is None else _value(difference)] if results.several else []),
+                    TableCell(f"{share.n:,}", share.n, note=empty),
                 ),
             )
         )
@@ -113,9 +115,9 @@ def _table(results: Results) -> Table:
     return Table(heads("model", "inside the mask", "masks cover", *other, "images"), tuple(rows))
 
 
-def _value(finding: Finding) -> Cell:
-    value, unit = finding["value"], finding["unit"]
-    return Cell(in_unit(value, unit), value, interval(finding["low"], finding["high"], unit), title=finding["text"])
+def _value(finding: AnyFinding) -> TableCell:
+    ends = interval(finding.low, finding.high, finding.unit)
+    return TableCell(in_unit(finding.value, finding.unit), finding.value, ends, title=finding.text)
 
 
 def _gallery(results: Results, examples: Sequence[Example]) -> Gallery:
@@ -128,15 +130,15 @@ def _gallery(results: Results, examples: Sequence[Example]) -> Gallery:
             inside = "no map" if math.isnan(look.share) else f"{percent(look.share, 0)} inside"
             answer = Answer(text, text == example.label if example.label else None, inside, hue=results.own_hue(model))
             pictures.append(Picture(address_of(look.picture), f"where {model} looks", (answer,)))
-        rows.append(Row(Cell(example.label, title=example.sample), tuple(pictures)))
+        rows.append(Row(TableCell(example.label, title=example.sample), tuple(pictures)))
     return Gallery(heads("is", "image", *results.models), tuple(rows), side=SIDE)
 
 
 def _answers(results: Results, samples: Sequence[str]) -> dict[tuple[str, str], str]:
     """(model, sample) → what its first run answered to the clean image, in words."""
-    clean = {model: [row["cell"] for row in cell_rows(results) if _is_clean(row, model)] for model in results.models}
+    clean = {model: [row.cell for row in cell_rows(results) if _is_clean(row, model)] for model in results.models}
     rows = stored_answers(results.folder.store.files("answers"), samples)
-    classes = results.data["test"]["classes"]
+    classes = results.data["test"].classes
     return {
         (model, sample): answered_class(rows[cells[0], sample], classes, model_classes(results, model))
         for model, cells in clean.items()
@@ -145,5 +147,5 @@ def _answers(results: Results, samples: Sequence[str]) -> dict[tuple[str, str], 
     }
 
 
-def _is_clean(row: Mapping[str, object], model: str) -> bool:
-    return (row["model"], row["on"], row["distortion"]) == (model, "test", CLEAN)
+def _is_clean(row: CellRow, model: str) -> bool:
+    return (row.model, row.on, row.distortion) == (model, "test", CLEAN)

@@ -10,13 +10,12 @@ from snellen.report.blocks import (
     NAMES,
     Block,
     Bullets,
-    Card,
-    Cell,
+    CardBlock,
     Chart,
     Command,
     Definitions,
     Details,
-    Facts,
+    FactLine,
     Gallery,
     Group,
     Heading,
@@ -29,6 +28,7 @@ from snellen.report.blocks import (
     Row,
     Span,
     Table,
+    TableCell,
 )
 
 
@@ -84,7 +84,7 @@ def _bullets(block: Bullets) -> str:
     return "\n".join(f"- {_words(item)}" for item in block.items)
 
 
-def _facts(block: Facts) -> str:
+def _facts(block: FactLine) -> str:
     return " · ".join(map(_words, block.items))
 
 
@@ -101,7 +101,7 @@ def _command(block: Command) -> str:
     return f"{fence}\n{block.text}\n{fence}"
 
 
-def _card(block: Card) -> str:
+def _card(block: CardBlock) -> str:
     return _joined([f"{'#' * block.level} {escaped(block.title)}" if block.title else "", _all(block.blocks)])
 
 
@@ -136,7 +136,7 @@ def _table(block: Table | Gallery) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def _cell(cell: Cell | Picture, strong: bool = False) -> str:
+def _cell(cell: TableCell | Picture, strong: bool = False) -> str:
     if isinstance(cell, Picture):
         return "; ".join(
             f"{'' if answer.right is None else '✓ ' if answer.right else '✗ '}{escaped(answer.text)}"

@@ -6,21 +6,23 @@ page. An audit that is not listed has its rows in the table of findings and noth
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from snellen.report.blocks import Block, Heading
+from snellen.report.results import Results
 from snellen.report.sections.adversarial_backgrounds import ADVERSARIAL_BACKGROUNDS
 from snellen.report.sections.attention import ATTENTION
 from snellen.report.sections.background import BACKGROUND
 from snellen.report.sections.baseline import BASELINE
 from snellen.report.sections.calibration import CALIBRATION
 from snellen.report.sections.concepts import CONCEPTS
-from snellen.report.sections.explanation import EXPLANATION
+from snellen.report.sections.explanation import EXPLANATION, INSIDE_MASK
 from snellen.report.sections.faithfulness import FAITHFULNESS
-from snellen.report.sections.inside_mask import INSIDE_MASK
-from snellen.report.sections.interference import INTERFERENCE
+from snellen.report.sections.interference import INTERFERENCE, SHAPE
 from snellen.report.sections.interpretability import INTERPRETABILITY
 from snellen.report.sections.occluders import OCCLUDERS
 from snellen.report.sections.occlusion import OCCLUSION
 from snellen.report.sections.section import Section
-from snellen.report.sections.shape import SHAPE
 from snellen.report.sections.shift import SHIFT
 
 SECTIONS: dict[str, Section] = {
@@ -40,3 +42,39 @@ SECTIONS: dict[str, Section] = {
     "shift": SHIFT,
     "interference": INTERFERENCE,
 }
+
+
+def section_blocks(results: Results) -> list[Block]:
+    """The blocks of all sections; where a run has two audits of one kind that are told apart, those of each by itself."""
+    blocks: list[Block] = []
+    for audit, section in SECTIONS.items():
+        if not (every := results.settings_of(audit)):
+            blocks += section.blocks(results)
+        for settings in every:
+            blocks += [_headed(block, settings) for block in section.blocks(results.with_settings(audit, settings))]
+    return blocks
+
+
+def _headed(block: Block, settings: str) -> Block:
+    """A block of a section; a heading of a whole one says by which settings it is."""
+    return (
+        replace(block, text=f"{block.text} ({settings})") if isinstance(block, Heading) and block.level == 2 else block
+    )
+
+
+def section_sentences(results: Results, model: str) -> dict[str, list[str]]:
+    """What all sections say of one model, by term; of two audits of one kind the terms name the settings where they differ."""
+    sentences: dict[str, list[str]] = {}
+    for audit, section in SECTIONS.items():
+        every = {
+            settings: section.verdict(results.with_settings(audit, settings), model)
+            for settings in results.settings_of(audit)
+        }
+        if (
+            len({tuple(some) for some in every.values()}) < 2
+        ):  # all say the same, or there is one audit of the kind, or none
+            every = {"": next(iter(every.values())) if every else section.verdict(results, model)}
+        for settings, some in every.items():
+            for term, sentence in some:
+                sentences.setdefault(f"{term} ({settings})" if settings else term, []).append(sentence)
+    return sentences

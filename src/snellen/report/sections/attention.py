@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import msgspec
+
+from snellen.audits.attention import AttentionFacts
+from snellen.audits.stored_finding import StoredFinding
+from snellen.report.answers import survey_rows
 from snellen.report.blocks import (
     Block,
-    Cell,
     Chart,
     Details,
-    Facts,
+    FactLine,
     Gallery,
     Group,
     Heading,
@@ -18,18 +22,19 @@ from snellen.report.blocks import (
     Picture,
     Row,
     Table,
+    TableCell,
     heads,
     lead,
     note,
 )
+from snellen.report.charts import INK, by_name, chart, filled_points, interval_bars, layer, lines, nominal, share
 from snellen.report.pictures import packed_address
-from snellen.report.results import Finding, Results
-from snellen.report.sections.attention_chart import mass_chart
+from snellen.report.results import Results
 from snellen.report.sections.section import Section
-from snellen.report.survey_rows import survey_rows
+from snellen.report.table import CLEAN
 from snellen.report.words import UNKNOWN, interval, is_known, percent
 
-AUDIT = "attention"
+Mass = StoredFinding[AttentionFacts]
 REGIONS = {
     "visible": "visible object",
     "occluder": "occluder",
@@ -39,9 +44,17 @@ REGIONS = {
 BEST = {"visible": "at most", "occluder": "at least"}
 
 
+class LayerPictures(msgspec.Struct, frozen=True):
+    """A row of a survey of attention: of an example the image as it is shown and under the attention at a layer; else None."""
+
+    sample: str
+    layer: str
+    pictures: list[bytes] | None = None
+
+
 def attention_blocks(results: Results) -> list[Block]:
     """Charts by region, the numbers of each model, and images with the attention drawn over them; nothing without this audit."""
-    findings = results.of_audit(AUDIT)
+    findings = results.having(AttentionFacts)
     if not findings:
         return []
     return [
@@ -50,7 +63,7 @@ def attention_blocks(results: Results) -> list[Block]:
             "Patches that hold a pixel of the object ask; what they attend to is summed over heads and averaged over layers. The "
             "dashed line is what even attention would have: the region’s share of the image."
         ),
-        Facts(results.keys()),
+        FactLine(results.keys()),
         Panels(tuple(_charts(findings, results))),
         _table(findings, results),
         note(
@@ -62,71 +75,76 @@ def attention_blocks(results: Results) -> list[Block]:
     ]
 
 
-def _conditions(findings: Sequence[Finding]) -> list[str]:
-    return list(dict.fromkeys(one["facts"]["condition"] for one in findings))
-
-
-def _of(findings: Sequence[Finding], condition: str, region: str) -> dict[str, Finding]:
-    """By model, the finding of a condition and region."""
-    return {
-        one["model"]: one
-        for one in findings
-        if (one["facts"]["condition"], one["facts"]["region"]) == (condition, region)
-    }
-
-
-def _charts(findings: Sequence[Finding], results: Results) -> Iterator[Chart]:
+def _charts(findings: Sequence[Mass], results: Results) -> Iterator[Chart]:
     for region, words in REGIONS.items():
         points = [
-            {"model": one["model"], "condition": _short(one["facts"]), **{key: one[key] for key in ("value", "low", "high")},
-             "even": one["facts"]["even"]}
-            for one in findings
-            if one["facts"]["region"] == region and is_known(one["value"])
-        ]  # fmt: skip
+            {
+                "model": finding.model,
+                "condition": _short(finding),
+                "value": finding.value,
+                "low": finding.low,
+                "high": finding.high,
+                "even": finding.facts.even,
+            }
+            for finding in findings
+            if finding.facts.region == region and is_known(finding.value)
+        ]
         if points:
-            yield Chart(f"Attention on the {words}", mass_chart(points, list(results.models)))
+            yield Chart(f"Attention on the {words}", _mass_chart(points, list(results.models)))
 
 
-def _short(facts: Mapping[str, Any]) -> str:
+def _mass_chart(points: Sequence[Mapping[str, Any]], models: Sequence[str]) -> dict[str, Any]:
+    """A point with its interval per model and condition, lines through them, and even attention dashed."""
+    order = list(dict.fromkeys(point["condition"] for point in points))
+    x, y = nominal("condition", order, labelAngle=-30), share("value", "share of attention")
+    even = {"x": x, "y": {**y, "field": "even", "aggregate": "mean"}}
+    at = {"x": x, "y": y, "color": by_name("model", models)}
+    evenly = layer("line", even, strokeDash=[3, 3], color=INK, opacity=0.6)
+    return chart(300, 200, points, evenly, lines(at), interval_bars(at), filled_points(at, 40, opacity=0.7))
+
+
+def _is_clean(finding: Mass) -> bool:
+    return list(finding.distortions) == [CLEAN]
+
+
+def _short(finding: Mass) -> str:
     """A condition in a word or two, for an axis; lattices of several shares are told apart."""
-    if facts["px"] is None:
-        return "clean" if facts["condition"] == "clean images" else str(facts["condition"])
-    return f"{facts['px']} px, {facts['share']:.0%}"
+    facts = finding.facts
+    if facts.px is None or facts.share is None:
+        return "clean" if _is_clean(finding) else facts.condition
+    return f"{facts.px} px, {facts.share:.0%}"
 
 
-def _table(findings: Sequence[Finding], results: Results) -> Table:
+def _table(findings: Sequence[Mass], results: Results) -> Table:
     rows: list[Row | Group] = []
-    for model in dict.fromkeys(one["model"] for one in findings):
+    places = {(finding.model, finding.facts.condition, finding.facts.region): finding for finding in findings}
+    for model in dict.fromkeys(finding.model for finding in findings):
         if results.several:
             rows.append(Group(model, results.hue(model)))
-        for condition in _conditions(findings):
-            own = {region: _of(findings, condition, region).get(model) for region in REGIONS}
-            first = next(one for one in own.values() if one is not None)
-            reached = first["facts"]["accuracy"]
-            cells = (Cell(percent(reached), reached), *(_share(own[region], region) for region in REGIONS))
-            rows.append(Row(Cell(condition), cells))
+        for condition in dict.fromkeys(finding.facts.condition for finding in findings):
+            own = {region: places.get((model, condition, region)) for region in REGIONS}
+            reached = next((finding.facts.accuracy for finding in own.values() if finding is not None), None)
+            shares = (_share(finding, region) for region, finding in own.items())
+            rows.append(Row(TableCell(condition), (TableCell(percent(reached), reached), *shares)))
     return Table(heads("", "accuracy", *REGIONS.values()), tuple(rows), dense=True)
 
 
-def _share(one: Finding | None, region: str) -> Cell:
-    if one is None or not is_known(one["value"]):
-        return Cell(UNKNOWN)
-    facts = one["facts"]
-    beside = f"even {percent(facts['even'])}"
-    if region in BEST and is_known(facts["best"]):
-        beside += f", {BEST[region]} {percent(facts['best'])}"
-    layers = ", ".join(f"{name} {percent(value)}" for name, value in facts["layers"].items() if is_known(value))
-    return Cell(
-        percent(one["value"]), one["value"], interval(one["low"], one["high"], "share"), note=beside, title=layers
-    )
+def _share(finding: Mass | None, region: str) -> TableCell:
+    if finding is None or not is_known(finding.value):
+        return TableCell(UNKNOWN)
+    facts = finding.facts
+    beside = f"even {percent(facts.even)}"
+    if is_known(facts.best):
+        beside += f", {BEST[region]} {percent(facts.best)}"
+    layers = ", ".join(f"{name} {percent(value)}" for name, value in facts.layers.items() if is_known(value))
+    ends = interval(finding.low, finding.high, "share")
+    return TableCell(percent(finding.value), finding.value, ends, note=beside, title=layers)
 
 
-def _patches(findings: Sequence[Finding]) -> str:
+def _patches(findings: Sequence[Mass]) -> str:
     """The sides of a patch of each model, where one knows them."""
-    sides: dict[str, list[list[float]]] = {}
-    for one in findings:
-        sides.setdefault(one["model"], one["facts"]["patch"])
-    texts = [f"{model}: {_sides(patches)}" for model, patches in sides.items()]
+    sides = {finding.model: finding.facts.patch for finding in reversed(findings)}
+    texts = [f"{model}: {_sides(sides[model])}" for model in dict.fromkeys(finding.model for finding in findings)]
     return f"Pixels of a patch: {'; '.join(texts)}."
 
 
@@ -134,22 +152,22 @@ def _sides(patches: Sequence[Sequence[float]]) -> str:
     return ", ".join(dict.fromkeys(f"{height:g}×{width:g}" for height, width in patches))
 
 
-def _pictures(findings: Sequence[Finding], results: Results) -> list[Block]:
+def _pictures(findings: Sequence[Mass], results: Results) -> list[Block]:
     """An example after the other: a row per condition, the image as it is shown, then the attention at each layer."""
     blocks: list[Block] = []
-    for model in dict.fromkeys(one["model"] for one in findings):
-        own = [one for one in findings if one["model"] == model and one["facts"]["region"] == "visible"]
-        stored = {one["facts"]["condition"]: _stored(one, results) for one in own}
-        layers = list(own[0]["facts"]["layers"]) if own else []
+    for model in dict.fromkeys(finding.model for finding in findings):
+        own = [finding for finding in findings if finding.model == model and finding.facts.region == "visible"]
+        stored = {finding.facts.condition: _stored(finding, results) for finding in own}
+        layers = list(own[0].facts.layers) if own else []
         rows: list[Row | Group] = []
-        for sample in own[0]["facts"]["examples"] if own else ():
+        for sample in own[0].facts.examples if own else ():
             some = [(condition, pictures[sample]) for condition, pictures in stored.items() if sample in pictures]
             rows += [Group(sample)] if some else []
             for condition, by_layer in some:
                 shown = next(iter(by_layer.values()))[0]
                 sources = [(shown, "as shown"), *((by_layer[name][1], f"attention at {name}") for name in layers)]
                 cells = tuple(Picture(packed_address(content), f"{sample}, {alt}") for content, alt in sources)
-                rows.append(Row(Cell(condition), cells))
+                rows.append(Row(TableCell(condition), cells))
         if rows:
             words = f"Where the object’s patches attend to: {model}"
             gallery = Gallery(heads("", "as shown", *layers), tuple(rows), side=112)
@@ -157,30 +175,30 @@ def _pictures(findings: Sequence[Finding], results: Results) -> list[Block]:
     return blocks
 
 
-def _stored(one: Finding, results: Results) -> dict[str, dict[str, list[bytes]]]:
+def _stored(finding: Mass, results: Results) -> dict[str, dict[str, list[bytes]]]:
     """By sample and layer the pictures of a model's first run under a condition; none where they are not stored."""
     pictures: dict[str, dict[str, list[bytes]]] = {}
-    for row in survey_rows(one, results):
-        if row.get("pictures") is not None:
-            pictures.setdefault(row["sample"], {})[row["layer"]] = list(row["pictures"])
+    for row in survey_rows(results, finding.model, finding.facts.request, LayerPictures):
+        if row.pictures is not None:
+            pictures.setdefault(row.sample, {})[row.layer] = row.pictures
     return pictures
 
 
 def attention_sentence(results: Results, model: str) -> list[tuple[str, str]]:
     """What goes to the visible object where most and where least does, beside even attention."""
-    findings = results.of_audit(AUDIT)
+    findings = results.having(AttentionFacts)
     own = [
-        one
-        for one in findings
-        if one["model"] == model and one["facts"]["region"] == "visible" and is_known(one["value"])
-        and one["facts"]["condition"] != "clean images"
+        finding
+        for finding in findings
+        if finding.model == model and finding.facts.region == "visible" and is_known(finding.value)
+        and not _is_clean(finding)
     ]  # fmt: skip
     if not own:
         return []
-    lift = sorted(own, key=lambda one: float(one["value"]) / max(float(one["facts"]["even"]), 1e-9))
+    lift = sorted(own, key=lambda finding: (finding.value or 0.0) / max(finding.facts.even or 0.0, 1e-9))
     parts = [
-        f"{percent(one['value'])} (even {percent(one['facts']['even'])}) under {one['facts']['condition']}"
-        for one in ([lift[-1], lift[0]] if len(lift) > 1 else lift)
+        f"{percent(finding.value)} (even {percent(finding.facts.even)}) under {finding.facts.condition}"
+        for finding in ([lift[-1], lift[0]] if len(lift) > 1 else lift)
     ]
     return [("Attention", f"Of the attention of the object’s patches, the visible object gets {' and '.join(parts)}.")]
 

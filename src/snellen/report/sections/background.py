@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
+from snellen.audits.background_facts import BgGapFacts, NeedsBackgroundFacts, VariantFacts
+from snellen.audits.facts import UnsetType
+from snellen.audits.stored_finding import StoredFinding
 from snellen.measure import CATEGORIES
 from snellen.report.blocks import (
     Block,
-    Cell,
     Chart,
     Details,
-    Facts,
+    FactLine,
     Heading,
     Line,
     Panels,
     Row,
     Span,
     Table,
+    TableCell,
     bold,
     heads,
     lead,
@@ -33,11 +35,15 @@ from snellen.report.sections.background_charts import (
 )
 from snellen.report.sections.background_gallery import example_details
 from snellen.report.sections.background_published import hole_details, published_blocks
-from snellen.report.sections.background_values import AUDIT, CATEGORY_MEANING, background_values
+from snellen.report.sections.background_values import (
+    CATEGORY_MEANING,
+    ModelBackgrounds,
+    ProgressLine,
+    RunBackgrounds,
+    background_values,
+)
 from snellen.report.sections.section import Section
 from snellen.report.words import index, interval, is_known, percent, points
-
-Values = Mapping[str, Any]
 
 
 def background_blocks(results: Results) -> list[Block]:
@@ -48,26 +54,27 @@ def background_blocks(results: Results) -> list[Block]:
     return [
         Heading("Backgrounds"),
         *_variant_blocks(values, results),
-        *_category_blocks(values["models"], results),
+        *_category_blocks(values.models, results),
         *example_details(results),
-        *_progress_blocks(values["progress"]),
-        *published_blocks(values["models"], results),
+        *_progress_blocks(values.progress),
+        *published_blocks(values.models, results),
     ]
 
 
-def _variant_blocks(values: Values, results: Results) -> list[Block]:
-    models = values["models"]
-    charts = [Chart("Accuracy on every variant", variants_chart(models, values["chance"]), wide=True)]
-    if any(model["bins"] for model in models):
+def _variant_blocks(values: RunBackgrounds, results: Results) -> list[Block]:
+    models = values.models
+    charts = [Chart("Accuracy on every variant", variants_chart(models, values.guess.level), wide=True)]
+    if any(model.bins for model in models):
         mean: Line = ("the dotted line is the mean over all sizes",)
         charts.append(Chart("Background alone, by the size of the removed object", size_chart(models), (mean,)))
     blocks: list[Block] = [
         lead(
             "Accuracy when the background is taken away, exchanged or left alone. The objects are the same in every row, so "
-            "what changes is what the background does. The dashed line is chance; the thin lines are 95% intervals."
+            "what changes is what the background does. "
+            f"The dashed line is {values.guess.line}; the thin lines are 95% intervals."
         )
     ]
-    if values["boxed"]:
+    if values.boxed:
         blocks.append(
             lead(
                 bold("No masks:"),
@@ -75,32 +82,32 @@ def _variant_blocks(values: Values, results: Results) -> list[Block]:
                 "and a blackened object is a blackened box.",
             )
         )
-    blocks += [Facts(results.keys()), Panels(tuple(charts))]
-    if values["leakage"]:
-        facts = values["leakage"]["facts"]
+    blocks += [FactLine(results.keys()), Panels(tuple(charts))]
+    if values.leakage is not None:
+        leakage = values.leakage.facts
         blocks.append(
             note(
                 "How much a size gives away: guessing the class from the size of the box alone is right on "
-                f"{percent(facts['guessed'])}, naming the most frequent class always on {percent(facts['chance'])}. Accuracy "
+                f"{percent(leakage.guessed)}, naming the most frequent class always on {percent(leakage.chance)}. Accuracy "
                 "on backgrounds without objects up to that much may come from the size of the hole."
             )
         )
-    return [*blocks, hole_details(models, values["chance"])]
+    return [*blocks, hole_details(models, values.guess)]
 
 
-def _category_blocks(models: Sequence[Values], results: Results) -> list[Block]:
+def _category_blocks(models: Sequence[ModelBackgrounds], results: Results) -> list[Block]:
     hues = dict(zip(CATEGORIES, HUES))
     shares = [
-        {"model": model["model"], "category": one["name"], "share": one["share"]}
+        {"model": model.model, "category": category, "share": model.categories.share(category)}
         for model in models
-        for one in model["categories"]
+        for category in model.categories.counts
     ]
     counts = [
         Row(
-            Cell(model["model"]),
+            TableCell(model.model),
             (
-                *(Cell(f"{one['count']:,}", one["count"]) for one in model["categories"]),
-                Cell(percent(model["needs_background"]["value"]), model["needs_background"]["value"]),
+                *(TableCell(f"{count:,}", count) for count in model.categories.counts.values()),
+                TableCell(percent(model.needs.value), model.needs.value),
             ),
         )
         for model in models
@@ -108,30 +115,41 @@ def _category_blocks(models: Sequence[Values], results: Results) -> list[Block]:
     table = Table(heads("", *CATEGORIES, "need it"), tuple(counts), dense=True)
     return [
         Heading("What part the background plays, image by image", 3),
-        Facts(tuple((Span(f"{name}: {CATEGORY_MEANING[name]}", hue=hue),) for name, hue in hues.items())),
+        FactLine(tuple((Span(f"{name}: {CATEGORY_MEANING[name]}", hue=hue),) for name, hue in hues.items())),
         Panels((Chart("All images", categories_chart(shares, "model"), wide=True, below=(table,)),)),
-        Panels(tuple(_class_panel(model, results) for model in models if model["by_class"])),
+        Panels(tuple(_class_panel(model, results) for model in models if model.classes)),
     ]
 
 
-def _class_panel(model: Values, results: Results) -> Chart:
-    shown = len(model["by_class"]) // len(CATEGORIES)
-    few: tuple[Line, ...] = ((f"the {shown} of {model['classes']} classes that need it most",),)
+def _class_panel(model: ModelBackgrounds, results: Results) -> Chart:
+    shown, there = len(model.classes), len(model.needs.facts.by_class)
+    few: tuple[Line, ...] = ((f"the {shown} of {there} classes that need it most",),)
+    bars = [
+        {"class": name, "category": category, "count": count, "share": own.share(category)}
+        for name, own in model.classes.items()
+        for category, count in own.counts.items()
+    ]
     return Chart(
-        f"{model['model']}, by class",
-        categories_chart(model["by_class"], "class"),
-        few if shown < model["classes"] else (),
-        results.own_hue(model["model"]),
+        f"{model.model}, by class",
+        categories_chart(bars, "class"),
+        few if shown < there else (),
+        results.own_hue(model.model),
     )
 
 
-def _progress_blocks(lines: Sequence[Values]) -> list[Block]:
+def _progress_blocks(lines: Sequence[ProgressLine]) -> list[Block]:
     if not lines:
         return []
     slopes = [
-        Row(Cell(line["words"]), (Cell(index(line["value"]), line["value"]), Cell(interval(line["low"], line["high"], "index"))))
+        Row(
+            TableCell(line.words),
+            (
+                TableCell(index(line.finding.value), line.finding.value),
+                TableCell(interval(line.finding.low, line.finding.high, "index")),
+            ),
+        )
         for line in lines
-    ]  # fmt: skip
+    ]
     return [
         Heading("Do better models need backgrounds less?", 3),
         lead(
@@ -150,25 +168,35 @@ def _progress_blocks(lines: Sequence[Values]) -> list[Block]:
 
 def background_sentences(results: Results, model: str) -> list[tuple[str, str]]:
     """What exchanging backgrounds does, how many images need their own, and how far backgrounds alone suffice."""
-    findings = {one["name"]: one for one in results.of_audit(AUDIT) if one["model"] == model and is_known(one["value"])}
-    gap = findings.get("bg_gap")
-    if gap is None:
+    gaps = {gap.name: gap for gap in results.having(BgGapFacts) if gap.model == model and is_known(gap.value)}
+    gap = gaps.get("bg_gap")
+    if gap is None or isinstance(gap.facts.mixed_rand, UnsetType):
         return []
-    facts = gap["facts"]
     sentences = [
-        f"With other backgrounds of their own class objects are known on {percent(facts['mixed_same'])}, with backgrounds of "
-        f"any class on {percent(facts['mixed_rand'])}: a BG-Gap of {points(gap['value']).removeprefix('+')} "
-        f"(95% interval {interval(gap['low'], gap['high'], 'difference')})."
+        f"With other backgrounds of their own class objects are known on {percent(gap.facts.mixed_same)}, with backgrounds of "
+        f"any class on {percent(gap.facts.mixed_rand)}: a BG-Gap of {points(gap.value).removeprefix('+')} "
+        f"(95% interval {interval(gap.low, gap.high, 'difference')})."
     ]
-    if needs := findings.get("needs_background"):
+    needs = {needs.model: needs for needs in results.having(NeedsBackgroundFacts) if is_known(needs.value)}
+    if model in needs:
         sentences.append(
-            f"{percent(needs['value'])} of the images need their own: right with it, wrong with one of any class."
+            f"{percent(needs[model].value)} of the images need their own: right with it, wrong with one of any class."
         )
-    if alone := findings.get("only_bg_t_accuracy"):
-        sentences.append(
-            f"Backgrounds alone suffice on {percent(alone['value'])} (chance {percent(results.chance())})."
-        )
+    own = (variant for variant in results.having(VariantFacts) if variant.model == model and is_known(variant.value))
+    if alone := {variant.facts.kind: variant for variant in own}.get("only_bg_t"):
+        sentences.append(_alone_sentence(results, alone))
     return [("Backgrounds", sentence) for sentence in sentences]
+
+
+def _alone_sentence(results: Results, alone: StoredFinding[VariantFacts]) -> str:
+    """How far backgrounds alone suffice: not at all where one answer to every image would be right as often."""
+    guess = results.guess(alone.on)
+    if alone.low is not None and alone.low > guess.level:
+        return f"Backgrounds alone suffice on {percent(alone.value)} ({guess.numbers})."
+    right = f"{percent(alone.value)} of the backgrounds alone are classified correctly"
+    if constant := results.constant_answer(alone):
+        return f"{right} by a constant answer: {constant}. It does not use them."
+    return f"{right}, not clearly above {guess.threshold}."
 
 
 BACKGROUND = Section(blocks=background_blocks, verdict=background_sentences)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from snellen.audits.facts import Number
 from snellen.models.label_maps.imagenet9 import plain_name
-from snellen.report.blocks import Block, Cell, Chart, Details, Heading, Panels, Published, Row, Table, heads, note
+from snellen.report.blocks import Block, Chart, Details, Heading, Panels, Published, Row, Table, TableCell, heads, note
+from snellen.report.charts import GRID, by_name, chart, filled_points, nominal, quantitative, rings, where
+from snellen.report.guessing import Guess
 from snellen.report.published import PublishedValue, published_table
 from snellen.report.results import Results
-from snellen.report.sections.background_charts import published_chart
-from snellen.report.words import UNKNOWN, in_unit, interval, is_known
+from snellen.report.sections.background_values import ModelBackgrounds
+from snellen.report.words import UNKNOWN, in_unit, interval
 
 ALONE = ("only_bg_b", "only_bg_t")
-SHOWN = ("original", "mixed_same", "mixed_rand", "bg_gap", "only_bg_t")
 PAPER = "Xiao et al. 2021"
 COMPARABLE = (
     "The same nine classes; still, compare only with the same weights, and mind that other images and other masks give "
@@ -24,10 +27,43 @@ OTHER_DATA = (
 )
 
 
-def published_blocks(models: Sequence[Mapping[str, Any]], results: Results) -> list[Block]:
+@dataclass(frozen=True)
+class GapRow:
+    """Published values, or those of a model of this run (`own`), in percent; `note` says whose weights they belong to."""
+
+    name: str
+    own: bool
+    source: str
+    note: str
+    original: Number
+    mixed_same: Number
+    mixed_rand: Number
+    bg_gap: float
+    only_bg_t: Number
+
+
+@dataclass(frozen=True)
+class AboveChance:
+    """How far an accuracy and its interval are above guessing."""
+
+    value: float
+    low: Number = None
+    high: Number = None
+
+
+@dataclass(frozen=True)
+class HoleRow:
+    """Accuracies on backgrounds alone above guessing, by variant, published or of a model of this run (`own`)."""
+
+    name: str
+    own: bool
+    values: Mapping[str, AboveChance]
+
+
+def published_blocks(models: Sequence[ModelBackgrounds], results: Results) -> list[Block]:
     """BG-Gaps and accuracies of this run among the published ones."""
     rows = published_rows(models)
-    same = of_nine_classes(results.data["test"]["classes"])
+    same = of_nine_classes(results.data["test"].classes)
     table = Table(
         heads("", "original", "same class", "any class", "BG-Gap", "background alone", "weights"),
         tuple(_row(row) for row in rows),
@@ -45,20 +81,20 @@ def published_blocks(models: Sequence[Mapping[str, Any]], results: Results) -> l
     ]
 
 
-def hole_details(models: Sequence[Mapping[str, Any]], chance: float) -> Details:
+def hole_details(models: Sequence[ModelBackgrounds], guess: Guess) -> Details:
     """How far answers to backgrounds alone are above guessing, folded."""
     rows = []
-    for row in hole_rows(models, chance):
-        cells = tuple(_hole_cell(row["cells"].get(kind)) for kind in ALONE)
-        detail = "" if row["own"] else "published, table 5 less 1 in 9"
-        rows.append(Row(Cell(row["name"], note=detail), cells, strong=row["own"]))
+    for row in hole_rows(models, guess.level):
+        cells = tuple(_hole_cell(row.values.get(kind)) for kind in ALONE)
+        detail = "" if row.own else "published, table 5 less 1 in 9"
+        rows.append(Row(TableCell(row.name, note=detail), cells, strong=row.own))
     return Details(
         "Backgrounds alone, above guessing",
         (
             note(
                 "Of a model trained on objects on black (only_fg) or on backgrounds of any class (mixed_rand), which "
                 "tell nothing, this is what the hole gives away by its size and place. Of any other it is that and the "
-                "background."
+                "background. Guessing is " + guess.line + "."
             ),
             Table(heads("", "box black", "box tiled"), tuple(rows)),
         ),
@@ -71,77 +107,103 @@ def of_nine_classes(classes: Sequence[str]) -> bool:
     return len(names) == 9 and None not in names and len(set(names)) == 9
 
 
-def published_rows(models: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def published_rows(models: Sequence[ModelBackgrounds]) -> list[GapRow]:
     """Published and own values in percent, by BG-Gap."""
-    rows = [
-        {
-            "name": model["model"],
-            "own": True,
-            "source": "this run",
-            "note": "",
-            "original": _hundred(model["original"]),
-            **{one["kind"]: _hundred(one["value"]) for one in model["variants"]},
-            "bg_gap": _hundred(model["bg_gap"]["value"]),
-        }
-        for model in models
-        if is_known(model["bg_gap"]["value"])
+    rows = [_own_row(model, model.bg_gap.value) for model in models if model.bg_gap.value is not None]
+    rows += [
+        _published_row(row, values, f"table {table}") for table in ("2", "5") for row, values in _main(table).items()
     ]
-    rows += [_values(row, values, f"table {table}") for table in ("2", "5") for row, values in _main(table).items()]
-    rows += [_values(row, values, "README") for row, values in published_table("004", "README").items()]
-    return sorted(rows, key=lambda row: row["bg_gap"])
+    rows += [_published_row(row, values, "README") for row, values in published_table("xiao2021", "README").items()]
+    return sorted(rows, key=lambda row: row.bg_gap)
 
 
-def hole_rows(models: Sequence[Mapping[str, Any]], chance: float) -> list[dict[str, Any]]:
+def hole_rows(models: Sequence[ModelBackgrounds], guessing: float) -> list[HoleRow]:
     """How far answers to backgrounds alone are above guessing; of networks that were taught nothing about backgrounds, which are
     published too, that is what the shape and size of the hole give away."""
-    rows = [
-        {
-            "name": model["model"],
-            "own": True,
-            "cells": {
-                one["kind"]: {
-                    name: one[name] - chance if is_known(one[name]) else None for name in ("value", "low", "high")
-                }
-                for one in model["variants"]
-                if one["kind"] in ALONE and is_known(one["value"])
-            },
+    rows = []
+    for model in models:
+        alone = [variant for variant in model.variants if variant.facts.kind in ALONE]
+        values = {
+            variant.facts.kind: AboveChance(
+                variant.value - guessing, _less(variant.low, guessing), _less(variant.high, guessing)
+            )
+            for variant in alone
+            if variant.value is not None
         }
-        for model in models
-    ]
-    table = published_table("004", "5")
+        rows.append(HoleRow(model.model, True, values))
+    table = published_table("xiao2021", "5")
     for row in ("ResNet-50 trained on only_fg", "ResNet-50 trained on mixed_rand"):
-        cells = {kind: {"value": table[row][kind].value / 100 - 1 / 9, "low": None, "high": None} for kind in ALONE}
-        rows.append({"name": row, "own": False, "cells": cells})
+        rows.append(HoleRow(row, False, {kind: AboveChance(table[row][kind].value / 100 - 1 / 9) for kind in ALONE}))
     return rows
 
 
 def _main(table: str) -> dict[str, dict[str, PublishedValue]]:
     """The rows of a table that are not also in another."""
-    rows = published_table("004", table)
+    rows = published_table("xiao2021", table)
     chosen = {"ResNet-50 trained on original", "ResNet-50 trained on mixed_rand"}
     return rows if table == "2" else {row: values for row, values in rows.items() if row in chosen}
 
 
-def _values(row: str, values: Mapping[str, PublishedValue], source: str) -> dict[str, Any]:
-    value = {column: one.value for column, one in values.items()}
-    gap = value.get("bg_gap", value["mixed_same"] - value["mixed_rand"])
-    weights = next(iter(values.values())).note
-    shown = {kind: value.get(kind) for kind in ("original", "mixed_same", "mixed_rand", "only_bg_t")}
-    return {"name": row, "own": False, "source": source, "note": weights, **shown, "bg_gap": gap}
+def _own_row(model: ModelBackgrounds, gap: float) -> GapRow:
+    variants = {variant.facts.kind: _hundred(variant.value) for variant in model.variants}
+    return GapRow(
+        name=model.model,
+        own=True,
+        source="this run",
+        note="",
+        original=_hundred(model.original),
+        mixed_same=variants["mixed_same"],
+        mixed_rand=variants["mixed_rand"],
+        bg_gap=100 * gap,
+        only_bg_t=variants["only_bg_t"],
+    )
 
 
-def _row(row: Mapping[str, Any]) -> Row:
-    values = [row[kind] for kind in SHOWN]
-    cells = [Cell(UNKNOWN if value is None else f"{value:.1f}", value) for value in values]
-    return Row(Cell(row["name"], note=row["source"]), (*cells, Cell(row["note"], tone="soft")), strong=row["own"])
+def _published_row(row: str, values: Mapping[str, PublishedValue], source: str) -> GapRow:
+    value = {column: printed.value for column, printed in values.items()}
+    return GapRow(
+        name=row,
+        own=False,
+        source=source,
+        note=next(iter(values.values())).note,
+        original=value.get("original"),
+        mixed_same=value.get("mixed_same"),
+        mixed_rand=value.get("mixed_rand"),
+        bg_gap=value.get("bg_gap", value["mixed_same"] - value["mixed_rand"]),
+        only_bg_t=value.get("only_bg_t"),
+    )
 
 
-def _hole_cell(cell: Mapping[str, Any] | None) -> Cell:
-    if cell is None:
-        return Cell(UNKNOWN)
-    ends = "" if cell["low"] is None else interval(cell["low"], cell["high"], "difference")
-    return Cell(in_unit(cell["value"], "difference"), cell["value"], ends)
+def _row(row: GapRow) -> Row:
+    values = (row.original, row.mixed_same, row.mixed_rand, row.bg_gap, row.only_bg_t)
+    cells = [TableCell(UNKNOWN if value is None else f"{value:.1f}", value) for value in values]
+    return Row(TableCell(row.name, note=row.source), (*cells, TableCell(row.note, tone="soft")), strong=row.own)
 
 
-def _hundred(value: float | None) -> float | None:
+def _hole_cell(above: AboveChance | None) -> TableCell:
+    if above is None:
+        return TableCell(UNKNOWN)
+    ends = "" if above.low is None else interval(above.low, above.high, "difference")
+    return TableCell(in_unit(above.value, "difference"), above.value, ends)
+
+
+def _hundred(value: Number) -> Number:
     return None if value is None else 100 * value
+
+
+def _less(value: Number, guessing: float) -> Number:
+    return None if value is None else value - guessing
+
+
+def published_chart(values: Sequence[GapRow], models: Sequence[str]) -> dict[str, Any]:
+    """BG-Gaps in points, published ones as rings, those of this run as filled points in their models' colours."""
+    names = [f"{row.name.replace(' trained on', ',')} ({row.source})" for row in values]
+    rows = [
+        {"label": name, "gap": row.bg_gap, "model": row.name if row.own else ""} for name, row in zip(names, values)
+    ]
+    y = nominal("label", names, ticks=False, grid=True, gridColor=GRID, labelLimit=330)
+    at = {"x": quantitative("gap", "BG-Gap, points (less is better)", {"tickCount": 6}), "y": y}
+    own = filled_points({**at, "color": by_name("model", models)}, 130)
+    layers = where("datum.model === ''", rings(at)), where("datum.model !== ''", own)
+    padding = {"left": 36, "top": 5, "right": 5, "bottom": 5}  # browsers' letters are wider than those measured
+    return {**chart(360, {"step": 20}, rows, *layers), "padding": padding}

@@ -1,15 +1,26 @@
-"""The values of the background section: variants, categories and sizes of each model, and fits over models."""
+"""The values of the background section: variants, categories and sizes of each model, and lines over models."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
 
-from snellen.audits.background_progress import ALL
+from snellen.audits.background_facts import (
+    AccuracyOfSize,
+    BgGapFacts,
+    NeedsBackgroundFacts,
+    ProgressFacts,
+    ScaleLeakageFacts,
+    SizeEffectFacts,
+    VariantFacts,
+)
+from snellen.audits.background_progress import LINES
+from snellen.audits.facts import Number
+from snellen.audits.stored_finding import StoredFinding
 from snellen.measure import CATEGORIES
-from snellen.report.results import Finding, Results
-from snellen.report.table import trust_of
-from snellen.report.words import VARIANTS, is_known
+from snellen.report.guessing import Guess
+from snellen.report.results import Results
+from snellen.report.words import is_known
 
 AUDIT = "background"
 REQUIRED = CATEGORIES[1:3]
@@ -28,71 +39,104 @@ CATEGORY_MEANING = dict(
 )
 
 
-def background_values(results: Results) -> dict[str, Any] | None:
+@dataclass(frozen=True)
+class CategoryCounts:
+    """How many images, all or those of a class, fall into each category."""
+
+    counts: Mapping[str, int]
+
+    @property
+    def total(self) -> int:
+        return sum(self.counts.values())
+
+    @property
+    def required(self) -> int:
+        """How many need their background."""
+        return sum(self.counts[category] for category in REQUIRED)
+
+    def share(self, category: str) -> float:
+        """The share of the images in a category; 0 where there are none."""
+        return self.counts[category] / max(1, self.total)
+
+
+@dataclass(frozen=True)
+class ModelBackgrounds:
+    """The findings about one model."""
+
+    model: str
+    variants: tuple[StoredFinding[VariantFacts], ...]
+    bg_gap: StoredFinding[BgGapFacts]
+    needs: StoredFinding[NeedsBackgroundFacts]
+    size: StoredFinding[SizeEffectFacts]
+
+    @property
+    def original(self) -> Number:
+        """The accuracy on the same images unmodified."""
+        return self.variants[0].facts.original
+
+    @property
+    def categories(self) -> CategoryCounts:
+        return CategoryCounts(self.needs.facts.counts)
+
+    @property
+    def classes(self) -> dict[str, CategoryCounts]:
+        """The classes that have a bar: of very many those whose images most often need their background."""
+        counted = {name: CategoryCounts(counts) for name, counts in self.needs.facts.by_class.items()}
+        classes = {name: counts for name, counts in counted.items() if counts.total}
+        if len(classes) <= MOST_CLASSES:
+            return classes
+        by_need = sorted(classes, key=lambda name: classes[name].required / classes[name].total, reverse=True)
+        return {name: classes[name] for name in by_need[:TOP_CLASSES]}
+
+    @property
+    def bins(self) -> list[AccuracyOfSize]:
+        """The sizes with an accuracy."""
+        return [size for size in self.size.facts.bins if is_known(size.value)]
+
+
+@dataclass(frozen=True)
+class ProgressLine:
+    """A line over models: what it is about in words, its slope (the finding's value) and its points."""
+
+    words: str
+    finding: StoredFinding[ProgressFacts]
+
+    def height(self, clean: float) -> Number:
+        """What the line says of a model with this clean accuracy."""
+        slope, intercept = self.finding.value, self.finding.facts.intercept
+        return None if slope is None or intercept is None else intercept + slope * clean
+
+
+@dataclass(frozen=True)
+class RunBackgrounds:
+    """All that the section draws of a run; `boxed` says that objects are their whole boxes."""
+
+    models: list[ModelBackgrounds]
+    boxed: bool
+    guess: Guess
+    leakage: StoredFinding[ScaleLeakageFacts] | None
+    progress: list[ProgressLine]
+
+
+def background_values(results: Results) -> RunBackgrounds | None:
     """All that the section draws of this run; None without the audit of backgrounds. Every number is a finding's."""
     findings = results.of_audit(AUDIT)
     if not findings:
         return None
-    return {
-        "models": [_model(name, [one for one in findings if one["model"] == name]) for name in results.models],
-        "boxed": any("foreground=box" in text for one in findings for text in one["distortions"]),
-        "chance": results.chance(),
-        "leakage": next((one for one in findings if one["name"] == "scale_leakage" and is_known(one["value"])), None),
-        "progress": [_line(one) for one in findings if one["model"] == ALL and is_known(one["value"])],
-    }
+    leakages = (leakage for leakage in results.having(ScaleLeakageFacts) if is_known(leakage.value))
+    lines = (line for line in results.having(ProgressFacts) if is_known(line.value))
+    return RunBackgrounds(
+        models=[_of_model(results, model) for model in results.models],
+        boxed=any("foreground=box" in text for finding in findings for text in finding.distortions),
+        guess=results.guess(),
+        leakage=next(leakages, None),
+        progress=[ProgressLine(LINES.get(line.facts.of, line.facts.of), line) for line in lines],
+    )
 
 
-def _model(name: str, findings: Sequence[Finding]) -> dict[str, Any]:
-    named = {one["name"]: one for one in findings}
-    needs = named["needs_background"]["facts"]
-    total = max(1, sum(needs["counts"].values()))
-    first = next(one for one in findings if "kind" in one["facts"])
-    return {
-        "model": name,
-        "original": first["facts"]["original"],
-        "variants": [_variant(one) for one in findings if "kind" in one["facts"]],
-        "bg_gap": named["bg_gap"],
-        "needs_background": named["needs_background"],
-        "categories": [
-            {"name": category, "count": count, "share": count / total} for category, count in needs["counts"].items()
-        ],
-        "classes": len(needs["by_class"]),
-        "by_class": _by_class(needs["by_class"]),
-        "bins": [one for one in named["size_effect"]["facts"]["bins"] if is_known(one["value"])],
-        "overall": named["size_effect"]["facts"]["overall"],
-    }
-
-
-def _by_class(counts: Mapping[str, Mapping[str, int]]) -> list[dict[str, Any]]:
-    """A row for each class and category; of very many classes those whose images most often need their background."""
-    classes = {name: (own, sum(own.values())) for name, own in counts.items() if sum(own.values())}
-    if len(classes) > MOST_CLASSES:
-
-        def need(name: str) -> float:
-            own, of = classes[name]
-            return sum(own[category] for category in REQUIRED) / of
-
-        classes = {name: classes[name] for name in sorted(classes, key=need, reverse=True)[:TOP_CLASSES]}
-    return [
-        {"class": name, "category": category, "count": count, "share": count / of}
-        for name, (own, of) in classes.items()
-        for category, count in own.items()
-    ]
-
-
-def _variant(one: Finding) -> dict[str, Any]:
-    kind, trust = one["facts"]["kind"], trust_of(one)
-    return {
-        "kind": kind,
-        "words": VARIANTS[kind],
-        **{name: one[name] for name in ("value", "low", "high", "n")},
-        "mark": trust["mark"] if trust else "",
-    }
-
-
-def _line(one: Finding) -> dict[str, Any]:
-    facts = one["facts"]
-    words = " less ".join(VARIANTS[kind] for kind in facts["of"].split(" − "))
-    if facts["what"] == "gap":
-        words = words.replace("background of ", "")
-    return {"words": words, **facts, **{name: one[name] for name in ("value", "low", "high", "n")}}
+def _of_model(results: Results, model: str) -> ModelBackgrounds:
+    (*_, gap) = (gap for gap in results.having(BgGapFacts) if (gap.model, gap.name) == (model, "bg_gap"))
+    (*_, needs) = (needs for needs in results.having(NeedsBackgroundFacts) if needs.model == model)
+    (*_, size) = (size for size in results.having(SizeEffectFacts) if size.model == model)
+    variants = tuple(variant for variant in results.having(VariantFacts) if variant.model == model)
+    return ModelBackgrounds(model, variants, gap, needs, size)

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from snellen.report.blocks import Block, Chart, Facts, Heading, Panels, lead, note
-from snellen.report.charts import CONFIG, INK, PERCENT, by_name
-from snellen.report.results import Finding, Results
+from snellen.audits.calibration import CalibrationFacts
+from snellen.audits.stored_finding import StoredFinding
+from snellen.report.blocks import Block, Chart, FactLine, Heading, Panels, lead, note
+from snellen.report.charts import by_name, chart, diagonal, layer, lines, share
+from snellen.report.results import Results
 from snellen.report.sections.section import Section
 from snellen.report.words import interval, is_known, percent
-
-AUDIT = "calibration"
 
 
 def calibration_blocks(results: Results) -> list[Block]:
     """The reliability diagram of all models; nothing without this audit."""
-    errors = [one for one in results.of_audit(AUDIT) if is_known(one["value"])]
+    errors = [finding for finding in results.having(CalibrationFacts) if is_known(finding.value)]
     if not errors:
         return []
     return [
@@ -24,77 +24,60 @@ def calibration_blocks(results: Results) -> list[Block]:
         lead(
             "How often models are right where they are so sure. On the dashed line confidence can be taken at its word."
         ),
-        Facts(results.keys()),
+        FactLine(results.keys()),
         Panels((Chart("Reliability", reliability_chart(errors, list(results.models))),)),
         note(
-            f"Answers in {errors[0]['facts']['bins']} bins of confidence; the larger a point, the more answers. Below the line a "
+            f"Answers in {errors[0].facts.bins} bins of confidence; the larger a point, the more answers. Below the line a "
             "model is too sure of itself."
         ),
     ]
 
 
-def reliability_chart(errors: Sequence[Finding], models: Sequence[str]) -> dict[str, Any]:
+def reliability_chart(errors: Sequence[StoredFinding[CalibrationFacts]], models: Sequence[str]) -> dict[str, Any]:
     """Accuracy against confidence, a line for each model, over the line where both are equal."""
     points = [
-        {"model": one["model"], "confidence": sure, "accuracy": right, "share": share}
-        for one in errors
-        for sure, right, share in zip(*(one["facts"][name] for name in ("confidence", "accuracy", "share")))
+        {"model": error.model, "confidence": sure, "accuracy": right, "share": share}
+        for error in errors
+        for sure, right, share in zip(error.facts.confidence, error.facts.accuracy, error.facts.share)
         if share
     ]
-    scale = {"domain": [0, 1]}
-    x = {"field": "confidence", "type": "quantitative", "title": "confidence", "scale": scale, "axis": PERCENT}
-    y = {"field": "accuracy", "type": "quantitative", "title": "accuracy", "scale": scale, "axis": PERCENT}
-    hue = by_name("model", models)
-    size = {"field": "share", "type": "quantitative", "scale": {"domain": [0, 1], "range": [16, 500]}, "legend": None}
-    return {
-        "width": 300,
-        "height": 300,
-        "layer": [
-            {
-                "data": {"values": [{"at": 0}, {"at": 1}]},
-                "mark": {"type": "line", "strokeDash": [4, 3], "color": INK, "opacity": 0.6},
-                "encoding": {
-                    "x": {"field": "at", "type": "quantitative", "scale": scale},
-                    "y": {"field": "at", "type": "quantitative", "scale": scale},
-                },
-            },
-            {
-                "data": {"values": points},
-                "mark": {"type": "line", "strokeWidth": 1.6},
-                "encoding": {"x": x, "y": y, "color": hue},
-            },
-            {
-                "data": {"values": points},
-                "mark": {"type": "point", "filled": True, "opacity": 0.85},
-                "encoding": {"x": x, "y": y, "color": hue, "size": size},
-            },
-        ],
-        "config": CONFIG,
+    at = {
+        "x": share("confidence", "confidence"),
+        "y": share("accuracy", "accuracy"),
+        "color": by_name("model", models),
     }
+    size = {"field": "share", "type": "quantitative", "scale": {"domain": [0, 1], "range": [16, 500]}, "legend": None}
+    spots = layer("point", {**at, "size": size}, filled=True, opacity=0.85)
+    return chart(300, 300, points, diagonal(at["x"], at["y"], (4, 3)), lines(at, 1.6), spots)
 
 
 def calibration_sentence(results: Results, model: str) -> list[tuple[str, str]]:
     """How far confidence is from accuracy, and on which side."""
-    one = next((one for one in results.of_audit(AUDIT) if one["model"] == model and is_known(one["value"])), None)
-    if one is None:
+    own = (finding for finding in results.having(CalibrationFacts) if finding.model == model)
+    error = next((finding for finding in own if is_known(finding.value)), None)
+    if error is None:
         return []
-    facts = one["facts"]
-    gap = sum(
-        share * (sure - right)
-        for share, sure, right in zip(facts["share"], facts["confidence"], facts["accuracy"])
-        if share
-    )
+    bins = zip(error.facts.share, error.facts.confidence, error.facts.accuracy)
+    gap = sum(share * (sure - right) for share, sure, right in bins if share and sure is not None and right is not None)
     side = f"by {percent(abs(gap))} too {'sure' if gap > 0 else 'unsure'} of itself on average"
-    ends = interval(one["low"], one["high"], "share")
-    return [("Confidence", f"Off by {percent(one['value'])} (95% interval {ends}%); {side}.")]
+    ends = interval(error.low, error.high, "share")
+    return [("Confidence", f"Off by {percent(error.value)} (95% interval {ends}%{_plug_in(error.facts)}); {side}.")]
+
+
+def _plug_in(facts: CalibrationFacts) -> str:
+    """The value by the published formula, for comparisons with papers; older runs have no other."""
+    if is_known(facts.plug_in):
+        return f"; plug-in value, to which noise adds: {percent(facts.plug_in)}"
+    return "; plug-in value, to which noise adds"
 
 
 CALIBRATION = Section(
     blocks=calibration_blocks,
     verdict=calibration_sentence,
-    columns={"calibration error": lambda one: one["name"] == "calibration_error"},
+    columns={"calibration error": lambda finding: finding.name == "calibration_error"},
     meanings={
         "Calibration error": "The mean distance of accuracy from confidence over bins of confidence (ECE, Guo et al. 2017): 0 "
-        "for a model that is right in 80% of the cases in which it is 80% sure."
+        "for a model that is right in 80% of the cases in which it is 80% sure. Corrected for noise, which adds to the plug-in "
+        "value of the published formula: that one is above 0 even for a perfect model."
     },
 )

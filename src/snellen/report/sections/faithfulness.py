@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from snellen.report.blocks import Block, Cell, Chart, Facts, Heading, Panels, Row, Table, heads, lead, note
-from snellen.report.results import Finding, Results
-from snellen.report.sections.faithfulness_charts import curve_points, panel_chart
+from snellen.audits.deletion_curves import (
+    CurveFacts,
+    CurvePanels,
+    DeletionDifferenceFacts,
+    DeletionFacts,
+    PanelCurve,
+)
+from snellen.audits.facts import UNSET
+from snellen.audits.stored_finding import StoredFinding
+from snellen.report.blocks import Block, Chart, FactLine, Heading, Panels, Row, Table, TableCell, heads, lead, note
+from snellen.report.charts import TICKS, chart, dashed_rule, lines_with_bands, quantitative, share
+from snellen.report.results import Results
 from snellen.report.sections.faithfulness_gallery import stage_blocks
 from snellen.report.sections.section import Section
+from snellen.report.table import corrected_note
 from snellen.report.words import UNKNOWN, count_of, index, interval, is_known
 
-AUDIT = "faithfulness"
+Area = StoredFinding[CurveFacts]
+Difference = StoredFinding[DeletionDifferenceFacts]
 PAIRS = {  # a finding of deletion → that of the same images as insertion, and which tiles come first in both
     "inter_model_deletion": ("inter_model_insertion", "least relevant first", "most relevant first"),
     "morf_deletion": ("lerf_insertion", "most relevant first", "least relevant first"),
@@ -21,7 +32,7 @@ PAIRS = {  # a finding of deletion → that of the same images as insertion, and
 
 def faithfulness_blocks(results: Results) -> list[Block]:
     """The panels and the table of each attribution method; nothing without this audit."""
-    deletions = [one for one in results.of_audit(AUDIT) if one["name"] in PAIRS]
+    deletions = [finding for finding in results.having(CurveFacts) if finding.name in PAIRS]
     if not deletions:
         return []
     blocks: list[Block] = [
@@ -32,27 +43,31 @@ def faithfulness_blocks(results: Results) -> list[Block]:
             "of random orders. Subtracting the random curve takes away how robust the model is to hidden tiles at all, so that "
             "models can be compared. Insertion shows the same images from the other end, so its areas are those of deletion."
         ),
-        Facts(results.keys()),
+        FactLine(results.keys()),
     ]
-    for key in dict.fromkeys(map(_group, deletions)):
-        blocks += _of_group(results, [one for one in deletions if _group(one) == key])
+    groups: dict[tuple[Any, ...], list[Area]] = {}
+    for finding in deletions:
+        groups.setdefault((finding.name, *_settings(finding.facts)), []).append(finding)
+    for group in groups.values():
+        blocks += _of_group(results, group)
     return blocks
 
 
-def _group(one: Finding) -> tuple[Any, ...]:
+def _settings(facts: CurveFacts) -> tuple[Any, ...]:
     """What the findings of one set of panels have in common."""
-    return one["name"], *(one["facts"][name] for name in ("method", "layer", "tile", "fill", "evaluation"))
+    return facts.method, facts.layer, facts.tile, facts.fill, facts.evaluation, facts.filter
 
 
-def _of_group(results: Results, deletions: Sequence[Finding]) -> list[Block]:
-    facts = deletions[0]["facts"]
-    layer = "" if facts["layer"] is None else f" at layer {facts['layer']}"
-    insertion, first, other = PAIRS[deletions[0]["name"]]
-    insertions = [twin for one in deletions if (twin := _twin(results, one, insertion)) is not None]
-    known = [one for one in deletions if is_known(one["value"])]
-    pairs = _pairs(results, deletions)
+def _of_group(results: Results, deletions: Sequence[Area]) -> list[Block]:
+    name, facts = deletions[0].name, deletions[0].facts
+    layer = "" if facts.layer is None else f" at layer {facts.layer}"
+    insertion, first, other = PAIRS[name]
+    chosen = "" if facts.filter is UNSET else f", on the {count_of(facts.filter.chosen, 'image')} that the filter left"
+    insertions = [twin for finding in deletions if (twin := _twin(results, finding, insertion)) is not None]
+    known = [finding for finding in deletions if is_known(finding.value)]
+    pairs = _pairs(results, facts) if isinstance(facts, DeletionFacts) else []
     return [
-        Heading(f"{facts['method']}{layer}: {first} against random", 3),
+        Heading(f"{facts.method}{layer}: {first} against random{chosen}", 3),
         *([Panels(tuple(_panels(results, known, "deleted", first)))] if known else []),
         *([Panels(tuple(_panels(results, insertions, "inserted", other)))] if known else []),
         note(
@@ -60,120 +75,189 @@ def _of_group(results: Results, deletions: Sequence[Finding]) -> list[Block]:
         ),
         _areas(results, deletions, insertions),
         note(
-            "Deletion, insertion: the area between both curves, 0 to 100, with its 95% interval and standard error over images. "
-            f"That of a step, on average, is what Won et al. (2023) publish, on a scale of 0 to 1. {_cost(deletions)}"
+            "Deletion, insertion: the area between both curves with its 95% interval and standard error over images, in points "
+            f"of 100: 0 is the score of hidden images at every step, 100 that of whole ones.{_beyond(known)} The standard error "
+            "of a step, on average, is what Won et al. (2023) publish, on a scale of 0 to 1. "
+            f"{_cost(deletions)}{_order_error(deletions)}"
         ),
         *_differences(pairs),
-        *(stage_blocks(known, pairs, results) if deletions[0]["name"] == "inter_model_deletion" else []),
+        *stage_blocks(known, pairs, results),
     ]
 
 
-def _twin(results: Results, one: Finding, name: str) -> Finding | None:
+def _twin(results: Results, deletion: Area, insertion: str) -> Area | None:
     """The finding of the same images as insertion."""
-    others = (other for other in results.of_audit(AUDIT) if other["name"] == name and other["model"] == one["model"])
-    return next((other for other in others if _group(other)[1:] == _group(one)[1:]), None)
+    others = (
+        finding
+        for finding in results.having(CurveFacts)
+        if (finding.name, finding.model) == (insertion, deletion.model)
+        and _settings(finding.facts) == _settings(deletion.facts)
+    )
+    return next(others, None)
 
 
-def _panels(results: Results, findings: Sequence[Finding], verb: str, first: str) -> list[Chart]:
-    titles = {"order": first.capitalize(), "random": "Random order", "difference": "Difference"}
+def _panels(results: Results, findings: Sequence[Area], verb: str, first: str) -> list[Chart]:
+    panels: list[tuple[str, str, Callable[[CurvePanels], PanelCurve]]] = [
+        (first.capitalize(), "normalised score", lambda curves: curves.order),
+        ("Random order", "normalised score", lambda curves: curves.random),
+        ("Difference", "difference of scores", lambda curves: curves.difference),
+    ]
     charts = []
-    for name, title in titles.items():
-        points = [row for one in findings for row in curve_points(one["model"], one["facts"]["curves"][name])]
-        y = "difference of scores" if name == "difference" else "normalised score"
-        charts.append(
-            Chart(f"{title}, {verb}", panel_chart(points, list(results.models), f"{verb} share of the tiles", y))
-        )
+    for title, up, curve in panels:
+        points = [row for finding in findings for row in _points(finding.model, curve(finding.facts.curves))]
+        chart = _panel_chart(points, list(results.models), f"{verb} share of the tiles", up)
+        charts.append(Chart(f"{title}, {verb}", chart))
     return charts
 
 
-def _areas(results: Results, deletions: Sequence[Finding], insertions: Sequence[Finding]) -> Table:
-    head = heads("area", "by relevance", "at random", "deletion", "insertion", "standard error")
-    rows = []
-    for one in deletions:
-        facts = one["facts"]
-        twin = next((other for other in insertions if other["model"] == one["model"]), None)
-        cells = (
-            Cell(index(facts["order_area"]), facts["order_area"]),
-            Cell(index(facts["random_area"]), facts["random_area"]),
-            _area(one),
-            Cell(UNKNOWN) if twin is None else _area(twin),
-            Cell(index(facts["se"]), facts["se"], note=f"of a step {index(facts['se_steps'])}"),
-        )
-        rows.append(Row(Cell(one["model"], hue=results.own_hue(one["model"])), cells))
-    return Table(head, tuple(rows))
-
-
-def _pairs(results: Results, deletions: Sequence[Finding]) -> list[Finding]:
-    """The paired differences between models, for the published order."""
-    facts = deletions[0]["facts"]
-    if deletions[0]["name"] != "inter_model_deletion":
-        return []
+def _points(model: str, curve: PanelCurve) -> list[dict[str, Any]]:
+    """A model's curve as rows of a chart, with one standard error to either side."""
+    last = len(curve.value) - 1
     return [
-        one
-        for one in results.of_audit(AUDIT)
-        if one["name"] == "inter_model_deletion_difference"
-        and all(one["facts"][name] == facts[name] for name in ("method", "layer"))
-        and is_known(one["value"])
+        {"model": model, "share": step / last, "value": value, "low": value - (se or 0), "high": value + (se or 0)}
+        for step, (value, se) in enumerate(zip(curve.value, curve.se))
+        if value is not None
     ]
 
 
-def _differences(pairs: Sequence[Finding]) -> list[Block]:
+def _panel_chart(points: list[dict[str, Any]], models: list[str], across: str, up: str) -> dict[str, Any]:
+    """One panel: a line and a band of one standard error per model, and a thin rule at 0."""
+    x, y = share("share", across), quantitative("value", up, {**TICKS, "format": ".1f", "titlePadding": 8})
+    bands = lines_with_bands(x, y, models, width=1.8, opacity=0.18)
+    return chart(250, 190, points, dashed_rule("y", 0, opacity=0.5), *bands)
+
+
+def _areas(results: Results, deletions: Sequence[Area], insertions: Sequence[Area]) -> Table:
+    head = heads("area", "by relevance", "at random", "deletion", "insertion", "standard error")
+    twins = {finding.model: finding for finding in reversed(insertions)}
+    rows = []
+    for finding in deletions:
+        facts, twin = finding.facts, twins.get(finding.model)
+        cells = (
+            TableCell(index(facts.order_area), facts.order_area),
+            TableCell(index(facts.random_area), facts.random_area),
+            _area(finding),
+            TableCell(UNKNOWN) if twin is None else _area(twin),
+            TableCell(index(facts.se), facts.se, note=f"of a step {index(facts.se_steps)}"),
+        )
+        rows.append(Row(TableCell(finding.model, hue=results.own_hue(finding.model)), cells))
+    return Table(head, tuple(rows))
+
+
+def _pairs(results: Results, facts: CurveFacts) -> list[Difference]:
+    """The paired differences between models, by the same maps."""
+    return [
+        finding
+        for finding in results.having(DeletionDifferenceFacts)
+        if (finding.facts.method, finding.facts.layer, finding.facts.filter)
+        == (facts.method, facts.layer, facts.filter)
+        and is_known(finding.value)
+    ]
+
+
+def _differences(pairs: Sequence[Difference]) -> list[Block]:
     if not pairs:
         return []
     head = heads("on the same images", "difference", "95% interval", "p, corrected", "could be shown")
-    return [Table(head, tuple(Row(Cell(one["model"]), _difference(one)) for one in pairs))]
+    rows = tuple(Row(TableCell(finding.model), _difference(finding)) for finding in pairs)
+    families = corrected_note(pairs)
+    return [Table(head, rows), *([note(families)] if families else [])]
 
 
-def _difference(one: Finding) -> tuple[Cell, ...]:
+def _difference(finding: Difference) -> tuple[TableCell, ...]:
+    p = finding.facts.p_corrected
     return (
-        Cell(index(one["value"]), one["value"]),
-        Cell(interval(one["low"], one["high"], "index")),
-        Cell(f"{one['facts']['p_corrected']:.2g}"),
-        Cell(index(one["facts"]["detectable"]), tone="soft"),
+        TableCell(index(finding.value), finding.value),
+        TableCell(interval(finding.low, finding.high, "index")),
+        TableCell(UNKNOWN if p is None else f"{p:.2g}"),
+        TableCell(index(finding.facts.detectable), tone="soft"),
     )
 
 
-def _area(one: Finding) -> Cell:
-    return Cell(index(one["value"]), one["value"], interval(one["low"], one["high"], "index"), bold=True)
+def _area(finding: Area) -> TableCell:
+    ends = interval(finding.low, finding.high, "index")
+    return TableCell(index(finding.value), finding.value, ends, bold=True)
 
 
-def _cost(deletions: Sequence[Finding]) -> str:
+def _cost(deletions: Sequence[Area]) -> str:
     """How the curves were looked at, what that cost and how far the areas may be off for it."""
-    facts = [one["facts"] for one in deletions]
-    passes, full = (sum(sum(one[name]) for one in facts) for name in ("asked", "full"))
-    side, fill = count_of(facts[0]["tile"], "pixel"), facts[0]["fill"].replace("_", " ")
+    facts = [finding.facts for finding in deletions]
+    passes, full = sum(sum(own.asked) for own in facts), sum(sum(own.full) for own in facts)
+    side, fill = count_of(facts[0].tile, "pixel"), facts[0].fill.replace("_", " ")
     tiles = f"Tiles of {side}, filled with {fill}; {passes:,} images asked"
-    if facts[0]["evaluation"] == "full" or not passes:
+    if facts[0].evaluation == "full" or not passes:
         return f"{tiles}, every point of every curve."
-    errors = [one["sampling_error"] for one in facts if is_known(one["sampling_error"])]
-    worst = f" For it, areas may be off by {max(errors):.2f} (90% confidence)." if errors else ""
-    return f"{tiles}, {full / passes:.1f} times fewer than all points of all curves need.{worst}"
+    return f"{tiles}, {full / passes:.1f} times fewer than all points of all curves need.{_sampling_error(deletions)}"
+
+
+def _sampling_error(deletions: Sequence[Area]) -> str:
+    """How far areas may be off because not every point was asked, and whether that is more than was asked for."""
+    facts = [finding.facts for finding in deletions]
+    errors = [own.sampling_error for own in facts if is_known(own.sampling_error)]
+    stated = f" For it, areas may be off by {max(errors):.2f} (90% confidence)." if errors else ""
+    missed = [finding for finding in deletions if is_known(finding.value) and not _reached(finding.facts)]
+    if not missed:
+        return stated
+    images, wanted = count_of(missed[0].n, "image"), missed[0].facts.requested_error
+    names = ", ".join(finding.model for finding in missed)
+    return (
+        f"{stated} The {wanted:g} that was asked for is not reached for {names}: {images} are too few to know it so well by "
+        "some of the points; evaluation=full asks all of them."
+    )
+
+
+def _reached(facts: CurveFacts) -> bool:
+    """Whether areas are known as exactly as was asked for; true of older runs, which do not say what was."""
+    if facts.requested_error is UNSET:
+        return True
+    return is_known(facts.sampling_error) and facts.sampling_error <= facts.requested_error
+
+
+def _order_error(deletions: Sequence[Area]) -> str:
+    """How far areas may be off because random orders are drawn; nothing of runs that do not say."""
+    known = [finding.facts.order_error for finding in deletions if is_known(finding.value)]
+    errors = [error for error in known if is_known(error)]
+    if not errors:
+        return ""
+    return (
+        f" Random orders of another seed may move areas by {max(errors):.2f} (90% confidence), which the 95% interval contains; "
+        "more images or repeats make it less."
+    )
+
+
+def _beyond(deletions: Sequence[Area]) -> str:
+    """Why areas are above 100 or below 0, where some are."""
+    areas = [area for finding in deletions for area in (finding.facts.order_area, finding.facts.random_area)]
+    if all(0 <= area <= 100 for area in areas if is_known(area)):
+        return ""
+    return (
+        " An area above 100 says that hiding tiles made the model surer than whole images do, on average, as where they spoke "
+        "for another class; one below 0 that it became less sure than on hidden images."
+    )
 
 
 def faithfulness_sentence(results: Results, model: str) -> list[tuple[str, str]]:
     """Whether the maps find what the answers rest on better than chance, as far as the interval shows."""
     sentences = []
-    for one in results.of_audit(AUDIT):
-        if one["model"] == model and one["name"] == "inter_model_deletion" and is_known(one["value"]):
-            sure = "find" if (one["low"] or 0) > 0 else "are not shown to find"
-            sentences.append(
-                (
-                    "Faithful maps",
-                    f"Its maps {sure} the tiles that its answers rest on ({one['topic']}): hiding the least relevant first keeps "
-                    f"{index(one['value'])} of 100 more than hiding at random (95% interval "
-                    f"{interval(one['low'], one['high'], 'index')}).",
-                )
+    for finding in results.having(DeletionFacts):
+        if finding.model == model and is_known(finding.value):
+            sure = "find" if (finding.low or 0) > 0 else "are not shown to find"
+            sentence = (
+                f"Its maps {sure} the tiles that its answers rest on ({finding.topic}): hiding the least relevant first keeps "
+                f"{index(finding.value)} points of 100 more than hiding at random (95% interval "
+                f"{interval(finding.low, finding.high, 'index')})."
             )
+            sentences.append(("Faithful maps", sentence))
     return sentences
 
 
 FAITHFULNESS = Section(
     blocks=faithfulness_blocks,
     verdict=faithfulness_sentence,
-    columns={"faithfulness": lambda one: one["name"] == "inter_model_deletion"},
+    columns={"faithfulness": lambda finding: finding.name == "inter_model_deletion"},
     elsewhere=frozenset({"inter_model_insertion", "lerf_insertion"}),
     meanings={
         "Inter-model deletion": "The area between the score's curve when the least relevant tiles are deleted first and that of "
-        "random orders, 0 to 100 (Won et al. 2023). 0 is what a map that says nothing gets.",
+        "random orders, in points of 100 (Won et al. 2023). 0 is what a map that says nothing gets.",
     },
 )

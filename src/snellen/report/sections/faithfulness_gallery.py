@@ -3,34 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
-from snellen.audits.deletion_stages import hidden_pixels, tiles_of
-from snellen.explain.overlay import overlay
-from snellen.report.blocks import Answer, Block, Cell, Gallery, Group, Picture, Row, bold, heads, lead
+from snellen.audits.deletion_curves import CurveFacts, DeletionDifferenceFacts, DeletionFacts, hidden_pixels
+from snellen.audits.stored_finding import StoredFinding
+from snellen.explain.overlays import overlay
+from snellen.report.blocks import Answer, Block, Gallery, Group, Picture, Row, TableCell, bold, heads, lead
 from snellen.report.map_pictures import MapPictures, jpeg_address, resized
-from snellen.report.results import Finding, Results
+from snellen.report.results import Results
 from snellen.report.words import count_of, index, is_known
 
 SIDE = 116  # pixels of a picture on the page
 EACH = 2  # images with the highest and with the lowest area
 STAGES = (0.5, 0.75, 0.9)  # shares of the tiles that are deleted
 Areas = Mapping[tuple[str, str], float]
+Area = StoredFinding[CurveFacts]
+Difference = StoredFinding[DeletionDifferenceFacts]
 
 
-def stage_blocks(deletions: Sequence[Finding], differences: Sequence[Finding], results: Results) -> list[Block]:
-    """The images, a row per model: the image, its map and what is left at some stages; nothing where none is stored."""
+def stage_blocks(deletions: Sequence[Area], differences: Sequence[Difference], results: Results) -> list[Block]:
+    """The images, a row per model: the image, its map and what is left at some stages; nothing where none is stored, or for
+    findings without examples."""
     areas = areas_by_image(deletions, differences)
     samples = extreme_samples(areas)
+    if not samples:
+        return []
     pictures = MapPictures.of(results, samples)
     rows: list[Row | Group] = []
     for sample in samples:
-        own = [one for one in deletions if (one["model"], sample) in areas]
-        by_model = [row for one in own if (row := _row(pictures, one, sample, areas)) is not None]
+        own = [finding for finding in deletions if (finding.model, sample) in areas]
+        by_model = [row for finding in own if (row := _row(pictures, finding, sample, areas)) is not None]
         if by_model:
-            known = [areas[one["model"], sample] for one in own]
+            known = [areas[finding.model, sample] for finding in own]
             mean = f"area {index(sum(known) / len(known))}" + (", mean of the models" if len(known) > 1 else "")
             rows += [Group(f"{pictures.label(sample) or sample}: {mean}"), *by_model]
     if not rows:
@@ -51,17 +56,21 @@ def stage_blocks(deletions: Sequence[Finding], differences: Sequence[Finding], r
     ]
 
 
-def areas_by_image(deletions: Sequence[Finding], differences: Sequence[Finding]) -> dict[tuple[str, str], float]:
+def areas_by_image(deletions: Sequence[Area], differences: Sequence[Difference]) -> dict[tuple[str, str], float]:
     """(model, sample) → its area: of one model its examples, of several those of all, as far as all are known."""
-    areas = {
-        (one["model"], example["sample"]): example["area"]
-        for one in deletions
-        for example in one["facts"].get("examples", ())
+    examples = {
+        (finding.model, example.sample): example.area
+        for finding in deletions
+        if isinstance(finding.facts, DeletionFacts)
+        for example in finding.facts.examples
     }
-    for one in differences:
-        for model, values in one["facts"].get("areas", {}).items():
-            areas |= {(model, sample): value for sample, value in values.items()}
-    return {key: value for key, value in areas.items() if is_known(value)}
+    compared = {
+        (model, sample): area
+        for finding in differences
+        for model, areas in finding.facts.areas.items()
+        for sample, area in areas.items()
+    }
+    return {place: area for place, area in (examples | compared).items() if is_known(area)}
 
 
 def extreme_samples(areas: Areas) -> list[str]:
@@ -75,9 +84,9 @@ def extreme_samples(areas: Areas) -> list[str]:
     return ordered if len(ordered) <= 2 * EACH else [*ordered[:EACH], *ordered[-EACH:]]
 
 
-def _row(pictures: MapPictures, one: Finding, sample: str, areas: Areas) -> Row | None:
-    model, facts = one["model"], one["facts"]
-    pixels, heat = pictures.pixels(model, sample), pictures.heat(model, sample, facts)
+def _row(pictures: MapPictures, finding: Area, sample: str, areas: Areas) -> Row | None:
+    model, facts = finding.model, finding.facts
+    pixels, heat = pictures.pixels(model, sample), pictures.heat(model, sample, facts.method, facts.layer)
     if pixels is None or heat is None:
         return None
     label = pictures.label(sample)
@@ -92,12 +101,12 @@ def _row(pictures: MapPictures, one: Finding, sample: str, areas: Areas) -> Row 
             for share in STAGES
         ),
     ]
-    return Row(Cell(model), tuple(looks))
+    return Row(TableCell(model), tuple(looks))
 
 
-def _stage(pixels: np.ndarray, heat: np.ndarray, sample: str, facts: dict[str, Any], share: float) -> np.ndarray:
+def _stage(pixels: np.ndarray, heat: np.ndarray, sample: str, facts: CurveFacts, share: float) -> np.ndarray:
     """The picture with what is hidden at a stage in its mean colour."""
-    hidden = hidden_pixels(heat, sample, tiles_of(facts, *heat.shape), share, facts.get("seed", 0))
+    hidden = hidden_pixels(heat, sample, share, facts.tile, facts.grid, facts.seed)
     down, across = (np.arange(long) * short // long for long, short in zip(pixels.shape, hidden.shape))
     enlarged = hidden[down[:, None], across]
     return np.where(enlarged[:, :, None], pixels.mean((0, 1)).round().astype(np.uint8), pixels)

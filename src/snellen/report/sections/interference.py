@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
+from snellen.audits.interference import InterferenceFacts
+from snellen.audits.trust import InterferenceNulls, NullFacts
 from snellen.report.blocks import (
     Badge,
     Block,
-    Cell,
     Chart,
     Details,
-    Facts,
+    FactLine,
     Group,
     Heading,
     Line,
@@ -19,17 +19,28 @@ from snellen.report.blocks import (
     Row,
     Span,
     Table,
+    TableCell,
     code,
     heads,
     lead,
     note,
 )
-from snellen.report.results import Finding, Results
+from snellen.report.results import AnyFinding, Results
 from snellen.report.sections.interference_charts import bar_chart, bar_ends, highest, index_chart, sweep_chart
-from snellen.report.sections.interference_values import AUDIT, MEASURE, bars_of, indices_of, sweeps_of
+from snellen.report.sections.interference_values import (
+    ClassBars,
+    DistortionBars,
+    IndexFinding,
+    ModelIndices,
+    SettingSweep,
+    bars_of,
+    dominant_class,
+    indices_of,
+    published_index,
+    sweeps_of,
+)
 from snellen.report.sections.section import Section
-from snellen.report.sections.shape import shuffled
-from snellen.report.table import di_badge, trust_of
+from snellen.report.table import di_badge
 from snellen.report.words import UNKNOWN, in_words, index, is_known, percent
 
 TWO_CLASSES = "two classes: no dominant class can be shown"
@@ -44,13 +55,13 @@ def interference_blocks(results: Results) -> list[Block]:
 
 
 def _index_blocks(results: Results) -> list[Block]:
-    models, sweeps = indices_of(results), sweeps_of(results.of_audit(AUDIT))
+    models, sweeps = indices_of(results), sweeps_of(results)
     if not models:
         return []
     worst = ", the tick the worst case: the dominant class's highest rise in any run" if results.repeated else ""
     end = highest(models)
     charts = [
-        *(_index_panel(model, end, results) for model in models if model["rows"]),
+        *(_index_panel(model, end, results) for model in models if model.findings),
         *(_sweep_panel(sweep, results) for sweep in sweeps),
     ]
     return [
@@ -58,7 +69,7 @@ def _index_blocks(results: Results) -> list[Block]:
             "The DI index of each distortion, with the class that takes the new errors. The dashed line is the DI of mild "
             "noise: what is clearly above it (and chance) is coloured. The thin line is the 95% interval" + worst + "."
         ),
-        *([Facts(results.keys())] if sweeps and results.several else []),
+        *([FactLine(results.keys())] if sweeps and results.several else []),
         Panels(tuple(charts)),
         Details("Chance, worst case and spread", (_chance_table(models, results), note(CHANCE))),
     ]
@@ -72,27 +83,27 @@ CHANCE = (
 )
 
 
-def _index_panel(model: Mapping[str, Any], end: float, results: Results) -> Chart:
+def _index_panel(model: ModelIndices, end: float, results: Results) -> Chart:
     caption: list[Line] = []
-    if noise := model["noise"]:
-        dominant = f", dominant class {noise['dominant']}" if noise["dominant"] else ""
-        caption.append((f"mild noise: DI {index(noise['value'])}{dominant}",))
-    if model["classes"] < 3:
+    if model.noise:
+        dominant = f", dominant class {name}" if (name := dominant_class(model.noise)) else ""
+        caption.append((f"mild noise: DI {index(model.noise.value)}{dominant}",))
+    if model.classes < 3:
         caption.append((TWO_CLASSES,))
-    return Chart(model["model"], index_chart(model, end), tuple(caption), results.own_hue(model["model"]))
+    return Chart(model.model, index_chart(model, end), tuple(caption), results.own_hue(model.model))
 
 
-def _sweep_panel(sweep: Mapping[str, Any], results: Results) -> Chart:
-    fixed: tuple[Line, ...] = ((code(sweep["fixed"]),),) if sweep["fixed"] else ()
-    title = f"DI along {sweep['setting']} of {sweep['family']}"
+def _sweep_panel(sweep: SettingSweep, results: Results) -> Chart:
+    fixed: tuple[Line, ...] = ((code(sweep.fixed),),) if sweep.fixed else ()
+    title = f"DI along {sweep.setting} of {sweep.family}"
     return Chart(title, sweep_chart(sweep, list(results.models)), fixed)
 
 
-def _chance_table(models: Sequence[Mapping[str, Any]], results: Results) -> Table:
+def _chance_table(models: Sequence[ModelIndices], results: Results) -> Table:
     rows: list[Row | Group] = []
     for model in models:
-        rows += [Group(model["model"])] if results.several else []
-        rows += [_chance_row(row) for row in (*model["rows"], *([model["noise"]] if model["noise"] else []))]
+        rows += [Group(model.model)] if results.several else []
+        rows += [_chance_row(finding) for finding in model.every]
     head = heads(
         "",
         "DI as published",
@@ -104,23 +115,35 @@ def _chance_table(models: Sequence[Mapping[str, Any]], results: Results) -> Tabl
     return Table(head, tuple(rows))
 
 
-def _chance_row(row: Mapping[str, Any]) -> Row:
-    names = (("published_index", "std"), ("worst_case", "worst_case_std"), ("per_run_worst", "per_run_worst_std"))
-    pairs = [(row[value], row[std]) for value, std in names]
-    cells = [Cell(index(value) + (f" ± {index(std)}" if std is not None else ""), value) for value, std in pairs]
-    return Row(Cell(row["words"]), (*cells, *(_chance_cell(row["nulls"], kind) for kind in ("uniform", "one"))))
+def _chance_row(finding: IndexFinding) -> Row:
+    facts, nulls = finding.facts, finding.facts.nulls
+    pairs = (
+        (published_index(finding), facts.std),
+        (facts.worst_case, facts.worst_case_std),
+        (facts.per_run_worst, facts.per_run_worst_std),
+    )
+    cells = [TableCell(index(value) + (f" ± {index(std)}" if std is not None else ""), value) for value, std in pairs]
+    return Row(TableCell(in_words(finding.distortions[0])), (*cells, *_chance_cells(nulls)))
 
 
-def _chance_cell(nulls: Mapping[str, Mapping[str, float | None]], kind: str) -> Cell:
-    if not nulls or nulls[kind]["p"] is None:
-        return Cell(UNKNOWN)
-    alone, p = nulls[f"{kind}_without_clean_errors"], nulls[kind]["p"]
-    expected = f"{index(nulls[kind]['mean'])} ± {index(nulls[kind]['std'])}"
-    without = f"{index(alone['mean'])} ± {index(alone['std'])}"
-    return Cell(f"p {p:.3f}", p, badge=Badge(f"{expected}; without clean errors {without}"))
+def _chance_cells(nulls: InterferenceNulls | None) -> tuple[TableCell, TableCell]:
+    """The two kinds of chance; dashes where an earlier run did not measure them."""
+    if nulls is None:
+        return TableCell(UNKNOWN), TableCell(UNKNOWN)
+    return (
+        _chance_cell(nulls.uniform, nulls.uniform_without_clean_errors),
+        _chance_cell(nulls.one, nulls.one_without_clean_errors),
+    )
 
 
-def _bar_blocks(groups: Sequence[Mapping[str, Any]], results: Results) -> list[Block]:
+def _chance_cell(null: NullFacts, alone: NullFacts) -> TableCell:
+    if null.p is None:
+        return TableCell(UNKNOWN)
+    expected, without = (f"{index(chance.mean)} ± {index(chance.std)}" for chance in (null, alone))
+    return TableCell(f"p {null.p:.3f}", null.p, badge=Badge(f"{expected}; without clean errors {without}"))
+
+
+def _bar_blocks(groups: Sequence[DistortionBars], results: Results) -> list[Block]:
     blocks: list[Block] = [
         lead(
             "Change in the share of wrong answers per predicted class, distorted less clean, in percentage points. One long "
@@ -131,68 +154,74 @@ def _bar_blocks(groups: Sequence[Mapping[str, Any]], results: Results) -> list[B
     ]
     if not results.several:
         charts = [
-            _bar_panel(chart, group, group["words"], (code(group["distortion"]),), "")
+            _bar_panel(chart, group, group.words, (code(group.distortion),), "")
             for group in groups
-            for chart in group["charts"]
+            for chart in group.charts
         ]
         return [*blocks, Panels(tuple(charts), "small")]
     for group in groups:
-        panels = [
-            _bar_panel(chart, group, chart["model"], (), results.hue(chart["model"])) for chart in group["charts"]
-        ]
-        blocks += [Heading(group["words"], 3, group["distortion"]), Panels(tuple(panels), "small")]
+        panels = [_bar_panel(chart, group, chart.model, (), results.hue(chart.model)) for chart in group.charts]
+        blocks += [Heading(group.words, 3, group.distortion), Panels(tuple(panels), "small")]
     return blocks
 
 
-def _bar_panel(chart: Mapping[str, Any], group: Mapping[str, Any], title: str, detail: Line, hue: str) -> Chart:
+def _bar_panel(chart: ClassBars, group: DistortionBars, title: str, detail: Line, hue: str) -> Chart:
     caption: list[Line] = [detail] if detail else []
-    if trust := chart["trust"]:
-        few = chart["classes"] < 3
-        dominant = "no dominant class can be shown" if few else f"dominant class {trust['dominant'] or UNKNOWN}"
-        text = f"DI {index(trust['index'])}, {dominant} {trust['sign']}".rstrip()
-        caption.append((Span(text, "flag" if trust["mark"] == "flagged" else "", trust["text"]),))
-    if chart["bars"] and len(chart["bars"]) < chart["classes"]:
-        caption.append((f"the {len(chart['bars'])} largest of {chart['classes']} classes",))
-    if not any(bar["mean"] for bar in chart["bars"]):
+    if trust := chart.interference:
+        few = chart.classes < 3
+        dominant = "no dominant class can be shown" if few else f"dominant class {trust.dominant or UNKNOWN}"
+        text = f"DI {index(trust.index)}, {dominant} {trust.sign}".rstrip()
+        caption.append((Span(text, "flag" if trust.mark == "flagged" else "", trust.text),))
+    if chart.bars and len(chart.bars) < chart.classes:
+        caption.append((f"the {len(chart.bars)} largest of {chart.classes} classes",))
+    if not any(bar.mean for bar in chart.bars):
         return Chart(title, {}, tuple(caption), hue, below=(note("no change in any class"),))
-    return Chart(title, bar_chart(chart, bar_ends(group["charts"])), tuple(caption), hue)
+    return Chart(title, bar_chart(chart, bar_ends(group.charts)), tuple(caption), hue)
 
 
 def hardest_sentence(results: Results, model: str) -> list[tuple[str, str]]:
-    """Under which of the distortions accuracy is lowest."""
+    """Under which of the distortions accuracy is lowest; of several it is chosen, which the sentence says."""
+    own = (finding for finding in results.of_audit("interference") if finding.model == model)
     accuracies = [
-        one
-        for one in results.of_audit(AUDIT)
-        if one["model"] == model and one["name"] == "distorted_accuracy" and is_known(one["value"])
+        (finding.value, finding.distortions[0])
+        for finding in own
+        if finding.name == "distorted_accuracy" and is_known(finding.value)
     ]
     if not accuracies:
         return []
-    worst = min(accuracies, key=lambda one: one["value"])
-    words = in_words(worst["distortions"][0])
-    return [
-        (
-            "What breaks it",
-            f"Of the single distortions the hardest is: {words} ({percent(worst['value'])}).",
-        )
-    ]
+    value, distortion = min(accuracies, key=lambda pair: pair[0])
+    chosen = f", chosen as the lowest of {len(accuracies)} on these images" if len(accuracies) > 1 else ""
+    sentence = f"Of the single distortions the hardest is: {in_words(distortion)} ({percent(value)}{chosen})."
+    return [("What breaks it", sentence)]
 
 
-def index_badge(finding: Finding) -> Badge | None:
+def index_badge(finding: AnyFinding) -> Badge | None:
     """At a DI the class that takes the new errors and what chance gives; at an accuracy the DI of its distortion."""
-    trust = trust_of(finding)
-    if finding["name"] != MEASURE or trust is None:
+    trust = finding.interference
+    if not isinstance(finding.facts, InterferenceFacts) or trust is None:
         return di_badge(finding)
-    unshown = trust["null95"] is None and trust["index"] is not None
-    beside = TWO_CLASSES if unshown else f"by chance up to {index(trust['null95'])}"
-    return Badge(
-        f"{trust['dominant'] or UNKNOWN} {trust['sign']}".rstrip(), trust["mark"] == "flagged", trust["text"], beside
-    )
+    unshown = trust.null95 is None and trust.index is not None
+    beside = TWO_CLASSES if unshown else f"by chance up to {index(trust.null95)}"
+    return Badge(f"{trust.dominant or UNKNOWN} {trust.sign}".rstrip(), trust.mark == "flagged", trust.text, beside)
+
+
+def shuffled(name: str, finding: AnyFinding) -> bool:
+    """Whether a finding of this name is the accuracy under patch shuffling and nothing else."""
+    distortion = finding.distortions[0] if finding.distortions else ""
+    return finding.name == name and distortion.startswith("shuffle(") and "|" not in distortion
 
 
 INTERFERENCE = Section(
     blocks=interference_blocks,
     verdict=hardest_sentence,
-    columns={"shuffled": lambda one: shuffled("distorted_accuracy", one)},
-    last=frozenset({MEASURE}),  # accuracies first, then their DI
+    columns={"shuffled": lambda finding: shuffled("distorted_accuracy", finding)},
+    last=frozenset({"interference"}),  # accuracies first, then their DI
     badge=index_badge,
+)
+
+SHAPE = Section(  # no blocks of its own; the accuracy under patch shuffling is in one column with that above
+    columns={
+        "shuffled": lambda finding: shuffled("shuffled_accuracy", finding),
+        "shape bias": lambda finding: finding.name == "shape_bias",
+    }
 )

@@ -9,11 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
 
-from snellen.report.blocks import Block, Chart, Facts, Heading, Panels, lead, note, prose
-from snellen.report.results import Finding, Results
-from snellen.report.sections.interpretability_charts import against_accuracy
+from snellen.audits.alignment_facts import AlignmentFacts, FilterCounts, GainFacts
+from snellen.audits.concepts import ConceptFacts
+from snellen.audits.deletion_curves import CurveFacts
+from snellen.audits.facts import UNSET, FindingFacts, Number
+from snellen.audits.stored_finding import apart
+from snellen.report.blocks import Block, Chart, FactLine, Heading, Panels, lead, note, prose
+from snellen.report.results import AnyFinding, Results
+from snellen.report.sections.interpretability_charts import AccuracyPoint, Ends, against_accuracy
 from snellen.report.sections.section import Section
 from snellen.report.words import count_of, is_known, join_words, points, signed_index
 
@@ -25,16 +29,6 @@ TITLES = {
     "unique_concepts": "different concepts",
     "calibration_error": "calibration error",
 }
-DIFFER = {  # facts that tell findings of a name apart, and how a title says them
-    "method": "by {}",
-    "layer": "at layer {}",
-    "region": "in the {}",
-    "filter": "on chosen images",
-    "tile": "with tiles of {} pixels",
-    "fill": "filled with {}",
-    "evaluation": "{}",
-    "request": "of {}",
-}
 RULE = (
     "The rule: for each criterion the models other than {baseline} are ranked by their values, where several attribution methods "
     "were used by the mean of their ranks; the model with the lowest mean rank over {criteria} pays least. Ranks give every "
@@ -44,23 +38,80 @@ RULE = (
 
 
 @dataclass(frozen=True)
+class Traits:
+    """What tells measures of one name apart; None where it does not apply. Images that a filter chose are others than all."""
+
+    method: str | None = None
+    layer: int | str | None = None
+    region: str | None = None
+    chosen: FilterCounts | None = None
+    tile: int | None = None
+    fill: str | None = None
+    evaluation: str | None = None
+    request: str | None = None
+    settings: str | None = None
+
+    @classmethod
+    def of(cls, facts: FindingFacts) -> Traits:
+        """Those of a finding, by its facts."""
+        own = None if facts.settings is UNSET else facts.settings
+        if isinstance(facts, AlignmentFacts):
+            chosen = None if facts.filter is UNSET else facts.filter
+            return cls(method=facts.method, layer=facts.layer, region=facts.region, chosen=chosen, settings=own)
+        if isinstance(facts, CurveFacts):
+            tile, fill = facts.tile, facts.fill
+            return cls(facts.method, facts.layer, tile=tile, fill=fill, evaluation=facts.evaluation, settings=own)
+        if isinstance(facts, ConceptFacts):
+            return cls(layer=facts.layer, request=facts.request, settings=own)
+        return cls(settings=own)
+
+    def words(self) -> list[tuple[object, str]]:
+        """Each trait and how a title says it."""
+        return [
+            (self.method, f"by {self.method}"),
+            (self.layer, f"at layer {self.layer}"),
+            (self.region, f"in the {self.region}"),
+            (self.chosen, "on chosen images"),
+            (self.tile, f"with tiles of {self.tile} pixels"),
+            (self.fill, f"filled with {self.fill}"),
+            (self.evaluation, str(self.evaluation)),
+            (self.request, f"of {self.request}"),
+            (self.settings, f"({self.settings})"),
+        ]
+
+
+@dataclass(frozen=True)
+class Known:
+    """A number that is known, and the ends of its interval."""
+
+    value: float
+    low: Number
+    high: Number
+
+    @classmethod
+    def of(cls, finding: AnyFinding | None) -> Known | None:
+        """That of a finding; None where it has none."""
+        if finding is None or not is_known(finding.value):
+            return None
+        return cls(finding.value, finding.low, finding.high)
+
+
+@dataclass(frozen=True)
 class Measure:
-    """One measure of several models: what it is a measure of, what it is called, and the finding of each model."""
+    """One measure of several models: what it is a measure of, what it is called, its unit and better side, and the values."""
 
     criterion: str
     title: str
-    findings: Mapping[str, Finding]
-
-    @property
-    def lower_is_better(self) -> bool:
-        """Whether a small value is the good one."""
-        return next(iter(self.findings.values()))["better"] == "lower"
+    unit: str
+    lower_is_better: bool
+    values: Mapping[str, Known]
 
 
 def interpretability_blocks(results: Results) -> list[Block]:
     """A chart for each measure, the closing sentence and the rule behind it; nothing without two criteria of two models."""
     measures = measures_of(results, {**CRITERIA, **BESIDE})
-    criteria = [one for one in dict.fromkeys(one.criterion for one in measures) if one in CRITERIA.values()]
+    every = dict.fromkeys(measure.criterion for measure in measures)
+    criteria = [criterion for criterion in every if criterion in CRITERIA.values()]
     if len(criteria) < 2:
         return []
     baseline, calibrated = baseline_of(results), len(measures) > len(measures_of(results, CRITERIA))
@@ -74,8 +125,8 @@ def interpretability_blocks(results: Results) -> list[Block]:
             "Does a model that is right more often also explain itself as well? Right of the dashed line a model is more "
             f"accurate than {baseline}; what it pays for that is how far it lies on the worse side of the other line."
         ),
-        Facts(results.keys()),
-        Panels(tuple(_chart(one, results) for one in measures)),
+        FactLine(results.keys()),
+        Panels(tuple(_chart(measure, results) for measure in measures)),
         *([prose(sentence)] if sentence else []),
         note(rule),
     ]
@@ -85,29 +136,30 @@ def measures_of(results: Results, names: Mapping[str, str]) -> list[Measure]:
     """The measures of some names that at least two models of known accuracy have, in the order of the names."""
     measures = []
     for name, criterion in names.items():
-        groups: dict[tuple[str, ...], dict[str, Finding]] = {}
-        for one in results.findings:
-            if one["name"] == name and is_known(one["value"]) and _accuracy(results, one["model"]) is not None:
-                groups.setdefault(_identity(one), {})[one["model"]] = one
-        several = {own: findings for own, findings in groups.items() if len(findings) > 1}
-        measures += [
-            Measure(criterion, _title(name, own, list(several)), findings) for own, findings in several.items()
-        ]
+        groups: dict[Traits, dict[str, Known]] = {}
+        findings = [finding for finding in results.findings if finding.name == name]
+        for finding in findings:
+            if (known := Known.of(finding)) and Known.of(results.clean(finding.model)):
+                groups.setdefault(Traits.of(finding.facts), {})[finding.model] = known
+        several = {traits: values for traits, values in groups.items() if len(values) > 1}
+        for traits, values in several.items():
+            title, lower = _title(name, traits, list(several)), findings[0].better == "lower"
+            measures.append(Measure(criterion, title, findings[0].unit, lower, values))
     return measures
 
 
 def baseline_of(results: Results) -> str:
     """The model that others are compared with: that of the audit `explanation`, else the first."""
-    names = (one["facts"]["other"] for one in results.findings if one["name"] == "gain_ratio")
+    names = (finding.facts.other for finding in results.having(GainFacts))
     return next(names, None) or next(iter(results.models))
 
 
 def closing_sentence(results: Results) -> str:
     """Which model pays least, what it pays for which accuracy, and whether its lead may be chance; '' where it is unknown."""
     measures, baseline = measures_of(results, CRITERIA), baseline_of(results)
-    models = [model for model in results.models if all(model in one.findings for one in measures)]
+    models = [model for model in results.models if all(model in measure.values for measure in measures)]
     others = [model for model in models if model != baseline]
-    if baseline not in models or not others or len({one.criterion for one in measures}) < 2:
+    if baseline not in models or not others or len({measure.criterion for measure in measures}) < 2:
         return ""
     changes = {model: _changes(results, measures, model, baseline) for model in others}
     if len(others) == 1:
@@ -126,8 +178,8 @@ def closing_sentence(results: Results) -> str:
 
 def mean_ranks(measures: Sequence[Measure], models: Sequence[str]) -> dict[str, float]:
     """The mean rank of each model over the criteria, 1 for the best; models of equal value share the mean of their ranks."""
-    criteria = list(dict.fromkeys(one.criterion for one in measures))
-    ranks = [(one.criterion, _ranks(one, models)) for one in measures]
+    criteria = list(dict.fromkeys(measure.criterion for measure in measures))
+    ranks = [(measure.criterion, _ranks(measure, models)) for measure in measures]
     return {
         model: fmean(fmean(rank[model] for own, rank in ranks if own == criterion) for criterion in criteria)
         for model in models
@@ -135,7 +187,7 @@ def mean_ranks(measures: Sequence[Measure], models: Sequence[str]) -> dict[str, 
 
 
 def _ranks(measure: Measure, models: Sequence[str]) -> dict[str, float]:
-    values = {model: measure.findings[model]["value"] for model in models}
+    values = {model: measure.values[model].value for model in models}
     sign = -1 if measure.lower_is_better else 1
     return {
         model: 1
@@ -147,79 +199,57 @@ def _ranks(measure: Measure, models: Sequence[str]) -> dict[str, float]:
 
 def _changes(results: Results, measures: Sequence[Measure], model: str, baseline: str) -> str:
     """What a model has more or less of than the baseline, measure by measure, and for which accuracy."""
-    texts = [f"{_change(one.findings[model], one.findings[baseline])} {one.title}" for one in measures]
-    gain = _accuracy(results, model)["value"] - _accuracy(results, baseline)["value"]  # type: ignore[index]
+    texts = [f"{_change(measure, model, baseline)} {measure.title}" for measure in measures]
+    own, other = Known.of(results.clean(model)), Known.of(results.clean(baseline))
+    gain = own.value - other.value if own and other else None
     return f"{join_words(texts)}, with {points(gain)} of accuracy"
 
 
-def _change(own: Finding, other: Finding) -> str:
-    difference = own["value"] - other["value"]
-    return f"{points(difference)} of" if own["unit"] == "share" else signed_index(difference)
+def _change(measure: Measure, model: str, baseline: str) -> str:
+    difference = measure.values[model].value - measure.values[baseline].value
+    return f"{points(difference)} of" if measure.unit == "share" else signed_index(difference)
 
 
 def _doubt(measures: Sequence[Measure], first: str, second: str) -> str:
     """How far the intervals tell the first from the second."""
-    pairs = [(one.findings[first], one.findings[second]) for one in measures]
-    known = [pair for pair in pairs if all(is_known(one["low"]) and is_known(one["high"]) for one in pair)]
-    overlaps = sum(own["low"] <= other["high"] and other["low"] <= own["high"] for own, other in known)
+    pairs = [(measure.values[first], measure.values[second]) for measure in measures]
+    known = [pair for pair in pairs if all(is_known(number.low) and is_known(number.high) for number in pair)]
+    overlaps = sum(not apart(*pair) for pair in known)
     if not overlaps:
         return f"Next is {second}."
     chance = ", so their order may be chance" if overlaps == len(known) else ""
-    apart = f"{overlaps} of {count_of(len(known), 'measure')}"
-    return f"Next is {second}, from which its intervals do not tell it apart in {apart}{chance}."
+    some = f"{overlaps} of {count_of(len(known), 'measure')}"
+    return f"Next is {second}, from which its intervals do not tell it apart in {some}{chance}."
 
 
-def _accuracy(results: Results, model: str) -> Finding | None:
-    one = results.clean(model)
-    return one if one is not None and is_known(one["value"]) else None
-
-
-def _identity(one: Finding) -> tuple[str, ...]:
-    """What tells the findings of one name apart; images that a filter chose are others than all."""
-    return tuple(str(one["facts"].get(name)) for name in DIFFER)
-
-
-def _title(name: str, own: tuple[str, ...], every: Sequence[tuple[str, ...]]) -> str:
+def _title(name: str, own: Traits, every: Sequence[Traits]) -> str:
     """What a measure is called; of several of one name each says in what it differs."""
-    words = [
-        text.format(value)
-        for value, values, text in zip(own, zip(*every), DIFFER.values())
-        if len(set(values)) > 1 and value != "None"
-    ]
+    values = zip(*([value for value, _ in traits.words()] for traits in every))
+    differ = [len(set(some)) > 1 for some in values]
+    words = [text for (value, text), differs in zip(own.words(), differ) if differs and value is not None]
     return " ".join([TITLES[name], *words])
 
 
 def _chart(measure: Measure, results: Results) -> Chart:
     title = measure.title[0].upper() + measure.title[1:]
     better = "lower is better" if measure.lower_is_better else "higher is better"
-    in_percent = next(iter(measure.findings.values()))["unit"] == "share"
-    return Chart(title, against_accuracy(_points(measure, results), better, in_percent))
+    return Chart(title, against_accuracy(_points(measure, results), better, measure.unit == "share"))
 
 
-def _points(measure: Measure, results: Results) -> list[dict[str, Any]]:
-    """A row per model in the order of the run: its accuracy and its value, with the ends of both intervals."""
-    rows = []
+def _points(measure: Measure, results: Results) -> list[AccuracyPoint]:
+    """A point per model in the order of the run: its accuracy and its value, with the ends of both intervals."""
+    baseline = baseline_of(results)
+    every = []
     for place, model in enumerate(results.models):
-        if (one := measure.findings.get(model)) is None:
-            continue
-        accuracy = _accuracy(results, model)
-        assert accuracy is not None
-        rows.append(
-            {
-                "model": model,
-                "place": place,
-                "baseline": model == baseline_of(results),
-                **_ends(accuracy, "x"),
-                **_ends(one, "y"),
-            }
-        )
-    return rows
+        accuracy, value = Known.of(results.clean(model)), measure.values.get(model)
+        if accuracy and value:
+            every.append(AccuracyPoint(model, place, model == baseline, _ends(accuracy), _ends(value)))
+    return every
 
 
-def _ends(one: Finding, axis: str) -> dict[str, float]:
-    value = one["value"]
-    low, high = (one[end] if is_known(one[end]) else value for end in ("low", "high"))
-    return {axis: value, f"{axis}_low": low, f"{axis}_high": high}
+def _ends(known: Known) -> Ends:
+    low, high = known.low, known.high
+    return Ends(known.value, low if is_known(low) else known.value, high if is_known(high) else known.value)
 
 
 INTERPRETABILITY = Section(blocks=interpretability_blocks)

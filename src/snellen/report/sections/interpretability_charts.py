@@ -2,85 +2,123 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
 
-from snellen.report.charts import CONFIG, INK, colour
+from snellen.report.charts import (
+    INK,
+    chart,
+    colour,
+    dashed_rule,
+    filled_points,
+    interval_bars,
+    layer,
+    looks_by_name,
+    quantitative,
+)
 
 WIDTH, HEIGHT = 250, 210
 LINE, LETTER = 13, 6.2  # pixels of a label's height and, on average, of a letter's width at 11 points
 GAP = 7  # between a point and its label
 MARGIN = 0.08  # of the range, free on either side
-Point = Mapping[str, Any]  # model, place, baseline, and x and y with their ends
 
 
-def against_accuracy(points: Sequence[Point], title: str, in_percent: bool) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Ends:
+    """A value and the ends of its interval, which are the value itself where there is none."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class AccuracyPoint:
+    """A model by its place in the run: its accuracy (x) and its value (y)."""
+
+    model: str
+    place: int
+    baseline: bool
+    x: Ends
+    y: Ends
+
+    def row(self) -> dict[str, Any]:
+        """The point as the chart reads it."""
+        row: dict[str, Any] = {"model": self.model, "place": self.place, "baseline": self.baseline}
+        for axis, ends in (("x", self.x), ("y", self.y)):
+            row |= {axis: ends.value, f"{axis}_low": ends.low, f"{axis}_high": ends.high}
+        return row
+
+
+@dataclass(frozen=True)
+class PlacedName:
+    """Where a model's name stands: at x and y of the chart, its text from `begin` to `end` and at `top`, in pixels."""
+
+    model: str
+    x: float
+    y: float
+    align: Literal["left", "right"]
+    dx: int
+    begin: float
+    end: float
+    top: float
+
+
+def against_accuracy(points: Sequence[AccuracyPoint], title: str, in_percent: bool) -> dict[str, Any]:
     """The chart of one measure; `title` is that of the vertical axis, which may be in percent."""
-    x, y = (_scale(points, name) for name in "xy")
-    across = {"field": "x", "type": "quantitative", "title": "accuracy", "scale": x, "axis": _ticks(True)}
-    up = {"field": "y", "type": "quantitative", "title": title, "scale": y, "axis": _ticks(in_percent)}
-    models = [point["model"] for point in points]
-    hues = {"domain": models, "range": [colour(point["place"]) for point in points]}
-    hue = {"field": "model", "type": "nominal", "scale": hues, "legend": None}
-    dashed = {"type": "rule", "strokeDash": [3, 3], "color": INK, "opacity": 0.5}
-    bar = {"type": "rule", "opacity": 0.6}
-    baseline = {"values": [point for point in points if point["baseline"]]}
-    return {
-        "width": WIDTH,
-        "height": HEIGHT,
-        "data": {"values": list(points)},
-        "layer": [
-            {"data": baseline, "mark": dashed, "encoding": {"x": across}},
-            {"data": baseline, "mark": dashed, "encoding": {"y": up}},
-            {"mark": bar, "encoding": {"x": {**across, "field": "x_low"}, "x2": {"field": "x_high"}, "y": up, "color": hue}},
-            {"mark": bar, "encoding": {"x": across, "y": {**up, "field": "y_low"}, "y2": {"field": "y_high"}, "color": hue}},
-            {
-                "mark": {"type": "point", "filled": True, "opacity": 1, "size": 60},
-                "encoding": {"x": across, "y": up, "color": hue},
-            },
-            *(
-                {
-                    "data": {"values": [label]},
-                    "mark": {"type": "text", "align": label["align"], "dx": label["dx"], "fontSize": 11, "color": INK},
-                    "encoding": {"x": across, "y": up, "text": {"field": "model"}},
-                }
-                for label in labels(points, x["domain"], y["domain"])
-            ),
-        ],
-        "config": CONFIG,
-    }  # fmt: skip
+    x, y = _scale([point.x for point in points]), _scale([point.y for point in points])
+    across, up = quantitative("x", "accuracy", _ticks(True), **x), quantitative("y", title, _ticks(in_percent), **y)
+    hue = looks_by_name("model", [point.model for point in points], [colour(point.place) for point in points])
+    at = {"x": across, "y": up, "color": hue}
+    named = {"x": across, "y": up, "text": {"field": "model"}}
+    baselines = [point for point in points if point.baseline]
+    return chart(
+        WIDTH,
+        HEIGHT,
+        [point.row() for point in points],
+        *(dashed_rule("x", point.x.value, "baseline", opacity=0.5) for point in baselines),
+        *(dashed_rule("y", point.y.value, "baseline", opacity=0.5) for point in baselines),
+        interval_bars(at, "x", ("x_low", "x_high"), opacity=0.6),
+        interval_bars(at, "y", ("y_low", "y_high"), opacity=0.6),
+        filled_points(at, 60),
+        *(
+            layer("text", named, [asdict(name)], align=name.align, dx=name.dx, fontSize=11, color=INK)
+            for name in place_names(points, x["domain"], y["domain"])
+        ),
+    )
 
 
-def labels(points: Sequence[Point], x: Sequence[float], y: Sequence[float]) -> list[dict[str, Any]]:
+def place_names(points: Sequence[AccuracyPoint], x: Sequence[float], y: Sequence[float]) -> list[PlacedName]:
     """Where the names stand: beside their points, on the side that has more room, moved so that none covers another."""
-    placed: list[dict[str, Any]] = []
-    for point in sorted(points, key=lambda one: -one["y"]):
-        left, top = _pixels(point["x"], x, WIDTH), HEIGHT - _pixels(point["y"], y, HEIGHT) - LINE / 2 - 1
-        to_left = left > WIDTH / 2
-        width = LETTER * len(point["model"])
+    placed: list[PlacedName] = []
+    for point in sorted(points, key=lambda point: -point.y.value):
+        left = _pixels(point.x.value, x, WIDTH)
+        top = HEIGHT - _pixels(point.y.value, y, HEIGHT) - LINE / 2 - 1
+        to_left, width = left > WIDTH / 2, LETTER * len(point.model)
         begin = left - GAP - width if to_left else left + GAP
-        for other in sorted(placed, key=lambda one: one["top"]):  # from the top down, so that it is free of all before
-            beside = other["begin"] < begin + width and begin < other["end"]
-            if beside and abs(top - other["top"]) < LINE:
-                top = other["top"] + LINE
+        for other in sorted(placed, key=lambda name: name.top):  # from the top down, so that it is free of all before
+            beside = other.begin < begin + width and begin < other.end
+            if beside and abs(top - other.top) < LINE:
+                top = other.top + LINE
         placed.append(
-            {
-                "model": point["model"],
-                "x": point["x"],
-                "y": y[0] + (HEIGHT - top) / HEIGHT * (y[1] - y[0]),
-                "align": "right" if to_left else "left",
-                "dx": -GAP if to_left else GAP,
-                "begin": begin,
-                "end": begin + width,
-                "top": top,
-            }
+            PlacedName(
+                model=point.model,
+                x=point.x.value,
+                y=y[0] + (HEIGHT - top) / HEIGHT * (y[1] - y[0]),
+                align="right" if to_left else "left",
+                dx=-GAP if to_left else GAP,
+                begin=begin,
+                end=begin + width,
+                top=top,
+            )
         )
     return placed
 
 
-def _scale(points: Sequence[Point], axis: str) -> dict[str, Any]:
+def _scale(values: Sequence[Ends]) -> dict[str, Any]:
     """From the lowest to the highest end of an interval, with a margin."""
-    low, high = min(point[f"{axis}_low"] for point in points), max(point[f"{axis}_high"] for point in points)
+    low, high = min(ends.low for ends in values), max(ends.high for ends in values)
     margin = MARGIN * (high - low) or 0.05 * abs(low) or 1.0
     return {"domain": [low - margin, high + margin], "zero": False, "nice": False}
 

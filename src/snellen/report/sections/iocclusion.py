@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from snellen.report.blocks import Block, Chart, Facts, Heading, Line, Panels, Span, lead
-from snellen.report.charts import curve_chart
+from snellen.audits.iocclusion import IOcclusionFacts
+from snellen.report.blocks import Block, Chart, FactLine, Heading, Line, Panels, Span, lead
+from snellen.report.charts import CurvePanel, CurvePoint, curve_chart, quantitative
 from snellen.report.results import Results
-from snellen.report.table import trust_of
 from snellen.report.words import is_known, masked_by
 
 WHOLE = 1.0  # the gap as it is without covering
@@ -31,55 +32,41 @@ def iocclusion_blocks(results: Results) -> list[Block]:
     if not panels:
         return []
     top = highest_ratio(panels)
-    charts = [Chart(panel["under"], ratio_chart(panel, list(results.models), top)) for panel in panels]
-    return [Heading("iOcclusion"), lead(EXPLAINED), Facts((*results.keys(), *MARKS)), Panels(tuple(charts))]
+    charts = [Chart(panel.title, ratio_chart(panel, list(results.models), top)) for panel in panels]
+    return [Heading("iOcclusion"), lead(EXPLAINED), FactLine((*results.keys(), *MARKS)), Panels(tuple(charts))]
 
 
-def ratios_of(results: Results) -> list[dict[str, Any]]:
+def ratios_of(results: Results) -> list[CurvePanel]:
     """One panel per way of covering: iOcclusion against the covered share for each model, 1 at 0 by definition."""
-    panels: dict[tuple[str, ...], dict[str, list[dict[str, Any]]]] = {}
-    names: dict[tuple[str, ...], str] = {}
-    for one in results.of_audit("occlusion"):
-        if one["name"] != "iocclusion" or not is_known(one["value"]):
-            continue
-        facts = one["facts"]
-        way = _without_share(one["distortions"][0], facts["area"])
-        names[way] = masked_by(facts["masking"], facts["fill"])
-        start = {"covered": 0.0, "value": WHOLE, "low": WHOLE, "high": WHOLE, "trust": None}
-        point = {
-            "covered": facts["area"],
-            "trust": trust_of(one),
-            **{key: one[key] for key in ("value", "low", "high")},
-        }
-        panels.setdefault(way, {}).setdefault(one["model"], [start]).append(point)
-    return [
-        {"under": names[way], "lines": [{"model": model, "points": points} for model, points in lines.items()]}
-        for way, lines in panels.items()
-    ]
+    ways: dict[tuple[str, ...], dict[str, list[CurvePoint]]] = {}
+    titles: dict[tuple[str, ...], str] = {}
+    for finding in results.having(IOcclusionFacts):
+        if is_known(finding.value):
+            way = _without_share(finding.distortions[0], finding.facts.area)
+            titles[way] = masked_by(finding.facts.masking, finding.facts.fill)
+            points = ways.setdefault(way, {}).setdefault(finding.model, [CurvePoint(0.0, WHOLE, WHOLE, WHOLE)])
+            mark = finding.interference.mark if finding.interference else ""
+            points.append(CurvePoint(finding.facts.area, finding.value, finding.low, finding.high, mark))
+    return [CurvePanel(titles[way], lines, WHOLE) for way, lines in ways.items()]
 
 
-def highest_ratio(panels: Sequence[Mapping[str, Any]]) -> float:
+def highest_ratio(panels: Sequence[CurvePanel]) -> float:
     """Where the axis of all panels ends: above every value; intervals that reach far beyond are cut off."""
-    points = [point for panel in panels for line in panel["lines"] for point in line["points"]]
-    top = max((point["value"] for point in points), default=WHOLE)
-    ends = [point["high"] for point in points if is_known(point["high"])]
+    points = [point for panel in panels for line in panel.lines.values() for point in line]
+    top = max((point.value for point in points), default=WHOLE)
+    ends = [point.high for point in points if is_known(point.high)]
     return 1.05 * min(2 * max(top, WHOLE), max([*ends, top, WHOLE]))
 
 
-def ratio_chart(panel: Mapping[str, Any], models: Sequence[str], top: float) -> dict[str, Any]:
+def ratio_chart(panel: CurvePanel, models: Sequence[str], top: float) -> dict[str, Any]:
     """iOcclusion against covered share, with a rule at 1; an interval ends at `top` at the latest."""
-    lines = [
-        {
-            "model": line["model"],
-            "points": [
-                {**point, "high": min(point["high"], top) if is_known(point["high"]) else top}
-                for point in line["points"]
-            ],
-        }
-        for line in panel["lines"]
-    ]
-    y = {"title": "iOcclusion", "scale": {"domain": [0, top], "nice": False}, "axis": {"tickCount": 5}}
-    return curve_chart({"lines": lines, "chance": WHOLE}, models, y)
+    lines = {
+        model: [replace(point, high=min(point.high, top) if is_known(point.high) else top) for point in line]
+        for model, line in panel.lines.items()
+    }
+    return curve_chart(
+        replace(panel, lines=lines), models, quantitative("value", "iOcclusion", domain=[0, top], nice=False)
+    )
 
 
 def _without_share(distortion: str, share: float) -> tuple[str, ...]:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from snellen.report.blocks import Block, Chart, Details, Facts, Heading, Line, Panels, Span, Table, lead
-from snellen.report.charts import curve_chart
-from snellen.report.results import Finding, Results
+from snellen.audits.occlusion import CutOcclusionFacts, FillGapFacts, SquareFacts
+from snellen.audits.stored_finding import StoredFinding
+from snellen.report.blocks import Block, Chart, Details, FactLine, Heading, Line, Panels, Span, Table, lead
+from snellen.report.charts import CurvePanel, CurvePoint, curve_chart
+from snellen.report.results import AnyFinding, Results
 from snellen.report.sections.iocclusion import iocclusion_blocks
 from snellen.report.sections.section import Section
-from snellen.report.table import di_badge, model_heads, row_of, table_row, trust_of
+from snellen.report.table import di_badge, model_heads, row_of, table_row
 from snellen.report.words import covering, is_known, join_words, percent
 
-AUDIT, SINGLE, MEAN = "occlusion", "occluded_accuracy", "cut_occlusion"
 MARKS: tuple[Line, ...] = (("● no mark",), ("△ DI above chance only",))
 
 
@@ -28,99 +28,94 @@ def curve_blocks(results: Results) -> list[Block]:
     if not panels:
         return []
     flagged: Line = (Span("▲ DI clearly above chance and mild noise: may be an artefact", "flag"),)
-    charts = [
-        Chart(
-            panel["under"] if panel["on"] == "test" else f"{panel['under']}, {panel['on']} images",
-            curve_chart(panel, list(results.models)),
-        )
-        for panel in panels
-    ]
+    charts = [Chart(panel.title, curve_chart(panel, list(results.models))) for panel in panels]
     return [
         Heading("Accuracy under a square"),
         lead(
-            "How accuracy falls as one square covers more of each image. The band is the 95% interval, the dashed line is chance."
+            "How accuracy falls as one square covers more of each image. The band is the 95% interval, the dashed line is "
+            f"{results.guess().line}."
         ),
-        Facts((*results.keys(), *MARKS, flagged)),
+        FactLine((*results.keys(), *MARKS, flagged)),
         Panels(tuple(charts)),
         Details("The numbers behind the curves", (numbers_table(results),)),
     ]
 
 
-def curves_of(results: Results) -> list[dict[str, Any]]:
+def curves_of(results: Results) -> list[CurvePanel]:
     """One panel per fill and dataset: the points of each model, the clean accuracy at 0."""
-    panels: dict[tuple[str, str], dict[str, list[dict[str, Any]]]] = {}
-    for one in results.of_audit(AUDIT):
-        if one["name"] == SINGLE and is_known(one["value"]) and is_known(one["facts"]["covered"]):
-            lines = panels.setdefault((one["on"], one["facts"]["fill"]), {})
-            lines.setdefault(one["model"], []).append(_point(one, one["facts"]["covered"]))
+    panels: dict[tuple[str, str], dict[str, list[CurvePoint]]] = {}
+    for finding in results.having(SquareFacts):
+        if is_known(finding.value) and is_known(finding.facts.covered):
+            points = panels.setdefault((finding.on, finding.facts.fill), {}).setdefault(finding.model, [])
+            points += _points(finding, finding.facts.covered)
     for (on, _), lines in panels.items():
         for model, points in lines.items():
-            clean = results.clean(model, on)
-            if clean is not None and is_known(clean["value"]):
-                points.insert(0, _point(clean, 0.0))
+            points[:0] = _points(results.clean(model, on), 0.0)
     return [
-        {
-            "on": on,
-            "fill": fill,
-            "under": covering(fill),
-            "chance": results.chance(on),
-            "lines": [{"model": model, "points": points} for model, points in lines.items()],
-        }
+        CurvePanel(covering(fill) + ("" if on == "test" else f", {on} images"), lines, results.guess(on).level)
         for (on, fill), lines in panels.items()
     ]
 
 
 def numbers_table(results: Results) -> Table:
     """The findings of single sizes, which the curves draw."""
-    questions: dict[tuple[str, ...], dict[str, Finding]] = {}
-    for one in results.of_audit(AUDIT):
-        if one["name"] == SINGLE:
-            questions.setdefault((one["on"], *one["distortions"]), {})[one["model"]] = one
+    questions: dict[tuple[str, ...], dict[str, AnyFinding]] = {}
+    for finding in results.having(SquareFacts):
+        questions.setdefault((finding.on, *finding.distortions), {})[finding.model] = finding
     rows = [table_row(row_of(findings, results), results, di_badge) for findings in questions.values()]
     return Table(model_heads(results), tuple(rows))
 
 
-def _point(finding: Mapping[str, Any], covered: float) -> dict[str, Any]:
-    ends = {name: finding[name] for name in ("value", "low", "high")}
-    return {"covered": covered, **ends, "trust": trust_of(finding)}
+def _points(finding: AnyFinding | None, covered: float) -> list[CurvePoint]:
+    """A finding as a point of a curve; none where it is not known."""
+    if finding is None or not is_known(finding.value):
+        return []
+    mark = finding.interference.mark if finding.interference else ""
+    return [CurvePoint(covered, finding.value, finding.low, finding.high, mark)]
 
 
 def occlusion_sentences(results: Results, model: str) -> list[tuple[str, str]]:
     """How far accuracy falls under squares and cut-outs, from which size on it is halved, and what the fill alone does."""
-    own = [one for one in results.of_audit(AUDIT) if one["model"] == model]
-    means = [one for one in own if one["name"] == MEAN and is_known(one["value"])]
-    squares = [one for one in means if one["facts"]["fill"] != "cutout"]
+    means = [
+        finding for finding in results.having(CutOcclusionFacts) if finding.model == model and is_known(finding.value)
+    ]
+    squares = [finding for finding in means if finding.facts.fill != "cutout"]
     sentences = []
     if squares:
-        each = join_words([f"{percent(one['value'])} with {one['facts']['fill']} ones" for one in squares])
-        halved = _halved(results.clean(model), own, [one["facts"]["fill"] for one in squares])
+        each = join_words([f"{percent(finding.value)} with {finding.facts.fill} ones" for finding in squares])
+        sizes = [finding for finding in results.having(SquareFacts) if finding.model == model]
+        halved = _halved(results.clean(model), sizes, [finding.facts.fill for finding in squares])
         sentences.append(f"Under one square, averaged over its sizes, it is right on {each}.{halved}")
     sentences += [
-        f"Under one of your cut-outs, averaged over its sizes, it is right on {percent(one['value'])}."
-        for one in means
-        if one not in squares
+        f"Under one of your cut-outs, averaged over its sizes, it is right on {percent(finding.value)}."
+        for finding in means
+        if finding.facts.fill == "cutout"
     ]
-    for one in own:
-        if one["name"] == "fill_gap" and one["low"] is not None and (one["low"] > 0 or one["high"] < 0):
-            fill, other = one["facts"]["fill"], one["facts"]["other"]
+    for gap in results.having(FillGapFacts):
+        if gap.model == model and gap.value is not None and _is_clear(gap):
+            worse = gap.facts.fill if gap.value < 0 else gap.facts.other
             sentences.append(
-                f"The fill alone, hiding the very same pixels, moves this by {100 * abs(one['value']):.1f} points "
-                f"({fill if one['value'] < 0 else other} is worse)."
+                f"The fill alone, hiding the very same pixels, moves this by {100 * abs(gap.value):.1f} points "
+                f"({worse} is worse)."
             )
     return [("What breaks it", sentence) for sentence in sentences]
 
 
-def _halved(clean: Finding | None, own: Sequence[Finding], fills: Sequence[str]) -> str:
-    """From which covered share on less than half of the clean accuracy is left, per fill."""
-    if clean is None or not clean["value"]:
+def _is_clear(gap: AnyFinding) -> bool:
+    """Whether the interval of a difference leaves 0 out."""
+    return gap.low is not None and gap.high is not None and (gap.low > 0 or gap.high < 0)
+
+
+def _halved(clean: AnyFinding | None, sizes: Sequence[StoredFinding[SquareFacts]], fills: Sequence[str]) -> str:
+    """From which share on less than half of the clean accuracy is left, per fill."""
+    if clean is None or not clean.value:
         return ""
     halved, robust = [], []
     for fill in fills:
-        sizes = [one for one in own if one["name"] == SINGLE and one["facts"]["fill"] == fill]
-        low = [one["facts"]["covered"] for one in sizes if is_known(one["value"]) and one["value"] < clean["value"] / 2]
-        if shares := [share for share in low if is_known(share)]:
-            halved.append(f"{percent(min(shares), 0)} ({fill})")
-        elif not low:
+        known = [(size.value, size.facts) for size in sizes if size.facts.fill == fill and is_known(size.value)]
+        if low := [facts.area for value, facts in known if value < clean.value / 2]:
+            halved.append(f"{percent(min(low), 0)} ({fill})")  # as in the labels: the share that was asked for
+        else:
             robust.append(fill)
     sentence = (
         f" It falls below half of its clean accuracy once the square covers {join_words(halved)}." if halved else ""
@@ -134,10 +129,10 @@ OCCLUSION = Section(
     blocks=occlusion_blocks,
     verdict=occlusion_sentences,
     columns={
-        "covered": lambda one: one["name"] == MEAN,
-        "iocclusion": lambda one: one["name"] == "mean_iocclusion",
+        "covered": lambda finding: finding.name == "cut_occlusion",
+        "iocclusion": lambda finding: finding.name == "mean_iocclusion",
     },
-    elsewhere=frozenset({SINGLE}),
+    elsewhere=frozenset({"occluded_accuracy"}),
     meanings={
         "CutOcclusion": "Mean accuracy while one square inside the image grows. Higher is better, as far as the square only "
         "hides.",

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from snellen.report.blocks import Badge, Block
-from snellen.report.results import Finding, Results
+from snellen.report.results import AnyFinding, Results
 from snellen.report.table import di_badge
 
 
@@ -23,8 +23,8 @@ class Section:
 
     blocks: Callable[[Results], list[Block]] = lambda results: []
     verdict: Callable[[Results, str], list[tuple[str, str]]] = lambda results, model: []
-    columns: Mapping[str, Callable[[Finding], bool]] = field(default_factory=dict)
+    columns: Mapping[str, Callable[[AnyFinding], bool]] = field(default_factory=dict)
     elsewhere: frozenset[str] = frozenset()
     last: frozenset[str] = frozenset()
-    badge: Callable[[Finding], Badge | None] = di_badge
+    badge: Callable[[AnyFinding], Badge | None] = di_badge
     meanings: Mapping[str, str] = field(default_factory=dict)
