@@ -41,7 +41,7 @@ from snellen.engine import Store
 from snellen.engine.ask.canvas_pools import Pool, donor_pool
 from snellen.engine.ask.slides import slides
 from snellen.engine.ask.trials import run_trials
-from snellen.engine.progress import Progress
+from snellen.engine.progress import RunProgress
 from snellen.exam.prepare import prepare
 from snellen.exam.request import AuditRequest
 from snellen.models.model import Model
@@ -58,7 +58,7 @@ def ours(text: str, world: str, folder: Path) -> tuple[np.ndarray, int, int, int
     inputs, plan, store = prepared.inputs, prepared.plan(), Store(folder)
     plan.open_trials[0].subject.model(plan.settings.device)  # loaded for all sides before the clock starts
     began = time.perf_counter()
-    run_trials(plan, store, Progress(quiet=True), inputs.pools)
+    run_trials(plan, store, RunProgress(quiet=True), inputs.pools)
     seconds = time.perf_counter() - began
     rows = {row["sample"]: row for row in store.trials(plan.open_trials[0].key)}
     held = [rows[sample] for sample in inputs.data["test"].samples.ids]

@@ -28,7 +28,7 @@ import torch
 from torchvision.models import resnet18
 
 from snellen.distort import Background, Donors, View
-from snellen.distort.background import Kind
+from snellen.distort.background import VariantKind
 from snellen.models import from_torch
 
 
@@ -83,7 +83,7 @@ def main() -> None:
     model = from_torch(resnet18(weights=None, num_classes=9), size=224, mean=(0.5,) * 3, std=(0.25,) * 3, device=device)
     images, view = shown(256 if device.type == "cuda" else 16, chosen.donors, 224, device)
     sides: dict[str, Callable[[], object]] = {"forward": partial(model, images)}
-    sides |= {kind: partial(Background(kind), images, view) for kind in get_args(Kind)}
+    sides |= {kind: partial(Background(kind), images, view) for kind in get_args(VariantKind)}
     held: dict[str, list[float]] = {name: [] for name in sides}
     for turn in range(chosen.rounds + 2):  # two rounds warm up and fill the pool's boxes
         took = {name: seconds(call, device, clock) for name, call in sides.items()}

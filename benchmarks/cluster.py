@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from snellen.engine import Progress, Store
+from snellen.engine import RunProgress, Store
 from snellen.engine.ask.cluster import run_cluster
 from snellen.engine.ask.local import run_local
-from snellen.engine.pools import Pools
+from snellen.engine.inputs import Pools
 from snellen.engine.settings import Cluster
 from snellen.exam.prepare import prepare
 from snellen.exam.request import AuditRequest
@@ -39,7 +39,7 @@ def seconds(folder: Path, images: int, actors: int, how: dict[str, Any]) -> tupl
         data = f"arrays:{folder}/{images}.npz"
         net = str(folder / "net.safetensors")
         prepared = prepare(AuditRequest(models=(net,), data=data, audits=(AUDITS,), out=Path(out), **how))
-        plan, store, quiet = prepared.plan(), Store(Path(out)), Progress(quiet=True)
+        plan, store, quiet = prepared.plan(), Store(Path(out)), RunProgress(quiet=True)
         began = time.perf_counter()
         if actors:
             run_cluster(plan, store, quiet, Pools(), prepared.inputs.texts, Cluster(actors=actors))

@@ -24,7 +24,7 @@ from torch import nn
 
 import snellen
 import snellen.report
-from snellen.exam import audit, carry_out
+from snellen.exam import carry_out
 from snellen.models import from_torch
 
 SIDE = 4  # pixels: the images are not what is measured
@@ -65,7 +65,7 @@ def main() -> None:
     for _ in range(chosen.rounds + 1):
         with tempfile.TemporaryDirectory() as place:
             how: dict[str, Any] = {"shard": chosen.shard, "batch_size": min(chosen.shard, 4096), "device": "cpu"}
-            audit.audit(model, data, AUDITS, Path(place) / "run", quiet=True, report=False, **how)
+            snellen.audit(model, data, AUDITS, Path(place) / "run", quiet=True, report=False, **how)
     print(f"{chosen.images:,} images × 15 cells, shards of {chosen.shard:,}, {chosen.rounds} rounds")
     print("| step | seconds | of the processor |\n|---|---|---|")
     medians = {name: [statistics.median(some) for some in zip(*each[1:])] for name, each in times.items()}

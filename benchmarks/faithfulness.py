@@ -45,7 +45,7 @@ from snellen.engine import Store
 from snellen.engine.ask.local import run_local
 from snellen.engine.ask.maps import stored_maps, together
 from snellen.engine.ask.trials import run_trials
-from snellen.engine.progress import Progress
+from snellen.engine.progress import RunProgress
 from snellen.exam.prepare import prepare
 from snellen.exam.request import AuditRequest
 from snellen.models import Model, from_torch
@@ -97,7 +97,7 @@ class Curves:
             plan = prepared.plan()
             ordered = tuple(one for one in plan.open_trials if isinstance(one.distortion, OrderedDeletion))
             self.plans[kind] = replace(plan, open_trials=ordered), prepared.inputs.pools
-            run_local(plan, Store(self.folder / kind), Progress(quiet=True), prepared.inputs.pools)  # the maps, once
+            run_local(plan, Store(self.folder / kind), RunProgress(quiet=True), prepared.inputs.pools)  # the maps, once
         maps = torch.from_numpy(self.maps()).to(self.device)
         self.tiles = TileGrid.of(self.side, self.side, 1, GRID)
         means = self.tiles.means(maps)
@@ -121,7 +121,7 @@ class Curves:
         """Asks the trial of the order alone; the number of images asked and the mean curve."""
         shutil.rmtree(self.folder / kind / "trials", ignore_errors=True)
         plan, pools = self.plans[kind]
-        run_trials(plan, Store(self.folder / kind), Progress(quiet=True), pools)
+        run_trials(plan, Store(self.folder / kind), RunProgress(quiet=True), pools)
         rows = Store(self.folder / kind).trials(plan.open_trials[0].key)
         points = GRID * GRID + 1
         return sum(row["asked"] for row in rows), np.mean([samples_of(row, 1)[0].curve(points) for row in rows], 0)

@@ -27,7 +27,7 @@ from snellen.models.zoo import build
 from snellen.search.fitness import Edits
 from snellen.search.image_fitness import ImageFitness, distortion_of
 from snellen.search.scores import correct
-from snellen.search.space import SPACES
+from snellen.search.spaces import SPACES
 
 CLOCK = {"wall": time.perf_counter, "cpu": time.process_time}
 clock = time.perf_counter

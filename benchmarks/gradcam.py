@@ -33,7 +33,7 @@ import torch
 from torch import nn
 
 from snellen.data import Dataset, from_arrays
-from snellen.engine import Progress
+from snellen.engine import RunProgress
 from snellen.engine.ask.local import run_local
 from snellen.engine.keep.store import Store
 from snellen.exam.prepare import prepare
@@ -178,7 +178,7 @@ def audit(name: str, count: int, rounds: int, device: torch.device) -> None:
             batches = [part.to(device) for part in held.split(plan.settings.batch_for(plan.cells[0].canvas))]
             forward = partial(bare, batches, len(plan.cells))
             before = seconds(forward, device)
-            took = seconds(lambda: run_local(plan, Store(Path(folder) / "e"), Progress(quiet=True)), device)  # noqa: B023
+            took = seconds(lambda: run_local(plan, Store(Path(folder) / "e"), RunProgress(quiet=True)), device)  # noqa: B023
             if turn:  # the first round warms up
                 found.append(2 * took / (before + seconds(forward, device)))
     print(

@@ -22,7 +22,7 @@ import torch
 from torch import nn
 
 from snellen.explain.bottleneck import gaussian_weights
-from snellen.explain.iba import bottleneck_maps
+from snellen.explain.iba_maps import bottleneck_maps
 from snellen.explain.network import open_network
 from snellen.explain.reference import estimate
 from snellen.explain.statistics import FeatureStatistics

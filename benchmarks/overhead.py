@@ -37,7 +37,7 @@ from torch import nn
 
 import snellen
 from snellen.data import Dataset, from_arrays
-from snellen.engine import Plan, Progress
+from snellen.engine import Plan, RunProgress
 from snellen.engine.ask.local import run_local
 from snellen.engine.keep.store import Store
 from snellen.exam.prepare import prepare
@@ -179,7 +179,7 @@ def measure_round(subject: Subject, times: Times) -> tuple[int, int, int]:
         before = bare_seconds(model, pixels, batch, cells)
         began = CLOCK()
         with keep_freed_memory(model.device.type == "cpu"):  # as an audit does
-            run_local(plan, Store(folder / "engine"), Progress(quiet=True))
+            run_local(plan, Store(folder / "engine"), RunProgress(quiet=True))
         times.answers.append(CLOCK() - began)
         between = bare_seconds(model, pixels, batch, cells)
         subject.shown.clear()

@@ -23,7 +23,7 @@ from snellen.distort import View
 from snellen.distort.chain import stages_of
 from snellen.distort.distortion import Distortion
 from snellen.search.image_fitness import distortion_of
-from snellen.search.space import SPACES
+from snellen.search.spaces import SPACES
 
 Picture = Image.Image
 

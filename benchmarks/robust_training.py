@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from snellen.search.space import SPACES
+from snellen.search.spaces import SPACES
 from snellen.train import Recipe
-from snellen.train.device_dataset import Memory
+from snellen.train.device_dataset import ImagesInMemory
 from snellen.train.loop import Callbacks, Job, fit
 from snellen.train.normalise import Normalise
 from snellen.train.processes import Team
@@ -80,7 +80,7 @@ def main() -> None:
     images = torch.randint(0, 256, (count, 3, 32, 32), dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
     template = Job(
         recipe=recipes["plain"],
-        shown=Memory(images.to(team.device), (torch.arange(count) % 10).to(team.device)),
+        shown=ImagesInMemory(images.to(team.device), (torch.arange(count) % 10).to(team.device)),
         classes=tuple(map(str, range(10))),
         normalise=Normalise([0.5] * 3, [0.25] * 3),
         tuples=[WorstTuple(number, number, 0.0, edits, 0.5) for number, edits in enumerate(drawn, 1)],

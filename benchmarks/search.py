@@ -35,7 +35,7 @@ from snellen.distort import View
 from snellen.models.model import Model
 from snellen.search import Evolution, EvolutionThenClimb, ImageFitness, RandomSearch, Search, SearchResult, space
 from snellen.search.algorithms import Algorithm
-from snellen.search.space import Space
+from snellen.search.spaces import Space
 from snellen.train import train
 
 PHANTOM = "phantom:test?size=32&n=600&background_bias=0.9"

@@ -24,7 +24,7 @@ import numpy as np
 import torch
 
 import snellen
-from snellen.audits import Clean
+from snellen.audits import CleanAudit
 from snellen.data import load_data
 from snellen.data.phantom import export
 from snellen.models.model import Model
@@ -51,7 +51,7 @@ def audits(models: dict[str, str], tests: dict[str, str], out: Path, device: str
     for name, model in models.items():
         for test, data in listed.items():
             how: dict[str, Any] = {"quiet": True, "report": False, "device": device}
-            run = snellen.audit({name: [model]}, data, [Clean()], out / f"{name}-{test}", **how)
+            run = snellen.audit({name: [model]}, data, [CleanAudit()], out / f"{name}-{test}", **how)
             values.append(float(np.mean(read_scores(run, data).values)))
     return values
 

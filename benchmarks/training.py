@@ -23,11 +23,11 @@ from torch.utils.data import DataLoader, Dataset
 
 from snellen.models.zoo import build
 from snellen.train import Recipe
-from snellen.train.device_dataset import Memory
+from snellen.train.device_dataset import ImagesInMemory
 from snellen.train.loop import Callbacks, Job, Progress, autocast, compiled, fit
 from snellen.train.normalise import Normalise
-from snellen.train.optimiser import make_optimiser
 from snellen.train.processes import Team
+from snellen.train.schedule import make_optimiser
 
 CLASSES = tuple(map(str, range(10)))
 STATISTICS = Normalise([0.5] * 3, [0.25] * 3)
@@ -43,7 +43,7 @@ def waited(device: torch.device) -> float:
 class Bare:
     """Forward, backward and optimiser alone."""
 
-    def __init__(self, recipe: Recipe, shown: Memory, compile: bool) -> None:
+    def __init__(self, recipe: Recipe, shown: ImagesInMemory, compile: bool) -> None:
         self.device = shown.images.device
         self.network = build(recipe.arch, len(CLASSES)).to(self.device, memory_format=torch.channels_last).train()
         self.optimiser = make_optimiser(recipe, self.network)
@@ -66,7 +66,7 @@ class Bare:
 class Photos(Dataset):
     """One image at a time, as most loops have it."""
 
-    def __init__(self, shown: Memory, padding: int) -> None:
+    def __init__(self, shown: ImagesInMemory, padding: int) -> None:
         from torchvision.transforms import v2
 
         self.images, self.labels = shown.images.cpu(), shown.labels.cpu()
@@ -82,7 +82,7 @@ class Photos(Dataset):
         return self.change(self.images[row]), self.labels[row]
 
 
-def naive_seconds(recipe: Recipe, shown: Memory, steps: int) -> float:
+def naive_seconds(recipe: Recipe, shown: ImagesInMemory, steps: int) -> float:
     device = shown.images.device
     network = build(recipe.arch, len(CLASSES)).to(device).train()
     optimiser = torch.optim.SGD(network.parameters(), lr=recipe.lr, momentum=recipe.momentum)
@@ -102,7 +102,7 @@ def naive_seconds(recipe: Recipe, shown: Memory, steps: int) -> float:
     return waited(device) - began
 
 
-def measure(net: str, mix: str, shown: Memory, batch: int, rounds: int, compile: bool, naive: bool) -> None:
+def measure(net: str, mix: str, shown: ImagesInMemory, batch: int, rounds: int, compile: bool, naive: bool) -> None:
     device, count = shown.images.device, len(shown.labels)
     recipe = Recipe(arch=net, mix=mix, batch_size=batch, epochs=rounds + 1, lr=0.01, padding=4)
     bare, steps = Bare(recipe, shown, compile), count // batch
@@ -145,7 +145,7 @@ def main() -> None:
         torch.set_num_threads(chosen.threads)
     draw = torch.Generator().manual_seed(0)
     images = torch.randint(256, (chosen.images, 3, 32, 32), dtype=torch.uint8, generator=draw)
-    shown = Memory(images.to(chosen.device), (torch.arange(chosen.images) % 10).to(chosen.device))
+    shown = ImagesInMemory(images.to(chosen.device), (torch.arange(chosen.images) % 10).to(chosen.device))
     for net in chosen.nets:
         for mix in chosen.mixes:
             naive = not chosen.no_naive and mix in ("none", "mixup")

@@ -13,13 +13,21 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import snellen
-from snellen.checks.first_look import Look, Shown, first_look
-from snellen.checks.preprocessing import NORMALISATIONS, Way, _through, expected_gain, promising_ways, ways
+from snellen.checks.first_look import Look, Shown, look_at_model
+from snellen.checks.preprocessing import (
+    NORMALISATIONS,
+    Preprocessing,
+    _through,
+    expected_gain,
+    fits_better,
+    promising_ways,
+    ways,
+)
 from snellen.data import load_data
 from snellen.engine.settings import Settings
 from snellen.lazy_torch import torch
 from snellen.models import Model, from_torch
-from snellen.models.labels import LabelMap, Reading
+from snellen.models.labels import AnswerReading, LabelMap
 from snellen.models.subject import Subject
 
 CIFAR10 = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
@@ -111,7 +119,7 @@ def test_a_few_images_are_too_few_to_doubt(tmp_path: Path) -> None:
     assert preprocessing(from_torch(reader(0.5, 0.5), size=16), levels(tmp_path), limit=20) == ""
 
 
-def look_at(tables: list[np.ndarray]) -> tuple[Look, list[Way], list[int]]:
+def look_at(tables: list[np.ndarray]) -> tuple[Look, list[Preprocessing], list[int]]:
     """A look at images whose pixels are their numbers. The answers under each way are right where its table has a 1, and the
     list says how many images were shown at a time."""
     shown: list[int] = []
@@ -122,12 +130,12 @@ def look_at(tables: list[np.ndarray]) -> tuple[Look, list[Way], list[int]]:
         way, number = (pixels.flatten().long() // 1000, pixels.flatten().long() % 1000)
         return torch.tensor([tables[w][n] for w, n in zip(way.tolist(), number.tolist())])
 
-    def read(answers: Any, labels: Any) -> Reading:
-        return Reading(torch.where(answers > 0, labels, labels + 1), *[torch.zeros(len(labels))] * 3)
+    def read(answers: Any, labels: Any) -> AnswerReading:
+        return AnswerReading(torch.where(answers > 0, labels, labels + 1), *[torch.zeros(len(labels))] * 3)
 
     images = torch.arange(count, dtype=torch.float32).view(count, 1, 1, 1)
     first = Shown(tuple(map(str, range(count))), images, torch.zeros(count, dtype=torch.int64))
-    found = [Way(str(w), "", lambda images, w=w: images + 1000 * w) for w in range(len(tables))]
+    found = [Preprocessing(str(w), "", lambda images, w=w: images + 1000 * w) for w in range(len(tables))]
     return Look(first, lambda: pytest.fail("the rest is not needed"), answer, read), found, shown
 
 
@@ -177,7 +185,7 @@ def test_the_first_look_reads_64_images_of_a_network_that_is_right(tmp_path: Pat
     )
     model = from_torch(reader(), size=16)
     subject = Subject("reader", "reader", model.card, model)
-    assert first_look(subject, counted, LabelMap(CLASSES), Settings()) == []
+    assert look_at_model(subject, counted, LabelMap(CLASSES), Settings()) == []
     assert len(read) == len(set(read)) == 64
 
 
@@ -226,3 +234,13 @@ def test_classes_in_another_order_are_seen_on_a_resnet(cifar: str, shared: Path)
     alphabet = sorted(CIFAR10, key=lambda name: name[::-1])
     model = from_torch(resnet20(shared), classes=alphabet, size=32, stated=0.9174)
     assert [one["name"] for one in warnings(model, cifar, limit=100)][:1] == ["class_order"]
+
+
+def test_another_way_that_is_better_on_one_video_alone_raises_no_doubt() -> None:
+    """Better on 60 frames of one video, and no better on the 24 other videos of 4 frames."""
+    groups = np.repeat(np.arange(25), [60] + [4] * 24)
+    better, own = (groups == 0).astype(float), np.zeros(len(groups))
+    way = Preprocessing("plain pixels in 0…1", "leave mean and std out", lambda images: images)
+    assert fits_better("net", own, {way: better}) is not None
+    assert fits_better("net", own, {way: better}, groups) is None
+    assert fits_better("net", own, {way: np.ones(len(groups))}, groups) is not None

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import snellen
-from snellen.checks.probabilities import not_probabilities
+from snellen.checks.answers import not_probabilities
 from snellen.models import from_callable
 
 RIGHT = np.array([[0.2, 0.8], [1.0, 0.0], [0.5, 0.501]])

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
+from PIL import Image
 
 import snellen
 from snellen.engine.keep.facts import write_facts
@@ -48,6 +49,27 @@ def test_a_healthy_run_says_nothing_and_strict_lets_it_pass(tmp_path: Path, caps
     assert run.results()["warnings"] == []
     assert "warning" not in capsys.readouterr().err
     assert "Check before you believe" not in (tmp_path / "run" / "report.html").read_text()
+
+
+def test_groups_of_the_data_reach_the_checks(tmp_path: Path) -> None:
+    """The grey of a video tells nothing of its class, and the answers follow it: 30 videos of 8 frames, at both looks."""
+    random = np.random.default_rng(3)
+    grey, labels = random.integers(0, 4, (2, 30))
+    lines = ["path,label,group"]
+    for video in range(30):
+        for frame in range(8):
+            image = np.full((16, 16, 3), 40 * (grey[video] + 1), np.uint8)
+            image[15, 15] = video * 8 + frame
+            Image.fromarray(image).save(tmp_path / f"{video}-{frame}.png")
+            lines.append(f"{video}-{frame}.png,{labels[video]},{video}")
+    (tmp_path / "frames.csv").write_text("\n".join(lines) + "\n")
+    run = snellen.audit(sees, f"manifest:{tmp_path}/frames.csv", QUICK, tmp_path / "run", quiet=True, report=False)
+    assert [warning["name"] for warning in run.results()["warnings"]] == ["unrelated_labels"]
+    lines[1:] = [line.rpartition(",")[0] for line in lines[1:]]
+    lines[0] = "path,label"
+    (tmp_path / "images.csv").write_text("\n".join(lines) + "\n")
+    run = snellen.audit(sees, f"manifest:{tmp_path}/images.csv", QUICK, tmp_path / "other", quiet=True, report=False)
+    assert "class_order" in [warning["name"] for warning in run.results()["warnings"]]
 
 
 def test_a_doubt_is_said_kept_and_shown_on_top(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

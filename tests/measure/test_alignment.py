@@ -190,7 +190,7 @@ def test_the_gain_over_many_images_is_the_ratio_of_their_sums() -> None:
         pytest.approx(0.1),
         60,
     )
-    assert gain.low == pytest.approx(0.2)
+    assert np.isnan(gain.low)  # all images alike: nothing was seen to vary
     uneven = other[0] + draw.uniform(0, 0.04, 60), other[1] + draw.uniform(0, 0.2, 60)
     gain = energy_gain(uneven, other)
     assert gain.low < gain.value < gain.high

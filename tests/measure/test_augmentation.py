@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from snellen.measure import affinity, direction, diversity, paired_difference
-from snellen.measure.direction import agreement
+from snellen.measure.error_direction import agreement
 
 
 def test_affinity_is_what_the_augmentation_costs() -> None:

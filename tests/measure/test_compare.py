@@ -96,7 +96,8 @@ def test_runs_are_averaged_and_nan_does_not_count():
 def test_no_data_and_no_difference():
     assert np.isnan(compare(np.empty(0), np.empty(0)).p)
     same = compare(np.ones(9), np.ones(9))
-    assert (same.value, same.p, same.detectable) == (0, 1, 0)
+    assert (same.value, same.p) == (0, 1)
+    assert 0.3 < same.detectable < 0.8  # nine images do not show a small one
 
 
 def test_holm_on_the_textbook_example():

@@ -32,7 +32,7 @@ from snellen.measure import (
     standard_error,
     tree_distances,
 )
-from snellen.measure.iocclusion_gap import Covered, iocclusion_gap, mean_iocclusion
+from snellen.measure.iocclusion_difference import Covered, iocclusion_gap, mean_iocclusion
 
 COUNT, COPIES = 120, 9
 RANDOM = np.random.default_rng(0)

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from snellen.measure import Estimate, chance_of, error_agreement, interference, interference_null, state_of
+from snellen.measure.interference_chance import least_difference
 from snellen.measure.interference_interval import plausible_index
 from snellen.measure.interference_noise import noise_of
-from snellen.measure.interference_state import least_difference
 from snellen.measure.wrong_answers import conditions
 
 SIMULATIONS = 40

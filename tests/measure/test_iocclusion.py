@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from snellen.measure import iocclusion
-from snellen.measure.iocclusion_gap import Covered, mean_iocclusion
+from snellen.measure.iocclusion_difference import Covered, mean_iocclusion
 
 ACCURACY = st.floats(0, 1)
 

@@ -106,7 +106,7 @@ def test_clean_images_count_for_every_type_and_types_do_not_mix() -> None:
 def test_images_of_one_source_are_pairs_and_of_one_video_a_cluster() -> None:
     random = np.random.default_rng(0)
     clean = random.random(200) < 0.8
-    hidden = clean & (random.random(200) < 0.9)
+    hidden = np.where(random.random(200) < 0.9, clean, ~clean)
     kind, level = np.repeat(["none", "box"], 200), np.repeat([0, 1], 200)
     source = np.tile(np.arange(200), 2)
     paired = accuracy_by_level(np.concatenate([clean, hidden]), kind, level, source)["box"].drops[1]

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from snellen.measure.bootstrap import few_factor
-from snellen.measure.ratio_bounds import clear_of_zero, ratio_bounds
+from snellen.measure.iocclusion_ratio import clear_of_zero, ratio_bounds
 
 MANY = 10**6  # units: nothing is widened
 

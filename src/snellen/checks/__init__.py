@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from snellen.checks.clean_answers import CHECKS, doubts_about, merge_runs
-from snellen.checks.copies import ListedImage, copies, stored_copies
-from snellen.checks.doubt import Clean, Doubt
+from snellen.checks.copied_images import ListedImage, copies, stored_copies
+from snellen.checks.doubt import CleanAnswers, Doubt
+from snellen.lazy_names import lister
 
 
 def refusal(doubts: Sequence[Doubt]) -> str:
@@ -23,7 +24,7 @@ def certain(doubts: Sequence[Doubt]) -> list[Doubt]:
 
 __all__ = [
     "CHECKS",
-    "Clean",
+    "CleanAnswers",
     "Doubt",
     "ListedImage",
     "certain",
@@ -33,3 +34,4 @@ __all__ = [
     "refusal",
     "stored_copies",
 ]
+__dir__ = lister(__all__)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from snellen.checks.accuracy import chance_level
-from snellen.checks.doubt import FEWEST, GAIN, Clean, Doubt
-from snellen.measure import compare
+from snellen.checks.answers import chance_level
+from snellen.checks.doubt import FEWEST, CleanAnswers, Doubt, clearly_better
 
 UNMAPPED = 0.2  # share of answers outside the data's classes
-SURE = 0.5  # mean confidence from which a model counts as sure of its answers
+SURE = 0.5  # of the way from an even answer to certainty: the mean confidence of a model that is sure of its answers
+VARIED = 0.5  # of the way from one class to all of them: how many classes varied answers use
 SHUFFLES = 199
 MOST_CLASSES = 2000  # beyond which the best relabelling takes too long to find
 
 
-def unmapped(clean: Clean) -> Doubt | None:
+def unmapped(clean: CleanAnswers) -> Doubt | None:
     """Many answers that are no class of the data; they count as wrong."""
     share = float((clean.pred < 0).mean()) if len(clean.pred) else 0.0
     if share <= UNMAPPED:
@@ -29,13 +29,15 @@ def unmapped(clean: Clean) -> Doubt | None:
     )
 
 
-def class_order(clean: Clean) -> Doubt | None:
-    """Answers that become far more often right when classes are renamed one to one."""
+def class_order(clean: CleanAnswers) -> Doubt | None:
+    """Answers that become far more often right when classes are renamed one to one, and more often than any constant answer."""
     if len(clean.labels) < FEWEST:
         return None
-    right, renaming = relabel(clean.pred, clean.labels, len(clean.classes))
+    right, renaming = relabel(clean.pred, clean.labels, len(clean.classes), clean.groups)
     own = clean.correct
-    if right.mean() - own.mean() < GAIN or not compare(right, own).p < 0.001:
+    # One class answered to most images is right more often under the name of the most frequent class, whatever it is called.
+    constant = (clean.labels == np.bincount(clean.labels).argmax()).astype(np.float64)
+    if not clearly_better(right, own, clean.groups) or not clearly_better(right, constant, clean.groups):
         return None
     confusions = [(np.sum((clean.pred == a) & (clean.labels == b)), a, b) for a, b in enumerate(renaming) if a != b]
     _, answer, truth = max(confusions)
@@ -49,14 +51,15 @@ def class_order(clean: Clean) -> Doubt | None:
     )
 
 
-def unrelated(clean: Clean) -> Doubt | None:
+def unrelated(clean: CleanAnswers) -> Doubt | None:
     """Sure and varied answers that tell nothing about the labels; accuracy at chance without that is `chance_level`."""
     guessing = chance_level(clean)
-    if guessing is None or len(clean.labels) < FEWEST or not clean.confidence.mean() >= SURE:
+    even = 1 / len(clean.classes)
+    if guessing is None or len(clean.labels) < FEWEST or not clean.confidence.mean() >= even + SURE * (1 - even):
         return guessing
     shares = np.bincount(clean.pred[clean.pred >= 0]) / len(clean.pred)
     classes_used = np.exp(-np.sum(shares[shares > 0] * np.log(shares[shares > 0])))
-    if classes_used < len(clean.classes) / 2 or informative(clean.pred, clean.labels):
+    if classes_used < 1 + VARIED * (len(clean.classes) - 1) or informative(clean.pred, clean.labels, clean.groups):
         return guessing
     return Doubt(
         "unrelated_labels",
@@ -69,16 +72,19 @@ def unrelated(clean: Clean) -> Doubt | None:
     )
 
 
-def relabel(pred: np.ndarray, labels: np.ndarray, classes: int) -> tuple[np.ndarray, np.ndarray]:
+def relabel(
+    pred: np.ndarray, labels: np.ndarray, classes: int, groups: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Whether each answer is right under the best one-to-one renaming, and that renaming int [classes].
 
-    The renaming that judges an answer comes from the other half of the images, so that it cannot be fitted to chance.
+    The renaming that judges an answer comes from the other half of the images, so that it cannot be fitted to chance. Images of
+    one group are in the same half.
     """
     right = (pred == labels).astype(np.float64)
     if len(_present(pred, labels, classes)) > MOST_CLASSES:
         return right, np.arange(classes)
-    order = np.argsort(labels, kind="stable")
-    halves = order[::2], order[1::2]
+    second = _second_half(labels, groups)
+    halves = np.flatnonzero(~second), np.flatnonzero(second)
     for fit, rest in (halves, halves[::-1]):
         renaming = _best_renaming(pred[fit], labels[fit], classes)
         answers = pred[rest]
@@ -86,15 +92,40 @@ def relabel(pred: np.ndarray, labels: np.ndarray, classes: int) -> tuple[np.ndar
     return right, _best_renaming(pred, labels, classes)
 
 
-def informative(pred: np.ndarray, labels: np.ndarray) -> bool:
+def informative(pred: np.ndarray, labels: np.ndarray, groups: np.ndarray | None = None) -> bool:
     """Whether answers and labels share more information than 99% of shuffled labels would.
 
-    The margins stay as they are, so the mutual information orders as Σ c·log c over the pairs' counts c.
+    The margins stay as they are, so the mutual information orders as Σ c·log c over the pairs' counts c. A group counts as one
+    image, and its labels are shuffled together.
     """
     random = np.random.default_rng(7919)  # not 0: users may have shuffled with that
-    own = _shared_information(pred, labels)
-    chance = [_shared_information(pred, random.permutation(labels)) for _ in range(SHUFFLES)]
+    _, member, size = np.unique(np.arange(len(labels)) if groups is None else groups, False, True, True)
+    weight = 1 / size[member]
+    own = _shared_information(pred, labels, weight)
+    chance = [
+        _shared_information(pred, _shuffle(labels, member, random.permutation(len(size))), weight)
+        for _ in range(SHUFFLES)
+    ]
     return bool(own > np.quantile(chance, 0.99))
+
+
+def _shuffle(labels: np.ndarray, member: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """For each image the label of one in the group that takes the place of its own (`others`), drawn out to its length."""
+    order, size = np.argsort(member, kind="stable"), np.bincount(member)
+    begin = np.cumsum(size) - size
+    own = member[order]
+    place = np.arange(len(labels)) - begin[own]
+    shuffled = np.empty_like(labels)
+    shuffled[order] = labels[order][begin[others[own]] + place * size[others[own]] // size[own]]
+    return shuffled
+
+
+def _second_half(labels: np.ndarray, groups: np.ndarray | None) -> np.ndarray:
+    """bool [images]: every other image of each class; of images in groups, every other group of those that begin with it."""
+    _, first, member = np.unique(np.arange(len(labels)) if groups is None else groups, True, True)
+    second = np.zeros(len(first), bool)
+    second[np.argsort(labels[first], kind="stable")[1::2]] = True
+    return second[member]
 
 
 def _best_renaming(pred: np.ndarray, labels: np.ndarray, classes: int) -> np.ndarray:
@@ -120,6 +151,7 @@ def _present(pred: np.ndarray, labels: np.ndarray, classes: int) -> np.ndarray:
     return np.flatnonzero(seen[:-1])
 
 
-def _shared_information(pred: np.ndarray, labels: np.ndarray) -> float:
-    _, counts = np.unique((pred + 1) * (labels.max() + 1) + labels, return_counts=True)
-    return float(np.sum(counts * np.log(counts)))
+def _shared_information(pred: np.ndarray, labels: np.ndarray, weight: np.ndarray) -> float:
+    _, pair = np.unique((pred + 1) * (labels.max() + 1) + labels, return_inverse=True)
+    counts = np.bincount(pair, weight)
+    return round(float(np.sum(counts * np.log(counts))), 9)  # equal tables are equal whatever the order of their sums

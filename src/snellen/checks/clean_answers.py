@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from snellen.checks.accuracy import below_stated
+from snellen.checks.answers import below_stated
 from snellen.checks.classes import class_order, unmapped, unrelated
-from snellen.checks.doubt import Clean, Doubt
+from snellen.checks.doubt import CleanAnswers, Doubt
 from snellen.engine.keep.read_back import Answers
 from snellen.engine.requests.cell import Cell
 
 # Of each run's clean answers; the more particular reasons stand before the more general ones.
-CHECKS: tuple[Callable[[Clean], Doubt | None], ...] = (class_order, unmapped, unrelated, below_stated)
+CHECKS: tuple[Callable[[CleanAnswers], Doubt | None], ...] = (class_order, unmapped, unrelated, below_stated)
 
 
 def doubts_about(answers: Answers, cell: Cell, stated: Mapping[str, float | None]) -> list[Doubt]:
@@ -32,11 +32,11 @@ def merge_runs(doubts: Sequence[Doubt], runs: int) -> list[Doubt]:
     ]
 
 
-def _by_run(answers: Answers, cell: Cell, stated: Mapping[str, float | None]) -> list[Clean]:
+def _by_run(answers: Answers, cell: Cell, stated: Mapping[str, float | None]) -> list[CleanAnswers]:
     block = answers[cell]
     block = block.of(block.labels >= 0)
     return [
-        Clean(
+        CleanAnswers(
             who=f"'{answers.model}'" if len(answers.runs) == 1 else f"'{answers.model}' ({run})",
             model=answers.model,
             pred=block.pred[row],
@@ -44,6 +44,7 @@ def _by_run(answers: Answers, cell: Cell, stated: Mapping[str, float | None]) ->
             confidence=block.confidence[row],
             classes=answers.classes[cell.on],
             stated=stated.get(run),
+            groups=block.groups,
         )
         for row, run in enumerate(answers.runs)
     ]

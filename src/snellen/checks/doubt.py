@@ -7,7 +7,10 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from snellen.measure import compare
+
 FEWEST = 30  # images below which chance alone could trigger the finer checks
+FEWEST_GROUPS = 10  # groups, such as videos, below which the same is true of them
 GAIN = 0.05  # what another reading of the same images must bring, as a share, before a check speaks
 
 
@@ -31,10 +34,11 @@ class Doubt:
 
 
 @dataclass(frozen=True)
-class Clean:
+class CleanAnswers:
     """One run's answers to the unmodified images that have a label: arrays [samples], classes by index.
 
-    `who` is how a sentence calls it; `stated` is the accuracy that its maker states, 0 to 1.
+    `who` is how a sentence calls it; `stated` is the accuracy that its maker states, 0 to 1. `groups` are those of the images,
+    such as videos, where the data has them.
     """
 
     who: str
@@ -44,7 +48,28 @@ class Clean:
     confidence: np.ndarray
     classes: Sequence[str]
     stated: float | None = None
+    groups: np.ndarray | None = None
 
     @property
     def correct(self) -> np.ndarray:
         return (self.pred == self.labels).astype(np.float64)
+
+
+def clearly_better(new: np.ndarray, own: np.ndarray, groups: np.ndarray | None = None) -> bool:
+    """Whether 0/1 scores are better on the same images: by 5 points and with p < 0.001.
+
+    Images of one group, such as a video, are alike and count as one: five points over the groups too, p of them.
+    """
+    if len(own) == 0 or new.mean() - own.mean() < GAIN:
+        return False
+    if groups is not None:
+        new, own = _mean_by_group(new, groups), _mean_by_group(own, groups)
+        if len(own) < FEWEST_GROUPS or new.mean() - own.mean() < GAIN:
+            return False
+    return bool(compare(new, own).p < 0.001)
+
+
+def _mean_by_group(values: np.ndarray, groups: np.ndarray) -> np.ndarray:
+    _, member = np.unique(groups, return_inverse=True)
+    means: np.ndarray = np.bincount(member, values) / np.bincount(member)
+    return means

@@ -1,4 +1,4 @@
-"""The first look: what a few unmodified images tell of a model before an audit spends its forward passes."""
+"""The first look at one model: what a few unmodified images tell of it before an audit spends its forward passes."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from snellen.checks.answers import not_probabilities
 from snellen.checks.clean_answers import CHECKS
-from snellen.checks.doubt import FEWEST, Clean, Doubt
+from snellen.checks.doubt import FEWEST, CleanAnswers, Doubt
 from snellen.checks.preprocessing import preprocessing
-from snellen.checks.probabilities import not_probabilities
 from snellen.data.dataset import Dataset
 from snellen.distort import Nothing
 from snellen.engine.ask.slides import slides
@@ -20,7 +20,7 @@ from snellen.engine.requests.cell import canvas_for
 from snellen.engine.settings import Settings
 from snellen.errors import UserError
 from snellen.lazy_torch import torch
-from snellen.models.labels import LabelMap, Reading
+from snellen.models.labels import AnswerReading, LabelMap
 from snellen.models.subject import Subject
 
 if TYPE_CHECKING:
@@ -33,11 +33,12 @@ BATCH = 32  # images asked at once: little enough for any device
 
 @dataclass(frozen=True)
 class Shown:
-    """Some labelled images on a model's canvas, uint8 [n, 3, H, W], with ids and labels."""
+    """Some labelled images on a model's canvas, uint8 [n, 3, H, W], with ids, labels and, where they have them, groups."""
 
     ids: tuple[str, ...]
     images: Tensor
     labels: Tensor
+    groups: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -48,14 +49,14 @@ class Look:
     first: Shown
     rest: Callable[[], Shown]
     answer: Callable[[Tensor], Tensor]
-    read: Callable[[Tensor, Tensor], Reading]
+    read: Callable[[Tensor, Tensor], AnswerReading]
 
     def right(self, pixels: Tensor, labels: Tensor) -> np.ndarray:
         """0/1 for each of some images, prepared as `pixels`."""
         return (self.read(self.answer(pixels), labels).pred == labels).numpy().astype(np.float64)
 
 
-def first_look(
+def look_at_model(
     subject: Subject, data: Dataset, labels: LabelMap, settings: Settings, networks_only: bool = False
 ) -> list[Doubt]:
     """What up to 64 clean answers, and for a torch network other ways of preprocessing, make doubtful.
@@ -76,7 +77,7 @@ def first_look(
         if not first.confidence.isfinite().all():
             sample = look.first.ids[int((~first.confidence.isfinite()).nonzero()[0])]
             raise nan_error(subject.name, sample, Nothing())
-        clean = Clean(
+        clean = CleanAnswers(
             who=f"'{subject.name}'" if subject.run == subject.name else f"'{subject.name}' ({subject.run})",
             model=subject.name,
             pred=first.pred.numpy(),
@@ -84,6 +85,7 @@ def first_look(
             confidence=first.confidence.float().numpy(),
             classes=data.classes,
             stated=subject.card.stated,
+            groups=look.first.groups,
         )
         misfit = preprocessing(subject.name, model, look, clean.correct) if model.module is not None else None
     except UserError:
@@ -91,7 +93,7 @@ def first_look(
     except Exception:  # whatever a user's model raises
         return []
     early = [misfit, not_probabilities(subject.name, answers.float().numpy())]
-    return [one for one in early if one] + [doubt for check in CHECKS if (doubt := check(clean))]
+    return [doubt for doubt in early if doubt] + [doubt for check in CHECKS if (doubt := check(clean))]
 
 
 def _look(subject: Subject, data: Dataset, labels: LabelMap, settings: Settings) -> Look | None:
@@ -107,7 +109,13 @@ def _look(subject: Subject, data: Dataset, labels: LabelMap, settings: Settings)
         (slide,) = slides(dataset, [range(len(dataset))], [canvas], settings.decoders)
         readable = np.flatnonzero([not error for error in slide.errors])
         samples = dataset.samples.take(readable)
-        return Shown(samples.ids, slide.images[canvas][readable], torch.from_numpy(samples.labels))
+        groups = samples.columns.get("group")
+        return Shown(
+            samples.ids,
+            slide.images[canvas][readable],
+            torch.from_numpy(samples.labels),
+            None if groups is None else np.asarray(groups),
+        )
 
     def answer(pixels: Tensor) -> Tensor:
         return torch.cat([model(some).cpu() for some in pixels.split(min(BATCH, settings.batch_for(canvas)))])

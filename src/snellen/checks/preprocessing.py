@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from snellen.checks.doubt import GAIN, Doubt
+from snellen.checks.doubt import GAIN, Doubt, clearly_better
 from snellen.lazy_torch import torch
-from snellen.measure import compare
 from snellen.models.card import IMAGENET_MEAN, IMAGENET_STD
 from snellen.models.model import Model
 
@@ -32,7 +31,7 @@ NORMALISATIONS: dict[str, tuple[Triple, Triple]] = {
 
 
 @dataclass(frozen=True)
-class Way:
+class Preprocessing:
     """Another way to prepare images: `pixels` maps uint8 images to what the model's own normalisation turns into it."""
 
     name: str
@@ -55,10 +54,11 @@ def preprocessing(name: str, model: Model, look: Look, own: np.ndarray) -> Doubt
     scores = {
         way: np.concatenate([first, look.right(way.pixels(rest.images), rest.labels)]) for way, first in others.items()
     }
-    return fits_better(name, own, scores)
+    groups = None if look.first.groups is None or rest.groups is None else np.append(look.first.groups, rest.groups)
+    return fits_better(name, own, scores, groups)
 
 
-def promising_ways(ways: Sequence[Way], look: Look, own: np.ndarray) -> dict[Way, np.ndarray]:
+def promising_ways(ways: Sequence[Preprocessing], look: Look, own: np.ndarray) -> dict[Preprocessing, np.ndarray]:
     """The ways that are more often right than `own` on the first images, with their 0/1 scores on them.
 
     They are tried on some images that the model gets wrong, then on some that it gets right, then on the others. A way is given
@@ -87,10 +87,12 @@ def expected_gain(own: np.ndarray, scores: np.ndarray) -> float:
     return round(gains, 9)  # what is lost and gained alike is 0
 
 
-def fits_better(model: str, own: np.ndarray, others: Mapping[Way, np.ndarray]) -> Doubt | None:
+def fits_better(
+    model: str, own: np.ndarray, others: Mapping[Preprocessing, np.ndarray], groups: np.ndarray | None = None
+) -> Doubt | None:
     """The doubt that the best of the other ways raises, from 0/1 scores on the same images; None where none is clear."""
     best = max(others, key=lambda way: others[way].mean())
-    if others[best].mean() - own.mean() < GAIN or not compare(others[best], own).p < 0.001:
+    if not clearly_better(others[best], own, groups):
         return None
     return Doubt(
         "preprocessing",
@@ -101,16 +103,16 @@ def fits_better(model: str, own: np.ndarray, others: Mapping[Way, np.ndarray]) -
     )
 
 
-def ways(model: Model) -> list[Way]:
+def ways(model: Model) -> list[Preprocessing]:
     """The common normalisations that are not the model's own, and its own with red and blue exchanged."""
     mean, std = model.card.mean or (0.0, 0.0, 0.0), model.card.std or (1.0, 1.0, 1.0)
     others = [
-        Way(name, _advice(*other), _through((mean, std), other))
-        for name, other in NORMALISATIONS.items()
-        if not np.allclose(other, (mean, std), rtol=1e-3, atol=1e-4)
+        Preprocessing(name, _advice(*usual), _through((mean, std), usual))
+        for name, usual in NORMALISATIONS.items()
+        if not np.allclose(usual, (mean, std), rtol=1e-3, atol=1e-4)
     ]
     advice = "it seems to expect blue first; give it such: wrap the module so that it calls network(x[:, [2, 1, 0]])"
-    return [*others, Way("red and blue exchanged (BGR)", advice, lambda images: images.flip(1))]
+    return [*others, Preprocessing("red and blue exchanged (BGR)", advice, lambda images: images.flip(1))]
 
 
 def _advice(mean: Triple, std: Triple) -> str:

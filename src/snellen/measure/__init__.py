@@ -1,19 +1,21 @@
 """What it means: pure functions over answers, NumPy in, dataclass out. No files, no plots, no torch."""
 
-from snellen.measure.accuracy import accuracy, recipe_accuracy
-from snellen.measure.attention_mass import attention_mass, patch_shares
+from snellen.lazy_names import lister
+from snellen.measure.accuracies import accuracy, recipe_accuracy
+from snellen.measure.accuracy_lines import OcclusionResiduals, Trend, occlusion_residual, trend
+from snellen.measure.attention_on_patches import attention_mass, patch_shares
 from snellen.measure.augmentation import OverRuns, affinity, diversity
+from snellen.measure.averages import mean_estimate, standard_error
 from snellen.measure.background import CATEGORIES, Categories, background_categories, bg_gap
 from snellen.measure.background_attack import AttackSuccess, attack_success
-from snellen.measure.background_progress import Trend, trend
 from snellen.measure.background_scale import BySize, ScaleLeakage, SizeBin, accuracy_by_size, scale_leakage
 from snellen.measure.bootstrap import bootstrap_interval, paired_difference
-from snellen.measure.calibration_error import CalibrationError, calibration_error
-from snellen.measure.compare import Comparison, compare, detectable_difference, holm
+from snellen.measure.bootstrap_ranks import Ranks, rank_bootstrap
+from snellen.measure.calibration import CalibrationError, calibration_error
+from snellen.measure.comparison import Comparison, compare, detectable_difference, holm
 from snellen.measure.detectors import DetectorUnits, concept_iou, detector_units
-from snellen.measure.diffuseness import diffuseness
-from snellen.measure.direction import Direction, direction
-from snellen.measure.energy import EnergyGain, energy_gain, energy_pointing_game, gain_ratio, pointing_game
+from snellen.measure.energy import EnergyGain, energy_gain, energy_pointing_game, gain_ratio, inside_mask, pointing_game
+from snellen.measure.error_direction import Direction, direction
 from snellen.measure.estimate import Estimate
 from snellen.measure.faithfulness import (
     InterModelAuc,
@@ -24,29 +26,41 @@ from snellen.measure.faithfulness import (
     mean_curve,
     normalised_curves,
 )
-from snellen.measure.friedman import Friedman, friedman
+from snellen.measure.friedman_test import Friedman, friedman
 from snellen.measure.heat_ratio import effective_heat_ratio
-from snellen.measure.hierarchy import TreeDistances, at_level, hierarchical_accuracy, tree_depths, tree_distances
-from snellen.measure.human import HumanAccuracy, TopRespondents, human_accuracy, top_respondents
-from snellen.measure.human_gap import HumanGap, click_hits, human_gap, wrong_object_clicks
-from snellen.measure.inside import inside_mask
-from snellen.measure.interference import Interference, interference
+from snellen.measure.hierarchy import (
+    IRUO_CLASSES,
+    IRUO_TREE,
+    TreeDistances,
+    at_level,
+    hierarchical_accuracy,
+    tree_depths,
+    tree_distances,
+)
+from snellen.measure.human import HumanAccuracy, TopRespondents, human_accuracy, top_respondents, tukey_outliers
 from snellen.measure.interference_chance import (
     Chance,
     Kind,
     PublishedChance,
+    State,
     chance_of,
     error_agreement,
     interference_null,
     published_chance,
+    state_of,
 )
-from snellen.measure.interference_state import State, state_of
-from snellen.measure.iocclusion import IOcclusion, iocclusion
-from snellen.measure.iocclusion_gap import Covered, IOcclusionGap, MeanIOcclusion, iocclusion_gap, mean_iocclusion
-from snellen.measure.iruo_tree import IRUO_CLASSES, IRUO_TREE
+from snellen.measure.interference_estimate import Interference, interference
+from snellen.measure.iocclusion_difference import (
+    Covered,
+    IOcclusionGap,
+    MeanIOcclusion,
+    iocclusion_gap,
+    mean_iocclusion,
+)
+from snellen.measure.iocclusion_ratio import IOcclusion, iocclusion
 from snellen.measure.kendall import KendallTau, ProxyTau, kendall_tau, proxy_taus
 from snellen.measure.localisation import suggested_boxes, wsol_iou, wsol_sweep
-from snellen.measure.mean import mean_estimate
+from snellen.measure.mask_diffuseness import diffuseness
 from snellen.measure.occlusion_levels import (
     GATE_BINS,
     LATTICE_BINS,
@@ -56,14 +70,11 @@ from snellen.measure.occlusion_levels import (
     occlusion_level,
     pool_kinds,
 )
-from snellen.measure.occlusion_residual import OcclusionResiduals, occlusion_residual
 from snellen.measure.occlusion_table import KindAccuracy, accuracy_by_level, accuracy_by_share
-from snellen.measure.rank_bootstrap import Ranks, rank_bootstrap
+from snellen.measure.people_and_models import HumanGap, click_hits, human_gap, wrong_object_clicks
 from snellen.measure.responses import without_observers
-from snellen.measure.segmentation import Segmentation, segmentation, segmentation_of_counts
-from snellen.measure.shape_bias import ShapeBias, shape_bias
-from snellen.measure.standard_error import standard_error
-from snellen.measure.tukey import tukey_outliers
+from snellen.measure.segmentation_scores import Segmentation, segmentation, segmentation_of_counts
+from snellen.measure.shape_and_texture import ShapeBias, shape_bias
 
 __all__ = [
     "CATEGORIES",
@@ -181,3 +192,4 @@ __all__ = [
     "wsol_iou",
     "wsol_sweep",
 ]
+__dir__ = lister(__all__)

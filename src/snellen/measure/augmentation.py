@@ -8,9 +8,9 @@ from math import nan
 import numpy as np
 from numpy.typing import ArrayLike
 
+from snellen.measure.averages import Floats, deviation, means, same_runs, samples_of
 from snellen.measure.bootstrap import bootstrap_interval, paired_difference
 from snellen.measure.estimate import Estimate
-from snellen.measure.per_run import Floats, deviation, means, same_runs, samples_of
 
 
 @dataclass(frozen=True)

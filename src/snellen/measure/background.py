@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from snellen.measure.accuracy import accuracy
+from snellen.measure.accuracies import accuracy
 from snellen.measure.bootstrap import paired_difference
 from snellen.measure.estimate import Estimate, as_runs
 
@@ -42,8 +42,7 @@ def bg_gap(mixed_same_correct: ArrayLike, mixed_rand_correct: ArrayLike, groups:
     Mean of the first less mean of the second, −1 to 1. Both are [samples] or [runs, samples] of 0/1, paired by
     foreground; nan does not count. The interval is a paired bootstrap over samples, or over `groups` of them.
     """
-    gap = paired_difference(mixed_same_correct, mixed_rand_correct, groups)
-    return replace(gap, low=float(np.clip(gap.low, -1, 1)), high=float(np.clip(gap.high, -1, 1)))
+    return paired_difference(mixed_same_correct, mixed_rand_correct, groups)
 
 
 def background_categories(
@@ -63,7 +62,7 @@ def background_categories(
         np.asarray(correct, dtype=np.float64) for correct in (full_correct, foreground_correct, background_correct)
     ]
     if len({correct.shape for correct in given}) != 1:
-        raise ValueError(f"expected three answers per image, got {', '.join(str(one.shape) for one in given)}")
+        raise ValueError(f"expected three answers per image, got {', '.join(str(correct.shape) for correct in given)}")
     as_runs(given[0])
     for correct in given:
         if not np.isin(correct[~np.isnan(correct)], (0, 1)).all():

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from snellen.measure.accuracy import accuracy
+from snellen.measure.accuracies import accuracy
 from snellen.measure.estimate import Estimate
 
 Rule = Literal["any", "background"]

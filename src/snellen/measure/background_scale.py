@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from snellen.measure.accuracy import accuracy
+from snellen.measure.accuracies import accuracy
+from snellen.measure.averages import alike_change
 from snellen.measure.bootstrap import bootstrap_interval
 from snellen.measure.estimate import NO_DATA, Estimate, as_runs
 
@@ -70,7 +71,12 @@ def accuracy_by_size(
     columns = np.stack([right * small, small, right * ~small, ~small], axis=1).astype(np.float64)
     sums = columns.sum(axis=0, keepdims=True)
     interval = bootstrap_interval(columns, _smaller_less_larger, held, bounds=(-1, 1))
-    return BySize(float(_smaller_less_larger(sums)[0]), *interval, len(areas), tuple(bins))
+    whole = Estimate(float(_smaller_less_larger(sums)[0]), *interval, len(areas))
+    halves = [half for half in (small, ~small) if half.any()]
+    if len(halves) == 2 and all(np.ptp(right[half]) == 0 for half in halves):
+        cells = [accuracy(scores[:, half], None if held is None else held[half]) for half in halves]
+        whole = alike_change(cells, np.array([1.0, -1.0]), whole)
+    return BySize(*_fields(whole), tuple(bins))
 
 
 def scale_leakage(

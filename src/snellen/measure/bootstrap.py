@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from snellen.measure.edges import alike_interval, one_sided_interval
 from snellen.measure.estimate import NO_DATA, Estimate, sums_and_counts
 from snellen.measure.kinds import Kinds, count_kinds
 
@@ -25,6 +26,7 @@ REPEATS = 1000
 _BLOCK = 50  # resamples made at a time: memory is a few hundred bytes per sample, whatever the repeats
 _REMEMBERED = 50_000  # weights of up to so many samples are kept: 40 blocks, 100 MB at the very most
 _FEW = 50  # times fewer kinds of samples than samples make drawing by kind the faster way
+_ALIKE = 1e-12  # resamples that differ by no more, as a part of the value, differ by rounding only
 _Z = 1.959963984540054  # the normal quantile of 97.5%
 
 Statistic = Callable[[NDArray[np.float64]], NDArray[np.float64]]
@@ -42,19 +44,22 @@ def bootstrap_interval(
 
     `columns` [samples, q] holds what each sample adds; `statistic` maps sums [m, q] to values [m], which lie within
     `bounds`. With `groups`, one label per sample, whole groups are drawn (videos, people), not single samples. Fewer than
-    two samples or groups give (nan, nan): nothing was seen to vary. Where all samples are alike the interval has no width.
+    two samples or groups give (nan, nan): nothing was seen to vary. Where all are alike, `alike_interval` tells what so many
+    cannot exclude.
     """
     units = columns if groups is None else sum_by_group(columns, groups)
     if len(units) < 2 or not repeats:
         return nan, nan
     value = float(statistic(units.sum(axis=0, keepdims=True))[0])
     draws = np.concatenate([statistic(sums) for sums in resampled_sums(units, repeats, seed)])
+    if np.ptp(draws) <= _ALIKE * max(1.0, abs(value)):
+        return alike_interval(value, len(units), bounds)
     low, high = widen(value, percentiles(draws), len(units))
     return float(np.clip(low, *bounds)), float(np.clip(high, *bounds))
 
 
 def paired_difference(a: ArrayLike, b: ArrayLike, groups: ArrayLike | None = None, seed: int = 0) -> Estimate:
-    """Mean of `a` less mean of `b` on the same samples, with a paired bootstrap interval.
+    """Mean of `a` less mean of `b` on the same samples, with a paired bootstrap interval (within −1 and 1 for scores of 0 to 1).
 
     Both are [samples] or [runs, samples] of scores. A sample counts if each side has a score for it that is not nan;
     `n` is the number of such pairs. `groups` as in `bootstrap_interval`.
@@ -72,7 +77,16 @@ def paired_difference(a: ArrayLike, b: ArrayLike, groups: ArrayLike | None = Non
         return sums[:, 0] / sums[:, 1] - sums[:, 2] / sums[:, 3]
 
     value = float(difference(columns.sum(axis=0, keepdims=True))[0])
-    return Estimate(value, *bootstrap_interval(columns, difference, groups, seed=seed), len(columns))
+    shares = all(
+        (side[:, 0] >= 0).all() and (side[:, 0] <= side[:, 1]).all() for side in (columns[:, :2], columns[:, 2:])
+    )
+    bounds = (-1.0, 1.0) if shares else (-inf, inf)
+    low, high = bootstrap_interval(columns, difference, groups, seed=seed, bounds=bounds)
+    units = columns if groups is None else sum_by_group(columns, groups)
+    if shares and len(units) > 1:
+        least, most = one_sided_interval(difference(units))
+        low, high = min(low, least), max(high, most)
+    return Estimate(value, low, high, len(columns))
 
 
 def resampled_sums(columns: Any, repeats: int = REPEATS, seed: int = 0) -> Iterator[NDArray[np.float64]]:

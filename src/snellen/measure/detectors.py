@@ -58,8 +58,8 @@ def detector_units(
     order = list(dict.fromkeys(categories))
     return DetectorUnits(
         detectors,
-        {one: len({pair for pair in pairs if pair[0] == one}) for one in order},
-        {one: sum(category == one for category, _ in pairs) for one in order},
+        {name: len({pair for pair in pairs if pair[0] == name}) for name in order},
+        {name: sum(category == name for category, _ in pairs) for name in order},
         np.where(top >= 0, best, -1),
         np.where(top >= 0, top, np.nan),
     )

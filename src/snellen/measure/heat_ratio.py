@@ -51,12 +51,12 @@ def _levels(
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
     """The different values of a map by its maximum, ascending, how often each occurs, and how often inside."""
     if heat.dtype == np.uint8:  # as maps are stored: counted, which takes a tenth of the time of sorting
-        counts, within = (np.bincount(one, minlength=256) for one in (heat, heat[inside]))
+        counts, within = (np.bincount(pixels, minlength=256) for pixels in (heat, heat[inside]))
         values = np.flatnonzero(counts)
         counts, within = counts[values], within[values]
     else:
         values, place = np.unique(heat, return_inverse=True)
-        counts, within = (np.bincount(one, minlength=len(values)) for one in (place, place[inside]))
+        counts, within = (np.bincount(pixels, minlength=len(values)) for pixels in (place, place[inside]))
     return values / values[-1], counts, within
 
 

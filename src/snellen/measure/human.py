@@ -1,21 +1,22 @@
-"""How well people recognise images, without those who do far worse than others on the same ones (Kassaw et al. 2024, 6.3)."""
+"""How well people recognise images, without those who do far worse than others (Kassaw et al. 2024, 3.3 and 6.3)."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from math import ceil, nan
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from snellen.measure.accuracy import accuracy
+from snellen.measure.accuracies import accuracy
 from snellen.measure.bootstrap import REPEATS
 from snellen.measure.estimate import NO_DATA, Estimate
-from snellen.measure.responses import Floats, Frame, Responses, read_responses
-from snellen.measure.tukey import tukey_outliers
+from snellen.measure.responses import Floats, ResponseColumns, Responses, read_responses
 from snellen.measure.two_way import mean_over_images
+
+Side = Literal["both", "low", "high"]
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class TopRespondents:
 
 
 def human_accuracy(
-    responses: Frame,
+    responses: ResponseColumns,
     remove_outliers: bool = True,
     *,
     groups: str | None = None,
@@ -67,27 +68,33 @@ def human_accuracy(
     _refuse_single_ratings(table)
     normalised = _normalised(table)
     low = tukey_outliers(list(normalised.values()), "low")
-    outliers = tuple(one for one, far in zip(table.observers, low) if far)
+    outliers = tuple(observer for observer, far in zip(table.observers, low) if far)
     rest = table.only(set(table.observers) - set(outliers))
     return _measured(rest, normalised, outliers, (repeats, seed), groups)
 
 
 def top_respondents(
-    responses: Frame, models: Mapping[str, Mapping[Any, float]], k: int | None = None, *, repeats: int = REPEATS
+    responses: ResponseColumns,
+    models: Mapping[str, Mapping[Any, float]],
+    k: int | None = None,
+    *,
+    remove_outliers: bool = True,
+    repeats: int = REPEATS,
 ) -> TopRespondents:
     """The `k` observers of the highest normalised accuracy, and each model on the images that they saw.
 
-    `models` maps a model's name to {sample: right or wrong}. Outliers are removed first; the normalised accuracy is that among
-    the rest. The paper does not say how its nine of eighteen were chosen: without `k` they are the better half, rounded up.
+    `models` maps a model's name to {sample: right or wrong}. Outliers are removed first, unless `remove_outliers` is false: where
+    they are gone already, Tukey's rule would find new ones among those who stay. The normalised accuracy is that among the
+    rest. The paper does not say how its nine of eighteen were chosen: without `k` they are the better half, rounded up.
     """
     table = read_responses(responses)
-    everyone = human_accuracy(responses, repeats=0)
+    everyone = human_accuracy(responses, remove_outliers, repeats=0)
     rest = table.only(everyone.observers)
     normalised = {name: value for name, value in _normalised(rest).items() if not np.isnan(value)}
     count = ceil(len(normalised) / 2) if k is None else k
     if not 1 <= count <= len(normalised):
         raise ValueError(f"expected k from 1 to the {len(normalised)} observers who can be compared, got {k}")
-    best = tuple(sorted(normalised, key=lambda one: -normalised[one])[:count])
+    best = tuple(sorted(normalised, key=lambda observer: -normalised[observer])[:count])
     top = rest.only(best)
     scores = {name: model_scores(own, top, name) for name, own in models.items()}
     return TopRespondents(
@@ -111,15 +118,15 @@ def image_groups(table: Responses, groups: str | None) -> NDArray[np.int64] | No
     """The number of each image's group, [images], by the column of this name; None without one."""
     if groups is None:
         return None
-    places = {one: place for place, one in enumerate(dict.fromkeys(table.of_image[groups]))}
-    return np.array([places[one] for one in table.of_image[groups]], np.int64)
+    places = {group: place for place, group in enumerate(dict.fromkeys(table.of_image[groups]))}
+    return np.array([places[group] for group in table.of_image[groups]], np.int64)
 
 
 def mean_by_level(table: Responses, repeats: int, seed: int, groups: str | None = None) -> dict[Hashable, Estimate]:
     """The mean over the images of each level."""
     levels, members = {}, image_groups(table, groups)
     for level in sorted(set(table.of_image["level"])):
-        own = np.array([one == level for one in table.of_image["level"]])
+        own = np.array([image_level == level for image_level in table.of_image["level"]])
         right, seen = table.right[:, own], table.seen[:, own]
         levels[level] = mean_over_images(right, seen, None, repeats, seed, None if members is None else members[own])
     return levels
@@ -157,5 +164,28 @@ def _refuse_single_ratings(table: Responses) -> None:
 
 def _by_level(scores: Floats, table: Responses) -> dict[Hashable, Estimate]:
     levels = table.of_image["level"]
-    parts = {one: scores[[own == one for own in levels]] for one in sorted(set(levels))}
-    return {None: accuracy(scores) if len(scores) else NO_DATA, **{one: accuracy(own) for one, own in parts.items()}}
+    parts = {level: scores[[own == level for own in levels]] for level in sorted(set(levels))}
+    return {
+        None: accuracy(scores) if len(scores) else NO_DATA,
+        **{level: accuracy(own) for level, own in parts.items()},
+    }
+
+
+def tukey_outliers(values: ArrayLike, side: Side = "both") -> NDArray[np.bool_]:
+    """Which values lie more than 1.5 interquartile ranges below the lower or above the upper quartile, bool [values].
+
+    Quartiles are interpolated linearly (NumPy's default; the paper names no rule). `side` looks at low or high values only. nan
+    is no outlier and does not count.
+    """
+    numbers = np.asarray(values, np.float64)
+    if numbers.ndim != 1:
+        raise ValueError(f"expected values [n], got an array of shape {list(numbers.shape)}")
+    if side not in ("both", "low", "high"):
+        raise ValueError(f"expected side both, low or high, got '{side}'")
+    known = numbers[~np.isnan(numbers)]
+    if not len(known):
+        return np.zeros(len(numbers), bool)
+    lower, upper = np.quantile(known, (0.25, 0.75))
+    reach = 1.5 * (upper - lower)
+    below, above = numbers < lower - reach, numbers > upper + reach
+    return np.asarray({"both": below | above, "low": below, "high": above}[side])

@@ -1,14 +1,18 @@
-"""Interference by chance: the DI index of wrong answers that fall on classes at random (Marcu & Prügel-Bennett 2022, B.2)."""
+"""Interference by chance: the DI index of wrong answers that fall on classes at random (Marcu & Prügel-Bennett 2022, B.2).
+
+And the verdict from it: whether an index stands clearly above chance and above mild noise, clearly not, or cannot be told.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import isfinite, nan, sqrt
+from math import hypot, isfinite, nan, sqrt
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from snellen.measure.estimate import Estimate
 from snellen.measure.interference_index import index_of
 from snellen.measure.interference_noise import agreement_of
 from snellen.measure.wrong_answers import Floats, Normaliser, WrongAnswers, check_choice, conditions, wrong_answers
@@ -16,6 +20,9 @@ from snellen.measure.wrong_answers import Floats, Normaliser, WrongAnswers, chec
 Kind = Literal["uniform", "one"]
 REPEATS = 1000
 PUBLISHED_REPEATS = 100_000
+State = Literal["above", "unclear", "not above"]
+NEGLIGIBLE = 0.25  # an index of 1: one class gains as many errors as it would have if all were spread evenly
+ALPHA = 0.05
 
 
 @dataclass(frozen=True)
@@ -146,3 +153,26 @@ def published_chance(
     throws = thrown if kind == "uniform" else np.ones_like(thrown)
     std = sqrt(share * (1 - share) * float(np.mean(1 / throws)))
     return PublishedChance(share, std, std / sqrt(repeats))
+
+
+def state_of(index: Estimate, yardstick: Estimate, p: float) -> State:
+    """Where an index stands, from its interval, that of the yardstick and its p for errors thrown at random.
+
+    - `above`: the interval lies above 0, p is below 0.05, and so is 0 below the interval of the difference to the yardstick
+    - `not above`: even the upper end is no more than the yardstick's index, or negligible
+    - `unclear`: neither, or nothing to compare with (no interval, no p: as with two classes)
+    """
+    if not (isfinite(index.low) and isfinite(yardstick.low) and isfinite(p)):
+        return "unclear"
+    if index.low > 0 and p < ALPHA and least_difference(index, yardstick) > 0:
+        return "above"
+    return "not above" if index.high <= max(yardstick.value, NEGLIGIBLE) else "unclear"
+
+
+def least_difference(index: Estimate, yardstick: Estimate) -> float:
+    """The lower end of the 95% interval of a difference, from the two intervals (Donner & Zou 2012, MOVER).
+
+    The two count as independent. Two distortions of the same images are not, but share their clean errors: their
+    difference varies less, so the true end is rather higher.
+    """
+    return index.value - yardstick.value - hypot(index.value - index.low, yardstick.high - yardstick.value)

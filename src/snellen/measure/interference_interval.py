@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from snellen.measure.interference_index import index_of
-from snellen.measure.interference_noise import Noise, all_shares, noise_of
+from snellen.measure.interference_noise import ChanceDraws, all_shares, noise_of
 from snellen.measure.wrong_answers import Floats, WrongAnswers
 
 DRAWS = 500
@@ -61,23 +61,25 @@ def plausible_index(
     first = found[0]
     return Plausible(
         min(first.value, classes),
-        min([classes, *(one.low for one in found)]),
-        min(classes, max(one.high for one in found)),
+        min([classes, *(plausible.low for plausible in found)]),
+        min(classes, max(plausible.high for plausible in found)),
         first.detectable,
     )
 
 
-def _leaders(noise: Noise, shares: Floats, classes: int) -> list[int]:
+def _leaders(noise: ChanceDraws, shares: Floats, classes: int) -> list[int]:
     """The class that rises most, and those that chance may have kept from it."""
     rise = np.maximum(shares[:, :classes], 0).mean(axis=0)
     order = np.argsort(-rise.round(12), kind="stable")[:_CANDIDATES]
     means = noise.around(shares.mean(axis=0)).mean(axis=1)
     first = order[0]
-    behind = [int(one) for one in order[1:] if rise[first] - rise[one] < 2 * (means[:, first] - means[:, one]).std()]
+    behind = [
+        int(rival) for rival in order[1:] if rise[first] - rise[rival] < 2 * (means[:, first] - means[:, rival]).std()
+    ]
     return [int(first), *behind]
 
 
-def _invert(noise: Noise, shares: Floats, classes: int, leader: int) -> Plausible:
+def _invert(noise: ChanceDraws, shares: Floats, classes: int, leader: int) -> Plausible:
     pattern, error = _pattern(noise, shares, leader)
     rise = float(shares[:, leader].mean())
     near, far = max(rise - _REACH * error, 0.0), min(max(rise, 0.0) + _REACH * error, 1.0)
@@ -89,14 +91,14 @@ def _invert(noise: Noise, shares: Floats, classes: int, leader: int) -> Plausibl
     return _accepted(simulated, float(index_of(shares[:, :classes])), truths * scale)
 
 
-def _simulate(noise: Noise, difference: Floats, classes: int) -> Floats:
+def _simulate(noise: ChanceDraws, difference: Floats, classes: int) -> Floats:
     """Indices measured where the true differences are [truths, runs, bins]; [truths, draws]."""
     chance = noise.around(difference.mean(axis=1))
     chance += difference[:, None].astype(np.float32)
     return index_of(chance[..., :classes])
 
 
-def _pattern(noise: Noise, shares: Floats, leader: int) -> tuple[Floats, float]:
+def _pattern(noise: ChanceDraws, shares: Floats, leader: int) -> tuple[Floats, float]:
     """The change of all classes where the leader rises by 1, [runs, bins], and the error of the measured mean rise."""
     chance = noise.around(shares.mean(axis=0))
     means, mean_chance = shares.mean(axis=0), chance.mean(axis=1)

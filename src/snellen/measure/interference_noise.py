@@ -20,7 +20,7 @@ _LEAST = 1e-9  # of a share, so that a class without errors has a scale
 
 
 @dataclass(frozen=True)
-class Noise:
+class ChanceDraws:
     """Draws of chance for the differences in share, at whatever differences are taken to be true.
 
     `clean` and `distorted` are mean shares over the runs, [bins]; `weight` is the part of the clean errors among all.
@@ -63,52 +63,52 @@ def _multinomial(share: Floats, throws: Floats) -> Floats:
     return noise
 
 
-def noise_of(before: WrongAnswers, after: WrongAnswers, paired: bool, draws: int, seed: int) -> Noise | None:
+def noise_of(before: WrongAnswers, after: WrongAnswers, paired: bool, draws: int, seed: int) -> ChanceDraws | None:
     """The noise of two conditions; None where nothing was seen to vary."""
-    shares = [all_shares(one) for one in (before, after)]
-    spreads = [_spread([(one, 1.0)]) for one in (before, after)]
+    shares = [all_shares(answers) for answers in (before, after)]
+    spreads = [_spread([(answers, 1.0)]) for answers in (before, after)]
     together = _spread([(before, -1.0), (after, 1.0)]) if paired else sum(spreads)
     if together <= 1e-15:
         return None
-    sizes = [divisors(one).sum() for one in (before, after)]
+    sizes = [divisors(answers).sum() for answers in (before, after)]
     weight = float(sizes[0] / sum(sizes))
     means = [share.mean(axis=0) for share in shares]
     pool = weight * means[0] + (1 - weight) * means[1]
     random = np.random.default_rng(seed)
     throws = [
-        _throws(random, divisors(one), pool, _agreement(one, spread), draws)
-        for one, spread in zip((before, after), spreads)
+        _throws(random, divisors(answers), pool, _agreement(answers, spread), draws)
+        for answers, spread in zip((before, after), spreads)
     ]
-    return Noise(means[0], means[1], weight, (throws[0], throws[1]), float(np.sqrt(together / sum(spreads))))
+    return ChanceDraws(means[0], means[1], weight, (throws[0], throws[1]), float(np.sqrt(together / sum(spreads))))
 
 
-def divisors(one: WrongAnswers) -> NDArray[np.int64]:
+def divisors(answers: WrongAnswers) -> NDArray[np.int64]:
     """What each run's counts are divided by: its errors, or the samples."""
-    errors = one.histogram.sum(axis=-1)
-    return np.full_like(errors, one.samples) if one.normaliser == "samples" else errors
+    errors = answers.histogram.sum(axis=-1)
+    return np.full_like(errors, answers.samples) if answers.normaliser == "samples" else errors
 
 
-def all_shares(one: WrongAnswers) -> Floats:
+def all_shares(answers: WrongAnswers) -> Floats:
     """The shares of everything that is counted, [runs, bins]: classes, outside, and right answers where samples divide."""
-    counts, whole = one.histogram, divisors(one)[:, None]
-    if one.normaliser == "samples":
+    counts, whole = answers.histogram, divisors(answers)[:, None]
+    if answers.normaliser == "samples":
         counts = np.concatenate([counts, whole - counts.sum(axis=1, keepdims=True)], axis=1)
     return counts / np.maximum(whole, 1)
 
 
-def agreement_of(one: WrongAnswers) -> float:
+def agreement_of(answers: WrongAnswers) -> float:
     """How far runs make the same errors on the same images: 0 independently, 1 all the same; 0 for a single run."""
-    return _agreement(one, _spread([(one, 1.0)])) if one.runs > 1 else 0.0
+    return _agreement(answers, _spread([(answers, 1.0)])) if answers.runs > 1 else 0.0
 
 
-def _agreement(one: WrongAnswers, spread: float) -> float:
+def _agreement(answers: WrongAnswers, spread: float) -> float:
     """The correlation between runs that makes the spread of the mean share what was measured."""
-    whole = np.maximum(divisors(one), 1)
-    shares = one.histogram / whole[:, None]
-    alone = float((shares * (1 - shares)).sum(axis=1) @ (1 / whole)) / one.runs
-    if one.runs < 2 or alone <= 0:
+    whole = np.maximum(divisors(answers), 1)
+    shares = answers.histogram / whole[:, None]
+    alone = float((shares * (1 - shares)).sum(axis=1) @ (1 / whole)) / answers.runs
+    if answers.runs < 2 or alone <= 0:
         return 0.0
-    return float(np.clip((one.runs * spread / alone - 1) / (one.runs - 1), 0, 1))
+    return float(np.clip((answers.runs * spread / alone - 1) / (answers.runs - 1), 0, 1))
 
 
 @dataclass(frozen=True)
@@ -122,11 +122,11 @@ class _Run:
     of_samples: bool
 
 
-def _runs_of(one: WrongAnswers, sign: float) -> list[_Run]:
-    whole = np.maximum(divisors(one), 1)
+def _runs_of(answers: WrongAnswers, sign: float) -> list[_Run]:
+    whole = np.maximum(divisors(answers), 1)
     return [
-        _Run(row, counts, counts / size, sign / (one.runs * size), one.normaliser == "samples")
-        for row, counts, size in zip(one.bin, one.histogram, whole)
+        _Run(row, counts, counts / size, sign / (answers.runs * size), answers.normaliser == "samples")
+        for row, counts, size in zip(answers.bin, answers.histogram, whole)
     ]
 
 
@@ -136,30 +136,30 @@ def _spread(parts: Sequence[tuple[WrongAnswers, float]]) -> float:
     Per image and class: what its errors add to the shares, less what the shares take from it. Of this the squares are
     summed, run by run and pair by pair of runs: from counts, without ever holding an array of images × classes.
     """
-    runs = [run for one, sign in parts for run in _runs_of(one, sign)]
-    alone = sum(_product(one, one) for one in runs)
+    runs = [run for answers, sign in parts for run in _runs_of(answers, sign)]
+    alone = sum(_product(run, run) for run in runs)
     return alone + 2 * sum(_product(*pair) for pair in itertools.combinations(runs, 2))
 
 
-def _product(one: _Run, other: _Run) -> float:
+def _product(run: _Run, other: _Run) -> float:
     """The products of two runs' deviations, summed over images and classes."""
-    same, counts, taking = _common(one, other)
-    crossed = counts[0] @ other.share + counts[1] @ one.share
-    return float(one.factor * other.factor * (same - crossed + taking * (one.share @ other.share)))
+    same, counts, taking = _common(run, other)
+    crossed = counts[0] @ other.share + counts[1] @ run.share
+    return float(run.factor * other.factor * (same - crossed + taking * (run.share @ other.share)))
 
 
-def _common(one: _Run, other: _Run) -> tuple[int, tuple[NDArray[Any], NDArray[Any]], int]:
+def _common(run: _Run, other: _Run) -> tuple[int, tuple[NDArray[Any], NDArray[Any]], int]:
     """How many samples fall into one bin in both; each run's errors on samples from which the other's share is taken off; from
     how many both are: those with an error, or all."""
-    right = len(one.counts)
-    if one is other:
-        same = int(one.counts.sum())
-        return same, (one.counts, one.counts), len(one.bin) if one.of_samples else same
-    same = int(np.count_nonzero((one.bin == other.bin) & (one.bin < right)))
-    if one.of_samples:
-        return same, (one.counts, other.counts), len(one.bin)
-    both = np.flatnonzero((one.bin < right) & (other.bin < right))
-    first, second = (np.bincount(run.bin[both], minlength=right) for run in (one, other))
+    right = len(run.counts)
+    if run is other:
+        same = int(run.counts.sum())
+        return same, (run.counts, run.counts), len(run.bin) if run.of_samples else same
+    same = int(np.count_nonzero((run.bin == other.bin) & (run.bin < right)))
+    if run.of_samples:
+        return same, (run.counts, other.counts), len(run.bin)
+    both = np.flatnonzero((run.bin < right) & (other.bin < right))
+    first, second = (np.bincount(each.bin[both], minlength=right) for each in (run, other))
     return same, (first, second), len(both)
 
 

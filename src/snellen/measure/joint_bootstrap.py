@@ -52,9 +52,9 @@ def estimates(
     A value that is nan has no interval, whatever resamples give. `units` [k] are the samples or groups that each rests on: the
     middle 95% of draws is widened for few of them (`bootstrap.widen`), and a single one has no interval.
     """
-    low, high = (np.where(np.isnan(values), nan, one) for one in intervals(draws))
+    low, high = (np.where(np.isnan(values), nan, bounds) for bounds in intervals(draws))
     if units is not None:
-        factor = np.array([few_factor(int(one)) if one > 1 else nan for one in units])
+        factor = np.array([few_factor(int(count)) if count > 1 else nan for count in units])
         low, high = values + factor * (low - values), values + factor * (high - values)
     return [
         Estimate(float(v), float(a), float(b), int(n)) for v, a, b, n in zip(values, low, high, counts, strict=True)

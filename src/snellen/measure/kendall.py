@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from snellen.measure.bootstrap import REPEATS
+from snellen.measure.bootstrap_ranks import judge_sums
 from snellen.measure.estimate import Estimate
 from snellen.measure.joint_bootstrap import Floats, intervals, resampled
-from snellen.measure.rank_bootstrap import judge_sums
 
 _Z = 1.959963984540054
 
@@ -72,7 +72,7 @@ def proxy_taus(
     """
     sums = judge_sums(correct, judge)
     if reference not in sums.judges:
-        names = ", ".join(str(one) for one in sums.judges)
+        names = ", ".join(str(name) for name in sums.judges)
         raise ValueError(f"expected reference to be one of the judges ({names}), got '{reference}'")
     place = sums.judges.index(reference)
 
@@ -81,10 +81,10 @@ def proxy_taus(
 
     accuracy = sums.accuracy(sums.columns.sum(0, keepdims=True))[0]
     low, high = intervals(resampled(sums.columns, taus, groups, repeats, seed))
-    whole = {one: kendall_tau(accuracy[:, i], accuracy[:, place]) for i, one in enumerate(sums.judges)}
+    whole = {name: kendall_tau(accuracy[:, i], accuracy[:, place]) for i, name in enumerate(sums.judges)}
     return {
-        one: ProxyTau(tau.value, tau.low, tau.high, tau.n, tau.p, float(low[i]), float(high[i]))
-        for i, (one, tau) in enumerate(whole.items())
+        name: ProxyTau(tau.value, tau.low, tau.high, tau.n, tau.p, float(low[i]), float(high[i]))
+        for i, (name, tau) in enumerate(whole.items())
         if i != place
     }
 

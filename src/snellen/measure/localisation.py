@@ -32,7 +32,7 @@ def wsol_sweep(
     """`wsol_iou` at several thresholds, float64 [thresholds, B]: how far it hangs on the one that is chosen."""
     heat = checked_maps(maps)
     own = region_boxes(boxes, heat.shape)
-    known = usable(heat) & np.array([len(one) > 0 for one in own], bool)
+    known = usable(heat) & np.array([len(image_boxes) > 0 for image_boxes in own], bool)
     fits = np.full((len(thresholds), len(heat)), np.nan)
     suggestions = _suggestions(heat, thresholds, component)
     for place in np.flatnonzero(known):
@@ -57,9 +57,9 @@ def _suggestions(heat: NDArray[Any], thresholds: Sequence[float], component: Com
     highest = np.asarray(rows.max(1, keepdims=True), np.float64)
     highest = np.where(np.isfinite(highest), highest, 0)  # such a map is not judged
     if component == "all":
-        boxes = [spans(columns >= one * highest, rows >= one * highest) for one in thresholds]
+        boxes = [spans(columns >= threshold * highest, rows >= threshold * highest) for threshold in thresholds]
     else:
-        boxes = [tight_boxes(_largest_components(heat >= one * highest[:, :, None])) for one in thresholds]
+        boxes = [tight_boxes(_largest_components(heat >= threshold * highest[:, :, None])) for threshold in thresholds]
     return np.stack(boxes) if boxes else np.zeros((0, len(heat), 4), np.int64)
 
 
@@ -81,5 +81,5 @@ def _best_iou(boxes: NDArray[np.int64], own: NDArray[np.float64]) -> NDArray[np.
     """The best IoU of boxes [n, 1, 4] with any of the object's own [m, 4], float64 [n]."""
     near, far = np.maximum(boxes[..., :2], own[:, :2]), np.minimum(boxes[..., 2:], own[:, 2:])
     shared = np.clip(far - near, 0, None).prod(-1)
-    areas = [(one[..., 2:] - one[..., :2]).prod(-1) for one in (boxes, own)]
+    areas = [(corners[..., 2:] - corners[..., :2]).prod(-1) for corners in (boxes, own)]
     return np.asarray((shared / (areas[0] + areas[1] - shared)).max(-1))

@@ -39,7 +39,8 @@ def occlusion_level(share: ArrayLike, bins: Bins = GATE_BINS) -> NDArray[np.int6
     if outside.size:
         raise ValueError(f"expected shares from 0 to 1, got {outside.flat[0]:g}")
     levels = np.full(shares.shape, -1, np.int64)
-    in_order = sorted(enumerate(bins), key=lambda one: one[1][0] == one[1][1])  # single shares last: they overwrite
+    # Single shares last: they overwrite.
+    in_order = sorted(enumerate(bins), key=lambda numbered: numbered[1][0] == numbered[1][1])
     for place, (start, stop) in in_order:
         # A bin that begins where an earlier one ends takes the end from it.
         levels[(shares >= start - _EXACT) & (shares <= stop + _EXACT)] = place
@@ -58,7 +59,7 @@ def bin_names(bins: Bins) -> tuple[str, ...]:
 
 def pool_kinds(kind: ArrayLike, pools: Mapping[str, str] = POOLS) -> NDArray[np.object_]:
     """Fine types as the pools they belong to (solid, right-angle, oblique); others stay what they are."""
-    return np.array([pools.get(one, one) for one in np.asarray(kind).tolist()], dtype=object)
+    return np.array([pools.get(name, name) for name in np.asarray(kind).tolist()], dtype=object)
 
 
 def _check_bins(bins: Bins) -> None:

@@ -9,7 +9,8 @@ from math import nan
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from snellen.measure.accuracy import accuracy
+from snellen.measure.accuracies import accuracy
+from snellen.measure.averages import alike_change
 from snellen.measure.bootstrap import REPEATS, sum_by_group
 from snellen.measure.estimate import Estimate, as_runs, sums_and_counts
 from snellen.measure.joint_bootstrap import Floats, estimates, ratio, resampled
@@ -60,7 +61,7 @@ def accuracy_by_level(
     axis = np.arange(levels.max(initial=-1) + 1.0) if positions is None else np.asarray(positions, np.float64)
     if levels.max(initial=-1) >= len(axis):
         raise ValueError(f"expected a position for each level, got {len(axis)} for level {levels.max()}")
-    names = [one for one in dict.fromkeys(kinds.tolist()) if one != CLEAN] or ([CLEAN] if len(kinds) else [])
+    names = [name for name in dict.fromkeys(kinds.tolist()) if name != CLEAN] or ([CLEAN] if len(kinds) else [])
     table = {}
     for name in names:
         own = ((kinds == name) | (kinds == CLEAN)) & (levels >= 0)
@@ -100,7 +101,13 @@ def _one_kind(
     units = _units(present, groups)
     values = changes(columns.sum(0, keepdims=True))[0]
     all_changes = estimates(values, resampled(columns, changes, groups, *draws), numbers, units)
-    cells = (accuracy(scores[:, one], None if groups is None else np.asarray(groups)[one]) for one in here.T)
+    cells = [accuracy(scores[:, rows], None if groups is None else np.asarray(groups)[rows]) for rows in here.T]
+    # A change is a sum of accuracies times weights: the weight of a level is the change where that level alone is all right.
+    weights = changes(np.concatenate([np.eye(len(axis)), np.ones((len(axis), len(axis)))], axis=1)).T
+    all_changes = [
+        alike_change(cells, own, change) if change.high - change.low <= 1e-12 and np.any(own) else change
+        for own, change in zip(weights, all_changes, strict=True)
+    ]
     return KindAccuracy(
         tuple(cells), tuple(all_changes[: len(axis)]), tuple(all_changes[len(axis) : -1]), all_changes[-1]
     )

@@ -52,7 +52,7 @@ def region_boxes(boxes: Boxes, shape: tuple[int, ...]) -> list[NDArray[np.float6
     count, height, width = shape
     if _are_masks(boxes, shape):
         around = tight_boxes(region_masks(boxes, shape)).astype(np.float64)
-        return [one[None][one[None, 2] > one[None, 0]] for one in around]
+        return [box[None][box[None, 2] > box[None, 0]] for box in around]
     clipped = (np.clip(own, 0, [width, height, width, height]) for own in _corners(boxes, count))
     return [own[(own[:, 2:] > own[:, :2]).all(1)] for own in clipped]
 
@@ -65,7 +65,10 @@ def tight_boxes(masks: NDArray[np.bool_]) -> NDArray[np.int64]:
 
 def spans(columns: NDArray[np.bool_], rows: NDArray[np.bool_]) -> NDArray[np.int64]:
     """The boxes from the first to the last true column [B, W] and row [B, H], int64 [B, 4]; 0 where there is none."""
-    sides = [(one.argmax(1), np.where(one.any(1), one.shape[1] - one[:, ::-1].argmax(1), 0)) for one in (columns, rows)]
+    sides = [
+        (lines.argmax(1), np.where(lines.any(1), lines.shape[1] - lines[:, ::-1].argmax(1), 0))
+        for lines in (columns, rows)
+    ]
     return np.stack([sides[0][0], sides[1][0], sides[0][1], sides[1][1]], axis=1)
 
 
@@ -73,7 +76,7 @@ def _are_masks(boxes: Boxes, shape: tuple[int, ...]) -> bool:
     """Whether regions are masks: an array of truth values, or of the maps' shape."""
     if isinstance(boxes, np.ndarray):
         return boxes.ndim == 3 and (boxes.dtype == bool or boxes.shape == shape or boxes.shape[2] != 4)
-    return len(boxes) > 0 and all(isinstance(one, np.ndarray) and one.dtype == bool for one in boxes)
+    return len(boxes) > 0 and all(isinstance(mask, np.ndarray) and mask.dtype == bool for mask in boxes)
 
 
 def _corners(boxes: Boxes, count: int) -> list[NDArray[np.float64]]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Frame = Any
+ResponseColumns = Any
 """A mapping of columns, or anything with columns that `frame[name]` gives: a data frame, a table, a structured array."""
 Floats = NDArray[np.float64]
 
@@ -34,10 +34,10 @@ class Responses:
 
     def only(self, observers: Collection[Hashable]) -> Responses:
         """The responses of these observers, and the images that they saw."""
-        rows = np.array([one in observers for one in self.observers], bool)
+        rows = np.array([observer in observers for observer in self.observers], bool)
         images = self.seen[rows].any(0)
         return Responses(
-            tuple(one for one in self.observers if one in observers),
+            tuple(observer for observer in self.observers if observer in observers),
             tuple(select(self.samples, images)),
             self.right[np.ix_(rows, images)],
             self.seen[np.ix_(rows, images)],
@@ -49,7 +49,7 @@ class Responses:
         return np.asarray(self.right.sum(0) / self.seen.sum(0))
 
 
-def read_responses(frame: Frame, of_image: Sequence[str] = ("level",)) -> Responses:
+def read_responses(frame: ResponseColumns, of_image: Sequence[str] = ("level",)) -> Responses:
     """The responses of a frame with the columns observer, sample, label, answer and those of `of_image`, one row per answer.
 
     An answer that is empty or missing is wrong. An image has one label and one value of each column of `of_image`; where one
@@ -70,35 +70,35 @@ def read_responses(frame: Frame, of_image: Sequence[str] = ("level",)) -> Respon
     return Responses(observers, samples, right, seen, values)
 
 
-def without_observers(frame: Frame, observers: Collection[Hashable]) -> dict[str, list[Any]]:
+def without_observers(frame: ResponseColumns, observers: Collection[Hashable]) -> dict[str, list[Any]]:
     """The columns of a frame without the rows of these observers: those of `HumanAccuracy.outliers`, say."""
-    stays = np.array([one not in observers for one in column(frame, "observer")], bool)
+    stays = np.array([observer not in observers for observer in column(frame, "observer")], bool)
     return {name: select(column(frame, name), stays) for name in _names(frame)}
 
 
-def column(frame: Frame, name: str) -> list[Any]:
+def column(frame: ResponseColumns, name: str) -> list[Any]:
     """A column as a list of Python's own values."""
     try:
         values = frame[name]
     except (KeyError, ValueError, IndexError) as error:
         raise ValueError(f"expected a column '{name}', got {', '.join(_names(frame)) or 'none'}") from error
     if isinstance(values, (list, tuple)):  # an array of texts would turn numbers among them into texts
-        return [one.item() if isinstance(one, np.generic) else one for one in values]
+        return [value.item() if isinstance(value, np.generic) else value for value in values]
     return list(np.asarray(values).tolist())
 
 
-def _names(frame: Frame) -> list[str]:
+def _names(frame: ResponseColumns) -> list[str]:
     if isinstance(frame, np.ndarray):
         return list(frame.dtype.names or ())
-    return [str(one) for one in (frame if isinstance(frame, Mapping) else getattr(frame, "columns", ()))]
+    return [str(name) for name in (frame if isinstance(frame, Mapping) else getattr(frame, "columns", ()))]
 
 
 def _numbered(values: list[Any], name: str) -> tuple[tuple[Any, ...], NDArray[np.int64]]:
     """The different values in order of appearance, and the place of each among them."""
-    if any(one is None or one != one or one == "" for one in values):
+    if any(value is None or value != value or value == "" for value in values):
         raise ValueError(f"expected a value of '{name}' in every row, got an empty one")
-    places = {one: place for place, one in enumerate(dict.fromkeys(values))}
-    return tuple(places), np.array([places[one] for one in values], np.int64)
+    places = {value: place for place, value in enumerate(dict.fromkeys(values))}
+    return tuple(places), np.array([places[value] for value in values], np.int64)
 
 
 def _one_per_image(samples: list[Any], values: list[Any], name: str) -> tuple[Any, ...]:
@@ -115,4 +115,4 @@ def _one_per_image(samples: list[Any], values: list[Any], name: str) -> tuple[An
 
 def select(values: Sequence[Any], stays: NDArray[np.bool_]) -> list[Any]:
     """The values that stay."""
-    return [one for one, stay in zip(values, stays) if stay]
+    return [value for value, stay in zip(values, stays) if stay]

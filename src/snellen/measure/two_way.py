@@ -7,11 +7,12 @@ bootstrap, Owen 2007). It is slightly too wide rather than too narrow.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from snellen.measure.bootstrap import REPEATS
+from snellen.measure.bootstrap import REPEATS, alike_interval
 from snellen.measure.estimate import NO_DATA, Estimate
 from snellen.measure.joint_bootstrap import Floats, estimates, ratio
 
@@ -72,7 +73,13 @@ def mean_over_images(
         return ratio((np.nan_to_num(q - other) * counted).sum(1, keepdims=True), counted.sum(1, keepdims=True))
 
     value = mean(ratio(right.sum(0), seen.sum(0))[None], np.ones((1, right.shape[1])))[0]
-    return estimates(value, two_way_draws(right, seen, mean, repeats, seed, groups), np.array([right.shape[1]]))[0]
+    estimate = estimates(value, two_way_draws(right, seen, mean, repeats, seed, groups), np.array([right.shape[1]]))[0]
+    if estimate.high - estimate.low > 1e-12 or np.isnan(estimate.low):
+        return estimate
+    # All answers are alike: neither more people nor more images than there are can have shown that.
+    units = min(len(right), right.shape[1] if groups is None else len(np.unique(np.asarray(groups))))
+    low, high = alike_interval(estimate.value, units, (-1.0 if less is not None else 0.0, 1.0))
+    return replace(estimate, low=low, high=high)
 
 
 def _weights(random: np.random.Generator, many: int, size: int) -> NDArray[np.float64]:

@@ -75,10 +75,10 @@ def conditions(
         raise ValueError(f"expected clean and distorted of the same shape, got {clean.shape} and {distorted.shape}")
     if len(clean) != len(distorted) or not len(clean):
         raise ValueError(f"expected as many clean as distorted runs, got {len(clean)} and {len(distorted)}")
-    other = labels if distorted_labels is None else distorted_labels
+    other_labels = labels if distorted_labels is None else distorted_labels
     return (
         wrong_answers(clean, labels, num_classes, normaliser),
-        wrong_answers(distorted, other, num_classes, normaliser),
+        wrong_answers(distorted, other_labels, num_classes, normaliser),
     )
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
-Method = Literal["auto", "chi2", "permutation"]
+FriedmanMethod = Literal["auto", "chi2", "permutation"]
 
 FEW_JUDGES = 6  # below it χ² is too strict whatever the number of models: of 5% promised 0 to 3.6% are rejected
 _MOST_ORDERS = 20_000  # up to so many equally likely outcomes all of them are counted
@@ -39,7 +39,7 @@ class Friedman:
     method: Literal["chi2", "exact", "permutation", "none"]
 
 
-def friedman(accuracy: ArrayLike, method: Method = "auto", seed: int = 0) -> Friedman:
+def friedman(accuracy: ArrayLike, method: FriedmanMethod = "auto", seed: int = 0) -> Friedman:
     """Whether the judges of accuracy [models, judges] rank the models alike, with the correction for ties.
 
     Without ties Q = 12 n / (k (k + 1)) · Σ (mean rank − (k + 1) / 2)² for k models and n judges, and W = Q / (n (k − 1)).

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from snellen.measure.bootstrap import keep, student, sum_by_group
+from snellen.measure.edges import wilson
 from snellen.measure.estimate import NO_DATA, Estimate, as_runs, sums_and_counts
-
-_Z = 1.959963984540054  # the normal quantile of 97.5%
 
 
 def accuracy(correct: ArrayLike, groups: ArrayLike | None = None) -> Estimate:
@@ -65,17 +64,10 @@ def recipe_accuracy(correct: ArrayLike, groups: ArrayLike | None = None) -> Esti
 
     mean = scores.mean(axis=0)
     of_runs, (of_images, degrees) = float(scores.mean(axis=1).var(ddof=1)) / runs, over_images(mean)
-    of_both = sum(over_images(one - mean)[0] for one in scores) / (runs * (runs - 1))
+    of_both = sum(over_images(run_scores - mean)[0] for run_scores in scores) / (runs * (runs - 1))
     # What runs and images share is in both variances: once is enough.
     half = sqrt(student(runs - 1) ** 2 * of_runs + student(degrees) ** 2 * max(of_images - of_both, 0.0))
     return Estimate(estimate.value, *_log_odds_interval(estimate.value, half, units), estimate.n)
-
-
-def wilson(share: float, n: int, quantile: float = _Z) -> tuple[float, float]:
-    """Wilson's 95% interval of a share seen in `n` trials (Wilson 1927)."""
-    centre = (share + quantile**2 / (2 * n)) / (1 + quantile**2 / n)
-    half = quantile / (1 + quantile**2 / n) * sqrt(share * (1 - share) / n + quantile**2 / (4 * n**2))
-    return max(0.0, min(share, centre - half)), min(1.0, max(share, centre + half))
 
 
 def _spread(units: NDArray[np.float64]) -> tuple[float, float]:

@@ -13,6 +13,7 @@ from snellen.measure.estimate import Estimate, as_runs
 
 _LEVEL = 0.05
 _POWER = 0.8
+_ALIKE = 1e-12  # a standard error that is rounding only
 
 
 @dataclass(frozen=True)
@@ -41,8 +42,9 @@ def compare(a: ArrayLike, b: ArrayLike, groups: ArrayLike | None = None) -> Comp
     """Whether two models differ on the same samples: scores [samples] or [runs, samples], nan where not counted.
 
     The interval is a paired bootstrap; `p` is that of the mean paired difference over its standard error (for right or
-    wrong answers McNemar's test), over groups where they are given, by Student's t. Runs are averaged: it is about these
-    runs, not about others of the same recipe.
+    wrong answers McNemar's test), over groups where they are given, by Student's t. It is never below that of a sign test of so
+    many right or wrong answers, all for one side. Where all differences are alike `p` is that of the sign test, and the error
+    follows from the interval. Runs are averaged: it is about these runs, not about others of the same recipe.
     """
     estimate = paired_difference(a, b, groups)
     first, second = (_mean_over_runs(scores) for scores in (a, b))
@@ -58,9 +60,20 @@ def compare(a: ArrayLike, b: ArrayLike, groups: ArrayLike | None = None) -> Comp
         error = float(difference.std(ddof=1)) / sqrt(units) if units > 1 else nan
     if units < 2:
         return Comparison(estimate.value, estimate.low, estimate.high, estimate.n, nan, nan, nan, units)
-    p = _two_sided(estimate.value, error, units - 1)
+    if error <= _ALIKE:
+        error = (estimate.high - estimate.low) / 2 / student(units - 1)
+        p = 1.0 if abs(estimate.value) <= _ALIKE else sign_test(units)
+    else:
+        p = _two_sided(estimate.value, error, units - 1)
+        if groups is None and np.isin(difference, (-1, 0, 1)).all():
+            p = max(p, sign_test(units))
     reach = detectable_difference(error, units)
     return Comparison(estimate.value, estimate.low, estimate.high, estimate.n, p, reach, error, units)
+
+
+def sign_test(units: int) -> float:
+    """The two-sided p of `units` differences, all of one sign: the smallest that so many can have."""
+    return float(min(1.0, 2 * 0.5**units))
 
 
 def detectable_difference(error: float, units: int, tests: int = 1) -> float:
@@ -91,6 +104,4 @@ def _mean_over_runs(scores: ArrayLike) -> NDArray[np.float64]:
 def _two_sided(value: float, error: float, degrees: int) -> float:
     from scipy.special import stdtr
 
-    if error == 0:
-        return 1.0 if value == 0 else 0.0
     return float(2 * stdtr(degrees, -abs(value) / error))

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from math import nan
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from snellen.measure.bootstrap import bootstrap_interval, keep
+from snellen.measure.accuracies import accuracy
 from snellen.measure.estimate import Estimate, as_runs
 
 
@@ -28,13 +28,12 @@ class ShapeBias(Estimate):
     decided: int
 
 
-def shape_bias(
-    pred: ArrayLike, shape: ArrayLike, texture: ArrayLike, groups: ArrayLike | None = None, *, seed: int = 0
-) -> ShapeBias:
+def shape_bias(pred: ArrayLike, shape: ArrayLike, texture: ArrayLike, groups: ArrayLike | None = None) -> ShapeBias:
     """Shape accuracy, texture accuracy and shape bias of answers to images with two cues.
 
     `pred` is [samples] or [runs, samples] of classes (numbers or names), `shape` and `texture` [samples] of the same
-    kind. The interval is a bootstrap over the conflicts that some run decided. No conflict that is decided gives a bias of nan.
+    kind. The interval is that of `accuracy` over the conflicts that some run decided. No conflict that is decided gives a bias of
+    nan.
     """
     answers = as_runs(pred)
     shapes, textures = np.asarray(shape), np.asarray(texture)
@@ -42,23 +41,17 @@ def shape_bias(
         raise ValueError(f"expected one shape and one texture per sample, got {shapes.shape} and {textures.shape}")
     right_shape, right_texture = answers == shapes, answers == textures
     conflict = shapes != textures
-    columns = np.stack([right.sum(axis=0) for right in (right_shape, right_texture)], axis=1).astype(np.float64)
-    columns, groups = keep(columns, groups, conflict & columns.any(axis=1))
-    value = float(_share(columns.sum(axis=0, keepdims=True))[0]) if len(columns) else nan
-    low, high = bootstrap_interval(columns, _share, groups, seed=seed, bounds=(0, 1))
+    decided = conflict & (right_shape | right_texture)
+    share = accuracy(np.where(decided, right_shape, nan), groups)
     seen, conflicts = answers.size > 0, int(conflict.sum())
     return ShapeBias(
-        value=value,
-        low=low,
-        high=high,
+        value=share.value,
+        low=share.low,
+        high=share.high,
         n=conflicts,
         shape_accuracy=float(right_shape.mean()) if seen else nan,
         texture_accuracy=float(right_texture.mean()) if seen else nan,
-        shape_bias=value,
+        shape_bias=share.value,
         conflicts=conflicts,
-        decided=int(columns.sum()),
+        decided=int(decided.sum()),
     )
-
-
-def _share(sums: NDArray[np.float64]) -> NDArray[np.float64]:
-    return sums[:, 0] / sums.sum(axis=1)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from snellen.measure.bootstrap import REPEATS
-from snellen.measure.friedman import ranks_of
+from snellen.measure.friedman_test import ranks_of
 from snellen.measure.joint_bootstrap import Floats, intervals, ratio, resampled
 
 
@@ -78,8 +78,8 @@ def judge_sums(correct: ArrayLike, judge: ArrayLike | None = None) -> JudgeSums:
         )
     names = [None] * scores.shape[1] if judge is None else np.asarray(judge).tolist()
     judges = tuple(dict.fromkeys(names))
-    places = {one: place for place, one in enumerate(judges)}
-    own = np.array([places[one] for one in names], int)[:, None] == np.arange(len(judges))
+    places = {name: place for place, name in enumerate(judges)}
+    own = np.array([places[name] for name in names], int)[:, None] == np.arange(len(judges))
     counted = ~np.isnan(scores.T)[:, :, None] & own[:, None, :]
     columns = np.stack([np.where(counted, scores.T[:, :, None], 0), counted], axis=1)
     return JudgeSums(judges, len(scores), columns.reshape(len(names), 2 * len(scores) * len(judges)))

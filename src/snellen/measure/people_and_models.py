@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from snellen.measure.bootstrap import REPEATS
 from snellen.measure.estimate import Estimate
 from snellen.measure.human import image_groups, mean_by_level, model_scores
-from snellen.measure.responses import Floats, Frame, column, read_responses, select
+from snellen.measure.responses import Floats, ResponseColumns, column, read_responses, select
 from snellen.measure.two_way import mean_over_images
 
 
@@ -25,7 +25,7 @@ class HumanGap(Estimate):
 
 
 def human_gap(
-    responses: Frame,
+    responses: ResponseColumns,
     model: Mapping[Any, float],
     by: Sequence[str] = ("level",),
     *,
@@ -46,7 +46,7 @@ def human_gap(
     everything = np.ones(len(table.samples), bool)
     gaps: dict[tuple[Hashable, ...], HumanGap] = {}
     for key in ((), *dict.fromkeys(keys)):
-        own = np.array([one == key for one in keys], bool) if key else everything
+        own = np.array([image_key == key for image_key in keys], bool) if key else everything
         right, seen = table.right[:, own], table.seen[:, own]
         gaps[key] = _gap(right, seen, scores[own], repeats, seed, None if members is None else members[own])
     return gaps
@@ -74,7 +74,9 @@ def click_hits(x: ArrayLike, y: ArrayLike, masks: Sequence[ArrayLike]) -> Floats
     return hits
 
 
-def wrong_object_clicks(responses: Frame, *, repeats: int = REPEATS, seed: int = 0) -> dict[Hashable, Estimate]:
+def wrong_object_clicks(
+    responses: ResponseColumns, *, repeats: int = REPEATS, seed: int = 0
+) -> dict[Hashable, Estimate]:
     """The share of clicks beside the object by level, and over all under None: mean over images, as accuracy is.
 
     `responses` has the columns observer, sample, level and hit (1 on the object, 0 beside it, nan without a click; see

@@ -9,10 +9,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-Border = Literal["ignore", "wrap"]
+MaskBorder = Literal["ignore", "wrap"]
 
 
-def diffuseness(mask: ArrayLike, connectivity: int = 4, border: Border = "ignore") -> float:
+def diffuseness(mask: ArrayLike, connectivity: int = 4, border: MaskBorder = "ignore") -> float:
     """Mean over occluding pixels of the share of their neighbours that do not occlude: 0 solid, 1 single pixels.
 
     `mask` [H, W] is true where something occludes. `connectivity` is 4 or 8; the paper does not say which, and with 8

@@ -26,11 +26,15 @@ class ListedImage:
 
 def copies(images: Mapping[str, Sequence[ListedImage]]) -> list[Doubt]:
     """Doubts about copies, from the images of each dataset by role (test, and train where given)."""
-    test, train = images.get("test", ()), {one.checksum: one for one in images.get("train", ())}
+    test, train = images.get("test", ()), {image.checksum: image for image in images.get("train", ())}
     first: dict[str, ListedImage] = {}
-    both = [(one, train[one.checksum]) for one in test if one.checksum in train]
-    labelled = [one for one in test if one.label]
-    split = [(one, other) for one in labelled if (other := first.setdefault(one.checksum, one)).label != one.label]
+    both = [(image, train[image.checksum]) for image in test if image.checksum in train]
+    labelled = [image for image in test if image.label]
+    split = [
+        (image, before)
+        for image in labelled
+        if (before := first.setdefault(image.checksum, image)).label != image.label
+    ]
     doubts = []
     if both and len(both) >= SHARE * len(test):
         doubts.append(Doubt(
@@ -76,5 +80,5 @@ def _listing(store: Store, on: str) -> pa.Table:
 
 
 def _pair(pair: tuple[ListedImage, ListedImage]) -> str:
-    one, other = pair
-    return f"'{one.sample}', {one.label}, and '{other.sample}', {other.label}"
+    image, copy = pair
+    return f"'{image.sample}', {image.label}, and '{copy.sample}', {copy.label}"

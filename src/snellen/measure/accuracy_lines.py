@@ -1,15 +1,53 @@
-"""Beyond being better clean: how far a model's occluded accuracy lies off the line of all models (Kassaw et al. 2024, 6.1)."""
+"""How one accuracy moves with another over several models, and how far a model lies off that line.
+
+Of backgrounds: accuracy on one variant against another (Xiao et al. 2021, figure 8). Of occlusion: what a model has beyond being
+better clean (Kassaw et al. 2024, 6.1).
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import nan
+from math import nan, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from snellen.measure.background_progress import Trend, trend
+from snellen.measure.estimate import Estimate
 from snellen.measure.joint_bootstrap import Floats
+
+
+@dataclass(frozen=True)
+class Trend(Estimate):
+    """A straight line through the models' points: `value` is its slope, `intercept` its height at 0; `n` the models."""
+
+    intercept: float
+
+
+def trend(x: ArrayLike, y: ArrayLike) -> Trend:
+    """The line of least squares of `y` on `x`, one point per model, with Student's 95 % interval of the slope.
+
+    The interval takes the models as a sample of models and their accuracies as exact. Points with nan do not count; fewer
+    than two different `x` give nan, two models a slope without an interval.
+    """
+    from scipy.special import stdtrit
+
+    across, up = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    if across.shape != up.shape or across.ndim != 1:
+        raise ValueError(f"expected one x and one y per model, got {across.shape} and {up.shape}")
+    counted = ~np.isnan(across + up)
+    across, up = across[counted], up[counted]
+    n = len(across)
+    if n < 2 or np.ptp(across) == 0:
+        return Trend(nan, nan, nan, n, nan)
+    centred = across - across.mean()
+    spread = float(centred @ centred)
+    slope = float(centred @ up) / spread
+    intercept = float(up.mean() - slope * across.mean())
+    if n < 3:
+        return Trend(slope, nan, nan, n, intercept)
+    rest = up - intercept - slope * across
+    half = float(stdtrit(n - 2, 0.975)) * sqrt(float(rest @ rest) / (n - 2) / spread)
+    return Trend(slope, slope - half, slope + half, n, intercept)
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ from math import inf, nan
 import numpy as np
 from numpy.typing import ArrayLike
 
+from snellen.measure.averages import Floats, deviation
 from snellen.measure.bootstrap import REPEATS, resampled_sums, sum_by_group, widen
 from snellen.measure.estimate import Estimate
-from snellen.measure.per_run import Floats, deviation
-from snellen.measure.ratio_bounds import clear_of_zero, ratio_bounds
+from snellen.measure.iocclusion_ratio import clear_of_zero, ratio_bounds
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def iocclusion_gap(
     A resample without a gap between train and test makes a ratio infinite, so an interval may end at (minus) infinity;
     one without a gap on both sides says nothing and counts at both ends.
     """
-    one, two = _of(first), _of(second)
+    of_first, of_second = _of(first), _of(second)
     (train, test), (other_train, other_test) = first.columns, second.columns
     drawn: list[Floats] = []
     if shared:
@@ -103,16 +103,18 @@ def iocclusion_gap(
                 )
     else:
         apart = _drawn((other_train, other_test), repeats, seed + 2)
-        for sums, other in zip(_drawn((train, test), repeats, seed), apart):
+        for sums, other_sums in zip(_drawn((train, test), repeats, seed), apart):
             with np.errstate(invalid="ignore"):
-                drawn.append(_ratio(*sums, first.runs).mean(1) - _ratio(*other, second.runs).mean(1))
-    per_run = one - two if len(one) == len(two) else np.empty(0)
-    value = float(one.mean() - two.mean())
+                drawn.append(_ratio(*sums, first.runs).mean(1) - _ratio(*other_sums, second.runs).mean(1))
+    per_run = of_first - of_second if len(of_first) == len(of_second) else np.empty(0)
+    value = float(of_first.mean() - of_second.mean())
     low, high = _bounds(np.concatenate(drawn) if drawn else np.empty(0), value)
     if drawn:
-        low, high = widen(value, (low, high), min(len(one) for one in (train, test, other_train, other_test)))
+        low, high = widen(value, (low, high), min(len(columns) for columns in (train, test, other_train, other_test)))
     count = np.asarray(first.test).shape[1] + (0 if shared else np.asarray(second.test).shape[1])
-    return IOcclusionGap(value, low, high, count, float(one.mean()), float(two.mean()), deviation(per_run), per_run)
+    return IOcclusionGap(
+        value, low, high, count, float(of_first.mean()), float(of_second.mean()), deviation(per_run), per_run
+    )
 
 
 def _of(covered: Covered) -> Floats:
@@ -160,8 +162,8 @@ def _bounds(values: Floats, measured: float) -> tuple[float, float]:
 
 
 def _columns(scores: Sequence[ArrayLike], groups: ArrayLike | None) -> Floats:
-    held = [np.asarray(one, np.float64) for one in scores]
-    if len({one.shape for one in held}) > 1:
-        raise ValueError(f"expected scores of the same runs and images, got {[one.shape for one in held]}")
-    columns = np.concatenate([np.ones((1, held[0].shape[1])), *held]).T
+    arrays = [np.asarray(values, np.float64) for values in scores]
+    if len({array.shape for array in arrays}) > 1:
+        raise ValueError(f"expected scores of the same runs and images, got {[array.shape for array in arrays]}")
+    columns = np.concatenate([np.ones((1, arrays[0].shape[1])), *arrays]).T
     return columns if groups is None else sum_by_group(columns, groups)
