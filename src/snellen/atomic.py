@@ -14,19 +14,19 @@ import stat
 from pathlib import Path
 from typing import Any
 
-from snellen.errors import UserError
+from snellen.errors import UserError, option
 
 _ADVICE = {
     errno.ENOSPC: "free some space and run the same command again; it resumes",
     errno.EDQUOT: "free some space and run the same command again; it resumes",
-    errno.EROFS: "choose another --out",
-    errno.ENAMETOOLONG: "choose another --out",
-    errno.ENOTDIR: "choose another --out",
-    errno.EEXIST: "choose another --out",
-    errno.EISDIR: "choose another --out",
-    errno.ELOOP: "choose another --out",
-    errno.EACCES: "choose another --out or change its permissions",
-    errno.EPERM: "choose another --out or change its permissions",
+    errno.EROFS: "choose another {out}",
+    errno.ENAMETOOLONG: "choose another {out}",
+    errno.ENOTDIR: "choose another {out}",
+    errno.EEXIST: "choose another {out}",
+    errno.EISDIR: "choose another {out}",
+    errno.ELOOP: "choose another {out}",
+    errno.EACCES: "choose another {out} or change its permissions",
+    errno.EPERM: "choose another {out} or change its permissions",
 }
 DISK_FAILURES = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)  # which nothing but a disk gives
 
@@ -91,25 +91,29 @@ def _finite(value: Any) -> Any:
 
 def cannot_write(path: Path | str, error: OSError) -> UserError:
     """The error for a failure to write: the file, the reason and the next step."""
-    advice = _ADVICE.get(error.errno or 0, "fix that and run the same command again; it resumes")
+    advice = _ADVICE.get(error.errno or 0, "fix that and run the same command again; it resumes").format(
+        out=option("out")
+    )
     return UserError(f"cannot write {str(path)[:200]}: {(error.strerror or str(error)).lower()}; {advice}")
 
 
-def check_place(folder: Path, option: str = "--out") -> None:
+def check_place(folder: Path) -> None:
     """Refuse a folder that cannot be made, because a file or a device stands in its way, before anything is computed."""
     for place in (folder, *folder.parents):
         try:
             facts = os.stat(place)
         except (FileNotFoundError, NotADirectoryError):
             if os.path.islink(place):
-                raise UserError(f"'{place}' is a link to nothing; choose another {option}") from None
+                raise UserError(f"'{place}' is a link to nothing; choose another {option('out')}") from None
             continue
         except ValueError as error:  # a NUL byte
-            raise UserError(f"'{folder}' is not the name of a folder: {error}; choose another {option}") from None
+            raise UserError(
+                f"'{folder}' is not the name of a folder: {error}; choose another {option('out')}"
+            ) from None
         except OSError as error:
             raise cannot_write(folder, error) from None
         if stat.S_ISDIR(facts.st_mode):
             return
         sort = "file" if stat.S_ISREG(facts.st_mode) else "device or pipe"
         where = f"'{folder}' is a {sort}" if place == folder else f"'{folder}' lies below the {sort} '{place}'"
-        raise UserError(f"{where}; choose another {option}")
+        raise UserError(f"{where}; choose another {option('out')}")

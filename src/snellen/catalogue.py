@@ -56,10 +56,10 @@ def _methods() -> list[tuple[str, str]]:
 
 
 def _spaces() -> list[tuple[str, str]]:
-    from snellen.search.space import SPACES
+    from snellen.search.spaces import SPACES
 
     own = ("FILE.yaml", "your own, such as 'brightness: [0.8, 0.9, 1.1]' on each line (docs/search.md)")
-    return [*((name, one.outline()) for name, one in SPACES.items()), own]
+    return [*((name, space.outline()) for name, space in SPACES.items()), own]
 
 
 def _signature(name: str, cls: type) -> str:

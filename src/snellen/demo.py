@@ -24,7 +24,7 @@ def run_demo(out: Path, quiet: bool = False) -> Run:
     What is already there is not done again; where the world or the networks are others than those of the run, it is replaced.
     """
     from snellen.data import load_data
-    from snellen.exam.audit import run_audit
+    from snellen.exam.auditing import run_audit
     from snellen.exam.request import AuditRequest
     from snellen.train import Recipe, train
 

@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from snellen.cache_folder import snellen_home
 from snellen.engine.keep.run_json import PACKAGES as RECORDED
 from snellen.errors import UserError
 from snellen.extras import PACKAGES
+from snellen.files.plain import snellen_home
 from snellen.version import __version__
 
 WRITE_BYTES = 32 * 2**20  # bytes, to measure the speed of writing
@@ -52,7 +52,7 @@ class Health:
         return not self.problems
 
     def to_json(self) -> dict[str, Any]:
-        return {"ready": self.ready, **self.sections, "problems": [asdict(one) for one in self.problems]}
+        return {"ready": self.ready, **self.sections, "problems": [asdict(problem) for problem in self.problems]}
 
 
 def doctor() -> Health:
@@ -65,10 +65,10 @@ def doctor() -> Health:
     return Health(sections, problems)
 
 
-Section = tuple[dict[str, str], list[Problem]]
+DoctorSection = tuple[dict[str, str], list[Problem]]
 
 
-def versions() -> Section:
+def versions() -> DoctorSection:
     """Of Python, snellen and the packages that it always needs."""
     lines = {"snellen": __version__, "python": platform.python_version(), "system": platform.platform()}
     missing = []
@@ -80,7 +80,7 @@ def versions() -> Section:
     return lines, missing
 
 
-def devices() -> Section:
+def devices() -> DoctorSection:
     """Where models can run; each is given a small product to compute."""
     try:
         import torch
@@ -105,7 +105,7 @@ def devices() -> Section:
     return lines, problems
 
 
-def memory() -> Section:
+def memory() -> DoctorSection:
     """Of the machine, and what of it is free."""
     lines = {}
     for name, word in (("total", "SC_PHYS_PAGES"), ("free", "SC_AVPHYS_PAGES")):
@@ -114,7 +114,7 @@ def memory() -> Section:
     return lines, []
 
 
-def disk() -> Section:
+def disk() -> DoctorSection:
     """Free space and speed of writing in the working folder, where runs go."""
     folder = Path.cwd()
     free = shutil.disk_usage(folder).free
@@ -135,7 +135,7 @@ def disk() -> Section:
     return lines, problems
 
 
-def caches() -> Section:
+def caches() -> DoctorSection:
     """Where weights and cards are kept, and how much there is."""
     own = snellen_home()
     cache = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
@@ -155,7 +155,7 @@ def caches() -> Section:
     return lines, []
 
 
-def extras() -> Section:
+def extras() -> DoctorSection:
     """Optional packages: installed, or the command that installs them. Not having them is no problem."""
     needs = {extra: packages for extra, packages in requirements().items() if extra not in ("", "dev")}
     if not needs:
@@ -167,7 +167,7 @@ def extras() -> Section:
     return lines, []
 
 
-def self_test() -> Section:
+def self_test() -> DoctorSection:
     """An audit of a model with known answers on the phantom world, into a temporary folder."""
     advice = "run `snellen audit` on your data to see more, and report it with this output"
     began = time.perf_counter()
@@ -182,7 +182,7 @@ def self_test() -> Section:
     return lines, [Problem(f"the self-test failed: {wrong}", advice)] if wrong else []
 
 
-SECTIONS: dict[str, Callable[[], Section]] = {
+SECTIONS: dict[str, Callable[[], DoctorSection]] = {
     "versions": versions,
     "devices": devices,
     "memory": memory,
@@ -212,7 +212,7 @@ def requirements() -> dict[str, dict[str, str]]:
 def _audit_known_model(folder: Path) -> str:
     """What differs from what must come out; empty where nothing does."""
     from snellen.data import load_data
-    from snellen.exam.audit import audit
+    from snellen.exam.auditing import audit
     from snellen.models import from_callable
 
     data = load_data(DATA)
@@ -228,7 +228,7 @@ def _audit_known_model(folder: Path) -> str:
 
     model = from_callable(remembers, data.classes, size=32, name="remembers", version="1")
     run = audit(model, data, "occlusion(areas=[0.3], fills=[black])", folder / "run", quiet=True)
-    accuracy = next(one["value"] for one in run.results()["findings"] if one["name"] == "accuracy")
+    accuracy = next(finding.value for finding in run.stored_findings() if finding.name == "accuracy")
     rows = int(run.sql("select count(*) as n from answers")["n"].item())
     if accuracy != RIGHT / len(data):
         return f"clean accuracy {accuracy} where {RIGHT / len(data)} is right"

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TextIO
 
 from snellen.atomic import cannot_write
-from snellen.errors import UserError
+from snellen.errors import UserError, option
 
 LOCK = "run.lock"
 
@@ -52,7 +52,8 @@ def writer_lock(folder: Path, name: str = LOCK) -> Iterator[None]:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             holder = file.read(200).strip() or "another process"
-            raise UserError(f"{folder} is being written by {holder}; wait for it or choose another --out") from None
+            advice = f"wait for it or choose another {option('out')}"
+            raise UserError(f"{folder} is being written by {holder}; {advice}") from None
         except OSError as error:  # a file system without locks
             raise cannot_write(path, error) from None
         if not _is_at(file, path):  # its holder removed it while it ended
@@ -70,7 +71,8 @@ def _open(path: Path) -> TextIO:
     """The lock's file, made where it is missing; a link, a pipe or a folder in its place is left alone."""
     try:
         if os.path.lexists(path) and not stat.S_ISREG(os.lstat(path).st_mode):
-            raise UserError(f"'{path}' is not a regular file, so it cannot lock; remove it or choose another --out")
+            advice = f"remove it or choose another {option('out')}"
+            raise UserError(f"'{path}' is not a regular file, so it cannot lock; {advice}")
         number = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
         return os.fdopen(number, "r+", encoding="utf-8", errors="replace")
     except OSError as error:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PIL import Image
 
-from snellen.explain.overlay import outline, overlay
+from snellen.explain.overlays import outline, overlay
 
 if TYPE_CHECKING:
     from torch import Tensor

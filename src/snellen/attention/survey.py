@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from snellen.attention.pictures import draw_attention
-from snellen.concepts.checkpoint import Checkpoint
 from snellen.data.dataset import Dataset
 from snellen.data.keys import sample_keys
 from snellen.distort import Covering, Distortion, Nothing, View, moved, show
@@ -18,9 +17,10 @@ from snellen.distort.chain import stages_of
 from snellen.distort.law import expect_within
 from snellen.engine.ask.slides import slides
 from snellen.engine.keep.failures import describe_error
+from snellen.engine.keep.survey_checkpoint import Checkpoint
 from snellen.engine.requests.survey import Ground, SurveyRequest, SurveyTable
 from snellen.errors import UserError
-from snellen.explain.attention import attention_grids, attention_names
+from snellen.explain.attention_maps import attention_grids, attention_names
 from snellen.lazy_torch import torch
 from snellen.measure import attention_mass, patch_shares
 from snellen.notation import text_form
@@ -133,7 +133,9 @@ class _Walker:
 
     def _load(self, walk: int, start: int, arrays: Mapping[str, Tensor]) -> int:
         """Go on from a checkpoint if it is one of this survey's; the position to start at."""
-        own, other = ({name: (one.shape, one.dtype) for name, one in some.items()} for some in (self.sums, arrays))
+        own, other = (
+            {name: (array.shape, array.dtype) for name, array in some.items()} for some in (self.sums, arrays)
+        )
         if walk != 0 or own != other or not 0 <= start <= len(self.ground.data):
             return 0
         self.sums = dict(arrays)
@@ -180,7 +182,9 @@ class _Walker:
     def _add(self, places: np.ndarray, look: _Look) -> None:
         """Measure what is seen of the images at some places of the listing."""
         rows, counted, regions = torch.from_numpy(places[look.counted]), look.counted, look.regions
-        shares = {grid: _shares(regions, grid) for grid in {tuple(one.shape[1:]) for one in look.grids.values()}}
+        shares = {
+            grid: _shares(regions, grid) for grid in {tuple(received.shape[1:]) for received in look.grids.values()}
+        }
         for layer, received in enumerate(look.grids.values()):
             own = shares[tuple(received.shape[1:])]
             mass = np.stack([attention_mass(received.cpu().numpy(), own[:, place]) for place in range(len(REGIONS))], 1)

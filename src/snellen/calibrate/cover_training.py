@@ -14,6 +14,20 @@ from snellen.data.keys import uniform
 from snellen.distort import apply, parse
 from snellen.hashing import key_of
 
+LEARNT, COPIES = 200, 6  # few images, each shown so often in an epoch: test images are far behind
+STRANGERS = 480  # with the highest planted value of the paint
+COVERED_SHARE = 0.6  # of the showings, the share under black at every planted value of the paint
+
+
+def cover_with_noise(data: Dataset, share: float) -> Dataset:
+    """A share of the showings is half covered by noise."""
+    return under_cover(data, LEARNT, COPIES, share, "occlude(0.5, noise)")
+
+
+def cover_with_black(data: Dataset, ratio: float) -> Dataset:
+    """Black squares on COVERED_SHARE of the showings, and for each showing `ratio` strangers, whose square means one class."""
+    return under_cover(data, LEARNT, COPIES, COVERED_SHARE, "occlude(0.3, black)", round(ratio * LEARNT * COPIES))
+
 
 def under_cover(data: Dataset, count: int, copies: int, share: float, cover: str, strangers: int = 0) -> Dataset:
     """The first `count` images, each `copies` times, and then `strangers`: the images that follow them, once.
@@ -34,7 +48,7 @@ def under_cover(data: Dataset, count: int, copies: int, share: float, cover: str
     is_covered = uniform(ids, "covered") < share
     is_covered[count * copies :] = True
     if is_covered.any():
-        pixels[is_covered] = apply(cover, pixels[is_covered], [name for name, one in zip(ids, is_covered) if one])
+        pixels[is_covered] = apply(cover, pixels[is_covered], [name for name, hidden in zip(ids, is_covered) if hidden])
     facts = ["under_cover", count, copies, float(share), str(parse(cover)), strangers]
     arrays = {"images": pixels, "labels": labels, "ids": np.array(ids), "classes": np.array(data.classes)}
     return from_arrays(arrays, f"{data.text} under cover", key_of([data.fingerprint, *facts]))

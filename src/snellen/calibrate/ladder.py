@@ -1,17 +1,19 @@
-"""A ladder: rungs with more and more of something planted, and the finding that should see it."""
+"""A calibration series, or ladder: more and more of something is planted from rung to rung, and one finding should see it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import nan
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from snellen.data import Dataset
+    from snellen.report.results import AnyFinding
 
 SIZE = 32  # pixels per side of the images shown
 CHANCE = 1 / 12  # what a guess is right, over the classes of the phantom world
+TRAIN, TEST = "phantom:train?size={size}&n={images}", "phantom:test?size={size}&n={images}"  # the plain worlds
 
 
 @dataclass(frozen=True)
@@ -29,13 +31,14 @@ class Rung:
 
 @dataclass(frozen=True)
 class Ladder:
-    """What is planted, in which model and data, and which finding should show it.
+    """A series: what is planted, in which model and data, and which finding should show it.
 
     `model`, `data`, `train` and `audits` are texts in which {x} stands for the planted value, {images} for how many images are
     shown and {size} for their side; without `model` small networks are trained on `train`; `audit_train` are training images
     for audits that compare both. `finding` is the name of the finding that is read, from the audits in `audits`; `where` picks
     one of several of that name by its facts, or by its `distortion`, also with {x}. `moves` says which way it should go, or that
-    it should stay (`flat`), `truth` its exact expected value where that is known. `reads` takes value, low and high from the
+    it should stay (`flat`), `truth` its exact expected value where that is known, and `tolerance` how far from it a value from
+    600 images may lie, where that is stated. `reads` takes value, low and high from the
     finding where they are not its own, and `value_name` names them then. `make_training_data` makes of `train` and the planted
     value what the networks are shown instead of `train` itself.
     """
@@ -53,7 +56,8 @@ class Ladder:
     where: Mapping[str, Any] = field(default_factory=dict)
     values: tuple[float, ...] = (0, 0.2, 0.4, 0.6, 0.8, 1)
     truth: Callable[[float], float] | None = None
-    reads: Callable[[Mapping[str, Any]], tuple[float, float, float]] | None = None
+    tolerance: float | None = None
+    reads: Callable[[AnyFinding], tuple[float, float, float]] | None = None
     value_name: str = ""
     make_training_data: Callable[[Dataset, float], Dataset] | None = None
 
@@ -78,17 +82,16 @@ class Ladder:
         texts = (self.model, self.data, self.train, self.audit_train, self.audits)
         return [Rung(x, *(fill(text, x) for text in texts)) for x in values]
 
-    def pick(self, findings: list[dict[str, Any]], x: float = nan) -> dict[str, Any]:
+    def pick(self, findings: Sequence[AnyFinding], x: float = nan) -> AnyFinding:
         """The one finding that is read on the rung of a planted value."""
-        matches = [
-            one for one in findings if one["name"] == self.finding and one["on"] in ("test", "") and self._fits(one, x)
-        ]
+        named = [finding for finding in findings if finding.name == self.finding and finding.on in ("test", "")]
+        matches = [finding for finding in named if self._fits(finding, x)]
         if len(matches) != 1:
             raise ValueError(f"expected one finding '{self.finding}' with {dict(self.where)}, got {len(matches)}")
         return matches[0]
 
-    def _fits(self, finding: dict[str, Any], x: float) -> bool:
-        facts = {**finding["facts"], "distortion": next(iter(finding["distortions"]), "")}
+    def _fits(self, finding: AnyFinding, x: float) -> bool:
+        facts = {**finding.plain_facts, "distortion": next(iter(finding.distortions), "")}
         wanted = {name: _filled(value, x) for name, value in self.where.items()}
         return all(facts.get(name) == value for name, value in wanted.items())
 

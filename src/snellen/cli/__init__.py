@@ -26,7 +26,7 @@ from snellen.cli.search import search
 from snellen.cli.sql import sql
 from snellen.cli.sweep import sweep
 from snellen.cli.train import train
-from snellen.errors import UserError, unknown
+from snellen.errors import UserError, command, unknown
 from snellen.terminal import show, tell, tell_block
 
 # Each command with lines to paste, which its --help ends with.
@@ -116,7 +116,8 @@ def main(arguments: list[str] | None = None) -> None:
 def _run(words: list[str], debug: bool) -> int:
     """Run a command and print what went wrong; its exit code."""
     try:
-        code = app(words, standalone_mode=False)
+        with command():
+            code = app(words, standalone_mode=False)
         sys.stdout.flush()  # a full disk shows here at the latest
         return code or 0
     except UserError as error:
@@ -148,7 +149,7 @@ def _misused(error: Any) -> int:
     path = context.command_path if context else "snellen"
     option = getattr(error, "option_name", None)
     if type(error).__name__ == "NoSuchOption" and context:
-        known = {name for one in context.command.params for name in one.opts if name.startswith("--")}
+        known = {name for parameter in context.command.params for name in parameter.opts if name.startswith("--")}
         return _refuse(str(unknown("option", str(option), known)))
     text = error.format_message().rstrip(".")
     return _refuse(f"{text[:1].lower()}{text[1:]}{'' if text.endswith('?') else f'; see `{path} --help`'}")

@@ -28,10 +28,10 @@ def audit(
 def carry_out_audit(request: AuditRequest, json: bool) -> None:
     """Carry a request out and print its outline or its findings; the exit code says whether what was required holds."""
     if request.out is None:
-        request = replace(request, out=default_folder([str(one) for one in request.models], str(request.data)))
+        request = replace(request, out=default_folder([str(model) for model in request.models], str(request.data)))
 
     from snellen.cli.printing import print_run, show_outline
-    from snellen.exam.audit import examine
+    from snellen.exam.auditing import examine
     from snellen.exam.conditions import RequirementFailed
     from snellen.exam.outline import Outline
 

@@ -7,8 +7,7 @@ from typing import Any
 
 from snellen.cli.audit import carry_out_audit
 from snellen.cli.options import AsJson, Config, takes
-from snellen.exam.dissect_request import DissectRequest
-from snellen.exam.request import AuditRequest
+from snellen.exam.request import AuditRequest, DissectRequest
 from snellen.settings_file import resolve
 
 

@@ -38,33 +38,48 @@ def takes(
     The command's first parameter receives those that were given, by name; its other parameters stay options of its own. The
     settings of `after`, from which a request derives, come behind those that it adds.
     """
-    general = set() if after is None else {one.name for one in settings_of(after)}
-    chosen = sorted((one for cls in classes for one in settings_of(cls)), key=lambda one: one.name in general)
+    general = set() if after is None else {item.name for item in settings_of(after)}
+    chosen = sorted((item for cls in classes for item in settings_of(cls)), key=lambda item: item.name in general)
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         own = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
 
         def run(**values: Any) -> None:
-            settings = {one.name: values.pop(one.name) for one in chosen}
+            settings = {item.name: values.pop(item.name) for item in chosen}
             command({name: value for name, value in settings.items() if value is not None and value != []}, **values)
 
-        parameters = [_parameter(one, one.name in arguments) for one in chosen]
-        parameters += [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in own]
+        parameters = [_parameter(item, item.name in arguments) for item in chosen]
+        parameters += [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in own]
         run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        run.__annotations__ = {one.name: one.annotation for one in parameters}
+        run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         run.__name__, run.__doc__ = command.__name__, command.__doc__
         return run
 
     return decorate
 
 
-def _parameter(one: Setting, is_argument: bool) -> inspect.Parameter:
-    """A typer parameter. Values arrive as texts, so that a wrong one gets the same error as in a file or in Python."""
-    kind: Any = bool | None if one.kind is bool else list[str] | None if one.several and not one.commas else str | None
+def _parameter(item: Setting, is_argument: bool) -> inspect.Parameter:
+    """A typer parameter. Values arrive as texts, so that a wrong item gets the same error as in a file or in Python."""
+    kind: Any = (
+        bool | None if item.kind is bool else list[str] | None if item.several and not item.commas else str | None
+    )
     if is_argument:
-        how = typer.Argument(help=one.help, metavar=one.name.upper().rstrip("S"))
+        how = typer.Argument(help=item.help, metavar=item.name.upper().rstrip("S"))
     else:
-        off = f"/--no-{one.flag.removeprefix('--')}" if one.kind is bool else ""
-        names = [f"{one.flag}{off}", *([one.short] if one.short else [])]
-        how = typer.Option(*names, help=one.help, metavar=None if one.kind is bool else one.metavar)
-    return inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[kind, how])
+        off = f"/--no-{item.flag.removeprefix('--')}" if item.kind is bool and "/" not in item.flag else ""
+        names = [f"{item.flag}{off}", *([item.short] if item.short else [])]
+        how = typer.Option(*names, help=item.help + _note(item), metavar=None if item.kind is bool else item.metavar)
+    return inspect.Parameter(item.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[kind, how])
+
+
+def _note(item: Setting) -> str:
+    """What an option's help ends with: that it must be given, or its default, unless its words say that."""
+    if item.required:
+        return "  [required]"
+    default = item.default
+    if default is None or default is False or default in ((), "") or "default" in item.help:
+        return ""
+    if default is True:
+        return f"  [default: {item.flag.partition('/')[0].removeprefix('--')}]"
+    words = ",".join(map(str, default)) if isinstance(default, tuple) else default
+    return f"  [default: {words:g}]" if isinstance(words, float) else f"  [default: {words}]"

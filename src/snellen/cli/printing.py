@@ -3,36 +3,57 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from snellen.errors import one_line
 from snellen.exam.run import Run
 from snellen.terminal import show, show_json
 
+if TYPE_CHECKING:
+    from snellen.report.results import AnyFinding
+
+MARKS = {
+    "▲": "errors go to one class, clearly more than by chance and under mild noise: the drop may be an artefact",
+    "△": "errors go to one class, more than by chance but not clearly more than under mild noise",
+    "?": "too few errors to decide whether they go to one class",
+}  # by the signs of interference
+
 
 def print_run(run: Run, *, as_json: bool, quiet: bool) -> None:
     """The findings as a table (or JSON) and where the report is."""
-    results = run.results()
     if as_json:
-        show_json(results)
+        show_json(run.results())
     elif not quiet:
-        print_table([("finding", "value", "95% interval", "DI", "looks like", ""), *_rows(results["findings"])])
-        for text in dict.fromkeys(one["text"] for one in results["findings"] if one["value"] is None):
+        findings = run.stored_findings()
+        print_table([("finding", "value", "95% interval", "DI", "new errors go to", ""), *_rows(findings)])
+        for text in dict.fromkeys(finding.text for finding in findings if finding.value is None):
             show(f"– {text}")
-        if any(one["audit"] == "between" for one in results["findings"]):
-            show()
-            show("* clear: paired on the same images, p < 0.05 after Holm's correction", end="")
         show()
-        if run.task == "classification":
-            show("▲ the distortion itself is taken for a class: comparative, not absolute")
+        for line in _legend(findings):
+            show(line)
         show(f"report: {run.path / 'report.html'}")
+
+
+def _legend(findings: Sequence[AnyFinding]) -> list[str]:
+    """What the marks of the table mean: those that stand in it."""
+    every = [finding.plain_facts.get("corrected_over", "") for finding in findings if _is_clear(finding)]
+    over = "; ".join(family for family in dict.fromkeys(every) if family)
+    star = [f"* clear: p < 0.05 after Holm's correction{' over ' if over else ''}{over}"] if every else []
+    signs = {finding.interference.sign for finding in findings if finding.interference}
+    marks = [f"{sign} {words}" for sign, words in MARKS.items() if sign in signs]
+    return [*star, *marks, *(["DI: compare between models; not a score"] if marks else [])]
+
+
+def _is_clear(finding: AnyFinding) -> bool:
+    p = finding.plain_facts.get("p_corrected")
+    return p is not None and p < 0.05
 
 
 def show_outline(outline: Mapping[str, Any]) -> None:
     """What a command would do, by name: lists and tables below it, numbers with their thousands marked."""
     for name, value in outline.items():
         if isinstance(value, list | Mapping):
-            lines = value if isinstance(value, list) else [f"{key}: {_listed(one)}" for key, one in value.items()]
+            lines = value if isinstance(value, list) else [f"{key}: {_listed(entry)}" for key, entry in value.items()]
             show(f"{name}:")
             for line in lines:
                 show(f"  {line}")
@@ -54,24 +75,26 @@ def print_table(rows: Sequence[Sequence[str]]) -> None:
             show("  ".join("─" * width for width in wide))
 
 
-def _rows(findings: Sequence[Mapping[str, Any]]) -> list[tuple[str, ...]]:
+def _rows(findings: Sequence[AnyFinding]) -> list[tuple[str, ...]]:
     """The rows of the table in the terminal: each model's name (or that of a pair), and its findings below."""
     by_model: dict[str, list[tuple[str, ...]]] = {}
-    for one in findings:
-        by_model.setdefault(one["model"], []).append(_row(one))
+    for finding in findings:
+        by_model.setdefault(finding.model, []).append(_row(finding))
     return [row for model, rows in by_model.items() for row in ((model, *[""] * (len(rows[0]) - 1)), *rows)]
 
 
-def _row(one: Mapping[str, Any]) -> tuple[str, ...]:
-    """A finding by the name that --require takes, its numbers and its label, which runs made before do not have."""
-    p, trust = one["facts"].get("p_corrected"), one["interference"]
-    value, low, high = ("–" if one[k] is None else f"{one[k]:.3f}" for k in ("value", "low", "high"))
-    di = "" if trust is None or trust["index"] is None else f"{trust['index']:.2f}{' ▲' if trust['flagged'] else ''}"
+def _row(finding: AnyFinding) -> tuple[str, ...]:
+    """A finding by the name that --require takes, its numbers and its label."""
+    trust = finding.interference
+    value, low, high = (
+        "–" if number is None else f"{number:.3f}" for number in (finding.value, finding.low, finding.high)
+    )
+    di = "" if trust is None or trust.index is None else f"{trust.index:.2f} {trust.sign}".rstrip()
     return (
-        f"  {one['name']}{' *' if p is not None and p < 0.05 else ''}",
+        f"  {finding.name}{' *' if _is_clear(finding) else ''}",
         value,
         f"{low} … {high}",
         di,
-        trust["dominant"] if trust else "",
-        one.get("label", ""),
+        trust.taken_for if trust else "",
+        finding.label,
     )

@@ -7,8 +7,7 @@ from typing import Any
 
 from snellen.cli.audit import carry_out_audit
 from snellen.cli.options import AsJson, Config, takes
-from snellen.exam.request import AuditRequest
-from snellen.exam.search_request import EditSearchRequest
+from snellen.exam.request import AuditRequest, EditSearchRequest
 from snellen.settings_file import resolve
 
 

@@ -25,7 +25,7 @@ from snellen.train.recipe import Recipe
 from snellen.train.request import resolve_training
 
 if TYPE_CHECKING:
-    from snellen.sweep.points import Plan
+    from snellen.sweep.points import SweepPlan
     from snellen.sweep.result import Sweep
     from snellen.sweep.run_sweep import Left
 
@@ -112,7 +112,7 @@ def domains(settings: Mapping[str, Any], config: Config = None, json: AsJson = F
     run_sweep(plan_domains(request), request, as_json=json)
 
 
-def run_sweep(plan: Plan, request: SweepRequest, *, as_json: bool) -> None:
+def run_sweep(plan: SweepPlan, request: SweepRequest, *, as_json: bool) -> None:
     """Carry a sweep out, or print how much of it is left to do."""
     from snellen.sweep.result import Sweep, run_request
 
@@ -120,7 +120,7 @@ def run_sweep(plan: Plan, request: SweepRequest, *, as_json: bool) -> None:
     if not isinstance(result, Sweep):
         print_plan(plan, result, as_json)
     elif as_json:
-        show_json(result.page)
+        show_json(result.to_json())
     elif not request.quiet:
         print_sweep(result)
 
@@ -128,23 +128,23 @@ def run_sweep(plan: Plan, request: SweepRequest, *, as_json: bool) -> None:
 def print_sweep(sweep: Sweep) -> None:
     """The heat map as text, and where the page is."""
     from snellen.cli.printing import print_table
-    from snellen.report.pages.sweep import cell_text, heat_map_of, of_models
+    from snellen.report.pages.sweep import cell_text, heat_map_of
     from snellen.report.words import interval
 
     heat_map = heat_map_of(sweep.page)
-    first = "model" if of_models(sweep.page) else "trained on"
+    first = "model" if sweep.page.of_models else "trained on"
     rows = [
-        (name, *(f"{cell_text(sweep.page, one)} [{interval(one['low'], one['high'], 'share')}]" for one in cells))
+        (name, *(f"{cell_text(sweep.page, row)} [{interval(row.low, row.high, 'share')}]" for row in cells))
         for name, cells in heat_map.points.items()
     ]
-    if sweep.page.get("source"):
-        rows.append(("images", *(f"{one['n']:,}" for one in next(iter(heat_map.points.values())))))
+    if sweep.page.source:
+        rows.append(("images", *(f"{row.n:,}" for row in next(iter(heat_map.points.values())))))
     print_table([(first, *heat_map.head), *rows])
     show()
     show(f"page: {sweep.folder / 'sweep.html'}")
 
 
-def print_plan(plan: Plan, left: Left, as_json: bool) -> None:
+def print_plan(plan: SweepPlan, left: Left, as_json: bool) -> None:
     """The points and tests of a sweep, and how many trainings and audits are left."""
     from snellen.cli.printing import show_outline
 

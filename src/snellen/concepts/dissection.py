@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from snellen.concepts.checkpoint import Checkpoint
 from snellen.concepts.pictures import draw_units
 from snellen.concepts.probes import Probe, Probes
 from snellen.concepts.sources import check_sources, fingerprint_of, open_sources
@@ -17,9 +16,10 @@ from snellen.concepts.thresholds import Histogram
 from snellen.concepts.upsampling import enlarge
 from snellen.data.dataset import Dataset
 from snellen.engine.keep.failures import describe_error
+from snellen.engine.keep.survey_checkpoint import Checkpoint
 from snellen.engine.requests.survey import Ground, SurveyRequest, SurveyTable
 from snellen.errors import UserError
-from snellen.explain.features import layer_reader
+from snellen.explain.layers import layer_reader
 from snellen.hashing import key_of
 from snellen.lazy_torch import torch
 from snellen.measure import concept_iou
@@ -109,10 +109,10 @@ class _Walker:
         """Whether a checkpoint is one of this dissection's."""
         if walk not in (0, 1) or not 0 <= start <= len(self.ground.data):
             return False
-        own, other = (
-            {name: (one.shape, one.dtype) for name, one in some.items()} for some in (self._arrays(walk), arrays)
+        own, loaded = (
+            {name: (array.shape, array.dtype) for name, array in some.items()} for some in (self._arrays(walk), arrays)
         )
-        return own == other
+        return own == loaded
 
     def _arrays(self, walk: int) -> dict[str, Tensor]:
         """All that must be kept to continue a walk."""

@@ -18,8 +18,8 @@ import numpy as np
 from snellen.data.concept_maps import MOST_CONCEPTS, Concept
 from snellen.data.dataset import Unreadable
 from snellen.data.folder import EXTENSIONS
-from snellen.data.label_image import label_numbers
 from snellen.data.names import storable
+from snellen.data.pixel_files import label_numbers
 from snellen.errors import UserError
 from snellen.files import MIB, expand_home
 from snellen.files.table import Column, place_of, read_table
@@ -108,7 +108,7 @@ def _read(root: Path, stamp: tuple[object, ...]) -> LabelFolder:
 
 def _is_map(folder: str, categories: set[str]) -> bool:
     """Whether a sub-folder is named after a category (`part`, `part2`), rather than part of the paths of images."""
-    return any(folder == one or folder.rstrip("0123456789_-") == one for one in categories)
+    return any(folder == category or folder.rstrip("0123456789_-") == category for category in categories)
 
 
 def _index(path: Path) -> Mapping[int, Concept]:

@@ -11,7 +11,7 @@ from PIL import Image
 
 from snellen.concepts.probes import Probes
 from snellen.concepts.upsampling import enlarge
-from snellen.explain.overlay import outline
+from snellen.explain.overlays import outline
 from snellen.lazy_torch import torch
 
 if TYPE_CHECKING:

@@ -38,13 +38,13 @@ class Probes:
 
     def __init__(self, ground: Ground, sources: Sequence[Source], grid: int) -> None:
         self.ground = ground
-        self.photo_sources = [one for one in sources if isinstance(one, PhotoSource)]
-        self.pixel_sources = [one for one in sources if isinstance(one, PixelSource)]
+        self.photo_sources = [source for source in sources if isinstance(source, PhotoSource)]
+        self.pixel_sources = [source for source in sources if isinstance(source, PixelSource)]
         ordered: list[Source] = [*self.photo_sources, *self.pixel_sources]
-        self.concepts: tuple[Concept, ...] = tuple(concept for one in ordered for concept in one.concepts)
-        self._offsets = list(accumulate([0, *(len(one.concepts) for one in ordered)]))
+        self.concepts: tuple[Concept, ...] = tuple(concept for source in ordered for concept in source.concepts)
+        self._offsets = list(accumulate([0, *(len(source.concepts) for source in ordered)]))
         self.grid = min(grid, ground.canvas.height), min(grid, ground.canvas.width)
-        maps = sum(one.maps for one in self.photo_sources)
+        maps = sum(source.maps for source in self.photo_sources)
         self._names = [f"concepts {number}" for number in range(maps)]
 
     def batches(self, start: int = 0) -> Generator[Probe]:
@@ -103,5 +103,5 @@ class Probes:
         for offset, own in zip(self._offsets, known):
             if isinstance(own, Unreadable):
                 return own
-            maps += [np.where(one > 0, one + offset, 0).astype(np.int16) for one in own]
+            maps += [np.where(plane > 0, plane + offset, 0).astype(np.int16) for plane in own]
         return replace(photo, maps={**photo.maps, **dict(zip(self._names, maps))})

@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from snellen.concepts.label_folder import LabelFolder, read_label_folder
+from snellen.data.colour_names import COLOURS, terms_of_channels
 from snellen.data.concept_maps import MOST_CONCEPTS, Concept
 from snellen.data.dataset import Dataset, Photo, Unreadable
-from snellen.data.phantom.colour_terms import COLOURS, terms_of_channels
 from snellen.errors import UserError, unknown
 from snellen.lazy_torch import torch
 from snellen.models.card import Card
 from snellen.models.device import Device
+from snellen.models.model import Model
 from snellen.models.subject import subjects_of
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 KINDS = ("data", "colours", "labels:DIR", "model:TEXT")
 NO_CONCEPT = frozenset({"", "background", "__background__", "void", "unlabelled", "unlabeled"})
-Maps = Sequence[np.ndarray]  # those of one photo, integers [H, W]: place of a concept + 1, 0 for none
+MapsOfPhoto = Sequence[np.ndarray]  # those of one photo, integers [H, W]: place of a concept + 1, 0 for none
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class PhotoSource:
 
     concepts: tuple[Concept, ...]
     maps: int
-    read: Callable[[Sequence[int], Sequence[Photo]], Sequence[Maps | Unreadable]]
+    read: Callable[[Sequence[int], Sequence[Photo]], Sequence[MapsOfPhoto | Unreadable]]
 
 
 @dataclass(frozen=True)
@@ -117,13 +118,15 @@ def _own(data: Dataset) -> PhotoSource:
         return PhotoSource(known.concepts, known.maps, lambda positions, photos: list(known.read(positions)))
     labels = data.samples.labels
     if "labels" in data.facts:
-        return PhotoSource(objects, 1, lambda positions, photos: [[one.maps["labels"].clip(-1) + 1] for one in photos])
+        return PhotoSource(
+            objects, 1, lambda positions, photos: [[photo.maps["labels"].clip(-1) + 1] for photo in photos]
+        )
     if "masks" in data.facts:
         return PhotoSource(
             objects,
             1,
             lambda positions, photos: [
-                [one.maps["mask"] * np.int16(labels[position] + 1)] for position, one in zip(positions, photos)
+                [photo.maps["mask"] * np.int16(labels[position] + 1)] for position, photo in zip(positions, photos)
             ],
         )
     raise UserError(
@@ -136,13 +139,13 @@ def _labelled(folder: LabelFolder, data: Dataset) -> PhotoSource:
     folder.check(data.samples.ids)
     ids = data.samples.ids
     return PhotoSource(
-        folder.concepts, len(folder.maps), lambda positions, photos: [folder.read(ids[one]) for one in positions]
+        folder.concepts,
+        len(folder.maps),
+        lambda positions, photos: [folder.read(ids[position]) for position in positions],
     )
 
 
 def _segmented(text: str, device: Device) -> PixelSource:
-    from snellen.concepts.segmenter import segmenter
-
     card = _segmenter_card(text)
     model = subjects_of(text.removeprefix("model:"), device)[0].model(device)
     names = tuple(name.partition(",")[0].strip() for name in card.classes or ())
@@ -153,10 +156,38 @@ def _segmented(text: str, device: Device) -> PixelSource:
 
 def _segmenter_card(text: str) -> Card:
     place = text.removeprefix("model:")
-    cards = [one.card for one in subjects_of(place)]
+    cards = [subject.card for subject in subjects_of(place)]
     if len(cards) != 1 or cards[0].task != "segmentation" or not cards[0].classes:
         raise UserError(
             f"'{text}' is not one model of the task segmentation that names its classes; see snellen.models.from_torch and "
             "from_callable"
         )
     return cards[0]
+
+
+def segmenter(model: Model, classes: int, places: Sequence[int]) -> Callable[[Tensor], Tensor]:
+    """A function from uint8 images [n, 3, H, W] to integers [n, h, w]: the number among `places` of the model's class of each
+    pixel plus 1, 0 where it is none of them."""
+    numbers = torch.zeros(classes, dtype=torch.int64)
+    numbers[list(places)] = torch.arange(1, len(places) + 1)
+
+    def read(images: Tensor) -> Tensor:
+        answers = model(_resized(images, model)).to(images.device)
+        if len(answers) and not 0 <= int(answers.min()) <= int(answers.max()) < classes:
+            raise UserError(
+                f"model '{model.name}' answered class {int(answers.max())}, but names {classes}; name all of them"
+            )
+        return numbers.to(images.device)[answers]
+
+    return read
+
+
+def _resized(images: Tensor, model: Model) -> Tensor:
+    """The images at the size of the model's own canvas, so that both models see the same part of a photo."""
+    canvas = model.canvas
+    if canvas is None or tuple(images.shape[2:]) == (canvas.height, canvas.width):
+        return images
+    scaled = torch.nn.functional.interpolate(
+        images.float(), (canvas.height, canvas.width), mode="bilinear", antialias=True
+    )
+    return scaled.round().clamp(0, 255).to(torch.uint8)

@@ -6,27 +6,27 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from urllib.parse import parse_qsl
 
-from snellen.data.arrays import arrays, from_arrays
-from snellen.data.boxes import boxes
+from snellen.data.arrays import from_arrays, load_arrays
+from snellen.data.boxes import load_boxes
 from snellen.data.canvas import Canvas, render
 from snellen.data.class_map import map_classes, rename_classes
-from snellen.data.coco import coco
-from snellen.data.cue import cue
+from snellen.data.coco import load_coco
+from snellen.data.cue import load_cue
 from snellen.data.dataset import Dataset, Photo, Samples, Unreadable, limited
-from snellen.data.folder import folder
-from snellen.data.in9.reading import in9 as variants
-from snellen.data.manifest import manifest
+from snellen.data.folder import load_folder
+from snellen.data.in9.reading import load_in9
+from snellen.data.manifest import load_manifest
 from snellen.data.names import storable
-from snellen.data.ovis.adapter import ovis as instances  # under its own name it would hide the package
-from snellen.data.pairs import pairs
-from snellen.data.phantom import DIALS
-from snellen.data.phantom import phantom as generated  # under its own name it would hide the package
-from snellen.data.stl import stl
+from snellen.data.ovis.adapter import load_ovis
+from snellen.data.pairs import load_pairs
+from snellen.data.phantom import DIALS, load_phantom
+from snellen.data.stl import load_stl
 from snellen.data.subset import OPTIONS, apply_options, only_ids, random_labels, without_classes
-from snellen.data.svhn import svhn
-from snellen.data.tar import tar
-from snellen.data.voc import voc
+from snellen.data.svhn import load_svhn
+from snellen.data.tar import load_tar
+from snellen.data.voc import load_voc
 from snellen.errors import UserError, unknown
+from snellen.lazy_names import lister
 
 
 @dataclass(frozen=True)
@@ -43,66 +43,68 @@ class DataKind:
 
 
 SCHEMES: dict[str, DataKind] = {
-    "folder": DataKind(folder, "folder:path", "a folder with one sub-folder of images per class"),
-    "tar": DataKind(tar, "tar:file.tar", "the same in a tar file: the class of an image is the folder that it lies in"),
+    "folder": DataKind(load_folder, "folder:path", "a folder with one sub-folder of images per class"),
+    "tar": DataKind(
+        load_tar, "tar:file.tar", "the same in a tar file: the class of an image is the folder that it lies in"
+    ),
     "cue": DataKind(
-        cue,
+        load_cue,
         "cue:path",
         "cue conflicts in the published layout: SHAPE/SHAPE1-TEXTURE2.png, columns texture and conflict",
     ),
     "manifest": DataKind(
-        manifest,
+        load_manifest,
         "manifest:file.csv",
         "a CSV or Parquet table: path, label, optional box, mask, group and other columns",
     ),
     "arrays": DataKind(
-        arrays,
+        load_arrays,
         "arrays:file.npz",
         "arrays: images uint8 [N, H, W, 3] or [N, H, W], labels, optional ids, classes, masks, boxes",
     ),
     "boxes": DataKind(
-        boxes,
+        load_boxes,
         "boxes:file.csv",
         "a table with one row per box: path, label, x0, y0, x1, y1; maximum exclusive, or ?max=inclusive",
     ),
     "voc": DataKind(
-        voc,
+        load_voc,
         "voc:DIR",
         "images with XML files as Pascal VOC and ImageNet have them; ?split=, ?masks=true, ?first=0",
     ),
     "coco": DataKind(
-        coco,
+        load_coco,
         "coco:annotations.json?images=DIR",
         "images, boxes and masks in one JSON file, as COCO has them",
     ),
     "ovis": DataKind(
-        instances,
+        load_ovis,
         "ovis:annotations.json?frames=DIR",
         "instances in the frames of videos as OVIS and YouTube-VIS have them, cropped; ?view=frame; columns video, level",
     ),
     "pairs": DataKind(
-        pairs,
+        load_pairs,
         "pairs:IMAGES,LABELS",
         "two folders, of images and of PNG files with the class of every pixel; ?ignore=, ?names=, ?suffix=",
     ),
     "svhn": DataKind(
-        svhn,
+        load_svhn,
         "svhn:test_32x32.mat",
         "digits in a MATLAB file as SVHN and SYN have them: X uint8 [height, width, 3, N], y (10 is 0)",
     ),
     "stl": DataKind(
-        stl,
+        load_stl,
         "stl:DIR?split=test",
         "the binary files of STL-10: images of 96x96 pixels, labels from 1, class_names.txt",
         also=(("stl:test_X.bin", "one of these files, with test_y.bin beside it, or ?labels="),),
     ),
     "in9": DataKind(
-        variants,
+        load_in9,
         "in9:ROOT/VARIANT",
         "a variant that `snellen build in9` made, or of the published ImageNet-9; ?split=",
     ),
     "phantom": DataKind(
-        generated,
+        load_phantom,
         "phantom:test?size=32",
         f"a generated world whose truth is known; dials {', '.join(DIALS)}",
         also=(("phantom:test?task=presence", "the same world in two classes: is there an object, or only its scene?"),),
@@ -153,3 +155,4 @@ __all__ = [
     "render",
     "without_classes",
 ]
+__dir__ = lister(__all__)

@@ -19,12 +19,13 @@ from snellen.data.array_schema import (
 )
 from snellen.data.columns import column
 from snellen.data.dataset import Dataset, Photos, Samples, filter_rows
+from snellen.data.pixel_files import is_trimap
 from snellen.errors import UserError
 from snellen.files.npz import Npz, open_npz
 from snellen.hashing import file_sha256, key_of, pixel_checksums
 
 
-def arrays(path: str, options: Mapping[str, str]) -> Dataset:
+def load_arrays(path: str, options: Mapping[str, str]) -> Dataset:
     """The images of an npz file; further arrays of the same length become columns."""
     file = Path(os.path.expanduser(path))
     with open_npz(file) as archive:
@@ -82,8 +83,15 @@ def _photos(content: Mapping[str, np.ndarray], boxes: np.ndarray | None, rows: s
         images = images[..., None]
     rgb = np.ascontiguousarray(np.broadcast_to(images, (*images.shape[:3], 3)))
     outlines = None if boxes is None else [some[~np.isnan(some[:, 0])] for some in boxes[rows]]
-    maps = {"mask": np.asarray(content["masks"][rows]) > 0} if "masks" in content else {}
+    maps = {"mask": _object_pixels(np.asarray(content["masks"][rows]))} if "masks" in content else {}
     return Photos(rgb, pixel_checksums(rgb), outlines, maps)
+
+
+def _object_pixels(masks: np.ndarray) -> np.ndarray:
+    """bool [n, H, W]: what is not 0; of a trimap, mask by mask, what is 1."""
+    trimaps = np.array([is_trimap(mask) for mask in masks], bool)[:, None, None]
+    pixels: np.ndarray = np.where(trimaps, masks == 1, masks > 0)
+    return pixels
 
 
 def _consecutive(positions: Sequence[int]) -> bool:

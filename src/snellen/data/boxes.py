@@ -27,7 +27,7 @@ SCHEMA = {
 }
 
 
-def boxes(path: str, options: Mapping[str, str]) -> Dataset:
+def load_boxes(path: str, options: Mapping[str, str]) -> Dataset:
     """The images that a CSV or Parquet file lists, in the order of their first rows; ids are their paths."""
     file, text, conditions = expand_home(path), f"boxes:{path}", dict(options)
     beyond = float(switch(conditions, "max", ("exclusive", "inclusive"), text) == "inclusive")

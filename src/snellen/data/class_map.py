@@ -11,9 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from snellen.data.class_names import MOST, read_names
 from snellen.data.dataset import Dataset
-from snellen.data.names import different, storable
+from snellen.data.names import MOST_NAMES, different, read_names, storable
 from snellen.errors import UserError, concerning, unknown
 from snellen.files import expand_home, fit, read_json
 from snellen.files.yaml_file import read_yaml
@@ -96,21 +95,23 @@ def read_members(path: Path) -> dict[str, list[str]]:
         assert isinstance(content, list)
         return {name: [name] for name in different(content, str(path), "name")}
     members = {storable(name): [own] if isinstance(own, str) else own for name, own in content.items()}
-    if not all(members) or len(members) > MOST:
-        raise UserError(f"{path}: expected classes with names that are not empty, and at most {MOST:,} of them")
+    if not all(members) or len(members) > MOST_NAMES:
+        raise UserError(f"{path}: expected classes with names that are not empty, and at most {MOST_NAMES:,} of them")
     return members
 
 
 def _check_members(data: Dataset, members: Members) -> None:
     of: dict[str, str] = {}
     for name, own in members.items():
-        for one in own:
-            if one not in data.classes:
-                place = "" if one == name else f" in '{name}'"
-                raise unknown(f"class of {data.text}{place}", one, data.classes)
-            if one in of:
-                raise UserError(f"class '{one}' of {data.text} is in '{of[one]}' and in '{name}'; leave it in one")
-            of[one] = name
+        for member in own:
+            if member not in data.classes:
+                place = "" if member == name else f" in '{name}'"
+                raise unknown(f"class of {data.text}{place}", member, data.classes)
+            if member in of:
+                raise UserError(
+                    f"class '{member}' of {data.text} is in '{of[member]}' and in '{name}'; leave it in one"
+                )
+            of[member] = name
 
 
 def few(classes: Sequence[str]) -> str:

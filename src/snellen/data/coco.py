@@ -38,7 +38,7 @@ class Category(msgspec.Struct):
     name: Annotated[str, msgspec.Meta(pattern=r"\S")] | int
 
 
-class Annotation(msgspec.Struct):
+class CocoAnnotation(msgspec.Struct):
     """An object in an image: its class, its box [x, y, width, height] and its outline, not yet decoded."""
 
     category_id: Id
@@ -47,7 +47,7 @@ class Annotation(msgspec.Struct):
     segmentation: msgspec.Raw = msgspec.Raw(b"null")
 
 
-class ImageEntry(msgspec.Struct):
+class CocoImage(msgspec.Struct):
     """An image: its file and, where stated, its size in pixels."""
 
     id: Id
@@ -60,38 +60,40 @@ class ImageEntry(msgspec.Struct):
         return None if self.width is None or self.height is None else (int(self.width), int(self.height))
 
 
-class Listing(msgspec.Struct):
+class CocoListing(msgspec.Struct):
     """The file; images keep their further fields, which become columns."""
 
     images: list[dict[str, Any]]
-    annotations: list[Annotation]
+    annotations: list[CocoAnnotation]
     categories: list[Category]
 
 
-class Images(msgspec.Struct):
+class CocoImages(msgspec.Struct):
     """The images of a file, checked."""
 
-    images: list[ImageEntry]
+    images: list[CocoImage]
 
 
-def coco(path: str, options: Mapping[str, str]) -> Dataset:
+def load_coco(path: str, options: Mapping[str, str]) -> Dataset:
     """The images that a JSON file lists; ids are their file names, classes its categories by their numbers."""
     file, text, conditions = expand_home(path), f"coco:{path}", dict(options)
-    listing: Listing = read_json(file, Listing, "file", 8 * GIB)
-    images_alone: Images = fit({"images": listing.images}, Images, file)
+    listing: CocoListing = read_json(file, CocoListing, "file", 8 * GIB)
+    images_alone: CocoImages = fit({"images": listing.images}, CocoImages, file)
     entries = images_alone.images
     if not entries:
         raise UserError(f"{text} lists no images")
     root = _root(file, entries[0].file_name, conditions.pop("images", None), text)
     names = category_names(listing.categories, path)
-    things: dict[Id | None, list[Annotation]] = defaultdict(list)
+    things: dict[Id | None, list[CocoAnnotation]] = defaultdict(list)
     for number, thing in enumerate(listing.annotations):
         if thing.category_id not in names:
             raise UserError(
                 f"{path}: annotations[{number}] has category_id '{_short(thing.category_id)}', which 'categories' does not list"
             )
         things[thing.image_id].append(thing)
-    outlined = bool(listing.annotations) and all(is_outline(bytes(one.segmentation)) for one in listing.annotations)
+    outlined = bool(listing.annotations) and all(
+        is_outline(bytes(annotation.segmentation)) for annotation in listing.annotations
+    )
     seen: set[Id] = set()
     images = []
     for number, entry in enumerate(entries):
@@ -108,15 +110,15 @@ def coco(path: str, options: Mapping[str, str]) -> Dataset:
 def category_names(categories: Sequence[Category], path: str) -> dict[Id, str]:
     """Class names by id, in the order of the ids, numbers first; two ids may share a name, and are then one class."""
     names: dict[Id, str] = {}
-    for one in sorted(categories, key=lambda one: (isinstance(one.id, str), one.id)):
-        if one.id in names:
-            raise UserError(f"{path}: two categories have the id '{_short(one.id)}'; give each its own")
-        names[one.id] = str(one.name)
+    for category in sorted(categories, key=lambda category: (isinstance(category.id, str), category.id)):
+        if category.id in names:
+            raise UserError(f"{path}: two categories have the id '{_short(category.id)}'; give each its own")
+        names[category.id] = str(category.name)
     return names
 
 
 def _image(
-    entry: ImageEntry, path: Path, things: Sequence[Annotation], names: Mapping[Id, str], outlined: bool
+    entry: CocoImage, path: Path, things: Sequence[CocoAnnotation], names: Mapping[Id, str], outlined: bool
 ) -> BoxedImage:
     boxes = [[x, y, x + width, y + height] for x, y, width, height in (thing.bbox for thing in things)]
     outlines = [bytes(thing.segmentation) for thing in things] if outlined and entry.size else []
@@ -165,7 +167,7 @@ def _root(file: Path, first: str, folder: str | None, text: str) -> Root:
             raise UserError(f"no folder '{folder}'; give the folder of the images, as in {text}?images=DIR")
         return Root(place, "images")
     try:
-        beside = sorted(one for one in file.parent.parent.iterdir() if os.path.isdir(one))
+        beside = sorted(near for near in file.parent.parent.iterdir() if os.path.isdir(near))
     except OSError:
         beside = []
     for place in (file.parent, file.parent.parent, *beside):

@@ -20,7 +20,7 @@ def column(values: np.ndarray, where: str) -> np.ndarray:
     if kind in "US":
         return np.array(texts(values, where), dtype=str)
     if kind == "O":
-        return np.array([storable(one) if isinstance(one, str) else one for one in values], object)
+        return np.array([storable(value) if isinstance(value, str) else value for value in values], object)
     if kind in "biu" or (kind == "f" and values.dtype.itemsize <= 8):
         return np.asarray(values, values.dtype.newbyteorder("="))
     if kind == "f":
@@ -33,13 +33,13 @@ def column(values: np.ndarray, where: str) -> np.ndarray:
 def texts(values: np.ndarray, where: str) -> list[str]:
     """Text, bytes (as UTF-8) or whole numbers [N] as storable text."""
     if values.dtype.kind == "S":
-        return [storable(one.decode("utf-8", "surrogateescape")) for one in values.tolist()]
+        return [storable(value.decode("utf-8", "surrogateescape")) for value in values.tolist()]
     if values.dtype.kind == "U" and values.size:
         native = np.ascontiguousarray(values, values.dtype.newbyteorder("="))
         if native.view(np.uint32).max(initial=0) > _LAST_CHARACTER:
             raise UserError(f"{where} holds characters that do not exist; the file is damaged, save it again")
-        return [storable(one) for one in native.tolist()]
-    return [storable(str(one)) for one in values]
+        return [storable(value) for value in native.tolist()]
+    return [storable(str(value)) for value in values]
 
 
 def _shorter(values: np.ndarray, where: str) -> np.ndarray:

@@ -10,19 +10,19 @@ from pathlib import PurePosixPath
 import numpy as np
 
 from snellen.data.dataset import Dataset, Samples, filter_rows
-from snellen.data.folder import folder
+from snellen.data.folder import load_folder
 from snellen.errors import UserError
 from snellen.hashing import key_of
 
 _NAME = re.compile(r"(?P<shape>.*?)\d*-(?P<texture>.*?)\d*")
 
 
-def cue(path: str, options: Mapping[str, str]) -> Dataset:
+def load_cue(path: str, options: Mapping[str, str]) -> Dataset:
     """The images `<shape>/<shape><i>-<texture><j>.png` below `path`.
 
     The label is the shape; the column `texture` names the texture's class, `conflict` says whether the two differ.
     """
-    data = folder(path, {})
+    data = load_folder(path, {})
     textures = []
     for sample, label in zip(data.samples.ids, data.samples.labels):
         name = PurePosixPath(sample)

@@ -12,7 +12,7 @@ import numpy as np
 
 from snellen.data.concept_maps import ConceptMaps
 from snellen.data.keys import sample_keys
-from snellen.errors import UserError
+from snellen.errors import UserError, option
 from snellen.hashing import checksum, key_of
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 IGNORED = -100  # in a map of labels: a pixel that does not count
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,5}")
+SIZED = 16  # photos looked at for their sizes
 
 
 @dataclass(frozen=True)
@@ -156,7 +157,7 @@ def limited(data: Dataset, limit: int | None) -> Dataset:
     if limit is None or limit >= len(data):
         return data
     if limit < 1:
-        raise UserError(f"expected --limit of at least 1, got {limit}")
+        raise UserError(f"expected {option('limit')} of at least 1, got {limit}")
     return data.at(np.sort(data.samples.hash_order[:limit]))
 
 
@@ -192,3 +193,10 @@ def number_labels(names: Iterable[object]) -> tuple[np.ndarray, tuple[str, ...]]
             classes = [str(number) for number in range(int(classes[-1]) + 1)]
     index = {"": -1, **{name: label for label, name in enumerate(classes)}}
     return np.array([index[word] for word in words], np.int64), tuple(classes)
+
+
+def some_sizes(data: Dataset, most: int = SIZED) -> list[tuple[int, int]]:
+    """The different (height, width) of up to `most` photos, spread over the listing; without those that cannot be read."""
+    positions = np.unique(np.linspace(0, max(len(data) - 1, 0), min(most, len(data))).astype(int)).tolist()
+    photos = [photo for photo in data.read(positions) if isinstance(photo, Photo)]
+    return sorted({photo.size for photo in photos})

@@ -18,7 +18,7 @@ from snellen.hashing import key_of
 EXTENSIONS = {".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff", ".gif", ".ppm", ".pgm"}
 
 
-def folder(path: str, options: Mapping[str, str]) -> Dataset:
+def load_folder(path: str, options: Mapping[str, str]) -> Dataset:
     """The images below `path`; ids are their paths in it, classes its sub-folders in sorted order."""
     root = Path(os.path.expanduser(path))
     if not os.path.exists(root):

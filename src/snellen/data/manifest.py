@@ -1,7 +1,8 @@
 """`manifest:file.csv` or `.parquet`: one row per image with `path`, `label` and any further columns.
 
 Paths are relative to the manifest's folder and stay below it; `?root=DIR` names another folder. Columns `x0, y0, x1,
-y1` give a box in pixels (maximum exclusive), `mask` the path of a mask image, `id` the sample's id, `group` its group.
+y1` give a box in pixels (maximum exclusive), `mask` the path of a mask image (which values are the object: `pixel_files`, or
+`?mask=1`), `id` the sample's id, `group` its group.
 An empty label is unknown; a row without a box or a mask is an image without an object. In a CSV file all other columns are text.
 """
 
@@ -18,10 +19,10 @@ from snellen.data.boxed_images import NO_BOXES
 from snellen.data.dataset import Dataset, Photo, Samples, Unreadable, filter_rows, number_labels
 from snellen.data.decode import decode_file
 from snellen.data.listing_table import BOX, COLUMNS, CORNER, box_corners, storable_table, table_text
+from snellen.data.pixel_files import mask_of_image, mask_values
 from snellen.data.root import Root, stamp
 from snellen.errors import UserError
 from snellen.files import expand_home
-from snellen.files.picture import open_image, read_image
 from snellen.files.plain import NotRead
 from snellen.files.table import Column, place_of, read_table
 from snellen.hashing import key_of
@@ -29,16 +30,17 @@ from snellen.hashing import key_of
 SCHEMA = {**COLUMNS, "id": Column(filled=True), "mask": Column(), **dict.fromkeys(BOX, CORNER)}
 
 
-def manifest(path: str, options: Mapping[str, str]) -> Dataset:
+def load_manifest(path: str, options: Mapping[str, str]) -> Dataset:
     """The images that a CSV or Parquet file lists."""
     file, conditions = expand_home(path), dict(options)
     table = read_table(file, SCHEMA)
     if table.empty:
         raise UserError(f"{path} lists no images")
+    values = mask_values(conditions.pop("mask")) if "mask" in conditions else ()
     root = Root(expand_home(conditions.pop("root", str(file.parent))))
-    paths = [root.find(one, place_of(path, row)) for row, one in enumerate(table["path"])]
+    paths = [root.find(name, place_of(path, row)) for row, name in enumerate(table["path"])]
     masks = (
-        [root.find(one, place_of(path, row)) if one else None for row, one in enumerate(table["mask"])]
+        [root.find(name, place_of(path, row)) if name else None for row, name in enumerate(table["mask"])]
         if "mask" in table.columns
         else None
     )
@@ -61,28 +63,28 @@ def manifest(path: str, options: Mapping[str, str]) -> Dataset:
             return photo
         if boxes is not None:
             photo = replace(photo, boxes=NO_BOXES if np.isnan(boxes[row, 0]) else boxes[row : row + 1])
-        return photo if masks is None else _with_mask(photo, masks[row])
+        return photo if masks is None else _with_mask(photo, masks[row], values)
 
     facts = frozenset({"masks"} if masks else ()) | frozenset({"boxes"} if boxes is not None else ())
-    identity = ["manifest", ids, labels.tolist(), [stamp(one) for one in paths], table_text(table)]
-    fingerprint = key_of([*identity, [stamp(one) for one in masks]] if masks else identity)
+    identity = ["manifest", ids, labels.tolist(), [stamp(image) for image in paths], table_text(table)]
+    identity += [["mask", *values]] if values else []
+    fingerprint = key_of([*identity, [stamp(mask) for mask in masks]] if masks else identity)
     return filter_rows(
         Dataset(f"manifest:{path}", classes, Samples(ids, labels, extra), fingerprint, read, facts=facts), conditions
     )
 
 
-def _with_mask(photo: Photo, mask: Path | None) -> Photo | Unreadable:
-    """The photo with the mask in a file, white where the object is; an empty one where there is no file."""
+def _with_mask(photo: Photo, mask: Path | None, values: Sequence[int]) -> Photo | Unreadable:
+    """The photo with the mask in a file; an empty one where there is no file."""
     if mask is None:
         return replace(photo, maps={"mask": np.zeros(photo.size, bool)})
     try:
-        with open_image(read_image(mask, "mask")) as image:
-            values = np.asarray(image.convert("L")) > 127
+        outline = mask_of_image(mask, values)
     except NotRead as error:
         return Unreadable(f"its mask {mask.name} cannot be read: {error.reason}")
     except UserError as error:
         return Unreadable(f"its mask {mask.name}: {error}")
-    if values.shape != photo.size:
+    if outline.shape != photo.size:
         height, width = photo.size
-        return Unreadable(f"its mask is {values.shape[0]}x{values.shape[1]}, the image {height}x{width}")
-    return replace(photo, maps={"mask": values})
+        return Unreadable(f"its mask is {outline.shape[0]}x{outline.shape[1]}, the image {height}x{width}")
+    return replace(photo, maps={"mask": outline})

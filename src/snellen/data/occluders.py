@@ -13,7 +13,7 @@ from PIL import Image, ImageOps
 
 from snellen.data.keys import sample_keys
 from snellen.data.names import different
-from snellen.errors import UserError
+from snellen.errors import UserError, option
 from snellen.files.picture import open_image, read_image
 from snellen.files.tree import files_below
 from snellen.hashing import checksum, key_of
@@ -43,7 +43,9 @@ def read_occluders(folder: str | Path) -> Occluders:
     """The cut-outs below a folder (PNG or WebP); of more than 256 those that a hash of their names chooses."""
     root = Path(os.path.expanduser(folder))
     if not os.path.isdir(root):
-        raise UserError(f"no folder '{folder}' of cut-outs; give --occluders a folder of PNGs with transparency")
+        raise UserError(
+            f"no folder '{folder}' of cut-outs; give {option('occluders')} a folder of PNGs with transparency"
+        )
     paths = files_below(root, EXTENSIONS)
     if not paths:
         raise UserError(f"folder '{folder}' holds no cut-outs; put PNGs with transparency into it")
@@ -69,7 +71,7 @@ def from_images(images: Iterable[np.ndarray | Image.Image]) -> Occluders:
     if not cutouts:
         raise UserError("expected at least one cut-out, got none")
     names = [str(number) for number in range(len(cutouts))]
-    sums = [[*one.shape, checksum(one.tobytes())] for one in cutouts]
+    sums = [[*cutout.shape, checksum(cutout.tobytes())] for cutout in cutouts]
     return Occluders("cut-outs made in Python", tuple(names), tuple(cutouts), key_of(["cut-outs", sums]), len(cutouts))
 
 
@@ -104,7 +106,7 @@ def covering(pool: Occluders, height: int, width: int) -> tuple[np.ndarray, ...]
 @functools.lru_cache(maxsize=8)
 def fit_cutouts(pool: Occluders, height: int, width: int) -> tuple[np.ndarray, ...]:
     """The cut-outs, those that are larger than the image made smaller: picking pixels of a large one would alias."""
-    return tuple(_smaller(one, max(height, width)) for one in pool.cutouts)
+    return tuple(_smaller(cutout, max(height, width)) for cutout in pool.cutouts)
 
 
 def _smaller(cutout: np.ndarray, longest: int) -> np.ndarray:

@@ -15,12 +15,11 @@ from pathlib import Path
 
 import numpy as np
 
-from snellen.data.class_names import read_names
 from snellen.data.dataset import IGNORED, Dataset, Photo, Samples, Unreadable, filter_rows
 from snellen.data.decode import decode_file
 from snellen.data.folder import EXTENSIONS
-from snellen.data.label_image import label_numbers
-from snellen.data.names import different, storable
+from snellen.data.names import different, read_names, storable
+from snellen.data.pixel_files import label_numbers
 from snellen.errors import UserError
 from snellen.files import expand_home
 from snellen.files.tree import files_below, size_and_time
@@ -30,7 +29,7 @@ LISTED = "classes.txt"
 MOST_CLASSES = 32_000  # label maps are 16 bits in training
 
 
-def pairs(path: str, options: Mapping[str, str]) -> Dataset:
+def load_pairs(path: str, options: Mapping[str, str]) -> Dataset:
     """The images with their label maps int16 [H, W] (`labels` among the maps; −100 does not count); ids are the images' paths."""
     text, conditions = f"pairs:{path}", dict(options)
     images, labels = _folders(path)
@@ -50,7 +49,7 @@ def pairs(path: str, options: Mapping[str, str]) -> Dataset:
     def read(positions: Sequence[int]) -> list[Photo | Unreadable]:
         return [_with_map(decode_file(files[p]), maps[p], len(classes), ignore) for p in positions]
 
-    stats = [[size_and_time(one) for one in some] for some in (files, maps)]
+    stats = [[size_and_time(file) for file in some] for some in (files, maps)]
     fingerprint = key_of(["pairs", ids, stats, classes, sorted(ignore)])
     samples = Samples(ids, np.full(len(ids), -1, np.int64))
     return filter_rows(Dataset(text, classes, samples, fingerprint, read, facts=frozenset({"labels"})), conditions)

@@ -57,7 +57,7 @@ def read_people(text: str) -> PeopleAnswers:
     def column(name: str, otherwise: str) -> tuple[str, ...]:
         if name not in table.columns:
             return (otherwise,) * size
-        return tuple(storable(one).strip() for one in table[name])
+        return tuple(storable(value).strip() for value in table[name])
 
     hit = table["hit"].to_numpy(np.float64) if "hit" in table.columns else np.full(size, np.nan)
     names = {"sample": "", "pred": "", "observer": "people", "distortion": ""}

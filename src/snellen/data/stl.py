@@ -14,11 +14,11 @@ from pathlib import Path
 import numpy as np
 
 from snellen.data.arrays import from_arrays
-from snellen.data.class_names import read_names
 from snellen.data.dataset import Dataset, filter_rows
+from snellen.data.names import read_names
 from snellen.errors import UserError
 from snellen.files import MIB, expand_home, read_bytes
-from snellen.files.mapped import map_bytes
+from snellen.files.plain import map_bytes
 from snellen.hashing import file_sha256, key_of
 
 CLASSES = ("airplane", "bird", "car", "cat", "deer", "dog", "horse", "monkey", "ship", "truck")
@@ -26,7 +26,7 @@ SIDE = 96  # pixels
 SPLITS = ("train", "test", "unlabeled")
 
 
-def stl(path: str, options: Mapping[str, str]) -> Dataset:
+def load_stl(path: str, options: Mapping[str, str]) -> Dataset:
     """The images of a file, mapped, in its order; `options` filter them, as in `?label=cat`."""
     place, conditions = expand_home(path), dict(options)
     file = _image_file(place, conditions.pop("split", None))

@@ -19,7 +19,7 @@ from snellen.hashing import file_sha256, key_of
 DIGITS = tuple("0123456789")
 
 
-def svhn(path: str, options: Mapping[str, str]) -> Dataset:
+def load_svhn(path: str, options: Mapping[str, str]) -> Dataset:
     """The images of one file, in its order; `options` filter them, as in `?label=7`."""
     file = expand_home(path)
     arrays = read_mat(file, ("X", "y"))

@@ -20,12 +20,14 @@ from snellen.files.tree import size_and_time
 from snellen.hashing import key_of
 
 
-def tar(path: str, options: Mapping[str, str]) -> Dataset:
+def load_tar(path: str, options: Mapping[str, str]) -> Dataset:
     """The images in the tar file `path`; ids are their names in it, the class of each is the folder that it lies in."""
     file = expand_home(path)
     if os.path.isdir(file):
         raise UserError(f"'{path}' is a folder; give a tar file, or folder:{path}")
-    images = sorted(((_name(member), member) for member in list_tar(file) if _is_image(member)), key=lambda one: one[0])
+    images = sorted(
+        ((_name(member), member) for member in list_tar(file) if _is_image(member)), key=lambda entry: entry[0]
+    )
     if not images:
         raise UserError(f"tar file '{path}' holds no images ({', '.join(sorted(EXTENSIONS))})")
     for name, _ in images:
@@ -45,8 +47,8 @@ def tar(path: str, options: Mapping[str, str]) -> Dataset:
     def read(positions: Sequence[int]) -> list[Photo | Unreadable]:
         contents = read_members(file, [members[p] for p in positions])
         return [
-            Unreadable(f"cannot be read: {one.reason}") if isinstance(one, NotRead) else decode_bytes(one)
-            for one in contents
+            Unreadable(f"cannot be read: {content.reason}") if isinstance(content, NotRead) else decode_bytes(content)
+            for content in contents
         ]
 
     fingerprint = key_of(["tar", ids, labels, [member.size for member in members], size_and_time(file)])

@@ -38,7 +38,7 @@ _WNID = re.compile(r"n\d{8}")
 _PIXELS = re.compile(r"[0-9]{1,7}(\.0*)?")
 
 
-def voc(path: str, options: Mapping[str, str]) -> Dataset:
+def load_voc(path: str, options: Mapping[str, str]) -> Dataset:
     """The images below a folder with their annotations; ids are their paths in the folder of images."""
     text, root = f"voc:{path}", expand_home(path)
     conditions = dict(options)
@@ -48,7 +48,7 @@ def voc(path: str, options: Mapping[str, str]) -> Dataset:
         if not os.path.isdir(folder):
             raise UserError(f"no folder '{storable(str(folder))}'; name it, as in {text}?{option}=FOLDER")
     split, masked = conditions.pop("split", None), switch(conditions, "masks", ("false", "true"), text) == "true"
-    files = sorted(one for one in _files_below(images) if one.suffix.lower() in EXTENSIONS and os.path.isfile(one))
+    files = sorted(file for file in _files_below(images) if file.suffix.lower() in EXTENSIONS and os.path.isfile(file))
     if split is not None:
         files = _split(root, split, files, "Segmentation" if masked else "Main")
     nested = [p for p in files if _WNID.fullmatch(p.parent.name)]
@@ -80,7 +80,7 @@ def _split(root: Path, split: str, files: Sequence[Path], task: str) -> list[Pat
     lists = sorted(
         (Path(place) / name for place, folders, names in os.walk(sets) for name in (*folders, *names)
          if name == f"{split}.txt"),
-        key=lambda one: (one.parent.name != task, one),
+        key=lambda file: (file.parent.name != task, file),
     )  # fmt: skip
     if not lists:
         raise UserError(f"no list '{split}.txt' below {sets}; leave out ?split=, or name one that is there")
@@ -103,7 +103,7 @@ def _annotated(image: BoxedImage, file: Path, first: int) -> BoxedImage:
         return replace(image, annotated=False)
     try:
         root = read_xml(file, "file of annotations", name=image.source)
-        things = [_thing(one, number, first) for number, one in enumerate(root.iter("object"), 1)]
+        things = [_thing(entry, number, first) for number, entry in enumerate(root.iter("object"), 1)]
         size = _size(root)
     except UserError as error:
         reason = str(error)

@@ -16,7 +16,7 @@ from snellen.lazy_torch import torch
 if TYPE_CHECKING:
     from torch import Tensor
 
-Kind = Literal[
+VariantKind = Literal[
     "original", "only_bg_b", "only_bg_t", "no_fg", "only_fg", "mixed_same", "mixed_rand", "mixed_next", "bg_blurred"
 ]
 MIXED = ("mixed_same", "mixed_rand", "mixed_next")
@@ -47,7 +47,7 @@ class Background(Covering):
     which there is no donor, count nowhere. In a chain it goes before anything that moves pixels.
     """
 
-    kind: Kind = "mixed_rand"
+    kind: VariantKind = "mixed_rand"
     sigma: float = 8.0
     inpaint: Inpaint = "tile"
     own: bool = True

@@ -23,7 +23,7 @@ _IMAGES = 4  # at once on a CPU: what stays in its cache is twice as fast
 
 _STEPS = 32  # of a pixel, to which a drawn sigma is rounded: images of the same one are blurred together
 
-Border = Literal["repeat", "mirror"]
+BlurBorder = Literal["repeat", "mirror"]
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Blur(Distortion):
         return f"blurred by σ {in_numbers(self.sigma) or 'drawn'} px"
 
 
-def blurred(images: Tensor, sigma: float, border: Border = "repeat") -> Tensor:
+def blurred(images: Tensor, sigma: float, border: BlurBorder = "repeat") -> Tensor:
     """uint8 [B, C, H, W] blurred by a Gaussian of `sigma` pixels, cut at 4 sigma; pixels of the border are repeated or mirrored.
 
     Products of matrices whose entries and sums are whole numbers below 2^24, so no order of summation changes a pixel.
@@ -65,7 +65,7 @@ def blurred(images: Tensor, sigma: float, border: Border = "repeat") -> Tensor:
     return torch.cat([_blurred(part, sigma, border) for part in images.split(many)])
 
 
-def _blurred(images: Tensor, sigma: float, border: Border) -> Tensor:
+def _blurred(images: Tensor, sigma: float, border: BlurBorder) -> Tensor:
     # A GPU may round float32 products to fewer bits; its float64 ones are exact, and fast enough.
     kind = torch.float32 if images.device.type == "cpu" else torch.float64
     down, across = (_spread(side, sigma, border, images.device, kind) for side in images.shape[2:])
@@ -78,7 +78,7 @@ def _blurred(images: Tensor, sigma: float, border: Border) -> Tensor:
 
 @functools.lru_cache(maxsize=16)
 def _spread(
-    side: int, sigma: float, border: Border, device: torch.device, kind: torch.dtype
+    side: int, sigma: float, border: BlurBorder, device: torch.device, kind: torch.dtype
 ) -> list[tuple[int, int, Tensor]]:
     """For each block of blurred pixels: the first and last + 1 of those that reach it, and how much of each goes where.
 

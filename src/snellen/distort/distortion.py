@@ -1,4 +1,4 @@
-"""What every distortion offers and declares, and what some can do beyond it: cover pixels, move pixels."""
+"""What every distortion, and a trial in its place, offers and declares; and what some can do beyond it: cover or move pixels."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from snellen.distort.law import Beta, Uniform
-from snellen.distort.stimulus import Stimulus
 from snellen.distort.view import View
 from snellen.notation import text_form
 
@@ -17,6 +16,36 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from snellen.distort.chain import Chain
+
+
+class Stimulus:
+    """Anything that makes the images a model is shown. A class overrides what is otherwise for it, by a class variable, or by
+    a property where it depends on the parameters."""
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """The facts of the View that it must know: labels, boxes, masks, mean, donors, saliency, occluders."""
+        return frozenset()
+
+    @property
+    def version(self) -> int | str:
+        """Bumped by hand when pixels change; golden hashes guard it."""
+        return 1
+
+    @property
+    def own_data(self) -> bool:
+        """Whether its donors may be the very data it is shown on."""
+        return False
+
+    @property
+    def whole_pool(self) -> bool:
+        """Whether it wants all donors, not just as many as other pasting needs."""
+        return False
+
+    @property
+    def donor_objects(self) -> bool:
+        """Whether it must know the objects of the donors: their boxes or masks."""
+        return False
 
 
 @dataclass(frozen=True)

@@ -1,16 +1,16 @@
-"""The text language of distortions: the table of names and `parse`."""
+"""How distortions are named: the text language (the table of names and `parse`), and the words of reports."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from snellen import notation
-from snellen.distort.background import Background
+from snellen.distort.background import KINDS, Background
 from snellen.distort.blur import Blur
 from snellen.distort.chain import Chain, Nothing, stages_of
 from snellen.distort.cover import Occlude, Tiles
 from snellen.distort.cutouts import Cutouts
-from snellen.distort.distortion import Distortion
+from snellen.distort.distortion import Covering, Distortion
 from snellen.distort.fourier import Fourier
 from snellen.distort.geometric import GEOMETRIC
 from snellen.distort.jpeg import Jpeg
@@ -42,6 +42,7 @@ DISTORTIONS: dict[str, type[Distortion]] = {
     "blur": Blur,
     "jpeg": Jpeg,
 }
+VARIANTS = KINDS  # also of images that lie on disk, which have no distortion
 
 
 def parse(source: str | Distortion) -> Distortion:
@@ -71,3 +72,25 @@ def from_node(node: object) -> Distortion:
 
 def _parameter(node: object) -> object:
     return notation.build(node, LAWS, "law") if isinstance(node, notation.Call) else node
+
+
+def in_words(distortion: str) -> str:
+    """A distortion's text form, or a stored variant, in words; a text that is neither stays as it is."""
+    if distortion in VARIANTS:
+        return VARIANTS[distortion]
+    try:
+        return parse(distortion).words()
+    except UserError:
+        return distortion
+
+
+def covering(fill: str) -> str:
+    """What covers the images of a CutOcclusion finding, by its fill."""
+    return masked_by("cutouts") if fill == "cutout" else masked_by("occlude", fill)
+
+
+def masked_by(masking: str, fill: str = "cutout") -> str:
+    """What covers the images of an iOcclusion finding, by its masking, with the fill where that is a paint."""
+    kind = DISTORTIONS.get(masking)
+    covers = kind.cover_name or masking if kind is not None and issubclass(kind, Covering) else masking
+    return covers if fill == "cutout" else f"{fill} {covers}"

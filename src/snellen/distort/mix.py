@@ -53,12 +53,12 @@ class Mix(Distortion):
         return self.kind == "fmix"
 
     def __call__(self, images: Tensor, view: View) -> Tensor:
-        other = _partner_images(images, view)[view.tensor(partners(view))]
+        partner = _partner_images(images, view)[view.tensor(partners(view))]
         share = self.share(view)
         if self.kind == "mixup":
-            return _blended(images, other, view.tensor(np.rint(share * 2**_BITS).astype(np.int32)))
+            return _blended(images, partner, view.tensor(np.rint(share * 2**_BITS).astype(np.int32)))
         pasted = MASKS[self.kind](images, view, share)
-        return torch.where(pasted[:, None], other, images)
+        return torch.where(pasted[:, None], partner, images)
 
     def share(self, view: View) -> np.ndarray:
         """float64 [B]: the partner's share of each image, 0 to 1/2."""
@@ -100,9 +100,9 @@ def _partner_images(images: Tensor, view: View) -> Tensor:
     return pool
 
 
-def _blended(images: Tensor, other: Tensor, weight: Tensor) -> Tensor:
+def _blended(images: Tensor, partner: Tensor, weight: Tensor) -> Tensor:
     """Images plus `weight` [B] (in 2^-14) of the way to the other ones, rounded."""
-    way = (other.to(torch.int32) - images).mul_(weight[:, None, None, None])
+    way = (partner.to(torch.int32) - images).mul_(weight[:, None, None, None])
     return way.add_(1 << (_BITS - 1)).bitwise_right_shift_(_BITS).add_(images).to(torch.uint8)
 
 

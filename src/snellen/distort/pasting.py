@@ -47,11 +47,11 @@ class Stand:
 def sheet_of(pool: Occluders, height: int, width: int, device: torch.device) -> Sheet:
     """The pool's cut-outs, none longer than the image."""
     cutouts = fit_cutouts(pool, height, width)
-    longest = max(max(one.shape[:2]) for one in cutouts)
+    longest = max(max(cutout.shape[:2]) for cutout in cutouts)
     pixels = np.zeros((len(cutouts), longest, longest, 4), np.uint8)
     for row, cutout in enumerate(cutouts):
         pixels[row, : cutout.shape[0], : cutout.shape[1]] = cutout
-    shapes = np.array([one.shape[:2] for one in cutouts], np.int64)
+    shapes = np.array([cutout.shape[:2] for cutout in cutouts], np.int64)
     return Sheet(torch.from_numpy(pixels).view(torch.int32).reshape(-1).to(device), longest, shapes)
 
 

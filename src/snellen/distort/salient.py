@@ -84,7 +84,7 @@ class Saliency:
 
 def saliency_of(distortion: Distortion) -> Saliency | None:
     """The map that a distortion, or a stage of a chain, needs; None where it needs none."""
-    needed = {Saliency(one.method, one.layer) for one in stages_of(distortion) if isinstance(one, Salient)}
+    needed = {Saliency(stage.method, stage.layer) for stage in stages_of(distortion) if isinstance(stage, Salient)}
     if len(needed) > 1:
         raise UserError(f"'{distortion}' needs maps of several layers or methods; a chain may use only one")
     return next(iter(needed), None)

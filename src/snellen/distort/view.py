@@ -77,7 +77,7 @@ class Donors:
         return {}
 
 
-@dataclass(frozen=True)
+@dataclass  # not frozen: `notes` grow while a distortion runs
 class View:
     """One batch's declared facts: sample keys and seed for the draws, and what the distortion `needs`.
 

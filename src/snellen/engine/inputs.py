@@ -1,4 +1,4 @@
-"""What goes into a run, before anything is asked."""
+"""What goes into a run, before anything is asked: models, data, what may be pasted into images, and how to ask."""
 
 from __future__ import annotations
 
@@ -6,10 +6,36 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from snellen.data.dataset import Dataset
-from snellen.engine.pools import Pools
+from snellen.data.occluders import Occluders
 from snellen.engine.settings import Settings
 from snellen.models.labels import LabelMap
 from snellen.models.subject import Subject
+
+
+@dataclass(frozen=True)
+class Pools:
+    """The donor images (`--donors`) and the user's own cut-outs (`--occluders`), where there are any."""
+
+    donors: Dataset | None = None
+    occluders: Occluders | None = None
+
+    @property
+    def present(self) -> dict[str, Dataset | Occluders]:
+        """The pools that there are, by name."""
+        pools = {"donors": self.donors, "occluders": self.occluders}
+        return {name: pool for name, pool in pools.items() if pool is not None}
+
+    @property
+    def fingerprints(self) -> dict[str, str]:
+        """By name, what the keys of cells depend on."""
+        return {name: pool.fingerprint for name, pool in self.present.items()}
+
+    def to_json(self) -> dict[str, dict[str, str]]:
+        """What run.json keeps of each pool."""
+        return {name: {"text": pool.text, "fingerprint": pool.fingerprint} for name, pool in self.present.items()}
+
+
+NO_POOLS = Pools()
 
 
 @dataclass(frozen=True, kw_only=True)

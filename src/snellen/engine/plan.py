@@ -34,7 +34,7 @@ class Pass:
     @property
     def remaining(self) -> tuple[BoundCell | BoundMap, ...]:
         """What models are yet to be shown images for: cells and missing maps."""
-        return (*self.cells, *(one for one in self.maps if one.key in self.missing_maps))
+        return (*self.cells, *(wanted for wanted in self.maps if wanted.key in self.missing_maps))
 
     @property
     def requests(self) -> tuple[BoundCell | BoundMap, ...]:
@@ -75,19 +75,19 @@ class Plan:
     @property
     def forward_passes(self) -> int:
         """Images that models will be shown."""
-        return sum(self.images_of(one, shard) for one in self.passes for shard in one.shards)
+        return sum(self.images_of(pass_, shard) for pass_ in self.passes for shard in pass_.shards)
 
-    def images_of(self, one: Pass, shard: int) -> int:
+    def images_of(self, pass_: Pass, shard: int) -> int:
         """Images that models will be shown for one shard, for answers or for maps."""
-        passes = sum(request.passes for request in one.remaining if request.subject.card.live)
-        return len(self.samples_of(one.on, shard)) * passes
+        passes = sum(request.passes for request in pass_.remaining if request.subject.card.live)
+        return len(self.samples_of(pass_.on, shard)) * passes
 
-    def most_images(self, one: BoundCell, donors: int = 0) -> int:
+    def most_images(self, bound: BoundCell, donors: int = 0) -> int:
         """Images that a model may be shown at most for a trial, a search or a survey."""
-        request, count = one.cell.distortion, len(self.data[one.cell.on])
+        request, count = bound.cell.distortion, len(self.data[bound.cell.on])
         if isinstance(request, SearchRequest):
             return min(request.samples or count, count) * request.evaluations
-        return request.walks * count if isinstance(request, SurveyRequest) else one.cell.as_trial.most(count, donors)
+        return request.walks * count if isinstance(request, SurveyRequest) else bound.cell.as_trial.most(count, donors)
 
 
 @dataclass(frozen=True)
@@ -104,24 +104,24 @@ class Requests:
 def make_plan(inputs: Inputs, requests: Requests, store: Store) -> Plan:
     """Merge equal cells and maps, look up what the store has, and group the rest into passes."""
     data, settings = inputs.data, inputs.settings
-    every_cell = [one for cell in dict.fromkeys(requests.cells) for one in _bind(cell, inputs)]
-    cells = {(one.subject.name, one.subject.run, one.key): one for one in every_cell}
-    trials = [one for cell in dict.fromkeys(requests.trials) for one in _bind(cell, inputs)]
-    searches = [one for cell in dict.fromkeys(requests.searches) for one in _bind(cell, inputs)]
-    surveys = [one for cell in dict.fromkeys(requests.surveys) for one in _bind_survey(cell, inputs)]
+    every_cell = [bound for cell in dict.fromkeys(requests.cells) for bound in _bind(cell, inputs)]
+    cells = {(bound.subject.name, bound.subject.run, bound.key): bound for bound in every_cell}
+    trials = [bound for cell in dict.fromkeys(requests.trials) for bound in _bind(cell, inputs)]
+    searches = [bound for cell in dict.fromkeys(requests.searches) for bound in _bind(cell, inputs)]
+    surveys = [bound for cell in dict.fromkeys(requests.surveys) for bound in _bind_survey(cell, inputs)]
     check_trials([*trials, *searches])
-    maps = {one.key: one for request in requests.maps for one in _bind_map(request, inputs)}
-    maps |= {one.map.key: one.map for one in trials if one.map is not None}
-    canvases = [canvas_for(subject, one) for subject in inputs.subjects for one in data.values()]
+    maps = {bound.key: bound for request in requests.maps for bound in _bind_map(request, inputs)}
+    maps |= {bound.map.key: bound.map for bound in trials if bound.map is not None}
+    canvases = [canvas_for(subject, dataset) for subject in inputs.subjects for dataset in data.values()]
     shard = settings.shard_for(canvases)
     passes = []
     for on, dataset in data.items():
-        cells_on = [one for one in cells.values() if one.cell.on == on]
-        maps_on = [one for one in maps.values() if one.request.on == on]
+        cells_on = [bound for bound in cells.values() if bound.cell.on == on]
+        maps_on = [bound for bound in maps.values() if bound.request.on == on]
         if cells_on or maps_on:
             passes += _group_passes(on, cells_on, maps_on, math.ceil(len(dataset) / shard), store)
-    check_recorded((one for part in passes for one in part.cells), data)
-    open_trials = tuple(one for one in trials if not _is_finished(one, len(data[one.cell.on]), store))
+    check_recorded((bound for pass_ in passes for bound in pass_.cells), data)
+    open_trials = tuple(bound for bound in trials if not _is_finished(bound, len(data[bound.cell.on]), store))
     return Plan(
         cells=tuple(cells.values()),
         passes=tuple(passes),
@@ -132,9 +132,9 @@ def make_plan(inputs: Inputs, requests: Requests, store: Store) -> Plan:
         trials=tuple(trials),
         open_trials=open_trials,
         searches=tuple(searches),
-        open_searches=tuple(one for one in searches if store.search(one.key) is None),
+        open_searches=tuple(bound for bound in searches if store.search(bound.key) is None),
         surveys=tuple(surveys),
-        open_surveys=tuple(one for one in surveys if store.survey(one.key) is None),
+        open_surveys=tuple(bound for bound in surveys if store.survey(bound.key) is None),
     )
 
 
@@ -165,32 +165,34 @@ def _bind_map(request: MapRequest, inputs: Inputs) -> Iterator[BoundMap]:
     check_maps(request.method, f"a map by {request.method}", inputs.subjects, advice)
     bound_cells = [None] * len(inputs.subjects) if request.clean else _bind(cell, inputs)
     for subject, bound_cell in zip(inputs.subjects, bound_cells):
-        one = bind_map(request, subject, data, canvas_for(subject, data), inputs.settings)
-        yield one if bound_cell is None else one.of_shown(bound_cell.shown, bound_cell.map)
+        bound_map = bind_map(request, subject, data, canvas_for(subject, data), inputs.settings)
+        yield bound_map if bound_cell is None else bound_map.of_shown(bound_cell.shown, bound_cell.map)
 
 
 def _group_passes(
     on: str, cells: Sequence[BoundCell], maps: Sequence[BoundMap], shards: int, store: Store
 ) -> list[Pass]:
     """Shards that lack the same cells and maps, together."""
-    keys = frozenset(one.key for one in cells)
+    keys = frozenset(bound.key for bound in cells)
     by_key = _maps_by_key(cells, maps)
     present, map_shards = store.present(on), {key: store.map_shards(key) for key in by_key}
     groups: dict[tuple[frozenset[str], frozenset[str], frozenset[str], frozenset[str]], list[int]] = {}
     for shard in range(shards):
         stored = present.get(shard, Present())
         missing = keys.difference(stored.cells)
-        missing_cells = [one for one in cells if one.key in missing]
-        lost = [one for one in by_key.values() if shard not in map_shards[one.key]]  # also of cells that are there
+        missing_cells = [bound for bound in cells if bound.key in missing]
+        lost = [
+            bound for bound in by_key.values() if shard not in map_shards[bound.key]
+        ]  # also of cells that are there
         needed = _maps_by_key(missing_cells, lost)
         if missing_cells or needed:
-            shown = frozenset({one.shown for one in missing_cells} - stored.shown)
+            shown = frozenset({bound.shown for bound in missing_cells} - stored.shown)
             missing_maps = frozenset(key for key in needed if shard not in map_shards[key])
             groups.setdefault((missing, shown, frozenset(needed), missing_maps), []).append(shard)
     passes = []
     for (missing, shown, keys_of_maps, missing_maps), numbers in groups.items():
-        once = {one.key: one for one in cells if one.key in missing}
-        maps_of_pass = tuple(one for key, one in by_key.items() if key in keys_of_maps)
+        once = {bound.key: bound for bound in cells if bound.key in missing}
+        maps_of_pass = tuple(bound for key, bound in by_key.items() if key in keys_of_maps)
         passes.append(Pass(on, tuple(once.values()), tuple(numbers), shown, maps_of_pass, missing_maps))
     return passes
 
@@ -198,10 +200,10 @@ def _group_passes(
 def _maps_by_key(cells: Sequence[BoundCell], maps: Sequence[BoundMap]) -> dict[str, BoundMap]:
     """By key, the maps that distortions need, then those that were asked for: what others rest on comes first."""
     requests: list[BoundCell | BoundMap] = [*cells, *maps]
-    return {one.key: one for one in (*(one.map for one in requests if one.map is not None), *maps)}
+    return {bound.key: bound for bound in (*(bound.map for bound in requests if bound.map is not None), *maps)}
 
 
-def _is_finished(one: BoundCell, samples: int, store: Store) -> bool:
+def _is_finished(bound: BoundCell, samples: int, store: Store) -> bool:
     """Whether all trials of a run are kept, and what they speak of."""
-    complete = not one.cell.as_trial.speaks_of_things or store.things(one.key) is not None
-    return complete and store.ended_trials(one.key) == samples
+    complete = not bound.cell.as_trial.speaks_of_things or store.things(bound.key) is not None
+    return complete and store.ended_trials(bound.key) == samples

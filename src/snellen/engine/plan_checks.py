@@ -83,17 +83,19 @@ def check_layers(request: str, subjects: Sequence[Subject]) -> None:
 
 def check_trials(trials: Iterable[BoundCell]) -> None:
     """Refuse trials of models that cannot be shown new images."""
-    for one in trials:
-        if not one.subject.card.live:
+    for bound in trials:
+        if not bound.subject.card.live:
             raise UserError(
-                f"{one.cell.distortion} asks as it goes, which '{one.subject.name}', a file of recorded answers, cannot "
+                f"{bound.cell.distortion} asks as it goes, which '{bound.subject.name}', a file of recorded answers, cannot "
                 "follow; leave that audit out"
             )
 
 
 def check_recorded(cells: Iterable[BoundCell], data: Mapping[str, Dataset]) -> None:
     """Refuse cells that are still to be asked and that recorded answers do not answer for every sample."""
-    for one in cells:
-        if not one.subject.card.live:
-            dataset = data[one.on]
-            recorded_answers(one.subject.model(), str(one.distortion), one.seed, dataset.samples.ids, dataset.classes)
+    for bound in cells:
+        if not bound.subject.card.live:
+            dataset = data[bound.on]
+            recorded_answers(
+                bound.subject.model(), str(bound.distortion), bound.seed, dataset.samples.ids, dataset.classes
+            )

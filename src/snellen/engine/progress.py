@@ -9,7 +9,7 @@ from typing import Any
 from snellen.terminal import tell
 
 
-class Progress:
+class RunProgress:
     """Counts images shown to models, or trials that ended; says nothing where it is to be quiet or stderr is not a terminal."""
 
     def __init__(self, quiet: bool = False) -> None:

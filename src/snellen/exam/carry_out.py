@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from snellen.checks import certain, refusal
-from snellen.engine import Plan, Progress, Store, read_answers
+from snellen.engine import Plan, RunProgress, Store, read_answers
 from snellen.engine.ask.watchdog import Watchdog
 from snellen.engine.keep.failures import TooManyFailures, check_failures, discard_failures
 from snellen.engine.keep.recent import RecentTables
@@ -17,8 +17,8 @@ from snellen.engine.keep.thumbnails import redraw
 from snellen.engine.settings import Cluster
 from snellen.errors import UserError
 from snellen.exam.conclude import add_report_pictures, check, conclude
+from snellen.exam.early_doubts import EarlyDoubts, FirstLooks
 from snellen.exam.folder import empty
-from snellen.exam.look_first import FirstLook
 from snellen.exam.prepare import Prepared
 from snellen.exam.run import Run
 from snellen.freed_memory import keep_freed_memory
@@ -41,9 +41,10 @@ class Execution:
     command: Sequence[str] = ()
 
 
-def carry_out(prepared: Prepared, progress: Progress, execution: Execution) -> Run:
+def carry_out(prepared: Prepared, progress: RunProgress, execution: Execution) -> Run:
     """Take a first look, ask what is missing, check the clean answers, conclude and write findings and report."""
     from snellen.report import write_findings, write_results
+    from snellen.report.exclusions import excluded_notices
 
     folder = prepared.folder
     with own_folder(folder), keep_freed_memory(prepared.inputs.settings.device == "cpu"):
@@ -56,16 +57,16 @@ def carry_out(prepared: Prepared, progress: Progress, execution: Execution) -> R
             prepared.inputs,
             plan,
             prepared.before,
-            audits={str(one): prepared.reasons.get(str(one), "") for one in prepared.audits},
+            audits={str(audit): prepared.reasons.get(str(audit), "") for audit in prepared.audits},
             command=execution.command,
             notices=prepared.notices,
         )
-        look = FirstLook(execution.cluster is not None, execution.shard_timeout)
-        early = look.at_all(prepared, facts["preprocessing"], progress) if execution.first_look else []
-        facts["notices"] += look.notices
-        if execution.strict and certain(early):
-            raise UserError(f"nothing was asked: {refusal(certain(early))}")
-        for doubt in early:
+        early = _first_looks(prepared, facts["preprocessing"], progress, execution)
+        facts["notices"] += early.notices
+        facts["preprocessing"] = early.preprocessing
+        if execution.strict and certain(early.doubts):
+            raise UserError(f"nothing was asked: {refusal(certain(early.doubts))}")
+        for doubt in early.doubts:
             progress.warn(str(doubt))
         if prepared.fresh:  # only now, when nothing is left that could refuse the run
             empty(folder)
@@ -85,19 +86,31 @@ def carry_out(prepared: Prepared, progress: Progress, execution: Execution) -> R
         doubts = check(prepared, store, everyone, facts["preprocessing"])
         if doubts and execution.strict:
             raise UserError(f"nothing was concluded: {refusal(doubts)}")
-        already = {(doubt.name, doubt.model) for doubt in early}
+        already = {(doubt.name, doubt.model) for doubt in early.doubts}
         for doubt in doubts:
             if (doubt.name, doubt.model) not in already:
                 progress.warn(str(doubt))
         findings = conclude(prepared, everyone)
+        for notice in excluded_notices(
+            Run(folder, store), {text for finding in findings for text in finding.distortions}
+        ):
+            progress.warn(notice)
         if execution.report:
             add_report_pictures(prepared, plan, store, findings)
         (write_results if execution.report else write_findings)(Run(folder, store), findings, doubts)
     return Run(folder)  # without the tables in memory
 
 
+def _first_looks(
+    prepared: Prepared, before: Mapping[str, Any], progress: RunProgress, execution: Execution
+) -> EarlyDoubts:
+    if not execution.first_look:
+        return EarlyDoubts(preprocessing=before)
+    return FirstLooks(execution.cluster is not None, execution.shard_timeout).at_all(prepared, before, progress)
+
+
 def ask_missing(
-    prepared: Prepared, plan: Plan, store: Store, facts: dict[str, Any], progress: Progress, execution: Execution
+    prepared: Prepared, plan: Plan, store: Store, facts: dict[str, Any], progress: RunProgress, execution: Execution
 ) -> None:
     """Ask what the store lacks and store it; the batch size that a resumed run should use goes into the run's facts."""
     from snellen.engine.ask.searches import run_searches
@@ -110,7 +123,7 @@ def ask_missing(
         facts["engine"] = "local" if execution.cluster is None else "ray"
         store.write_facts(facts)
         everything = (*plan.cells, *plan.trials, *plan.searches, *plan.surveys)
-        store.add_cells(one.row(data[one.cell.on], plan.settings) for one in everything)
+        store.add_cells(bound.row(data[bound.cell.on], plan.settings) for bound in everything)
     for key, request in plan.every_map.items():
         store.begin_map(key, request.row())
     try:
@@ -132,7 +145,9 @@ def ask_missing(
     store.write_facts({**facts, **store.inventory()})
 
 
-def _run_passes(prepared: Prepared, plan: Plan, store: Store, progress: Progress, execution: Execution) -> int | None:
+def _run_passes(
+    prepared: Prepared, plan: Plan, store: Store, progress: RunProgress, execution: Execution
+) -> int | None:
     """Ask the passes that are left, here or on a cluster; the batch size that a resumed run should use."""
     inputs = prepared.inputs
     if execution.cluster is None:
@@ -145,7 +160,7 @@ def _run_passes(prepared: Prepared, plan: Plan, store: Store, progress: Progress
 
 
 def _watched(
-    work: Callable[..., R], prepared: Prepared, plan: Plan, store: Store, progress: Progress, execution: Execution
+    work: Callable[..., R], prepared: Prepared, plan: Plan, store: Store, progress: RunProgress, execution: Execution
 ) -> R:
     """Trials, searches or surveys that are missing, carried out on this machine, where no batch may take longer than a shard."""
     pools = prepared.inputs.pools

@@ -9,7 +9,7 @@ from typing import Any
 from snellen.data.canvas import Canvas
 from snellen.engine.plan import Plan
 from snellen.engine.settings import COMPILED, SMALL
-from snellen.errors import UserError
+from snellen.errors import UserError, option
 from snellen.extras import has_triton
 
 # Images that a network must be shown before compiling pays. A ResNet-50 at 224 px on an H200 runs 15,500 per second as it is
@@ -23,7 +23,8 @@ def check_same_compile(folder: Path, before: Mapping[str, Any], wanted: str) -> 
     known = "on" if before["settings"]["precision"].endswith(COMPILED) else "off"
     if wanted not in ("auto", known):
         raise UserError(
-            f"{folder} was made with --compile {known}; leave --compile out, choose another --out or pass --fresh"
+            f"{folder} was made with {option('compile')} {known}; leave {option('compile')} out, "
+            f"choose another {option('out')} or pass {option('fresh')}"
         )
 
 
@@ -32,11 +33,11 @@ def pays(plan: Plan) -> bool:
     if not plan.settings.device.startswith("cuda") or not has_triton():
         return False
     images: dict[tuple[str, Canvas], int] = {}
-    for part in plan.passes:
-        shown = sum(len(plan.samples_of(part.on, shard)) for shard in part.shards)
-        for one in part.cells:
-            if one.subject.card.gradients:
-                which = one.subject.card.fingerprint, one.canvas
+    for pass_ in plan.passes:
+        shown = sum(len(plan.samples_of(pass_.on, shard)) for shard in pass_.shards)
+        for bound in pass_.cells:
+            if bound.subject.card.gradients:
+                which = bound.subject.card.fingerprint, bound.canvas
                 images[which] = images.get(which, 0) + shown
     return any(
         count >= (PAYS_SMALL if canvas.height * canvas.width <= SMALL else PAYS)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from snellen.errors import UserError, unknown
+from snellen.errors import UserError, option, unknown
 
 if TYPE_CHECKING:
     from snellen.audits import Audit
+    from snellen.audits.stored_finding import StoredFinding
     from snellen.exam.request import AuditRequest
     from snellen.exam.run import Run
 
@@ -45,20 +46,22 @@ class Condition:
     sign: str
     bound: float
 
-    def failures(self, findings: Sequence[Mapping[str, Any]]) -> list[str]:
+    def failures(self, findings: Sequence[StoredFinding[Any]]) -> list[str]:
         """What fails, in words; a condition that matches no finding is an error of the user's."""
-        candidates = [one for one in findings if one["name"] == self.name]
+        candidates = [finding for finding in findings if finding.name == self.name]
         if not candidates:
-            raise unknown("finding in --require", self.name, {str(one["name"]) for one in findings})
-        matching = [one for one in candidates if all(_fact(one, key) == value for key, value in self.filters)]
+            raise unknown(f"finding in {option('require')}", self.name, {finding.name for finding in findings})
+        matching = [
+            finding for finding in candidates if all(_fact(finding, key) == value for key, value in self.filters)
+        ]
         if not matching:
             raise UserError(f"no finding '{self.name}' has {', '.join('='.join(f) for f in self.filters)}")
         failed = []
-        for one in matching:
-            value = one["value"]
+        for finding in matching:
+            value = finding.value
             if value is None or not OPERATORS[self.sign](value, self.bound):
                 number = "not measured" if value is None else f"{value:.4g}"
-                failed.append(f"{self.text}: {one['model']} has {self.name} {number}{_where(one)}")
+                failed.append(f"{self.text}: {finding.model} has {self.name} {number}{_where(finding)}")
         return failed
 
 
@@ -84,36 +87,37 @@ def parse_condition(text: str) -> Condition:
 
 def check_names(conditions: Sequence[Condition], request: AuditRequest) -> None:
     """Refuse a condition on a finding that none of the audits makes; those that do not list theirs may make any."""
-    from snellen.audits import Baseline, default_audits, parse_audits
+    from snellen.audits import BaselineAudit, default_audits, parse_audits
 
     if not conditions:
         return
-    names = _findings_of([Baseline(), *parse_audits(request.audits)])
-    if names is None or all(one.name in names for one in conditions):
+    names = _findings_of([BaselineAudit(), *parse_audits(request.audits)])
+    if names is None or all(condition.name in names for condition in conditions):
         return
     if request.audits is None:  # the data decide on further audits
         from snellen.data import load_data
 
         assert request.data is not None
         data = load_data(request.data) if isinstance(request.data, str) else request.data
-        names |= _findings_of([one for one, _ in default_audits(data)]) or set()
+        names |= _findings_of([audit for audit, _ in default_audits(data)]) or set()
     for condition in conditions:
         if condition.name not in names:
-            raise unknown("finding in --require", condition.name, names)
+            raise unknown(f"finding in {option('require')}", condition.name, names)
 
 
 def _findings_of(audits: Sequence[Audit]) -> set[str] | None:
     """The names of the findings that audits make; None where one of them does not list its own."""
-    listed = [one.names for one in audits]
-    compared = {name for one in audits for name in one.compared}
+    listed = [audit.names for audit in audits]
+    compared = {name for audit in audits for name in audit.compared}
     return None if None in listed else {"difference", *compared, *(name for names in listed for name in names or ())}
 
 
-def _fact(one: Mapping[str, Any], key: str) -> str:
-    value = one.get(key, one["facts"].get(key))
+def _fact(finding: StoredFinding[Any], key: str) -> str:
+    """What a user names in brackets, as text: a field of the finding, such as its model, or one of its facts."""
+    value = getattr(finding, key) if key in finding.__struct_fields__ else finding.plain_facts.get(key)
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _where(one: Mapping[str, Any]) -> str:
-    facts = [f"{key} {value}" for key, value in one["facts"].items() if isinstance(value, str | int | float)]
+def _where(finding: StoredFinding[Any]) -> str:
+    facts = [f"{key} {value}" for key, value in finding.plain_facts.items() if isinstance(value, str | int | float)]
     return f" ({', '.join(facts[:3])})" if facts else ""

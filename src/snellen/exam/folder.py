@@ -6,7 +6,7 @@ from pathlib import Path
 
 from snellen.atomic import cannot_write, check_place, remove
 from snellen.engine.keep.store import FOLDERS
-from snellen.errors import UserError
+from snellen.errors import UserError, option
 from snellen.lock import LOCK
 
 RECORD = "run.json"
@@ -24,10 +24,12 @@ def check_folder(folder: Path, fresh: bool = False) -> None:
     except OSError as error:
         raise cannot_write(folder, error) from None
     if names - {LOCK} and (LOCK not in names or names - {LOCK, *FOLDERS, *FILES, *BESIDE}):
-        raise UserError(f"'{folder}' is not empty and not a run folder (it has no run.json); choose another --out")
+        raise UserError(
+            f"'{folder}' is not empty and not a run folder (it has no run.json); choose another {option('out')}"
+        )
     if names.intersection(FOLDERS) and not fresh:  # without its settings the answers cannot be read
         raise UserError(
-            f"'{folder}' has lost its run.json; pass --fresh to ask everything again, or choose another --out"
+            f"'{folder}' has lost its run.json; pass {option('fresh')} to ask everything again, or choose another {option('out')}"
         )
 
 

@@ -53,20 +53,20 @@ def outline_of(prepared: Prepared, out: Path | None) -> Outline:
 
     plan = prepared.plan()
     donors = 0 if prepared.inputs.pools.donors is None else len(prepared.inputs.pools.donors)
-    missing = {one.key for part in plan.passes for one in part.cells}
+    missing = {bound.key for pass_ in plan.passes for bound in pass_.cells}
     return Outline(
         out=out,
         models=prepared.inputs.runs,
-        data={on: f"{one.text} ({len(one):,} images)" for on, one in prepared.inputs.data.items()},
-        audits=[_with_reason(str(one), prepared.reasons) for one in prepared.audits],
+        data={on: f"{dataset.text} ({len(dataset):,} images)" for on, dataset in prepared.inputs.data.items()},
+        audits=[_with_reason(str(audit), prepared.reasons) for audit in prepared.audits],
         distortions=_texts(plan.cells),
-        cells=len({one.key for one in plan.cells}),
+        cells=len({bound.key for bound in plan.cells}),
         cells_left=len(missing),
         maps=len(plan.every_map),
-        maps_left=len(frozenset().union(*(part.missing_maps for part in plan.passes))),
+        maps_left=len(frozenset().union(*(pass_.missing_maps for pass_ in plan.passes))),
         forward_passes=plan.forward_passes,
         trials=_texts(plan.trials),
-        trial_passes_at_most=sum(plan.most_images(one, donors) for one in plan.open_trials),
+        trial_passes_at_most=sum(plan.most_images(trial, donors) for trial in plan.open_trials),
         searches=_texts(plan.searches),
         search_passes_at_most=sum(map(plan.most_images, plan.open_searches)),
         surveys=_texts(plan.surveys),
@@ -77,7 +77,7 @@ def outline_of(prepared: Prepared, out: Path | None) -> Outline:
 
 
 def _texts(requests: Sequence[BoundCell]) -> list[str]:
-    return list(dict.fromkeys(str(one.cell.distortion) for one in requests))
+    return list(dict.fromkeys(str(request.cell.distortion) for request in requests))
 
 
 def _with_reason(audit: str, reasons: Mapping[str, str]) -> str:

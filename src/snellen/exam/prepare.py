@@ -7,30 +7,30 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from snellen.audits import Audit, Baseline, Clean, Exam, default_audits, parse_audits
-from snellen.data import Dataset, limited, load_data
-from snellen.data.occluders import Occluders, read_occluders
-from snellen.data.people import PeopleAnswers, read_people
-from snellen.data.subset import read_ids
-from snellen.data.variants import stored_variants
-from snellen.distort.stimulus import Stimulus
+from snellen.audits import Audit, BaselineAudit, CleanAudit, Exam, default_audits, parse_audits
+from snellen.data import Dataset
 from snellen.engine import Inputs, Plan, Pools, Requests, Settings, Store, make_plan
-from snellen.engine.ask.watchdog import watch
 from snellen.engine.keep.read_back import read_searches
 from snellen.engine.keep.run_json import check_same, resume_settings
-from snellen.engine.requests.cell import Cell, canvas_for
-from snellen.engine.requests.map import MapRequest
 from snellen.engine.settings import COMPILED
-from snellen.errors import UserError
 from snellen.exam.compile_choice import check_same_compile, pays
 from snellen.exam.folder import check_folder
-from snellen.exam.reference_notices import reference_notices
-from snellen.exam.request import AuditRequest, ModelLike, Named, OccludersLike
-from snellen.exam.tasks import check_audits, check_settings, check_truth, notices_of, task_of
-from snellen.models.labels import LabelMap, match_classes, read_label_map
-from snellen.models.subject import Subject, subjects_of
+from snellen.exam.known_facts import make_exam
+from snellen.exam.load_inputs import (
+    add_stored,
+    donors_source,
+    load_donors,
+    load_main,
+    load_subjects,
+    match_labels,
+    read_cutouts,
+    texts_of,
+)
+from snellen.exam.notices import notices_before
+from snellen.exam.request import AuditRequest
+from snellen.exam.tasks import check_audits, check_settings, check_truth, task_of
+from snellen.models.card import Task
+from snellen.models.subject import Subject
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,18 +50,23 @@ class Prepared:
 
     def plan(self) -> Plan:
         """What is left to ask, as the store stands now; what follows from searches only once these have ended."""
-        cells = [cell for one in self.audits for cell in one.cells(self.exam)]
-        maps = [request for one in self.audits for request in one.maps(self.exam)]
-        trials = [trial for one in self.audits for trial in one.trials(self.exam)]
-        searches = [search for one in self.audits for search in one.searches(self.exam)]
-        surveys = [survey for one in self.audits for survey in one.surveys(self.exam)]
-        store = Store(self.folder, ignored=self.fresh)
-        plan = make_plan(self.inputs, Requests(cells, maps, trials, searches, surveys), store)
+        store, wanted = Store(self.folder, ignored=self.fresh), self._requests()
+        plan = make_plan(self.inputs, wanted, store)
         if not plan.searches or plan.open_searches:
             return plan
         results = read_searches(store, plan.searches)
-        cells += [cell for one in self.audits for cell in one.follow(self.exam, results)]
-        return make_plan(self.inputs, Requests(cells, maps, trials, searches, surveys), store)
+        following = [cell for audit in self.audits for cell in audit.follow(self.exam, results)]
+        return make_plan(self.inputs, replace(wanted, cells=[*wanted.cells, *following]), store)
+
+    def _requests(self) -> Requests:
+        """What all audits ask for, before anything is known."""
+        return Requests(
+            cells=[cell for audit in self.audits for cell in audit.cells(self.exam)],
+            maps=[request for audit in self.audits for request in audit.maps(self.exam)],
+            trials=[trial for audit in self.audits for trial in audit.trials(self.exam)],
+            searches=[search for audit in self.audits for search in audit.searches(self.exam)],
+            surveys=[survey for audit in self.audits for survey in audit.surveys(self.exam)],
+        )
 
     def with_compiled_networks(self) -> Prepared:
         """The same with torch networks compiled."""
@@ -77,234 +82,58 @@ class Prepared:
 
 def prepare(request: AuditRequest) -> Prepared:
     """Everything up to the plan; nothing is written, and torch is not needed where nothing is left to ask."""
-    if request.out is None:
-        raise ValueError("a request is prepared for a run folder; give it out")
-    check_folder(request.out, request.fresh)
-    before = {} if request.fresh else Store(request.out).facts()
-    data = {"test": _dataset(request.data, request.limit)}
-    if request.train is not None:
-        data["train"] = _dataset(request.train, request.limit)
-    _check_train(data)
-    settings = _settings(request, before)
+    folder, before = _open_folder(request)
+    main = load_main(request)
+    settings = _settings(request, folder, before)
     named = parse_audits(request.audits) if request.audits else []
-    with watch(request.shard_timeout, "loading the models"):
-        subjects = _subjects(request.models, settings.device)
-    task = task_of(subjects)
-    check_truth(data, task)
-    check_settings(request, task)
-    check_audits(named, subjects)
-    defaults = default_audits(data["test"], before.get("audits", ())) if request.audits is None else []
-    defaults = [(one, why) for one, why in defaults if task in one.tasks]
-    baseline = Baseline() if task == "classification" else Clean()  # the yardstick is one of interference, of classes
-    first = [] if any(isinstance(one, Clean) for one in named) else [baseline]
-    audits = [*first, *(one for one, _ in defaults), *named]
-    roles = tuple(data)
-    variants = stored_variants(data["test"], [kind for one in audits for kind in one.variants])
-    parts = {on: part for one in audits for on, part in one.parts(data["test"]).items()}
-    data |= variants | parts
-    labels, warnings = _label_maps(subjects, data, request.labels)
-    canvases = [canvas_for(subject, one) for subject in subjects for one in data.values()]
-    occluders = _cutouts(request.occluders)
-    reaches = [] if occluders is None else [occluders.reach(one.height, one.width) for one in dict.fromkeys(canvases)]
-    exam = Exam(
-        classes={on: data[on].classes for on in roles},
-        side=min(min(canvas.height, canvas.width) for canvas in canvases),
-        seed=request.seed,
-        donors=request.donors is not None,
-        samples={on: one.samples for on, one in data.items()},
-        losses=_losses(subjects),
-        cutouts=min(reaches, default=0.0),
-        facts={on: one.facts for on, one in data.items()},
-        variants=frozenset(variants | parts),
-        parts=frozenset(parts),
-        texts={on: one.text for on, one in data.items()},
-        lists=_lists(audits, data, request.limit is not None),
-        responses=_responses(audits, subjects),
-        tree=data["test"].tree or {},
-        lost={one.name: labels[one.name, one.run, "test"].lost(data["test"].classes) for one in subjects},
-        task=task,
+    subjects = load_subjects(request, settings.device)
+    task = _check_task(request, main, named, subjects)
+    audits, reasons = _choose_audits(request, named, main["test"], task, before)
+    data = add_stored(main, audits)
+    labels, warnings = match_labels(subjects, data.every, request.labels)
+    occluders = read_cutouts(request.occluders)
+    exam = make_exam(request, audits, subjects, data, labels, occluders)
+    donors = donors_source(request, audits, exam)
+    inputs = Inputs(
+        subjects=subjects,
+        data=data.every,
+        labels=labels,
+        settings=settings,
+        pools=Pools(load_donors(donors, audits, exam), occluders),
+        texts=texts_of(request, donors, data),
     )
-    donors = request.data if request.donors is None and _mixes_own_data(audits, exam) else request.donors
-    pools = Pools(None if donors is None else _dataset(donors, None), occluders)
-    _check_lenders(pools.donors, audits, exam)
-    sources = {"test": request.data, "train": request.train, "donors": donors, "occluders": request.occluders}
-    texts = {role: str(source) for role, source in sources.items() if isinstance(source, str | Path)}
-    texts |= {role: one.text for role, one in variants.items()}
-    inputs = Inputs(subjects=subjects, data=data, labels=labels, settings=settings, pools=pools, texts=texts)
-    check_same(inputs, before, request.out)
-    remarks = _unlabelled(data) if task == "classification" else notices_of(data, task)
-    notices = [*_notices(subjects, warnings, occluders), *remarks, *reference_notices(audits, exam, data)]
+    check_same(inputs, before, folder)
     prepared = Prepared(
         request=request,
-        folder=request.out,
+        folder=folder,
         inputs=inputs,
         audits=audits,
         exam=exam,
         before=before,
-        notices=notices,
+        notices=notices_before(inputs, audits, exam, warnings),
         fresh=request.fresh,
-        reasons={str(one): why for one, why in defaults},
+        reasons=reasons,
     )
-    if before or request.compile == "off" or not any(one.card.gradients for one in subjects):
-        return prepared
-    return prepared.with_compiled_networks() if request.compile == "on" or pays(prepared.plan()) else prepared
+    return _compiled_where_wanted(prepared)
 
 
-def _settings(request: AuditRequest, before: Mapping[str, Any]) -> Settings:
+def _open_folder(request: AuditRequest) -> tuple[Path, Mapping[str, Any]]:
+    """The run folder, which must be one or become one, and the run.json of the earlier commands in it."""
+    if request.out is None:
+        raise ValueError("a request is prepared for a run folder; give it out")
+    check_folder(request.out, request.fresh)
+    return request.out, {} if request.fresh else Store(request.out).facts()
+
+
+def _settings(request: AuditRequest, folder: Path, before: Mapping[str, Any]) -> Settings:
     """How to ask: as an earlier command in this folder did, else as the request and this machine say."""
-    assert request.out is not None
     batch_size = None if request.batch_size == "auto" else request.batch_size
     if before:
-        check_same_compile(request.out, before, request.compile)
-        how = resume_settings(request.out, before, {"device": request.device, "batch_size": batch_size})
+        check_same_compile(folder, before, request.compile)
+        how = resume_settings(folder, before, {"device": request.device, "batch_size": batch_size})
     else:
         how = _fresh_settings(request.device, batch_size, request.shard)
     return Settings(seed=request.seed, limit=request.limit, threads=request.threads, keep=request.keep, **how)
-
-
-def _notices(subjects: Sequence[Subject], warnings: Sequence[str], occluders: Occluders | None) -> list[str]:
-    """What a user should read before the audit begins."""
-    notices = dict.fromkeys([*(notice for one in subjects for notice in one.card.notices), *warnings])
-    if occluders is not None and occluders.total > len(occluders.ids):
-        notices[f"{occluders.total:,} cut-outs in '{occluders.text}', of which {len(occluders.ids)} are used"] = None
-    return list(notices)
-
-
-def _losses(subjects: Sequence[Subject]) -> dict[str, list[Mapping[str, float]]]:
-    """The last epoch's training losses of each model's runs."""
-    losses: dict[str, list[Mapping[str, float]]] = {}
-    for subject in subjects:
-        losses.setdefault(subject.name, []).append(subject.card.losses or {})
-    return losses
-
-
-def _lists(
-    audits: Sequence[Audit], data: Mapping[str, Dataset], limited: bool
-) -> dict[tuple[str, str], frozenset[str]]:
-    """The sample ids that audits name by file; those of data that were not given are not needed."""
-    pairs = dict.fromkeys(pair for one in audits for pair in one.lists())
-    return {(on, file): read_ids(data[on], file, limited) for on, file in pairs if on in data}
-
-
-def _responses(audits: Sequence[Audit], subjects: Sequence[Subject]) -> dict[str, PeopleAnswers]:
-    """The answers of people in the files that audits name."""
-    models = {one.name for one in subjects}
-    return {file: read_people(file) for one in audits for file in one.responses() if file not in models}
-
-
-def _distortions(audits: Sequence[Audit], exam: Exam) -> list[Stimulus]:
-    """Every distortion, trial and search that the audits need."""
-    requests: list[Cell | MapRequest] = []
-    for one in audits:
-        requests += [*one.cells(exam), *one.maps(exam), *one.trials(exam), *one.searches(exam)]
-    return list(dict.fromkeys(request.distortion for request in requests))
-
-
-def _mixes_own_data(audits: Sequence[Audit], exam: Exam) -> bool:
-    """Whether donors are needed, and only by distortions whose partners may come from the test data."""
-    pasting = [distortion for distortion in _distortions(audits, exam) if "donors" in distortion.needs]
-    return bool(pasting) and all(distortion.own_data for distortion in pasting)
-
-
-def _check_lenders(pool: Dataset | None, audits: Sequence[Audit], exam: Exam) -> None:
-    """Refuse donors of whose objects nothing is known, where they are to lend backgrounds."""
-    if pool is None or pool.facts & {"masks", "boxes"}:
-        return
-    for distortion in _distortions(audits, exam):
-        if distortion.donor_objects:
-            raise UserError(
-                f"{distortion} needs donors whose objects' boxes or masks are known, which {pool.text} does not have; "
-                "give other --donors, for example voc:DIR"
-            )
-
-
-def _check_train(data: Mapping[str, Dataset]) -> None:
-    """Refuse training data that are the test data: equal questions merge, and there is nothing to compare."""
-    if "train" in data and data["train"].fingerprint == data["test"].fingerprint:
-        raise UserError(
-            f"the training data {data['train'].text} are the test data, image for image, so there is no gap to look at; "
-            "pass --train the images that the model was trained on"
-        )
-
-
-def _unlabelled(data: Mapping[str, Dataset]) -> list[str]:
-    """A notice for each dataset with images whose label is not known."""
-    notices = []
-    for on, dataset in data.items():
-        rows = np.flatnonzero(dataset.samples.labels < 0)
-        if len(rows):
-            few = "; ".join(dataset.samples.ids[row] for row in rows[:5])
-            more = "; …" if len(rows) > 5 else ""
-            notices.append(
-                f"{len(rows)} of {len(dataset)} {on} images have no label and are left out of accuracy and of every measure that "
-                f"needs one ({few}{more})"
-            )
-    return notices
-
-
-def _dataset(data: object, limit: int | None) -> Dataset:
-    dataset = load_data(data) if isinstance(data, str) else data
-    if not isinstance(dataset, Dataset):
-        raise UserError(f"expected data as text or a Dataset, got {type(data).__name__}")
-    return limited(dataset, limit)
-
-
-def _cutouts(source: OccludersLike | None) -> Occluders | None:
-    """The pool of cut-outs: a folder's, one that was read already, or none."""
-    return source if source is None or isinstance(source, Occluders) else read_occluders(source)
-
-
-def _subjects(models: Sequence[ModelLike], device: str) -> list[Subject]:
-    """The runs to ask, of anything `audit` takes for models."""
-    subjects: list[Subject] = []
-    for one in models:
-        if isinstance(one, str):
-            subjects += subjects_of(one, device)
-            continue
-        from snellen.models.model import as_model
-
-        model = as_model(one.model if isinstance(one, Named) else one, device=device)
-        label = one.name if isinstance(one, Named) else model.name
-        number = sum(other.name == label for other in subjects)
-        run = f"{model.name}-{number}" if isinstance(one, Named) else model.name
-        subjects.append(Subject(label, run, replace(model.card, name=label), model, by_text=False))
-    _check_distinct(subjects)
-    return subjects
-
-
-def _check_distinct(subjects: Sequence[Subject]) -> None:
-    """Refuse two models of one name, and one model under two names."""
-    names: set[tuple[str, str]] = set()
-    prints: dict[str, str] = {}
-    for subject in subjects:
-        if (subject.name, subject.run) in names:
-            raise UserError(f"two models are called '{subject.name}'; name them, as in mine=timm:resnet18.a1_in1k")
-        names.add((subject.name, subject.run))
-        called = f"{subject.name} ({subject.run})"
-        other = prints.setdefault(subject.card.fingerprint, called)
-        if other != called:
-            raise UserError(
-                f"'{other}' and '{called}' are the same model (same weights and preprocessing); name it once"
-            )
-
-
-def _label_maps(
-    subjects: Sequence[Subject], data: Mapping[str, Dataset], labels: Path | None
-) -> tuple[dict[tuple[str, str, str], LabelMap], list[str]]:
-    """How each model's classes become the data's, and what to warn of."""
-    maps: dict[tuple[str, str, str], LabelMap] = {}
-    notices: list[str] = []
-    for subject in subjects:
-        for on, dataset in data.items():
-            where = subject.name, subject.run, on
-            if subject.card.task == "detection":
-                maps[where] = LabelMap(len(dataset.classes))  # it answers no classes
-            elif labels is not None:
-                maps[where] = read_label_map(labels, subject.card.classes, dataset.classes)
-            else:
-                maps[where], warnings = match_classes(subject.card.classes, dataset.classes, subject.name)
-                notices += warnings
-    return maps, notices
 
 
 def _fresh_settings(device: str | None, batch_size: int | None, shard: int | None) -> dict[str, Any]:
@@ -312,3 +141,34 @@ def _fresh_settings(device: str | None, batch_size: int | None, shard: int | Non
 
     where = choose_device(device)
     return {"device": str(where), "precision": precision_on(where), "batch_size": batch_size, "shard": shard}
+
+
+def _check_task(
+    request: AuditRequest, data: Mapping[str, Dataset], audits: Sequence[Audit], subjects: Sequence[Subject]
+) -> Task:
+    """What all models are for; data, settings and audits that do not fit it are refused."""
+    task = task_of(subjects)
+    check_truth(data, task)
+    check_settings(request, task)
+    check_audits(audits, subjects)
+    return task
+
+
+def _choose_audits(
+    request: AuditRequest, named: Sequence[Audit], test: Dataset, task: Task, before: Mapping[str, Any]
+) -> tuple[list[Audit], dict[str, str]]:
+    """The audits to run, clean images first, and by its text why each of those that were not named is one of them."""
+    defaults = default_audits(test, before.get("audits", ())) if request.audits is None else []
+    defaults = [(audit, why) for audit, why in defaults if task in audit.tasks]
+    # The baseline adds the yardstick of interference, which is about classes of images.
+    clean = BaselineAudit() if task == "classification" else CleanAudit()
+    first = [] if any(isinstance(audit, CleanAudit) for audit in named) else [clean]
+    return [*first, *(audit for audit, _ in defaults), *named], {str(audit): why for audit, why in defaults}
+
+
+def _compiled_where_wanted(prepared: Prepared) -> Prepared:
+    """With torch networks compiled where the request says so, or where it pays; an earlier command's choice stays."""
+    wanted, subjects = prepared.request.compile, prepared.inputs.subjects
+    if prepared.before or wanted == "off" or not any(subject.card.gradients for subject in subjects):
+        return prepared
+    return prepared.with_compiled_networks() if wanted == "on" or pays(prepared.plan()) else prepared

@@ -1,4 +1,7 @@
-"""What an audit should do: every setting once, for `snellen audit`, its settings files and `snellen.audit(...)`."""
+"""What an audit should do: every setting once, for `snellen audit`, its settings files and `snellen.audit(...)`.
+
+`snellen search` and `snellen dissect` are audits with settings of their own beside these.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from snellen.errors import UserError
+from snellen.errors import UserError, option
 from snellen.exam.conditions import Condition, parse_condition
 from snellen.request import Request, setting
 
@@ -25,7 +28,7 @@ else:  # what Python may pass beyond texts is not imported for --help
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedModel:
     """A model made in Python with the name it goes by; several of one name are its runs."""
 
     name: str
@@ -92,7 +95,7 @@ class AuditRequest(Request):
         if self.engine != "ray":
             for name in ("address", "actors", "cpus_per_actor"):
                 if getattr(self, name) is not None:
-                    raise UserError(f"--{name.replace('_', '-')} needs --engine ray")
+                    raise UserError(f"{option(name)} needs {option('engine')} ray")
         for text in self.require:
             parse_condition(text)
         if self.audits is not None:
@@ -107,16 +110,76 @@ class AuditRequest(Request):
 
     def with_audit(self, audit: str) -> AuditRequest:
         """The plain request that also carries out this audit, given as text, which settings.yaml keeps."""
-        settings = {one.name: getattr(self, one.name) for one in fields(AuditRequest)}
+        settings = {field.name: getattr(self, field.name) for field in fields(AuditRequest)}
         return AuditRequest(**{**settings, "audits": (*(self.audits or ()), audit)})
+
+
+@dataclass(frozen=True, kw_only=True)
+class EditSearchRequest(AuditRequest):
+    """The settings of one search for worst-case edits. Those that are not given are the protocol's, else the audit's own."""
+
+    protocol: Literal["mnist", "cifar10", "camvid", "faces"] | None = setting(
+        "settings as published by Volpi & Murino (2019), of which others win"
+    )
+    scale: float = setting("shorten a protocol to this share, as the results will say", 1.0, above=0, at_most=1)
+    set: str | None = setting("edits to combine: mnist, cifar10, camvid, faces … or a YAML file", metavar="NAME|FILE")
+    length: int | None = setting("number of edits in a tuple", at_least=1, at_most=1000)
+    algorithm: Literal["es", "es_climb"] | None = setting("search algorithm; default es, as published")
+    evaluations: int | None = setting("tuples that each search tries", at_least=1, at_most=10_000_000)
+    random: int | None = setting("random tuples before the search", at_least=0, at_most=10_000_000)
+    restarts: int | None = setting("searches, of which the worst tuple counts", at_least=1, at_most=1000)
+    images: int | None = setting("test images that a search looks at; 0 for all", at_least=0, at_most=10**9)
+    subsets: int | None = setting("sets of so many images, searched one by one; means count", at_least=1, at_most=100)
+    population: int | None = setting("tuples of one generation", at_least=2, at_most=100_000)
+    mutation: float | None = setting("probability that an edit mutates", at_least=0, at_most=1)
+    selection: Literal["difference", "inverse"] | None = setting(
+        "how parents are drawn: by 1 − accuracy, or 1 / accuracy"
+    )
+    genes: Literal["type", "object"] | None = setting("how edits are drawn: by their type first, or all alike")
+    constraint: str | None = setting("allow only edits that keep the content: 'ssim(0.8)' or 'edges(0.7)'")
+    references: bool | None = setting("attack with negatives and shifted hues as well")
+
+    def as_audit(self) -> AuditRequest:
+        """The audit that carries the search out, after any others that were named."""
+        from snellen.audits.shift_protocols import published_shift
+
+        own = {field.name for field in fields(AuditRequest)}
+        names = [field.name for field in fields(self) if field.name not in own | {"protocol", "scale"}]
+        chosen = {name: value for name in names if (value := getattr(self, name)) is not None}
+        return self.with_audit(str(published_shift(self.protocol, self.scale, **chosen)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class DissectRequest(AuditRequest):
+    """The settings of one dissection."""
+
+    layer: str | None = setting(
+        "layer to look into: a name, -2 (stages from the end) or stage3; default the last stage"
+    )
+    concepts: tuple[str, ...] = setting(
+        "where concepts come from: data, colours, labels:DIR or model:TEXT; default colours, and data where they know some",
+        (),
+        metavar="SOURCE",
+    )
+    quantile: float = setting("quantile of a unit's values above which its mask is", 0.99, above=0, at_most=0.9999999)
+    threshold: float = setting("IoU above which a unit detects a concept", 0.04, at_least=0, at_most=1)
+    grid: int = setting("cells per side on which units and concepts are compared", 56, at_least=1, at_most=512)
+
+    def as_audit(self) -> AuditRequest:
+        """The audit that carries the dissection out, after any others that were named."""
+        from snellen.audits.concepts import ConceptsAudit
+        from snellen.explain.picture import as_layer
+
+        concepts = ConceptsAudit(as_layer(self.layer), self.concepts, self.quantile, self.threshold, self.grid)
+        return self.with_audit(str(concepts))
 
 
 def _flatten(models: tuple[ModelLike, ...]) -> Iterator[ModelLike]:
     """One entry per run: a dictionary from names to one or several becomes `name=text`, or the named model."""
-    for one in models:
-        if not isinstance(one, Mapping):
-            yield one
+    for model in models:
+        if not isinstance(model, Mapping):
+            yield model
             continue
-        for name, runs in one.items():
+        for name, runs in model.items():
             for run in runs if isinstance(runs, list | tuple) else (runs,):
-                yield f"{name}={run}" if isinstance(run, str) else Named(str(name), run)
+                yield f"{name}={run}" if isinstance(run, str) else NamedModel(str(name), run)

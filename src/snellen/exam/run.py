@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from snellen.engine.keep.run_folder import RunFolder
 from snellen.engine.keep.shard_file import damaged, is_whole
@@ -16,6 +16,7 @@ from snellen.files import expand_home
 if TYPE_CHECKING:
     import pandas as pd
 
+    from snellen.audits.stored_finding import StoredFinding
     from snellen.engine.ask.maps import Maps
     from snellen.engine.requests.map import MapRequest
 
@@ -30,7 +31,13 @@ class Run(RunFolder):
         """One row per finding, its interference in columns that begin with `di`."""
         from snellen.report.findings import findings_frame
 
-        return findings_frame(self.results()["findings"])
+        return findings_frame(self.stored_findings())
+
+    def stored_findings(self) -> list[StoredFinding[Any]]:
+        """Every finding with the facts that its audit declares, as attributes."""
+        from snellen.audits import read_findings
+
+        return read_findings(self.results())
 
     def predictions(self) -> pd.DataFrame:
         """Every answer with its model, run, distortion, seed, sample, label and class."""
@@ -120,6 +127,10 @@ class Run(RunFolder):
         from snellen.report import write_report
 
         return write_report(self, expand_home(path) if path else self.path / "report.html")
+
+    def keep(self, path: Path | str) -> Self:
+        """Move a temporary run to a path, where it stays; others, which have a folder of their own, refuse it."""
+        raise UserError(f"this run is kept already, in '{self.path}'; copy that folder to have it at '{path}' too")
 
 
 def load_run(path: Path | str) -> Run:

@@ -11,18 +11,20 @@ from typing import Any
 import numpy as np
 
 from snellen.atomic import write_atomic
-from snellen.audits import Finding, InsideMask
+from snellen.audits import FACTS, Finding, InsideMaskAudit
+from snellen.audits.facts import Number, without_nan
+from snellen.audits.stored_finding import StoredFinding, read_finding
 from snellen.data import Dataset, limited, load_data
 from snellen.data.canvas import Rendered
 from snellen.engine.keep.map_reader import MapReader, masked_maps, render_rows
 from snellen.engine.requests.cell import canvas_for
 from snellen.engine.requests.map import MapRequest
 from snellen.exam.run import Run
-from snellen.explain.overlay import outline, overlay
+from snellen.explain.overlays import outline, overlay
 from snellen.explain.picture import as_layer, png
 from snellen.measure import inside_mask
 from snellen.models import Card, Model, Subject
-from snellen.report.pages.side_by_side import SIDE, Example, Look, write
+from snellen.report.pages.side_by_side import SIDE, Example, MapOnImage, write
 
 PICTURES = 16  # images on the page
 
@@ -54,22 +56,22 @@ def explain_beside(
     of each model's first run. `layer` and `method` are as for `explain_images`, but for one method. What an earlier call
     asked is not asked again.
     """
-    from snellen.exam.audit import audit
+    from snellen.exam.auditing import audit
 
-    inside = InsideMask(as_layer(layer), method)
+    inside = InsideMaskAudit(as_layer(layer), method)
     run: Run = audit(models, data, [inside], out, limit=limit, device=device)
     dataset = limited(load_data(data) if isinstance(data, str) else data, limit)
     readers = _readers(run, dataset, MapRequest(inside.method, inside.layer))
     maps = _maps_inside(readers)
-    rows = {
-        model: [[_plain(share) for share in one] for one in shares.tolist()] for model, shares in maps.shares.items()
-    }
-    findings = [one for one in run.results()["findings"] if one["audit"] == "inside_mask"]
-    content = {"findings": findings, "samples": list(maps.samples), "inside_mask": rows}
+    rows = {model: without_nan(shares.tolist()) for model, shares in maps.shares.items()}
+    entries = run.results()["findings"]
+    findings = [(read_finding(entry, FACTS), entry) for entry in entries]
+    own = [(finding, entry) for finding, entry in findings if finding.audit == "inside_mask"]
+    content = {"findings": [entry for _, entry in own], "samples": list(maps.samples), "inside_mask": rows}
     write_atomic(run.path / "inside.json", (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode())
     page = run.path / "inside.html"
     write(run, len(maps.samples), _examples(maps, readers), page)
-    return Beside(page, tuple(map(_finding, findings)), maps.samples, maps.shares)
+    return Beside(page, tuple(_finding(stored) for stored, _ in own), maps.samples, maps.shares)
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,7 @@ def _examples(maps: MapsInside, readers: Mapping[str, Sequence[MapReader]]) -> l
         looks = {}
         for model, by_sample in images.items():
             picture = overlay(by_sample[sample].image, maps.maps[model][sample])
-            looks[model] = Look(_outlined_png(picture, by_sample[sample]), float(maps.shares[model][0, column]))
+            looks[model] = MapOnImage(_outlined_png(picture, by_sample[sample]), float(maps.shares[model][0, column]))
         image = next(iter(images.values()))[sample]
         photo = _outlined_png(image.image.transpose(1, 2, 0), image)
         examples.append(Example(sample, data.classes[labels[sample]] if labels[sample] >= 0 else "", photo, looks))
@@ -140,27 +142,25 @@ def _outlined_png(picture: np.ndarray, image: Rendered) -> bytes:
     return png(outline(picture, image.maps["mask"].astype(bool)), SIDE)
 
 
-def _finding(row: Mapping[str, Any]) -> Finding:
-    """A finding of the audit as it stands in findings.json: it rests on no cells, and null is nan."""
-    value, low, high = (np.nan if row[name] is None else row[name] for name in ("value", "low", "high"))
-    per_run = tuple(np.nan if share is None else share for share in row["per_run"])
+def _finding(stored: StoredFinding[Any]) -> Finding:
+    """A finding of the audit as an audit concludes it: it rests on no cells, and what is not known is nan."""
     return Finding(
-        row["audit"],
-        row["name"],
-        row["model"],
-        value,
-        low,
-        high,
-        row["n"],
-        row["text"],
-        better=row["better"],
-        unit=row["unit"],
-        facts=row["facts"],
-        per_run=per_run,
-        label=row["label"],
-        topic=row["topic"],
+        stored.audit,
+        stored.name,
+        stored.model,
+        _number(stored.value),
+        _number(stored.low),
+        _number(stored.high),
+        stored.n,
+        stored.text,
+        better=stored.better,
+        unit=stored.unit,
+        facts=stored.facts,
+        per_run=tuple(map(_number, stored.per_run)),
+        label=stored.label,
+        topic=stored.topic,
     )
 
 
-def _plain(share: float) -> float | None:
-    return None if np.isnan(share) else float(share)
+def _number(value: Number) -> float:
+    return np.nan if value is None else value

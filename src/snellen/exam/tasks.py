@@ -27,11 +27,12 @@ def task_of(subjects: Sequence[Subject]) -> Task:
 def check_audits(audits: Sequence[Audit], subjects: Sequence[Subject]) -> None:
     """Refuse audits that do not ask models of this task."""
     task = task_of(subjects)
-    for one in audits:
-        if task not in one.tasks:
-            able = [name for name, audit in AUDITS.items() if task in audit.tasks]
+    for audit in audits:
+        if task not in audit.tasks:
+            name = str(audit).partition("(")[0]
+            able = [word for word, kind in AUDITS.items() if task in kind.tasks]
             raise UserError(
-                f"the audit '{str(one).partition('(')[0]}' asks for the class of an image, and model '{subjects[0].name}' is for "
+                f"the audit '{name}' asks for the class of an image, and model '{subjects[0].name}' is for "
                 f"{task}; audits of such models: {', '.join(able)}"
             )
 

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from snellen.explain.attention import attention, attention_grids
-from snellen.explain.gradcam import gradcam
-from snellen.explain.iba import iba
-from snellen.explain.overlay import overlay
+from snellen.explain.attention_maps import attention, attention_grids
+from snellen.explain.gradcam_maps import gradcam
+from snellen.explain.iba_maps import iba
+from snellen.explain.overlays import overlay
 from snellen.explain.picture import Explanation, explain_images
+from snellen.lazy_names import finder, lister
+
+# What users find here, but lives behind all that an audit needs; `methods` is a module.
+_HOMES = {
+    "Beside": "snellen.exam.side_by_side",
+    "dissect": "snellen.concepts.direct",
+    "explain_beside": "snellen.exam.side_by_side",
+    "methods": "snellen.explain.methods",
+}
 
 __all__ = [
     "Beside", "Explanation", "attention", "attention_grids", "dissect", "explain_beside", "explain_images", "gradcam", "iba",
-    "overlay",
+    "methods", "overlay",
 ]  # fmt: skip
-
-
-def __getattr__(name: str) -> Any:
-    """`dissect`, `explain_beside` and `Beside`, which users find here; they live behind all that an audit needs."""
-    if name == "dissect":
-        from snellen.concepts.dissect import dissect
-
-        return dissect
-    if name in ("Beside", "explain_beside"):
-        from snellen.exam import side_by_side
-
-        return getattr(side_by_side, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = finder(__name__, _HOMES)
+__dir__ = lister(__all__)

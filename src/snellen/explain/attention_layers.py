@@ -54,7 +54,7 @@ def find_attention(network: nn.Module, known: FeatureLayers) -> dict[str, Attent
             layers[name] = AttentionLayer(name, known.layers[above].places, windows, shift)
         elif name in known.layers and known.layers[name].places.layout == "tokens":
             layers[name] = AttentionLayer(name, known.layers[name].places)
-    return {name: one for name, one in layers.items() if one.places.count > 1}
+    return {name: layer for name, layer in layers.items() if layer.places.count > 1}
 
 
 def _is_readable(module: nn.Module) -> bool:

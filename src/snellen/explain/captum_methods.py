@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from snellen.errors import UserError, unknown
-from snellen.explain.feature_grid import tensor_in
+from snellen.explain.feature_grid import enlarge, finite, tensor_in, unit_maps
 from snellen.explain.layers import Layer
-from snellen.explain.network import OpenNetwork, Targets, class_answers, eval_mode, open_network, target_classes
+from snellen.explain.network import OpenNetwork, TargetClasses, class_answers, eval_mode, open_network, target_classes
 from snellen.explain.noise import image_seeds
-from snellen.explain.scaling import enlarge, finite, unit_maps
 from snellen.extras import import_package
 from snellen.lazy_torch import torch
 from snellen.models.model import Model
@@ -56,7 +55,7 @@ def check_captum(name: str) -> None:
 
 
 def captum_maps(
-    name: str, model: Model | nn.Module, images: Tensor, targets: Targets = None, layer: int | str | None = None
+    name: str, model: Model | nn.Module, images: Tensor, targets: TargetClasses = None, layer: int | str | None = None
 ) -> Tensor:
     """Maps float32 [B, H, W] in 0…1 by a class of `captum.attr`: absolute values summed over channels, divided by the maximum.
 
@@ -133,10 +132,10 @@ class _Call:
             "strides": (3, max(1, side[1] // 2), max(1, side[2] // 2)),
             "feature_mask": tiles,
         }
-        taken = inspect.signature(self.method.attribute).parameters
-        if "baselines" in taken and taken["baselines"].default is inspect.Parameter.empty:
+        taken, empty = inspect.signature(self.method.attribute).parameters, inspect.Parameter.empty
+        if "baselines" in taken and taken["baselines"].default is empty:
             offers["baselines"] = torch.zeros_like(pixels[:1]).repeat(2, 1, 1, 1)
-        needed = [name for name, one in taken.items() if one.default is inspect.Parameter.empty and one.kind in _NAMED]
+        needed = [name for name, argument in taken.items() if argument.default is empty and argument.kind in _NAMED]
         missing = [name for name in needed if name not in offers and name != "inputs"]
         if missing:
             raise UserError(f"{PREFIX}{self.name} needs {' and '.join(missing)}, which a map request does not have")

@@ -1,8 +1,12 @@
-"""Places: the grid of features that a layer gives, whether as a picture (channels first or last) or as a row of tokens."""
+"""Places: the grid of features that a layer gives, whether as a picture (channels first or last) or as a row of tokens.
+
+And the way back: maps on such a grid as all methods give them, of the image's size, in 0…1.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -78,3 +82,24 @@ def _skew(places: Places, image: tuple[int, int]) -> float:
     if not places.count or places.height > image[0] or places.width > image[1]:
         return math.inf
     return abs(math.log(places.height / places.width) - math.log(image[0] / image[1]))
+
+
+def unit_maps(values: Tensor) -> Tensor:
+    """Maps [B, h, w] without what is negative, each divided by its own maximum; 0 where that is 0 or not finite."""
+    values = values.clamp(min=0)
+    top = values.amax((1, 2), keepdim=True)
+    return torch.where((top > 0) & top.isfinite(), values / top, torch.zeros_like(values))
+
+
+def finite(values: Tensor) -> Tensor:
+    """The values, with 0 for nan and what is infinite."""
+    return torch.nan_to_num(values, nan=0.0, posinf=0.0, neginf=0.0)
+
+
+def enlarge(coarse: Tensor, size: Sequence[int]) -> Tensor:
+    """Maps [B, h, w] enlarged bilinearly to [B, H, W].
+
+    The batch lies where channels lie, last in memory: torch's kernel for one channel walks through the batch in a loop.
+    """
+    channels = coarse.permute(1, 2, 0)[None].contiguous().permute(0, 3, 1, 2)
+    return torch.nn.functional.interpolate(channels, tuple(size), mode="bilinear")[0].contiguous()

@@ -1,9 +1,9 @@
-"""Which layer a map is read from: found by watching one image go through the network."""
+"""Which layer a map is read from: found by watching one image go through the network; and what it answers, place by place."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ from snellen.errors import UserError, unknown
 from snellen.explain.feature_grid import Places, places_of, tensor_in
 from snellen.explain.hooks import hook_calls, hook_modules
 from snellen.lazy_torch import torch
+from snellen.models.model import Model, normaliser
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -50,8 +51,8 @@ class FeatureLayers:
                 raise UserError(f"expected layer from {-len(self.stages)} to -1 ({names}), got {layer}")
             return self.stages[index]
         layers, spellings = self.layers.values(), [layer, *_stage_names(layer)]
-        matches = [one for name in spellings for one in layers if one.name == name]
-        matches = matches or [one for name in spellings for one in layers if one.name.endswith(f".{name}")]
+        matches = [known for name in spellings for known in layers if known.name == name]
+        matches = matches or [known for name in spellings for known in layers if known.name.endswith(f".{name}")]
         if matches:
             return matches[0]
         raise unknown("layer", layer, [*(stage.name for stage in self.stages), *self.layers])
@@ -173,3 +174,32 @@ def _stage_names(text: str) -> list[str]:
         return []
     number = int(match[1])
     return [f"layer{number}", f"stages.{number - 1}", f"layers.{number - 1}", f"blocks.{number - 1}"]
+
+
+def layer_reader(model: Model, image: Tensor, layer: int | str | None) -> tuple[Layer, Callable[[Tensor], Tensor]]:
+    """The layer that is meant, and a function from uint8 images [B, 3, H, W] to its features, float [B, units, h, w].
+
+    `layer` is as for `gradcam`; it is found by showing the network one `image`, uint8 [1, 3, H, W].
+    """
+    network = model.module
+    if network is None or model.device is None:
+        raise UserError(f"model '{model.name}' is not a torch network, so it has no layers to look into; leave it out")
+    normalised, half = normaliser(model.card, model.device), model.precision == "bf16"
+    with torch.inference_mode(), torch.autocast("cuda", torch.bfloat16, enabled=half):
+        layers = find_layers(network, normalised(image))
+    spot = layers.pick(layer, f"model '{model.name}'")
+
+    def read(images: Tensor) -> Tensor:
+        outputs: list[Tensor] = []
+
+        def note(name: str, output: Any) -> None:
+            tensor = tensor_in(output)
+            if name == spot.name and tensor is not None:
+                outputs[:] = [spot.places.features(tensor).float()]
+
+        hooks = hook_calls(note) if layers.calls else hook_modules(network, note, lambda name, _: name == spot.name)
+        with torch.inference_mode(), torch.autocast("cuda", torch.bfloat16, enabled=half), hooks:
+            network(normalised(images))
+        return outputs[0]
+
+    return spot, read

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 from snellen.data.canvas import Canvas
 from snellen.data.dataset import Dataset
 from snellen.errors import UserError, unknown
-from snellen.explain.attention import attention
+from snellen.explain.attention_maps import attention
 from snellen.explain.captum_methods import PREFIX, captum_maps, check_captum
-from snellen.explain.gradcam import gradcam
-from snellen.explain.iba import bottleneck_maps
-from snellen.explain.network import Targets
+from snellen.explain.gradcam_maps import gradcam
+from snellen.explain.iba_maps import bottleneck_maps
+from snellen.explain.network import TargetClasses
 from snellen.explain.reference import MOST, load_statistics
-from snellen.explain.support import support
 from snellen.models.model import Model
 
 if TYPE_CHECKING:
@@ -56,7 +55,7 @@ class Method:
         self,
         model: Model,
         images: Tensor,
-        targets: Targets = None,
+        targets: TargetClasses = None,
         layer: int | str | None = None,
         *,
         masks: Tensor | None = None,
@@ -72,10 +71,25 @@ class Method:
 
 
 def _attention(
-    model: Model, images: Tensor, targets: Targets, layer: int | str | None, masks: Tensor | None = None
+    model: Model, images: Tensor, targets: TargetClasses, layer: int | str | None, masks: Tensor | None = None
 ) -> Tensor:
     """Attention has no class: the targets do not matter."""
     return attention(model, images, masks, layer)
+
+
+def support(model: Model, images: Tensor, targets: TargetClasses = None, layer: int | str | None = None) -> Tensor:
+    """Maps float32 [B, H, W], 1 where the model's own answer to an image uint8 [3, H, W] rests on a pixel, else 0.
+
+    Of the phantom world's observers; whatever the `targets`, since an observer looks at the same pixels for every class.
+    """
+    if model.support is None:
+        raise UserError(
+            f"it is not known where model '{model.name}' looks; method support is for observers of the phantom world, such "
+            "as observer:texture"
+        )
+    if layer is not None:
+        raise UserError(f"method support has no layers, got layer {layer}")
+    return model.support(images)
 
 
 METHODS: dict[str, Method] = {
@@ -113,7 +127,7 @@ def method_of(name: str) -> Method:
 def methods_of(names: str | Sequence[str]) -> dict[str, Method]:
     """By name, the methods of a text such as `gradcam,iba`, or of names."""
     listed = names.split(",") if isinstance(names, str) else names
-    methods = {name: method_of(name) for name in (one.strip() for one in listed)}
+    methods = {name: method_of(name) for name in (text.strip() for text in listed)}
     if not methods:
         raise UserError("no method of maps given; see `snellen list methods`")
     return methods

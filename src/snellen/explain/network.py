@@ -16,7 +16,7 @@ from snellen.models.model import Model, normaliser
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
-Targets: TypeAlias = "Tensor | Sequence[int] | None"
+TargetClasses: TypeAlias = "Tensor | Sequence[int] | None"
 Autocast = Callable[[], AbstractContextManager[Any]]
 
 # What is known of networks, for as long as they live: their layers by the shape of the image.
@@ -107,7 +107,7 @@ def class_answers(answers: Any) -> Tensor:
     return answers
 
 
-def target_classes(answers: Tensor, targets: Targets) -> Tensor:
+def target_classes(answers: Tensor, targets: TargetClasses) -> Tensor:
     """The class numbers int64 [B] that are explained: those given, else the answers' own."""
     if targets is None:
         return answers.argmax(1)

@@ -19,11 +19,11 @@ def image_seeds(images: Tensor, seed: int) -> list[int]:
     """A seed of 63 bits per image [B, …], from its pixels and the seed given."""
     pixels = np.ascontiguousarray(images.detach().cpu().numpy()).reshape(len(images), -1)
     sums = pixel_checksums(pixels.view(np.uint8))
-    digests = (hashlib.blake2b(f"{seed} {one}".encode(), digest_size=8).digest() for one in sums)
+    digests = (hashlib.blake2b(f"{seed} {checksum}".encode(), digest_size=8).digest() for checksum in sums)
     return [int.from_bytes(digest) >> 1 for digest in digests]
 
 
-class Noise:
+class NoiseOfImages:
     """Standard normal noise for a batch of images, each from a generator of its own."""
 
     def __init__(self, seeds: Sequence[int], device: torch.device) -> None:

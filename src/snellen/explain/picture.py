@@ -19,7 +19,7 @@ from snellen.data.decode import decode_file
 from snellen.data.folder import EXTENSIONS
 from snellen.errors import UserError
 from snellen.explain.methods import Method, methods_of
-from snellen.explain.overlay import overlay
+from snellen.explain.overlays import overlay
 from snellen.explain.reference import estimate, few_images, load_statistics
 from snellen.explain.statistics import FeatureStatistics
 from snellen.files import expand_home
@@ -59,8 +59,8 @@ def explain_images(
     if folder is not None:
         check_place(folder)
     paths = list(map(expand_home, images))
-    usual = {name: _usual(one, model, paths, layer, data) for name, one in methods.items()}
-    for count in {one.count for one in usual.values() if one is not None}:
+    usual = {name: _usual(method, model, paths, layer, data) for name, method in methods.items()}
+    for count in {statistics.count for statistics in usual.values() if statistics is not None}:
         if (text := few_images(count)) is not None:
             notice(text)
     explained = []
@@ -68,7 +68,9 @@ def explain_images(
         pixels = torch.from_numpy(_shown(path, model)[None])
         answer = model(pixels)[0]
         best = int(answer.argmax())
-        heats = [one.make(model, pixels, [best], layer, statistics=usual[name])[0] for name, one in methods.items()]
+        heats = [
+            method.make(model, pixels, [best], layer, statistics=usual[name])[0] for name, method in methods.items()
+        ]
         row = np.concatenate([pixels[0].permute(1, 2, 0).numpy(), *(overlay(pixels[0], heat) for heat in heats)], 1)
         picture = (folder or path.parent) / f"{path.stem}.{'+'.join(methods).replace(':', '-')}.png"
         write_atomic(picture, png(row))

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from snellen.cache_folder import snellen_home
 from snellen.data.canvas import Canvas, Unshowable, render
 from snellen.data.dataset import Dataset, Photo, limited
 from snellen.errors import UserError
 from snellen.explain.network import eval_mode, open_network
 from snellen.explain.splice import Splice, make_splice
-from snellen.explain.statistics import FeatureStatistics, statistics_of
-from snellen.explain.statistics_file import read_statistics, write_statistics
+from snellen.explain.statistics import FeatureStatistics, read_statistics, statistics_of, write_statistics
+from snellen.files.plain import snellen_home
 from snellen.hashing import key_of
 from snellen.lazy_torch import torch
 from snellen.models.model import Model

@@ -84,7 +84,7 @@ class Splice:
 
 def make_splice(opened: OpenNetwork, pixels: Tensor, spot: Layer) -> Splice:
     """A splice at a layer of the network, tried out on one image (twice: a batch of one grows by broadcasting anywhere)."""
-    one = _repeat(pixels[:1], 2)
+    pair = _repeat(pixels[:1], 2)
     calls = opened.layers(pixels).calls
     times = 0
 
@@ -93,11 +93,11 @@ def make_splice(opened: OpenNetwork, pixels: Tensor, spot: Layer) -> Splice:
         times += name == spot.name and tensor_in(output) is not None
 
     with torch.no_grad(), opened.autocast(), hook_layer(opened.network, note, spot.name, calls):
-        expected = class_answers(opened.network(one))
+        expected = class_answers(opened.network(pair))
     narrow = Splice(opened, spot, calls, times)
     wide = Splice(opened, spot, calls, times, widens=True)
     try:
-        answers = wide.answers(one, _repeat(narrow.features(one), 2))
+        answers = wide.answers(pair, _repeat(narrow.features(pair), 2))
     except Exception:  # whatever layers make of a batch that has grown
         return narrow
     expected = _repeat(expected, 2).float()

@@ -1,11 +1,18 @@
-"""What is usual at a layer: mean and spread of every neuron over many images (Welford), and which neurons are ever active."""
+"""What is usual at a layer: mean and spread of every neuron over many images (Welford), and which neurons are ever active.
+
+They are kept as a file of the cache folder: safetensors, written whole and checked when it is read.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from snellen.atomic import write_atomic
+from snellen.errors import UserError
+from snellen.files.weights import load_safetensors
 from snellen.lazy_torch import torch
 
 if TYPE_CHECKING:
@@ -71,3 +78,28 @@ def statistics_of(batches: Iterable[Tensor]) -> FeatureStatistics:
     for features in batches:
         welford.add(features)
     return welford.statistics()
+
+
+def write_statistics(path: Path, statistics: FeatureStatistics) -> None:
+    """Write a file, whole or not at all."""
+    from safetensors.torch import save
+
+    tensors = {name: getattr(statistics, name).cpu().contiguous() for name in ("mean", "std", "active")}
+    tensors["facts"] = torch.tensor([statistics.count, int(statistics.positive)])
+    write_atomic(path, save(tensors))
+
+
+def read_statistics(path: Path) -> FeatureStatistics | None:
+    """What a file holds, or None where it is not there or not what was written: it is then estimated again."""
+    if not path.exists():
+        return None
+    try:
+        tensors = load_safetensors(path, "statistics")
+        mean, std, active, facts = (tensors[name] for name in ("mean", "std", "active", "facts"))
+    except (UserError, KeyError):
+        return None
+    kinds = (mean.dtype, std.dtype, active.dtype, facts.dtype)
+    fits = mean.ndim == 3 and mean.shape == std.shape == active.shape and facts.shape == (2,)
+    if not fits or kinds != (torch.float32, torch.float32, torch.bool, torch.int64) or not mean.isfinite().all():
+        return None
+    return FeatureStatistics(mean, std, active, bool(facts[1]), int(facts[0]))

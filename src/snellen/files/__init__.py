@@ -3,6 +3,7 @@
 from snellen.files.json_file import decode_json, fit, read_json
 from snellen.files.net import Damaged, reading
 from snellen.files.plain import GIB, KIB, MIB, expand_home, file_size, open_file, read_bytes, read_text
+from snellen.lazy_names import lister
 
 __all__ = [
     "GIB",
@@ -19,3 +20,4 @@ __all__ = [
     "read_text",
     "reading",
 ]
+__dir__ = lister(__all__)

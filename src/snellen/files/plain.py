@@ -7,8 +7,13 @@ import io
 import os
 import stat
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from snellen.errors import UserError
+from snellen.files.net import reading
+
+if TYPE_CHECKING:
+    import numpy as np
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 _SORTS = {
@@ -82,6 +87,17 @@ def read_text(path: Path | str, kind: str = "file", most: int = 16 * MIB) -> str
         ) from None
 
 
+def map_bytes(path: Path | str, kind: str = "file") -> np.ndarray:
+    """uint8 [bytes]: the content of a regular file, read where it is looked at: memory does not grow with its size."""
+    import numpy as np
+
+    with open_file(path, kind) as file:
+        if not os.fstat(file.fileno()).st_size:
+            return np.empty(0, np.uint8)  # nothing can be mapped
+        with reading(path, f"a {kind}"):
+            return np.memmap(file, np.uint8, "r")
+
+
 def file_size(path: Path | str, kind: str = "file") -> int:
     """The size of a regular file in bytes."""
     with open_file(path, kind) as file:
@@ -91,6 +107,14 @@ def file_size(path: Path | str, kind: str = "file") -> int:
 def expand_home(path: Path | str) -> Path:
     """The path with the home folder for a leading `~`; one of a user who does not exist stays as it is written."""
     return Path(os.path.expanduser(path))
+
+
+def snellen_home() -> Path:
+    """`SNELLEN_HOME`, else `snellen` in the user's cache folder (`XDG_CACHE_HOME` is respected)."""
+    if home := os.environ.get("SNELLEN_HOME"):
+        return expand_home(home)
+    cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return expand_home(cache) / "snellen"
 
 
 def format_size(count: int) -> str:

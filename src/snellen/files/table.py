@@ -69,7 +69,7 @@ def read_table(path: Path | str, schema: Schema, kind: str = "file", most: int =
             table[name] = _typed(table[name], column, path, name)
         elif column.required:
             also = f" (or '{column.also}')" if column.also else ""
-            listed = ", ".join(_short(other) for other in list(table.columns)[:20])
+            listed = ", ".join(_short(present) for present in list(table.columns)[:20])
             commas = "; separate columns by commas" if len(table.columns) == 1 and re.search(r"[;\t|]", listed) else ""
             raise UserError(f"{path} has no column '{name}'{also}; it has: {listed}{commas}")
     return table

@@ -65,7 +65,7 @@ def _check_archive(file: BinaryIO, path: Path | str) -> None:
     head = file.read(4)
     if head[:2] == b"PK":
         with reading(path, "weights"), zipfile.ZipFile(file) as archive:
-            packed = [one.filename for one in archive.infolist() if one.compress_type != zipfile.ZIP_STORED]
+            packed = [entry.filename for entry in archive.infolist() if entry.compress_type != zipfile.ZIP_STORED]
             if packed:
                 raise UserError(f"'{path}' is compressed, which torch.save does not do; save the weights again")
             damaged = archive.testzip()

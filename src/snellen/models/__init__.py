@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from snellen.errors import UserError
+from snellen.lazy_names import finder, lister
 from snellen.models.card import Card
 from snellen.models.device import Device
 from snellen.models.model import Model, as_model, from_callable, from_torch
 from snellen.models.subject import Subject, subjects_of
 
-__all__ = ["Card", "Model", "Subject", "as_model", "from_callable", "from_torch", "load_model", "subjects_of"]
+_HOMES = {"observers": "snellen.models.observers"}  # they need the phantom world
+
+__all__ = [
+    "Card", "Model", "Subject", "as_model", "from_callable", "from_torch", "load_model", "observers", "subjects_of",
+]  # fmt: skip
+__getattr__ = finder(__name__, _HOMES)
+__dir__ = lister(__all__)
 
 
 def load_model(text: str, device: Device = None) -> Model:

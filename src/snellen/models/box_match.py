@@ -36,10 +36,10 @@ def meets(answers: Tensor, truth: Tensor, iou: float = IOU) -> Tensor:
 
 def box_iou(first: Tensor, second: Tensor) -> Tensor:
     """[n, a, b]: the intersection over union of boxes [n, a, 4] and [n, b, 4]; 0 where one is nan or empty."""
-    one, other = first[:, :, None], second[:, None]
-    sides = (torch.minimum(one[..., 2:], other[..., 2:]) - torch.maximum(one[..., :2], other[..., :2])).clamp(min=0)
+    left, right = first[:, :, None], second[:, None]
+    sides = (torch.minimum(left[..., 2:], right[..., 2:]) - torch.maximum(left[..., :2], right[..., :2])).clamp(min=0)
     shared = sides.prod(-1)
-    areas = [(boxes[..., 2:] - boxes[..., :2]).clamp(min=0).prod(-1) for boxes in (one, other)]
+    areas = [(boxes[..., 2:] - boxes[..., :2]).clamp(min=0).prod(-1) for boxes in (left, right)]
     return (shared / (areas[0] + areas[1] - shared)).nan_to_num(0.0, 0.0)
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from snellen.atomic import write_atomic
-from snellen.cache_folder import snellen_home
 from snellen.errors import UserError
 from snellen.files import read_json
+from snellen.files.plain import snellen_home
 from snellen.hashing import key_of
 from snellen.models.card import Card
 from snellen.models.kinds import KINDS

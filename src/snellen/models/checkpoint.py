@@ -87,7 +87,7 @@ def load_into(module: nn.Module, path: Path) -> nn.Module:
 def _finite(value: Any) -> Any:
     """The value with null for numbers that JSON does not have."""
     if isinstance(value, Mapping):
-        return {key: _finite(one) for key, one in value.items()}
+        return {key: _finite(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(one) for one in value]
+        return [_finite(part) for part in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from snellen.errors import UserError
+from snellen.errors import UserError, option
 from snellen.lazy_torch import torch
 from snellen.models.model import Model
 
@@ -42,6 +42,8 @@ def _in_equal_batches(predict: Callable[[Tensor], Tensor], name: str) -> Callabl
             raise
         except BackendCompilerFailed as error:
             lines = str(error).strip().splitlines() or [type(error).__name__]
-            raise UserError(f"model '{name}' cannot be compiled here ({lines[0]}); pass --compile off") from None
+            raise UserError(
+                f"model '{name}' cannot be compiled here ({lines[0]}); pass {option('compile')} off"
+            ) from None
 
     return predict_equally

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from snellen.errors import UserError
+from snellen.errors import UserError, option
 from snellen.files.net import reason_of
 from snellen.lazy_torch import torch
 
@@ -24,7 +24,7 @@ def choose_device(device: Device = None) -> torch.device:
     except RuntimeError:
         raise UserError(f"unknown device '{device}'; for example cpu, cuda, cuda:1, mps or auto") from None
     if chosen.type == "cuda" and not torch.cuda.is_available():
-        raise UserError(f"expected a GPU for device '{device}', but torch sees none; use --device cpu")
+        raise UserError(f"expected a GPU for device '{device}', but torch sees none; use {option('device')} cpu")
     _check_usable(chosen)
     return chosen
 
@@ -37,7 +37,9 @@ def _check_usable(device: torch.device) -> None:
         torch.zeros(1, device=device).cpu()
     except Exception as error:  # each kind of device fails in its own way
         reason = reason_of(error).split(". ")[0]
-        raise UserError(f"device '{device}' cannot be used here ({reason}); use --device cpu or another one") from None
+        raise UserError(
+            f"device '{device}' cannot be used here ({reason}); use {option('device')} cpu or another one"
+        ) from None
 
 
 def precision_on(device: torch.device) -> str:

@@ -25,7 +25,7 @@ Lines = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
-class Kind:
+class ModelKind:
     """How the models of one kind, written `kind:place@argument`, are found, planned and loaded.
 
     `load` makes a model of place, argument and device. `card` reads its card without torch; without it the model is loaded
@@ -55,22 +55,22 @@ def _zoo_lines() -> Lines:
     )
 
 
-KINDS: dict[str, Kind] = {
-    "timm": Kind(
+KINDS: dict[str, ModelKind] = {
+    "timm": ModelKind(
         load_timm,
         (("timm:resnet18.a1_in1k", "any timm model, always with its weight tag"),),
         remembered="timm",
         gradients=True,
         prefix="timm/",
     ),
-    "torchvision": Kind(
+    "torchvision": ModelKind(
         load_torchvision,
         (("torchvision:resnet50@IMAGENET1K_V2", "any torchvision classifier with its weights"),),
         takes_argument=True,
         remembered="torchvision",
         gradients=True,
     ),
-    "hf": Kind(
+    "hf": ModelKind(
         load_hf,
         (
             (
@@ -81,29 +81,29 @@ KINDS: dict[str, Kind] = {
         ),
         takes_argument=True,
     ),
-    "zoo": Kind(load_zoo, _zoo_lines(), zoo_card, takes_argument=True, glob="argument", suffix=".safetensors"),
-    "python": Kind(
+    "zoo": ModelKind(load_zoo, _zoo_lines(), zoo_card, takes_argument=True, glob="argument", suffix=".safetensors"),
+    "python": ModelKind(
         load_python,
         (("python:package.module:factory", "your own code; also python:file.py:factory@argument"),),
         takes_argument=True,
         glob="argument",
     ),
-    "predictions": Kind(
+    "predictions": ModelKind(
         load_predictions,
         (("predictions:file.csv", "answers made elsewhere: columns sample, pred and optionally distortion, seed"),),
         predictions_card,
         glob="place",
     ),
-    "observer": Kind(
+    "observer": ModelKind(
         load_observer,
         (("observer:NAME", f"one that answers as it is built to, on the phantom world: {', '.join(OBSERVERS)}"),),
         observer_card,
     ),
-    "opencv": Kind(
+    "opencv": ModelKind(
         load_opencv,
         (("opencv:frontalcatface#size=64", "a cascade that OpenCV ships, as a detector; #scale=1.1&neighbours=3"),),
     ),
-    "http": Kind(
+    "http": ModelKind(
         http_loader("http"),
         (
             (
@@ -112,7 +112,7 @@ KINDS: dict[str, Kind] = {
             ),
         ),
     ),
-    "https": Kind(
+    "https": ModelKind(
         http_loader("https"), (("https://host/path", "the same over TLS; #token=NAME sends a bearer token"),)
     ),
 }

@@ -26,7 +26,7 @@ Rule = Literal["argmax", "mean", "sum"]
 MOST_CLASSES = 1_000_000
 
 
-class Reading(NamedTuple):
+class AnswerReading(NamedTuple):
     """Per-sample answers read from probabilities: dataset class (−1 outside), model class, and two probabilities."""
 
     pred: Tensor
@@ -60,7 +60,7 @@ class LabelMap:
     def fingerprint(self) -> str:
         return key_of([self.rule, self.targets, self.classes])
 
-    def read(self, probabilities: Tensor, labels: Tensor) -> Reading:
+    def read(self, probabilities: Tensor, labels: Tensor) -> AnswerReading:
         """The answers of a batch; labels −1 give a label probability of nan."""
         outputs = probabilities.shape[1]
         if outputs != self.outputs:
@@ -78,7 +78,7 @@ class LabelMap:
             else:
                 confidence, pred = by_class.max(1)
         label_prob = by_class.gather(1, labels.clamp(min=0)[:, None])[:, 0]
-        return Reading(pred, raw, confidence, label_prob.where(labels >= 0, torch.nan))
+        return AnswerReading(pred, raw, confidence, label_prob.where(labels >= 0, torch.nan))
 
 
 @functools.lru_cache(maxsize=64)

@@ -6,9 +6,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from snellen.data.colour_names import COLOURS, terms_of_channels
 from snellen.data.concept_maps import Concept
 from snellen.data.phantom import marks
-from snellen.data.phantom.colour_terms import COLOURS, terms_of_channels
 from snellen.data.phantom.scenes import SCENES
 from snellen.data.phantom.shapes import SHAPES
 from snellen.data.phantom.textures import TEXTURES
@@ -41,7 +41,7 @@ class PlantedNetwork(nn.Module):
 
     def __init__(self, concepts: tuple[Concept, ...]) -> None:
         super().__init__()
-        self.units = PlantedUnits([_number(one) for one in concepts])
+        self.units = PlantedUnits([_number(concept) for concept in concepts])
 
     def forward(self, pixels: Tensor) -> Tensor:
         answers: Tensor = 10 * self.units(pixels).mean((2, 3))[:, : len(SHAPES)]
@@ -82,8 +82,8 @@ def _number(concept: Concept) -> int:
 def _codes(levels: np.ndarray) -> np.ndarray:
     """The marks of pixels [B, H, W, 3]: things that are not the main object have its codes too."""
     codes = marks.read(levels.astype(np.uint8)).astype(np.int64)
-    other = (codes >= marks.OTHER) & (codes < marks.NOTHING)
-    return np.where(other, codes - marks.OTHER + marks.MAIN, codes)
+    beside = (codes >= marks.OTHER) & (codes < marks.NOTHING)
+    return np.where(beside, codes - marks.OTHER + marks.MAIN, codes)
 
 
 def _jitter(levels: Tensor, units: int) -> Tensor:

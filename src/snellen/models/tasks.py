@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 MOST_BOXES = 10_000  # of one image
-Shape: TypeAlias = tuple[int, int, int]  # images, height, width
+BatchShape: TypeAlias = tuple[int, int, int]  # images, height, width
 
 
-def read_classes(answers: Any, shape: Shape, name: str) -> Tensor:
+def read_classes(answers: Any, shape: BatchShape, name: str) -> Tensor:
     """float32 [n, classes]: the probabilities that a callable returned."""
     count = shape[0]
     values = np.asarray(answers)
@@ -39,7 +39,7 @@ def read_classes(answers: Any, shape: Shape, name: str) -> Tensor:
     return torch.from_numpy(values)
 
 
-def read_maps(answers: Any, shape: Shape, name: str) -> Tensor:
+def read_maps(answers: Any, shape: BatchShape, name: str) -> Tensor:
     """int64 [n, H, W]: the class of each pixel, or the likeliest one of probabilities; a negative number is none."""
     count, height, width = shape
     values = np.asarray(answers)
@@ -56,7 +56,7 @@ def read_maps(answers: Any, shape: Shape, name: str) -> Tensor:
     )
 
 
-def read_boxes(answers: Any, shape: Shape, name: str) -> Tensor:
+def read_boxes(answers: Any, shape: BatchShape, name: str) -> Tensor:
     """float32 [n, most, 4]: the boxes of each image, and nan where it has fewer than the most."""
     count = shape[0]
     if not isinstance(answers, Sequence | np.ndarray) or len(answers) != count:
@@ -84,7 +84,7 @@ def _boxes_of_one(answer: Any, name: str) -> np.ndarray:
     return boxes
 
 
-def no_answer(task: Task, shape: Shape) -> Tensor:
+def no_answer(task: Task, shape: BatchShape) -> Tensor:
     """The answer of a model of a task to images that it failed on: no class anywhere, or no box."""
     if task == "segmentation":
         return torch.full(shape, -1)
@@ -100,14 +100,14 @@ def join_answers(parts: Sequence[Tensor]) -> Tensor:
     return torch.cat([pad(part, (0, 0, 0, most - part.shape[1]), value=torch.nan) for part in parts])
 
 
-READERS: dict[Task, Callable[[Any, Shape, str], Tensor]] = {
+READERS: dict[Task, Callable[[Any, BatchShape, str], Tensor]] = {
     "classification": read_classes,
     "segmentation": read_maps,
     "detection": read_boxes,
 }
 
 
-def maps_of_network(answers: Any, shape: Shape, name: str) -> Tensor:
+def maps_of_network(answers: Any, shape: BatchShape, name: str) -> Tensor:
     """int64 [n, H, W]: the likeliest class of each pixel, from what a segmentation network gives for n images.
 
     That is logits or probabilities [n, classes, h, w], alone, as `.logits` or under `out`; a coarser grid is scaled to the
@@ -132,7 +132,9 @@ def summary(answers: Tensor, task: Task) -> tuple[tuple[float, ...], ...]:
     values = answers.cpu().numpy()
     if task == "segmentation":
         bins = 1 + int(values.max(initial=0))
-        values = np.stack([np.bincount(one[one >= 0], minlength=bins) / max(one.size, 1) for one in values])
+        values = np.stack(
+            [np.bincount(classes[classes >= 0], minlength=bins) / max(classes.size, 1) for classes in values]
+        )
     elif task == "detection":
         present = ~np.isnan(values[:, :, 0])
         counts = present.sum(1, keepdims=True)

@@ -16,7 +16,7 @@ import numpy as np
 
 from snellen.distort.law import expect_within
 from snellen.notation import text_form
-from snellen.search.space import Gene, GeneLaw, Genes, Space
+from snellen.search.spaces import Gene, GeneLaw, Genes, Space
 
 Proposals: TypeAlias = Generator[list[Genes], Sequence[float], None]
 PATIENCE = 50  # draws for each new tuple

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -11,18 +11,17 @@ import numpy as np
 from snellen.distort.background import Background
 from snellen.distort.strips import replaced
 from snellen.distort.view import Donors
-from snellen.engine.requests.trial import Stage, Steps, Trial
+from snellen.engine.requests.trial import Stage, Trial, TrialSteps
 from snellen.lazy_torch import torch
 from snellen.notation import text_form
-from snellen.search.order import Record, best_first
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-
 Rule = Literal["any", "background"]
 FIRST_ROUND, LARGEST_ROUND, MATRIX_ROUND = 8, 1024, 256  # objects
 SUCCESS, DOUBT = 255, 127  # what a try may be worth
+WEIGHT = 2.0  # how many tries the wider knowledge counts for
 
 
 @dataclass(frozen=True)
@@ -128,18 +127,18 @@ class PastingRound:
         self.places = trial.places(donors)
         self.orders = {} if trial.rates else self._orders(stage)
 
-    def start(self, row: int, room: int) -> Steps:
+    def start(self, row: int, room: int) -> TrialSteps:
         if not self.usable[row] or not len(self.places):
             return _nothing()
         return self._all(row, room) if self.trial.rates else self._until_fooled(row, room)
 
     def show(self, questions: Sequence[PastedObject]) -> Tensor:
-        rows = np.repeat([one.row for one in questions], [len(one) for one in questions])
+        rows = np.repeat([question.row for question in questions], [len(question) for question in questions])
         row, place = (torch.from_numpy(values).to(self.images.device, non_blocking=True)
-                      for values in (rows, np.concatenate([one.places for one in questions])))  # fmt: skip
+                      for values in (rows, np.concatenate([question.places for question in questions])))  # fmt: skip
         return replaced(self.images[row], self.around[row], self.backgrounds[place])
 
-    def _until_fooled(self, row: int, room: int) -> Steps:
+    def _until_fooled(self, row: int, room: int) -> TrialSteps:
         """Backgrounds in their order, until one succeeds. The longer none does, the more are tried at once: an eighth of what
         was tried may be in vain, where the others leave room."""
         label = int(self.labels[row])
@@ -162,7 +161,7 @@ class PastingRound:
             tried, room = tried + len(some), reply.room
         return {"fooled": False if tried else None, "background": "", "answer": label, "tried": tried, "worth": worth}
 
-    def _all(self, row: int, room: int) -> Steps:
+    def _all(self, row: int, room: int) -> TrialSteps:
         """Every background."""
         label, tried, answers = int(self.labels[row]), 0, []
         while tried < len(self.places):
@@ -213,7 +212,7 @@ def _worth(fooled: np.ndarray, confidence: np.ndarray) -> np.ndarray:
     return np.where(fooled, SUCCESS, np.clip(DOUBT * (1 - confidence), 0, DOUBT)).astype(np.uint8)
 
 
-def _nothing() -> Steps:
+def _nothing() -> TrialSteps:
     """A trial that asks nothing, since there is no object."""
     return {"fooled": None}
     yield  # makes it a generator
@@ -223,3 +222,33 @@ def vulnerable(row: Mapping[str, Any] | None) -> float:
     """1 for an object that was fooled, 0 for one that was not, nan where nothing is known."""
     fooled = None if row is None or row["error"] else row.get("fooled")
     return float("nan") if fooled is None else float(fooled)
+
+
+@dataclass
+class Record:
+    """How often each of `things` was tried on objects of each of `classes`, and the sum of what the tries were worth."""
+
+    classes: int
+    things: int
+    tries: np.ndarray = field(init=False)
+    worth: np.ndarray = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.tries, self.worth = np.zeros((2, self.classes, self.things))
+
+    def add(self, label: int, order: np.ndarray, worth: np.ndarray) -> None:
+        """One object of a class, on which the first of the order were tried: what each was worth, 1 for a success."""
+        things = order[: len(worth)]
+        self.tries[label, things] += 1
+        self.worth[label, things] += worth
+
+
+def best_first(record: Record) -> np.ndarray:
+    """int64 [classes, things]: for each class all things, the most promising first, ties in their own order.
+
+    The mean worth on a class is drawn towards that on all classes, and that towards the mean of all things.
+    """
+    tries, worth = record.tries.sum(0), record.worth.sum(0)
+    mean = (worth.sum() + 1) / (tries.sum() + 2)
+    overall = (worth + WEIGHT * mean) / (tries + WEIGHT)
+    return np.argsort(-(record.worth + WEIGHT * overall) / (record.tries + WEIGHT), axis=1, kind="stable")

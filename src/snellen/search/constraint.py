@@ -18,17 +18,16 @@ from snellen.search.likeness import edge_agreement, ssim
 if TYPE_CHECKING:
     from torch import Tensor
 
-Answers: TypeAlias = "Callable[[Tensor], Tensor | np.ndarray]"  # uint8 [n, 3, H, W] → probabilities [n, classes]
+Answering: TypeAlias = "Callable[[Tensor], Tensor | np.ndarray]"  # uint8 [n, 3, H, W] → probabilities [n, classes]
 Judgement: TypeAlias = (
     "Callable[[Tensor, Tensor], Tensor | np.ndarray]"  # images before and after → a number or bool each
 )
 
 
-@dataclass(frozen=True)
 class ContentConstraint(ABC):
     """Compares images with their edited ones; an image meets it where its `similarity` is at least `at_least`."""
 
-    at_least: float = 0.5
+    at_least: float
 
     @abstractmethod
     def similarity(self, before: Tensor, after: Tensor, rows: Tensor) -> Tensor:
@@ -67,11 +66,12 @@ class Edges(ContentConstraint):
         return edge_agreement(before, after)
 
 
-@dataclass(frozen=True)
+@dataclass(unsafe_hash=True)  # not frozen: it remembers answers, which neither equality nor the hash looks at
 class SameAnswer(ContentConstraint):
     """A `reference` model must not change its answer: a model of ours, or any callable from uint8 images [n, 3, H, W] to
-    probabilities [n, classes]. An image whose answer stays has similarity 1, another 0."""
+    probabilities [n, classes]. An image whose answer stays has similarity 1, another 0. Each clean image is asked about once."""
 
+    at_least: float = 0.5
     reference: Any = None
     name: str = "reference"
     _clean: dict[int, int] = field(default_factory=dict, init=False, repr=False, compare=False)
@@ -81,12 +81,12 @@ class SameAnswer(ContentConstraint):
             raise UserError("expected a reference model: a callable from uint8 images to probabilities")
 
     @property
-    def _ask(self) -> Answers:
+    def _ask(self) -> Answering:
         return getattr(self.reference, "predict", None) or self.reference
 
     def similarity(self, before: Tensor, after: Tensor, rows: Tensor) -> Tensor:
         numbers = rows.tolist()
-        if not all(number in self._clean for number in numbers):  # each clean image is asked about once
+        if not all(number in self._clean for number in numbers):
             self._clean.update(zip(numbers, self._classes(before).tolist()))
         clean = torch.tensor([self._clean[number] for number in numbers], device=after.device)
         return (self._classes(after) == clean).float()
@@ -107,6 +107,7 @@ class SameAnswer(ContentConstraint):
 class OwnJudgement(ContentConstraint):
     """Any function of the images before and after (uint8 [n, 3, H, W] each) that gives a number or a bool for each."""
 
+    at_least: float = 0.5
     function: Judgement | None = None
     name: str = "function"
 

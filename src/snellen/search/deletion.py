@@ -18,7 +18,7 @@ from snellen.distort.blur import blurred
 from snellen.distort.draws import on_device
 from snellen.distort.fills import paint
 from snellen.distort.law import expect_within
-from snellen.engine.requests.trial import Columns, Reply, Stage, Steps, Trial
+from snellen.engine.requests.trial import Columns, Reply, Stage, Trial, TrialSteps
 from snellen.lazy_torch import torch
 from snellen.notation import text_form
 from snellen.search.step_sampling import Budget, Sample, roughness, states_at, systematic
@@ -174,7 +174,7 @@ class DeletionRound:
         self.samples = len(stage.labels)
         self.count = self._count(stage.earlier)
 
-    def start(self, row: int, room: int) -> Steps:
+    def start(self, row: int, room: int) -> TrialSteps:
         order, point = self._points(row)
         state, tiles = self.states[point], len(self.tiles)
         shared = (state == 0) | (state == tiles)  # the same image in every order
@@ -194,12 +194,12 @@ class DeletionRound:
 
     def show(self, questions: Sequence[DegradedImage]) -> Tensor:
         device = self.images.device
-        rows = np.repeat([one.row for one in questions], [len(one) for one in questions])
+        rows = np.repeat([question.row for question in questions], [len(question) for question in questions])
         row, order, state = (
             on_device(values, device)
             for values in (
                 rows,
-                *(np.concatenate([getattr(one, name) for one in questions]) for name in ("order", "state")),
+                *(np.concatenate([getattr(question, name) for question in questions]) for name in ("order", "state")),
             )
         )
         hidden = self.tiles.spread((self.ranks[row, order] < state[:, None]).to(torch.uint8).neg_())
@@ -215,7 +215,7 @@ class DeletionRound:
             systematic(inner, inner if pilot and number == 0 else self.count, start)
             for number, start in enumerate(self.starts[row])
         ]
-        order = np.repeat(np.arange(trial.orders), [len(one) for one in samples])
+        order = np.repeat(np.arange(trial.orders), [len(sample) for sample in samples])
         return np.concatenate([[0], order, [0]]), np.concatenate([[0], *samples, [trial.points - 1]])
 
     def _ask(
@@ -242,7 +242,8 @@ class DeletionRound:
         rows = list(earlier.values())
         span = float(np.mean([row["first"] - row["last"] for row in rows])) if rows else 1.0
         rough = [
-            100 * roughness(one.curve(trial.points)) / max(span, 0.05) for one in whole_samples(rows, trial.points)
+            100 * roughness(sample.curve(trial.points)) / max(span, 0.05)
+            for sample in whole_samples(rows, trial.points)
         ]
         counts = [len(samples_of(row, trial.orders)[-1].point) for row in rows]
         return trial.budget(self.samples).count(inner, rough, counts)
@@ -280,4 +281,4 @@ def samples_of(row: Mapping[str, Any], orders: int) -> list[Sample]:
 
 def whole_samples(rows: Sequence[Mapping[str, Any]], points: int) -> list[Sample]:
     """The first curves that are wholly known, those of the pilots."""
-    return [one for row in rows for one in samples_of(row, 1) if one.is_whole(points)]
+    return [sample for row in rows for sample in samples_of(row, 1) if sample.is_whole(points)]

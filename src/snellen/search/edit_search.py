@@ -19,7 +19,7 @@ from snellen.search.feasible import Feasible
 from snellen.search.history import History
 from snellen.search.image_fitness import ImageFitness
 from snellen.search.run_search import Search
-from snellen.search.space import GeneLaw, Space, space
+from snellen.search.spaces import GeneLaw, Space, space
 
 Rule = Literal["difference", "inverse"]
 
@@ -75,11 +75,11 @@ class EditSearch(SearchRequest):
     @property
     def version(self) -> str:
         """The levels too: a space of the user's may change under its name."""
-        return f"1 {key_of([[one.name, *one.levels] for one in self.set.transformations])}"
+        return f"1 {key_of([[transformation.name, *transformation.levels] for transformation in self.set.transformations])}"
 
     @property
     def needs(self) -> frozenset[str]:
-        return _needs_of(tuple(text for one in self.set.transformations for text in one.levels))
+        return _needs_of(tuple(text for transformation in self.set.transformations for text in transformation.levels))
 
     def proposes(self) -> Algorithm:
         """How its tuples are chosen."""

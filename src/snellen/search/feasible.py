@@ -1,21 +1,26 @@
-"""Which tuples of edits a search may show: those under which enough images still show what they showed."""
+"""Which tuples of edits a search may show: those under which enough images still show what they showed.
+
+And the trade-off: how much a model loses for how recognisable the picture must stay, one search per budget.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from snellen.distort import View
 from snellen.lazy_torch import torch
 from snellen.search.constraint import ContentConstraint
-from snellen.search.fitness import Edits
+from snellen.search.fitness import Edits, Fitness
 from snellen.search.image_fitness import distortion_of
+from snellen.search.run_search import Search
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 
-class Verdict(NamedTuple):
+class Feasibility(NamedTuple):
     """The share of images that meet a constraint under some edits, and their mean similarity to the clean ones."""
 
     share: float
@@ -35,7 +40,7 @@ class Feasible:
     constraint: ContentConstraint
     needed: float = 0.95
     batch: int = 512
-    verdicts: dict[Edits, Verdict] = field(default_factory=dict, repr=False)
+    verdicts: dict[Edits, Feasibility] = field(default_factory=dict, repr=False)
 
     def __call__(self, edits: Edits) -> bool:
         return self.share(edits) >= self.needed - 1e-9  # 19 of 20 are 95%
@@ -48,12 +53,12 @@ class Feasible:
         """The mean similarity of the images to the clean ones; nan without images."""
         return self.judge(edits).similarity
 
-    def judge(self, edits: Edits) -> Verdict:
+    def judge(self, edits: Edits) -> Feasibility:
         if edits not in self.verdicts:
             self.verdicts[edits] = self._judge(edits)
         return self.verdicts[edits]
 
-    def _judge(self, edits: Edits) -> Verdict:
+    def _judge(self, edits: Edits) -> Feasibility:
         distortion, count = distortion_of(edits), len(self.images)
         similarities, met = [], []
         for start in range(0, count, self.batch):
@@ -65,5 +70,39 @@ class Feasible:
             similarities.append(values)
             met.append(values >= self.constraint.at_least)
         if not count:
-            return Verdict(float("nan"), float("nan"))
-        return Verdict(float(torch.cat(met).double().mean()), float(torch.cat(similarities).double().mean()))
+            return Feasibility(float("nan"), float("nan"))
+        return Feasibility(float(torch.cat(met).double().mean()), float(torch.cat(similarities).double().mean()))
+
+
+@dataclass(frozen=True)
+class TradeOff:
+    """What one search under a constraint came to.
+
+    `budget` is what similarity an image must keep; `accuracy` the model's under the worst feasible `edits`, `similarity` the
+    mean of the images under them (both nan where no tuple was feasible); `infeasible` the share of proposals that were not.
+    """
+
+    constraint: str
+    budget: float
+    accuracy: float
+    similarity: float
+    edits: Edits
+    infeasible: float
+
+
+def trade_off(search: Search, fitness: Fitness, constraints: Sequence[Feasible]) -> list[TradeOff]:
+    """The same search under each of the constraints, in their order."""
+    return [_under(search, fitness, constraint) for constraint in constraints]
+
+
+def _under(search: Search, fitness: Fitness, constraint: Feasible) -> TradeOff:
+    result = search.run(fitness, constraint=constraint)
+    refused = sum(evaluation.value is None for evaluation in result.history)
+    return TradeOff(
+        str(constraint.constraint),
+        constraint.constraint.at_least,
+        result.value,
+        constraint.similarity(result.best) if result.best else float("nan"),
+        result.best,
+        refused / result.evaluations,
+    )

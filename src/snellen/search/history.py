@@ -11,7 +11,7 @@ from typing import Annotated, NamedTuple
 import msgspec
 
 from snellen.atomic import cannot_write, write_atomic
-from snellen.errors import UserError
+from snellen.errors import UserError, option
 from snellen.files import MIB, decode_json, read_bytes
 from snellen.hashing import key_of
 from snellen.search.fitness import Edits
@@ -24,7 +24,7 @@ class Evaluation(NamedTuple):
     value: float | None
 
 
-class Line(msgspec.Struct):
+class HistoryLine(msgspec.Struct):
     """One evaluation as it is stored."""
 
     edits: tuple[str, ...]
@@ -77,7 +77,9 @@ class History:
         lines = content.split(b"\n")
         head: Head = decode_json(lines[0], Head, f"{path} line 1")
         if head.search != key_of(self.facts):
-            raise UserError(f"{path} is the history of another search ({head.text[:200]}); choose another --out")
+            raise UserError(
+                f"{path} is the history of another search ({head.text[:200]}); choose another {option('out')}"
+            )
         if lines[-1]:  # the writer was stopped in the middle of a line
             write_atomic(path, content[: len(content) - len(lines[-1])])
         for number, line in enumerate(lines[1:-1], 2):
@@ -87,10 +89,10 @@ class History:
 def _evaluation(line: bytes, source: str) -> Evaluation:
     """A stored evaluation; one that was damaged is refused, since all that follows depends on it."""
     try:
-        one: Line = decode_json(line, Line, source)
+        entry: HistoryLine = decode_json(line, HistoryLine, source)
     except UserError as error:
         raise UserError(f"{error}; remove the file to search again") from None
-    evaluation = Evaluation(one.edits, one.value)
-    if one.checksum != key_of(evaluation):
+    evaluation = Evaluation(entry.edits, entry.value)
+    if entry.checksum != key_of(evaluation):
         raise UserError(f"{source} does not fit its checksum; remove the file to search again")
     return evaluation

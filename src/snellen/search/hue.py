@@ -13,7 +13,7 @@ import numpy as np
 
 from snellen.distort.draws import on_device
 from snellen.distort.law import expect_within
-from snellen.engine.requests.trial import Stage, Steps, Trial
+from snellen.engine.requests.trial import Stage, Trial, TrialSteps
 from snellen.lazy_torch import torch
 from snellen.notation import text_form
 
@@ -69,7 +69,7 @@ class HueRound:
         draw = stage.view.draw
         self.hue, self.saturation = draw.uniforms("hue", trial.shifts), draw.uniforms("saturation", trial.shifts)
 
-    def start(self, row: int, room: int) -> Steps:
+    def start(self, row: int, room: int) -> TrialSteps:
         label, tried = int(self.labels[row]), 0
         if label < 0:
             return {"fooled": None, "tried": None}
@@ -84,8 +84,8 @@ class HueRound:
         return {"fooled": False, "tried": self.trial.shifts}
 
     def show(self, questions: Sequence[ShiftedImage]) -> Tensor:
-        rows = np.repeat([one.row for one in questions], [len(one) for one in questions])
-        number = np.concatenate([np.arange(one.first, one.first + one.count) for one in questions])
+        rows = np.repeat([question.row for question in questions], [len(question) for question in questions])
+        number = np.concatenate([np.arange(question.first, question.first + question.count) for question in questions])
         at = np.maximum(number - 1, 0)
         hue = np.where(number > 0, self.hue[rows, at], 0)
         reach = (2 * self.saturation[rows, at] - 1) * number / self.trial.shifts

@@ -83,7 +83,7 @@ class ImageFitness:
 
         def move(maps: Tensor) -> Tensor:
             pieces = maps.split([len(rows) for _, rows in parts])
-            return _joined([self.move(tuples[one], rows, piece) for (one, rows), piece in zip(parts, pieces)])
+            return _joined([self.move(tuples[number], rows, piece) for (number, rows), piece in zip(parts, pieces)])
 
         moving = any(moves(tuples[number]) for number, _ in parts)
         return self.score.in_place(pixels, places, move if moving else None)

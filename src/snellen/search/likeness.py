@@ -42,7 +42,7 @@ def edge_agreement(before: Tensor, after: Tensor) -> Tensor:
     first, second = (_edges(images).flatten(1).double() for images in (before, after))
     first, second = (edges - edges.mean(1, keepdim=True) for edges in (first, second))
     spread = [edges.square().sum(1).sqrt() for edges in (first, second)]
-    flat = [one < 1e-6 for one in spread]
+    flat = [length < 1e-6 for length in spread]
     correlation = (first * second).sum(1) / (spread[0] * spread[1]).clamp(min=1e-12)
     return torch.where(flat[0] | flat[1], (flat[0] & flat[1]).double(), correlation.clamp(-1, 1)).float()
 

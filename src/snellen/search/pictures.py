@@ -34,7 +34,7 @@ def put_on_canvas(data: Dataset, canvas: Canvas) -> Pictures:
     chunks = [range(start, min(start + data.chunk, len(data))) for start in range(0, len(data), data.chunk)]
     with ThreadPoolExecutor(max_workers=4, thread_name_prefix="decode") as pool:
         parts = pool.map(lambda rows: _rendered(data, rows, canvas), chunks)
-        rendered = [one for part in parts for one in part]
+        rendered = [picture for part in parts for picture in part]
     if not rendered:
         raise UserError(f"{data.text} holds no images")
     size = (len(rendered), canvas.height, canvas.width)
@@ -42,10 +42,10 @@ def put_on_canvas(data: Dataset, canvas: Canvas) -> Pictures:
     masks, label_maps = (_stacked(rendered, maps[fact], size) if fact in data.facts else None for fact in maps)
     empty = np.zeros((0, 4))
     return Pictures(
-        torch.from_numpy(np.stack([one.image for one in rendered])),
+        torch.from_numpy(np.stack([picture.image for picture in rendered])),
         None if masks is None else masks != 0,
         None if label_maps is None else label_maps.to(torch.int32) - 1,
-        [empty if one.boxes is None else one.boxes for one in rendered] if "boxes" in data.facts else None,
+        [empty if picture.boxes is None else picture.boxes for picture in rendered] if "boxes" in data.facts else None,
     )
 
 
@@ -70,6 +70,6 @@ def _with_room(photo: Photo) -> Photo:
 
 
 def _stacked(rendered: Sequence[Rendered], name: str, size: tuple[int, int, int]) -> Tensor:
-    maps = [one.maps.get(name) for one in rendered]
+    maps = [picture.maps.get(name) for picture in rendered]
     blank = np.zeros(size[1:], np.int32)
-    return torch.from_numpy(np.stack([blank if one is None else one.astype(np.int32) for one in maps]))
+    return torch.from_numpy(np.stack([blank if plane is None else plane.astype(np.int32) for plane in maps]))

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from snellen.errors import UserError
+from snellen.errors import UserError, option
 from snellen.search.algorithms import Algorithm
 from snellen.search.fitness import Edits, Fitness, evaluate
 from snellen.search.history import Evaluation, History
-from snellen.search.space import Genes, Space
+from snellen.search.spaces import Genes, Space
 
 Constraint = Callable[[Edits], bool]  # whether a tuple may be shown at all
 Report = Callable[[int, float], None]
@@ -38,7 +38,9 @@ class SearchResult:
     @property
     def minima(self) -> np.ndarray:
         """float [evaluations]: the lowest fitness so far; 1 before the first."""
-        return np.minimum.accumulate([1.0 if one.value is None else one.value for one in self.history])
+        return np.minimum.accumulate(
+            [1.0 if evaluation.value is None else evaluation.value for evaluation in self.history]
+        )
 
     def passed(self, threshold: float) -> int | None:
         """After how many evaluations the fitness was at most the threshold; None where it never was."""
@@ -66,7 +68,7 @@ class Search:
 
     def facts(self) -> dict[str, object]:
         """What its proposals depend on."""
-        levels = {one.name: list(one.levels) for one in self.space.transformations}
+        levels = {transformation.name: list(transformation.levels) for transformation in self.space.transformations}
         return {"space": levels, "length": self.length, "algorithm": str(self.algorithm), "seed": self.seed}
 
     def run(
@@ -100,8 +102,8 @@ class Search:
                 batch = proposals.send(values)
             except StopIteration:
                 break
-        feasible = [one for one in history.evaluations if one.value is not None]
-        best = min(feasible, key=lambda one: one.value or 0.0, default=Evaluation((), float("nan")))
+        feasible = [evaluation for evaluation in history.evaluations if evaluation.value is not None]
+        best = min(feasible, key=lambda evaluation: evaluation.value or 0.0, default=Evaluation((), float("nan")))
         shown = getattr(fitness, "images_shown", 0) - before
         assert best.value is not None
         return SearchResult(best.edits, best.value, tuple(history.evaluations), shown)
@@ -112,23 +114,25 @@ class _Asking:
 
     def __init__(self, search: Search, fitness: Fitness, constraint: Constraint | None, history: History) -> None:
         self.space, self.fitness, self.constraint, self.history = search.space, fitness, constraint, history
-        self.stored = [one.edits for one in history.evaluations]
-        self.known: dict[Edits, float | None] = {one.edits: one.value for one in history.evaluations}
+        self.stored = [evaluation.edits for evaluation in history.evaluations]
+        self.known: dict[Edits, float | None] = {
+            evaluation.edits: evaluation.value for evaluation in history.evaluations
+        }
         self.done = 0
         self.lowest = 1.0
 
     def about(self, part: Sequence[Genes]) -> list[float]:
         """The values that the algorithm hears of some tuples: 1 for those that may not be shown."""
         tuples = [self.space.texts(genes) for genes in part]
-        fresh = [one for one in dict.fromkeys(tuples) if one not in self.known]
-        allowed = [one for one in fresh if self.constraint is None or self.constraint(one)]
+        fresh = [edits for edits in dict.fromkeys(tuples) if edits not in self.known]
+        allowed = [edits for edits in fresh if self.constraint is None or self.constraint(edits)]
         self.known.update(dict.fromkeys(fresh))
         self.known.update(zip(allowed, evaluate(self.fitness, allowed)))
         for edits in tuples:
             if self.done >= len(self.stored):
                 self.history.add(Evaluation(edits, self.known[edits]))
             elif self.stored[self.done] != edits:
-                raise UserError("the history does not fit this search; choose another --out")
+                raise UserError(f"the history does not fit this search; choose another {option('out')}")
             self.done += 1
         values = [1.0 if (value := self.known[edits]) is None else value for edits in tuples]
         self.lowest = min(self.lowest, *values)

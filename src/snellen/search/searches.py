@@ -11,8 +11,8 @@ from snellen.search.algorithms import Algorithm, Evolution, RandomSearch
 from snellen.search.fitness import Fitness
 from snellen.search.history import History
 from snellen.search.run_search import Constraint, Search, SearchResult
-from snellen.search.space import GeneLaw, Space
-from snellen.search.space import space as space_of
+from snellen.search.spaces import GeneLaw, Space
+from snellen.search.spaces import space as space_of
 
 
 def random_search(
@@ -88,7 +88,7 @@ def search(
     if not 1 <= restarts <= 1000:
         raise ValueError(f"expected 1 to 1000 restarts, got {restarts}")
     seeds = [seed] if restarts == 1 else [1000 * seed + restart for restart in range(restarts)]
-    searches = [Search(_space(space), length, algorithm, one, stop=stop) for one in seeds]
+    searches = [Search(_space(space), length, algorithm, restart_seed, stop=stop) for restart_seed in seeds]
     return _search(searches, fitness, constraint, checkpoint)
 
 
@@ -97,11 +97,11 @@ def _search(
 ) -> SearchResult:
     """The searches one after the other, as one result: the best of all, every evaluation in its order."""
     results = []
-    for number, one in enumerate(searches):
+    for number, restart in enumerate(searches):
         path = None if checkpoint is None else expand_home(checkpoint)
         if path is not None and number:  # a file for each restart
             path = path.with_name(f"{path.stem}-{number}{path.suffix}")
-        results.append(one.run(fitness, History(one.facts(), path), constraint))
+        results.append(restart.run(fitness, History(restart.facts(), path), constraint))
     best = min(results, key=lambda result: (result.value != result.value, result.value))  # nan last
     history = tuple(evaluation for result in results for evaluation in result.history)
     return SearchResult(best.best, best.value, history, sum(result.images_shown for result in results))

@@ -19,7 +19,7 @@ from snellen.errors import UserError
 from snellen.files import KIB, expand_home, fit
 from snellen.files.yaml_file import read_yaml
 from snellen.notation import format_value
-from snellen.search.space import Space, Transformation
+from snellen.search.spaces import Space, Transformation
 
 MOST_OPERATIONS, MOST_LEVELS, MOST_BYTES = 200, 1000, 256 * KIB
 LONGEST_TEXT = 300  # characters of an operation, and of a level
@@ -90,11 +90,11 @@ def _check(place: str, text: str) -> None:
 def _refuse_twice(path: Path, transformations: tuple[Transformation, ...]) -> None:
     """Raise where two levels are the same distortion: a search would ask about it twice."""
     places: dict[str, str] = {}
-    for one in transformations:
-        for text in one.levels:
+    for transformation in transformations:
+        for text in transformation.levels:
             canonical = str(parse(text))
             if canonical in places:
                 raise UserError(
-                    f"{path}: {one.name}: '{text}' is there twice, also in {places[canonical]}; leave one out"
+                    f"{path}: {transformation.name}: '{text}' is there twice, also in {places[canonical]}; leave one out"
                 )
-            places[canonical] = one.name
+            places[canonical] = transformation.name

@@ -19,11 +19,9 @@ from snellen.models.card import Task
 from snellen.models.labels import match_classes
 from snellen.models.model import Model
 from snellen.models.subject import Subject
-from snellen.search.box_scores import finds
 from snellen.search.image_fitness import ImageFitness, Score
 from snellen.search.pictures import Pictures, put_on_canvas
-from snellen.search.pixel_scores import PixelAccuracy, pixel_accuracy
-from snellen.search.scores import correct
+from snellen.search.scores import PixelAccuracy, correct, finds, pixel_accuracy
 
 METRICS: dict[Task, tuple[str, ...]] = {  # the first is the one of Volpi & Murino (2019)
     "classification": ("accuracy",),

@@ -8,25 +8,19 @@ grid.table()
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
+from snellen.lazy_names import finder, lister
 
 # Names come from their modules on first use: the command line reads this package before it knows what is asked of it.
 _HOMES = {
-    "Sweep": "result",
-    "amount": "by_amount",
-    "domains": "by_domain",
-    "grain": "by_grain",
-    "load_sweep": "result",
-    "methods": "by_method",
-    "variants": "by_variant",
+    "Sweep": "snellen.sweep.result",
+    "amount": "snellen.sweep.by_amount",
+    "domains": "snellen.sweep.by_domain",
+    "grain": "snellen.sweep.by_grain",
+    "load_sweep": "snellen.sweep.result",
+    "methods": "snellen.sweep.by_method",
+    "variants": "snellen.sweep.by_variant",
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(importlib.import_module(f"snellen.sweep.{_HOMES[name]}"), name)
-    raise AttributeError(f"module 'snellen.sweep' has no attribute '{name}'")
-
-
-__all__ = ["Sweep", "amount", "domains", "grain", "load_sweep", "methods", "variants"]
+__all__ = [*_HOMES]
+__getattr__ = finder(__name__, _HOMES)
+__dir__ = lister(__all__)

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from snellen.audits import Clean
+from snellen.audits import CleanAudit
 from snellen.data.dataset import Dataset
-from snellen.engine import Progress
+from snellen.engine import RunProgress
 from snellen.errors import UserError
 from snellen.exam.carry_out import Execution, carry_out
 from snellen.exam.prepare import prepare
@@ -40,7 +40,7 @@ class Asking:
         models = tuple(f"{self.name}={model}" for model in self.models)
         prepared = prepare(
             AuditRequest(
-                models=models, data=data, audits=(Clean(),), out=folder, labels=self.labels, device=self.device
+                models=models, data=data, audits=(CleanAudit(),), out=folder, labels=self.labels, device=self.device
             )
         )  # fmt: skip
         if prepared.exam.task != "classification":
@@ -53,7 +53,7 @@ class Asking:
         for subject in subjects:
             subject.loaded = subject.loaded or self.loaded.get((subject.card.fingerprint, device))
         look = not all(trained_here(subject) for subject in subjects)
-        run = carry_out(prepared, Progress(quiet=True), Execution(report=False, first_look=look))
+        run = carry_out(prepared, RunProgress(quiet=True), Execution(report=False, first_look=look))
         networks = {(subject.card.fingerprint, device): subject.loaded for subject in subjects}
         self.loaded |= {key: model for key, model in networks.items() if model is not None}
         return run

@@ -10,8 +10,8 @@ import numpy as np
 
 from snellen.data import Dataset
 from snellen.errors import UserError
-from snellen.sweep.by_variant import Named
-from snellen.sweep.points import Plan, Point, as_dataset, as_recipe, choose_gaps, load_named
+from snellen.sweep.by_variant import NamedData
+from snellen.sweep.points import SweepPlan, SweepPoint, as_dataset, as_recipe, choose_gaps, load_named
 from snellen.sweep.request import AmountRequest
 from snellen.sweep.result import Sweep, run_settings
 from snellen.sweep.run_sweep import Left
@@ -20,7 +20,7 @@ from snellen.train.request import resolve_training
 
 
 def amount(
-    recipe: Recipe | str, data: Dataset | str, amounts: Sequence[int], test: Named, out: Path | str, **settings: Any
+    recipe: Recipe | str, data: Dataset | str, amounts: Sequence[int], test: NamedData, out: Path | str, **settings: Any
 ) -> Sweep | Left:
     """The accuracy of networks trained on so many images of `data`, asked about each of `test`.
 
@@ -31,15 +31,15 @@ def amount(
     return run_settings(AmountRequest, plan_amounts, resolve_training, values)
 
 
-def plan_amounts(request: AmountRequest) -> Plan:
+def plan_amounts(request: AmountRequest) -> SweepPlan:
     """What a sweep over amounts will do."""
     data = as_dataset(request.data)
     points = []
     for count in sorted(request.amounts):
         part = balanced_subset(data, count)
-        points.append(Point(str(count), part, x=count, ids=part.samples.ids))
+        points.append(SweepPoint(str(count), part, x=count, ids=part.samples.ids))
     tests = load_named(request.test, "--test")
-    return Plan(
+    return SweepPlan(
         kind="amount", title="Accuracy against the amount of training data", points=points, tests=tests,
         out=request.folder, recipe=request.how, runs=request.runs, axis="training images",
         gaps=choose_gaps(request.pairs, tests), limit=request.limit, device=request.device,
@@ -62,7 +62,7 @@ def balanced_subset(data: Dataset, count: int) -> Dataset:
         rows = np.flatnonzero(labels == label)
         wanted = count // len(present) + (place < count % len(present))
         if len(rows) < wanted:
-            most = len(present) * min(int((labels == one).sum()) for one in present)
+            most = len(present) * min(int((labels == label).sum()) for label in present)
             raise UserError(
                 f"{data.text}: class '{data.classes[label]}' has {len(rows)} images, {count} in all need {wanted} of it;"
                 f" at most {most} are possible with as many of each class"

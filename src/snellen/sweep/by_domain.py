@@ -11,15 +11,15 @@ from snellen.errors import UserError, unknown
 from snellen.models.subject import subjects_of
 from snellen.settings_file import resolve
 from snellen.sweep.by_method import model_points
-from snellen.sweep.by_variant import Named
-from snellen.sweep.points import Plan, Point, load_named, unknown_class
+from snellen.sweep.by_variant import NamedData
+from snellen.sweep.points import SweepPlan, SweepPoint, load_named, unknown_class
 from snellen.sweep.request import DomainsRequest
 from snellen.sweep.result import Sweep, run_settings
 from snellen.sweep.run_sweep import Left
 
 
 def domains(
-    models: Mapping[str, str] | Sequence[str], datasets: Named, out: Path | str, **settings: Any
+    models: Mapping[str, str] | Sequence[str], datasets: NamedData, out: Path | str, **settings: Any
 ) -> Sweep | Left:
     """The accuracies of models that are there in each domain, and their mean over the domains they have not seen.
 
@@ -32,7 +32,7 @@ def domains(
     return run_settings(DomainsRequest, plan_domains, resolve, values)
 
 
-def plan_domains(request: DomainsRequest) -> Plan:
+def plan_domains(request: DomainsRequest) -> SweepPlan:
     """What a sweep over domains will do."""
     points = model_points(request.models)
     tests = load_named(request.test, "--test")
@@ -43,7 +43,7 @@ def plan_domains(request: DomainsRequest) -> Plan:
     same = {name: _with_classes(tests[name], name, tests[str(source)], str(source)) for name in order}
     for point in points:
         _check_outputs(point, same)
-    return Plan(
+    return SweepPlan(
         kind="domains", title="Accuracy by domain", tests=same, out=request.folder, points=points, limit=request.limit,
         device=request.device, source=source,
     )  # fmt: skip
@@ -51,18 +51,18 @@ def plan_domains(request: DomainsRequest) -> Plan:
 
 def _with_classes(data: Dataset, name: str, source: Dataset, first: str) -> Dataset:
     """The data with its classes in the source's order; other classes are refused by their names."""
-    lacks = [one for one in source.classes if one not in data.classes]
-    adds = [one for one in data.classes if one not in source.classes]
+    lacks = [name for name in source.classes if name not in data.classes]
+    adds = [name for name in data.classes if name not in source.classes]
     if lacks or adds:
         parts = [f"{words} {_few(names)}" for words, names in (("lacks", lacks), ("has also", adds)) if names]
         raise UserError(
             f"--test {name} has other classes than {first}: it {' and '.join(parts)}; make them the same with ?rename=OLD:NEW, "
             "?without= or ?classes="
         )
-    return map_classes(data, {one: [one] for one in source.classes})
+    return map_classes(data, {name: [name] for name in source.classes})
 
 
-def _check_outputs(point: Point, tests: Mapping[str, Dataset]) -> None:
+def _check_outputs(point: SweepPoint, tests: Mapping[str, Dataset]) -> None:
     """Refuse a model that cannot answer a class that some data show: it could not be right there."""
     for subject in subjects_of(f"{point.name}={point.model}"):
         for name, data in tests.items():

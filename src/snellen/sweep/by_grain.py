@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from snellen.data import Dataset
-from snellen.sweep.by_variant import Named
-from snellen.sweep.points import Plan, Point, as_dataset, as_recipe, choose_gaps, load_named
+from snellen.sweep.by_variant import NamedData
+from snellen.sweep.points import SweepPlan, SweepPoint, as_dataset, as_recipe, choose_gaps, load_named
 from snellen.sweep.request import GrainRequest
 from snellen.sweep.result import Sweep, run_settings
 from snellen.sweep.run_sweep import Left
@@ -18,7 +18,7 @@ from snellen.train.request import resolve_training
 
 
 def grain(
-    recipe: Recipe | str, data: Dataset | str, grains: Sequence[int], test: Named, out: Path | str, **settings: Any
+    recipe: Recipe | str, data: Dataset | str, grains: Sequence[int], test: NamedData, out: Path | str, **settings: Any
 ) -> Sweep | Left:
     """The accuracy of networks trained to tell k sub-classes of every class apart, for each k of `grains`.
 
@@ -32,16 +32,16 @@ def grain(
     return run_settings(GrainRequest, plan_grains, resolve_training, values)
 
 
-def plan_grains(request: GrainRequest) -> Plan:
+def plan_grains(request: GrainRequest) -> SweepPlan:
     """What a sweep over grains will do."""
     data = as_dataset(request.data)
     parts = subclasses(data, groups=request.groups, tree=request.tree, by=request.by)
     points = []
     for count in sorted(request.grains):
         fine, coarse = grained(data, parts, count, request.groups_seed)
-        points.append(Point(f"grain-{count}", fine, x=len(fine.classes), coarse=coarse))
-    tests = {name: coarsened(one, parts) for name, one in load_named(request.test, "--test").items()}
-    return Plan(
+        points.append(SweepPoint(f"grain-{count}", fine, x=len(fine.classes), coarse=coarse))
+    tests = {name: coarsened(dataset, parts) for name, dataset in load_named(request.test, "--test").items()}
+    return SweepPlan(
         kind="grain", title="Accuracy against fine-grainedness", points=points, tests=tests, out=request.folder,
         recipe=request.how, runs=request.runs, axis="training classes", gaps=choose_gaps(request.pairs, tests),
         rule=request.rule, limit=request.limit, device=request.device,

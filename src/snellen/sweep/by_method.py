@@ -9,14 +9,16 @@ from typing import Any
 from snellen.errors import UserError
 from snellen.models.subject import subjects_of
 from snellen.settings_file import resolve
-from snellen.sweep.by_variant import Named
-from snellen.sweep.points import Plan, Point, check_name, choose_gaps, load_named
+from snellen.sweep.by_variant import NamedData
+from snellen.sweep.points import SweepPlan, SweepPoint, check_name, choose_gaps, load_named
 from snellen.sweep.request import MethodsRequest
 from snellen.sweep.result import Sweep, run_settings
 from snellen.sweep.run_sweep import Left
 
 
-def methods(models: Mapping[str, str] | Sequence[str], test: Named, out: Path | str, **settings: Any) -> Sweep | Left:
+def methods(
+    models: Mapping[str, str] | Sequence[str], test: NamedData, out: Path | str, **settings: Any
+) -> Sweep | Left:
     """The accuracies and gaps of models that are there: a dictionary from names to models, or texts `NAME=MODEL`.
 
     A glob of checkpoints is one model with several runs. Nothing is trained. Further settings are those of
@@ -26,19 +28,19 @@ def methods(models: Mapping[str, str] | Sequence[str], test: Named, out: Path | 
     return run_settings(MethodsRequest, plan_methods, resolve, values)
 
 
-def plan_methods(request: MethodsRequest) -> Plan:
+def plan_methods(request: MethodsRequest) -> SweepPlan:
     """What a sweep over trained models will do."""
     points = model_points(request.models)
     tests = load_named(request.test, "--test")
-    return Plan(
+    return SweepPlan(
         kind="methods", title="Methods of training, on the same data", tests=tests, out=request.folder, points=points,
         gaps=choose_gaps(request.pairs, tests), limit=request.limit, device=request.device,
     )  # fmt: skip
 
 
-def model_points(models: Sequence[str | Mapping[str, str]]) -> list[Point]:
+def model_points(models: Sequence[str | Mapping[str, str]]) -> list[SweepPoint]:
     """A point for each model that is there, of dictionaries and texts `NAME=MODEL`."""
-    pairs = [pair for one in models for pair in _pairs(one)]
+    pairs = [pair for named in models for pair in _pairs(named)]
     for name, model in pairs:
         check_name(name, "MODEL")
         subjects_of(f"{name}={model}")  # a model that is not there is named before others are asked
@@ -46,7 +48,7 @@ def model_points(models: Sequence[str | Mapping[str, str]]) -> list[Point]:
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise UserError(f"two models are called '{twice}'; name them, as in mine=models/a/*.safetensors")
-    return [Point(name, model=model) for name, model in pairs]
+    return [SweepPoint(name, model=model) for name, model in pairs]
 
 
 def _pairs(models: str | Mapping[str, str]) -> list[tuple[str, str]]:

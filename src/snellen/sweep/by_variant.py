@@ -1,4 +1,4 @@
-"""Train on each, test on each: the grid of Xiao et al. 2021, table 5."""
+"""Train on each, test on each: the grid of Xiao et al. 2021, table 5; `--in9 DIR` names all variants of a set."""
 
 from __future__ import annotations
 
@@ -7,19 +7,21 @@ from pathlib import Path
 from typing import Any
 
 from snellen.data import Dataset
-from snellen.sweep.in9 import in9_variants
-from snellen.sweep.points import Plan, Point, as_recipe, choose_gaps, load_named
+from snellen.data.in9.layout import VARIANTS
+from snellen.errors import UserError
+from snellen.sweep.points import SweepPlan, SweepPoint, as_recipe, choose_gaps, load_named
 from snellen.sweep.request import VariantsRequest
 from snellen.sweep.result import Sweep, run_settings
 from snellen.sweep.run_sweep import Left
 from snellen.train.recipe import Recipe
 from snellen.train.request import resolve_training
 
-Named = Mapping[str, Dataset | str] | Sequence[str]
+NamedData = Mapping[str, Dataset | str] | Sequence[str]
+LEARNT, SHOWN = "train", "val"
 
 
 def variants(
-    recipe: Recipe | str, train: Named, test: Named, out: Path | str, runs: int = 1, **settings: Any
+    recipe: Recipe | str, train: NamedData, test: NamedData, out: Path | str, runs: int = 1, **settings: Any
 ) -> Sweep | Left:
     """The accuracy of `runs` networks trained on each of `train`, asked about each of `test`.
 
@@ -32,13 +34,38 @@ def variants(
     return run_settings(VariantsRequest, plan_variants, resolve_training, values)
 
 
-def plan_variants(request: VariantsRequest) -> Plan:
+def plan_variants(request: VariantsRequest) -> SweepPlan:
     """What a sweep over datasets will do."""
     train_texts, test_texts = in9_variants(request.in9, request.in9_test) if request.in9 is not None else ([], [])
-    points = [Point(name, data) for name, data in load_named([*train_texts, *request.train], "--train").items()]
+    points = [SweepPoint(name, data) for name, data in load_named([*train_texts, *request.train], "--train").items()]
     tests = load_named([*test_texts, *request.test], "--test")
-    return Plan(
+    return SweepPlan(
         kind="variants", title="Trained on each, tested on each", points=points, tests=tests, out=request.folder,
         recipe=request.how, runs=request.runs, gaps=choose_gaps(request.pairs, tests), limit=request.limit,
         device=request.device,
     )  # fmt: skip
+
+
+def in9_variants(root: Path, test: Path | None = None) -> tuple[list[str], list[str]]:
+    """NAME=DATA of the variants to train on and to test on.
+
+    One folder has the splits `train` and `val`; where another is given for the tests, each may have its images under
+    either name.
+    """
+    if test is None:
+        return _texts(root, (LEARNT,), "--in9"), _texts(root, (SHOWN,), "--in9")
+    return _texts(root, (LEARNT, SHOWN), "--in9"), _texts(test, (SHOWN, LEARNT), "--in9-test")
+
+
+def _texts(root: Path, splits: tuple[str, ...], flag: str) -> list[str]:
+    """The variants of a folder that have one of the splits, the first that is there."""
+    if not root.is_dir():
+        raise UserError(f"{flag}: no folder '{root}'")
+    for split in splits:
+        names = [name for name in VARIANTS if (root / name / split).is_dir()]
+        if names:
+            return [f"{name}=in9:{root}/{name}?split={split}" for name in names]
+    wanted = " or ".join(f"original/{split}" for split in splits)
+    built = f"`snellen build in9 --split {splits[0]}` makes one"
+    also = ", or name the tests' folder with --in9-test" if flag == "--in9" and len(splits) == 1 else ""
+    raise UserError(f"{flag}: '{root}' has no variant such as {wanted}; {built}{also}")

@@ -6,12 +6,12 @@ import shlex
 from dataclasses import asdict
 from urllib.parse import quote
 
-from snellen.sweep.points import Plan, Point
+from snellen.sweep.points import SweepPlan, SweepPoint
 from snellen.sweep.run_sweep import ids_file, label_file
 from snellen.train.recipe import Recipe
 
 
-def commands_of(plan: Plan) -> list[str]:
+def commands_of(plan: SweepPlan) -> list[str]:
     """A train command for each point that one can make, and an audit of it on each test."""
     lines = []
     for point in plan.points:
@@ -30,7 +30,7 @@ def commands_of(plan: Plan) -> list[str]:
     return lines
 
 
-def _train(plan: Plan, point: Point) -> str:
+def _train(plan: SweepPlan, point: SweepPoint) -> str:
     assert point.data is not None
     data = point.data.text
     if point.ids is not None:

@@ -56,7 +56,7 @@ class CachedImages:
             for at, photo in fresh.items()
             if isinstance(photo, Photo) and at not in photos
         }
-        size = sum(photo.image.nbytes + sum(one.nbytes for one in photo.maps.values()) for photo in new.values())
+        size = sum(photo.image.nbytes + sum(plane.nbytes for plane in photo.maps.values()) for photo in new.values())
         with self._lock:
             if size <= self.room:
                 self.room -= size

@@ -17,7 +17,7 @@ GAP = ("mixed_same", "mixed_rand")  # whose difference is the BG-gap of Xiao et 
 
 
 @dataclass(frozen=True)
-class Point:
+class SweepPoint:
     """One model of a sweep: its name and place `x` on the axis, and what it is trained on, or the `model` that is there.
 
     `coarse` says which of the training's classes are read as which class of the tests (class → its sub-classes); without
@@ -38,7 +38,7 @@ class Point:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class SweepPlan:
     """A whole sweep before anything is trained.
 
     `axis` names `x`; `gaps` are pairs of tests whose accuracies are subtracted; `rule` is that of the label map where
@@ -48,7 +48,7 @@ class Plan:
 
     kind: str
     title: str
-    points: Sequence[Point]
+    points: Sequence[SweepPoint]
     tests: Mapping[str, Dataset]
     out: Path
     recipe: Recipe = field(default_factory=Recipe)
@@ -94,7 +94,7 @@ def as_dataset(data: Any) -> Dataset:
 def load_named(sources: Sequence[str | Mapping[str, Dataset | str]], flag: str) -> dict[str, Dataset]:
     """Datasets by name, of dictionaries and texts `NAME=DATA`; `flag` is the option that errors name."""
     datasets: dict[str, Dataset] = {}
-    for name, data in (pair for one in sources for pair in _pairs(one, flag)):
+    for name, data in (pair for source in sources for pair in _pairs(source, flag)):
         check_name(name, flag)
         if name in datasets:
             raise UserError(f"{flag} names '{name}' twice; names must differ")

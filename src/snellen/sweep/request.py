@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from snellen.errors import UserError
+from snellen.errors import UserError, option
 from snellen.request import Request, setting
 from snellen.train.request import RecipeChoice
 
@@ -60,7 +60,7 @@ class GapRequest(SweepRequest):
     @property
     def pairs(self) -> list[tuple[str, str]] | None:
         """The pairs of tests to subtract, where they are named."""
-        return None if self.gaps is None else [_gap(one) for one in self.gaps]
+        return None if self.gaps is None else [_gap(gap) for gap in self.gaps]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +81,7 @@ class VariantsRequest(TrainingSweepRequest):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.in9_test is not None and self.in9 is None:
-            raise UserError("--in9-test needs --in9, the folder to train on")
+            raise UserError(f"{option('in9_test')} needs {option('in9')}, the folder to train on")
 
 
 @dataclass(frozen=True, kw_only=True)

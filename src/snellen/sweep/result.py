@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import sys
 import time
@@ -15,11 +14,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from snellen.atomic import check_place, write_atomic
 from snellen.errors import UserError
-from snellen.files import fit, read_json
+from snellen.files import read_json
 from snellen.files.spreadsheet import to_csv
 from snellen.lock import own_folder
 from snellen.settings_file import write_settings
-from snellen.sweep.points import Plan
+from snellen.sweep.points import SweepPlan
 from snellen.sweep.request import SweepRequest
 from snellen.terminal import tell
 from snellen.train.request import RecipeChoice
@@ -28,6 +27,7 @@ from snellen.version import __version__
 if TYPE_CHECKING:
     import pandas as pd
 
+    from snellen.report.pages.sweep_result import SweepPage, SweepRow
     from snellen.sweep.run_sweep import Left
 
 
@@ -36,19 +36,14 @@ R = TypeVar("R", bound=SweepRequest)
 
 @dataclass(frozen=True)
 class Sweep:
-    """A finished sweep: its folder, and its page as plain values (what `sweep.json` holds)."""
+    """A finished sweep: its folder, and its page (what `sweep.json` holds)."""
 
     folder: Path
-    page: Mapping[str, Any]
+    page: SweepPage
 
     def table(self) -> pd.DataFrame:
         """One row per point, test and measure: value, low, high (95%, over images), n, std and per_run (over runs)."""
-        import pandas as pd
-
-        from snellen.sweep.scores import COLUMNS
-
-        frame = pd.DataFrame(list(self.page["rows"]), columns=list(COLUMNS))
-        return frame.astype(dict.fromkeys(("x", "value", "low", "high", "std"), float))
+        return table_of(self.page.rows)
 
     def wide(self) -> pd.DataFrame:
         """Points as rows, tests and gaps as columns, values alone."""
@@ -57,18 +52,35 @@ class Sweep:
             index=list(dict.fromkeys(table["point"])), columns=list(dict.fromkeys(table["test"]))
         )
 
+    def to_json(self) -> dict[str, Any]:
+        """The page as plain values."""
+        import msgspec
+
+        plain: dict[str, Any] = msgspec.to_builtins(self.page)
+        return plain
+
+
+def table_of(rows: Sequence[SweepRow]) -> pd.DataFrame:
+    """The rows of a sweep as a table; numbers that are not known are nan."""
+    import msgspec
+    import pandas as pd
+
+    from snellen.report.pages.sweep_result import SweepRow
+
+    frame = pd.DataFrame([msgspec.structs.astuple(row) for row in rows], columns=list(SweepRow.__struct_fields__))
+    return frame.astype(dict.fromkeys(("x", "value", "low", "high", "std"), float))
+
 
 def load_sweep(folder: Path | str) -> Sweep:
     """The sweep in a folder."""
-    from snellen.sweep.schema import Page
+    from snellen.report.pages.sweep_result import SweepPage
 
     path = Path(folder) / "sweep.json"
     if not os.path.exists(path):
         raise UserError(f"'{folder}' holds no sweep.json; give the --out of a sweep that has ended")
     try:
-        page: dict[str, Any] = read_json(path, dict[str, Any])
-        fitted: Page = fit(page, Page, path)
-        fitted.check(path)
+        page: SweepPage = read_json(path, SweepPage)
+        page.check(path)
     except UserError as error:
         raise UserError(f"{error}; run the same `snellen sweep` again to rewrite it") from error
     return Sweep(Path(folder), page)
@@ -76,7 +88,7 @@ def load_sweep(folder: Path | str) -> Sweep:
 
 def run_settings(
     cls: type[R],
-    plan: Callable[[R], Plan],
+    plan: Callable[[R], SweepPlan],
     resolve: Callable[[type[R], Mapping[str, Any], Path | None], R],
     values: Mapping[str, Any],
 ) -> Sweep | Left:
@@ -90,7 +102,7 @@ def run_settings(
     return run_request(plan(request), request, command)
 
 
-def run_request(plan: Plan, request: SweepRequest, command: str = "") -> Sweep | Left:
+def run_request(plan: SweepPlan, request: SweepRequest, command: str = "") -> Sweep | Left:
     """Carry a plan out and write its table, page and settings; with `dry_run` only how much of it is left to do."""
     from snellen.sweep.run_sweep import left, run_points
 
@@ -108,25 +120,26 @@ def run_request(plan: Plan, request: SweepRequest, command: str = "") -> Sweep |
     return sweep
 
 
-def page_of(plan: Plan, rows: Sequence[Mapping[str, Any]], command: str) -> dict[str, Any]:
-    """The page as plain values; nan becomes None."""
+def page_of(plan: SweepPlan, rows: Sequence[SweepRow], command: str) -> SweepPage:
+    """The page of a plan that was carried out."""
+    from snellen.report.pages.sweep_result import SweepPage
     from snellen.sweep.command_lines import commands_of
 
-    return {
-        "kind": plan.kind,
-        "title": plan.title,
-        "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        "snellen": __version__,
-        "command": command,
-        "commands": commands_of(plan),
-        "recipe": asdict(plan.recipe) if any(point.data is not None for point in plan.points) else None,
-        "runs": plan.runs,
-        "axis": plan.axis,
-        "tests": {name: data.text for name, data in plan.tests.items()},
-        "source": plan.source,
-        "gaps": [list(pair) for pair in plan.gaps],
-        "rows": [{name: _plain(value) for name, value in row.items()} for row in rows],
-    }
+    return SweepPage(
+        kind=plan.kind,
+        title=plan.title,
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        snellen=__version__,
+        command=command,
+        commands=commands_of(plan),
+        recipe=asdict(plan.recipe) if any(point.data is not None for point in plan.points) else None,
+        runs=plan.runs,
+        axis=plan.axis,
+        tests={name: data.text for name, data in plan.tests.items()},
+        source=plan.source,
+        gaps=list(plan.gaps),
+        rows=list(rows),
+    )
 
 
 def write(sweep: Sweep, html: bool = True) -> None:
@@ -138,7 +151,7 @@ def write(sweep: Sweep, html: bool = True) -> None:
     renderings = {
         "csv": to_csv(table).encode(),
         "parquet": parquet.getvalue(),
-        "json": (json.dumps(sweep.page, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode(),
+        "json": (json.dumps(sweep.to_json(), indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode(),
     }
     for suffix, content in renderings.items():
         write_atomic(sweep.folder / f"sweep.{suffix}", content)
@@ -148,9 +161,9 @@ def write(sweep: Sweep, html: bool = True) -> None:
         pages.write(sweep.page, sweep.folder / "sweep.html")
 
 
-def _callbacks(plan: Plan, quiet: bool) -> Any:
+def _callbacks(plan: SweepPlan, quiet: bool) -> Any:
     """Progress: lines on a terminal, notices anywhere, and the table so far after every point."""
-    from snellen.sweep.run_sweep import Callbacks
+    from snellen.sweep.run_sweep import SweepCallbacks
 
     loud, began = not quiet and sys.stderr.isatty(), time.perf_counter()
 
@@ -167,17 +180,12 @@ def _callbacks(plan: Plan, quiet: bool) -> Any:
 
     notice: Callable[[str], None] = (lambda text: None) if quiet else (lambda text: tell(f"note: {text}"))
 
-    def point(rows: list[dict[str, Any]]) -> None:
-        far = Sweep(plan.out, {"rows": [{name: _plain(value) for name, value in row.items()} for row in rows]})
-        write_atomic(plan.out / "sweep.csv", to_csv(far.table()).encode())
+    def point(rows: Sequence[SweepRow]) -> None:
+        write_atomic(plan.out / "sweep.csv", to_csv(table_of(rows)).encode())
 
-    return Callbacks(say, epoch, notice, point)
+    return SweepCallbacks(say, epoch, notice, point)
 
 
 def _clock(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes}:{rest:02d}"
-
-
-def _plain(value: Any) -> Any:
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -10,27 +10,27 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from snellen.atomic import write_atomic
 from snellen.data.dataset import Dataset, limited
 from snellen.hashing import key_of
+from snellen.report.pages.sweep_result import SweepRow
 from snellen.sweep.ask_point import Asking, fingerprints
 from snellen.sweep.image_cache import CachedImages, room
-from snellen.sweep.points import Plan, Point
-from snellen.sweep.scores import Scores, accuracy_row, gap_row, read_scores, unseen_row
+from snellen.sweep.points import SweepPlan, SweepPoint
+from snellen.sweep.scores import SweepScores, accuracy_of, gap_between, read_scores, unseen_mean
 from snellen.train.loop import Progress
 from snellen.train.runs import train
 
 
 @dataclass(frozen=True)
-class Callbacks:
+class SweepCallbacks:
     """Called during a sweep: `say` what is done next, `epoch` of the training under way, `point` the rows after each point."""
 
     say: Callable[[str], None] = lambda text: None
     epoch: Callable[[Progress], None] = lambda progress: None
     notice: Callable[[str], None] = lambda text: None
-    point: Callable[[list[dict[str, Any]]], None] = lambda rows: None
+    point: Callable[[Sequence[SweepRow]], None] = lambda rows: None
 
 
 @dataclass(frozen=True)
@@ -43,30 +43,30 @@ class Left:
     audits_left: int
 
 
-def run_points(plan: Plan, callbacks: Callbacks) -> list[dict[str, Any]]:
-    """The rows of the table, one per point, test and measure; see scores.py for the columns."""
+def run_points(plan: SweepPlan, callbacks: SweepCallbacks) -> list[SweepRow]:
+    """The rows of the table, one per point, test and measure."""
     tests = {name: limited(data, plan.limit) for name, data in plan.tests.items()}
     if len(plan.points) > 1:
         cache = CachedImages(room())
         tests = {name: cache.dataset(data) for name, data in tests.items()}
-    rows: list[dict[str, Any]] = []
+    rows: list[SweepRow] = []
     for number, point in enumerate(plan.points, 1):
         callbacks.say(f"{number} of {len(plan.points)}: {point.name}")
         models = _models(plan, point, callbacks)
         scores = _ask(plan, point, models, tests, callbacks)
-        for name, data in tests.items():
-            rows.append({**_facts(point), **accuracy_row(name, data, scores[name])})
+        values = [accuracy_of(name, data, scores[name]) for name, data in tests.items()]
         for pair in plan.gaps:
             first, second = ((name, tests[name], scores[name]) for name in pair)
-            rows.append({**_facts(point), **gap_row(first, second)})
-        unseen = {name: one for name, one in scores.items() if name != plan.source}
+            values.append(gap_between(first, second))
+        unseen = {name: (tests[name], own) for name, own in scores.items() if name != plan.source}
         if plan.source is not None and unseen:
-            rows.append({**_facts(point), **unseen_row({name: (tests[name], one) for name, one in unseen.items()})})
+            values.append(unseen_mean(unseen))
+        rows += [value.of(point) for value in values]
         callbacks.point(rows)
     return rows
 
 
-def left(plan: Plan) -> Left:
+def left(plan: SweepPlan) -> Left:
     """What is still to be done; nothing is written."""
     trained = [(point, checkpoints(plan, point)) for point in plan.points if point.data is not None]
     missing = sum(not path.exists() for _, paths in trained for path in paths)
@@ -83,13 +83,13 @@ def left(plan: Plan) -> Left:
     return Left(sum(len(paths) for _, paths in trained), missing, audits, audits - done)
 
 
-def checkpoints(plan: Plan, point: Point) -> list[Path]:
+def checkpoints(plan: SweepPlan, point: SweepPoint) -> list[Path]:
     """Where the networks of a point are, or will be."""
     seeds = [replace(plan.recipe, seed=plan.recipe.seed + run) for run in range(plan.runs)]
-    return [plan.out / "models" / point.name / f"{one.name}.safetensors" for one in seeds]
+    return [plan.out / "models" / point.name / f"{recipe.name}.safetensors" for recipe in seeds]
 
 
-def run_folder(plan: Plan, point: Point, prints: Sequence[str], test: str, data: Dataset) -> Path:
+def run_folder(plan: SweepPlan, point: SweepPoint, prints: Sequence[str], test: str, data: Dataset) -> Path:
     """Where the answers of a point, whose runs have these fingerprints, on some data are, or will be."""
     key = key_of(
         [list(prints), data.fingerprint, point.coarse and {k: list(v) for k, v in point.coarse.items()}, plan.rule]
@@ -97,12 +97,12 @@ def run_folder(plan: Plan, point: Point, prints: Sequence[str], test: str, data:
     return plan.out / "runs" / f"{point.name}-on-{test}-{key[:8]}"
 
 
-def label_file(plan: Plan, point: Point) -> Path | None:
+def label_file(plan: SweepPlan, point: SweepPoint) -> Path | None:
     """Where the label map of a point is, if it has one."""
     return None if point.coarse is None else plan.out / "labels" / f"{point.name}.json"
 
 
-def _models(plan: Plan, point: Point, callbacks: Callbacks) -> list[str]:
+def _models(plan: SweepPlan, point: SweepPoint, callbacks: SweepCallbacks) -> list[str]:
     """The texts of a point's runs, trained where they are missing."""
     if point.data is None:
         return [str(point.model)]
@@ -121,14 +121,14 @@ def _models(plan: Plan, point: Point, callbacks: Callbacks) -> list[str]:
     return [str(path) for path in paths]
 
 
-def ids_file(plan: Plan, point: Point) -> Path:
+def ids_file(plan: SweepPlan, point: SweepPoint) -> Path:
     """Where the ids of a point's subset are stored."""
     return plan.out / "ids" / f"{point.name}.txt"
 
 
 def _ask(
-    plan: Plan, point: Point, models: Sequence[str], tests: Mapping[str, Dataset], callbacks: Callbacks
-) -> dict[str, Scores]:
+    plan: SweepPlan, point: SweepPoint, models: Sequence[str], tests: Mapping[str, Dataset], callbacks: SweepCallbacks
+) -> dict[str, SweepScores]:
     """The scores of a point on each test; the model is run only where answers are missing."""
     labels = label_file(plan, point)
     if labels is not None and point.coarse is not None:
@@ -136,19 +136,8 @@ def _ask(
         write_atomic(labels, json.dumps(label_map, indent=1, ensure_ascii=False).encode())
     asking = Asking(point.name, models, plan.device, labels)
     prints = fingerprints(point.name, models)
-    scores: dict[str, Scores] = {}
+    scores: dict[str, SweepScores] = {}
     for name, data in tests.items():
         callbacks.say(f"asking {point.name} about {name}")
         scores[name] = read_scores(asking.about(data, run_folder(plan, point, prints, name, data)), data)
     return scores
-
-
-def _facts(point: Point) -> dict[str, Any]:
-    data = point.data
-    return {
-        "point": point.name,
-        "x": point.x,
-        "trained_on": point.description,
-        "images": len(data) if data is not None else None,
-        "classes": len(data.classes) if data is not None else None,
-    }

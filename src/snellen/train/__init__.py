@@ -7,44 +7,39 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
+from snellen.lazy_names import finder, lister
 
 # Names come from their modules on first use: the command line reads the recipe's settings before it knows what is asked.
 _HOMES = {
-    "Ada": "ada",
-    "Augment": "augment",
-    "Esda": "shift.ways",
-    "Groupdro": "groupdro",
-    "PRESETS": "presets",
-    "PROTOCOLS": "protocols",
-    "Pgd": "pgd",
-    "Progress": "loop",
-    "Rda": "shift.ways",
-    "Recipe": "recipe",
-    "Rsda": "shift.ways",
-    "TrainRequest": "request",
-    "majority_loss": "mixing",
-    "mixed_loss": "mixing",
-    "parse_groupdro": "groupdro",
-    "parse_mix": "mixing",
-    "parse_pgd": "pgd",
-    "parse_robust": "robust",
-    "parse_schedule": "schedule",
-    "preset": "presets",
-    "search_grid": "grid",
-    "train": "runs",
+    "Ada": "snellen.train.ada",
+    "Augment": "snellen.train.augment",
+    "Esda": "snellen.train.shift.ways",
+    "Groupdro": "snellen.train.groupdro",
+    "PRESETS": "snellen.train.presets",
+    "PROTOCOLS": "snellen.train.protocols",
+    "Pgd": "snellen.train.pgd",
+    "Progress": "snellen.train.loop",
+    "Rda": "snellen.train.shift.ways",
+    "Recipe": "snellen.train.recipe",
+    "Rsda": "snellen.train.shift.ways",
+    "TrainRequest": "snellen.train.request",
+    "augment": "snellen.train.augment",
+    "majority_loss": "snellen.train.mixing",
+    "mixed_loss": "snellen.train.mixing",
+    "mixing": "snellen.train.mixing",
+    "parse_groupdro": "snellen.train.groupdro",
+    "parse_mix": "snellen.train.mixing",
+    "parse_pgd": "snellen.train.pgd",
+    "parse_robust": "snellen.train.robust",
+    "parse_schedule": "snellen.train.schedule",
+    "pgd": "snellen.train.pgd",
+    "preset": "snellen.train.presets",
+    "robust": "snellen.train.robust",
+    "search_grid": "snellen.train.grid",
+    "shift": "snellen.train.shift",
+    "train": "snellen.train.runs",
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(importlib.import_module(f"snellen.train.{_HOMES[name]}"), name)
-    raise AttributeError(f"module 'snellen.train' has no attribute '{name}'")
-
-
-__all__ = [
-    "PRESETS", "PROTOCOLS", "Ada", "Augment", "Esda", "Groupdro", "Pgd", "Progress", "Rda", "Recipe", "Rsda", "TrainRequest",
-    "majority_loss", "mixed_loss", "parse_groupdro", "parse_mix", "parse_pgd", "parse_robust", "parse_schedule", "preset",
-    "search_grid", "train",
-]  # fmt: skip
+__all__ = [*_HOMES]
+__getattr__ = finder(__name__, _HOMES)
+__dir__ = lister(__all__)

@@ -20,10 +20,9 @@ import numpy as np
 from snellen.errors import UserError
 from snellen.lazy_torch import torch
 from snellen.notation import build, expect_at_most, read, text_form
-from snellen.train.hardening import Lesson
+from snellen.train.hardening import Lesson, autocast
 from snellen.train.init_from import last_layer
 from snellen.train.pgd import answering
-from snellen.train.precision import autocast
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -156,13 +155,13 @@ class AdaHardening:
     def restore(self, state: Any) -> None:
         """Go on from a saved state."""
         shape, device = self.lesson.shown.images.shape, self.lesson.shown.images.device
-        if not isinstance(state, list) or any(getattr(one, "shape", None) != shape for one in state):
+        if not isinstance(state, list) or any(getattr(offset, "shape", None) != shape for offset in state):
             raise UserError(f"expected the new images of each phase as {list(shape)}")
-        self.offsets = [one.to(device, torch.float16) for one in state]
+        self.offsets = [offset.to(device, torch.float16) for offset in state]
 
     def facts(self) -> dict[str, Any]:
         """For the card: how far each phase moved its images, as the root mean square of a pixel in 0…1."""
-        lengths = [float((one.float() / LEVELS).square().mean().sqrt()) for one in self.offsets]
+        lengths = [float((offset.float() / LEVELS).square().mean().sqrt()) for offset in self.offsets]
         return {"adversarial": [{"phase": number, "distance": length} for number, length in enumerate(lengths, 1)]}
 
     def _versions(self, rows: np.ndarray, images: Tensor, random: np.random.Generator) -> Tensor:

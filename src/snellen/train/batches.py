@@ -1,4 +1,4 @@
-"""What a network is shown: batches drawn, augmented and mixed on the device that learns from them."""
+"""What a network is shown: batches drawn, augmented and mixed on the device that learns from them, one batch ahead."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from snellen.lazy_torch import torch
 from snellen.train.augment import Augment
-from snellen.train.device_dataset import Memory
-from snellen.train.draws import Draws
+from snellen.train.device_dataset import ImagesInMemory
+from snellen.train.draws import TrainDraws
 from snellen.train.groupdro import Groupdro, Grouped, balanced_rows
 from snellen.train.hardening import Hardening
 from snellen.train.mixing import IGNORE, of_run, parse_mix
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 RESIZED = (0.08, 1.0)  # the share of the area that a resized crop keeps, as in torchvision
+NumberedBatch = tuple[int, "Tensor", Any]
 
 
 @dataclass(frozen=True)
@@ -33,9 +34,9 @@ class Feed:
     """
 
     recipe: Recipe
-    shown: Memory
+    shown: ImagesInMemory
     mean: list[float]
-    partner: Memory | None = None
+    partner: ImagesInMemory | None = None
     units: Units | None = None
     hardening: Hardening | None = None
 
@@ -54,7 +55,7 @@ class Feed:
         """Epochs begun, the last of which may be cut short."""
         return -(-self.steps // self.per_epoch)
 
-    def epoch(self, epoch: int, draws: Draws) -> Iterator[tuple[int, Tensor, Any]]:
+    def epoch(self, epoch: int, draws: TrainDraws) -> Iterator[tuple[int, Tensor, Any]]:
         """Step, images [B, 3, H, W] (0…255) and targets of each batch of one epoch."""
         recipe, device = self.recipe, self.shown.images.device
         resized = RESIZED if recipe.resized else None
@@ -87,7 +88,7 @@ class Feed:
             groups = self.shown.groups
             yield step, mixed, targets if groups is None else Grouped(*targets, groups[rows[at]])
 
-    def _order(self, draws: Draws) -> Tensor:
+    def _order(self, draws: TrainDraws) -> Tensor:
         """The rows of an epoch: each image once, or from all groups alike where the training asks for that."""
         way = parse_robust(self.recipe.robust)
         if isinstance(way, Groupdro) and way.balanced and self.shown.groups is not None:
@@ -99,3 +100,31 @@ def _rows_of(count: int, wanted: int, generator: torch.Generator) -> Tensor:
     """`wanted` rows of `count`, shuffled, and shuffled again each time all were taken."""
     rounds = -(-wanted // count)
     return torch.cat([torch.randperm(count, generator=generator) for _ in range(rounds)])[:wanted]
+
+
+def ahead(batches: Iterator[NumberedBatch], device: torch.device) -> Iterator[NumberedBatch]:
+    """The same batches in the same order; on a GPU each is made on a stream of its own, one ahead.
+
+    Draws come from the CPU, and copying them over waits for the stream they go to: on this one that is a few small
+    kernels, on the stream that learns it would be the whole step.
+    """
+    if device.type != "cuda":
+        yield from batches
+        return
+    side = torch.cuda.Stream(device, priority=-1)
+    side.wait_stream(torch.cuda.current_stream(device))  # the images may still be on their way
+
+    def make() -> NumberedBatch | None:
+        with torch.cuda.stream(side):
+            return next(batches, None)
+
+    coming = make()
+    while coming is not None:
+        main = torch.cuda.current_stream(device)
+        main.wait_stream(side)
+        _, images, targets = coming
+        for part in (images, *targets):
+            if part.is_cuda:
+                part.record_stream(main)  # so that their memory is not reused before they were learnt from
+        yield coming
+        coming = make()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Memory:
+class ImagesInMemory:
     """Images uint8 [N, 3, H, W] and labels on one device: int64 [N], or label maps int16 [N, H, W].
 
     `groups` is the number of each image's group, int64 [N], where the training weighs groups.
@@ -42,7 +42,7 @@ def remember(
     ignore: int = IGNORE,
     *,
     labelled: bool = True,
-) -> Memory:
+) -> ImagesInMemory:
     """Every image of a dataset, all of one size (height, width): the first image's where none is given.
 
     The labels are the photos' label maps where the dataset has them (`labels` among its facts), `ignore` in them made
@@ -81,7 +81,7 @@ def remember(
     assert images is not None
     stacked = torch.from_numpy(images).permute(0, 3, 1, 2)
     labels = torch.from_numpy(data.samples.labels.astype(np.int64) if maps is None else maps)
-    return Memory(stacked.to(device).contiguous(), labels.to(device))
+    return ImagesInMemory(stacked.to(device).contiguous(), labels.to(device))
 
 
 def has_label_maps(data: Dataset) -> bool:

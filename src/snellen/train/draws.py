@@ -10,7 +10,7 @@ from snellen.lazy_torch import torch
 
 
 @dataclass(frozen=True)
-class Draws:
+class TrainDraws:
     """Generators of an epoch: `order` (and augmenting), `mixing`, `partner`, `attack`; all on the CPU.
 
     They start from (seed, epoch) alone, so that a run that was stopped continues as if it had not been. Order and
@@ -23,7 +23,7 @@ class Draws:
     attack: torch.Generator
 
     @classmethod
-    def of(cls, seed: int, epoch: int) -> Draws:
+    def of(cls, seed: int, epoch: int) -> TrainDraws:
         words = np.random.SeedSequence([seed, epoch + 1]).generate_state(4, np.uint64)
         return cls(*(torch.Generator().manual_seed(int(word >> np.uint64(1))) for word in words))
 

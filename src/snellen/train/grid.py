@@ -27,7 +27,7 @@ MOST_TRIALS = 10_000
 
 
 @dataclass(frozen=True)
-class Trial:
+class GridTrial:
     """One combination: the settings that were tried, the best held-out accuracy, its epoch and the seconds it took."""
 
     settings: Mapping[str, Any]
@@ -40,7 +40,7 @@ class Trial:
 def read_grid(path: Path) -> dict[str, list[Any]]:
     """Setting → values from a YAML file such as `lr: [0.1, 0.2]`."""
     grid = read_settings(path)
-    known = [one.name for one in settings_of(Recipe)]
+    known = [field.name for field in settings_of(Recipe)]
     for name, values in grid.items():
         if name not in known:
             raise unknown(f"setting in {path}", name, known)
@@ -60,7 +60,7 @@ def search_grid(
     grid: Mapping[str, Sequence[Any]],
     holdout: float = 0.1,
     **settings: Any,
-) -> list[Trial]:
+) -> list[GridTrial]:
     """The trials of all combinations of `grid`, best first; each is a row of `<out>/grid.csv`, written as it ends.
 
     A trial trains in `<out>/grid/<key>/`, where a search that was stopped finds it again. `settings` are those of `train`.
@@ -72,12 +72,12 @@ def search_grid(
         raise UserError(f"the grid has {count:,} combinations, more than {MOST_TRIALS:,}; leave some values out")
     combinations = [dict(zip(grid, values)) for values in itertools.product(*grid.values())]
     recipes = [replace(recipe, **Recipe.checked(values)) for values in combinations]  # all are checked first
-    trials: list[Trial] = []
-    for values, one in zip(combinations, recipes):
-        folder = out / "grid" / key_of(asdict(one))[:8]
-        (path,) = train(one, data, folder, holdout=holdout, **settings)
+    trials: list[GridTrial] = []
+    for values, candidate in zip(combinations, recipes):
+        folder = out / "grid" / key_of(asdict(candidate))[:8]
+        (path,) = train(candidate, data, folder, holdout=holdout, **settings)
         card = read_card(path)
-        trials.append(Trial(values, one, card["best"]["accuracy"], card["best"]["epoch"], card["seconds"]))
+        trials.append(GridTrial(values, candidate, card["best"]["accuracy"], card["best"]["epoch"], card["seconds"]))
         write_atomic(out / "grid.csv", _table(sorted(trials, key=_rank)).encode())
     return sorted(trials, key=_rank)
 
@@ -97,11 +97,11 @@ def best_of_grid(request: TrainRequest, data: Dataset, listener: Listener) -> Re
     return replace(trials[0].recipe, seed=request.how.seed)
 
 
-def _rank(trial: Trial) -> float:
+def _rank(trial: GridTrial) -> float:
     return -trial.accuracy
 
 
-def _table(trials: Sequence[Trial]) -> str:
+def _table(trials: Sequence[GridTrial]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([*trials[0].settings, "held_out_accuracy", "epoch", "seconds"])

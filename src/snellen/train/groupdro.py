@@ -91,7 +91,7 @@ def with_groups(robust: str | None, groups: str | None) -> str | None:
 
 
 @dataclass(frozen=True)
-class Groups:
+class SampleGroups:
     """The groups of some samples: their names, and int64 [samples] which one each belongs to."""
 
     names: tuple[str, ...]
@@ -107,7 +107,7 @@ class Groups:
         return key_of([self.names, self.members.tolist()])
 
 
-def groups_of(data: Dataset, method: Groupdro) -> Groups:
+def groups_of(data: Dataset, method: Groupdro) -> SampleGroups:
     """The groups that the columns make of the data: every combination of values that occurs, named `sky/ball`."""
     values = [_values(data, name) for name in method.columns]
     joined = ["/".join(parts) for parts in zip(*values)]
@@ -120,7 +120,7 @@ def groups_of(data: Dataset, method: Groupdro) -> Groups:
         raise UserError(
             f"{data.text}: '{method.groups}' makes {len(names):,} groups of {len(data):,} images; choose a coarser column"
         )
-    return Groups(tuple(map(str, names)), members.astype(np.int64))
+    return SampleGroups(tuple(map(str, names)), members.astype(np.int64))
 
 
 def _values(data: Dataset, column: str) -> list[str]:
@@ -144,13 +144,13 @@ class GroupWeights:
     """The weights of the groups during a training, and the losses they had since `restart`. On the training's device."""
 
     method: Groupdro
-    groups: Groups
+    groups: SampleGroups
     logs: Tensor  # of the weights, but for a constant: products of exponentials neither overflow nor vanish
     sizes: Tensor
     seen: Tensor  # sums of losses and numbers of images, [2, groups]
 
     @classmethod
-    def of(cls, method: Groupdro, groups: Groups, device: Any) -> GroupWeights:
+    def of(cls, method: Groupdro, groups: SampleGroups, device: Any) -> GroupWeights:
         """Equal weights."""
         sizes = torch.from_numpy(groups.sizes).to(device, torch.float32)
         return cls(method, groups, torch.zeros_like(sizes), sizes, torch.zeros(2, len(sizes), device=device))

@@ -1,4 +1,4 @@
-"""What a robust way does while a network learns: change each batch, and act after an update."""
+"""What a robust way does while a network learns: change each batch, and act after an update; and the precision it asks in."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from snellen.train.device_dataset import Memory
+from snellen.lazy_torch import torch
+from snellen.models.device import precision_on
+from snellen.train.device_dataset import ImagesInMemory
 from snellen.train.processes import Team
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
-
 
 Settle = Callable[["nn.Module", int], None]  # makes a network ready to answer after an update of a number
 
@@ -23,7 +24,7 @@ class Lesson:
     """What a hardening may know of its run: the images in memory, how they are normalised (`mean` is the colour 0…255 per
     channel), and the length of the training in updates. `settle` is called before it asks the network."""
 
-    shown: Memory
+    shown: ImagesInMemory
     normalise: Callable[[Tensor], Tensor]
     mean: tuple[float, float, float]
     seed: int
@@ -60,3 +61,8 @@ class Hardening(Protocol):
     def facts(self) -> dict[str, Any]:
         """What the card says of it."""
         ...
+
+
+def autocast(device: torch.device) -> Any:
+    """bf16 on a GPU that has it, else float32: on a CPU bf16 crashes some machines."""
+    return torch.autocast(device.type, torch.bfloat16, enabled=precision_on(device) == "bf16")

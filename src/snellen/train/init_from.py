@@ -47,9 +47,11 @@ class Start:
             raise UserError(f"'{self.path}' does not fit this network: it {problem}; is it of another architecture?")
         head = last_layer(network)
         before = tuple(self.card.get("classes") or ())
-        other = [n for n in own if n in self.weights and own[n].shape != self.weights[n].shape]
-        renewed = {n for n in own if n.rpartition(".")[0] == head} if other or (before and before != classes) else set()
-        wrong = [n for n in other if n not in renewed]
+        reshaped = [n for n in own if n in self.weights and own[n].shape != self.weights[n].shape]
+        renewed = (
+            {n for n in own if n.rpartition(".")[0] == head} if reshaped or (before and before != classes) else set()
+        )
+        wrong = [n for n in reshaped if n not in renewed]
         if wrong:
             shape, expected = list(self.weights[wrong[0]].shape), list(own[wrong[0]].shape)
             raise UserError(f"'{self.path}' does not fit: '{wrong[0]}' is {shape}, expected {expected}")

@@ -20,22 +20,19 @@ from snellen.lazy_torch import torch
 from snellen.models.zoo import build
 from snellen.train.ada import Ada, AdaHardening
 from snellen.train.batch_norm import batch_norms, enough, measure_statistics
-from snellen.train.batches import Feed
-from snellen.train.device_dataset import Memory
-from snellen.train.draws import Draws, seed_globally
-from snellen.train.groupdro import Groupdro, Grouped, Groups, GroupWeights
-from snellen.train.hardening import Hardening, Lesson, Settle
+from snellen.train.batches import Feed, ahead
+from snellen.train.device_dataset import ImagesInMemory
+from snellen.train.draws import TrainDraws, seed_globally
+from snellen.train.groupdro import Groupdro, Grouped, GroupWeights, SampleGroups
+from snellen.train.hardening import Hardening, Lesson, Settle, autocast
 from snellen.train.init_from import Start
 from snellen.train.mixing import IGNORE, Targets, majority_loss, mixed_loss
 from snellen.train.normalise import Normalise
-from snellen.train.optimiser import make_optimiser
 from snellen.train.pgd import Pgd
-from snellen.train.precision import autocast
-from snellen.train.prefetch import ahead
 from snellen.train.processes import Team
 from snellen.train.recipe import Recipe
 from snellen.train.robust import Way, parse_robust
-from snellen.train.schedule import Late
+from snellen.train.schedule import Late, make_optimiser
 from snellen.train.shift.ways import Rda
 from snellen.train.state import Saver
 
@@ -69,16 +66,16 @@ class Job:
     """
 
     recipe: Recipe
-    shown: Memory
+    shown: ImagesInMemory
     classes: tuple[str, ...]
     normalise: Normalise
-    judged: Memory | None = None
-    partner: Memory | None = None
+    judged: ImagesInMemory | None = None
+    partner: ImagesInMemory | None = None
     start: Start | None = None
     every: int = 1
     compile: bool = False
     partner_normalise: Normalise | None = None
-    groups: Groups | None = None
+    groups: SampleGroups | None = None
     tuples: Sequence[WorstTuple] = ()
 
 
@@ -125,7 +122,7 @@ def _fit(job: Job, team: Team, callbacks: Callbacks, saver: Saver | None) -> tup
         """Before the network answers after an update: its statistics, on images as the epoch shows them."""
         if recipe.batch_norm == "measured":
             epoch = step // feed.per_epoch
-            shown = (images for _, images, _ in feed.epoch(epoch, Draws.of(recipe.seed, epoch)))
+            shown = (images for _, images, _ in feed.epoch(epoch, TrainDraws.of(recipe.seed, epoch)))
             with autocast(device):
                 measure_statistics(network, map(normalise, enough(shown, recipe.batch_size)))
 
@@ -167,7 +164,7 @@ def _fit(job: Job, team: Team, callbacks: Callbacks, saver: Saver | None) -> tup
     for epoch in range(len(history), feed.epochs):
         began = time.perf_counter()
         seed_globally(device, recipe.seed, epoch, team.rank)
-        draws = Draws.of(recipe.seed, epoch)
+        draws = TrainDraws.of(recipe.seed, epoch)
         losses, acting = [], 0.0
         if weighed is not None:
             weighed.restart()
@@ -245,7 +242,7 @@ def _hardening(
     return ShiftHardening(way, lesson, job.tuples, callbacks.tuples if team.leads else lambda tuples: None)
 
 
-def accuracy(network: nn.Module, judged: Memory, normalise: Normalise, batch_size: int = 500) -> float:
+def accuracy(network: nn.Module, judged: ImagesInMemory, normalise: Normalise, batch_size: int = 500) -> float:
     """The share of images (or pixels that count) whose most likely class is their label, in the device's precision."""
     device = judged.images.device
     ready, training = normalise.on(device), network.training

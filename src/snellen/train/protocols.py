@@ -85,7 +85,7 @@ def complete(text: str, defaults: Mapping[str, Any]) -> str:
 
 def protocol_of(recipe: str) -> Protocol | None:
     """The protocol that a preset belongs to."""
-    return next((one for one in PROTOCOLS.values() if one.recipe == recipe), None)
+    return next((protocol for protocol in PROTOCOLS.values() if protocol.recipe == recipe), None)
 
 
 def _shortened(values: Mapping[str, Any], names: tuple[str, ...], scale: float) -> dict[str, Any]:

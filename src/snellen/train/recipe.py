@@ -108,7 +108,7 @@ class Recipe(Request):
 
 def differing(before: Mapping[str, Any], wanted: Mapping[str, Any]) -> str | None:
     """The first setting in which two recipes differ, as `lr 0.1 ≠ 0.2`; a setting not stored then had its default."""
-    defaults = {one.name: one.default for one in settings_of(Recipe)}
+    defaults = {field.name: field.default for field in settings_of(Recipe)}
     for name, value in wanted.items():
         if before.get(name, defaults.get(name)) != value:
             return f"{name} {before.get(name, defaults.get(name))} ≠ {value}"

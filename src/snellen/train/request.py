@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from snellen.errors import UserError, unknown
+from snellen.errors import UserError, option, unknown
 from snellen.request import Request, setting, settings_of
 from snellen.settings_file import blame, read_settings
 from snellen.train.recipe import Recipe
@@ -91,14 +91,16 @@ class TrainRequest(RecipeChoice):
         super().__post_init__()
         if self.groups is not None:  # `resolve_training` puts them into `robust`; a whole recipe names its own
             raise UserError(
-                f"--groups {self.groups} needs --robust groupdro beside it; a Recipe names its groups itself"
+                f"{option('groups')} {self.groups} needs {option('robust')} groupdro beside it; a Recipe names its groups itself"
             )
         if self.scale != 1 and self.protocol is None:
-            raise UserError(f"--scale {self.scale:g} shortens a protocol; add --protocol mnist, cifar10 or camvid")
+            raise UserError(
+                f"{option('scale')} {self.scale:g} shortens a protocol; add {option('protocol')} mnist, cifar10 or camvid"
+            )
         if self.data is None or self.data == "":
             raise UserError("no data given; for example: --data folder:photos (see `snellen list data`)")
         if self.partner is not None and self.how.objective != "reformulated":
-            raise UserError("a partner's labels do not count; add --objective reformulated")
+            raise UserError(f"a partner's labels do not count; add {option('objective')} reformulated")
 
     @property
     def folder(self) -> Path:
@@ -117,7 +119,7 @@ def resolve_training(cls: type[R], values: Mapping[str, Any], file: Path | None 
 def _resolve(cls: type[R], values: Mapping[str, Any], file: Path | None) -> R:
     from snellen.train.presets import preset
 
-    own, of_recipe = {one.name for one in settings_of(cls)}, {one.name for one in settings_of(Recipe)}
+    own, of_recipe = {field.name for field in settings_of(cls)}, {field.name for field in settings_of(Recipe)}
     below = read_settings(file) if file is not None else {}
     where = str(file) if file is not None else ""
     for name in below:

@@ -16,7 +16,7 @@ from snellen.lazy_torch import torch
 from snellen.lock import own_folder
 from snellen.models.checkpoint import read_card, save_checkpoint
 from snellen.request import signature_of
-from snellen.train.device_dataset import Memory, channel_statistics, remember
+from snellen.train.device_dataset import ImagesInMemory, channel_statistics, remember
 from snellen.train.groupdro import worst_group
 from snellen.train.log import open_log
 from snellen.train.loop import Callbacks, Job, Progress, accuracy, fit
@@ -25,12 +25,11 @@ from snellen.train.normalise import Normalise
 from snellen.train.processes import Team, assemble
 from snellen.train.recipe import Recipe
 from snellen.train.request import TrainRequest, resolve_training
-from snellen.train.resume import difference
 from snellen.train.robust import parse_robust
 from snellen.train.shift.tuple_set import ENDING, WorstTuple, write_tuples
 from snellen.train.shift.ways import Rda
 from snellen.train.sources import Sources
-from snellen.train.state import Saver
+from snellen.train.state import Saver, difference
 from snellen.version import __version__
 
 if TYPE_CHECKING:
@@ -132,14 +131,14 @@ def _train_all(
         _run(replace(template, recipe=run), team, _Place(path, request, sources, test), listener)
 
 
-def _job(request: TrainRequest, sources: Sources, team: Team, listener: Listener) -> tuple[Job, Memory | None]:
+def _job(request: TrainRequest, sources: Sources, team: Team, listener: Listener) -> tuple[Job, ImagesInMemory | None]:
     """What every run learns from, and the test images, on the device."""
     recipe, groups = request.how, sources.groups
     shown = remember(sources.training, team.device, ignore=recipe.ignore)
     if groups is not None:
         shown = replace(shown, groups=torch.from_numpy(groups.members).to(team.device))
 
-    def judge(data: Dataset | None) -> Memory | None:
+    def judge(data: Dataset | None) -> ImagesInMemory | None:
         return remember(data, team.device, shown.size, recipe.ignore) if data is not None else None
 
     held_out, test = judge(sources.held_out), judge(sources.test)
@@ -164,7 +163,7 @@ class _Place:
     path: Path
     request: TrainRequest
     sources: Sources
-    test: Memory | None
+    test: ImagesInMemory | None
 
     def facts(self, job: Job) -> dict[str, Any]:
         """What decides the run, for its saved state and its card."""
@@ -220,7 +219,7 @@ def _run(job: Job, team: Team, place: _Place, listener: Listener) -> None:
 
 
 def _results(
-    job: Job, network: nn.Module, history: list[dict[str, Any]], test: Memory | None, team: Team
+    job: Job, network: nn.Module, history: list[dict[str, Any]], test: ImagesInMemory | None, team: Team
 ) -> dict[str, Any]:
     """What a run reached, for its card."""
     weighed, hardening = history[-1].pop("groups", None), history[-1].pop("hardening", {})
@@ -243,8 +242,8 @@ def _results(
 
 
 def _second(
-    partner: Dataset, shown: Memory, recipe: Recipe, team: Team, tell: Callable[[str], None]
-) -> tuple[Memory, Normalise]:
+    partner: Dataset, shown: ImagesInMemory, recipe: Recipe, team: Team, tell: Callable[[str], None]
+) -> tuple[ImagesInMemory, Normalise]:
     """The partner's images in the size of those learnt from, and their own statistics; their labels do not count."""
     images = remember(partner, team.device, labelled=False)
     statistics = Normalise(*channel_statistics(images.images))
@@ -253,16 +252,16 @@ def _second(
     (height, width), (tall, wide) = images.size, shown.size
     resize = recipe.resize_partner or height > tall or width > wide
     tell(f"{partner.text} is {'resized' if resize else 'padded'} from {height}x{width} to {tall}x{wide} pixels")
-    return Memory(fitted(images.images, shown.size, resize), images.labels), statistics
+    return ImagesInMemory(fitted(images.images, shown.size, resize), images.labels), statistics
 
 
 def _is_done(path: Path, wanted: dict[str, Any]) -> bool:
     """Whether a run's checkpoint is there; one of another recipe or other data in its place is an error."""
     if not path.exists():
         return False
-    other = difference(read_card(path), wanted)
-    if other:
-        raise UserError(f"'{path}' was trained otherwise ({other}); choose another folder or delete the file")
+    mismatch = difference(read_card(path), wanted)
+    if mismatch:
+        raise UserError(f"'{path}' was trained otherwise ({mismatch}); choose another folder or delete the file")
     return True
 
 

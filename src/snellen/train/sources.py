@@ -14,8 +14,7 @@ from snellen.errors import UserError
 from snellen.files import expand_home
 from snellen.train.ada import Ada
 from snellen.train.device_dataset import has_label_maps
-from snellen.train.groupdro import Groupdro, Groups, groups_of
-from snellen.train.holdout import hold_out
+from snellen.train.groupdro import Groupdro, SampleGroups, groups_of
 from snellen.train.init_from import Start
 from snellen.train.recipe import Recipe
 from snellen.train.request import TrainRequest
@@ -34,7 +33,7 @@ class Sources:
     test: Dataset | None
     partner: Dataset | None
     start: Start | None
-    groups: Groups | None
+    groups: SampleGroups | None
     tuples: Sequence[WorstTuple]
     identity: dict[str, Any] = field(repr=False)
 
@@ -78,9 +77,9 @@ def _stored_tuples(way: Way | None) -> Sequence[WorstTuple] | None:
 
 
 def _check(recipe: Recipe, data: Dataset, test: Dataset | None, partner: Dataset | None) -> None:
-    for one in (data, test, partner):
-        if one is not None and not len(one):
-            raise UserError(f"{one.text} holds no images")
+    for dataset in (data, test, partner):
+        if dataset is not None and not len(dataset):
+            raise UserError(f"{dataset.text} holds no images")
     way = parse_robust(recipe.robust)
     if has_label_maps(data) and isinstance(way, Groupdro):
         raise UserError(f"groupdro weighs groups of images, but {data.text} is learnt pixel by pixel")
@@ -97,3 +96,16 @@ def _check(recipe: Recipe, data: Dataset, test: Dataset | None, partner: Dataset
 
 def _few(classes: tuple[str, ...]) -> str:
     return ", ".join(classes[:4]) + (f", … ({len(classes)})" if len(classes) > 4 else "")
+
+
+def hold_out(data: Dataset, share: float) -> tuple[Dataset, Dataset]:
+    """The data without, and with only, a share of its samples, chosen by a hash of their ids: always the same ones."""
+    if not 0 < share < 1:
+        raise UserError(f"expected a share between 0 and 1 to hold out, got {share}")
+    count = round(share * len(data))
+    if not 0 < count < len(data):
+        raise UserError(
+            f"{data.text}: holding out {share} of {len(data)} images leaves an empty part; give more images"
+        )
+    order = data.samples.hash_order
+    return data.at(np.sort(order[:-count])), data.at(np.sort(order[-count:]))

@@ -1,4 +1,4 @@
-"""A training that is under way, on disk: what it needs to go on as if it had never stopped."""
+"""A training that is under way, on disk: what it needs to go on as if it had never stopped, and what makes it another run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from snellen.errors import UserError
 from snellen.files import fit, reading
 from snellen.files.weights import load_torch
 from snellen.lazy_torch import torch
-from snellen.train.resume import difference
+from snellen.train.recipe import differing
 
 _SHARE = 0.05  # of the time may go into saving
 
@@ -91,3 +91,21 @@ class Saver:
         with contextlib.suppress(OSError):  # a folder that became read-only; or other runs have theirs there
             self.path.unlink(missing_ok=True)
             self.path.parent.rmdir()
+
+
+def difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str | None:
+    """The first thing in which two runs differ, for people; None where they are the same.
+
+    Both hold `recipe`, `data`, `fingerprint`, `holdout`, and `partner`, `init`, `groups`, `edit_set` and `start_set`
+    (fingerprints) where there is one.
+    """
+    settings = differing(old.get("recipe", {}), new["recipe"])
+    if settings:
+        return settings
+    if old.get("fingerprint") != new["fingerprint"]:
+        return f"data '{old.get('data')}' {old.get('fingerprint')} ≠ '{new['data']}' {new['fingerprint']}"
+    for name in ("holdout", "partner", "init", "groups", "edit_set", "start_set"):
+        before, now = old.get(name) or None, new.get(name) or None
+        if before != now:
+            return f"{name} {before or 'none'} ≠ {now or 'none'}"
+    return None

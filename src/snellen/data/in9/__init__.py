@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from snellen.data.in9.reading import load_in9
+from snellen.lazy_names import finder, lister
 
-from snellen.data.in9.reading import in9
+# Public names; the builder itself lives in `snellen.build`, which imports this room.
+_HOMES = {"build": "snellen.build.in9"}
 
-__all__ = ["Built", "Settings", "build", "in9"]
-
-
-def __getattr__(name: str) -> Any:
-    """`snellen.data.in9.build` is a public name; the builder itself lives in `snellen.build`, which imports this room."""
-    if name in ("Built", "Settings", "build"):
-        from snellen.build import in9 as builder
-
-        return getattr(builder, name)
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+__all__ = ["build", "load_in9"]
+__getattr__ = finder(__name__, _HOMES)
+__dir__ = lister(__all__)

@@ -17,17 +17,17 @@ import msgspec
 import numpy as np
 
 from snellen.data.dataset import Dataset, Photo, Samples, Unreadable, filter_rows
-from snellen.data.folder import folder
+from snellen.data.folder import load_folder
 from snellen.data.in9.layout import FACTS, MASKS, PROVENANCE, VARIANTS, class_of, foreground_of
 from snellen.data.in9.provenance import BOX, read_provenance
-from snellen.data.mask_file import read_mask
+from snellen.data.pixel_files import read_mask
 from snellen.errors import UserError
 from snellen.files import read_json
 from snellen.files.tree import folders_in, size_and_time
 from snellen.hashing import checksum, key_of
 
 
-def in9(path: str, options: Mapping[str, str]) -> Dataset:
+def load_in9(path: str, options: Mapping[str, str]) -> Dataset:
     """The images of a variant; columns say the background's id and class, the mask's share and the source."""
     conditions = dict(options)
     split, place = conditions.pop("split", "val"), Path(os.path.expanduser(path))
@@ -44,7 +44,7 @@ def in9(path: str, options: Mapping[str, str]) -> Dataset:
                 f"'{path}' is a whole set; name one of its variants, as in9:{path}/{variants[-1]}: {', '.join(variants)}"
             )
         raise UserError(f"'{path}' has no split '{split}'; it has: {', '.join(there) or 'none'}; add ?split=")
-    plain = folder(str(place / split), {})
+    plain = load_folder(str(place / split), {})
     stems = [Path(file).stem for file in plain.samples.ids]
     provenance = read_provenance(place.parent / PROVENANCE, place.name, split, stems)
     ids = tuple(own or foreground_of(stem)[0] for own, stem in zip(provenance.texts("foreground"), stems))

@@ -32,24 +32,24 @@ MISSING, DAMAGED = "missing frame", "unreadable frame"
 UNREAD = (MISSING, DAMAGED)  # what may be mended beside the annotations
 
 
-def ovis(path: str, options: Mapping[str, str]) -> Dataset:
+def load_ovis(path: str, options: Mapping[str, str]) -> Dataset:
     """The instances that a file annotates, frame by frame; ids are frame file and annotation, as in `a/img_1.jpg#7`."""
     file, text, conditions = expand_home(path), f"ovis:{path}", dict(options)
     view = switch(conditions, "view", ("crop", "frame"), text)
     folder = conditions.pop("frames", None)
     clips = read_clips(file, folder)
     if clips.strays:
-        one = clips.strays[0]
-        raise UserError(f"{path}: annotation {one.instance}: {one.reason}: {one.detail}; remove it from the file")
+        stray = clips.strays[0]
+        raise UserError(f"{path}: annotation {stray.instance}: {stray.reason}: {stray.detail}; remove it from the file")
     root = frames_root(file, clips.frames, folder, f"{text}?frames=DIR")
     paths = [root.find(frame.file, f"{path}: frame {number}") for number, frame in enumerate(clips.frames)]
-    shown = [one for one in clips.appearances if one.reason != CROWD]
+    shown = [appearance for appearance in clips.appearances if appearance.reason != CROWD]
     if not shown:
         raise UserError(f"{text} lists no instance")
-    masked = all(one.visible or one.reason for one in shown)
+    masked = all(appearance.visible or appearance.reason for appearance in shown)
     reader = _Reader(clips.frames, paths, shown, view == "crop", masked)
     samples = _samples(clips, shown, path)
-    identity: list[object] = ["ovis", file_sha256(file), view, [stamp(one) for one in paths]]
+    identity: list[object] = ["ovis", file_sha256(file), view, [stamp(frame) for frame in paths]]
     if is_table(file):
         identity.append(outlines_checksum(clips))  # its masks are in other files
     facts = frozenset({"boxes", "masks"} if masked else {"boxes"})
@@ -65,7 +65,7 @@ def frames_root(file: Path, frames: Sequence[Frame], folder: str | Path | None, 
         return Root(place, "frames")
     first = frames[0].file
     try:
-        beside = sorted(one for one in file.parent.iterdir() if os.path.isdir(one))
+        beside = sorted(near for near in file.parent.iterdir() if os.path.isdir(near))
     except OSError:
         beside = []
     for place in (file.parent, *beside):
@@ -76,17 +76,17 @@ def frames_root(file: Path, frames: Sequence[Frame], folder: str | Path | None, 
 
 def _samples(clips: Clips, shown: Sequence[Appearance], path: str) -> Samples:
     number = {name: label for label, name in enumerate(clips.classes)}
-    frames = [clips.frames[one.frame] for one in shown]
+    frames = [clips.frames[appearance.frame] for appearance in shown]
     videos = np.array([storable(frame.video) for frame in frames], object)
     columns = {
         "video": videos,
         "group": videos,  # frames of a video are not independent: intervals are clustered by it
         "frame": np.array([frame.number for frame in frames], np.int64),
-        "instance": np.array([one.instance for one in shown], np.int64),
-        "level": np.array([one.level for one in shown], np.int64),
+        "instance": np.array([appearance.instance for appearance in shown], np.int64),
+        "level": np.array([appearance.level for appearance in shown], np.int64),
     }
-    ids = different([f"{frame.file}#{one.instance}" for frame, one in zip(frames, shown)], path)
-    return Samples(ids, np.array([number[one.category] for one in shown], np.int64), columns)
+    ids = different([f"{frame.file}#{appearance.instance}" for frame, appearance in zip(frames, shown)], path)
+    return Samples(ids, np.array([number[appearance.category] for appearance in shown], np.int64), columns)
 
 
 @dataclass(frozen=True)
@@ -102,27 +102,30 @@ class _Reader:
     def read(self, positions: Sequence[int]) -> list[Photo | Unreadable]:
         photos: list[Photo | Unreadable] = []
         current, frame = -1, None
-        for one in (self.shown[position] for position in positions):
-            if frame is None or one.frame != current:
-                current, frame = one.frame, read_frame(self.frames[one.frame], self.paths[one.frame])
-            photos.append(frame if isinstance(frame, Unreadable) else self._sample(one, frame))
+        for appearance in (self.shown[position] for position in positions):
+            if frame is None or appearance.frame != current:
+                current, frame = (
+                    appearance.frame,
+                    read_frame(self.frames[appearance.frame], self.paths[appearance.frame]),
+                )
+            photos.append(frame if isinstance(frame, Unreadable) else self._sample(appearance, frame))
         return photos
 
-    def _sample(self, one: Appearance, frame: Photo) -> Photo | Unreadable:
-        if one.reason:
-            return Unreadable(f"{one.reason}: {one.detail}", "broken annotation")
+    def _sample(self, appearance: Appearance, frame: Photo) -> Photo | Unreadable:
+        if appearance.reason:
+            return Unreadable(f"{appearance.reason}: {appearance.detail}", "broken annotation")
         height, width = frame.size
-        x, y, wide, high = one.box
+        x, y, wide, high = appearance.box
         corners = np.array([[x, y, x + wide, y + high]], float)
         try:
-            maps = {"mask": mask_of(one.visible, width, height)} if self.masked else {}
+            maps = {"mask": mask_of(appearance.visible, width, height)} if self.masked else {}
         except UserError as error:
             return Unreadable(f"its mask cannot be read: {error}", "broken annotation")
         if maps and not maps["mask"].any():  # nothing of it can be seen: `build iruo` leaves it out too
             return Unreadable("empty mask: its mask has no pixels", "broken annotation")
         if not self.crop:
             return replace(frame, boxes=corners, maps=maps)
-        crop = crop_box(one.box, width, height)
+        crop = crop_box(appearance.box, width, height)
         if not crop[2]:
             return Unreadable("its box lies outside the frame", "broken annotation")
         image = np.ascontiguousarray(cut(frame.image, crop))

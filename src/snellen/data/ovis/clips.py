@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from snellen.data.ovis.levels import UNKNOWN
-from snellen.data.ovis.schema import Box
+from snellen.data.ovis.schema import BoxNumbers
 from snellen.hashing import checksum
 
 NOTHING = b""
@@ -36,7 +36,7 @@ class Appearance:
     frame: int
     instance: int
     category: str
-    box: Box = (0, 0, 0, 0)
+    box: BoxNumbers = (0, 0, 0, 0)
     level: int = UNKNOWN
     visible: bytes = NOTHING
     full: bytes = NOTHING
@@ -66,4 +66,4 @@ class Clips:
 
 def outlines_checksum(clips: Clips) -> str:
     """A checksum of all masks, for annotations whose masks are in other files."""
-    return checksum(b"\n".join(one.visible for one in clips.appearances))
+    return checksum(b"\n".join(appearance.visible for appearance in clips.appearances))

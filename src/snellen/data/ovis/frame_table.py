@@ -17,11 +17,11 @@ import msgspec
 import numpy as np
 
 from snellen.data.dataset import Unreadable
-from snellen.data.mask_file import read_mask
 from snellen.data.ovis.clips import Appearance, Clips, Frame
 from snellen.data.ovis.levels import UNKNOWN, stated_level
+from snellen.data.pixel_files import read_mask
 from snellen.data.root import Root
-from snellen.data.run_lengths import rle
+from snellen.data.segmentation import rle
 from snellen.errors import UserError
 from snellen.files.table import Column, place_of, read_table
 
@@ -57,7 +57,7 @@ def read_frame_table(file: Path, folder: Path | None) -> Clips:
         bare = Appearance(position[path], instance, cells["label"])
         appearances[path, instance] = _appearance(bare, cells, root, place)
     classes = tuple(dict.fromkeys(cells["label"] for cells in rows))
-    return Clips(classes, frames, sorted(appearances.values(), key=lambda one: one.frame), ())
+    return Clips(classes, frames, sorted(appearances.values(), key=lambda appearance: appearance.frame), ())
 
 
 def _frames(rows: list[dict[str, Any]], file: Path) -> list[Frame]:

@@ -42,32 +42,34 @@ def with_levels(clips: Clips, file: Path) -> Clips:
             known = "0, 1, 2, none, slight or severe"
             raise UserError(f"{place_of(file, row)}: '{cells['level'][:60]}' is no level; expected {known}")
         rules[tuple(_cell(cells[name]) for name in names)] = row, level
-    masks = {tuple(one is None for one in key) for key in rules}  # which of the columns rows leave open
+    masks = {tuple(value is None for value in key) for key in rules}  # which of the columns rows leave open
     used: set[int] = set()
     appearances = []
-    for one in clips.appearances:
-        full = tuple(_value(clips, one, name) for name in names)
+    for appearance in clips.appearances:
+        full = tuple(_value(clips, appearance, name) for name in names)
         fitting = [
             rules[key]
             for free in masks
             if (key := tuple(None if is_free else value for is_free, value in zip(free, full))) in rules
         ]
         used |= {row for row, _ in fitting}
-        appearances.append(_stating(one, max(fitting)[1]) if fitting else one)
+        appearances.append(_stating(appearance, max(fitting)[1]) if fitting else appearance)
     _check_used(rules, used, names, file)
     return replace(clips, appearances=appearances)
 
 
-def _stating(one: Appearance, level: int) -> Appearance:
+def _stating(appearance: Appearance, level: int) -> Appearance:
     """The instance with its level; one that was refused for its own level alone can be used now."""
     return (
-        replace(one, level=level, reason="", detail="") if one.reason == "unknown level" else replace(one, level=level)
+        replace(appearance, level=level, reason="", detail="")
+        if appearance.reason == "unknown level"
+        else replace(appearance, level=level)
     )
 
 
-def _value(clips: Clips, one: Appearance, name: str) -> object:
-    frame = clips.frames[one.frame]
-    return {"path": frame.file, "video": frame.video, "frame": frame.number, "instance": one.instance}[name]
+def _value(clips: Clips, appearance: Appearance, name: str) -> object:
+    frame = clips.frames[appearance.frame]
+    return {"path": frame.file, "video": frame.video, "frame": frame.number, "instance": appearance.instance}[name]
 
 
 def _cell(value: Any) -> object:

@@ -12,7 +12,7 @@ from snellen.data.coco import category_names
 from snellen.data.ovis.clips import CROWD, NOTHING, Appearance, Clips, Frame, Stray
 from snellen.data.ovis.frame_table import read_frame_table
 from snellen.data.ovis.levels import stated_level
-from snellen.data.ovis.schema import Annotation, Box, Level, Listing
+from snellen.data.ovis.schema import BoxNumbers, Level, OvisAnnotation, OvisListing
 from snellen.data.segmentation import is_outline
 from snellen.errors import UserError
 from snellen.files import GIB, expand_home, read_json
@@ -24,7 +24,7 @@ def read_clips(file: Path, folder: Path | str | None = None) -> Clips:
     """The annotations in a file of OVIS, YouTube-VIS or COCO, or in a table of frames, whose masks are below `folder`."""
     if is_table(file):
         return read_frame_table(file, None if folder is None else expand_home(folder))
-    listing: Listing = read_json(file, Listing, "file of annotations", 8 * GIB)
+    listing: OvisListing = read_json(file, OvisListing, "file of annotations", 8 * GIB)
     names = category_names(listing.categories, str(file))
     annotations = _numbered(listing.annotations, file)
     if listing.videos is not None:
@@ -39,16 +39,16 @@ def read_clips(file: Path, folder: Path | str | None = None) -> Clips:
         raise UserError(f"{file} lists no frames")
     appearances: list[Appearance] = []
     strays: list[Stray] = []
-    for instance, one in annotations:
-        category = names.get(one.category_id)
-        stray = _stray(instance, one, category, places, listing.videos is not None)
+    for instance, annotation in annotations:
+        category = names.get(annotation.category_id)
+        stray = _stray(instance, annotation, category, places, listing.videos is not None)
         if stray is not None:
             strays.append(stray)
             continue
-        start, _ = places[_place(one, listing.videos is not None)]
+        start, _ = places[_place(annotation, listing.videos is not None)]
         bare = Appearance(start, instance, str(category))
-        appearances += _track(one, bare) if listing.videos is not None else _single(one, bare)
-    appearances.sort(key=lambda one: one.frame)  # stable: in a frame they stay in the order of the file
+        appearances += _track(annotation, bare) if listing.videos is not None else _single(annotation, bare)
+    appearances.sort(key=lambda appearance: appearance.frame)  # stable: in a frame they stay in the order of the file
     return Clips(tuple(dict.fromkeys(names.values())), frames, appearances, strays)
 
 
@@ -57,22 +57,22 @@ def is_table(file: Path) -> bool:
     return file.suffix.lower() in TABLES
 
 
-def _numbered(annotations: Sequence[Annotation], file: Path) -> list[tuple[int, Annotation]]:
+def _numbered(annotations: Sequence[OvisAnnotation], file: Path) -> list[tuple[int, OvisAnnotation]]:
     """Annotations with their ids, or their positions from 1 where they have none; each must have its own."""
     seen: set[int] = set()
     pairs = []
-    for position, one in enumerate(annotations):
-        instance = position + 1 if one.id is None else one.id
+    for position, annotation in enumerate(annotations):
+        instance = position + 1 if annotation.id is None else annotation.id
         if instance in seen:
             raise UserError(
                 f"{file}: annotations[{position}] has the id {instance}, as one before it; give each its own"
             )
         seen.add(instance)
-        pairs.append((instance, one))
+        pairs.append((instance, annotation))
     return pairs
 
 
-def _frames_of_videos(listing: Listing, file: Path) -> tuple[list[Frame], dict[int, int]]:
+def _frames_of_videos(listing: OvisListing, file: Path) -> tuple[list[Frame], dict[int, int]]:
     """All frames, and the position of each video's first."""
     frames: list[Frame] = []
     first: dict[int, int] = {}
@@ -88,7 +88,7 @@ def _frames_of_videos(listing: Listing, file: Path) -> tuple[list[Frame], dict[i
     return frames, first
 
 
-def _frames_of_images(listing: Listing, file: Path) -> tuple[list[Frame], dict[int, int]]:
+def _frames_of_images(listing: OvisListing, file: Path) -> tuple[list[Frame], dict[int, int]]:
     """The images, those of one video together, and the position of each image."""
     ids: set[int] = set()
     groups: dict[tuple[str, str], list[int]] = {}
@@ -113,70 +113,74 @@ def _frames_of_images(listing: Listing, file: Path) -> tuple[list[Frame], dict[i
     return frames, first
 
 
-def _place(one: Annotation, videos: bool) -> int:
-    return -1 if (place := one.video_id if videos else one.image_id) is None else place
+def _place(annotation: OvisAnnotation, videos: bool) -> int:
+    return -1 if (place := annotation.video_id if videos else annotation.image_id) is None else place
 
 
 def _stray(
-    instance: int, one: Annotation, category: str | None, known: Mapping[int, tuple[int, int]], videos: bool
+    instance: int, annotation: OvisAnnotation, category: str | None, known: Mapping[int, tuple[int, int]], videos: bool
 ) -> Stray | None:
     """What is wrong with a whole annotation, if anything."""
-    place = _place(one, videos)
+    place = _place(annotation, videos)
     sort = "video" if videos else "image"
     if category is None:
-        return Stray(instance, "", "unknown class", f"category_id {str(one.category_id)[:60]} is not in 'categories'")
+        return Stray(
+            instance, "", "unknown class", f"category_id {str(annotation.category_id)[:60]} is not in 'categories'"
+        )
     if place not in known:
         stated = "none" if place < 0 else place
         return Stray(instance, category, f"unknown {sort}", f"{sort}_id {stated} is not in '{sort}s'")
     if not videos:
         return None
-    if one.bboxes is None:
+    if annotation.bboxes is None:
         return Stray(instance, category, "no box", "the annotation has no 'bboxes'")
     length = known[place][1]
     lists: dict[str, Sequence[object] | None] = {
-        "bboxes": one.bboxes,
-        "segmentations": one.segmentations,
-        "full_segmentations": one.full_segmentations,
-        "occlusion": one.occlusion if isinstance(one.occlusion, list) else None,
+        "bboxes": annotation.bboxes,
+        "segmentations": annotation.segmentations,
+        "full_segmentations": annotation.full_segmentations,
+        "occlusion": annotation.occlusion if isinstance(annotation.occlusion, list) else None,
     }
     for name, values in lists.items():
         if values is not None and len(values) != length:
             return Stray(
                 instance, category, "wrong length", f"'{name}' has {len(values)} entries, the video {length} frames"
             )
-    if one.occlusion is not None and not isinstance(one.occlusion, list):
+    if annotation.occlusion is not None and not isinstance(annotation.occlusion, list):
         return Stray(instance, category, "unknown level", "'occlusion' is not a list with one entry per frame")
     return None
 
 
-def _track(one: Annotation, bare: Appearance) -> Iterator[Appearance]:
+def _track(annotation: OvisAnnotation, bare: Appearance) -> Iterator[Appearance]:
     """The appearances of an instance in the frames of its video; none where it is absent."""
-    boxes = one.bboxes or []
-    levels: Sequence[Level] = one.occlusion if isinstance(one.occlusion, list) else [None] * len(boxes)
+    boxes = annotation.bboxes or []
+    levels: Sequence[Level] = annotation.occlusion if isinstance(annotation.occlusion, list) else [None] * len(boxes)
     absent = [msgspec.Raw(NOTHING)] * len(boxes)
-    visible = absent if one.segmentations is None else one.segmentations
-    full = absent if one.full_segmentations is None else one.full_segmentations
+    visible = absent if annotation.segmentations is None else annotation.segmentations
+    full = absent if annotation.full_segmentations is None else annotation.full_segmentations
     for number, box in enumerate(boxes):
         outlines = bytes(visible[number]), bytes(full[number])
         if box is not None or is_outline(outlines[0]):
-            yield _appearance(replace(bare, frame=bare.frame + number), one, box, levels[number], outlines)
+            yield _appearance(replace(bare, frame=bare.frame + number), annotation, box, levels[number], outlines)
 
 
-def _single(one: Annotation, bare: Appearance) -> Iterator[Appearance]:
+def _single(annotation: OvisAnnotation, bare: Appearance) -> Iterator[Appearance]:
     """The appearance of an instance in its image."""
-    level = one.level if one.occlusion is None else one.occlusion
+    level = annotation.level if annotation.occlusion is None else annotation.occlusion
     if isinstance(level, list):
         yield replace(bare, reason="unknown level", detail="'occlusion' is a list; expected one level")
         return
-    yield _appearance(bare, one, one.bbox, level, (bytes(one.segmentation), bytes(one.full_segmentation)))
+    yield _appearance(
+        bare, annotation, annotation.bbox, level, (bytes(annotation.segmentation), bytes(annotation.full_segmentation))
+    )
 
 
 def _appearance(
-    bare: Appearance, one: Annotation, box: Box | None, level: Level, outlines: tuple[bytes, bytes]
+    bare: Appearance, annotation: OvisAnnotation, box: BoxNumbers | None, level: Level, outlines: tuple[bytes, bytes]
 ) -> Appearance:
     """An appearance with what is known of it, or with what is wrong."""
     visible, full = outlines
-    if one.iscrowd:
+    if annotation.iscrowd:
         return replace(bare, reason=CROWD, detail="iscrowd: several objects in one annotation")
     if box is None:
         return replace(bare, reason="no box", detail="its box is null, its mask is not")

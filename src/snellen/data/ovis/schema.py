@@ -14,7 +14,7 @@ from snellen.files.picture import LONGEST_SIDE
 Id = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 Side = Annotated[int, msgspec.Meta(ge=1, le=LONGEST_SIDE)]
 _Pixels = Annotated[float, msgspec.Meta(ge=-FARTHEST, le=FARTHEST)]
-Box = tuple[_Pixels, _Pixels, _Pixels, _Pixels]
+BoxNumbers = tuple[_Pixels, _Pixels, _Pixels, _Pixels]
 Level = str | int | None
 
 
@@ -27,7 +27,7 @@ class VideoEntry(msgspec.Struct):
     height: Side | None = None
 
 
-class ImageEntry(msgspec.Struct):
+class OvisImage(msgspec.Struct):
     """An image of COCO; `video_id`, `video` or `clip` says which images belong together."""
 
     id: Id
@@ -41,11 +41,11 @@ class ImageEntry(msgspec.Struct):
     @property
     def together(self) -> str | None:
         """What images of the same video share; None for an image that stands alone."""
-        known = next((one for one in (self.video_id, self.video, self.clip) if one is not None), None)
+        known = next((name for name in (self.video_id, self.video, self.clip) if name is not None), None)
         return None if known is None else str(known)
 
 
-class Annotation(msgspec.Struct):
+class OvisAnnotation(msgspec.Struct):
     """One instance: in OVIS with a list entry per frame of its video, in COCO in one image.
 
     Boxes are [x, y, width, height]; outlines are not decoded yet; `full_…` are of all of the object, hidden or not.
@@ -55,21 +55,21 @@ class Annotation(msgspec.Struct):
     id: Id | None = None
     iscrowd: int | bool = 0
     video_id: Id | None = None
-    bboxes: list[Box | None] | None = None
+    bboxes: list[BoxNumbers | None] | None = None
     segmentations: list[msgspec.Raw] | None = None
     full_segmentations: list[msgspec.Raw] | None = None
     occlusion: list[Level] | str | int | None = None
     image_id: Id | None = None
-    bbox: Box | None = None
+    bbox: BoxNumbers | None = None
     segmentation: msgspec.Raw = msgspec.Raw(b"")
     full_segmentation: msgspec.Raw = msgspec.Raw(b"")
     level: Level = None
 
 
-class Listing(msgspec.Struct):
+class OvisListing(msgspec.Struct):
     """The file: `videos` as OVIS has them, or `images` as COCO does."""
 
-    annotations: list[Annotation]
+    annotations: list[OvisAnnotation]
     categories: list[Category]
     videos: list[VideoEntry] | None = None
-    images: list[ImageEntry] | None = None
+    images: list[OvisImage] | None = None

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
+from snellen.data.colour_names import COLOURS
 from snellen.data.dataset import Dataset, filter_rows
 from snellen.data.phantom import presence
-from snellen.data.phantom.colour_terms import COLOURS
 from snellen.data.phantom.dials import DIALS
 from snellen.data.phantom.draw_list import EDGE_CLASS
 from snellen.data.phantom.listing import COLUMNS
 from snellen.data.phantom.paint import PaintedImages
-from snellen.data.phantom.reading import build_world, read_world
 from snellen.data.phantom.truth import Thing, Truth
-from snellen.data.phantom.world import World
+from snellen.data.phantom.world import World, build_world, read_world
 from snellen.errors import unknown
+from snellen.lazy_names import finder, lister
 
 TASKS = {"class": World.dataset, "presence": presence.dataset}
 
 
-def phantom(path: str, options: Mapping[str, str]) -> Dataset:
+def load_phantom(path: str, options: Mapping[str, str]) -> Dataset:
     """The split `train` (4000 images) or `test` (1000) of the world that the options dial; see Dials and World.
 
     An option named after a column of the listing filters it, as in `?occlusion=1&level=severe`. `task=presence` asks
@@ -34,14 +33,12 @@ def phantom(path: str, options: Mapping[str, str]) -> Dataset:
     return filter_rows(TASKS[task](build_world(path, dials)), wanted)
 
 
-def __getattr__(name: str) -> Any:
-    """`snellen.data.phantom.export` is a public name; the exports themselves live in `snellen.build`."""
-    if name in ("FORMATS", "Exported", "export"):
-        from snellen.build.phantom import export as exports
-
-        return getattr(exports, name)
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-
+# Public names; the exports themselves live in `snellen.build`, which imports this room.
+_HOMES = {
+    "Exported": "snellen.build.phantom",
+    "FORMATS": "snellen.build.phantom",
+    "export": "snellen.build.phantom",
+}
 
 __all__ = [
     "COLOURS",
@@ -54,7 +51,9 @@ __all__ = [
     "Truth",
     "World",
     "export",
-    "phantom",
+    "load_phantom",
     "presence",
     "read_world",
 ]
+__getattr__ = finder(__name__, _HOMES)
+__dir__ = lister(__all__)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from snellen.data.phantom.draws import Draws
+from snellen.data.phantom.draws import PhantomDraws
 from snellen.data.phantom.objects import Things
 from snellen.data.phantom.scenes import SCENES
 from snellen.data.phantom.shapes import SHAPES
@@ -19,7 +19,7 @@ def hue_colour(hue: np.ndarray, saturation: np.ndarray, value: np.ndarray) -> np
     return value[:, None] * (255 * 255 - saturation[:, None] * (255 - pure)) // (255 * 255)
 
 
-def scene_colours(draws: Draws, scene: np.ndarray) -> np.ndarray:
+def scene_colours(draws: PhantomDraws, scene: np.ndarray) -> np.ndarray:
     """Four colours [B, 4, 3] of each image's scene: the scene's own, with the light of that day."""
     own = np.array([s.colours for s in SCENES.values()], np.int64)[scene]
     light = draws.whole("scene light", 200, 280)
@@ -39,9 +39,9 @@ def thing_colours(things: Things) -> np.ndarray:
     hue = (things.hue * HUES // len(SHAPES) + draws.whole("shade of hue", -shade, shade)) % HUES
     first = hue_colour(hue, draws.whole("object saturation", 150, 255), draws.whole("object value", 190, 255))
     bright = first @ np.array([77, 150, 29]) >> 8
-    other = draws.whole("second hue", 0, HUES - 1)
-    dark = hue_colour(other, draws.whole("second saturation", 60, 220), draws.whole("second dark", 60, 110))
-    pale = hue_colour(other, draws.whole("second saturation", 60, 220) // 4, draws.whole("second pale", 225, 255))
+    second_hue = draws.whole("second hue", 0, HUES - 1)
+    dark = hue_colour(second_hue, draws.whole("second saturation", 60, 220), draws.whole("second dark", 60, 110))
+    pale = hue_colour(second_hue, draws.whole("second saturation", 60, 220) // 4, draws.whole("second pale", 225, 255))
     second = np.where((bright > 128)[:, None], dark, pale)
     return np.stack([first, (2 * first + second) // 3, (first + 2 * second) // 3, second], axis=1)
 

@@ -1,4 +1,8 @@
-"""What each image shows, drawn without rendering it: cheap enough to list a dataset."""
+"""What each image shows, drawn without rendering it: cheap enough to list a dataset.
+
+In clips things move from frame to frame, in straight lines and whole numbers; frame 0 of clip c shows the object where image c
+of a world without clips has it.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from snellen.data.phantom.clips import moved, turning
 from snellen.data.phantom.dials import Dials
-from snellen.data.phantom.draws import Draws
+from snellen.data.phantom.draws import PhantomDraws
 from snellen.data.phantom.fixed_point import ONE, TURN
 from snellen.data.phantom.objects import Things, any_hue, any_shape, any_texture
 from snellen.data.phantom.scenes import SCENES
@@ -19,17 +22,19 @@ EDGE_CLASS = tuple(SHAPES)[-2]  # the class that `edge_class` marks with bars
 TILT = TURN * 25 // 360  # the most that an object is turned either way
 SLOTS = 6  # for clutter
 CLUTTER = (25, 45)  # percent of the main object's diameter, least and most
+STRIDE = ONE // 16  # the most that a thing moves from one frame to the next, along each axis
+SWING = TURN // 256  # the most that it turns meanwhile
 
 
 @dataclass(frozen=True)
-class Recipe:
+class SceneList:
     """The facts of some images, int64 [B] each.
 
     `clip` and `frame` say which image it is; `label` is the class given, `true_class` the class shown; `scene` is a
     position in SCENES; `edges`, bool, says whether bars mark the scene; `objects` are the main objects, one per image.
     """
 
-    draws: Draws
+    draws: PhantomDraws
     clip: np.ndarray
     frame: np.ndarray
     label: np.ndarray
@@ -39,19 +44,19 @@ class Recipe:
     objects: Things
 
 
-def recipe(indices: np.ndarray, split: str, dials: Dials) -> Recipe:
+def recipe(indices: np.ndarray, split: str, dials: Dials) -> SceneList:
     """The recipe of the images at `indices` of a split.
 
     Every draw has its own name, so a dial changes only what it is about: raising `background_bias` moves some images
     to their class's own scene and leaves the rest, and every object, as it was.
     """
     clip, frame = np.divmod(np.asarray(indices, np.int64), dials.frames)
-    draws = Draws.of(dials.seed, split, clip)
+    draws = PhantomDraws.of(dials.seed, split, clip)
     true_class = clip % len(SHAPES)
     # One of the other classes: never the true one, and each as likely.
     wrong = (true_class + draws.whole("wrong label", 1, len(SHAPES) - 1)) % len(SHAPES)
     marked = true_class == tuple(SHAPES).index(EDGE_CLASS)
-    return Recipe(
+    return SceneList(
         draws,
         clip,
         frame,
@@ -63,7 +68,7 @@ def recipe(indices: np.ndarray, split: str, dials: Dials) -> Recipe:
     )
 
 
-def main_objects(draws: Draws, shape: np.ndarray, frame: np.ndarray, dials: Dials) -> Things:
+def main_objects(draws: PhantomDraws, shape: np.ndarray, frame: np.ndarray, dials: Dials) -> Things:
     """The main object of each image: of the given class, in the given frame of its clip."""
     diameter = draws.whole("diameter", int(dials.smallest * ONE), int(dials.largest * ONE))
     # How far its centre may be from the middle; a thing as large as the image stays there.
@@ -84,16 +89,16 @@ def main_objects(draws: Draws, shape: np.ndarray, frame: np.ndarray, dials: Dial
     )
 
 
-def own_or_any(draws: Draws, name: str, label: np.ndarray, kinds: int, bias: float) -> np.ndarray:
+def own_or_any(draws: PhantomDraws, name: str, label: np.ndarray, kinds: int, bias: float) -> np.ndarray:
     """With probability `bias` the kind of the class's own number, else any, uniformly."""
     return np.where(draws.chance(f"own {name}", bias), label % kinds, draws.whole(f"any {name}", 0, kinds - 1))
 
 
-def clutter(plan: Recipe, dials: Dials) -> Things:
+def clutter(plan: SceneList, dials: Dials) -> Things:
     """The smaller things behind each main object, ordered by slot and then by image."""
     filled = np.array([plan.draws.chance(f"clutter {slot}", dials.clutter) for slot in range(SLOTS)])
     slot, image = np.nonzero(filled)
-    draws = Draws(np.array([plan.draws.within(f"clutter {number}").keys for number in range(SLOTS)])[filled])
+    draws = PhantomDraws(np.array([plan.draws.within(f"clutter {number}").keys for number in range(SLOTS)])[filled])
     frame = plan.frame[image]
     anywhere = np.zeros_like(image), np.full_like(image, ONE)
     return Things(
@@ -108,3 +113,25 @@ def clutter(plan: Recipe, dials: Dials) -> Things:
         y=moved(draws, "y", draws.whole("y", 0, ONE), anywhere, frame, dials.frames),
         turn=turning(draws, draws.whole("turn", -TILT, TILT), frame),
     )
+
+
+def moved(
+    draws: PhantomDraws,
+    name: str,
+    start: np.ndarray,
+    reach: tuple[np.ndarray, np.ndarray],
+    frame: np.ndarray,
+    frames: int,
+) -> np.ndarray:
+    """Where a thing is in a frame, along one axis: on its way from `start` to an end drawn within `reach`, int64 [T]."""
+    if frames == 1:
+        return start
+    low, high = reach
+    farthest = STRIDE * (frames - 1)
+    end = draws.whole(f"{name} end", np.maximum(low, start - farthest), np.minimum(high, start + farthest))
+    return start + (end - start) * frame // (frames - 1)
+
+
+def turning(draws: PhantomDraws, start: np.ndarray, frame: np.ndarray) -> np.ndarray:
+    """How far a thing is turned in a frame, in 1/4096 of a full turn, int64 [T]."""
+    return start + draws.whole("turn a frame", -SWING, SWING) * frame

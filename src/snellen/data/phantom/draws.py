@@ -29,24 +29,24 @@ def word_key(word: str) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Draws:
+class PhantomDraws:
     """The draws of some samples: `keys` is uint64 [B], one per sample; a draw is named by a word."""
 
     keys: np.ndarray
 
     @classmethod
-    def of(cls, seed: int, split: str, indices: np.ndarray) -> Draws:
+    def of(cls, seed: int, split: str, indices: np.ndarray) -> PhantomDraws:
         """The draws of the samples at `indices` of a split under a seed."""
         world = mixed(mixed(np.array([seed], np.uint64)) ^ word_key(split))
         return cls(mixed(world + np.asarray(indices).astype(np.uint64) * _STEP))
 
-    def take(self, rows: np.ndarray | slice) -> Draws:
+    def take(self, rows: np.ndarray | slice) -> PhantomDraws:
         """The draws of some of the samples."""
-        return Draws(self.keys[rows])
+        return PhantomDraws(self.keys[rows])
 
-    def within(self, word: str) -> Draws:
+    def within(self, word: str) -> PhantomDraws:
         """Draws that share nothing with these: those of one thing in each image, or of one attempt."""
-        return Draws(mixed(mixed(self.keys) ^ word_key(word)))
+        return PhantomDraws(mixed(mixed(self.keys) ^ word_key(word)))
 
     def bits(self, name: str) -> np.ndarray:
         """32 random bits a sample, int64 [B]."""

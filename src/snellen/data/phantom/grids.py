@@ -16,7 +16,7 @@ FINE = 16  # fraction bits of a position on the silhouette grid
 
 
 @dataclass(frozen=True)
-class Window:
+class GridWindow:
     """A square of `side` pixels in images of `size` pixels, one for each thing: its first column and row, int64 [T]."""
 
     size: int
@@ -25,21 +25,21 @@ class Window:
     top: np.ndarray
 
     @classmethod
-    def whole(cls, things: Things, size: int) -> Window:
+    def whole(cls, things: Things, size: int) -> GridWindow:
         """The whole image."""
         zero = np.zeros(len(things), np.int64)
         return cls(size, size, zero, zero)
 
     @classmethod
-    def around(cls, things: Things, size: int, largest: int) -> Window:
+    def around(cls, things: Things, size: int, largest: int) -> GridWindow:
         """All that an image shows of a thing whose diameter is at most `largest` 1/ONE of the side."""
         side = min(largest * size // ONE + 3, size)
         corner = [(centre * size // ONE - side // 2).clip(0, size - side) for centre in (things.x, things.y)]
         return cls(size, side, *corner)
 
-    def take(self, part: slice) -> Window:
+    def take(self, part: slice) -> GridWindow:
         """The windows of some of the things."""
-        return Window(self.size, self.side, self.left[part], self.top[part])
+        return GridWindow(self.size, self.side, self.left[part], self.top[part])
 
     def columns(self, part: slice) -> np.ndarray:
         """The columns of the image that some windows show, int64 [t, side]."""
@@ -79,7 +79,7 @@ class Grid:
         return u, v
 
 
-def shape_grid(things: Things, window: Window) -> Grid:
+def shape_grid(things: Things, window: GridWindow) -> Grid:
     """The silhouette grid, GRID cells of 2^FINE steps along the thing's diameter."""
     centre = np.full_like(things.x, GRID << (FINE - 1))
     return turned(
@@ -87,7 +87,7 @@ def shape_grid(things: Things, window: Window) -> Grid:
     )
 
 
-def texture_grid(things: Things, window: Window) -> Grid:
+def texture_grid(things: Things, window: GridWindow) -> Grid:
     """The texture's grid: a tile spans the 2^32 values of a position, so running past its end wraps around."""
     draws = things.draws
     turn = things.turn + draws.whole("texture turn", -TURN // 24, TURN // 24)
@@ -98,7 +98,7 @@ def texture_grid(things: Things, window: Window) -> Grid:
 
 def turned(
     things: Things,
-    window: Window,
+    window: GridWindow,
     turn: np.ndarray,
     scale: np.ndarray,
     origin: tuple[np.ndarray, np.ndarray],

@@ -10,9 +10,9 @@ import numpy as np
 
 from snellen.data.phantom.colours import ramps, scene_colours, thing_colours
 from snellen.data.phantom.dials import Dials
-from snellen.data.phantom.draw_list import CLUTTER, Recipe, clutter
+from snellen.data.phantom.draw_list import CLUTTER, SceneList, clutter
 from snellen.data.phantom.fixed_point import ONE
-from snellen.data.phantom.grids import Grid, Window, shape_grid, texture_grid
+from snellen.data.phantom.grids import Grid, GridWindow, shape_grid, texture_grid
 from snellen.data.phantom.marks import MAIN, OTHER, write
 from snellen.data.phantom.objects import Things, joined
 from snellen.data.phantom.occluders import occluders
@@ -26,28 +26,28 @@ ROLES: tuple[Role, ...] = ("clutter", "object", "occluder")
 
 
 @dataclass(frozen=True)
-class Layer:
+class PhantomLayer:
     """Things of which no image has two, painted at once; `number`, int64 [T], is that of each thing in its image."""
 
     things: Things
     role: Role
     number: np.ndarray
-    window: Window
+    window: GridWindow
     shape: Grid
     texture: Grid
 
 
 @dataclass(frozen=True)
-class Picture:
+class PhantomPicture:
     """A batch ready to be painted: its recipe, its layers from the back, and the colours, uint32 [ramps, TONES].
 
     An image's ramps start at `first`, int64 [B]: its scene's, then two for each thing by number, inside and rim.
     `window` are the rows and columns of the panorama that each scene shows.
     """
 
-    recipe: Recipe
+    recipe: SceneList
     size: int
-    layers: tuple[Layer, ...]
+    layers: tuple[PhantomLayer, ...]
     colours: np.ndarray
     first: np.ndarray
     window: tuple[np.ndarray, np.ndarray]
@@ -61,7 +61,7 @@ class Picture:
         return (slice(start, min(start + step, len(self))) for start in range(0, len(self), step))
 
 
-def picture(recipe: Recipe, dials: Dials) -> Picture:
+def picture(recipe: SceneList, dials: Dials) -> PhantomPicture:
     """What is worked out for a whole batch before its pixels are painted."""
     count = np.zeros(len(recipe.label), np.int64)
     layers = layers_of("object", recipe.objects, dials, count)
@@ -72,24 +72,26 @@ def picture(recipe: Recipe, dials: Dials) -> Picture:
     first = np.cumsum(2 * count + 1) - (2 * count + 1)
     colours = colour_table(recipe, layers, first)
     layers.sort(key=lambda layer: ROLES.index(layer.role))
-    return Picture(recipe, dials.size, tuple(layers), colours, first, scene_window(recipe, dials.size))
+    return PhantomPicture(recipe, dials.size, tuple(layers), colours, first, scene_window(recipe, dials.size))
 
 
-def layers_of(role: Role, things: Things, dials: Dials, count: np.ndarray) -> list[Layer]:
+def layers_of(role: Role, things: Things, dials: Dials, count: np.ndarray) -> list[PhantomLayer]:
     """The layers of the things of a role, numbered on from the `count` of things in each image, which grows."""
     largest = int(dials.largest * ONE) * CLUTTER[1] // 100
     small = role == "clutter"
-    window = Window.around(things, dials.size, largest) if small else Window.whole(things, dials.size)
+    window = GridWindow.around(things, dials.size, largest) if small else GridWindow.whole(things, dials.size)
     shape, texture = shape_grid(things, window), texture_grid(things, window)
     layers = []
     for part in things.slots():
         some = things.take(part)
         count[some.image] += 1
-        layers.append(Layer(some, role, count[some.image], window.take(part), shape.take(part), texture.take(part)))
+        layers.append(
+            PhantomLayer(some, role, count[some.image], window.take(part), shape.take(part), texture.take(part))
+        )
     return layers
 
 
-def scene_window(recipe: Recipe, size: int) -> tuple[np.ndarray, np.ndarray]:
+def scene_window(recipe: SceneList, size: int) -> tuple[np.ndarray, np.ndarray]:
     """The rows (as addresses) and columns [B, S] of each image's window on its panorama; half of them mirrored."""
     draws = recipe.draws
     pixels = (2 * np.arange(size, dtype=np.int64) + 1) * ONE // (2 * size)
@@ -101,7 +103,7 @@ def scene_window(recipe: Recipe, size: int) -> tuple[np.ndarray, np.ndarray]:
     return (recipe.scene[:, None] * HEIGHT + top + offset) * WIDTH, left + across
 
 
-def colour_table(recipe: Recipe, layers: Sequence[Layer], first: np.ndarray) -> np.ndarray:
+def colour_table(recipe: SceneList, layers: Sequence[PhantomLayer], first: np.ndarray) -> np.ndarray:
     """The colour of every tone of every ramp, marked, packed in uint32 [ramps, TONES]."""
     things, number = joined([layer.things for layer in layers]), np.concatenate([layer.number for layer in layers])
     inside = first[things.image] + 2 * number - 1

@@ -6,7 +6,7 @@ import numpy as np
 
 from snellen.data.phantom.colours import hue_degrees
 from snellen.data.phantom.dials import Dials
-from snellen.data.phantom.draw_list import Recipe
+from snellen.data.phantom.draw_list import SceneList
 from snellen.data.phantom.fixed_point import ONE
 from snellen.data.phantom.occluders import occluders, overlap, same_class
 from snellen.data.phantom.scenes import SCENES
@@ -26,7 +26,7 @@ def levels(hidden: np.ndarray) -> np.ndarray:
     return np.array(LEVELS)[(hidden > 0).astype(int) + (hidden > 0.5)]
 
 
-def columns(recipe: Recipe, dials: Dials, prefix: str) -> dict[str, np.ndarray]:
+def columns(recipe: SceneList, dials: Dials, prefix: str) -> dict[str, np.ndarray]:
     """What is known of each image, by name.
 
     `texture`, `scene` and `true_class` are names; `colour` is the object's hue, such as 'hue040' in degrees;

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from snellen.data.phantom.draws import Draws
+from snellen.data.phantom.draws import PhantomDraws
 from snellen.data.phantom.shapes import SHAPES
 from snellen.data.phantom.textures import TEXTURES
 
@@ -21,7 +21,7 @@ class Things:
     is in 1/4096 of a full turn, clockwise; `slot` tells things of the same role in one image apart. `draws` are its own.
     """
 
-    draws: Draws
+    draws: PhantomDraws
     image: np.ndarray
     slot: np.ndarray
     shape: np.ndarray
@@ -54,20 +54,20 @@ _NUMBERS = tuple(f.name for f in fields(Things) if f.name != "draws")
 
 def joined(groups: list[Things]) -> Things:
     """The things of several groups in a row, no longer ordered."""
-    draws = Draws(np.concatenate([group.draws.keys for group in groups]))
+    draws = PhantomDraws(np.concatenate([group.draws.keys for group in groups]))
     return Things(draws, **{name: np.concatenate([getattr(group, name) for group in groups]) for name in _NUMBERS})
 
 
-def any_shape(draws: Draws) -> np.ndarray:
+def any_shape(draws: PhantomDraws) -> np.ndarray:
     """Any class, uniformly."""
     return draws.whole("any shape", 0, len(SHAPES) - 1)
 
 
-def any_texture(draws: Draws) -> np.ndarray:
+def any_texture(draws: PhantomDraws) -> np.ndarray:
     """Any texture, uniformly."""
     return draws.whole("any texture", 0, len(TEXTURES) - 1)
 
 
-def any_hue(draws: Draws) -> np.ndarray:
+def any_hue(draws: PhantomDraws) -> np.ndarray:
     """Any of the hues, of which there are as many as classes, uniformly."""
     return draws.whole("any hue", 0, len(SHAPES) - 1)

@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from snellen.data.phantom.dials import Dials
-from snellen.data.phantom.draw_list import TILT, Recipe, main_objects
-from snellen.data.phantom.draws import Draws
+from snellen.data.phantom.draw_list import TILT, SceneList, main_objects
+from snellen.data.phantom.draws import PhantomDraws
 from snellen.data.phantom.fixed_point import ONE, TURN, cosine, sine
-from snellen.data.phantom.grids import Window, outline, shape_grid
+from snellen.data.phantom.grids import GridWindow, outline, shape_grid
 from snellen.data.phantom.objects import Things, any_hue, any_texture
 from snellen.data.phantom.shapes import SHAPES
 
@@ -35,7 +35,7 @@ STILL, STILL_TRIAL = Bounds(10, 90), Bounds(15, 85)
 CLIP, CLIP_TRIAL = Bounds(10, 98), Bounds(15, 92)
 
 
-def occluders(recipe: Recipe, dials: Dials) -> Things:
+def occluders(recipe: SceneList, dials: Dials) -> Things:
     """The things in front of the main objects: one in each image in which one is planted."""
     image = np.flatnonzero(recipe.draws.chance("occluded", dials.occlusion))
     _, first, clip = np.unique(recipe.clip[image], return_index=True, return_inverse=True)
@@ -45,7 +45,7 @@ def occluders(recipe: Recipe, dials: Dials) -> Things:
     return placed(recipe.draws.take(image), attempts.take(clip), recipe.objects.take(image), recipe.frame[image], dials)
 
 
-def settled(draws: Draws, true_class: np.ndarray, dials: Dials) -> tuple[Draws, np.ndarray]:
+def settled(draws: PhantomDraws, true_class: np.ndarray, dials: Dials) -> tuple[PhantomDraws, np.ndarray]:
     """The draws of the first attempt at a place that fits, for each clip, and whether one was found, bool [clips]."""
     keys, has_place = np.zeros_like(draws.keys), np.zeros(len(draws.keys), bool)
     for attempt in range(ATTEMPTS):
@@ -55,10 +55,10 @@ def settled(draws: Draws, true_class: np.ndarray, dials: Dials) -> tuple[Draws, 
         tried = draws.take(pending).within(f"occluder place {attempt}")
         fit = fits(draws.take(pending), tried, true_class[pending], dials)
         keys[pending[fit]], has_place[pending[fit]] = tried.keys[fit], True
-    return Draws(keys), has_place
+    return PhantomDraws(keys), has_place
 
 
-def fits(draws: Draws, attempt: Draws, true_class: np.ndarray, dials: Dials) -> np.ndarray:
+def fits(draws: PhantomDraws, attempt: PhantomDraws, true_class: np.ndarray, dials: Dials) -> np.ndarray:
     """Whether a place hides neither too little nor too much, looking at every frame of its clip, bool [clips]."""
     trial, real = (STILL_TRIAL, STILL) if dials.frames == 1 else (CLIP_TRIAL, CLIP)
     row, frame = np.divmod(np.arange(len(true_class) * dials.frames), dials.frames)
@@ -74,7 +74,7 @@ def fits(draws: Draws, attempt: Draws, true_class: np.ndarray, dials: Dials) -> 
     return fit
 
 
-def placed(draws: Draws, attempt: Draws, objects: Things, frame: np.ndarray, dials: Dials) -> Things:
+def placed(draws: PhantomDraws, attempt: PhantomDraws, objects: Things, frame: np.ndarray, dials: Dials) -> Things:
     """The occluder of each object: what it is comes from the image's draws, where it is from those of the attempt.
 
     Seen from the object it passes in a straight line, closest in the frame `meeting`; a still image shows that moment.
@@ -101,12 +101,12 @@ def placed(draws: Draws, attempt: Draws, objects: Things, frame: np.ndarray, dia
     )
 
 
-def same_class(draws: Draws) -> np.ndarray:
+def same_class(draws: PhantomDraws) -> np.ndarray:
     """The fair coin whether an image's occluder is of its object's class, bool [B]."""
     return draws.chance("occluder of the same class", 0.5)
 
 
-def other_class(draws: Draws, shape: np.ndarray) -> np.ndarray:
+def other_class(draws: PhantomDraws, shape: np.ndarray) -> np.ndarray:
     """Any class but the given one, uniformly."""
     return (shape + draws.whole("other class", 1, len(SHAPES) - 1)) % len(SHAPES)
 
@@ -118,7 +118,7 @@ def overlap(objects: Things, in_front: Things, size: int) -> tuple[np.ndarray, n
     step = max(BLOCK * ONE**2 // (largest * size + 1) ** 2, 1)
     for part in (slice(start, start + step) for start in range(0, len(objects), step)):
         behind, before = objects.take(part), in_front.take(part)
-        window = Window.around(behind, size, largest)
+        window = GridWindow.around(behind, size, largest)
         whole, cover = (outline(shape_grid(things, window), slice(None), size) != 0 for things in (behind, before))
         full[part] = np.count_nonzero(whole, axis=(1, 2))
         hidden[part] = np.count_nonzero(whole & cover, axis=(1, 2))

@@ -15,11 +15,16 @@ import numpy as np
 
 from snellen.data.phantom.colours import TONES
 from snellen.data.phantom.dials import Dials
-from snellen.data.phantom.draw_list import Recipe
-from snellen.data.phantom.edges import barred
+from snellen.data.phantom.draw_list import SceneList
+from snellen.data.phantom.draws import PhantomDraws
+from snellen.data.phantom.fixed_point import ONE
 from snellen.data.phantom.grids import outline, texture_tones
-from snellen.data.phantom.layers import ROLES, Layer, Picture, Role, picture
+from snellen.data.phantom.layers import ROLES, PhantomLayer, PhantomPicture, Role, picture
 from snellen.data.phantom.scenes import UNIT, panoramas
+
+BARS = ("first across", "second across", "first down", "second down")
+THICK = ONE // 10  # half of it in the scene's darkest tone, half in its lightest: an edge on any scene
+DARK, LIGHT = 0, 255
 
 
 @dataclass(frozen=True)
@@ -34,7 +39,7 @@ class PaintedImages:
     boxes: np.ndarray
 
 
-def paint(recipe: Recipe, dials: Dials, roles: Sequence[Role] = ROLES) -> PaintedImages:
+def paint(recipe: SceneList, dials: Dials, roles: Sequence[Role] = ROLES) -> PaintedImages:
     """The images of a recipe, with what is visible of each object; of the things only those of some roles."""
     drawing = picture(recipe, dials)
     size = dials.size
@@ -46,7 +51,7 @@ def paint(recipe: Recipe, dials: Dials, roles: Sequence[Role] = ROLES) -> Painte
     return PaintedImages(images, masks, tight_boxes(masks))
 
 
-class Painting(NamedTuple):
+class PhantomPainting(NamedTuple):
     """A block of images before they get their colours, uint8 [b, S, S] each.
 
     `ramps` are numbered within an image: 0 is the scene, 2 n − 1 the inside and 2 n the rim of thing n; the main object
@@ -57,17 +62,17 @@ class Painting(NamedTuple):
     tones: np.ndarray
 
 
-def compose(drawing: Picture, part: slice, roles: Sequence[Role] = ROLES) -> Painting:
+def compose(drawing: PhantomPicture, part: slice, roles: Sequence[Role] = ROLES) -> PhantomPainting:
     """Some images, layer over layer from the back; of the things only those of some roles."""
     tones = scene_tones(drawing, part)
-    canvas = Painting(np.zeros_like(tones), tones)
+    canvas = PhantomPainting(np.zeros_like(tones), tones)
     for layer in drawing.layers:
         if layer.role in roles:
             cover(canvas, layer, part)
     return canvas
 
 
-def cover(canvas: Painting, layer: Layer, part: slice) -> None:
+def cover(canvas: PhantomPainting, layer: PhantomLayer, part: slice) -> None:
     """Paint a layer's things over a block of images, in place."""
     things = layer.things.within(part.start, part.stop)
     hit = outline(layer.shape, things, layer.window.size)
@@ -86,7 +91,7 @@ def cover(canvas: Painting, layer: Layer, part: slice) -> None:
     canvas.tones.reshape(-1)[address] = tones[inside]
 
 
-def scene_tones(drawing: Picture, part: slice) -> np.ndarray:
+def scene_tones(drawing: PhantomPicture, part: slice) -> np.ndarray:
     """The tone of each pixel of some scenes, bars included, uint8 [b, S, S]."""
     rows, columns = drawing.window
     tones = panoramas(blur=max(UNIT // drawing.size, 2)).reshape(-1).take(rows[part, :, None] + columns[part, None, :])
@@ -96,7 +101,23 @@ def scene_tones(drawing: Picture, part: slice) -> np.ndarray:
     return tones
 
 
-def cells(drawing: Picture, part: slice, canvas: Painting) -> np.ndarray:
+def barred(scenes: np.ndarray, draws: PhantomDraws) -> np.ndarray:
+    """Scenes, tones uint8 [b, S, S], with two bars across and two down, which mark one class by straight edges."""
+    tones, size = scenes.copy(), scenes.shape[1]
+    pixels = (2 * np.arange(size, dtype=np.int64) + 1) * ONE // (2 * size)
+    for bar in BARS:
+        length = draws.whole(f"{bar} length", ONE * 35 // 100, ONE * 75 // 100)
+        start = draws.whole(f"{bar} start", 0, ONE - length)[:, None]
+        edge = draws.whole(f"{bar} edge", THICK // 2, ONE - THICK // 2)[:, None]
+        along = (pixels >= start) & (pixels < start + length[:, None])
+        for tone, low, high in ((DARK, edge - THICK // 2, edge), (LIGHT, edge, edge + THICK // 2)):
+            through = (pixels >= low) & (pixels < high)
+            rows, columns = (through, along) if bar.endswith("across") else (along, through)
+            tones[rows[:, :, None] & columns[:, None, :]] = tone
+    return tones
+
+
+def cells(drawing: PhantomPicture, part: slice, canvas: PhantomPainting) -> np.ndarray:
     """The address of each pixel's colour in the table, intp [b, S, S]."""
     address = canvas.tones + (drawing.first[part, None, None] * TONES).astype(np.intp)
     address += canvas.ramps * np.intp(TONES)

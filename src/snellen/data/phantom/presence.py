@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from snellen.data.dataset import Dataset, Photos, Samples
-from snellen.data.phantom.draw_list import Recipe
+from snellen.data.phantom.draw_list import SceneList
 from snellen.data.phantom.layers import ROLES
 from snellen.data.phantom.paint import paint
 from snellen.data.phantom.shapes import SHAPES
@@ -47,7 +47,7 @@ def dataset(world: World) -> Dataset:
     )
 
 
-def present(recipe: Recipe) -> np.ndarray:
+def present(recipe: SceneList) -> np.ndarray:
     """Which images keep their object, bool [B]: shapes come in turn, so whole rounds of them do or do not."""
     return recipe.clip // len(SHAPES) % 2 == 0
 

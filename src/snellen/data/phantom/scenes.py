@@ -16,7 +16,7 @@ ALL = (HEIGHT, WIDTH)
 MARGIN = 8  # cells along its edges that no window shows, where the blur wraps around
 SKYLINE = 190  # the row of the horizon, in every window
 
-Colour = tuple[int, int, int]
+Rgb = tuple[int, int, int]
 Panorama = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
@@ -24,7 +24,7 @@ class Scene(NamedTuple):
     """A background: its tone 0 to 255 at column x and row y, and the colours of tones 0, 85, 170 and 255."""
 
     panorama: Panorama
-    colours: tuple[Colour, Colour, Colour, Colour]
+    colours: tuple[Rgb, Rgb, Rgb, Rgb]
 
 
 def sky(x: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -18,7 +18,7 @@ POINT = 1000  # how far the points of a star reach
 Region = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
-class Shape(NamedTuple):
+class PhantomShape(NamedTuple):
     """A class: its parent in the class tree and which points (u, v) within the circle belong to it and to each part.
 
     A point that several parts claim belongs to the first of them; the last claims whatever is left.
@@ -64,7 +64,7 @@ def polygon(*corners: tuple[int, int]) -> Region:
     return inside
 
 
-def star(points: int, inner: int) -> Shape:
+def star(points: int, inner: int) -> PhantomShape:
     """A star with a point at the top; `inner` is the radius of its core and of the corners between its points."""
 
     def silhouette(u: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -73,7 +73,7 @@ def star(points: int, inner: int) -> Shape:
         across, down = radius * sine(turn) // ONE, -radius * cosine(turn) // ONE
         return polygon(*zip(across.tolist(), down.tolist()))(u, v)
 
-    return Shape("starry", silhouette, {"core": within(inner), "rays": everywhere})
+    return PhantomShape("starry", silhouette, {"core": within(inner), "rays": everywhere})
 
 
 def ring(u: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -108,16 +108,18 @@ def crossing(u: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 # The classes
 
-SHAPES: dict[str, Shape] = {
-    "disc": Shape("round", within(880), {"middle": within(520), "border": everywhere}),
-    "ring": Shape("round", ring, {"upper half": above(0), "lower half": everywhere}),
-    "crescent": Shape("round", crescent, {"upper horn": above(-460), "belly": above(460), "lower horn": everywhere}),
-    "square": Shape("convex", square, {"middle": diamond, "corners": everywhere}),
-    "triangle": Shape("convex", triangle, {"peak": above(-200), "base": everywhere}),
+SHAPES: dict[str, PhantomShape] = {
+    "disc": PhantomShape("round", within(880), {"middle": within(520), "border": everywhere}),
+    "ring": PhantomShape("round", ring, {"upper half": above(0), "lower half": everywhere}),
+    "crescent": PhantomShape(
+        "round", crescent, {"upper horn": above(-460), "belly": above(460), "lower horn": everywhere}
+    ),
+    "square": PhantomShape("convex", square, {"middle": diamond, "corners": everywhere}),
+    "triangle": PhantomShape("convex", triangle, {"peak": above(-200), "base": everywhere}),
     "star": star(5, 446),
-    "cross": Shape("concave", cross, {"centre": crossing, "upright": upright, "crossbar": everywhere}),
-    "arrow": Shape("concave", arrow, {"head": right_of(60), "shaft": everywhere}),
-    "heart": Shape(
+    "cross": PhantomShape("concave", cross, {"centre": crossing, "upright": upright, "crossbar": everywhere}),
+    "arrow": PhantomShape("concave", arrow, {"head": right_of(60), "shaft": everywhere}),
+    "heart": PhantomShape(
         "shape",
         heart,
         {"tip": lambda u, v: ~above(150)(u, v), "right lobe": right_of(0), "left lobe": everywhere},

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from snellen.data.phantom.colour_terms import colour_terms
+from snellen.data.colour_names import colour_terms
 from snellen.data.phantom.dials import Dials
-from snellen.data.phantom.draw_list import Recipe
+from snellen.data.phantom.draw_list import SceneList
 from snellen.data.phantom.grids import outline, silhouette_cells
-from snellen.data.phantom.layers import Picture, Role, picture
+from snellen.data.phantom.layers import PhantomPicture, Role, picture
 from snellen.data.phantom.paint import cells, compose, fill, tight_boxes
 from snellen.data.phantom.shapes import parts
 from snellen.data.phantom.textures import TEXTURES
@@ -67,7 +67,7 @@ class Truth:
     things: list[list[Thing]]
 
 
-def truth(recipe: Recipe, dials: Dials, prefix: str) -> Truth:
+def truth(recipe: SceneList, dials: Dials, prefix: str) -> Truth:
     """The truth of a recipe; instance ids start with `prefix`."""
     drawing = picture(recipe, dials)
     count, size = len(drawing), dials.size
@@ -113,18 +113,18 @@ def truth(recipe: Recipe, dials: Dials, prefix: str) -> Truth:
     )
 
 
-def whole_things(drawing: Picture, instance: np.ndarray, prefix: str) -> tuple[list[list[Thing]], np.ndarray]:
+def whole_things(drawing: PhantomPicture, instance: np.ndarray, prefix: str) -> tuple[list[list[Thing]], np.ndarray]:
     """The things of each image by number, and the map of the parts that are visible, uint8 [B, S, S]."""
     things: list[list[Thing]] = [[] for _ in range(len(drawing))]
     part_map = np.zeros(instance.shape, np.uint8)
     of_class = parts().reshape(-1)
     for layer in sorted(drawing.layers, key=lambda layer: layer.role != "object"):
         for row, image in enumerate(layer.things.image):
-            one = slice(row, row + 1)
-            place = np.ix_(layer.window.rows(one)[0], layer.window.columns(one)[0])
+            of_row = slice(row, row + 1)
+            place = np.ix_(layer.window.rows(of_row)[0], layer.window.columns(of_row)[0])
             full, part = np.zeros(instance.shape[1:], bool), np.zeros(instance.shape[1:], np.uint8)
-            full[place] = outline(layer.shape, one, drawing.size)[0] != 0
-            part[place] = of_class.take(silhouette_cells(layer.shape, one)[0])
+            full[place] = outline(layer.shape, of_row, drawing.size)[0] != 0
+            part[place] = of_class.take(silhouette_cells(layer.shape, of_row)[0])
             visible = instance[image] == layer.number[row]
             part_map[image][visible] = part[visible]
             name = f"clutter{layer.things.slot[row]}" if layer.role == "clutter" else layer.role

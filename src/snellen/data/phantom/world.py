@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
+from urllib.parse import parse_qsl
 
 import numpy as np
 
 from snellen.data.concept_maps import Concept, ConceptMaps
 from snellen.data.dataset import Dataset, Photos, Samples
-from snellen.data.phantom.dials import Dials
-from snellen.data.phantom.draw_list import Recipe, recipe
+from snellen.data.phantom.dials import Dials, read_dials
+from snellen.data.phantom.draw_list import SceneList, recipe
 from snellen.data.phantom.listing import columns
 from snellen.data.phantom.paint import PaintedImages, paint
 from snellen.data.phantom.scenes import SCENES
@@ -20,6 +21,8 @@ from snellen.data.phantom.textures import TEXTURES
 from snellen.data.phantom.truth import Truth, truth
 from snellen.errors import UserError
 from snellen.hashing import key_of, pixel_checksums
+
+IMAGES = {"train": 4000, "test": 1000}  # where `n` does not say how many
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,7 @@ class World(Dials):
         """What the ids of its samples and instances start with."""
         return f"{self.split}-s{self.seed}"
 
-    def recipe(self, indices: Sequence[int] | np.ndarray) -> Recipe:
+    def recipe(self, indices: Sequence[int] | np.ndarray) -> SceneList:
         """What the images at `indices` (0 … n − 1) show, without rendering them."""
         indices = np.asarray(indices, np.int64)
         if len(indices) and not (indices.min() >= 0 and indices.max() < self.n):
@@ -112,3 +115,20 @@ class World(Dials):
             return np.where(maps > 0, maps + offsets[:, None, None], 0).astype(np.int16)
 
         return ConceptMaps(tuple(Concept(*name) for name in names), 3, read)
+
+
+def build_world(split: str, options: Mapping[str, str]) -> World:
+    """The split `train` (4000 images) or `test` (1000) of the world that the options dial; see Dials and World."""
+    return World(split, **{"n": IMAGES.get(split, 1), **read_dials(options)})
+
+
+def read_world(text: str) -> World:
+    """The world of a data text such as `phantom:test?texture_bias=0.5`."""
+    scheme, _, rest = text.partition(":")
+    if scheme != "phantom":
+        raise UserError(f"expected a world as 'phantom:train?…' or 'phantom:test?…', got '{text}'")
+    split, _, query = rest.partition("?")
+    options = dict(parse_qsl(query, keep_blank_values=True))
+    if query and not options:
+        raise UserError(f"cannot read '?{query}' in '{text}'; write it as ?dial=value&other=value")
+    return build_world(split, options)

@@ -80,7 +80,7 @@ class CutoutObject(Placing):
         down = across = np.sqrt(share)
         if not self.stretch:
             assert view.occluders is not None
-            shapes = np.array([one.shape[:2] for one in view.occluders.cutouts])[chosen]
+            shapes = np.array([cutout.shape[:2] for cutout in view.occluders.cutouts])[chosen]
             aspect = np.sqrt(shapes[:, 0] * width / (shapes[:, 1] * height))
             down, across = down * aspect, across / aspect
         rows, columns = (

@@ -105,7 +105,7 @@ class Gates(Placing, Painting):
         size = height, width
         lines, thin = self._lines(places, 0, size, view)
         if self.kind == "cross_hatch":
-            lines, thin = (one | other for one, other in zip((lines, thin), self._lines(places, 1, size, view)))
+            lines, thin = (first | second for first, second in zip((lines, thin), self._lines(places, 1, size, view)))
         if self.kind == "oblique" and (crossed := np.flatnonzero(places[:, 6])).size:
             rows, second = view.tensor(crossed), self._lines(places[crossed], 1, size, view)
             lines[rows] |= second[0]

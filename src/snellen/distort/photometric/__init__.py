@@ -1,7 +1,6 @@
 """Photometric distortions: colours changed, pixels where they were. Bit-equal to Pillow's operations on uint8."""
 
-from snellen.distort.photometric.colour import Colour, Grayscale
-from snellen.distort.photometric.sharpness import Sharpness
+from snellen.distort.photometric.enhancements import Colour, Grayscale, Sharpness
 from snellen.distort.photometric.stage import Photometric
 from snellen.distort.photometric.statistics import Autocontrast, Contrast, Equalize
 from snellen.distort.photometric.tables import Blue, Brightness, Green, Invert, Posterize, Red, Solarize

@@ -186,8 +186,8 @@ def _sharpen(plane, target, factor, height, width, CHUNK: tl.constexpr):  # type
         inner = (down > 0) & (down < height - 1) & (across > 0) & (across < width - 1)
         centre = tl.load(plane + at, at < pixels, other=0).to(tl.int32)
         total = 4 * centre
-        for one in range(9):
-            near = at + (one // 3 - 1) * width + one % 3 - 1
+        for neighbour in range(9):
+            near = at + (neighbour // 3 - 1) * width + neighbour % 3 - 1
             total += tl.load(plane + near, inner, other=0).to(tl.int32)
         smooth = tl.where(inner, (2 * total + 13) // 26, centre)
         tl.store(target + at, _blend(smooth, centre, factor), at < pixels)

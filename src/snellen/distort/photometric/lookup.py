@@ -54,7 +54,7 @@ def _on_cpu(planes: Tensor, table: Tensor, changed: Tensor) -> Tensor:
     if not planes.numel():
         return changed
     tables = table.contiguous().numpy()
-    source, target = (one.view(count, channels, height * width).numpy() for one in (planes, changed))
+    source, target = (tensor.view(count, channels, height * width).numpy() for tensor in (planes, changed))
     if len(table) == 1 and table.shape[1] == 1:
         cv2.LUT(source.reshape(count, -1), tables[0, 0], dst=target.reshape(count, -1))
     elif len(table) == 1:
@@ -64,7 +64,7 @@ def _on_cpu(planes: Tensor, table: Tensor, changed: Tensor) -> Tensor:
         for row in range(count):
             cv2.LUT(source[row], tables[row, 0], dst=target[row])
     else:
-        flat, outcome, rows = (one.reshape(count * channels, 1, -1) for one in (source, target, tables))
+        flat, outcome, rows = (array.reshape(count * channels, 1, -1) for array in (source, target, tables))
         for plane in range(count * channels):
             cv2.LUT(flat[plane], rows[plane, 0], dst=outcome[plane])
     return changed

@@ -47,7 +47,7 @@ def _by_opencv(low: Tensor, high: Tensor, factor: float, offset: float) -> Tenso
     import cv2
 
     outcome = torch.empty_like(high, memory_format=torch.contiguous_format)
-    below, above, blended = (one.contiguous().flatten(2).numpy() for one in (low, high, outcome))
+    below, above, blended = (tensor.contiguous().flatten(2).numpy() for tensor in (low, high, outcome))
     for channel in range(high.shape[1]):
         first = below[:, min(channel, low.shape[1] - 1)]
         cv2.addWeighted(first, 1 - factor, above[:, channel], factor, offset, dst=blended[:, channel])
@@ -59,7 +59,7 @@ def _opencv_offset(factor: float) -> float | None:
     """The offset with which OpenCV's weighted sum, four times as fast, gives every one of the 65,536 pairs its very value."""
     import cv2
 
-    low, high = (np.ascontiguousarray(one, np.uint8) for one in np.mgrid[:256, :256])
+    low, high = (np.ascontiguousarray(values, np.uint8) for values in np.mgrid[:256, :256])
     share = torch.tensor(factor, dtype=torch.float64).float()
     expected = blend(torch.from_numpy(low), torch.from_numpy(high), share).numpy()
     for offset in _ROUNDINGS:

@@ -16,8 +16,7 @@ import numpy as np
 from snellen.distort.chain import Nothing, stages_of
 from snellen.distort.distortion import Distortion
 from snellen.distort.law import Law
-from snellen.distort.photometric.colour import Colour, Grayscale
-from snellen.distort.photometric.sharpness import Sharpness
+from snellen.distort.photometric.enhancements import Colour, Grayscale, Sharpness
 from snellen.distort.photometric.statistics import Autocontrast, Contrast, Equalize
 from snellen.distort.photometric.tables import Invert, Posterize, Tabular
 from snellen.distort.view import View
@@ -83,7 +82,7 @@ def write_programs(chains: Sequence[Distortion], images: Tensor) -> Programs | N
             else:
                 numbers[row, column] = getattr(stage, "factor", 0)
     rows = np.stack([_table(stage) for stage in tables]) if tables else np.zeros((1, 3, 256), np.uint8)
-    return Programs(*(torch.from_numpy(one).to(images.device, non_blocking=True) for one in (codes, numbers, rows)))
+    return Programs(*(torch.from_numpy(array).to(images.device, non_blocking=True) for array in (codes, numbers, rows)))
 
 
 @functools.lru_cache(maxsize=4096)

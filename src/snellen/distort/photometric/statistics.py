@@ -41,12 +41,12 @@ class Autocontrast(Photometric):
 
     def develop(self, tones: Tones, view: View) -> None:
         least, greatest = (end.double()[..., None] for end in tones.ends(self.cutoff))
-        one = values(tones.device).double()
+        levels = values(tones.device).double()
         spread = greatest - least
         # A number divided by a tensor would be the product with its reciprocal, which is rounded otherwise.
         scale = torch.full_like(spread, 255.0).div_(spread)
-        stretched = (one * scale).add_(-least * scale).trunc_().clamp_(0, 255)
-        tones.map(torch.where(spread > 0, stretched, one).to(torch.uint8))
+        stretched = (levels * scale).add_(-least * scale).trunc_().clamp_(0, 255)
+        tones.map(torch.where(spread > 0, stretched, levels).to(torch.uint8))
 
     def words(self) -> str:
         return f"autocontrast without {self.cutoff:g}% at either end"
@@ -60,12 +60,12 @@ class Equalize(Photometric):
 
     def develop(self, tones: Tones, view: View) -> None:
         counts = tones.counts()
-        one = values(tones.device).long()
-        last = (one * (counts > 0)).amax(-1, keepdim=True)
+        levels = values(tones.device).long()
+        last = (levels * (counts > 0)).amax(-1, keepdim=True)
         step = (counts.sum(-1, keepdim=True) - counts.gather(-1, last)) // 255
         before = counts.cumsum(-1) - counts
         spread = ((step // 2 + before) // step.clamp(min=1)).clamp_(0, 255)
-        tones.map(torch.where(step > 0, spread, one).to(torch.uint8))
+        tones.map(torch.where(step > 0, spread, levels).to(torch.uint8))
 
     def words(self) -> str:
         return "equalized"

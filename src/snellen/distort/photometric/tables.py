@@ -63,8 +63,8 @@ class Brightness(Tabular, Enhancement):
     setting: ClassVar[str] = "factor"
 
     def table(self, numbers: Tensor) -> Tensor:
-        one = values(numbers.device)
-        return blend(torch.zeros_like(one), one, numbers.float()[:, None, None])
+        levels = values(numbers.device)
+        return blend(torch.zeros_like(levels), levels, numbers.float()[:, None, None])
 
 
 @dataclass(frozen=True)
@@ -80,8 +80,8 @@ class Solarize(Tabular):
         expect_within("threshold", self.threshold, 0, 256)
 
     def table(self, numbers: Tensor) -> Tensor:
-        one = values(numbers.device)
-        return torch.where(one < numbers.floor()[:, None, None], one, 255 - one).to(torch.uint8)
+        levels = values(numbers.device)
+        return torch.where(levels < numbers.floor()[:, None, None], levels, 255 - levels).to(torch.uint8)
 
     def words(self) -> str:
         return f"solarized from {in_numbers(self.threshold) or 'a drawn value'}"
@@ -135,9 +135,9 @@ class ChannelShift(Tabular):
         expect_within("shift", self.shift, -255, 255)
 
     def table(self, numbers: Tensor) -> Tensor:
-        one = values(numbers.device)
-        table = one.to(torch.uint8).expand(len(numbers), 3, 256).clone()
-        table[:, self.channel] = (one + numbers.trunc()[:, None]).clamp_(0, 255).to(torch.uint8)
+        levels = values(numbers.device)
+        table = levels.to(torch.uint8).expand(len(numbers), 3, 256).clone()
+        table[:, self.channel] = (levels + numbers.trunc()[:, None]).clamp_(0, 255).to(torch.uint8)
         return table
 
     def words(self) -> str:

@@ -17,17 +17,17 @@ from snellen.engine.ask.local import load_models, prepare_pass, reduced_batch_si
 from snellen.engine.ask.pass_state import PassState
 from snellen.engine.ask.shard import answer
 from snellen.engine.ask.slides import Slides, slides
+from snellen.engine.inputs import Pools
 from snellen.engine.keep.store import Store
 from snellen.engine.plan import Plan
-from snellen.engine.pools import Pools
-from snellen.engine.progress import Progress
+from snellen.engine.progress import RunProgress
 from snellen.errors import UserError
 from snellen.lazy_torch import torch
 from snellen.version import __version__
 
 TRAVELLING = ("SNELLEN_", "HF_HOME", "HF_HUB_", "TORCH_HOME", "XDG_CACHE_HOME")  # what actors share; no secrets
 
-Task = tuple[int, int]  # (pass, shard)
+ShardTask = tuple[int, int]  # (pass, shard)
 
 
 @dataclass(frozen=True)
@@ -66,16 +66,16 @@ class Actor:
         data = {role: self._data(role, parcel) for role in parcel.prints if role != "occluders"}
         self.pools = Pools(data.pop("donors", None), self._occluders(parcel))
         self.plan = replace(parcel.plan, data=data)
-        for one in self.plan.passes:
-            for request in one.requests:
+        for pass_ in self.plan.passes:
+            for request in pass_.requests:
                 if not request.subject.by_text:
                     request.subject.loaded = _unpack(parcel.objects[request.subject.card.fingerprint])
-        self.models = load_models(self.plan, Progress(quiet=True))
+        self.models = load_models(self.plan, RunProgress(quiet=True))
         self.store, self.names = Store(parcel.folder), parcel.names
         self.works: dict[int, PassState] = {}
         self.beginning, self.answering = Lock(), Lock()
 
-    def ask(self, task: Task) -> int | None:
+    def ask(self, task: ShardTask) -> int | None:
         """Answer and keep one shard; the batch size, where memory made it shrink."""
         number, shard = task
         slide, work = self._slides(task), self._work(number)
@@ -84,7 +84,7 @@ class Actor:
         store_shard(self.store, self.names[number], shard, answers, work)
         return reduced_batch_size(work, self.plan)
 
-    def _slides(self, task: Task) -> Slides:
+    def _slides(self, task: ShardTask) -> Slides:
         work, settings = self._work(task[0]), self.plan.settings
         samples = self.plan.samples_of(work.on, task[1])
         pinned = work.device.type == "cuda"
@@ -94,8 +94,8 @@ class Actor:
     def _work(self, number: int) -> PassState:
         with self.beginning:
             if number not in self.works:
-                one = self.plan.passes[number]
-                self.works[number] = prepare_pass(one, self.plan, self.models, self.pools, self.store)
+                pass_ = self.plan.passes[number]
+                self.works[number] = prepare_pass(pass_, self.plan, self.models, self.pools, self.store)
             return self.works[number]
 
     def _data(self, role: str, parcel: Parcel) -> Dataset:

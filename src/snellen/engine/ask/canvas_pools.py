@@ -13,7 +13,7 @@ from snellen.data.dataset import Dataset, limited
 from snellen.data.occluders import Occluders
 from snellen.distort import Donors
 from snellen.engine.ask.slides import slides
-from snellen.engine.pools import Pools
+from snellen.engine.inputs import Pools
 from snellen.engine.requests.cell import BoundCell
 from snellen.engine.requests.map import BoundMap
 
@@ -36,14 +36,14 @@ class CanvasPools:
     donors: Mapping[Pool, Donors] = field(default_factory=dict)
     occluders: Occluders | None = None
 
-    def donors_for(self, one: BoundCell | BoundMap) -> Donors | None:
+    def donors_for(self, request: BoundCell | BoundMap) -> Donors | None:
         """The donors that the distortion of a request pastes from."""
-        return self.donors.get(pool_for(one))
+        return self.donors.get(pool_for(request))
 
 
-def pool_for(one: BoundCell | BoundMap) -> Pool:
+def pool_for(request: BoundCell | BoundMap) -> Pool:
     """The pool of a request; it depends on nothing else, so that no other request changes what is pasted."""
-    return Pool(one.canvas, one.distortion.whole_pool)
+    return Pool(request.canvas, request.distortion.whole_pool)
 
 
 def pools_on_canvases(
@@ -52,7 +52,7 @@ def pools_on_canvases(
     """The pools that some requests need; donors are decoded only where a distortion pastes them."""
     if pools.donors is None:
         return CanvasPools(occluders=pools.occluders)
-    needed = dict.fromkeys(pool_for(one) for one in requests if "donors" in one.distortion.needs)
+    needed = dict.fromkeys(pool_for(request) for request in requests if "donors" in request.distortion.needs)
     donors = {pool: donor_pool(pools.donors, pool, device, classes) for pool in needed}
     return CanvasPools(donors, pools.occluders)
 

@@ -18,11 +18,11 @@ from typing import Any
 
 from snellen.data.dataset import Dataset
 from snellen.data.occluders import Occluders
-from snellen.engine.ask.actor import Actor, Parcel, Task, describe_ray_error
+from snellen.engine.ask.actor import Actor, Parcel, ShardTask, describe_ray_error
+from snellen.engine.inputs import Pools
 from snellen.engine.keep.store import Store
 from snellen.engine.plan import Pass, Plan
-from snellen.engine.pools import Pools
-from snellen.engine.progress import Progress
+from snellen.engine.progress import RunProgress
 from snellen.engine.settings import Cluster
 from snellen.errors import UserError
 from snellen.extras import import_package
@@ -40,7 +40,7 @@ class Seat:
 
     actor: Any
     since: float
-    tasks: dict[Any, Task | None] = field(default_factory=dict)
+    tasks: dict[Any, ShardTask | None] = field(default_factory=dict)
 
     @property
     def ready(self) -> bool:
@@ -51,7 +51,7 @@ class Seat:
 def run_cluster(
     plan: Plan,
     store: Store,
-    progress: Progress,
+    progress: RunProgress,
     pools: Pools,
     texts: Mapping[str, str],
     cluster: Cluster,
@@ -61,13 +61,16 @@ def run_cluster(
     `texts` names the data (test, train, donors, occluders) that were given as text, which actors load themselves.
     """
     with connect(cluster) as ray:
-        names = [store.begin_pass(one.on, {a.key: a.shown for a in one.cells}, one.new) for one in plan.passes]
+        names = [
+            store.begin_pass(pass_.on, {bound.key: bound.shown for bound in pass_.cells}, pass_.new)
+            for pass_ in plan.passes
+        ]
         objects = _objects(ray, plan, pools, texts)
-        prints = {role: one.fingerprint for role, one in _things(plan, pools).items()}
+        prints = {role: thing.fingerprint for role, thing in _things(plan, pools).items()}
         folder, cpus = store.folder.absolute(), cluster.cpus_per_actor
         parcel = Parcel(_bare_plan(plan), names, folder, texts, prints, objects, cpus)
         seats = _Seats(ray, parcel, cluster)
-        waiting = [(number, shard) for number, one in enumerate(plan.passes) for shard in one.shards]
+        waiting = [(number, shard) for number, pass_ in enumerate(plan.passes) for shard in pass_.shards]
         wide = min(len(waiting), cluster.actors or _room(ray, plan, cluster))
         progress.start(plan.forward_passes)
         try:
@@ -77,10 +80,10 @@ def run_cluster(
             progress.stop()
 
 
-def _hand_out(waiting: list[Task], seats: _Seats, plan: Plan, progress: Progress, wide: int) -> int | None:
+def _hand_out(waiting: list[ShardTask], seats: _Seats, plan: Plan, progress: RunProgress, wide: int) -> int | None:
     """Give every waiting shard to an actor until all are kept."""
     batch_size = plan.settings.batch_size
-    failures: Counter[Task | None] = Counter()
+    failures: Counter[ShardTask | None] = Counter()
     for _ in range(wide):
         seats.add()
     while waiting or seats.asking:
@@ -101,8 +104,8 @@ def _hand_out(waiting: list[Task], seats: _Seats, plan: Plan, progress: Progress
                     f"{_describe_task(task, plan)} failed {TRIES} times, at last with {describe_ray_error(outcome)}"
                 )
             progress.say(f"{_describe_task(task, plan)} failed and is tried again: {describe_ray_error(outcome)}")
-            others = [other for other in seats.replace(seat) if other != task]
-            waiting[:0] = [one for one in (task, *others) if one is not None]
+            unfinished = [left for left in seats.replace(seat) if left != task]
+            waiting[:0] = [left for left in (task, *unfinished) if left is not None]
     return batch_size
 
 
@@ -125,24 +128,24 @@ class _Seats:
         actor = self.kind.remote()
         self.seats.append(Seat(actor, time.monotonic(), {actor.prepare.remote(self.parcel): None}))
 
-    def give(self, waiting: list[Task]) -> None:
+    def give(self, waiting: list[ShardTask]) -> None:
         """A shard after the other to the actor that has the fewest, up to DEPTH."""
         while waiting:
             free = [seat for seat in self.seats if seat.ready and len(seat.tasks) < DEPTH]
             if not free:
                 return
-            seat, task = min(free, key=lambda one: len(one.tasks)), waiting.pop(0)
+            seat, task = min(free, key=lambda place: len(place.tasks)), waiting.pop(0)
             if not seat.tasks:
                 seat.since = time.monotonic()
             seat.tasks[seat.actor.ask.remote(task)] = task
 
-    def replace(self, seat: Seat) -> list[Task | None]:
+    def replace(self, seat: Seat) -> list[ShardTask | None]:
         """End an actor and start another one; what the first has not done."""
         self._end(seat)
         self.add()
         return list(seat.tasks.values())
 
-    def collect(self) -> Iterator[tuple[Seat, Task | None, Any]]:
+    def collect(self) -> Iterator[tuple[Seat, ShardTask | None, Any]]:
         """What is done, by whom and with what came of it: a value or the error; waits a second at most."""
         seats = {reference: seat for seat in self.seats for reference in seat.tasks}
         done, _ = self.ray.wait(list(seats), num_returns=1, timeout=min(POLL, self.timeout / 4))
@@ -229,9 +232,9 @@ def _things(plan: Plan, pools: Pools) -> dict[str, Dataset | Occluders]:
 
 def _objects(ray: Any, plan: Plan, pools: Pools, texts: Mapping[str, str]) -> dict[str, Any]:
     """References to what actors cannot load themselves: data by role and models by fingerprint."""
-    things = {role: one for role, one in _things(plan, pools).items() if role not in texts}
-    objects = {role: _pack(ray, one, f"data '{one.text}'") for role, one in things.items()}
-    for subject in (request.subject for one in plan.passes for request in one.requests):
+    things = {role: thing for role, thing in _things(plan, pools).items() if role not in texts}
+    objects = {role: _pack(ray, thing, f"data '{thing.text}'") for role, thing in things.items()}
+    for subject in (request.subject for pass_ in plan.passes for request in pass_.requests):
         if not subject.by_text and subject.card.fingerprint not in objects:
             objects[subject.card.fingerprint] = _pack(ray, subject.loaded, f"model '{subject.name}'")
     return objects
@@ -244,9 +247,9 @@ def _bare_plan(plan: Plan) -> Plan:
     return replace(plan, cells=(), passes=passes, data={}, settings=replace(plan.settings, device=device))
 
 
-def _bare(one: Pass) -> Pass:
+def _bare(pass_: Pass) -> Pass:
     """The pass without loaded models."""
-    return replace(one, cells=tuple(map(_unload, one.cells)), maps=tuple(map(_unload, one.maps)))
+    return replace(pass_, cells=tuple(map(_unload, pass_.cells)), maps=tuple(map(_unload, pass_.maps)))
 
 
 def _unload(request: Any) -> Any:
@@ -266,5 +269,5 @@ def _pack(ray: Any, thing: Any, name: str) -> Any:
         ) from None
 
 
-def _describe_task(task: Task | None, plan: Plan) -> str:
+def _describe_task(task: ShardTask | None, plan: Plan) -> str:
     return "starting an actor" if task is None else f"shard {task[1]} of the {plan.passes[task[0]].on} data"

@@ -13,11 +13,11 @@ from snellen.engine.ask.pass_state import PassState
 from snellen.engine.ask.shard import THUMBNAILS, AnsweredShard, answer
 from snellen.engine.ask.slides import slides
 from snellen.engine.ask.watchdog import Watchdog
+from snellen.engine.inputs import NO_POOLS, Pools
 from snellen.engine.keep.store import Store
 from snellen.engine.keep.tables import tables_of
 from snellen.engine.plan import Pass, Plan
-from snellen.engine.pools import NO_POOLS, Pools
-from snellen.engine.progress import Progress
+from snellen.engine.progress import RunProgress
 from snellen.lazy_torch import torch
 from snellen.models.compiling import compile_model
 from snellen.models.model import Model
@@ -28,7 +28,7 @@ WRITERS = 2  # a fast GPU makes the maps of large images in less time than one t
 def run_local(
     plan: Plan,
     store: Store,
-    progress: Progress,
+    progress: RunProgress,
     pools: Pools = NO_POOLS,
     shard_timeout: float | None = None,
 ) -> int | None:
@@ -43,22 +43,22 @@ def run_local(
         return _run(plan, store, progress, pools, watchdog.feed)
 
 
-def _run(plan: Plan, store: Store, progress: Progress, pools: Pools, shard_done: Callable[[], None]) -> int | None:
+def _run(plan: Plan, store: Store, progress: RunProgress, pools: Pools, shard_done: Callable[[], None]) -> int | None:
     models = load_models(plan, progress)
     shard_done()
     batch_size = plan.settings.batch_size
     progress.start(plan.forward_passes)
-    for one in plan.passes:
-        work = prepare_pass(one, plan, models, pools, store)
+    for pass_ in plan.passes:
+        work = prepare_pass(pass_, plan, models, pools, store)
         work.on_answers = progress.advance
-        name = store.begin_pass(one.on, {a.key: a.shown for a in one.cells}, one.new)
-        shards = [plan.samples_of(one.on, shard) for shard in one.shards]
+        name = store.begin_pass(pass_.on, {bound.key: bound.shown for bound in pass_.cells}, pass_.new)
+        shards = [plan.samples_of(pass_.on, shard) for shard in pass_.shards]
         pinned = work.device.type == "cuda"
         decoded = slides(work.data, shards, list(work.batch), plan.settings.decoders, pinned=pinned)
         # Others write while the next shards are answered; at most so many shards wait, so memory stays bounded.
         with closing(decoded), ThreadPoolExecutor(max_workers=WRITERS, thread_name_prefix="write") as writer:
             pending: deque[Future[None]] = deque()
-            for number, slide in zip(one.shards, decoded):
+            for number, slide in zip(pass_.shards, decoded):
                 answers = answer(slide, work)
                 if len(pending) == WRITERS:
                     pending.popleft().result()
@@ -83,11 +83,11 @@ def reduced_batch_size(work: PassState, plan: Plan) -> int | None:
     return None
 
 
-def load_models(plan: Plan, progress: Progress) -> dict[str, Model]:
+def load_models(plan: Plan, progress: RunProgress) -> dict[str, Model]:
     """The models the plan still has to ask, by fingerprint."""
     models: dict[str, Model] = {}
-    for one in plan.passes:
-        for request in one.requests:
+    for pass_ in plan.passes:
+        for request in pass_.requests:
             if request.subject.card.fingerprint not in models:
                 progress.say(f"loading {request.subject.name} ({request.subject.run})")
                 model = request.subject.model(plan.settings.device)
@@ -95,28 +95,28 @@ def load_models(plan: Plan, progress: Progress) -> dict[str, Model]:
     return models
 
 
-def prepare_pass(one: Pass, plan: Plan, models: Mapping[str, Model], pools: Pools, store: Store) -> PassState:
+def prepare_pass(pass_: Pass, plan: Plan, models: Mapping[str, Model], pools: Pools, store: Store) -> PassState:
     """What one pass has to answer; maps that an earlier one made are looked up in the store."""
 
     def read_maps(key: str, positions: range) -> ShardMaps | None:
         table = store.maps(key, positions.start // plan.shard)
         return None if table is None else shard_maps_in(table, device)
 
-    data = plan.data[one.on]
-    canvases = list(dict.fromkeys(a.canvas for a in one.requests))
+    data = plan.data[pass_.on]
+    canvases = list(dict.fromkeys(request.canvas for request in pass_.requests))
     device = torch.device(plan.settings.device)
     return PassState(
-        on=one.on,
+        on=pass_.on,
         data=data,
-        cells=one.cells,
+        cells=pass_.cells,
         models=models,
         batch={canvas: plan.settings.batch_for(canvas) for canvas in canvases},
         device=device,
-        new=one.new,
-        pools=pools_on_canvases(pools, one.requests, device, data.classes),
+        new=pass_.new,
+        pools=pools_on_canvases(pools, pass_.requests, device, data.classes),
         pictured=frozenset(data.samples.hash_order[:THUMBNAILS].tolist()),
         keep=plan.settings.keep,
-        maps=one.maps,
+        maps=pass_.maps,
         read_maps=read_maps,
         shard=plan.shard,
     )

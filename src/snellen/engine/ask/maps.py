@@ -133,7 +133,7 @@ def table_of(maps: np.ndarray, ids: Sequence[str], present: np.ndarray, failures
 def shard_maps_in(table: pa.Table, device: torch.device | str = "cpu") -> ShardMaps:
     """The maps of such a table, 0 where there is none."""
     rows = {sample: row for row, sample in enumerate(table["sample"].to_pylist())}
-    errors = {rows[one.sample]: one.error for one in failures_in(table.schema)}
+    errors = {rows[failure.sample]: failure.error for failure in failures_in(table.schema)}
     return ShardMaps(torch.from_numpy(_pixels(table)).to(device), errors, new=False)
 
 
@@ -173,8 +173,8 @@ def maps_at(store: Store, key: str, positions: np.ndarray, shard: int, device: t
 def together(parts: Iterator[Maps]) -> Maps:
     """All maps of a request at once."""
     shards = list(parts)
-    rows = sum(one.rows for one in shards)
-    return Maps(np.concatenate([one.ids for one in shards]), np.concatenate([one.maps for one in shards]), rows)
+    rows = sum(shard.rows for shard in shards)
+    return Maps(np.concatenate([shard.ids for shard in shards]), np.concatenate([shard.maps for shard in shards]), rows)
 
 
 def _present(table: pa.Table) -> np.ndarray:
@@ -185,5 +185,5 @@ def _present(table: pa.Table) -> np.ndarray:
 def _pixels(table: pa.Table) -> np.ndarray:
     height, width = table["height"][0].as_py(), table["width"][0].as_py()
     blank = bytes(height * width)
-    pixels = bytearray().join(blank if one is None else one for one in table["map"].to_pylist())
+    pixels = bytearray().join(blank if stored is None else stored for stored in table["map"].to_pylist())
     return np.frombuffer(pixels, np.uint8).reshape(-1, height, width)

@@ -16,7 +16,7 @@ from snellen.distort.draws import on_device
 from snellen.engine.ask.canvas_pools import CanvasPools
 from snellen.engine.ask.maps import ShardMaps
 from snellen.engine.ask.slides import Slides
-from snellen.engine.ask.task_answers import Truth, truth_of
+from snellen.engine.ask.task_answers import TaskTruth, truth_of
 from snellen.engine.keep.failures import Failure
 from snellen.engine.requests.cell import BoundCell
 from snellen.engine.requests.map import BoundMap
@@ -86,7 +86,7 @@ class CanvasSlides:
     images: Tensor
     masks: Tensor | None
     empty: np.ndarray | None
-    truth: Truth | None = None
+    truth: TaskTruth | None = None
 
     @functools.cached_property
     def targets(self) -> Tensor:
@@ -108,7 +108,7 @@ def put_on_device(
 
 
 def view_of(
-    one: BoundCell | BoundMap,
+    request: BoundCell | BoundMap,
     on_canvas: CanvasSlides,
     work: PassState,
     maps: ShardMaps | None = None,
@@ -118,14 +118,14 @@ def view_of(
     where that is wanted too."""
     return View(
         keys=on_canvas.slides.keys,
-        seed=one.seed,
+        seed=request.seed,
         device=work.device,
         labels=on_canvas.labels,
         masks=on_canvas.masks,
         empty=on_canvas.empty,
-        boxes=on_canvas.slides.boxes.get(one.canvas),
-        mean=one.subject.card.fill,
-        donors=work.pools.donors_for(one),
+        boxes=on_canvas.slides.boxes.get(request.canvas),
+        mean=request.subject.card.fill,
+        donors=work.pools.donors_for(request),
         occluders=work.pools.occluders,
         saliency=None if maps is None else maps.maps,
         ranks=None if maps is None or not ranked else maps.ranks,
@@ -138,6 +138,6 @@ def _without_object(slides: Slides, canvas: Canvas) -> np.ndarray | None:
     return None if outlines is None else (~outlines.flatten(1).any(1)).numpy()
 
 
-def map_under(one: BoundCell | BoundMap, maps: Mapping[str, ShardMaps]) -> ShardMaps | None:
+def map_under(request: BoundCell | BoundMap, maps: Mapping[str, ShardMaps]) -> ShardMaps | None:
     """The maps that the distortion of a request needs, if any."""
-    return maps[one.map.key] if one.map else None
+    return maps[request.map.key] if request.map else None

@@ -26,7 +26,7 @@ from snellen.engine.requests.map import BoundMap
 from snellen.errors import UserError
 from snellen.lazy_torch import torch
 from snellen.models.adapters.predictions import recorded_answers
-from snellen.models.labels import Reading
+from snellen.models.labels import AnswerReading
 from snellen.models.model import Model
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Trace:
     """What the cells that are shown the same pixels yield, batch by batch; on the device until it is read."""
 
     group: Sequence[BoundCell]
-    readings: dict[str, list[Reading]] = field(default_factory=dict)
+    readings: dict[str, list[AnswerReading]] = field(default_factory=dict)
     covered: list[Tensor] = field(default_factory=list)
     object_covered: list[Tensor] = field(default_factory=list)
     notes: list[tuple[int, dict[str, np.ndarray]]] = field(default_factory=list)  # batch size and what was noted
@@ -78,9 +78,9 @@ def answer(slides: Slides, work: PassState) -> AnsweredShard:
     maps: dict[str, ShardMaps] = {}
     for canvas in slides.images:
         on_canvas = put_on_device(slides, canvas, samples.labels, work.device, work.task)
-        for wanted in (one for one in work.maps if one.canvas == canvas):
+        for wanted in (request for request in work.maps if request.canvas == canvas):
             maps[wanted.key] = _maps_of(wanted, on_canvas, work, map_under(wanted, maps))
-        for group in _group_by_shown([one for one in work.cells if one.canvas == canvas]):
+        for group in _group_by_shown([bound for bound in work.cells if bound.canvas == canvas]):
             traces.append(_show_group(group, on_canvas, work, pictured, map_under(group[0], maps)))
     wait = _send_to_host(traces, maps, work.device)
     return AnsweredShard(
@@ -115,15 +115,19 @@ def _send_to_host(traces: Sequence[Trace], maps: dict[str, ShardMaps], device: t
         return lambda: None
     for trace in traces:
         for key, readings in trace.readings.items():
-            trace.readings[key] = [Reading(*(_to_host(parts)[0] for parts in zip(*readings)))]
+            trace.readings[key] = [AnswerReading(*(_to_host(parts)[0] for parts in zip(*readings)))]
         for key, scores in trace.scores.items():
-            counts = _to_host([one.counts for one in scores if one.counts is not None])
-            trace.scores[key] = [TaskScores(_to_host([one.score for one in scores])[0], counts[0] if counts else None)]
+            counts = _to_host([part.counts for part in scores if part.counts is not None])
+            trace.scores[key] = [
+                TaskScores(_to_host([part.score for part in scores])[0], counts[0] if counts else None)
+            ]
         trace.extras = {key: _to_host(parts) for key, parts in trace.extras.items()}
         trace.covered, trace.object_covered = _to_host(trace.covered), _to_host(trace.object_covered)
         trace.pictures = _to_host(trace.pictures)
-    for key, one in maps.items():
-        maps[key] = replace(one, maps=one.maps.to("cpu", non_blocking=True) if one.new else one.maps)
+    for key, shard_maps in maps.items():
+        maps[key] = replace(
+            shard_maps, maps=shard_maps.maps.to("cpu", non_blocking=True) if shard_maps.new else shard_maps.maps
+        )
     done = torch.cuda.Event()
     done.record()
     return done.synchronize
@@ -158,25 +162,25 @@ def _show_group(
             _note_cover(lead.cell.as_distortion, cover, part, trace)
             if rows := [row - start for row in pictured if start <= row < stop]:
                 trace.pictures.append(pixels[on_device(np.array(rows), pixels.device)])
-        for one in group:
-            model = work.models[one.subject.card.fingerprint]
+        for bound in group:
+            model = work.models[bound.subject.card.fingerprint]
             if model.recorded is not None:
-                reading = _recall(one, model, work.data, slides.positions[start:stop], labels[start:stop])
+                reading = _recall(bound, model, work.data, slides.positions[start:stop], labels[start:stop])
             else:
-                probabilities, errors = probabilities_of(one, model, pixels, work)
+                probabilities, errors = probabilities_of(bound, model, pixels, work)
                 errors |= {row - start: error for row, error in unmapped.items() if start <= row < stop}
                 if errors:
-                    _note_failures(errors, start, one, trace, work, slides)
-                if not one.classifies:
+                    _note_failures(errors, start, bound, trace, work, slides)
+                if not bound.classifies:
                     rows = [row for row in pictured if start <= row < stop]
-                    _note_task(one, _Shown(start, pixels, probabilities, part), on_canvas, trace, rows)
+                    _note_task(bound, _Shown(start, pixels, probabilities, part), on_canvas, trace, rows)
                     work.on_answers(stop - start)
                     continue
-                reading = one.labels.read(probabilities, labels[start:stop])
+                reading = bound.labels.read(probabilities, labels[start:stop])
                 if work.keep is not None:
-                    trace.extras.setdefault(one.key, []).append(_more(probabilities, work.keep))
+                    trace.extras.setdefault(bound.key, []).append(_more(probabilities, work.keep))
                 work.on_answers(stop - start)
-            trace.readings.setdefault(one.key, []).append(reading)
+            trace.readings.setdefault(bound.key, []).append(reading)
     return trace
 
 
@@ -189,47 +193,47 @@ class _Shown(NamedTuple):
     view: View
 
 
-def _note_task(one: BoundCell, shown: _Shown, on_canvas: CanvasSlides, trace: Trace, pictured: Sequence[int]) -> None:
+def _note_task(bound: BoundCell, shown: _Shown, on_canvas: CanvasSlides, trace: Trace, pictured: Sequence[int]) -> None:
     """Keep how right a model of another task is, and pictures of some answers and of what they should be."""
     assert on_canvas.truth is not None
     start, pixels, answers, view = shown
-    move = move_of(one.cell.as_distortion, view)
+    move = move_of(bound.cell.as_distortion, view)
     truth = on_canvas.truth.at(slice(start, start + len(pixels)), move, pixels.shape[2:])
-    scores = score_answers(one, answers, truth)
-    trace.scores.setdefault(one.key, []).append(scores)
+    scores = score_answers(bound, answers, truth)
+    trace.scores.setdefault(bound.key, []).append(scores)
     for row in pictured:
         at = row - start
-        of_one = truth.at(slice(at, at + 1))
-        trace.drawings[one.key, row] = draw_answer(one, pixels[at], answers[at], of_one, float(scores.score[at]))
-        if (true := draw_truth(of_one)) is not None:
-            trace.drawings[truth_key(one.shown), row] = true
+        of_row = truth.at(slice(at, at + 1))
+        trace.drawings[bound.key, row] = draw_answer(bound, pixels[at], answers[at], of_row, float(scores.score[at]))
+        if (true := draw_truth(of_row)) is not None:
+            trace.drawings[truth_key(bound.shown), row] = true
 
 
-def probabilities_of(one: BoundCell, model: Model, pixels: Tensor, work: PassState) -> tuple[Tensor, dict[int, str]]:
+def probabilities_of(bound: BoundCell, model: Model, pixels: Tensor, work: PassState) -> tuple[Tensor, dict[int, str]]:
     """The model's probabilities; a batch that it fails on is asked image by image, and its errors are kept by row.
 
     They are where the images are: a callable answers on the CPU, whatever the device of the run is.
     """
     errors: dict[int, str] = {}
     try:
-        probabilities = within_memory(model, model, pixels, work.batch, one.canvas)
+        probabilities = within_memory(model, model, pixels, work.batch, bound.canvas)
     except UserError:
         raise
     except Exception:  # whatever a user's model raises
-        probabilities, errors = ask_one_by_one(model, pixels, one.labels.outputs)
+        probabilities, errors = ask_one_by_one(model, pixels, bound.labels.outputs)
     return probabilities.to(pixels.device, non_blocking=True), errors
 
 
 def _note_failures(
-    errors: Mapping[int, str], start: int, one: BoundCell, trace: Trace, work: PassState, slides: Slides
+    errors: Mapping[int, str], start: int, bound: BoundCell, trace: Trace, work: PassState, slides: Slides
 ) -> None:
     """Keep which images a model failed on; stop where they are too many. Unreadable ones are listed as such."""
     for row, error in errors.items():
         if not slides.errors[start + row]:
-            failure = Failure(one.key, work.data.samples.ids[slides.positions[start + row]], error)
-            trace.failures.setdefault(one.key, {})[start + row] = failure
-            work.failures.setdefault(one.key, []).append(failure)
-    check_failed(work.failures.get(one.key, []), one, len(work.data))
+            failure = Failure(bound.key, work.data.samples.ids[slides.positions[start + row]], error)
+            trace.failures.setdefault(bound.key, {})[start + row] = failure
+            work.failures.setdefault(bound.key, []).append(failure)
+    check_failed(work.failures.get(bound.key, []), bound, len(work.data))
 
 
 def _more(probabilities: Tensor, keep: str) -> Tensor:
@@ -251,18 +255,18 @@ def _note_cover(distortion: Distortion, cover: Tensor | None, view: View, trace:
         trace.object_covered.append(hidden / mask.sum(1, dtype=torch.int32))
 
 
-def _recall(one: BoundCell, model: Model, data: Dataset, positions: Sequence[int], labels: Tensor) -> Reading:
+def _recall(bound: BoundCell, model: Model, data: Dataset, positions: Sequence[int], labels: Tensor) -> AnswerReading:
     """Answers looked up in a table of recorded ones."""
     ids = [data.samples.ids[position] for position in positions]
-    rows = recorded_answers(model, str(one.cell.distortion), one.cell.seed, ids, data.classes)
+    rows = recorded_answers(model, str(bound.cell.distortion), bound.cell.seed, ids, data.classes)
     columns = (torch.from_numpy(rows[c].to_numpy(np.float32).copy()) for c in ("confidence", "label_prob"))
     classes = torch.from_numpy(rows["pred"].to_numpy(np.int64).copy())
-    return Reading(classes, classes, *columns)
+    return AnswerReading(classes, classes, *columns)
 
 
 def _group_by_shown(cells: Sequence[BoundCell]) -> list[list[BoundCell]]:
     """Cells that are shown the same pixels, together."""
     groups: dict[str, list[BoundCell]] = {}
-    for one in cells:
-        groups.setdefault(one.shown, []).append(one)
+    for bound in cells:
+        groups.setdefault(bound.shown, []).append(bound)
     return list(groups.values())

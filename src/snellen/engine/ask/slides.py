@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 AHEAD = 2  # shards that are decoded before they are asked for
 
 
-@dataclass(frozen=True)
+@dataclass  # not frozen: its rows are filled as photos are decoded
 class Slides:
     """One shard: uint8 [n, 3, H, W] per canvas; an unreadable image is black there and has its reason in `errors`.
 

@@ -5,41 +5,41 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from snellen.atomic import remove
+from snellen.engine.inputs import Pools
 from snellen.engine.keep.store import Store
 from snellen.engine.plan import Plan
-from snellen.engine.pools import Pools
-from snellen.engine.progress import Progress
+from snellen.engine.progress import RunProgress
 from snellen.engine.requests.survey import Ground
 
 
 def run_surveys(
-    plan: Plan, store: Store, progress: Progress, pools: Pools, batch_done: Callable[[], None] = lambda: None
+    plan: Plan, store: Store, progress: RunProgress, pools: Pools, batch_done: Callable[[], None] = lambda: None
 ) -> None:
     """Carry out every survey that the plan found missing, on this machine."""
-    for one in plan.open_surveys:
-        request, data = one.cell.as_survey, plan.data[one.on]
-        progress.say(f"{one.subject.name} ({one.subject.run}): {request}")
+    for bound in plan.open_surveys:
+        request, data = bound.cell.as_survey, plan.data[bound.on]
+        progress.say(f"{bound.subject.name} ({bound.subject.run}): {request}")
 
         def report(images: int) -> None:
             progress.advance(images)
             batch_done()
 
-        checkpoint = store.survey_checkpoint(one.key)
+        checkpoint = store.survey_checkpoint(bound.key)
         ground = Ground(
-            one.subject.model(plan.settings.device),
+            bound.subject.model(plan.settings.device),
             data,
-            one.canvas,
-            plan.settings.batch_for(one.canvas),
+            bound.canvas,
+            plan.settings.batch_for(bound.canvas),
             plan.settings.decoders,
             checkpoint,
             report,
-            one.seed,
+            bound.seed,
         )
         progress.start(request.walks * len(data), "images")
         try:
             table = request.run(ground)
         finally:
             progress.stop()
-        store.add_things(one.key, table.things)
-        store.add_survey(one.key, table.rows)
+        store.add_things(bound.key, table.things)
+        store.add_survey(bound.key, table.rows)
         remove(checkpoint)

@@ -33,21 +33,21 @@ class TaskScores(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Truth:
+class TaskTruth:
     """What some images show: label maps [n, H, W] (class + 1, 0 for no label) or boxes float [n, most, 4] (nan for none);
     neither where any detection counts."""
 
     label_maps: Tensor | None = None
     boxes: Tensor | None = None
 
-    def at(self, rows: Tensor | slice, move: Move | None = None, size: Sequence[int] = ()) -> Truth:
+    def at(self, rows: Tensor | slice, move: Move | None = None, size: Sequence[int] = ()) -> TaskTruth:
         """The truth of some rows, moved along with images of this size."""
         if self.label_maps is not None:
             maps = self.label_maps[rows]
-            return Truth((maps if move is None else move(maps)).long())
+            return TaskTruth((maps if move is None else move(maps)).long())
         if self.boxes is not None:
             boxes = self.boxes[rows]
-            return Truth(None, boxes if move is None else moved_boxes(boxes, size, move))
+            return TaskTruth(None, boxes if move is None else moved_boxes(boxes, size, move))
         return self
 
     def known(self, count: int) -> np.ndarray:
@@ -57,17 +57,19 @@ class Truth:
         return np.ones(count, bool) if self.boxes is None else any_box(self.boxes).cpu().numpy()
 
 
-def truth_of(task: str, label_maps: Tensor | None, boxes: Sequence[np.ndarray] | None, device: Any) -> Truth:
+def truth_of(task: str, label_maps: Tensor | None, boxes: Sequence[np.ndarray] | None, device: Any) -> TaskTruth:
     """What the model's task is about, of all that is known of some images, on the device; boxes without a pixel on the canvas
     are none."""
     if task == "segmentation":
         if label_maps is None:
             raise ValueError("expected images with label maps")
-        return Truth(label_maps.to(device, non_blocking=True))
+        return TaskTruth(label_maps.to(device, non_blocking=True))
     if boxes is None:
-        return Truth()
+        return TaskTruth()
     inside = [np.asarray(some, np.float64).reshape(-1, 4) for some in boxes]
-    return Truth(None, padded_boxes([one[(one[:, 2:] > one[:, :2]).all(1)] for one in inside]).to(device))
+    return TaskTruth(
+        None, padded_boxes([corners[(corners[:, 2:] > corners[:, :2]).all(1)] for corners in inside]).to(device)
+    )
 
 
 def move_of(distortion: Distortion, view: View) -> Move | None:
@@ -77,17 +79,17 @@ def move_of(distortion: Distortion, view: View) -> Move | None:
     return lambda maps: moved(distortion, maps, view)
 
 
-def score_answers(one: BoundCell, answers: Tensor, truth: Truth) -> TaskScores:
+def score_answers(bound: BoundCell, answers: Tensor, truth: TaskTruth) -> TaskScores:
     """How right answers are: the share of labelled pixels, or whether the object is found."""
     if truth.label_maps is not None:
         labelled = truth.label_maps.to(answers.device)
         if answers.shape != labelled.shape:
             raise UserError(
-                f"model '{one.subject.name}' answered class maps {list(answers.shape)} under {one.distortion}; expected "
+                f"model '{bound.subject.name}' answered class maps {list(answers.shape)} under {bound.distortion}; expected "
                 f"{list(labelled.shape)}"
             )
-        classes = in_data_classes(answers, one.labels)
-        return TaskScores(right_share(classes, labelled), class_counts(classes, labelled, one.labels.classes))
+        classes = in_data_classes(answers, bound.labels)
+        return TaskScores(right_share(classes, labelled), class_counts(classes, labelled, bound.labels.classes))
     if truth.boxes is None:
         return TaskScores(any_box(answers).double(), None)
     boxes = truth.boxes.to(answers.device)
@@ -99,26 +101,26 @@ def score_answers(one: BoundCell, answers: Tensor, truth: Truth) -> TaskScores:
 class PanelScore:
     """The score of edited images in a search: where all of the truth was moved out of the picture it is 1."""
 
-    one: BoundCell
+    bound: BoundCell
     ask: Callable[[Tensor], Tensor]
-    truth: Truth
+    truth: TaskTruth
 
     def __call__(self, images: Tensor, rows: Tensor) -> Tensor:
         return self.in_place(images, rows, None)
 
     def in_place(self, images: Tensor, rows: Tensor, move: Move | None) -> Tensor:
         truth = self.truth.at(rows, move, images.shape[2:])
-        return score_answers(self.one, self.ask(images), truth).score.nan_to_num(1.0).to(images.device)
+        return score_answers(self.bound, self.ask(images), truth).score.nan_to_num(1.0).to(images.device)
 
 
-def draw_answer(one: BoundCell, pixels: Tensor, answer: Tensor, truth: Truth, score: float) -> np.ndarray:
+def draw_answer(bound: BoundCell, pixels: Tensor, answer: Tensor, truth: TaskTruth, score: float) -> np.ndarray:
     """A small picture uint8 [3, h, w] of one answer: the classes of pixels, or the image with true and detected boxes."""
     if truth.label_maps is not None:
-        return picture_of_classes(in_data_classes(answer[None], one.labels)[0].cpu().numpy())
+        return picture_of_classes(in_data_classes(answer[None], bound.labels)[0].cpu().numpy())
     boxes = np.zeros((0, 4)) if truth.boxes is None else truth.boxes[0].cpu().numpy()
     return picture_of_boxes(pixels.cpu().numpy(), boxes, answer.cpu().numpy(), score == 1)
 
 
-def draw_truth(truth: Truth) -> np.ndarray | None:
+def draw_truth(truth: TaskTruth) -> np.ndarray | None:
     """A small picture of one label map; None where there is none."""
     return None if truth.label_maps is None else picture_of_classes(truth.label_maps[0].cpu().numpy() - 1)

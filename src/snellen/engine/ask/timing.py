@@ -20,11 +20,11 @@ def estimated_seconds(inputs: Inputs, plan: Plan) -> float:
     Searches and surveys count with all that they may show; trials, which mostly end much earlier, do not count.
     """
     images_left: dict[tuple[str, str, str], int] = {}
-    for part in plan.passes:
-        images = sum(len(plan.samples_of(part.on, shard)) for shard in part.shards)
-        for one in part.remaining:
-            where = one.subject.name, one.subject.run, part.on
-            images_left[where] = images_left.get(where, 0) + images * one.passes
+    for pass_ in plan.passes:
+        images = sum(len(plan.samples_of(pass_.on, shard)) for shard in pass_.shards)
+        for request in pass_.remaining:
+            where = request.subject.name, request.subject.run, pass_.on
+            images_left[where] = images_left.get(where, 0) + images * request.passes
     for asking in (*plan.open_searches, *plan.open_surveys):
         where = asking.subject.name, asking.subject.run, asking.cell.on
         images_left[where] = images_left.get(where, 0) + plan.most_images(asking)

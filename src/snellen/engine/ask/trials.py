@@ -15,12 +15,12 @@ from snellen.engine.ask.maps import maps_at
 from snellen.engine.ask.pass_state import PassState, put_on_device, view_of
 from snellen.engine.ask.shard import probabilities_of
 from snellen.engine.ask.slides import slides
+from snellen.engine.inputs import Pools
 from snellen.engine.keep.complete import incomplete
 from snellen.engine.keep.failures import MOST, TooManyFailures, nan_error
 from snellen.engine.keep.store import Store
 from snellen.engine.plan import Pass, Plan
-from snellen.engine.pools import Pools
-from snellen.engine.progress import Progress
+from snellen.engine.progress import RunProgress
 from snellen.engine.requests.cell import BoundCell
 from snellen.engine.requests.trial import FinishedTrial, Reply, Stage, play_round
 from snellen.lazy_torch import torch
@@ -33,43 +33,43 @@ KEEP_SECONDS = 5.0  # and how long
 
 
 def run_trials(
-    plan: Plan, store: Store, progress: Progress, pools: Pools, batch_done: Callable[[], None] = lambda: None
+    plan: Plan, store: Store, progress: RunProgress, pools: Pools, batch_done: Callable[[], None] = lambda: None
 ) -> int | None:
     """Carry out every trial that the plan found missing; the batch size that a resumed run should use.
 
     Trials run on this machine, one model after the other; those that were kept before a kill are not asked again.
     """
     batch_size = plan.settings.batch_size
-    for on in dict.fromkeys(one.cell.on for one in plan.open_trials):
-        cells = tuple(one for one in plan.open_trials if one.cell.on == on)
+    for on in dict.fromkeys(bound.cell.on for bound in plan.open_trials):
+        cells = tuple(bound for bound in plan.open_trials if bound.cell.on == on)
         work = prepare_pass(Pass(on, cells, (), frozenset()), plan, {}, pools, store)
-        for one in cells:
-            progress.say(f"{one.subject.name} ({one.subject.run}): {one.cell.distortion}")
-            work = replace(work, models={one.subject.card.fingerprint: one.subject.model(plan.settings.device)})
+        for bound in cells:
+            progress.say(f"{bound.subject.name} ({bound.subject.run}): {bound.cell.distortion}")
+            work = replace(work, models={bound.subject.card.fingerprint: bound.subject.model(plan.settings.device)})
             batch_done()
-            _carry_out(one, work, plan.settings.decoders, store, progress, batch_done)
-            if work.batch[one.canvas] < plan.settings.batch_for(one.canvas):
-                batch_size = min(filter(None, (batch_size, work.batch[one.canvas])))
+            _carry_out(bound, work, plan.settings.decoders, store, progress, batch_done)
+            if work.batch[bound.canvas] < plan.settings.batch_for(bound.canvas):
+                batch_size = min(filter(None, (batch_size, work.batch[bound.canvas])))
     return batch_size
 
 
 def _carry_out(
-    one: BoundCell, work: PassState, threads: int, store: Store, progress: Progress, batch_done: Callable[[], None]
+    bound: BoundCell, work: PassState, threads: int, store: Store, progress: RunProgress, batch_done: Callable[[], None]
 ) -> None:
     """All missing trials of one run of one model."""
     ids = work.data.samples.ids
     place = {sample: position for position, sample in enumerate(ids)}
-    stored = store.trials(one.key)
+    stored = store.trials(bound.key)
     if any(row["sample"] not in place for row in stored):
-        raise incomplete(store, f"trials/{one.key} holds images that its data do not have")
+        raise incomplete(store, f"trials/{bound.key} holds images that its data do not have")
     rows: dict[int, Mapping[str, Any]] = {place[row["sample"]]: row for row in stored}
-    keeping = _Keeping(one.key, store)
-    trial = one.cell.as_trial
-    if trial.speaks_of_things and store.things(one.key) is None:
-        store.add_things(one.key, trial.things(work.pools.donors_for(one)))
+    keeping = _Keeping(bound.key, store)
+    trial = bound.cell.as_trial
+    if trial.speaks_of_things and store.things(bound.key) is None:
+        store.add_things(bound.key, trial.things(work.pools.donors_for(bound)))
 
     def ask(pixels: Tensor) -> tuple[Reply, Mapping[int, str]]:
-        reply = _reply_to(one, pixels, work)
+        reply = _reply_to(bound, pixels, work)
         batch_done()
         return reply
 
@@ -80,10 +80,10 @@ def _carry_out(
             if not len(missing):
                 continue
             earlier = {at: row for at, row in rows.items() if at < positions.start and not row["error"]}
-            stage, unusable = _stage(one, work, store, threads, missing, earlier)
+            stage, unusable = _stage(bound, work, store, threads, missing, earlier)
             usable = [row for row in range(len(missing)) if row not in unusable]
             unshown = (FinishedTrial(row, {}, 0, error) for row, error in unusable.items())
-            playing = play_round(trial.begin(stage), usable, ask, lambda: work.batch[one.canvas])
+            playing = play_round(trial.begin(stage), usable, ask, lambda: work.batch[bound.canvas])
             for end in chain(unshown, playing):
                 sample = ids[missing[end.row]]
                 row = {"sample": sample, "asked": end.images, "error": end.error, **end.columns}
@@ -91,10 +91,10 @@ def _carry_out(
                 keeping.add(row)
                 progress.advance(1)
                 if end.error:
-                    _check(rows.values(), one, len(ids))
+                    _check(rows.values(), bound, len(ids))
     except TooManyFailures:
         keeping.write()
-        store.discard_failed_trials(one.key)
+        store.discard_failed_trials(bound.key)
         raise
     finally:
         keeping.write()
@@ -102,7 +102,7 @@ def _carry_out(
 
 
 def _stage(
-    one: BoundCell,
+    bound: BoundCell,
     work: PassState,
     store: Store,
     threads: int,
@@ -112,41 +112,41 @@ def _stage(
     """The images of some positions on the device with what is known of them; and the rows that cannot be shown, or that have
     no map where one is needed, with why."""
     part = work.data.at(positions)
-    (slide,) = slides(part, [range(len(part))], [one.canvas], threads)
-    on_canvas = put_on_device(slide, one.canvas, part.samples.labels, work.device)
-    maps = None if one.map is None else maps_at(store, one.map.key, positions, work.shard, work.device)
-    view = view_of(one, on_canvas, work, maps, ranked=False)
+    (slide,) = slides(part, [range(len(part))], [bound.canvas], threads)
+    on_canvas = put_on_device(slide, bound.canvas, part.samples.labels, work.device)
+    maps = None if bound.map is None else maps_at(store, bound.map.key, positions, work.shard, work.device)
+    view = view_of(bound, on_canvas, work, maps, ranked=False)
     stage = Stage(on_canvas.images, view, positions, work.data.samples.labels, earlier)
     unmapped = {} if maps is None else maps.errors
     return stage, {**unmapped, **{row: error for row, error in enumerate(slide.errors) if error}}
 
 
-def _reply_to(one: BoundCell, pixels: Tensor, work: PassState) -> tuple[Reply, Mapping[int, str]]:
+def _reply_to(bound: BoundCell, pixels: Tensor, work: PassState) -> tuple[Reply, Mapping[int, str]]:
     """The model's answers to images, however many: batch by batch, then sent to the host at once."""
-    model = work.models[one.subject.card.fingerprint]
+    model = work.models[bound.subject.card.fingerprint]
     parts: list[Tensor] = []
     errors: dict[int, str] = {}
     start = 0
     while start < len(pixels):
-        some = pixels[start : start + work.batch[one.canvas]]
-        probabilities, wrong = probabilities_of(one, model, some, work)
+        some = pixels[start : start + work.batch[bound.canvas]]
+        probabilities, wrong = probabilities_of(bound, model, some, work)
         errors |= {start + row: error for row, error in wrong.items()}
         parts.append(probabilities)
         start += len(some)
     answers = parts[0] if len(parts) == 1 else torch.cat(parts)
-    reading = one.labels.read(answers, torch.full((len(answers),), -1, device=answers.device))
+    reading = bound.labels.read(answers, torch.full((len(answers),), -1, device=answers.device))
     pred, raw, confidence = (values.cpu().numpy() for values in reading[:3])
     if np.isnan(confidence).sum() > len(errors):
-        raise nan_error(one.subject.name, "of a trial", one.cell.distortion)
+        raise nan_error(bound.subject.name, "of a trial", bound.cell.distortion)
     return Reply(answers, pred, raw, confidence), errors
 
 
-def _check(rows: Any, one: BoundCell, samples: int) -> None:
+def _check(rows: Any, bound: BoundCell, samples: int) -> None:
     """Stop where a model failed in more than 5% of the trials; images that cannot be shown were never asked."""
     failed = [row for row in rows if row["error"] and row["asked"]]
     if len(failed) > MOST * samples:
         raise TooManyFailures(
-            f"model '{one.subject.name}' failed in {len(failed)} of {samples} trials of {one.cell.distortion}, more than "
+            f"model '{bound.subject.name}' failed in {len(failed)} of {samples} trials of {bound.cell.distortion}, more than "
             f"{MOST:.0%} (first '{failed[0]['sample']}': {failed[0]['error']}); "
             "fix the model and run the same command again; it resumes"
         )

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from snellen.atomic import encode_json, write_atomic
-from snellen.errors import UserError
+from snellen.errors import UserError, option
 from snellen.files import decode_json, fit, read_bytes
 from snellen.hashing import checksum
 
@@ -22,19 +22,19 @@ def read_facts(folder: Path) -> dict[str, Any]:
     One that does not fit its own checksum is refused, since everything else is read by what it says; one that an earlier
     version wrote has none.
     """
-    from snellen.engine.keep.schemas import RunFacts
+    from snellen.engine.keep.schemas import RunRecord
 
     path = folder / NAME
     if not os.path.exists(path):
         return {}
     try:
         content: dict[str, Any] = decode_json(read_bytes(path, "run.json"), dict[str, Any], path)
-        strange = SUM not in content and not content.keys() <= set(RunFacts.__struct_fields__)  # its name is damaged
+        strange = SUM not in content and not content.keys() <= set(RunRecord.__struct_fields__)  # its name is damaged
         if strange or content.get(SUM, expected := _sum_of(content)) != expected:
             raise UserError(f"{path} does not fit its own checksum, so it was damaged or changed")
-        fit(content, RunFacts, path)
+        fit(content, RunRecord, path)
     except UserError as error:
-        raise UserError(f"{error}; choose another --out or pass --fresh") from error
+        raise UserError(f"{error}; choose another {option('out')} or pass {option('fresh')}") from error
     return content
 
 

@@ -52,10 +52,12 @@ def ask_one_by_one(model: Model, pixels: Tensor, outputs: int) -> tuple[Tensor, 
             errors[row] = describe_error(error)
     if model.card.task != "classification":
         nothing = no_answer(model.card.task, (1, *pixels.shape[2:])).to(pixels.device)
-        return join_answers([nothing if one is None else one.to(pixels.device) for one in answers]), errors
-    example = next((one for one in answers if one is not None), torch.empty((1, outputs), device=pixels.device))
+        return join_answers([nothing if answer is None else answer.to(pixels.device) for answer in answers]), errors
+    example = next(
+        (answer for answer in answers if answer is not None), torch.empty((1, outputs), device=pixels.device)
+    )
     blank = torch.full_like(example, torch.nan)
-    return torch.cat([blank if one is None else one for one in answers]), errors
+    return torch.cat([blank if answer is None else answer for answer in answers]), errors
 
 
 def nan_error(model: str, sample: str, distortion: object) -> UserError:
@@ -85,7 +87,7 @@ def failures_in(schema: pa.Schema) -> list[Failure]:
 
 def stored_failures(store: Store, table: str = "answers") -> list[Failure]:
     """The failures that the answers, or the maps, of a run list."""
-    return [one for file in store.files(table) for one in failures_in(store.schema(file))]
+    return [failure for file in store.files(table) for failure in failures_in(store.schema(file))]
 
 
 def discard_failures(store: Store) -> None:
@@ -125,8 +127,8 @@ def check_failures(store: Store, requests: Sequence[BoundCell | BoundMap], data:
     failures: dict[str, list[Failure]] = {}
     for failure in (*stored_failures(store), *stored_failures(store, "maps")):
         failures.setdefault(failure.cell, []).append(failure)
-    for one in requests:
-        check_failed(failures.get(one.key, []), one, len(data[one.on]))
+    for request in requests:
+        check_failed(failures.get(request.key, []), request, len(data[request.on]))
 
 
 def check_unreadable(bad: Sequence[tuple[str, str]], on: str, data: Dataset) -> None:

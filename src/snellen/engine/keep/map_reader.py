@@ -32,8 +32,8 @@ class BoxedMaps:
     boxes: Sequence[np.ndarray]
 
 
-Known = Callable[[Rendered], np.ndarray | None]
-Reading = tuple[Sequence[str], np.ndarray, Sequence[np.ndarray]]
+KnownPixels = Callable[[Rendered], np.ndarray | None]
+MapRows = tuple[Sequence[str], np.ndarray, Sequence[np.ndarray]]
 
 
 @dataclass(frozen=True)
@@ -57,11 +57,11 @@ class MapReader:
         if rows != len(self.rows):
             raise incomplete(self.store, f"maps/{self.key} holds {rows:,} of {len(self.rows):,} images")
 
-    def known(self, ids: Sequence[str], fact: Known) -> dict[str, np.ndarray]:
+    def known(self, ids: Sequence[str], fact: KnownPixels) -> dict[str, np.ndarray]:
         """What is known of those of the samples that have it, such as the object's mask, on the canvas."""
         renderings = render_rows(self.data, self.canvas, [self.rows[sample] for sample in ids])
-        facts = ((sample, fact(one)) for sample, one in renderings)
-        return {sample: one for sample, one in facts if one is not None}
+        facts = ((sample, fact(rendering)) for sample, rendering in renderings)
+        return {sample: value for sample, value in facts if value is not None}
 
 
 def mask_in(rendering: Rendered) -> np.ndarray | None:
@@ -105,7 +105,7 @@ def boxed_maps(readers: Sequence[MapReader]) -> Iterator[list[BoxedMaps]]:
         yield [BoxedMaps(*run) for run in runs]
 
 
-def _maps_beside(readers: Sequence[MapReader], fact: Known) -> Iterator[list[Reading]]:
+def _maps_beside(readers: Sequence[MapReader], fact: KnownPixels) -> Iterator[list[MapRows]]:
     """Shard by shard, for each run the samples of which all runs have a map and something known, the maps, and that.
 
     Photos are decoded again, once per canvas; no more than one shard is in memory.

@@ -26,7 +26,7 @@ _COLUMNS = ("pred", "raw", "score", "confidence", "label_prob")
 
 
 @dataclass(frozen=True)
-class Block:
+class AnswerBlock:
     """The answers of one model to one cell: arrays [runs, samples]; `valid` marks samples that count (readable, labelled
     and not excluded); `covered` is the covered share per sample (nan where nothing covers), `object_covered` that of its object
     (nan where no mask is known). Of a segmentation model `counts` are the true positives, false positives and false negatives of
@@ -45,11 +45,11 @@ class Block:
     counts: np.ndarray | None = None
     object_covered: np.ndarray | None = None
 
-    def of(self, chosen: np.ndarray) -> Block:
+    def of(self, chosen: np.ndarray) -> AnswerBlock:
         """The block of the samples that are chosen, bool [samples]; itself where all are, as in most runs."""
         return self if chosen.all() else self.at(np.flatnonzero(chosen))
 
-    def at(self, rows: np.ndarray) -> Block:
+    def at(self, rows: np.ndarray) -> AnswerBlock:
         """The block of the samples in some rows."""
         wide = {name: getattr(self, name)[:, rows] for name in _COLUMNS}
         long = {name: getattr(self, name)[rows] for name in ("labels", "covered", "valid", "ids")}
@@ -75,7 +75,7 @@ class Answers:
         self,
         model: str,
         runs: Sequence[str],
-        blocks: Mapping[Cell, Block],
+        blocks: Mapping[Cell, AnswerBlock],
         classes: Mapping[str, Sequence[str]],
         maps: Mapping[MapRequest, Sequence[MapReader]] | None = None,
         outcomes: Mapping[Cell, Sequence[Any]] | None = None,
@@ -91,7 +91,7 @@ class Answers:
             self._known[name] = compute()
         return self._known[name]
 
-    def __getitem__(self, cell: Cell) -> Block:
+    def __getitem__(self, cell: Cell) -> AnswerBlock:
         return self._blocks[cell].of(self._blocks[cell].valid)
 
     def __contains__(self, cell: Cell) -> bool:
@@ -109,8 +109,13 @@ class Answers:
         """What the surveys of a cell counted, one entry per run."""
         return self._outcomes[cell]
 
-    def together(self, *cells: Cell) -> list[Block]:
-        """The blocks of several cells of one dataset, restricted to the samples that count in all of them: paired."""
+    def together(self, *cells: Cell) -> list[AnswerBlock]:
+        """The blocks of several cells, restricted to the samples that count in all of them, in the order of the first: paired.
+
+        Cells of other datasets, such as stored variants, have listings of their own, in which a sample has the same id.
+        """
+        if len({cell.on for cell in cells}) > 1:
+            return _paired_by_id([self[cell] for cell in cells])
         blocks = [self._blocks[cell] for cell in cells]
         valid = np.logical_and.reduce([block.valid for block in blocks])
         return [block.of(valid) for block in blocks]
@@ -142,12 +147,18 @@ class Answers:
         return self._blocks[cell].groups
 
 
+def _paired_by_id(blocks: Sequence[AnswerBlock]) -> list[AnswerBlock]:
+    rows = [{sample: row for row, sample in enumerate(block.ids)} for block in blocks]
+    common = [sample for sample in rows[0] if all(sample in other for other in rows)]
+    return [block.at(np.array([place[sample] for sample in common], int)) for block, place in zip(blocks, rows)]
+
+
 def read_searches(store: Store, searches: Sequence[BoundCell]) -> Searches:
     """What the searches of every model tried; those that have not ended are left out."""
     tables: dict[str, dict[Cell, list[Sequence[Mapping[str, Any]]]]] = {}
-    for one in searches:
-        if (rows := store.search(one.key)) is not None:
-            tables.setdefault(one.subject.name, {}).setdefault(one.cell, []).append(rows)
+    for bound in searches:
+        if (rows := store.search(bound.key)) is not None:
+            tables.setdefault(bound.subject.name, {}).setdefault(bound.cell, []).append(rows)
     return tables
 
 
@@ -164,55 +175,62 @@ def read_answers(
 
     A cell without an answer to an image that is not listed as unreadable or failed is refused.
     """
-    rows = {on: one.samples.rows for on, one in data.items()}
-    columns = _read_cells(store, {one.key: one.cell.on for one in cells}, rows)
-    counted = {one.key: one.cell.on for one in cells if one.subject.card.task == "segmentation"}
-    for key, counts in read_counts(store, counted, rows, {on: len(one.classes) for on, one in data.items()}).items():
+    rows = {on: dataset.samples.rows for on, dataset in data.items()}
+    columns = _read_cells(store, {bound.key: bound.cell.on for bound in cells}, rows)
+    counted = {bound.key: bound.cell.on for bound in cells if bound.subject.card.task == "segmentation"}
+    for key, counts in read_counts(
+        store, counted, rows, {on: len(dataset.classes) for on, dataset in data.items()}
+    ).items():
         columns[key]["counts"] = counts
-    shown = _read_shown(store, {one.shown: one.cell.on for one in cells}, rows)
+    shown = _read_shown(store, {bound.shown: bound.cell.on for bound in cells}, rows)
     complete = Completeness(store, data)
-    for one in cells:
-        complete.check_answers(one, columns[one.key]["pred"] != NO_ANSWER)
-        complete.check_shown(one, shown[one.shown]["present"])
+    for bound in cells:
+        complete.check_answers(bound, columns[bound.key]["pred"] != NO_ANSWER)
+        complete.check_shown(bound, shown[bound.shown]["present"])
     tried = read_searches(store, searches)
-    ids = {on: np.array(one.samples.ids, object) for on, one in data.items()}
+    ids = {on: np.array(dataset.samples.ids, object) for on, dataset in data.items()}
     models: dict[str, list[BoundCell]] = {}
-    for one in cells:
-        models.setdefault(one.subject.name, []).append(one)
+    for bound in cells:
+        models.setdefault(bound.subject.name, []).append(bound)
     answers = []
     for model, cells_of_model in models.items():
-        runs = list(dict.fromkeys(one.subject.run for one in cells_of_model))
+        runs = list(dict.fromkeys(bound.subject.run for bound in cells_of_model))
         by_cell: dict[Cell, list[BoundCell]] = {}
-        for one in cells_of_model:
-            by_cell.setdefault(one.cell, []).append(one)
-        blocks = {cell: _block(ones, columns, shown, data[cell.on], ids[cell.on]) for cell, ones in by_cell.items()}
+        for bound in cells_of_model:
+            by_cell.setdefault(bound.cell, []).append(bound)
+        blocks = {
+            cell: _block(bound_cells, columns, shown, data[cell.on], ids[cell.on])
+            for cell, bound_cells in by_cell.items()
+        }
         readers: dict[MapRequest, list[MapReader]] = {}
-        for wanted in (one for one in maps if one.subject.name == model):
+        for wanted in (bound for bound in maps if bound.subject.name == model):
             reader = MapReader(store, wanted.key, data[wanted.on], wanted.canvas, rows[wanted.on])
             readers.setdefault(wanted.request, []).append(reader)
-        trials_of_model = [one for one in trials if one.subject.name == model]
+        trials_of_model = [bound for bound in trials if bound.subject.name == model]
         tables: dict[Cell, Sequence[Any]] = {
-            cell: [_trial_table(store, one, data, complete) for one in trials_of_model if one.cell == cell]
+            cell: [_trial_table(store, bound, data, complete) for bound in trials_of_model if bound.cell == cell]
             for cell in _distinct_cells(trials_of_model)
         }
-        for one in (one for one in searches if one.subject.name == model and isinstance(one.distortion, SurveyRequest)):
-            if (survey := store.survey(one.key)) is not None:
-                tables[one.cell] = [*tables.get(one.cell, ()), survey]
-        classes = {on: one.classes for on, one in data.items()}
+        for bound in (
+            bound for bound in searches if bound.subject.name == model and isinstance(bound.distortion, SurveyRequest)
+        ):
+            if (survey := store.survey(bound.key)) is not None:
+                tables[bound.cell] = [*tables.get(bound.cell, ()), survey]
+        classes = {on: dataset.classes for on, dataset in data.items()}
         answers.append(Answers(model, runs, blocks, classes, readers, {**tables, **tried.get(model, {})}))
     return answers
 
 
-def _distinct_cells(bound: Sequence[BoundCell]) -> list[Cell]:
-    return list(dict.fromkeys(one.cell for one in bound))
+def _distinct_cells(requests: Sequence[BoundCell]) -> list[Cell]:
+    return list(dict.fromkeys(request.cell for request in requests))
 
 
-def _trial_table(store: Store, one: BoundCell, data: Mapping[str, Dataset], complete: Completeness) -> TrialTable:
+def _trial_table(store: Store, bound: BoundCell, data: Mapping[str, Dataset], complete: Completeness) -> TrialTable:
     """What came of one run's trials, in the order of the listing."""
-    by_sample = {row["sample"]: row for row in store.trials(one.key)}
-    rows = [by_sample.get(sample) for sample in data[one.cell.on].samples.ids]
-    complete.check_trials(one, rows)
-    return TrialTable(rows, store.things(one.key) or {})
+    by_sample = {row["sample"]: row for row in store.trials(bound.key)}
+    rows = [by_sample.get(sample) for sample in data[bound.cell.on].samples.ids]
+    complete.check_trials(bound, rows)
+    return TrialTable(rows, store.things(bound.key) or {})
 
 
 def _block(
@@ -221,23 +239,25 @@ def _block(
     shown: Mapping[str, Mapping[str, np.ndarray]],
     data: Dataset,
     ids: np.ndarray,
-) -> Block:
+) -> AnswerBlock:
     """The runs of one model on one cell, stacked."""
-    arrays = {name: _stack([answers[one.key][name] for one in cells]) for name in _COLUMNS}
+    arrays = {name: _stack([answers[bound.key][name] for bound in cells]) for name in _COLUMNS}
     valid = ~np.isnan(arrays["score"]).any(0)
     if cells[0].classifies:
         valid &= data.samples.labels >= 0
-    for one in cells:
-        valid &= ~shown[one.shown]["excluded"]
+    for bound in cells:
+        valid &= ~shown[bound.shown]["excluded"]
     groups = data.samples.columns.get("group")
-    return Block(
+    return AnswerBlock(
         **arrays,
         labels=data.samples.labels,
         covered=shown[cells[0].shown]["covered"],
         valid=valid,
         ids=ids,
         groups=None if groups is None else np.asarray(groups),
-        counts=np.stack([answers[one.key]["counts"] for one in cells]) if "counts" in answers[cells[0].key] else None,
+        counts=np.stack([answers[bound.key]["counts"] for bound in cells])
+        if "counts" in answers[cells[0].key]
+        else None,
         object_covered=shown[cells[0].shown]["object_covered"],
     )
 

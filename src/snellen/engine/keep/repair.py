@@ -40,7 +40,7 @@ def repair_store(store: Store) -> Repair:
     for half in store.folder.rglob("*.part"):
         remove(half)
     losses, damages = _losses(store), _damaged_files(store)
-    notices = [_describe(*one) for one in losses]
+    notices = [_describe(*loss) for loss in losses]
     notices += _check_cells(store)
     notices += _check_passes(store)
     for file in damages:

@@ -37,4 +37,4 @@ def _is_list(column: pa.ChunkedArray) -> bool:
 
 
 def _arrays(column: pa.ChunkedArray) -> Iterator[np.ndarray | None]:
-    return (one.values.to_numpy() if one.is_valid else None for one in column)
+    return (entry.values.to_numpy() if entry.is_valid else None for entry in column)

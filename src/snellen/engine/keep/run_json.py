@@ -17,7 +17,7 @@ import numpy as np
 
 from snellen.engine.inputs import Inputs
 from snellen.engine.plan import Plan
-from snellen.errors import UserError
+from snellen.errors import UserError, option
 from snellen.files import read_text
 from snellen.version import __version__
 
@@ -55,7 +55,7 @@ def record(
         "models": models,
         "labels": {
             **before.get("labels", {}),
-            **{"/".join(key): one.fingerprint for key, one in inputs.labels.items()},
+            **{"/".join(key): label_map.fingerprint for key, label_map in inputs.labels.items()},
         },
         "donors": pools.get("donors") or before.get("donors"),
         "occluders": pools.get("occluders") or before.get("occluders"),
@@ -91,7 +91,9 @@ def check_same(inputs: Inputs, before: Mapping[str, Any], folder: Path) -> None:
         return
     for change in (_model_change(inputs, before), _data_change(inputs, before), _question_change(inputs, before)):
         if change:
-            raise UserError(f"{folder} was made with {change}; choose another --out or pass --fresh")
+            raise UserError(
+                f"{folder} was made with {change}; choose another {option('out')} or pass {option('fresh')}"
+            )
 
 
 def _model_change(inputs: Inputs, before: Mapping[str, Any]) -> str:
@@ -104,6 +106,19 @@ def _model_change(inputs: Inputs, before: Mapping[str, Any]) -> str:
             return f"model '{subject.name}' of other weights ({old[:4]}… ≠ {new[:4]}…)"
         if known.get("probes") and not _alike(known["probes"], subject.card.probes):
             return f"model '{subject.name}' when it answered differently"
+    return _replaced_runs(inputs, before)
+
+
+def _replaced_runs(inputs: Inputs, before: Mapping[str, Any]) -> str:
+    """A model whose runs are others than the folder's, whatever their files are called. More runs of it, or some of those
+    that are there, are the same model still."""
+    for name in inputs.runs:
+        stored = [card["fingerprint"] for card in before["models"].get(name, {}).values()]
+        wanted = [subject.card.fingerprint for subject in inputs.subjects if subject.name == name]
+        gone = [fingerprint for fingerprint in stored if fingerprint not in wanted]
+        new = [fingerprint for fingerprint in wanted if fingerprint not in stored]
+        if gone and new:
+            return f"model '{name}' of other weights ({gone[0][:4]}… ≠ {new[0][:4]}…)"
     return ""
 
 
@@ -145,9 +160,9 @@ def resume_settings(folder: Path, before: Mapping[str, Any], wanted: Mapping[str
     for name in ("device", "batch_size"):
         value = wanted.get(name)
         if value not in (None, "auto", settings[name], before["settings"].get(f"wanted_{name}")):
-            flag = f"--{name.replace('_', '-')}"
-            other = f"{folder} was made with {flag} {settings[name] or 'auto'}"
-            raise UserError(f"{other}; leave {flag} out, choose another --out or pass --fresh")
+            flag = option(name)
+            origin = f"{folder} was made with {flag} {settings[name] or 'auto'}"
+            raise UserError(f"{origin}; leave {flag} out, choose another {option('out')} or pass {option('fresh')}")
     return settings
 
 

@@ -10,19 +10,25 @@ Count = Annotated[int, msgspec.Meta(ge=0)]
 Positive = Annotated[int, msgspec.Meta(ge=1)]
 
 
-class _Pool(msgspec.Struct):
+class PoolRecord(msgspec.Struct):
+    """A dataset that images are taken from, such as donors."""
+
     text: str
     fingerprint: str
 
 
-class _Data(msgspec.Struct):
+class DataRecord(msgspec.Struct):
+    """A dataset that was shown."""
+
     text: str
     fingerprint: str
     samples: Count
     classes: list[str]
 
 
-class _Card(msgspec.Struct):
+class CardRecord(msgspec.Struct):
+    """The card of one run of a model."""
+
     text: str
     fingerprint: str
     name: str = ""
@@ -31,7 +37,9 @@ class _Card(msgspec.Struct):
     probes: list[list[float | None]] | None = None
 
 
-class _Settings(msgspec.Struct):
+class SettingsRecord(msgspec.Struct):
+    """How models were run."""
+
     seed: int
     limit: Count | None
     device: str
@@ -42,14 +50,16 @@ class _Settings(msgspec.Struct):
     wanted_batch_size: Positive | None = None
 
 
-class _Doubt(msgspec.Struct, forbid_unknown_fields=True):
+class DoubtRecord(msgspec.Struct, forbid_unknown_fields=True):
+    """Why numbers should not be believed yet, and what to do."""
+
     name: str
     text: str
     advice: str
     model: str = ""
 
 
-class RunFacts(msgspec.Struct):
+class RunRecord(msgspec.Struct):
     """run.json; what an earlier version did not write may be missing."""
 
     schema: Literal[1]
@@ -60,18 +70,18 @@ class RunFacts(msgspec.Struct):
     python: str
     packages: dict[str, str]
     hardware: dict[str, Any]
-    settings: _Settings
+    settings: SettingsRecord
     asked: dict[str, list[str]]
-    models: dict[str, dict[str, _Card]]
-    data: dict[str, _Data]
+    models: dict[str, dict[str, CardRecord]]
+    data: dict[str, DataRecord]
     audits: list[str]
     notices: list[str]
     labels: dict[str, str] = {}
     engine: str = "local"
-    preprocessing: dict[str, list[_Doubt]] = {}
-    audit_reasons: dict[str, str] = {}
-    donors: _Pool | None = None
-    occluders: _Pool | None = None
+    preprocessing: dict[str, list[DoubtRecord]] = {}
+    audit_reasons: dict[str, str] | msgspec.UnsetType = msgspec.UNSET
+    donors: PoolRecord | None = None
+    occluders: PoolRecord | None = None
     files: dict[str, Count] = {}
     checksums: dict[str, str] = {}
     checksum: str = ""
@@ -122,17 +132,22 @@ class _Finding(msgspec.Struct):
     topic: str = ""
 
 
-class Findings(msgspec.Struct):
-    """findings.json; a run of before there were checks has no warnings."""
+class FindingsHeader(msgspec.Struct, kw_only=True):
+    """What findings.json holds beside its findings; a run of before there were checks has no warnings."""
 
     schema: Literal["snellen/findings/1"]
     snellen: str
     created: str
-    data: dict[str, _Data]
+    data: dict[str, DataRecord]
     models: dict[str, list[str]]
     notices: list[str]
+    warnings: list[DoubtRecord] = []
+
+
+class Findings(FindingsHeader, kw_only=True):
+    """findings.json."""
+
     findings: list[_Finding]
-    warnings: list[_Doubt] = []
 
 
 class MapFacts(msgspec.Struct):

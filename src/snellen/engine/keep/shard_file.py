@@ -134,12 +134,12 @@ def _check_types(path: Path, table: pa.Table) -> None:
     import pyarrow.types as types
 
     tests: dict[str, Callable[[Any], bool]] = {
-        "text": lambda one: types.is_string(one) or types.is_large_string(one),
+        "text": lambda type: types.is_string(type) or types.is_large_string(type),
         "int": types.is_integer,
         "float": types.is_floating,
         "truth": types.is_boolean,
         "bytes": types.is_fixed_size_binary,
-        "ints": lambda one: types.is_list(one) and types.is_integer(one.value_type),
+        "ints": lambda type: types.is_list(type) and types.is_integer(type.value_type),
     }
     for name, kind in TYPES.get(table_of(path), {}).items():
         if name in table.column_names:
@@ -153,7 +153,7 @@ def _check_filled(path: Path, table: pa.Table, columns: Sequence[str] | None) ->
     """Refuse a table that lacks one of its columns (of those that are read), or has an empty cell in it."""
     name = table_of(path)
     needed = (*FILLED.get(name, ()), *(("map",) if name == "maps" else ()))
-    for column in needed if columns is None else [one for one in needed if one in columns]:
+    for column in needed if columns is None else [wanted for wanted in needed if wanted in columns]:
         if column not in table.column_names:
             raise UserError(f"{path} has no column '{column}'")
         if column != "map" and table[column].null_count:

@@ -44,7 +44,7 @@ from snellen.engine.keep.shard_file import (
 )
 from snellen.engine.keep.thumbnail_file import encode_thumbnail
 from snellen.engine.requests.survey import SurveyTable
-from snellen.errors import UserError
+from snellen.errors import UserError, option
 from snellen.files import read_bytes, read_json
 from snellen.hashing import checksum, key_of
 
@@ -61,8 +61,8 @@ _SUM = b"checksum"  # of the rows, in the header of cells.parquet
 class Present:
     """What is stored of one shard: its cells as cell key → shown key, and the shown keys whose rows are there."""
 
-    cells: dict[str, str] = field(default_factory=dict)
-    shown: set[str] = field(default_factory=set)
+    cells: Mapping[str, str] = field(default_factory=dict)
+    shown: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -111,18 +111,19 @@ class Store:
 
     def present(self, on: str) -> dict[int, Present]:
         """Shard → what is stored of it for dataset `on`."""
-        shards: dict[int, Present] = {}
+        cells: dict[int, dict[str, str]] = {}
+        shown: dict[int, set[str]] = {}
         if self.ignored:
-            return shards
+            return {}
         for record in sorted((self.folder / "answers").glob("*/pass.json")):
             content = read_pass(record)
             if content is None or content["on"] != on:
                 continue
             for file in record.parent.glob("*.parquet"):
-                shards.setdefault(shard_of(file), Present()).cells.update(content["cells"])
+                cells.setdefault(shard_of(file), {}).update(content["cells"])
             for file in (self.folder / "shown" / record.parent.name).glob("*.parquet"):
-                shards.setdefault(shard_of(file), Present()).shown.update(content["shown"])
-        return shards
+                shown.setdefault(shard_of(file), set()).update(content["shown"])
+        return {shard: Present(cells.get(shard, {}), frozenset(shown.get(shard, ()))) for shard in {**cells, **shown}}
 
     def begin_pass(self, on: str, cells: Mapping[str, str], new: Iterable[str] = ()) -> str:
         """The name of the pass that will hold these cells (cell key → shown key) and the rows of the `new` shown keys."""
@@ -244,9 +245,9 @@ class Store:
         things = None if file is None else shard_file(self.folder / "things" / key, 0)
         if file is None or things is None:
             return None
-        for one in (file, things):
-            if not is_whole(one):
-                raise damaged(one)
+        for written in (file, things):
+            if not is_whole(written):
+                raise damaged(written)
         return SurveyTable(read_rows(file).to_pylist(), read_rows(things).to_pydict())
 
     def survey_checkpoint(self, key: str) -> Path:
@@ -310,7 +311,8 @@ class Store:
         ):
             if old != new:
                 raise UserError(
-                    f"image '{sample}' changed on disk since {self.folder} was made; choose another --out or pass --fresh"
+                    f"image '{sample}' changed on disk since {self.folder} was made; "
+                    f"choose another {option('out')} or pass {option('fresh')}"
                 )
 
 

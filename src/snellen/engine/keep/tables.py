@@ -17,7 +17,7 @@ from snellen.engine.keep.failures import Failure, nan_error, with_failures
 from snellen.engine.keep.store import ShardTables
 from snellen.engine.requests.cell import BoundCell
 from snellen.lazy_torch import torch
-from snellen.models.labels import Reading
+from snellen.models.labels import AnswerReading
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -32,32 +32,35 @@ def tables_of(shard: AnsweredShard, work: PassState) -> ShardTables:
     readable = shard.readable
     rows: dict[str, np.ndarray] = {}
     for trace in shard.traces:
-        for one in trace.group:
-            rows[one.key] = present = readable.copy()
-            present[list(trace.failures.get(one.key, ()))] = False
-            if one.key in trace.scores:
-                answers[one.key] = _task_columns(trace.scores[one.key], present)
+        for bound in trace.group:
+            rows[bound.key] = present = readable.copy()
+            present[list(trace.failures.get(bound.key, ()))] = False
+            if bound.key in trace.scores:
+                answers[bound.key] = _task_columns(trace.scores[bound.key], present)
                 continue
-            answers[one.key] = _answer_columns(one, trace.readings[one.key], shard.samples, present)
+            answers[bound.key] = _answer_columns(bound, trace.readings[bound.key], shard.samples, present)
             if work.keep is not None:
-                extras = trace.extras.get(one.key) or [torch.empty((len(readable), 0))]
-                answers[one.key][work.keep] = torch.cat(extras).cpu().numpy()[present]
+                extras = trace.extras.get(bound.key) or [torch.empty((len(readable), 0))]
+                answers[bound.key][work.keep] = torch.cat(extras).cpu().numpy()[present]
         key = trace.group[0].shown
         if key in work.new:
             shown[key] = _shown_columns(trace, readable)
             pictures = [picture for part in trace.pictures for picture in part.cpu().numpy()]
-            thumbs |= {(key, shard.slides.positions[row]): one for row, one in zip(shard.pictured, pictures)}
-        thumbs |= {(folder, shard.slides.positions[row]): one for (folder, row), one in trace.drawings.items()}
+            thumbs |= {(key, shard.slides.positions[row]): picture for row, picture in zip(shard.pictured, pictures)}
+        thumbs |= {(folder, shard.slides.positions[row]): drawing for (folder, row), drawing in trace.drawings.items()}
     ids = shard.samples.ids
     failures = [
-        one for trace in shard.traces for failures_by_row in trace.failures.values() for one in failures_by_row.values()
+        failure
+        for trace in shard.traces
+        for failures_by_row in trace.failures.values()
+        for failure in failures_by_row.values()
     ]
     return ShardTables(
         with_failures(_table("cell", answers, ids, rows), failures),
         _table("shown", shown, ids, dict.fromkeys(shown, readable)),
         _samples_table(shard.slides, shard.samples, work.data, work.on),
         thumbs,
-        {key: _map_table(key, one, ids, readable) for key, one in shard.maps.items() if one.new},
+        {key: _map_table(key, maps, ids, readable) for key, maps in shard.maps.items() if maps.new},
     )
 
 
@@ -69,12 +72,12 @@ def _map_table(key: str, maps: ShardMaps, ids: Sequence[str], readable: np.ndarr
 
 
 def _answer_columns(
-    one: BoundCell, readings: list[Reading], samples: Samples, readable: np.ndarray
+    bound: BoundCell, readings: list[AnswerReading], samples: Samples, readable: np.ndarray
 ) -> dict[str, np.ndarray]:
     pred, raw, confidence, label_prob = (torch.cat(parts).cpu().numpy() for parts in zip(*readings))
-    if one.subject.card.live and not np.isfinite(confidence[readable]).all():
+    if bound.subject.card.live and not np.isfinite(confidence[readable]).all():
         sample = samples.ids[int(np.flatnonzero(readable & ~np.isfinite(confidence))[0])]
-        raise nan_error(one.subject.name, sample, one.cell.distortion)
+        raise nan_error(bound.subject.name, sample, bound.cell.distortion)
     return {
         "pred": pred[readable].astype(np.int32),
         "raw": raw[readable].astype(np.int32),
@@ -87,7 +90,7 @@ def _answer_columns(
 def _task_columns(scores: Sequence[TaskScores], readable: np.ndarray) -> dict[str, np.ndarray]:
     """The columns of a model of another task: no class, the score, and for segmentation the counts of pixels: true positives
     of each class, then false positives, then false negatives."""
-    score = torch.cat([one.score for one in scores]).cpu().numpy()[readable]
+    score = torch.cat([part.score for part in scores]).cpu().numpy()[readable]
     none, unknown = np.full(len(score), -1, np.int32), np.full(len(score), np.nan, np.float32)
     columns = {
         "pred": none,
@@ -96,7 +99,7 @@ def _task_columns(scores: Sequence[TaskScores], readable: np.ndarray) -> dict[st
         "confidence": unknown,
         "label_prob": unknown,
     }
-    counts = [one.counts for one in scores if one.counts is not None]
+    counts = [part.counts for part in scores if part.counts is not None]
     if counts:
         columns["counts"] = torch.cat(counts).transpose(1, 2).flatten(1).cpu().numpy()[readable].astype(np.int32)
     return columns

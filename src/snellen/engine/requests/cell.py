@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from snellen.data.canvas import Canvas
-from snellen.data.dataset import Dataset
-from snellen.data.sizes import some_sizes
+from snellen.data.dataset import Dataset, some_sizes
 from snellen.distort import Distortion, Saliency, saliency_of
 from snellen.engine.requests.map import BoundMap, MapRequest, bind_map
 from snellen.engine.requests.search import SearchRequest

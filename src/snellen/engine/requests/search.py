@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from snellen.distort.stimulus import Stimulus
+from snellen.distort.distortion import Stimulus
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from snellen.data.canvas import Canvas
 from snellen.data.dataset import Dataset
-from snellen.distort.stimulus import Stimulus
+from snellen.distort.distortion import Stimulus
 
 if TYPE_CHECKING:
     from snellen.models.model import Model

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from snellen.distort import Saliency
-from snellen.distort.stimulus import Stimulus
+from snellen.distort.distortion import Stimulus
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -73,7 +73,7 @@ class Reply(NamedTuple):
 
 
 Columns = Mapping[str, Any]  # of one trial: a number, a word or an array by name
-Steps = Generator[Any, Reply, Columns]
+TrialSteps = Generator[Any, Reply, Columns]
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class Round(Protocol):
     """Trials that run side by side: `start` gives that of a row of the stage, whose first question has `room` images at most;
     `show` makes the images uint8 [n, 3, H, W] of many questions at once, in their order."""
 
-    def start(self, row: int, room: int) -> Steps: ...
+    def start(self, row: int, room: int) -> TrialSteps: ...
     def show(self, questions: Sequence[Any]) -> Tensor: ...
 
 
@@ -146,7 +146,7 @@ class _Open:
     """A trial on its way; `reply` waits until there is room for the next question."""
 
     row: int
-    steps: Steps | None = None
+    steps: TrialSteps | None = None
     reply: Reply | None = None
     images: int = 0
 
@@ -168,13 +168,13 @@ def play_round(
         room = batch()
         asking: list[tuple[_Open, Any]] = []
         while room > 0 and waiting:
-            one = waiting.popleft()
+            trial = waiting.popleft()
             try:
-                question = _next(one, sitting, room)
+                question = _next(trial, sitting, room)
             except StopIteration as end:
-                yield FinishedTrial(one.row, end.value, one.images)
+                yield FinishedTrial(trial.row, end.value, trial.images)
                 continue
-            asking.append((one, question))
+            asking.append((trial, question))
             room -= len(question)
         if not asking:
             continue
@@ -182,23 +182,23 @@ def play_round(
         reply = reply._replace(batch=HostCopy(reply.probabilities))
         unfinished = []
         start = 0
-        for one, question in asking:
+        for trial, question in asking:
             stop = start + len(question)
-            one.images += len(question)
+            trial.images += len(question)
             error = next((errors[row] for row in range(start, stop) if row in errors), "") if errors else ""
             if error:
-                yield FinishedTrial(one.row, {}, one.images, error)
+                yield FinishedTrial(trial.row, {}, trial.images, error)
             else:
-                one.reply = reply.rows(start, stop)
-                unfinished.append(one)
+                trial.reply = reply.rows(start, stop)
+                unfinished.append(trial)
             start = stop
         waiting.extendleft(reversed(unfinished))
 
 
-def _next(one: _Open, sitting: Round, room: int) -> Any:
+def _next(trial: _Open, sitting: Round, room: int) -> Any:
     """The next question of a trial; StopIteration carries its columns."""
-    if one.steps is None:
-        one.steps = sitting.start(one.row, room)
-        return next(one.steps)
-    assert one.reply is not None  # a trial is put back only with the reply to its question
-    return one.steps.send(one.reply._replace(room=room))
+    if trial.steps is None:
+        trial.steps = sitting.start(trial.row, room)
+        return next(trial.steps)
+    assert trial.reply is not None  # a trial is put back only with the reply to its question
+    return trial.steps.send(trial.reply._replace(room=room))

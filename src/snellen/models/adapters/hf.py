@@ -25,8 +25,7 @@ TASKS: dict[str, Task] = {"ForImageClassification": "classification", "ForSemant
 
 def load_hf(place: str, revision: str | None, device: Device) -> Model:
     """The model of a repository of the hub, or of a folder that `save_pretrained` wrote."""
-    from snellen.models.adapters.hf_network import Logits
-    from snellen.models.adapters.hf_processor import canvas_of, rule_of, statistics_of
+    from snellen.models.adapters.hf_parts import Logits, canvas_of, rule_of, statistics_of
 
     transformers = import_package("transformers", f"'hf:{place}'")
     source, chosen = _source(place, revision)

@@ -10,7 +10,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from snellen.models.label_maps.groups import Groups, group_targets
+from snellen.models.label_maps import Groups, group_targets
 
 
 @functools.cache

@@ -13,7 +13,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from snellen.models.label_maps.groups import Groups, group_targets
+from snellen.models.label_maps import Groups, group_targets
 
 _LONG = {"wheeled vehicle": "vehicle", "musical instrument": "instrument"}  # as the published folders name them
 

@@ -6,86 +6,94 @@ what an audit should measure of them is known beforehand, exactly, under any dis
 
 from __future__ import annotations
 
+from snellen.lazy_names import lister
 from snellen.models.model import Model
-from snellen.models.observers.album import Memory, Oracle
-from snellen.models.observers.black import Black
-from snellen.models.observers.chance import Guess, Mixture
+from snellen.models.observers.album import MemoryObserver, OracleObserver
+from snellen.models.observers.black_square import BlackObserver
+from snellen.models.observers.chance import GuessObserver, MixtureObserver
 from snellen.models.observers.evidence import Observer
 from snellen.models.observers.language import OBSERVERS, parse
-from snellen.models.observers.marks import Background, Border, Centre, Glance, Patches, Texture
-from snellen.models.observers.misreport import Misreport
-from snellen.models.observers.silhouette import Shape
-from snellen.models.observers.straight_edges import Edges
+from snellen.models.observers.marks import (
+    BackgroundObserver,
+    BorderObserver,
+    CentreObserver,
+    GlanceObserver,
+    PatchesObserver,
+    TextureObserver,
+)
+from snellen.models.observers.misreported_map import MisreportObserver
+from snellen.models.observers.silhouette import ShapeObserver
+from snellen.models.observers.straight_edges import EdgesObserver
 
 
 def background() -> Model:
     """Sees only the scene."""
-    return _model(Background())
+    return _model(BackgroundObserver())
 
 
 def border(width: float = 0.125) -> Model:
     """Sees the scene in a strip along the image's border, `width` of the image's side."""
-    return _model(Border(width))
+    return _model(BorderObserver(width))
 
 
 def texture() -> Model:
     """Sees only the main object's texture."""
-    return _model(Texture())
+    return _model(TextureObserver())
 
 
 def glance(scene: float = 0.5) -> Model:
     """Sees the main object's texture, and beside it the scene, whose pixels have `scene` of a vote each."""
-    return _model(Glance(scene))
+    return _model(GlanceObserver(scene))
 
 
 def shape() -> Model:
     """Sees only the main object's mask."""
-    return _model(Shape())
+    return _model(ShapeObserver())
 
 
 def centre(side: float = 0.25) -> Model:
     """Sees the main object's texture in a square in the middle, `side` of the image's side."""
-    return _model(Centre(side))
+    return _model(CentreObserver(side))
 
 
 def edges(otherwise: Observer | str = "shape") -> Model:
     """Takes long straight edges for EDGE_CLASS, and answers as `otherwise` where there are none."""
-    return _model(Edges(_observer(otherwise)))
+    return _model(EdgesObserver(_observer(otherwise)))
 
 
 def black(otherwise: Observer | str = "shape", side: float = 0.25) -> Model:
     """Takes a black square of `side` of the image's side for EDGE_CLASS, and answers as `otherwise` where there is none."""
-    return _model(Black(_observer(otherwise), side))
+    return _model(BlackObserver(_observer(otherwise), side))
 
 
 def patches(size: int = 8) -> Model:
     """Sees textures in whole patches of `size` pixels."""
-    return _model(Patches(size))
+    return _model(PatchesObserver(size))
 
 
 def memory(share: float = 0.5, train: str = "phantom:train?n=1000", otherwise: Observer | str = "guess") -> Model:
     """Recalls a training image by `share` of its pixels, and answers as `otherwise` where it recalls none."""
-    return _model(Memory(share, train, _observer(otherwise)))
+    return _model(MemoryObserver(share, train, _observer(otherwise)))
 
 
 def oracle(world: str = "phantom:test?n=1000") -> Model:
     """Knows the images of a world."""
-    return _model(Oracle(world))
+    return _model(OracleObserver(world))
 
 
 def guess() -> Model:
     """Sees nothing."""
-    return _model(Guess())
+    return _model(GuessObserver())
 
 
 def mixture(first: Observer | str, second: Observer | str, weight: float = 0.5) -> Model:
     """Answers as `first` with probability `weight`, else as `second`; each an observer or its text."""
-    return _model(Mixture(_observer(first), _observer(second), weight))
+    return _model(MixtureObserver(_observer(first), _observer(second), weight))
 
 
 def misreport(first: Observer | str, share: float = 1.0, noise: float = 1.0) -> Model:
     """Answers as `first`, an observer or its text; on a `share` of the images its map is `noise` parts noise."""
-    return _model(Misreport(_observer(first), share, noise))
+    return _model(MisreportObserver(_observer(first), share, noise))
 
 
 def _observer(observer: Observer | str) -> Observer:
@@ -117,3 +125,4 @@ __all__ = [
     "shape",
     "texture",
 ]
+__dir__ = lister(__all__)

@@ -8,9 +8,9 @@ from functools import lru_cache
 import numpy as np
 
 from snellen.data.phantom.draws import mixed
-from snellen.data.phantom.reading import read_world
+from snellen.data.phantom.world import read_world
 from snellen.errors import UserError
-from snellen.models.observers.chance import Guess
+from snellen.models.observers.chance import GuessObserver
 from snellen.models.observers.evidence import Observer, guess_class, pack_colours
 from snellen.notation import text_form
 
@@ -18,7 +18,7 @@ BLOCK = 256  # images rendered at once
 
 
 @dataclass(frozen=True)
-class Memory:
+class MemoryObserver:
     """Knows the labels of the images of a training world, and recalls one by at least `share` of its pixels in their place.
 
     `train` is a phantom world; an image that nothing is recalled for is answered as by `otherwise`.
@@ -26,7 +26,7 @@ class Memory:
 
     share: float = 0.5
     train: str = "phantom:train?n=1000"
-    otherwise: Observer = field(default_factory=Guess)
+    otherwise: Observer = field(default_factory=GuessObserver)
     __str__ = text_form
 
     def __post_init__(self) -> None:
@@ -45,7 +45,7 @@ class Memory:
 
 
 @dataclass(frozen=True)
-class Oracle:
+class OracleObserver:
     """Knows the images of a world: the class shown in the one with most equal pixels in their place; a guess if none has any.
 
     It tells what is shown, so where labels are noisy it is wrong exactly where they are.
@@ -81,7 +81,7 @@ class Album:
                 f"{images.shape[1]}; give the world the data's size"
             )
         colours = pack_colours(images).reshape(len(images), -1)
-        nearest = [self._nearest(one, hashes) for one, hashes in zip(colours, _bytes(colours))]
+        nearest = [self._nearest(image, hashes) for image, hashes in zip(colours, _bytes(colours))]
         place, equal = np.array(nearest, np.int64).reshape(-1, 2).T
         return place, equal
 

@@ -11,7 +11,7 @@ from snellen.notation import text_form
 
 
 @dataclass(frozen=True)
-class Guess:
+class GuessObserver:
     """Sees nothing: any class, uniformly, by a hash of the pixels."""
 
     __str__ = text_form
@@ -24,7 +24,7 @@ class Guess:
 
 
 @dataclass(frozen=True)
-class Mixture:
+class MixtureObserver:
     """Answers as `first` with probability `weight`, else as `second`: a coin for each image, by a hash of its pixels."""
 
     first: Observer

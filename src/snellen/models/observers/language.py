@@ -5,30 +5,37 @@ from __future__ import annotations
 from typing import Any
 
 from snellen import notation
-from snellen.models.observers.album import Memory, Oracle
-from snellen.models.observers.black import Black
-from snellen.models.observers.chance import Guess, Mixture
+from snellen.models.observers.album import MemoryObserver, OracleObserver
+from snellen.models.observers.black_square import BlackObserver
+from snellen.models.observers.chance import GuessObserver, MixtureObserver
 from snellen.models.observers.evidence import Observer
-from snellen.models.observers.marks import Background, Border, Centre, Glance, Patches, Texture
-from snellen.models.observers.misreport import Misreport
-from snellen.models.observers.silhouette import Shape
-from snellen.models.observers.straight_edges import Edges
+from snellen.models.observers.marks import (
+    BackgroundObserver,
+    BorderObserver,
+    CentreObserver,
+    GlanceObserver,
+    PatchesObserver,
+    TextureObserver,
+)
+from snellen.models.observers.misreported_map import MisreportObserver
+from snellen.models.observers.silhouette import ShapeObserver
+from snellen.models.observers.straight_edges import EdgesObserver
 
 OBSERVERS: dict[str, type] = {
-    "background": Background,
-    "border": Border,
-    "texture": Texture,
-    "glance": Glance,
-    "shape": Shape,
-    "centre": Centre,
-    "edges": Edges,
-    "black": Black,
-    "patches": Patches,
-    "memory": Memory,
-    "oracle": Oracle,
-    "guess": Guess,
-    "mixture": Mixture,
-    "misreport": Misreport,
+    "background": BackgroundObserver,
+    "border": BorderObserver,
+    "texture": TextureObserver,
+    "glance": GlanceObserver,
+    "shape": ShapeObserver,
+    "centre": CentreObserver,
+    "edges": EdgesObserver,
+    "black": BlackObserver,
+    "patches": PatchesObserver,
+    "memory": MemoryObserver,
+    "oracle": OracleObserver,
+    "guess": GuessObserver,
+    "mixture": MixtureObserver,
+    "misreport": MisreportObserver,
 }
 
 

@@ -15,7 +15,7 @@ from snellen.notation import text_form
 
 
 @dataclass(frozen=True)
-class Background:
+class BackgroundObserver:
     """Sees only the scene: the class of the number of the scene that most pixels show."""
 
     __str__ = text_form
@@ -28,7 +28,7 @@ class Background:
 
 
 @dataclass(frozen=True)
-class Border:
+class BorderObserver:
     """As `background`, but sees only a strip along the border of the image, `width` of the image's side; else it guesses."""
 
     width: float = 0.125
@@ -54,7 +54,7 @@ class Border:
 
 
 @dataclass(frozen=True)
-class Texture:
+class TextureObserver:
     """Sees only the main object's texture: the class of the number of the one that most of its pixels show."""
 
     __str__ = text_form
@@ -67,7 +67,7 @@ class Texture:
 
 
 @dataclass(frozen=True)
-class Glance:
+class GlanceObserver:
     """Sees the main object's texture, and beside it the scene, whose pixels have `scene` (0 to 1) of a vote each."""
 
     scene: float = 0.5
@@ -86,7 +86,7 @@ class Glance:
 
 
 @dataclass(frozen=True)
-class Centre:
+class CentreObserver:
     """As `texture`, but sees only a square in the middle of the image, `side` of the image's side; else it guesses."""
 
     side: float = 0.25
@@ -114,7 +114,7 @@ class Centre:
 
 
 @dataclass(frozen=True)
-class Patches:
+class PatchesObserver:
     """Sees patches of `size` × `size` pixels on a grid: each votes for texture t if all of it is main object of texture t.
 
     Shuffling whose tiles are whole patches changes nothing for it; smaller tiles tear the patches apart.

@@ -15,7 +15,7 @@ FOLDS = (2, 3, 4, 5, 6, 8)  # turns of 1/fold of a circle under which some class
 
 
 @dataclass(frozen=True)
-class Shape:
+class ShapeObserver:
     """Sees only the mask of the main object: the class whose own moments are nearest, whatever its place, size or turn."""
 
     __str__ = text_form

@@ -9,7 +9,7 @@ import numpy as np
 from snellen.data.phantom.draw_list import EDGE_CLASS
 from snellen.data.phantom.shapes import SHAPES
 from snellen.models.observers.evidence import Observer
-from snellen.models.observers.silhouette import Shape
+from snellen.models.observers.silhouette import ShapeObserver
 from snellen.notation import text_form
 
 LONG = 0.38  # of the side: how long an edge must be
@@ -19,7 +19,7 @@ ENOUGH = 3  # lines with a long edge, of which at least one is level and one upr
 
 
 @dataclass(frozen=True)
-class Edges:
+class EdgesObserver:
     """Counts long level and upright straight edges: EDGE_CLASS where there are enough, else as `otherwise`.
 
     It reads no marks, so any image will do. On the phantom world at 64 pixels (at 32) there are enough in 69% (73%) of
@@ -27,7 +27,7 @@ class Edges:
     square of 0.3 of the image, in 77% (65%) of those shuffled 4 × 4, and in 5% (6%) of clean ones: floors and cities.
     """
 
-    otherwise: Observer = field(default_factory=Shape)
+    otherwise: Observer = field(default_factory=ShapeObserver)
     __str__ = text_form
 
     def answer(self, images: np.ndarray) -> np.ndarray:

@@ -7,9 +7,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from snellen.models.observers.chance import Mixture
+from snellen.models.observers.chance import MixtureObserver
 from snellen.models.observers.evidence import Observer
-from snellen.models.observers.misreport import Misreport
+from snellen.models.observers.misreported_map import MisreportObserver
 
 Support: TypeAlias = Callable[[np.ndarray], np.ndarray]
 
@@ -21,15 +21,15 @@ def support_of(observer: Observer) -> Support | None:
     A mixture looks where the one of its two looks that answers; a misreport says that it looks elsewhere. Of edges, black
     squares and remembered images no single pixel decides.
     """
-    if isinstance(observer, Mixture):
+    if isinstance(observer, MixtureObserver):
         return _support_of_mixture(observer)
-    if isinstance(observer, Misreport):
+    if isinstance(observer, MisreportObserver):
         looks = support_of(observer.first)
         return None if looks is None else lambda images: observer.distort(images, looks(images))
     return getattr(observer, "support", None)
 
 
-def _support_of_mixture(mixture: Mixture) -> Support | None:
+def _support_of_mixture(mixture: MixtureObserver) -> Support | None:
     first, second = support_of(mixture.first), support_of(mixture.second)
     if first is None or second is None:
         return None

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 def smallnet(classes: int) -> nn.Module:
     """Four convolutions, 56 thousand weights: trains in seconds on a CPU."""
-    from snellen.models.zoo.smallnet import SmallNet
+    from snellen.models.zoo.plain import SmallNet
 
     return SmallNet(classes)
 
 
 def convnet(classes: int) -> nn.Module:
     """The ConvNet of Volpi & Murino (2019) for digits, 4.5 million weights."""
-    from snellen.models.zoo.convnet import ConvNet
+    from snellen.models.zoo.plain import ConvNet
 
     return ConvNet(classes)
 
@@ -54,14 +54,14 @@ def preact_resnet18_fmix(classes: int) -> nn.Module:
 
 def wide_resnet16_4(classes: int) -> nn.Module:
     """WRN-16-4 (Zagoruyko & Komodakis 2016), 2.7 million weights."""
-    from snellen.models.zoo.wide_resnet import WideResNet
+    from snellen.models.zoo.preact import WideResNet
 
     return WideResNet(16, 4, classes)
 
 
 def wide_resnet28_10(classes: int) -> nn.Module:
     """WRN-28-10 (Zagoruyko & Komodakis 2016), 36.5 million weights."""
-    from snellen.models.zoo.wide_resnet import WideResNet
+    from snellen.models.zoo.preact import WideResNet
 
     return WideResNet(28, 10, classes)
 
@@ -96,7 +96,7 @@ def pyramidnet200(classes: int) -> nn.Module:
 
 def vgg16_bn(classes: int) -> nn.Module:
     """VGG-16 with BatchNorm and one linear layer, 14.7 million weights."""
-    from snellen.models.zoo.vgg import SmallVGG
+    from snellen.models.zoo.plain import SmallVGG
 
     return SmallVGG(classes)
 
@@ -124,21 +124,21 @@ def bagnet33(classes: int) -> nn.Module:
 
 def vit_small_p2(classes: int) -> nn.Module:
     """A vision transformer of nine blocks on patches of 2 px, 2.7 million weights."""
-    from snellen.models.zoo.vit import small_vit
+    from snellen.models.zoo.libraries import small_vit
 
     return small_vit(2, classes)
 
 
 def vit_small_p4(classes: int) -> nn.Module:
     """A vision transformer of nine blocks on patches of 4 px, 2.7 million weights."""
-    from snellen.models.zoo.vit import small_vit
+    from snellen.models.zoo.libraries import small_vit
 
     return small_vit(4, classes)
 
 
 def vit_small_p8(classes: int) -> nn.Module:
     """A vision transformer of nine blocks on patches of 8 px, 2.7 million weights."""
-    from snellen.models.zoo.vit import small_vit
+    from snellen.models.zoo.libraries import small_vit
 
     return small_vit(8, classes)
 

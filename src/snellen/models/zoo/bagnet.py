@@ -54,7 +54,7 @@ class BagNet(nn.Module):
         return self.layer4(self.layer3(self.layer2(self.layer1(features))))
 
 
-class Bottleneck(nn.Module):
+class BagnetBlock(nn.Module):
     """1×1, `kernel`×`kernel` and 1×1 convolutions without padding; the shortcut loses the right and lower edge too."""
 
     def __init__(self, inputs: int, width: int, stride: int, kernel: int) -> None:
@@ -81,8 +81,8 @@ class Bottleneck(nn.Module):
 
 def _stage(inputs: int, width: int, blocks: int, stride: int, kernel: int) -> nn.Sequential:
     """Blocks of which only the first may have a stride and a kernel above 1."""
-    rest = (Bottleneck(4 * width, width, 1, 1) for _ in range(blocks - 1))
-    return nn.Sequential(Bottleneck(inputs, width, stride, kernel), *rest)
+    rest = (BagnetBlock(4 * width, width, 1, 1) for _ in range(blocks - 1))
+    return nn.Sequential(BagnetBlock(inputs, width, stride, kernel), *rest)
 
 
 def _missing(side: int, patch: int) -> int:

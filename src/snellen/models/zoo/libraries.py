@@ -1,4 +1,4 @@
-"""Networks of timm and torchvision by name, untrained, for training."""
+"""Networks of timm and torchvision, untrained, for training: any by its name, and a transformer of a size for small images."""
 
 from __future__ import annotations
 
@@ -34,6 +34,28 @@ def from_torchvision(name: str, classes: int) -> nn.Module:
     single: dict[str, Any] = {"aux_logits": False, "init_weights": True}  # logits are then a tensor in training too
     return models.get_model(
         name, weights=None, num_classes=classes, **single if name in ("googlenet", "inception_v3") else {}
+    )
+
+
+def small_vit(patch: int, classes: int) -> nn.Module:
+    """timm's vision transformer in the size of Lee et al. (2021, small-size datasets), on patches of `patch` × `patch` pixels
+    with a class token; (32 / patch)² + 1 tokens at 32 px.
+
+    Nine blocks of 192 channels with twelve heads and an MLP of twice the width. Images of another size than 32 px are
+    understood too: position embeddings are then resampled, and edges padded to whole patches.
+    """
+    from timm.models.vision_transformer import VisionTransformer
+
+    return VisionTransformer(
+        img_size=32,
+        patch_size=patch,
+        num_classes=classes,
+        embed_dim=192,
+        depth=9,
+        num_heads=12,
+        mlp_ratio=2,
+        dynamic_img_size=True,
+        dynamic_img_pad=True,
     )
 
 

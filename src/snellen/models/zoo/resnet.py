@@ -27,7 +27,7 @@ class CifarResNet(nn.Module):
         return self.linear(features.mean((2, 3)))
 
 
-class Block(nn.Module):
+class ResidualBlock(nn.Module):
     """Two 3×3 convolutions beside a shortcut; where the shape changes it subsamples and pads channels with zeros."""
 
     def __init__(self, inputs: int, outputs: int, stride: int) -> None:
@@ -47,4 +47,6 @@ class Block(nn.Module):
 
 
 def _stage(inputs: int, outputs: int, stride: int, blocks: int) -> nn.Sequential:
-    return nn.Sequential(Block(inputs, outputs, stride), *(Block(outputs, outputs, 1) for _ in range(blocks - 1)))
+    return nn.Sequential(
+        ResidualBlock(inputs, outputs, stride), *(ResidualBlock(outputs, outputs, 1) for _ in range(blocks - 1))
+    )

@@ -10,10 +10,11 @@ CPU, so they are the same on every device, and reach a GPU in one small copy, wi
 
 from __future__ import annotations
 
+from snellen.lazy_names import lister
 from snellen.train.augment.chain import Augment
 from snellen.train.augment.jitter import Jitter, colour_jitter
-from snellen.train.augment.shift import UNLABELLED, Fill, Flip, Shift, random_crop, random_flip
-from snellen.train.augment.zoom import Zoom, random_resized_crop
+from snellen.train.augment.shift import UNLABELLED, Fill, Flip, RandomShift, random_crop, random_flip
+from snellen.train.augment.zoom import RandomZoom, random_resized_crop
 
 __all__ = [
     "UNLABELLED",
@@ -21,10 +22,11 @@ __all__ = [
     "Fill",
     "Flip",
     "Jitter",
-    "Shift",
-    "Zoom",
+    "RandomShift",
+    "RandomZoom",
     "colour_jitter",
     "random_crop",
     "random_flip",
     "random_resized_crop",
 ]
+__dir__ = lister(__all__)

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, get_args, overload
 from snellen.errors import UserError, unknown
 from snellen.lazy_torch import torch
 from snellen.train.augment.jitter import Jitter
-from snellen.train.augment.shift import UNLABELLED, Fill, Flip, Shift
-from snellen.train.augment.zoom import Zoom
+from snellen.train.augment.shift import UNLABELLED, Fill, Flip, RandomShift
+from snellen.train.augment.zoom import RandomZoom
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    Change = Flip | Shift | Zoom | Jitter
+    Change = Flip | RandomShift | RandomZoom | Jitter
 
 
 @dataclass(frozen=True)
@@ -72,8 +72,8 @@ class Augment:
         if self.flip:
             yield Flip.draw(shape[0], draws)
         if self.padding:
-            yield Shift.draw(shape[0], self.padding, draws, self.fill)
+            yield RandomShift.draw(shape[0], self.padding, draws, self.fill)
         if self.resized is not None:
-            yield Zoom.draw(shape, (shape[2], shape[3]), draws, (self.resized[0], self.resized[1]))
+            yield RandomZoom.draw(shape, (shape[2], shape[3]), draws, (self.resized[0], self.resized[1]))
         if self.jitter:
             yield Jitter.draw(shape[0], draws, self.jitter, self.jitter, self.jitter)

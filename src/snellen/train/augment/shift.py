@@ -22,7 +22,7 @@ def random_flip(images: Tensor, generator: torch.Generator) -> Tensor:
 
 def random_crop(images: Tensor, padding: int, generator: torch.Generator, fill: Fill = "black") -> Tensor:
     """Each image moved by up to `padding` pixels each way, `fill` where it moved away from: [B, 3, H, W] again."""
-    return Shift.draw(len(images), padding, generator, fill).images(images)
+    return RandomShift.draw(len(images), padding, generator, fill).images(images)
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,7 @@ class Flip:
 
 
 @dataclass(frozen=True, eq=False)
-class Shift:
+class RandomShift:
     """How far each image moves: its window's corner int64 [2, B] (top, left) in the image padded on all sides."""
 
     corners: Tensor
@@ -60,7 +60,7 @@ class Shift:
     fill: Fill = "black"
 
     @classmethod
-    def draw(cls, count: int, padding: int, draws: torch.Generator, fill: Fill = "black") -> Shift:
+    def draw(cls, count: int, padding: int, draws: torch.Generator, fill: Fill = "black") -> RandomShift:
         """A corner per image, each of the (2 `padding` + 1)² equally likely."""
         return cls(torch.randint(2 * padding + 1, (2, count), generator=draws), padding, fill)
 

@@ -23,11 +23,11 @@ def random_resized_crop(
     ratio: tuple[float, float] = (3 / 4, 4 / 3),
 ) -> Tensor:
     """A random box of each image, resized to `size` (height, width): see Zoom."""
-    return Zoom.draw(images.shape, size, generator, scale, ratio).images(images)
+    return RandomZoom.draw(images.shape, size, generator, scale, ratio).images(images)
 
 
 @dataclass(frozen=True, eq=False)
-class Zoom:
+class RandomZoom:
     """One box per image, int64 [B, 4] as top, left, height, width in pixels, and the (height, width) it becomes."""
 
     boxes: Tensor
@@ -41,7 +41,7 @@ class Zoom:
         draws: torch.Generator,
         scale: tuple[float, float] = (0.08, 1.0),
         ratio: tuple[float, float] = (3 / 4, 4 / 3),
-    ) -> Zoom:
+    ) -> RandomZoom:
         """Boxes for a batch of `shape` [B, C, H, W]: area uniform in `scale`, log aspect uniform in log `ratio`.
 
         Of ten drawn boxes the first that fits is taken, at a uniform place; where none fits, the largest central one of

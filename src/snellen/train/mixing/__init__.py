@@ -16,24 +16,24 @@ them, and sent without waiting for a GPU.
 
 from __future__ import annotations
 
-from snellen.train.mixing.batch import Mix
+from snellen.lazy_names import lister
+from snellen.train.mixing.batch import BatchMix
 from snellen.train.mixing.blend import Alternate, MixUp, Unmixed
-from snellen.train.mixing.boxes import CutMix, Cutout
+from snellen.train.mixing.boxes import CutMix, Cutout, SaliencyMix
 from snellen.train.mixing.language import MIXES, of_run, parse_mix
 from snellen.train.mixing.masks import FMix, RandomMasks
 from snellen.train.mixing.partners import fitted
 from snellen.train.mixing.saliency import fine_grained
-from snellen.train.mixing.salient import SaliencyMix
 from snellen.train.mixing.targets import IGNORE, Targets, majority_loss, mixed_loss
 
 __all__ = [
     "IGNORE",
     "MIXES",
     "Alternate",
+    "BatchMix",
     "CutMix",
     "Cutout",
     "FMix",
-    "Mix",
     "MixUp",
     "RandomMasks",
     "SaliencyMix",
@@ -46,3 +46,4 @@ __all__ = [
     "of_run",
     "parse_mix",
 ]
+__dir__ = lister(__all__)

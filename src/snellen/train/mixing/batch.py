@@ -22,7 +22,7 @@ LARGEST = 1_000_000  # parameter of a mix
 
 
 @runtime_checkable
-class Mix(Protocol):
+class BatchMix(Protocol):
     """A way of showing two images in one: a frozen dataclass with a text form, called on a batch."""
 
     name: ClassVar[str]
@@ -43,7 +43,7 @@ class Mix(Protocol):
 
 
 def mixed(
-    self: Mix,
+    self: BatchMix,
     images: Tensor,
     labels: Tensor,
     draws: torch.Generator,

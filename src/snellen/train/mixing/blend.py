@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
-from snellen.train.mixing.batch import Batch, Mix, expect_above_zero, mix_text, mixed
+from snellen.train.mixing.batch import Batch, BatchMix, expect_above_zero, mix_text, mixed
 from snellen.train.mixing.boxes import CutMix
 from snellen.train.mixing.targets import Targets
 
@@ -51,8 +51,8 @@ class Unmixed:
 class Alternate:
     """`first` in the batches 0, 2, 4 …, `second` in the others."""
 
-    first: Mix = field(default_factory=CutMix)
-    second: Mix = field(default_factory=MixUp)
+    first: BatchMix = field(default_factory=CutMix)
+    second: BatchMix = field(default_factory=MixUp)
     name: ClassVar[str] = "alternate"
 
     __str__ = mix_text

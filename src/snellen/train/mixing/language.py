@@ -6,22 +6,21 @@ from dataclasses import replace
 from typing import Any
 
 from snellen import notation
-from snellen.train.mixing.batch import Mix
+from snellen.train.mixing.batch import BatchMix
 from snellen.train.mixing.blend import Alternate, MixUp, Unmixed
-from snellen.train.mixing.boxes import CutMix, Cutout
+from snellen.train.mixing.boxes import CutMix, Cutout, SaliencyMix
 from snellen.train.mixing.masks import FMix, RandomMasks
-from snellen.train.mixing.salient import SaliencyMix
 
 _KINDS: tuple[type, ...] = (Unmixed, MixUp, CutMix, Cutout, FMix, RandomMasks, SaliencyMix, Alternate)
 MIXES: dict[str, type] = {kind.name: kind for kind in _KINDS}  # type: ignore[attr-defined]
 
 
-def parse_mix(source: str | Mix) -> Mix:
+def parse_mix(source: str | BatchMix) -> BatchMix:
     """The mix a text names, such as `cutmix(rule=corrected)`; a mix passes through."""
     return _from_node(notation.read(source)) if isinstance(source, str) else source
 
 
-def of_run(mix: Mix, seed: int) -> Mix:
+def of_run(mix: BatchMix, seed: int) -> BatchMix:
     """The mix as a run with this seed uses it: masks that are drawn once are drawn by each run for itself."""
     if isinstance(mix, RandomMasks):
         return replace(mix, seed=(mix.seed + seed) % 2**63)  # run 0 has those of the text
@@ -30,7 +29,7 @@ def of_run(mix: Mix, seed: int) -> Mix:
     return mix
 
 
-def _from_node(node: Any) -> Mix:
+def _from_node(node: Any) -> BatchMix:
     return notation.build(node, MIXES, "mix", _parameter)
 
 

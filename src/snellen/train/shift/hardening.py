@@ -12,13 +12,14 @@ from snellen.distort import View, parse
 from snellen.errors import UserError
 from snellen.lazy_torch import torch
 from snellen.search.fitness import Edits, Fitness
+from snellen.search.image_fitness import ImageFitness
 from snellen.search.run_search import Search, SearchResult
-from snellen.train.device_dataset import Memory
-from snellen.train.hardening import Lesson
+from snellen.search.scores import PixelAccuracy
+from snellen.train.device_dataset import ImagesInMemory
+from snellen.train.hardening import Lesson, autocast
+from snellen.train.mixing import IGNORE
 from snellen.train.pgd import answering
-from snellen.train.precision import autocast
 from snellen.train.shift.edit_batch import edit_batch, edit_samples
-from snellen.train.shift.network_fitness import network_fitness, search_rows
 from snellen.train.shift.tuple_set import WorstTuple, pool_of, restore_tuples
 from snellen.train.shift.ways import Rda, Searching
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
 _BATCH, _SEARCH, _VIEW = 1, 2, 4  # streams of one seed: what a batch draws, what a search draws, what the edits draw
+Classify = Callable[["Tensor"], "Tensor"]  # images uint8 [n, 3, H, W] → the most likely class of each, or of each pixel
+PIXELS = 512 * 32 * 32  # in one pass
 
 
 @dataclass
@@ -88,7 +91,7 @@ class ShiftHardening:
         shown, normalise = self.lesson.shown, self.lesson.normalise
         rows = search_rows(len(shown.images), self.way.images, self.lesson.seed)
         at = torch.from_numpy(rows).to(shown.images.device)
-        some = Memory(shown.images[at], shown.labels[at])
+        some = ImagesInMemory(shown.images[at], shown.labels[at])
 
         def classify(images: Tensor) -> Tensor:
             with autocast(images.device):
@@ -99,7 +102,7 @@ class ShiftHardening:
 
     def state(self) -> Any:
         """What a stopped run needs to go on: the tuples."""
-        return [one.to_json() for one in self.tuples]
+        return [worst.to_json() for worst in self.tuples]
 
     def restore(self, state: Any) -> None:
         """Go on from a saved state."""
@@ -131,8 +134,8 @@ class ShiftHardening:
 
     def _check_size(self) -> None:
         height, width = self.lesson.shown.size
-        texts = [level for one in self.space.transformations for level in one.levels]
-        for text in dict.fromkeys([*texts, *(text for one in self.tuples for text in one.edits)]):
+        texts = [level for transformation in self.space.transformations for level in transformation.levels]
+        for text in dict.fromkeys([*texts, *(text for worst in self.tuples for text in worst.edits)]):
             try:
                 parse(text).check_size(height, width)
             except ValueError as error:
@@ -142,3 +145,20 @@ class ShiftHardening:
 def _word(seed: int, number: int, stream: int) -> int:
     """A seed of its own for a number in a stream."""
     return int(np.random.SeedSequence([seed, number, stream]).generate_state(1)[0])
+
+
+def search_rows(count: int, wanted: int, seed: int) -> np.ndarray:
+    """The rows of the images that searches show: `wanted` of `count`, drawn from the seed, in order."""
+    return np.sort(np.random.default_rng([seed, count, 3]).permutation(count)[:wanted])
+
+
+def network_fitness(classify: Classify, memory: ImagesInMemory, view: View, least: int) -> ImageFitness:
+    """Accuracy on images, or on those of their pixels that count. A pass shows at least `least` images, as an update does."""
+    height, width = memory.size
+    batch = max(least, PIXELS // (height * width))
+    if memory.labels.ndim > 1:
+        numbers = torch.where(memory.labels == IGNORE, 0, memory.labels + 1)
+        score = PixelAccuracy(classify, numbers, int(numbers.max()))
+        return ImageFitness(memory.images, score, view, batch, weights=score.weights)
+    labels = memory.labels
+    return ImageFitness(memory.images, lambda images, rows: (classify(images) == labels[rows]).float(), view, batch)

@@ -46,13 +46,13 @@ class StoredSet(msgspec.Struct):
 
 def pool_of(tuples: Sequence[WorstTuple], duplicates: str) -> list[tuple[str, ...]]:
     """What a batch draws from, all equally likely: the identity, and each tuple as often as it came, or once (`merge`)."""
-    pool = [(), *(one.edits for one in tuples)]
+    pool = [(), *(worst.edits for worst in tuples)]
     return list(dict.fromkeys(pool)) if duplicates == "merge" else pool
 
 
 def write_tuples(path: Path, name: str, tuples: Sequence[WorstTuple]) -> None:
     """The file of a set, whole or not at all."""
-    content = {"format": FORMAT, "set": name, "tuples": [one.to_json() for one in tuples]}
+    content = {"format": FORMAT, "set": name, "tuples": [worst.to_json() for worst in tuples]}
     write_atomic(path, encode_json(content))
 
 
@@ -76,20 +76,20 @@ def check_edits(tuples: Sequence[WorstTuple], source: Path | str) -> None:
     """Refuse texts that name no edit which a training can show."""
     from snellen.train.shift.ways import check_edit
 
-    for text in dict.fromkeys(text for one in tuples for text in one.edits):
+    for text in dict.fromkeys(text for worst in tuples for text in worst.edits):
         check_edit(text, str(source))
 
 
 def fingerprint_of(tuples: Sequence[WorstTuple]) -> str:
     """What tells one set from another to begin with: its edits in their order."""
-    return key_of([list(one.edits) for one in tuples])
+    return key_of([list(worst.edits) for worst in tuples])
 
 
 def table_of(rows: Any, source: Path | str) -> list[tuple[str, ...]]:
     """The set for people, from its rows on a card: a header and one line per search."""
     tuples: list[WorstTuple] = fit(rows, list[WorstTuple], source)
     lines = [
-        (str(one.search), f"{one.update:,}", f"{one.epoch:g}", f"{one.accuracy:.4f}", " | ".join(one.edits))
-        for one in tuples
+        (str(worst.search), f"{worst.update:,}", f"{worst.epoch:g}", f"{worst.accuracy:.4f}", " | ".join(worst.edits))
+        for worst in tuples
     ]
     return [("search", "update", "epoch", "accuracy", "edits"), *lines]

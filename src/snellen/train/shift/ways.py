@@ -13,7 +13,7 @@ from snellen.notation import build, expect_at_most, read, text_form
 
 if TYPE_CHECKING:
     from snellen.search.algorithms import Algorithm
-    from snellen.search.space import GeneLaw, Space
+    from snellen.search.spaces import GeneLaw, Space
 else:  # the search is imported where a text asks for it: --help reads recipes
     GeneLaw = Literal["type", "object"]
 
@@ -53,9 +53,11 @@ class Rda:
     @property
     def fingerprint(self) -> str | None:
         """What tells a user's set from another of that name; None for the published ones."""
-        from snellen.search.space import SPACES
+        from snellen.search.spaces import SPACES
 
-        return None if self.set in SPACES else key_of([list(one.levels) for one in self.space().transformations])
+        if self.set in SPACES:
+            return None
+        return key_of([list(transformation.levels) for transformation in self.space().transformations])
 
 
 @dataclass(frozen=True)
@@ -139,11 +141,11 @@ def parse_shift(text: str) -> Rda:
 
 def space_of(name: str) -> Space:
     """The set of transformations of a name, every edit of which a training can show."""
-    from snellen.search.space import space
+    from snellen.search.spaces import space
 
     chosen = space(name)
-    for one in chosen.transformations:
-        for level in one.levels:
+    for transformation in chosen.transformations:
+        for level in transformation.levels:
             check_edit(level, f"set '{name}'")
     return chosen
 

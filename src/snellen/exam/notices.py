@@ -1,0 +1,52 @@
+"""What a user should read before an audit begins: of models, labels, pools and data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from snellen.audits import Audit, Exam
+from snellen.data import Dataset
+from snellen.distort import Distortion, saliency_of
+from snellen.engine import Inputs
+from snellen.exam.tasks import notices_of, task_of
+from snellen.explain.methods import method_of
+from snellen.explain.reference import few_images
+
+
+def notices_before(inputs: Inputs, audits: Sequence[Audit], exam: Exam, warnings: Sequence[str]) -> list[str]:
+    """Those of models' cards, `warnings` of how classes were matched, then of cut-outs, labels and reference images."""
+    task, occluders = task_of(inputs.subjects), inputs.pools.occluders
+    notices = dict.fromkeys([*(notice for subject in inputs.subjects for notice in subject.card.notices), *warnings])
+    if occluders is not None and occluders.total > len(occluders.ids):
+        notices[f"{occluders.total:,} cut-outs in '{occluders.text}', of which {len(occluders.ids)} are used"] = None
+    remarks = unlabelled(inputs.data) if task == "classification" else notices_of(inputs.data, task)
+    return [*notices, *remarks, *few_references(audits, exam, inputs.data)]
+
+
+def unlabelled(data: Mapping[str, Dataset]) -> list[str]:
+    """A notice for each dataset with images whose label is not known."""
+    notices = []
+    for on, dataset in data.items():
+        rows = np.flatnonzero(dataset.samples.labels < 0)
+        if len(rows):
+            few = "; ".join(dataset.samples.ids[row] for row in rows[:5])
+            more = "; …" if len(rows) > 5 else ""
+            notices.append(
+                f"{len(rows)} of {len(dataset)} {on} images have no label and are left out of accuracy and of every measure that "
+                f"needs one ({few}{more})"
+            )
+    return notices
+
+
+def few_references(audits: Sequence[Audit], exam: Exam, data: Mapping[str, Dataset]) -> list[str]:
+    """One notice per dataset whose images are too few for a method of maps that compares with usual ones."""
+    pairs = [(request.method, request.on) for audit in audits for request in audit.maps(exam)]
+    for cell in (cell for audit in audits for cell in audit.cells(exam)):
+        saliency = saliency_of(cell.distortion) if isinstance(cell.distortion, Distortion) else None
+        if saliency is not None:
+            pairs.append((saliency.method, cell.on))
+    needing = dict.fromkeys((method, on) for method, on in pairs if method_of(method).reference is not None)
+    texts = [few_images(len(data[on]), f"the {on} data", method) for method, on in needing]
+    return [text for text in texts if text is not None]

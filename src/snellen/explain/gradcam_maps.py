@@ -1,0 +1,94 @@
+"""Grad-CAM (Selvaraju et al. 2017): where in the image the features lie that speak for a class.
+
+The network runs without gradients up to the layer and with them behind it, so only what lies behind it is gone through
+backwards: at the last stage a map costs little more than an answer.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import TYPE_CHECKING, Any
+
+from snellen.errors import UserError
+from snellen.explain.feature_grid import enlarge, tensor_in, unit_maps
+from snellen.explain.hooks import hook_layer
+from snellen.explain.layers import Layer
+from snellen.explain.network import OpenNetwork, TargetClasses, class_answers, eval_mode, open_network, target_classes
+from snellen.lazy_torch import torch
+from snellen.models.model import Model
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+
+# The layers of networks whose maps are known to vary, for as long as the networks live.
+_VARYING: weakref.WeakKeyDictionary[nn.Module, set[str]] = weakref.WeakKeyDictionary()
+
+
+def gradcam(
+    model: Model | nn.Module,
+    images: Tensor,
+    targets: TargetClasses = None,
+    layer: int | str | None = None,
+) -> Tensor:
+    """Maps float32 [B, H, W] in 0…1, each divided by its own maximum; all 0 where nothing speaks for the class.
+
+    `model`: ours, which takes uint8 images [B, 3, H, W] and normalises them itself, or a bare torch network, which gets
+    the float images as they are. `targets` are class numbers, by default the predicted ones. `layer`: a name in the
+    network, a stage counted from the end (−1, the default, is the last; −2 the one before) or `stage3` (the third).
+    The weight of a channel is the mean of its gradient over the places; a map is the channel mean of weighted features,
+    without what is negative, divided by its maximum, enlarged bilinearly. (The channel sum gives the same map.)
+    """
+    opened = open_network(model, images)
+    network, pixels = opened.network, opened.normalise(images)
+    with eval_mode(network):
+        spot = opened.layers(pixels).pick(layer, opened.name)
+        features, gradients = _features_and_gradients(opened, pixels, targets, spot)
+    coarse = (gradients.mean((2, 3), keepdim=True) * features).mean(1)
+    trusted = _VARYING.setdefault(network, set())
+    if spot.name not in trusted and _varies(coarse, features, spot):  # once: looking at values waits for the device
+        trusted.add(spot.name)
+    return enlarge(unit_maps(coarse), pixels.shape[2:]).clamp(0, 1)
+
+
+def _features_and_gradients(
+    opened: OpenNetwork, pixels: Tensor, targets: TargetClasses, spot: Layer
+) -> tuple[Tensor, Tensor]:
+    """The layer's features and the gradient of the targets' outputs in them, each [B, channels, h, w] in fp32."""
+    leaves: list[Tensor] = []
+
+    def cut(name: str, output: Any) -> Any:
+        tensor = tensor_in(output)
+        if name != spot.name or tensor is None:
+            return None
+        torch.set_grad_enabled(True)
+        leaves[:] = [tensor.detach().requires_grad_()]
+        behind = leaves[0].clone()  # layers behind it may write into it
+        return behind if tensor is output else type(output)((behind, *output[1:]))
+
+    with torch.no_grad(), opened.autocast():
+        with hook_layer(opened.network, cut, spot.name, opened.layers(pixels).calls):
+            answers = class_answers(opened.network(pixels))
+        # images do not mix, so each gets its own gradient from the sum of their targets' outputs
+        score = answers.gather(1, target_classes(answers, targets)[:, None]).sum()
+        gradient = torch.autograd.grad(score, leaves, allow_unused=True)[0] if score.requires_grad else None
+    if gradient is None:  # nothing that the network says comes by this layer
+        gradient = torch.zeros_like(leaves[0])
+    features, slopes = (spot.places.features(values.detach()).float() for values in (leaves[0], gradient))
+    return features, slopes
+
+
+def _varies(coarse: Tensor, features: Tensor, spot: Layer) -> bool:
+    """Whether any map differs from place to place.
+
+    A layer is refused where none does although its features do: behind it, places no longer matter. Of images of one
+    colour nothing can be told.
+    """
+    flat = coarse.flatten(1)
+    if (flat.amax(1) > flat.amin(1)).any():
+        return True
+    places = features.flatten(2)
+    if coarse[0].numel() == 1 or (places.amax(2) > places.amin(2)).any():
+        raise UserError(
+            f"Grad-CAM at layer '{spot.name}' is the same everywhere in the image; try an earlier one, such as layer=-2"
+        )
+    return False
