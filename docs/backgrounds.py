@@ -18,7 +18,7 @@ from snellen.data import Photo, load_data
 from snellen.data.in9 import build
 from snellen.data.in9.layout import file_name
 from snellen.distort import Background, Donors, View
-from snellen.distort.background import Kind
+from snellen.distort.background import VariantKind
 
 DOCS = Path(__file__).parent
 WORLD = "phantom:test?size=96&n=120&background_bias=1&object_size=0.35..0.6"
@@ -37,7 +37,7 @@ def variants(world: str = WORLD, rows: tuple[int, ...] = ROWS) -> list[list[np.n
     labels, ids = data.samples.labels, data.samples.ids
     pool = Donors(images, ids, "world", labels, boxes, masks, data.classes, len(data.classes))
     view = View.of(ids, labels=labels, boxes=boxes, masks=masks, donors=pool)
-    shown = [Background(kind, sigma=5)(images, view).permute(0, 2, 3, 1).numpy() for kind in get_args(Kind)]
+    shown = [Background(kind, sigma=5)(images, view).permute(0, 2, 3, 1).numpy() for kind in get_args(VariantKind)]
     return [[pixels[row] for pixels in shown] for row in rows]
 
 
@@ -46,7 +46,7 @@ def built(world: str, rows: tuple[int, ...]) -> list[list[np.ndarray]]:
     made = []
     with TemporaryDirectory() as folder:
         build(world, folder, "all", size=96, scale=96, workers=1, quiet=True)
-        sets = [load_data(f"in9:{folder}/{kind}") for kind in get_args(Kind)]
+        sets = [load_data(f"in9:{folder}/{kind}") for kind in get_args(VariantKind)]
         truth = load_data(world)
         place = {file_name(sample): at for at, sample in enumerate(truth.samples.ids)}
         for row in rows:
@@ -60,9 +60,9 @@ def built(world: str, rows: tuple[int, ...]) -> list[list[np.ndarray]]:
 
 
 def draw(folder: Path = DOCS / "images") -> None:
-    made = sheet(variants(), [words(*get_args(Kind))] * len(ROWS))
+    made = sheet(variants(), [words(*get_args(VariantKind))] * len(ROWS))
     made.quantize(128).save(folder / "backgrounds.png", optimize=True)
-    names = words("true mask", "GrabCut", *get_args(Kind))
+    names = words("true mask", "GrabCut", *get_args(VariantKind))
     made = sheet(built(FILES, FILE_ROWS), [names] * len(FILE_ROWS))
     made.quantize(128).save(folder / "backgrounds-built.png", optimize=True)
 

@@ -12,7 +12,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 import snellen
 from snellen.explain.methods import method_of
-from snellen.explain.picture import outline, overlay
+from snellen.explain.overlays import outline, overlay
 from snellen.train import train
 
 SHEET = Path(__file__).parent / "images" / "explain.png"

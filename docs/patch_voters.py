@@ -11,7 +11,8 @@ from PIL import Image
 
 import snellen
 from snellen.calibrate.ladder import CHANCE
-from snellen.calibrate.lattice_ladders import FREE, IMAGES, WORLD, voting_share
+from snellen.calibrate.series import VOTERS_WORLD
+from snellen.calibrate.truths import FREE, IMAGES, voting_share
 from snellen.distort import Lattice, View
 from snellen.models import observers
 
@@ -22,7 +23,7 @@ AXIS = {"title": "accuracy", "scale": {"domain": [0, 1]}, "axis": {"format": "%"
 
 def rows() -> list[dict[str, Any]]:
     """Accuracy of each voter under each lattice, and what it must be by construction."""
-    data = snellen.load_data(f"phantom:test?size=32&n={IMAGES}&{WORLD}")
+    data = snellen.load_data(f"phantom:test?size=32&n={IMAGES}&{VOTERS_WORLD}")
     assert data.read_together is not None
     images = torch.from_numpy(data.read_together(range(IMAGES)).images).permute(0, 3, 1, 2).contiguous()
     view, labels = View.of(data.samples.ids), torch.from_numpy(data.samples.labels)

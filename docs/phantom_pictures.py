@@ -11,7 +11,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from snellen.build.phantom.conflict import conflicting
-from snellen.build.phantom.pixels import voc_palette
+from snellen.build.phantom.voc import voc_palette
 from snellen.data.phantom import COLOURS, EDGE_CLASS, World
 from snellen.data.phantom.scenes import SCENES
 from snellen.data.phantom.shapes import SHAPES, parts

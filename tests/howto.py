@@ -1,10 +1,11 @@
 """How-to pages as a reader would follow them: their code is put into a copy of the tree, their commands are run there.
 
-A block of Python is one or several parts. Each begins with a comment that says where it goes:
+A block of Python or Markdown is one or several parts. Each begins with a comment that says where it goes:
 
     # src/snellen/distort/curtain.py (new)                  what follows is the file
     # src/snellen/distort/language.py, below: "mix": Mix,   what follows goes below that line, which must be there once
     # src/snellen/models/kinds.py, above: KINDS = {         the same, above it
+    # src/snellen/audits/shape.py, instead of: names = ()   the same, in its place
 
 A block of `sh` is a script for the root of the repository; each of its commands must end with exit code 0.
 """
@@ -20,14 +21,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-COPIED = ("src", "tests", "docs", "pyproject.toml", "README.md")
-_BLOCK = re.compile(r"^```(python|sh)\n(.*?)^```$", re.S | re.M)
-_PART = re.compile(r"^# (?P<path>[\w./-]+\.\w+)(?: \(new\)|, (?P<side>above|below): (?P<line>.+))\n", re.M)
+COPIED = (
+    *("src", "tests", "docs", "examples", "benchmarks"),
+    *("pyproject.toml", "README.md", "CONTRIBUTING.md", "Makefile"),
+)
+_BLOCK = re.compile(r"^```(python|markdown|sh)\n(.*?)^```$", re.S | re.M)
+_PART = re.compile(r"^# (?P<path>[\w./-]+\.\w+)(?: \(new\)|, (?P<side>above|below|instead of): (?P<line>.+))\n", re.M)
 
 
 @dataclass(frozen=True)
 class Step:
-    """A new file, content above or below a line of a file, or a script (`path` empty)."""
+    """A new file, content above, below or instead of a line of a file, or a script (`path` empty)."""
 
     path: str
     content: str
@@ -36,7 +40,7 @@ class Step:
 
 
 def steps_of(page: str) -> list[Step]:
-    """The steps of a page, in order; a block of Python that does not say where it goes is an error of the page."""
+    """The steps of a page, in order; a block of Python or Markdown that does not say where it goes is an error of the page."""
     steps = []
     for language, block in _BLOCK.findall(page):
         if language == "sh":
@@ -82,7 +86,8 @@ def follow(step: Step, tree: Path) -> None:
         lines = file.read_text().splitlines(keepends=True)
         places = [number for number, line in enumerate(lines) if line.strip() == step.line.strip()]
         assert len(places) == 1, f"{step.path} has the line {step.line!r} {len(places)} times"
-        lines.insert(places[0] + (step.side == "below"), step.content)
+        start = places[0] + (step.side == "below")
+        lines[start : places[0] + (step.side != "above")] = [step.content]
         file.write_text("".join(lines))
 
 

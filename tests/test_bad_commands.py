@@ -92,7 +92,7 @@ GOOD = ["python:nets.py:model", "--data", "folder:good"]
         ([*GOOD, "--out", "nets.py"], "'nets.py' is a file; choose another --out"),
         ([*GOOD, "--out", "good"], "'good' is not empty and not a run folder"),
         ([*GOOD, "--engine", "rai"], "unknown engine 'rai'; did you mean 'ray'?"),
-        ([*GOOD, "--limit", "0"], "expected limit as a whole number of at least 1"),
+        ([*GOOD, "--limit", "0"], "expected --limit from 1 to 1,000,000,000"),
     ],
 )
 def test_bad_input_is_one_line_exit_2_and_nothing_written(

@@ -119,11 +119,11 @@ def test_settings_from_a_file_yield_to_flags_and_are_written_back(at: Path, caps
         (["audit", "python:nets.py:model", "--data", DATA, "--device", "tpu9"], "device 'tpu9'"),
         (
             ["audit", "python:nets.py:model", "--data", DATA, "--batch-size", "many"],
-            "expected batch_size as auto or a whole number of at least 1, got 'many'",
+            "expected --batch-size as auto or a whole number of at least 1, got 'many'",
         ),
         (
             ["audit", "python:nets.py:model", "--data", DATA, "--limit", "0"],
-            "expected limit as a whole number of at least 1, got '0'",
+            "expected --limit from 1 to 1,000,000,000, got '0'",
         ),
         (["audit", "python:nets.py:model", "--data", DATA, "--engine", "rai"], "unknown engine 'rai'"),
         (["audit", "python:nets.py:model", "python:nets.py:model", "--data", DATA], "two models are called 'red'"),

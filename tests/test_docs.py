@@ -152,6 +152,15 @@ def test_measures_of_the_design_exist_and_those_of_the_roadmap_do_not_yet() -> N
     assert not any(hasattr(snellen.measure, name) for name in planned)
 
 
+def test_every_measure_has_one_row_under_its_question() -> None:
+    rows = re.findall(r"^\| (.*?) ?\| (.+?) \| (.+?) \|$", (DOCS / "measures.md").read_text(), re.M)
+    questions = [question for question, _, _ in rows[1:] if question]
+    assert all(question.endswith("?") for question in questions)
+    assert len(questions) == len(set(questions)) > 15
+    named = [name for _, names, _ in rows[1:] for name in re.findall(r"`(\w+)`", names)]
+    assert sorted(named) == sorted(snellen.measure.__all__)
+
+
 def test_the_texts_of_the_design_are_those_that_exist() -> None:
     """Public text forms stay; the reference, which is generated, has those that were added since."""
     design = (DOCS / "design.md").read_text()

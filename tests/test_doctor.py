@@ -65,7 +65,7 @@ def test_an_audit_that_fails_is_told_in_one_line(broken: Exception, said: str, m
     def audit(*given: Any, **more: Any) -> None:
         raise broken
 
-    monkeypatch.setattr("snellen.exam.audit.audit", audit)
+    monkeypatch.setattr("snellen.exam.auditing.audit", audit)
     told, (problem,) = clinic.self_test()
     assert told["audit"].startswith("failed")
     assert problem.text == f"the self-test failed: {said}"

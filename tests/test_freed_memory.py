@@ -13,7 +13,7 @@ import torch
 
 import snellen
 from snellen import freed_memory
-from snellen.engine import Progress
+from snellen.engine import RunProgress
 from snellen.exam import carry_out
 from snellen.exam.prepare import prepare
 from snellen.exam.request import AuditRequest
@@ -159,5 +159,5 @@ def test_an_audit_wants_it_on_a_cpu_alone(
     settings = replace(prepared.inputs.settings, device=device)
     on_device = replace(prepared, inputs=replace(prepared.inputs, settings=settings))
     with pytest.raises(Asked) as asked:
-        carry_out.carry_out(on_device, Progress(quiet=True), carry_out.Execution())
+        carry_out.carry_out(on_device, RunProgress(quiet=True), carry_out.Execution())
     assert asked.value.args == (wanted,)

@@ -47,6 +47,14 @@ def test_every_room_is_a_name_of_snellen() -> None:
         _ = snellen.attic
 
 
+def test_the_readme_has_the_two_commands_to_paste_and_ci_runs_the_tests() -> None:
+    lines = (ROOT / "README.md").read_text().splitlines()
+    assert {"    make demo", "    make test"} <= set(lines)
+    assert "make test" in (ROOT / ".ci" / "run").read_text().splitlines()
+    rules = re.findall(r"^(\w+): ", (ROOT / "Makefile").read_text(), re.M)
+    assert {"demo", "test"} <= set(rules)
+
+
 def test_every_imported_package_is_a_dependency() -> None:
     """Or is imported by `import_package`, which says how to install it."""
     needed = {distribution(line) for line in PROJECT["project"]["dependencies"]}

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from snellen.cli.options import takes
-from snellen.errors import UserError
+from snellen.errors import UserError, command
 from snellen.request import Request, describe, setting, settings_of, signature_of
-from snellen.settings_file import read_settings, resolve, write_settings
+from snellen.settings_file import door, read_settings, resolve, write_settings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -233,3 +233,74 @@ def test_help_signature_and_docstring_follow_from_the_request() -> None:
     assert signature.parameters["ink"].kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
     assert signature.parameters["duplex"].default is True
     assert "    copies: number of copies\n" in describe(Press)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cutter(Request):
+    """A request with numbers that have ranges, and a setting that must be given."""
+
+    sheets: str | None = setting("sheets to cut", required=True)
+    share: float = setting("share that is cut off", 0.5, at_least=0.05, at_most=0.95)
+    width: float = setting("width of the rest", 1.0, above=0, at_most=1)
+    shift: int = setting("millimetres to the right", 0, at_most=1000)
+    per_side: tuple[int, ...] = setting("cuts of each side", (1, 2), commas=True, at_least=1, flag="--per")
+    sharp: bool = setting("by the new blade", False, flag="--sharp/--blunt")
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"share": 2}, "expected share from 0.05 to 0.95, got 2"),
+        ({"share": "0.01"}, "expected share from 0.05 to 0.95, got '0.01'"),
+        ({"share": "much"}, "expected share as a number of at least 0.05, got 'much'"),
+        ({"width": 0}, "expected width above 0, up to 1, got 0"),
+        ({"shift": -1001}, "expected shift of at most 1,000, got -1001"),
+        (
+            {"per_side": "1,0"},
+            "expected per_side as a whole number of at least 1, or several separated by commas, got '1,0'",
+        ),
+        ({"sharp": "maybe"}, "expected sharp as true or false, got 'maybe'"),
+        ({"sheets": None}, "sheets is required: sheets to cut"),
+        ({"widt": 1}, "unknown setting 'widt'; did you mean 'width'?"),
+    ],
+)
+def test_ranges_and_what_is_required_in_the_words_of_the_caller(values: dict[str, Any], message: str) -> None:
+    settings = {"sheets": "a", **values}
+    with pytest.raises(UserError) as in_python:
+        Cutter.read(settings)
+    assert str(in_python.value) == message
+    with pytest.raises(UserError) as typed, command():
+        Cutter.read(settings)
+    flags = {"per_side": "--per"}
+    (name,) = values
+    expected = message if message.startswith("unknown") else message.replace(name, flags.get(name, f"--{name}"), 1)
+    assert str(typed.value) == expected
+
+
+def test_bounds_are_allowed_and_both_options_of_a_truth_value_are_taken() -> None:
+    assert Cutter(sheets="a", share=0.95, width=1, shift=-1000, per_side="2, 3").per_side == (2, 3)
+    seen: list[Cutter] = []
+    app = typer.Typer(rich_markup_mode=None)
+    app.command()(takes(Cutter)(lambda values: seen.append(Cutter.read(values))))
+    for words in (["--sharp"], ["--blunt"], []):
+        assert CliRunner().invoke(app, ["--sheets", "a", "--per", "4", *words]).exit_code == 0
+    assert [(one.sharp, one.per_side) for one in seen] == [(True, (4,)), (False, (4,)), (False, (4,))]
+
+
+def test_a_door_takes_settings_by_position_by_name_and_from_a_file(tmp_path: Path) -> None:
+    def cut_paper(request: Cutter) -> Cutter:
+        """Cut paper."""
+        return request
+
+    cut = door(cut_paper, Cutter, "sheets", "share", sharp=True)
+    assert cut("a", 0.7) == Cutter(sheets="a", share=0.7, sharp=True)
+    (tmp_path / "cut.yaml").write_text("share: 0.2\nwidth: 0.3\n")
+    assert cut("a", config=tmp_path / "cut.yaml", width=0.4) == Cutter(sheets="a", share=0.2, width=0.4, sharp=True)
+    assert cut.__name__ == "cut"
+    assert list(inspect.signature(cut).parameters)[:2] == ["sheets", "share"]
+    assert inspect.signature(cut).parameters["sharp"].default is True
+    assert "    share: share that is cut off\n" in (cut.__doc__ or "")
+    with pytest.raises(TypeError, match="takes 2 values by position"):
+        cut("a", 0.5, 1)
+    with pytest.raises(TypeError, match="got 'share' twice"):
+        cut("a", 0.5, share=0.6)

@@ -11,12 +11,11 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / "snellen"
 FILES = sorted(SOURCE.rglob("*.py"))
 MOST_LINES, MEDIAN_LINES, MOST_PARAMETERS = 350, 100, 6
 PUBLIC = {  # signatures that people outside call, formulas of `measure` and kernels
-    "build/in9/building.py",
     "distort/draw_kernels.py",  # a kernel takes its pointers one by one
     "distort/photometric/kernel.py",
     "exam/run.py",
     "exam/side_by_side.py",
-    "explain/iba.py",
+    "explain/iba_maps.py",
     "explain/picture.py",
     "models/model.py",
     "search/searches.py",

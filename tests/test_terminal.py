@@ -17,7 +17,7 @@ from snellen import terminal
 from snellen.cli import main
 from snellen.cli.printing import print_table, show_outline
 from snellen.cli.train import note
-from snellen.engine import Progress
+from snellen.engine import RunProgress
 from snellen.errors import CONTROL, UserError
 
 SOURCE = Path(__file__).parents[1] / "src" / "snellen"
@@ -35,7 +35,7 @@ def test_only_one_module_prints() -> None:
 
 
 def test_notes_progress_tables_and_outlines_are_escaped(capsys: pytest.CaptureFixture[str]) -> None:
-    progress = Progress()
+    progress = RunProgress()
     progress.terminal = True
     for tell in (progress.say, progress.note, progress.warn, note):
         tell(NASTY)

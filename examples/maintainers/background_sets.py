@@ -32,9 +32,11 @@ from PIL import Image
 sys.path.insert(0, str(Path(__file__).parent))
 from shared_networks import shared
 
+from snellen.build.in9 import In9Request
+from snellen.build.in9.building import In9Built
 from snellen.build.in9.segment import segment_object
 from snellen.data import Photo, load_data
-from snellen.data.in9 import Built, Settings, build
+from snellen.data.in9 import build
 from snellen.data.in9.layout import file_name
 
 COLUMNS = ("path", "label", "x0", "y0", "x1", "y1", "wnid")
@@ -124,7 +126,7 @@ def overlap(images: Iterator[tuple[str, Photo, np.ndarray, np.ndarray]], what: s
     for name, photo, truth, known in images:
         assert photo.boxes is not None
         began = time.process_time()
-        made = segment_object(photo.image, photo.boxes[0], name, Settings(**settings))
+        made = segment_object(photo.image, photo.boxes[0], name, In9Request(data="x", out="x", **settings))
         took += time.process_time() - began
         x0, y0, x1, y1 = photo.boxes[0].astype(int)
         inside = np.zeros_like(truth)
@@ -154,7 +156,7 @@ def gathered_masks(place: Path) -> int:
     return len(files)
 
 
-def told(made: Built, took: float) -> None:
+def told(made: In9Built, took: float) -> None:
     """Print what was built."""
     refused = ", ".join(f"{count} {reason}" for reason, count in made.rejected.items())
     print(

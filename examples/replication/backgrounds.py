@@ -23,7 +23,7 @@ from protocol import arguments, audit_groups, finish, train_group
 from snellen.data import Dataset, limited, load_data
 from snellen.data.in9 import build
 from snellen.sweep import Sweep, variants
-from snellen.sweep.in9 import in9_variants
+from snellen.sweep.by_variant import in9_variants
 from snellen.train import preset
 
 WORLDS = [f"{name}=phantom:train?size=32&n=9000&background_bias={bias}" for name, bias in (("biased", 1), ("plain", 0))]

@@ -39,7 +39,7 @@ from snellen.exam.run import Run
 from snellen.lazy_torch import torch
 from snellen.models.checkpoint import read_card
 from snellen.train import preset
-from snellen.train.precision import precision_on
+from snellen.train.hardening import precision_on
 
 MIXES = ("none", "mixup", "fmix", "cutmix", "random_masks")
 DONORS = {"cifar10": "cifar100", "fashion_mnist": "mnist", "mnist": "fashion_mnist"}

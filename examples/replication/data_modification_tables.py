@@ -99,7 +99,7 @@ def _interference(tidy: Tidy, dataset: str) -> list[Comparison]:
     rows += [("14", f"{name}, {words}", name, "interference", WITHIN.format(fill)) for fill, words in READINGS.items()]
     return [
         _comparison(
-            (table, title, "DI"), _by_method(tidy, dataset, finding, setting), published_table("000", table)[row]
+            (table, title, "DI"), _by_method(tidy, dataset, finding, setting), published_table("marcu2022", table)[row]
         )
         for table, title, row, finding, setting in rows
     ]
@@ -214,7 +214,7 @@ def _comparison(
 
 def _column(table: str, column: str) -> dict[str, PublishedValue]:
     """A column of a published table whose rows are methods."""
-    return {row: values[column] for row, values in published_table("000", table).items() if column in values}
+    return {row: values[column] for row, values in published_table("marcu2022", table).items() if column in values}
 
 
 def _number(value: float | None) -> float:

@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from interpretability_tables import write_tables
 from protocol import arguments, audit_groups, curves_table, each, train_group
 
-from snellen.audits import Calibration, Concepts, Explanation, Faithfulness
+from snellen.audits import CalibrationAudit, ConceptsAudit, ExplanationAudit, FaithfulnessAudit
 from snellen.data import limited, load_data
 from snellen.train import preset
 
@@ -68,12 +68,12 @@ def audits_of(chosen: argparse.Namespace) -> dict[str, list[Any]]:
     sources = ("colours", f"model:{chosen.segmenter}") if chosen.segmenter else ()
     by_method: dict[str, list[Any]] = {
         method: [
-            *(Explanation(method=method, filter=one, examples=0, curves="off") for one in filters),
-            Faithfulness(method=method, tile=chosen.tile, error=chosen.error),
+            *(ExplanationAudit(method=method, filter=one, examples=0, curves="off") for one in filters),
+            FaithfulnessAudit(method=method, tile=chosen.tile, error=chosen.error),
         ]
         for method in chosen.methods
     }
-    return {**by_method, "concepts": [Concepts(sources=sources), Calibration()]}
+    return {**by_method, "concepts": [ConceptsAudit(sources=sources), CalibrationAudit()]}
 
 
 def _train(job: tuple[str, int, argparse.Namespace]) -> Path:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from snellen.calibrate import Ladder
-from snellen.calibrate.climb import _step
+from snellen.calibrate.climbing import _step
 from snellen.calibrate.cover_training import under_cover
 from snellen.data import load_data
 from snellen.data.keys import uniform

@@ -7,7 +7,8 @@ import pytest
 
 from snellen.calibrate import LADDERS, calibrate
 from snellen.calibrate.ladder import CHANCE
-from snellen.calibrate.paint_ladders import AREA, KEPT_SHARE, PAINT_LADDERS, TEST, paint_truth
+from snellen.calibrate.series import AREA, KEPT_SHARE, PAINTED_TEST
+from snellen.calibrate.truths import paint_truth
 from snellen.data.phantom import read_world
 from snellen.distort import apply
 from snellen.models.observers import parse
@@ -15,11 +16,11 @@ from snellen.models.observers import parse
 
 @pytest.fixture(scope="module")
 def climbed(tmp_path_factory):
-    """Some of the ladders, three rungs of 120 images each, by name."""
+    """Some of the series, three rungs of 120 images each, by name."""
     out = tmp_path_factory.mktemp("painted")
     names = ("paint_cut", "paint_iocclusion", "keeping_iocclusion", "keeping_cut", "blinded_iocclusion")
     page = calibrate(out, names, images=120, quick=True, quiet=True)
-    return {one["name"]: one for one in page["ladders"]}
+    return {series["name"]: series for series in page["ladders"]}
 
 
 def test_cut_occlusion_falls_with_the_paint_and_iocclusion_stays(climbed):
@@ -55,12 +56,7 @@ def test_the_truths_are_those_worked_by_hand():
 
 
 def test_no_square_hides_a_whole_object_so_texture_is_always_right():
-    world = read_world(TEST.format(size=32, images=600))
+    world = read_world(PAINTED_TEST.format(size=32, images=600))
     shown = world.render(range(600)).images
     covered = apply(f"occlude({AREA}, black)", shown, [str(i) for i in range(600)])
     np.testing.assert_array_equal(parse("texture").answer(covered), world.recipe(range(600)).true_class)
-
-
-def test_every_painted_ladder_is_climbed_by_the_command():
-    assert set(PAINT_LADDERS) <= set(LADDERS)
-    assert not any(one.trained for one in PAINT_LADDERS.values())

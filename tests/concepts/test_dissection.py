@@ -11,7 +11,7 @@ import pytest
 import torch
 from PIL import Image
 
-from snellen.concepts import checkpoint, dissection
+from snellen.concepts import dissection
 from snellen.concepts.dissection import Dissection, iou_of
 from snellen.concepts.pictures import choose_units
 from snellen.concepts.probes import Probes
@@ -20,6 +20,7 @@ from snellen.concepts.thresholds import ERROR
 from snellen.data import load_data
 from snellen.data.canvas import Canvas
 from snellen.data.dataset import Dataset, Unreadable
+from snellen.engine.keep import survey_checkpoint
 from snellen.engine.requests.survey import Ground, SurveyTable
 from snellen.errors import UserError
 from snellen.measure import concept_iou, detector_units
@@ -89,7 +90,7 @@ def test_the_size_of_batches_changes_nothing(
 def test_a_stopped_one_continues_to_the_same_table(
     world: Dataset, table: SurveyTable, stop: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checkpoint, "EVERY", 0.0)
+    monkeypatch.setattr(survey_checkpoint, "EVERY", 0.0)
     request, calls = Dissection(layer="2", grid=16, quantile=0.9), 0
 
     def stopping(images: int) -> None:

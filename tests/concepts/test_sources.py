@@ -14,9 +14,9 @@ from snellen.concepts.probes import Probes
 from snellen.concepts.sources import check_sources, fingerprint_of, name_colours, open_sources
 from snellen.data import load_data
 from snellen.data.canvas import Canvas
+from snellen.data.colour_names import colour_terms
 from snellen.data.dataset import Dataset
 from snellen.data.phantom import COLOURS, read_world
-from snellen.data.phantom.colour_terms import colour_terms
 from snellen.engine.requests.survey import Ground
 from snellen.errors import UserError
 from snellen.models.model import from_torch

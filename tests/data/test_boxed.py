@@ -12,9 +12,8 @@ from PIL import Image
 from snellen.build.phantom.instances import CLASSES, instances
 from snellen.data import Dataset, Photo, Unreadable, load_data
 from snellen.data.phantom import export
-from snellen.data.phantom.reading import read_world
-from snellen.data.run_lengths import pack, run_lengths
-from snellen.data.segmentation import filled_runs, unpacked
+from snellen.data.phantom.world import read_world
+from snellen.data.segmentation import filled_runs, pack, run_lengths, unpacked
 from snellen.errors import UserError
 
 WORLD = "phantom:test?n=24&size=48&clutter=0.5&occlusion=0.5&object_size=0.3..0.6"

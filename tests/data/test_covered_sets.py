@@ -18,11 +18,12 @@ from PIL import Image
 import snellen
 from snellen.build import diffuse, synthetic
 from snellen.build.covering import building as building_module
-from snellen.build.covering.building import Built
-from snellen.build.covering.portion import Candidate, Portion, cover_portion
-from snellen.build.diffuse import DiffuseSettings
+from snellen.build.covering.building import CoveredBuilt
+from snellen.build.covering.portion import CoverTask, cover_portion
+from snellen.build.diffuse import DiffuseRequest
 from snellen.build.occluders import build as build_occluders
-from snellen.build.synthetic import SyntheticSettings
+from snellen.build.runner import Portion
+from snellen.build.synthetic import SyntheticRequest
 from snellen.cli import main
 from snellen.data.dataset import Dataset, Photo, Samples
 from snellen.errors import UserError
@@ -38,7 +39,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def boxes(folder: Path) -> Built:
+def boxes(folder: Path) -> CoveredBuilt:
     """Boxes and cut-outs, as the paper draws them."""
     objects = build_occluders(
         "phantom:train?size=48&n=24", folder / "objects", without=("disc",), per_class=1, min_pixels=50, workers=1
@@ -49,18 +50,25 @@ def boxes(folder: Path) -> Built:
 
 
 @pytest.fixture(scope="module")
-def gates(folder: Path) -> Built:
+def gates(folder: Path) -> CoveredBuilt:
     return diffuse.build(
         DATA, folder / "diffuse", train="phantom:train?size=48&n=5", types=GATES, size=SIZE, workers=1, seed=3
     )
 
 
-def index_of(built: Built, split: str = "val") -> pd.DataFrame:
+def index_of(built: CoveredBuilt, split: str = "val") -> pd.DataFrame:
     return pd.read_csv(built.out / f"{split}.csv", keep_default_na=False)
 
 
+TO: dict[str, Any] = {"data": "phantom:test", "out": "set"}  # what a request must name
+
+
 def tree_of(folder: Path) -> dict[str, bytes]:
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and path.name != "settings.yaml"
+    }
 
 
 class Hash(torch.nn.Module):
@@ -74,7 +82,7 @@ class Hash(torch.nn.Module):
 def answers(data: str, texts: list[str], **settings: Any) -> pd.DataFrame:
     """The answers of a model whose canvas is that of the set, under these distortions."""
     classes = snellen.load_data(DATA).classes
-    model = snellen.models.from_torch(Hash(), classes, canvas=SyntheticSettings(size=SIZE).canvas, name="hash")
+    model = snellen.models.from_torch(Hash(), classes, canvas=SyntheticRequest(**TO, size=SIZE).canvas, name="hash")
     audits = [f"interference([{', '.join(texts)}])"]
     return snellen.audit(model, data, audits, quiet=True, report=False, **settings).predictions()
 
@@ -83,7 +91,7 @@ def answers(data: str, texts: list[str], **settings: Any) -> pd.DataFrame:
 def test_an_audit_of_the_files_has_the_answers_of_the_audit_on_the_fly(
     name: str, request: pytest.FixtureRequest, folder: Path
 ) -> None:
-    built: Built = request.getfixturevalue(name)
+    built: CoveredBuilt = request.getfixturevalue(name)
     index = index_of(built)
     texts = [text for text in index["distortion"].unique() if text != "none()"]
     assert len(texts) == len(built.types) - 1
@@ -101,7 +109,7 @@ def test_an_audit_of_the_files_has_the_answers_of_the_audit_on_the_fly(
 
 @pytest.mark.parametrize("name", ["boxes", "gates"])
 def test_the_index_states_the_share_that_the_masks_show(name: str, request: pytest.FixtureRequest) -> None:
-    built: Built = request.getfixturevalue(name)
+    built: CoveredBuilt = request.getfixturevalue(name)
     index = index_of(built)
     clean = index[index["type"] == "none"].set_index("source")
     for row in index.itertuples():
@@ -130,7 +138,7 @@ def test_the_index_states_the_share_that_the_masks_show(name: str, request: pyte
         assert set(index[index["type"] == "object"]["occluder"]) - {""}
 
 
-def test_counts_and_rejects_add_up(boxes: Built, gates: Built) -> None:
+def test_counts_and_rejects_add_up(boxes: CoveredBuilt, gates: CoveredBuilt) -> None:
     for built, images in ((boxes, 12), (gates, 17)):
         counts = pd.read_csv(built.out / "counts.csv")
         rejects = pd.read_csv(built.out / "rejected.csv")
@@ -143,7 +151,7 @@ def test_counts_and_rejects_add_up(boxes: Built, gates: Built) -> None:
     assert set(index_of(gates, "train")["path"].str.split("/").str[2]) == {"train"}
 
 
-def test_the_paper_drops_what_a_redraw_would_replace(boxes: Built, tmp_path: Path) -> None:
+def test_the_paper_drops_what_a_redraw_would_replace(boxes: CoveredBuilt, tmp_path: Path) -> None:
     redrawn = index_of(
         synthetic.build(DATA, tmp_path / "set", types=("black",), size=SIZE, workers=1, outside="redraw")
     )
@@ -160,30 +168,30 @@ def test_the_paper_drops_what_a_redraw_would_replace(boxes: Built, tmp_path: Pat
 
 def test_the_laws_of_paper_and_code() -> None:
     paper, code = (
-        SyntheticSettings(),
-        SyntheticSettings(law="code", outside="redraw", most=0.9, occluders="x", object_size=0.3),
+        SyntheticRequest(**TO),
+        SyntheticRequest(**TO, law="code", outside="redraw", most=0.9, occluders="x", object_size=0.3),
     )
     assert paper.texts()["white"] == "box(synthetic, white)"
     assert code.texts()["stripes"] == "box(synthetic_code, stripes, least=0.05, most=0.9)"
     assert code.texts()["object"] == "cutout_object(0.3, stretch=true, least=0.05, most=0.9)"
-    texts = DiffuseSettings().texts()
+    texts = DiffuseRequest(**TO).texts()
     assert texts["solid"] == "box(diffuse_code, grey, least=0.05, most=0.95)"
     assert texts["oblique"] == "gates(oblique, background=thin, law=paper, least=0.05, most=0.95)"
     lattices = {name: text for name, text in texts.items() if name.startswith("lattice")}
     assert len(lattices) == 15
     assert lattices["lattice_75_16"] == "lattice(0.75, 16)"
-    other = DiffuseSettings(box_law="paper", gate_law="code", shares=(50,), pixels=(2,)).texts()
+    other = DiffuseRequest(**TO, box_law="paper", gate_law="code", shares=(50,), pixels=(2,)).texts()
     assert other["solid"].startswith("box(diffuse, grey")
     assert "law=code" in other["vertical"]
     assert [name for name in other if name.startswith("lattice")] == ["lattice_50_2"]
-    assert len(SyntheticSettings(occluders="x").distortions()) == 6
+    assert len(SyntheticRequest(**TO, occluders="x").distortions()) == 6
     assert "without --occluders DIR there are no images of the type 'object'" in paper.notes()[0]
-    assert code.notes() == SyntheticSettings(types=("black",)).notes() == []
-    assert len(DiffuseSettings().distortions()) == 21
+    assert code.notes() == SyntheticRequest(**TO, types=("black",)).notes() == []
+    assert len(DiffuseRequest(**TO).distortions()) == 21
 
 
 def test_a_stopped_build_resumes_and_ends_with_the_same_files(
-    gates: Built, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    gates: CoveredBuilt, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls: Counter[int] = Counter()
 
@@ -208,13 +216,13 @@ def test_a_stopped_build_resumes_and_ends_with_the_same_files(
         diffuse.build(*arguments, **{**settings, "seed": 4})
 
 
-def test_work_can_be_sent_to_other_processes(boxes: Built) -> None:
-    settings = SyntheticSettings(size=SIZE)
-    work = partial(cover_portion, settings, settings.distortions(), boxes.out, boxes.out)
+def test_work_can_be_sent_to_other_processes(boxes: CoveredBuilt) -> None:
+    settings = SyntheticRequest(**TO, size=SIZE)
+    work = partial(cover_portion, settings, settings.distortions(), boxes.out)
     photo = Photo(np.zeros((8, 8, 3), np.uint8), "", maps={"mask": np.ones((8, 8), bool)})
-    portion = Portion(0, [Candidate(0, "a", "val", "00_disc", "a", photo)])
+    portion = Portion(0, [CoverTask(0, "a", "val", "00_disc", "a", photo)])
     again, tasks = pickle.loads(pickle.dumps((work, portion)))
-    assert (again.args[0], tasks.candidates[0].id) == (settings, "a")
+    assert (again.args[0], tasks.tasks[0].id) == (settings, "a")
 
 
 def small_data(level: str = "0") -> Dataset:
@@ -255,15 +263,15 @@ def test_what_is_not_taken_is_named_with_its_reason(tmp_path: Path) -> None:
     ("settings", "message"),
     [
         ({"types": ("blak",)}, "unknown type 'blak'; did you mean 'black'"),
-        ({"types": ("object",)}, "type 'object' needs --occluders DIR"),
+        ({"types": ("object",)}, "type 'object' needs occluders, a folder of cut-outs"),
         ({"law": "code", "size": 48}, "type 'black' .*more than 60 pixels .*law=synthetic suits any size"),
-        ({"law": "codes"}, "unknown --law 'codes'; did you mean 'code'"),
-        ({"size": 4}, "expected --size from 8 to 4,096, or 0"),
-        ({"least": 0.6, "most": 0.5}, "expected 0 ≤ --least ≤ --most ≤ 1"),
-        ({"object_size": 0.0}, "expected --object-size above 0"),
-        ({"min_pixels": -1}, "expected --min-pixels from 0"),
-        ({"seed": -1}, "expected --seed from 0"),
-        ({"fit": "native"}, "unknown --fit 'native'"),
+        ({"law": "codes"}, "unknown law 'codes'; did you mean 'code'"),
+        ({"size": 4}, "expected size from 8 to 4,096, or 0"),
+        ({"least": 0.6, "most": 0.5}, "expected least no greater than most, got 0.6 and 0.5"),
+        ({"object_size": 0.0}, "expected object_size above 0, up to 1, got 0.0"),
+        ({"min_pixels": -1}, "expected min_pixels from 0"),
+        ({"seed": -1}, "expected seed from 0"),
+        ({"fit": "native"}, "unknown fit 'native'"),
         ({"occluders": "/nowhere"}, "no folder '/nowhere' of cut-outs"),
     ],
 )
@@ -276,12 +284,12 @@ def test_settings_that_cannot_be_are_refused_before_an_image_is_read(
 
 
 def test_data_must_have_masks_and_be_there(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="expected images to cover: --data DATA, --train DATA or both"):
+    with pytest.raises(UserError, match="expected images to cover: data, train or both"):
         synthetic.build(None, tmp_path / "set")
     np.savez(tmp_path / "a.npz", images=np.zeros((2, 8, 8, 3), np.uint8), labels=[0, 1])
     with pytest.raises(UserError, match="has no masks, so how much of an object is hidden cannot be known"):
         synthetic.build(f"arrays:{tmp_path}/a.npz", tmp_path / "set")
-    with pytest.raises(UserError, match="expected --shares of 25, 50, 75, got 30"):
+    with pytest.raises(UserError, match="expected shares of 25, 50, 75, got 30"):
         diffuse.build(DATA, tmp_path / "set", shares=(30,))
 
 
@@ -309,4 +317,7 @@ def test_the_commands_say_what_they_wrote(tmp_path: Path, capsys: pytest.Capture
     with pytest.raises(SystemExit) as ended:
         main(["build", "diffuse", "--pixels", "2,x", *common, "--out", str(tmp_path / "bad")])
     assert ended.value.code == 2
-    assert "expected whole numbers in --pixels, separated by commas, got 'x'" in capsys.readouterr().err
+    assert (
+        "expected --pixels as a whole number of at least 1, or several separated by commas, got '2,x'"
+        in capsys.readouterr().err
+    )

@@ -104,7 +104,7 @@ def test_answers_about_rewritten_masks_are_never_stale(tmp_path: Path, write: Ca
     before = audit(text, tmp_path / "run")
     assert audit(text, tmp_path / "run") == before
     assert write(tmp_path / "data", 9) == text
-    with pytest.raises(UserError, match="was made with other files in .* choose another --out or pass --fresh"):
+    with pytest.raises(UserError, match="was made with other files in .* choose another out or pass fresh"):
         audit(text, tmp_path / "run")
     fresh = audit(text, tmp_path / "other")
     assert fresh != before

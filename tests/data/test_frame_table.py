@@ -104,7 +104,7 @@ def test_tables_of_frames_that_cannot_be_are_refused(clips: Path) -> None:
         f"{HEAD},video\n{same},0,a\n{same},0,b\n",
         "line 3: frame 'park/0.png' is of another video in a line before: 'a'",
     )
-    refused(f"{HEAD}\n{same},\n", "no image is left: 1 no level; state levels with --level-table FILE")
+    refused(f"{HEAD}\n{same},\n", "no image is left: 1 no level; state levels with level_table")
 
 
 def test_levels_beside_annotations_count_instead(tmp_path: Path) -> None:

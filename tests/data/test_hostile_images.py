@@ -6,14 +6,15 @@ import io
 import struct
 import zlib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from PIL import Image
 
 import snellen
-from snellen.build.in9.judging import Candidate, judge
-from snellen.build.in9.settings import Settings
+from snellen.build.in9.judging import In9Candidate, judge
+from snellen.build.in9.request import In9Request
 from snellen.data import Canvas, Photo, Unreadable, load_data, render
 from snellen.data.canvas import MOST_SCALED, Unshowable, placement
 from snellen.data.decode import decode_bytes, decode_file
@@ -102,10 +103,12 @@ def test_it_is_listed_by_an_audit_and_left_out_of_maps(tmp_path: Path) -> None:
         explain_images(model, [tmp_path / "data" / "a" / "thin.png"])
 
 
-@pytest.mark.parametrize("settings", [Settings(size=224, all_images=True), Settings(size=224, masks="data")])
-def test_a_build_rejects_it_with_the_reason(tmp_path: Path, settings: Settings) -> None:
+@pytest.mark.parametrize("settings", [{"all_images": True}, {"masks": "data"}])
+def test_a_build_rejects_it_with_the_reason(tmp_path: Path, settings: dict[str, Any]) -> None:
     photo = Photo(np.zeros((100_000, 1, 3), np.uint8), "sum", np.array([[0.0, 0, 1, 50_000]]))
-    verdict = judge(Candidate("thin.png", "thin", photo), settings, tmp_path)
+    verdict = judge(
+        In9Candidate("thin.png", "thin", photo), In9Request(data="x", out="x", size=224, **settings), tmp_path
+    )
     assert (verdict.reason, verdict.checksum) == ("unreadable", "sum")
     assert "is too long for its width" in verdict.detail
 

@@ -16,9 +16,10 @@ from PIL import Image
 
 import snellen
 from snellen.build.clarity import Clarity, sharpness_of
-from snellen.build.hts import Built, build
+from snellen.build.hts import build
 from snellen.build.hts import building as building_module
-from snellen.build.hts.calibration import Trial, choose_bounds, try_bounds
+from snellen.build.hts.building import HtsBuilt
+from snellen.build.hts.calibration import BoundsTrial, choose_bounds, try_bounds
 from snellen.cli import main
 from snellen.errors import UserError
 
@@ -27,7 +28,7 @@ BOUND = 4000.0
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
+def built(tmp_path_factory: pytest.TempPathFactory) -> HtsBuilt:
     out = tmp_path_factory.mktemp("hts") / "set"
     return build(DATA, out, per=2, min_pixels=1000, min_sharpness=BOUND, workers=1)
 
@@ -51,7 +52,7 @@ def test_sharpness_by_hand() -> None:
     assert Clarity(9, 1).refuse(10, 1.5) == ("", "")
 
 
-def test_each_class_and_level_has_so_many_clear_images(built: Built) -> None:
+def test_each_class_and_level_has_so_many_clear_images(built: HtsBuilt) -> None:
     data = snellen.load_data(DATA)
     index = pd.read_csv(built.out / "index.csv", keep_default_na=False)
     counts = Counter(zip(index["label"], index["level"]))
@@ -77,7 +78,7 @@ def test_each_class_and_level_has_so_many_clear_images(built: Built) -> None:
     assert bool(lacks) == any("fewer than 2 clear images" in line for line in built.warnings)
 
 
-def test_the_subset_is_also_had_without_copies_and_has_contact_sheets(built: Built) -> None:
+def test_the_subset_is_also_had_without_copies_and_has_contact_sheets(built: HtsBuilt) -> None:
     ids = set(pd.read_csv(built.out / "index.csv")["id"])
     assert set(snellen.load_data(f"{DATA}&ids={built.out}/ids.txt").samples.ids) == ids
     assert set(snellen.load_data(f"manifest:{built.out}/index.csv").samples.ids) == ids
@@ -87,7 +88,7 @@ def test_the_subset_is_also_had_without_copies_and_has_contact_sheets(built: Bui
 
 
 def test_the_seed_chooses_other_images_and_a_stopped_build_resumes(
-    built: Built, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    built: HtsBuilt, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def stop(*_: Any) -> None:
         raise KeyboardInterrupt
@@ -113,7 +114,7 @@ def test_bounds_that_models_choose_by_hand() -> None:
     pixels, sharpness = (axis.ravel() for axis in np.meshgrid(np.arange(10, 110, 10), np.arange(1, 11)))
     right = (pixels > 40) & (sharpness > 3)
     trials = try_bounds(pixels.astype(float), sharpness.astype(float), right[None])
-    assert trials[0] == Trial(0, 0, 100, 0.42)
+    assert trials[0] == BoundsTrial(0, 0, 100, 0.42)
     assert max(one.accuracy for one in trials if one.images) == 1
     whole = choose_bounds(trials, 1.0)
     passing = (pixels > whole.pixels) & (sharpness > whole.sharpness)
@@ -154,13 +155,13 @@ def test_models_choose_the_bounds(tmp_path: Path) -> None:
 
 def test_what_cannot_be_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     np.savez(tmp_path / "a.npz", images=np.zeros((2, 8, 8, 3), np.uint8), labels=[0, 1])
-    with pytest.raises(UserError, match="has no column 'level'; use the index of snellen build iruo, or --no-levels"):
+    with pytest.raises(UserError, match="has no column 'level'; use the index of snellen build iruo, or levels=False"):
         build(f"arrays:{tmp_path}/a.npz", tmp_path / "set")
-    with pytest.raises(UserError, match=r"no image is left: 2 too few pixels; lower --min-pixels \(10000\)"):
+    with pytest.raises(UserError, match=r"no image is left: 2 too few pixels; lower min_pixels \(10000\)"):
         build(f"arrays:{tmp_path}/a.npz", tmp_path / "set", levels=False, workers=1)
-    with pytest.raises(UserError, match="expected --per from 1 to 100,000, got 0"):
+    with pytest.raises(UserError, match="expected per from 1 to 100,000, got 0"):
         build(DATA, tmp_path / "other", per=0)
-    with pytest.raises(UserError, match="expected --target from 0 to 1, got 2"):
+    with pytest.raises(UserError, match="expected target from 0 to 1, got 2"):
         build(DATA, tmp_path / "other", target=2)
     with pytest.raises(SystemExit) as ended:
         main(["build", "hts", "--data", f"arrays:{tmp_path}/a.npz", "--no-levels", "--min-pixels", "0",

@@ -15,17 +15,19 @@ from snellen.build.crew import crew
 
 from ..gates import is_alive, wait_until
 
-SCRIPT = """
+WORK = """
 import os, sys, threading
-from snellen.build.crew import crew
 
 def work(number):
     open(os.path.join(sys.argv[1], str(os.getpid())), "w").close()
     threading.Event().wait()
+"""
+SCRIPT = """
+from endless import work
+from snellen.build.crew import crew
 
-if __name__ == "__main__":
-    with crew(2) as spread:
-        list(spread(work, range(2)))
+with crew(2) as spread:
+    list(spread(work, range(2)))
 """
 
 
@@ -39,6 +41,7 @@ def test_results_come_in_the_order_of_the_work(workers: int) -> None:
 def test_workers_end_with_a_build_that_is_killed(tmp_path: Path) -> None:
     """Each of two processes is in the middle of work that never ends."""
     (tmp_path / "script.py").write_text(SCRIPT)
+    (tmp_path / "endless.py").write_text(WORK)
     seen = tmp_path / "seen"
     seen.mkdir()
     build = subprocess.Popen([sys.executable, str(tmp_path / "script.py"), str(seen)])

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from snellen.build.in9.grouping import group_classes
-from snellen.build.in9.settings import read_fine
+from snellen.build.in9.request import read_fine
 from snellen.data import load_data
 from snellen.data.in9 import build
 from snellen.data.in9.layout import file_name, folders, foreground_of
@@ -52,12 +52,12 @@ def test_classes_by_wordnet_id_by_table_and_finer(tmp_path: Path) -> None:
     assert (fewer.labels == -1).sum() == 5
     assert len(group_classes(data, "all").classes) == 9
     assert group_classes(data).classes == data.classes  # not all nine are there
-    with pytest.raises(UserError, match="class 'pet' has 4 sub-classes in the data, --fine wants 8"):
+    with pytest.raises(UserError, match="class 'pet' has 4 sub-classes in the data, fine wants 8"):
         group_classes(data, table, (8, 2))
     table.write_text("class,group\na,\n")
     with pytest.raises(UserError, match="line 2: class or group is empty"):
         group_classes(data, table)
-    with pytest.raises(UserError, match="expected --fine as k:n with k a multiple of n"):
+    with pytest.raises(UserError, match="expected fine as k:n with k a multiple of n"):
         read_fine("5:2")
 
 

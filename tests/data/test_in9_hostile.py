@@ -13,10 +13,10 @@ import pytest
 from PIL import Image
 
 from snellen.build.in9 import building as building_module
-from snellen.build.in9.curation import read_curation
 from snellen.build.in9.grouping import group_classes
+from snellen.build.in9.manifests import read_curation
 from snellen.build.in9.masks import with_masks
-from snellen.build.in9.pool import Verdict, keep_image, keep_refusal, read_image, read_verdict
+from snellen.build.in9.pool import In9Verdict, keep_image, keep_refusal, read_image, read_verdict
 from snellen.data import Photo, Unreadable, load_data
 from snellen.data.in9 import build
 from snellen.data.in9.layout import file_name
@@ -169,17 +169,17 @@ def test_an_image_of_the_pool_that_is_damaged_is_judged_again(
     (pool / "000004.npz").write_bytes(whole[: len(whole) // 2])
     np.savez(pool / "000005.npz", image=np.zeros((3, 24, 24), np.uint8))
     again = build(*arguments, **settings)
-    for file in sorted(path for path in (source / "set").rglob("*") if path.is_file()):
+    for file in sorted(path for path in (source / "set").rglob("*") if path.is_file() and path.name != "settings.yaml"):
         assert (again.out / file.relative_to(source / "set")).read_bytes() == file.read_bytes(), file
 
 
 def test_what_the_pool_keeps_is_read_as_it_was(tmp_path: Path) -> None:
     image, mask = np.full((3, 8, 8), 7, np.uint8), np.eye(8, dtype=bool)
-    taken = Verdict("a\n.png", "a", box=(1, 2, 3, 4), mask_share=0.125, seed=3, checksum="c")
+    taken = In9Verdict("a\n.png", "a", box=(1, 2, 3, 4), mask_share=0.125, seed=3, checksum="c")
     keep_image(tmp_path, taken, image, mask)
     assert read_verdict(tmp_path, "a") == taken
     np.testing.assert_array_equal(read_image(tmp_path, "a")[1], mask)
-    keep_refusal(tmp_path, Verdict("b.png", "b", "no box", "none"))
+    keep_refusal(tmp_path, In9Verdict("b.png", "b", "no box", "none"))
     refusal = read_verdict(tmp_path, "b")
     assert refusal is not None
     assert (refusal.reason, np.isnan(refusal.mask_share)) == ("no box", True)
@@ -200,7 +200,7 @@ def test_the_facts_of_a_finished_set_are_checked(source: Path, built: Path) -> N
             again()
     for content in ("null", "{}", "[]", json.dumps({"schema": 1})):
         (built / "build.json").write_text(content)
-        with pytest.raises(UserError, match="is not the build.json of an export; choose another --out"):
+        with pytest.raises(UserError, match="is not the build.json of an export; choose another out"):
             again()
 
 

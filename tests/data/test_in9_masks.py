@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from snellen.build.in9.request import In9Request
 from snellen.build.in9.segment import grabcut_seed, segment_object
-from snellen.build.in9.settings import Settings
 from snellen.data import Photo, load_data
 from snellen.data.in9 import build
 from snellen.data.in9.layout import file_name
@@ -25,7 +25,7 @@ def test_masks_are_those_of_a_direct_call(photographs: str) -> None:
         assert isinstance(photo, Photo)
         assert photo.boxes is not None
         name = file_name(data.samples.ids[row])
-        ours = segment_object(photo.image, photo.boxes[0], name, Settings(size=56))
+        ours = segment_object(photo.image, photo.boxes[0], name, In9Request(data="x", out="x", size=56))
         x0, y0, x1, y1 = (int(v) for v in photo.boxes[0])
         mask = np.zeros(photo.image.shape[:2], np.uint8)
         cv2.setRNGSeed(grabcut_seed(0, name, ours.tries - 1))
@@ -66,7 +66,7 @@ def test_grabcut_finds_pets_better_than_their_boxes_do(shared: Path) -> None:
         truth, image = (np.asarray(Image.open(one)) for one in (file, shared / "pets" / "images" / f"{file.stem}.jpg"))
         down, across = np.flatnonzero((truth != 2).any(1)), np.flatnonzero((truth != 2).any(0))
         box = np.array([across[0], down[0], across[-1] + 1, down[-1] + 1], float)
-        made = segment_object(image, box, file.stem, Settings())
+        made = segment_object(image, box, file.stem, In9Request(data="x", out="x"))
         if made.mask is None:
             continue
         known, inside = truth != 3, np.zeros(truth.shape, bool)

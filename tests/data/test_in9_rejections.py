@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from snellen.build.in9 import Settings, build, segment
-from snellen.build.in9.judging import Candidate, judge
-from snellen.build.in9.settings import as_published
+from snellen.build.in9 import In9Request, build, segment
+from snellen.build.in9.judging import In9Candidate, judge
 from snellen.cli import main
 from snellen.data import Photo, load_data
 from snellen.data.phantom import export
@@ -87,7 +86,9 @@ def test_the_published_limits_of_boxes(width: int, box: tuple[int, ...], reason:
     """A box of 90 % and one of which half is kept are the last that pass (paper 004, appendix A)."""
     mask = np.ones((100, width), bool)
     photo = Photo(np.zeros((100, width, 3), np.uint8), "", np.array([box], float), {"mask": mask})
-    verdict = judge(Candidate("a", "a", photo), Settings(size=100, scale=100, masks="data"), tmp_path)
+    verdict = judge(
+        In9Candidate("a", "a", photo), In9Request(data="x", out="x", size=100, scale=100, masks="data"), tmp_path
+    )
     assert verdict.reason == reason, verdict.detail
 
 
@@ -96,7 +97,9 @@ def test_a_mask_of_a_tenth_of_the_box_is_the_smallest(pixels: int, reason: str, 
     mask = np.zeros((100, 100), bool)
     mask[30:70, 30:70] = (np.arange(1600) < pixels).reshape(40, 40)
     photo = Photo(np.zeros((100, 100, 3), np.uint8), "", np.array([[30.0, 30, 70, 70]]), {"mask": mask})
-    verdict = judge(Candidate("a", "a", photo), Settings(size=100, scale=100, masks="data"), tmp_path)
+    verdict = judge(
+        In9Candidate("a", "a", photo), In9Request(data="x", out="x", size=100, scale=100, masks="data"), tmp_path
+    )
     assert verdict.reason == reason, verdict.detail
 
 
@@ -112,7 +115,7 @@ def test_grabcut_is_tried_ten_times_each_with_another_seed(succeeds: int, monkey
 
     monkeypatch.setattr(segment, "grabcut", found)
     photo, box = np.zeros((80, 80, 3), np.uint8), np.array([20.0, 20, 60, 60])
-    made = segment.segment_object(photo, box, "a", Settings())
+    made = segment.segment_object(photo, box, "a", In9Request(data="x", out="x"))
     assert len(set(seeds)) == len(seeds) == 10
     assert (made.mask is not None) == (succeeds == 10)
     assert (made.tries, made.seed) == (10, seeds[-1])
@@ -132,7 +135,11 @@ def test_every_image_has_seeds_of_its_own_that_follow_from_the_seed_of_the_set(
     photo = Photo(np.zeros((100, 100, 3), np.uint8), "", np.array([[30.0, 30, 70, 70]]))
     tried = [("a", 0), ("b", 0), ("a", 1), ("a", 0)]
     for name, seed in tried:
-        verdict = judge(Candidate(name, name, photo), Settings(size=100, scale=100, tries=3, seed=seed), tmp_path)
+        verdict = judge(
+            In9Candidate(name, name, photo),
+            In9Request(data="x", out="x", size=100, scale=100, tries=3, seed=seed),
+            tmp_path,
+        )
         assert verdict.reason == "segmentation failed"
     assert len(set(seeds[:9])) == 9
     assert seeds[9:] == seeds[:3]
@@ -163,23 +170,23 @@ def test_an_image_whose_class_nothing_tells_is_rejected_too(all_images: bool, tm
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"sigma": -1.0}, "expected --sigma from 0 to 1000 pixels, got -1"),
-        ({"quality": 101}, "expected --quality of at most 100, got 101"),
-        ({"split": "../val"}, "expected --split as the name of a folder, such as val or train, got '../val'"),
-        ({"split": ""}, "expected --split as the name of a folder"),
-        ({"split": ".."}, "expected --split as the name of a folder"),
+        ({"sigma": -1.0}, "expected sigma from 0 to 1,000, got -1"),
+        ({"quality": 101}, "expected quality from 1 to 100, got 101"),
+        ({"split": "../val"}, "expected split as the name of a folder, such as val or train, got '../val'"),
+        ({"split": ""}, "expected split as the name of a folder"),
+        ({"split": ".."}, "expected split as the name of a folder"),
     ],
 )
 def test_settings_that_no_set_can_have_are_told_before_the_first_image(settings: dict[str, Any], said: str) -> None:
     with pytest.raises(UserError, match=re.escape(said)):
-        Settings(**settings)
+        In9Request(data="x", out="x", **settings)
 
 
 def test_data_without_boxes_are_refused_at_once(tmp_path: Path) -> None:
     write_image(tmp_path, "cat/a", (32, 32))
     write_image(tmp_path, "dog/a", (32, 32))
     text = f"folder:{tmp_path / 'JPEGImages'}"
-    with pytest.raises(UserError, match="has no boxes; use voc:, coco: or boxes: data, or --all-images"):
+    with pytest.raises(UserError, match="has no boxes; use voc:, coco: or boxes: data, or all_images"):
         build(text, tmp_path / "set", size=32, workers=1)
     assert build(text, tmp_path / "set", size=32, workers=1, all_images=True).images == 2
 
@@ -207,17 +214,18 @@ def test_all_images_with_or_without_boxes(tmp_path: Path) -> None:
 
 def test_as_published_makes_every_published_choice_at_once() -> None:
     """The default differs in the filter alone; what the paper does not state may still be chosen."""
-    published = Settings(**as_published({"sigma": 3.0, "seed": 4}))
+    published = In9Request(data="x", out="x", published=True, sigma=3.0, seed=4)
     assert (published.interpolation, published.canvas.scale, published.tries) == ("nearest", 256, 10)
     assert (published.sigma, published.seed) == (3.0, 4)
-    assert replace(published, interpolation="bicubic", scale=0) == Settings(sigma=3.0, seed=4)
-    assert as_published({"interpolation": "nearest"})["interpolation"] == "nearest"
+    plain = In9Request(data="x", out="x", sigma=3.0, seed=4)
+    assert replace(published, published=False, interpolation="bicubic", scale=0) == plain
+    assert In9Request(data="x", out="x", published=True, interpolation="nearest").interpolation == "nearest"
 
 
 @pytest.mark.parametrize(("name", "value"), [("interpolation", "lanczos"), ("size", 64), ("inpaint", "telea")])
 def test_a_choice_beside_as_published_is_refused(name: str, value: object) -> None:
-    with pytest.raises(UserError, match=f"--as-published has a {name} of .*, got --{name} {value}; leave one"):
-        as_published({name: value})
+    with pytest.raises(UserError, match=f"^published has a {name} of .*, got {name}={value!r}; leave one"):
+        build("x", "x", published=True, **{name: value})
 
 
 def test_the_option_as_published_builds_by_nearest_neighbours(tmp_path: Path) -> None:

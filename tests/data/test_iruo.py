@@ -13,9 +13,10 @@ import pytest
 from PIL import Image
 
 import snellen
-from snellen.build.iruo import Built, build
+from snellen.build.iruo import build
 from snellen.build.iruo import building as building_module
-from snellen.build.iruo.measuring import measure_hiding
+from snellen.build.iruo.building import IruoBuilt, IruoSet
+from snellen.build.iruo.portion import measure_hiding
 from snellen.cli import main
 from snellen.data.ovis.crop import crop_box
 from snellen.data.phantom import export
@@ -31,7 +32,7 @@ def ovis(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def built(ovis: Path) -> Built:
+def built(ovis: Path) -> IruoBuilt:
     return build(ovis / "annotations_test.json", ovis / "test", ovis.parent / "set", workers=1, format="png")
 
 
@@ -55,10 +56,14 @@ def index_of(out: Path) -> pd.DataFrame:
 
 
 def tree_of(folder: Path) -> dict[str, bytes]:
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and path.name != "settings.yaml"
+    }
 
 
-def test_every_instance_in_every_frame_is_cut_out_with_its_masks(ovis: Path, built: Built) -> None:
+def test_every_instance_in_every_frame_is_cut_out_with_its_masks(ovis: Path, built: IruoBuilt) -> None:
     oracle = pytest.importorskip("pycocotools.mask")
     content, index = content_of(ovis), index_of(built.out)
     files = {video["id"]: video["file_names"] for video in content["videos"]}
@@ -83,7 +88,7 @@ def test_every_instance_in_every_frame_is_cut_out_with_its_masks(ovis: Path, bui
     assert len(index) == count == sum(built.images.values())
 
 
-def test_counts_are_those_of_the_annotations(ovis: Path, built: Built) -> None:
+def test_counts_are_those_of_the_annotations(ovis: Path, built: IruoBuilt) -> None:
     content = content_of(ovis)
     expected = Counter(
         (content["categories"][one["category_id"] - 1]["name"], WORDS.index(word))
@@ -103,7 +108,7 @@ def test_counts_are_those_of_the_annotations(ovis: Path, built: Built) -> None:
         assert content["categories"][int(label)]["name"] == Path(path).parent.name
 
 
-def test_the_occluder_of_the_object_is_the_one_that_the_world_planted(ovis: Path, built: Built) -> None:
+def test_the_occluder_of_the_object_is_the_one_that_the_world_planted(ovis: Path, built: IruoBuilt) -> None:
     content, index = content_of(ovis), index_of(built.out)
     facts = {one["id"]: one for one in content["annotations"]}
     hidden = index[(index["level"] > 0) & index["instance"].map(lambda one: facts[one]["role"] == "object")]
@@ -131,7 +136,7 @@ def test_the_occluder_hides_most_and_one_that_is_not_annotated_is_unknown() -> N
     assert measure_hiding(0, full, {0: seen}).occluder is None
 
 
-def test_no_video_is_in_both_sets(built: Built) -> None:
+def test_no_video_is_in_both_sets(built: IruoBuilt) -> None:
     index = index_of(built.out)
     assert set(index[index["split"] == "train"]["video"]) & set(index[index["split"] == "val"]["video"]) == set()
     assert built.videos_in_both == 0
@@ -152,7 +157,7 @@ def test_the_published_split_has_videos_in_both_sets_and_the_build_says_so(ovis:
     assert (tracks == 2).any()  # the very same object, at other levels
 
 
-def test_the_indices_are_read_by_manifest_and_boxes(built: Built) -> None:
+def test_the_indices_are_read_by_manifest_and_boxes(built: IruoBuilt) -> None:
     data = snellen.load_data(f"manifest:{built.out}/val.csv?level=2")
     rows = index_of(built.out).query("split == 'val' and level == 2")
     assert sorted(data.samples.ids) == sorted(rows["id"])
@@ -187,7 +192,7 @@ def test_a_stopped_build_resumes_and_ends_with_the_same_files(
 ) -> None:
     arguments = (ovis / "annotations_test.json", ovis / "test")
     whole = tree_of(build(*arguments, tmp_path / "whole", workers=1).out)
-    cut_out, moved, calls = building_module.cut_out, building_module._move, Counter[str]()
+    cut_out, moved, calls = building_module.cut_out, IruoSet._move, Counter[str]()
 
     def stop_cutting(*words: Any) -> Any:
         calls["cut"] += 1
@@ -201,11 +206,11 @@ def test_a_stopped_build_resumes_and_ends_with_the_same_files(
             raise KeyboardInterrupt
         return moved(*words)
 
-    for name, stop in (("cut_out", stop_cutting), ("_move", stop_moving)):
-        monkeypatch.setattr(building_module, name, stop)
+    for place, name, stop in ((building_module, "cut_out", stop_cutting), (IruoSet, "_move", stop_moving)):
+        monkeypatch.setattr(place, name, stop)
         with pytest.raises(KeyboardInterrupt):
             build(*arguments, tmp_path / "stopped", workers=1)
-    monkeypatch.setattr(building_module, "_move", moved)
+    monkeypatch.setattr(IruoSet, "_move", moved)
     build(*arguments, tmp_path / "stopped", workers=1)
     assert calls["cut"] == 13  # 96 frames in portions of 8; only the one that was stopped came twice
     assert tree_of(tmp_path / "stopped") == whole
@@ -217,7 +222,7 @@ def test_damaged_verdicts_are_made_again(ovis: Path, tmp_path: Path, monkeypatch
 
     with monkeypatch.context() as patch:
         patch.setattr(building_module, "write_tables", stop)
-        patch.setattr(building_module, "_move", lambda *_: None)
+        patch.setattr(IruoSet, "_move", lambda *_: None)
         with pytest.raises(KeyboardInterrupt):
             build(ovis / "annotations_test.json", ovis / "test", tmp_path / "set", workers=1)
     pool = tmp_path / "set" / ".part" / ".pool"
@@ -277,11 +282,11 @@ def test_classes_can_be_chosen_and_others_still_hide(ovis: Path, tmp_path: Path)
         ovis / "annotations_test.json", None, tmp_path / "rest", workers=1, without=("disc", "star"), min_clear=0
     )
     assert sum(some.images.values()) == rest.left_out
-    with pytest.raises(UserError, match="unknown class in --classes 'sta'; did you mean 'star'"):
+    with pytest.raises(UserError, match="unknown class in classes 'sta'; did you mean 'star'"):
         build(ovis / "annotations_test.json", None, tmp_path / "none", classes=("sta",))
 
 
-def test_scaled_crops_are_of_one_size_with_their_boxes_and_masks(ovis: Path, built: Built, tmp_path: Path) -> None:
+def test_scaled_crops_are_of_one_size_with_their_boxes_and_masks(ovis: Path, built: IruoBuilt, tmp_path: Path) -> None:
     scaled = build(ovis / "annotations_test.json", None, tmp_path / "set", workers=1, size=96, pad=True, format="png")
     data = snellen.load_data(f"manifest:{scaled.out}/train.csv")
     for photo in data.read(range(0, len(data), 7)):

@@ -165,7 +165,7 @@ def test_a_class_that_is_always_occluded_is_named(ovis: Path, tmp_path: Path, fu
     content = json.loads((ovis / "annotations_test.json").read_text())
     name = content["categories"][first(content)["category_id"] - 1]["name"]
     file = changed(ovis, tmp_path / "covered.json", cover)
-    with pytest.raises(UserError, match=f"'{name}'.* with no image of level 0 .*--without .*{name}"):
+    with pytest.raises(UserError, match=f"'{name}'.* with no image of level 0 .*without=.*{name}"):
         build(file, ovis / "test", tmp_path / "set", workers=1)
     assert build(file, ovis / "test", tmp_path / "some", workers=1, min_clear=0).images["train"] > 0
 
@@ -197,9 +197,9 @@ def test_a_file_that_is_no_listing_is_one_line(
     ("settings", "message"),
     [
         ({"split": "videos"}, "unknown split 'videos'; did you mean 'video'"),
-        ({"share": 1.5}, "expected --share from 0.05 to 0.95, got 1.5"),
-        ({"margin": -1}, "expected --margin from 0 to 1,000, got -1"),
-        ({"workers": 0}, "expected --workers of at least 1"),
+        ({"share": 1.5}, "expected share from 0.05 to 0.95, got 1.5"),
+        ({"margin": -1}, "expected margin from 0 to 1,000, got -1"),
+        ({"workers": 0}, "expected workers from 1 to 1,024, got 0"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(

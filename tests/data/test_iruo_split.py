@@ -8,10 +8,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from snellen.build.iruo.settings import Settings, chosen_classes
+from snellen.build.iruo.request import IruoRequest, chosen_classes
 from snellen.build.iruo.split import cut_of, split_by_cut, split_by_video
-from snellen.build.iruo.tables import Share
-from snellen.build.iruo.warnings import warnings_of
+from snellen.build.iruo.tables import SplitShare, warnings_of
 
 IMAGES = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 3), st.integers(0, 2)), min_size=1, max_size=80)
 
@@ -104,16 +103,16 @@ OVIS = [
 
 
 def test_of_ovis_the_published_23_classes_are_taken_in_lower_case() -> None:
-    chosen = chosen_classes(OVIS, Settings())
+    chosen = chosen_classes(OVIS, IruoRequest(annotations="x", out="x"))
     assert list(chosen) == OVIS[:23]
     assert chosen["Giant_panda"] == "giant_panda"
-    assert len(chosen_classes(OVIS, Settings(classes=tuple(OVIS)))) == 25
-    assert len(chosen_classes(OVIS[:20], Settings(without=("person",)))) == 19
-    assert list(chosen_classes(["Boat", "Cat"], Settings())) == ["Boat", "Cat"]  # not OVIS
+    assert len(chosen_classes(OVIS, IruoRequest(annotations="x", out="x", classes=tuple(OVIS)))) == 25
+    assert len(chosen_classes(OVIS[:20], IruoRequest(annotations="x", out="x", without=("person",)))) == 19
+    assert list(chosen_classes(["Boat", "Cat"], IruoRequest(annotations="x", out="x"))) == ["Boat", "Cat"]  # not OVIS
 
 
 def test_shares_off_the_aim_are_named() -> None:
-    shares = {"cat": Share(70, 30, 7, 3), "dog": Share(9, 1, 2, 1), "eel": Share(0, 0, 0, 0)}
+    shares = {"cat": SplitShare(70, 30, 7, 3), "dog": SplitShare(9, 1, 2, 1), "eel": SplitShare(0, 0, 0, 0)}
     first, second = warnings_of(shares, 0, 0)
     assert first == "1 of 3 classes have not 60–80% of their images in train (split.csv): dog 90% of 3 videos"
     assert second == "no images of eel"

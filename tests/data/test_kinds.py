@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
+
 import pytest
 
+import snellen.data
 from snellen.catalogue import catalogue
 from snellen.data import SCHEMES
 from snellen.errors import UserError
@@ -21,3 +24,9 @@ def test_a_kind_has_an_example_under_its_own_name_and_is_listed(scheme: str) -> 
 def test_a_kind_refuses_what_is_not_there_by_name(scheme: str) -> None:
     with pytest.raises(UserError, match="nowhere"):
         SCHEMES[scheme].read("nowhere/at-all", {})
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_the_reader_of_a_kind_does_not_hide_its_module(scheme: str) -> None:
+    assert SCHEMES[scheme].read.__name__ == f"load_{scheme}"
+    assert inspect.ismodule(getattr(snellen.data, scheme))

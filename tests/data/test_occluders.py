@@ -62,7 +62,7 @@ def test_what_cannot_be_a_cutout_is_named(tmp_path: Path, alpha: np.ndarray, mes
 
 
 def test_grey_opaque_damaged_and_missing_files_are_told(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="no folder '.*nowhere' of cut-outs; give --occluders a folder of PNGs"):
+    with pytest.raises(UserError, match="no folder '.*nowhere' of cut-outs; give occluders a folder of PNGs"):
         read_occluders(tmp_path / "nowhere")
     with pytest.raises(UserError, match="holds no cut-outs; put PNGs with transparency into it"):
         read_occluders(tmp_path)

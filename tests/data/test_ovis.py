@@ -16,8 +16,7 @@ from snellen.data.ovis.crop import crop_box, cut
 from snellen.data.ovis.levels import level_of
 from snellen.data.ovis.listing import read_clips
 from snellen.data.phantom import export
-from snellen.data.run_lengths import rle, run_lengths
-from snellen.data.segmentation import mask_of
+from snellen.data.segmentation import mask_of, rle, run_lengths
 from snellen.errors import UserError
 from snellen.models import from_callable
 

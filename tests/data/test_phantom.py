@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from snellen.data.phantom import DIALS, World, phantom
+from snellen.data.phantom import DIALS, World, load_phantom
 from snellen.data.phantom.draws import mixed
 from snellen.data.phantom.shapes import SHAPES, silhouettes
 from snellen.hashing import checksum, pixel_checksums
@@ -148,12 +148,12 @@ def test_every_class_leads_to_one_root():
 
 def test_listing_renders_nothing(monkeypatch):
     monkeypatch.setattr(World, "render", lambda *_: pytest.fail("rendered while listing"))
-    data = phantom("train", {"n": "50000"})
+    data = load_phantom("train", {"n": "50000"})
     assert len(data) == len(set(data.samples.ids)) == 50_000
 
 
 def test_a_photo_carries_its_mask_box_and_checksum():
-    data = phantom("test", {"size": "32"})
+    data = load_phantom("test", {"size": "32"})
     (photo,) = data.read([3])
     assert photo.image.shape == (32, 32, 3)
     assert photo.image.dtype == np.uint8
@@ -163,7 +163,7 @@ def test_a_photo_carries_its_mask_box_and_checksum():
     assert photo.checksum == pixel_checksums(photo.image[None])[0]
     assert data.facts == {"masks", "boxes"}
     assert data.size == (32, 32)
-    assert (len(data), len(phantom("train", {}))) == (1000, 4000)
+    assert (len(data), len(load_phantom("train", {}))) == (1000, 4000)
 
 
 def test_an_index_past_the_end_is_refused():

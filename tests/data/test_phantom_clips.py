@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from snellen.data.phantom import DIALS, World
-from snellen.data.phantom.clips import STRIDE
+from snellen.data.phantom.draw_list import STRIDE
 from snellen.data.phantom.occluders import occluders
 from snellen.data.phantom.shapes import SHAPES
 

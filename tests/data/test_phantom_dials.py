@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from snellen.data.dataset import Samples
-from snellen.data.phantom import DIALS, EDGE_CLASS, World, phantom
+from snellen.data.phantom import DIALS, EDGE_CLASS, World, load_phantom
 from snellen.data.phantom.dials import read_dials
 from snellen.data.phantom.draw_list import SLOTS, clutter
 from snellen.data.phantom.listing import COLUMNS
@@ -112,9 +112,9 @@ def test_object_sizes_are_spread_evenly_over_their_range(low, high):
 
 
 def test_one_number_is_a_range_without_width():
-    assert World(object_size=0.4).text == phantom("train", {"object_size": "0.4"}).text
+    assert World(object_size=0.4).text == load_phantom("train", {"object_size": "0.4"}).text
     assert World(object_size=(0.4, 0.4)).text == World(object_size=0.4).text
-    assert "object_size=0.3..0.6" in phantom("train", {"object_size": "0.3..0.6"}).text
+    assert "object_size=0.3..0.6" in load_phantom("train", {"object_size": "0.3..0.6"}).text
 
 
 @pytest.mark.parametrize("off_centre", [0, 0.5, 1])
@@ -229,8 +229,8 @@ def test_raising_a_bias_only_moves_images_to_their_own_scene():
 def test_every_dial_is_part_of_the_fingerprint_and_none_by_how_it_is_written():
     changes = [{}, *(dict.fromkeys([dial], "0.5") for dial in DIALS if DIALS[dial].kind != "whole")]
     changes += [{"n": "8"}, {"size": "32"}, {"seed": "1"}, {"frames": "3"}]
-    prints = {phantom("train", {"n": "9", **change}).fingerprint for change in changes}
-    prints.add(phantom("test", {"n": "9"}).fingerprint)
+    prints = {load_phantom("train", {"n": "9", **change}).fingerprint for change in changes}
+    prints.add(load_phantom("test", {"n": "9"}).fingerprint)
     assert len(prints) == len(DIALS) + 2
     assert World(background_bias=0.5, n=9).dataset().fingerprint in prints
     assert {field.name for field in fields(World)} == {"split", *DIALS}
@@ -296,7 +296,7 @@ def test_the_text_of_a_world_reads_back_as_that_world(dials, split):
 )
 def test_a_bad_dial_says_what_was_expected(split, dials, message):
     with pytest.raises(UserError) as error:
-        phantom(split, dials)
+        load_phantom(split, dials)
     assert str(error.value) == message
 
 

@@ -16,7 +16,7 @@ from pycocotools import mask as oracle
 from pycocotools.coco import COCO
 
 from snellen.build.phantom.conflict import conflicting
-from snellen.build.phantom.pixels import voc_palette
+from snellen.build.phantom.voc import voc_palette
 from snellen.data import load_data
 from snellen.data.phantom import Thing, Truth, World, export, marks
 from snellen.data.phantom.scenes import SCENES

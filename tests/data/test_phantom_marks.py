@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from snellen.data.colour_names import colour_terms
 from snellen.data.phantom import COLOURS, World, marks
-from snellen.data.phantom.colour_terms import colour_terms
 from snellen.data.phantom.scenes import SCENES
 from snellen.data.phantom.textures import TEXTURES
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from pycocotools import mask as oracle
 
-from snellen.data.run_lengths import pack, rle, run_lengths
+from snellen.data.segmentation import pack, rle, run_lengths
 
 
 @given(arrays(bool, st.tuples(st.integers(1, 40), st.integers(1, 40)), elements=st.booleans(), fill=st.booleans()))

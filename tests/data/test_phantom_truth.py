@@ -7,8 +7,8 @@ import colorsys
 import numpy as np
 import pytest
 
+from snellen.data.colour_names import colour_terms
 from snellen.data.phantom import COLOURS, DIALS, Truth, World, marks
-from snellen.data.phantom.colour_terms import colour_terms
 from snellen.data.phantom.draw_list import EDGE_CLASS
 from snellen.data.phantom.scenes import SCENES
 from snellen.data.phantom.shapes import GRID, PARTS, SHAPES, parts

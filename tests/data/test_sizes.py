@@ -10,7 +10,7 @@ import torch
 from PIL import Image
 
 from snellen.data import load_data
-from snellen.data.sizes import some_sizes
+from snellen.data.dataset import some_sizes
 from snellen.engine.requests.cell import canvas_for
 from snellen.errors import UserError
 from snellen.models import from_torch

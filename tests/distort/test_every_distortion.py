@@ -14,7 +14,7 @@ import torch
 from snellen.data.keys import sample_keys
 from snellen.data.occluders import from_images
 from snellen.distort import DISTORTIONS, Covering, Donors, View, parse, show
-from snellen.distort.background import Kind
+from snellen.distort.background import VariantKind
 from snellen.distort.fills import PAINTS
 
 GOLDEN = Path(__file__).with_name("golden.json")
@@ -35,7 +35,7 @@ VARIANTS = [
     "soft_shuffle(4) | salient(0.5, layer=stage3)",
     "noise(uniform(0, 0.1))",
     "mix(cutmix, 0.5)",
-    *(f"background({kind})" for kind in get_args(Kind)),
+    *(f"background({kind})" for kind in get_args(VariantKind)),
     "background(mixed_rand, own=false, foreground=box)",
     "background(mixed_rand) | shuffle(4) | noise(0.05)",
     "cutouts(uniform(0.1, 0.5))",

@@ -133,7 +133,11 @@ def test_a_fused_chain_equals_pillow_step_by_step(chain: list[tuple[str, float]]
         ("contrast(0.6)", (116, 146, 176)),
         ("sharpness(1.4)", (100, 150, 200)),
         ("solarize(150)", (100, 105, 55)),
+        ("solarize(150.5)", (100, 105, 55)),  # a whole threshold, the one below
         ("red(-120)", (0, 150, 200)),
+        ("red(-10.5)", (90, 150, 200)),  # whole levels, cut towards 0, not down
+        ("green(10.5)", (100, 160, 200)),
+        ("blue(-0.5)", (100, 150, 200)),
     ],
 )
 def test_a_flat_colour_by_hand(text: str, expected: tuple[int, int, int]) -> None:
@@ -153,6 +157,14 @@ def test_a_law_gives_each_image_its_own_factor() -> None:
         "red(uniform(-9, 9))",
     ):
         assert by_snellen(pictures(), text).shape == (7, 32, 32, 3)
+
+
+@pytest.mark.parametrize("text", ["red({})", "solarize({})"])
+def test_a_drawn_level_is_the_same_table_as_a_stated_one(text: str) -> None:
+    """Near no whole number: what is drawn is cut as what is written."""
+    low, high = (-10.75, -10.25) if text.startswith("red") else (150.25, 150.75)
+    drawn = by_snellen(pictures(), text.format(f"uniform({low}, {high})"))
+    assert np.array_equal(drawn, by_snellen(pictures(), text.format((low + high) / 2)))
 
 
 def test_occlusion_between_photometric_stages_settles_the_pixels_first() -> None:

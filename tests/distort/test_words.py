@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from snellen.distort.words import VARIANTS, covering, in_words, masked_by
+from snellen.distort.language import VARIANTS, covering, in_words, masked_by
 
 
 @pytest.mark.parametrize(

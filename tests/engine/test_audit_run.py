@@ -13,7 +13,7 @@ import pytest
 import torch
 
 import snellen
-from snellen.audits import Interference
+from snellen.audits import InterferenceAudit
 from snellen.distort import Distortion, View
 from snellen.errors import UserError
 from snellen.models import Model, from_callable, from_torch
@@ -140,12 +140,12 @@ def test_changed_weights_data_and_limits_are_refused_by_name(levels: str, tmp_pa
     out = tmp_path / "run"
     ask({"net": Threshold()}, levels, SMALL, out=out)
     with pytest.raises(
-        UserError, match=r"was made with model 'net' of other weights \(....… ≠ ....…\); choose another --out or"
+        UserError, match=r"was made with model 'net' of other weights \(....… ≠ ....…\); choose another out or"
     ):
         ask({"net": Threshold(1.0)}, levels, SMALL, out=out)
     with pytest.raises(UserError, match="was made with --limit none, not 10"):
         ask({"net": Threshold()}, levels, SMALL, out=out, limit=10)
-    with pytest.raises(UserError, match="was made with --batch-size auto; leave --batch-size out"):
+    with pytest.raises(UserError, match="was made with batch_size auto; leave batch_size out"):
         ask({"net": Threshold()}, levels, SMALL, out=out, batch_size=3)
     with pytest.raises(UserError, match="was made with --keep none, not top5"):
         ask({"net": Threshold()}, levels, SMALL, out=out, keep="top5")
@@ -160,9 +160,65 @@ def test_changed_weights_data_and_limits_are_refused_by_name(levels: str, tmp_pa
         ask({"net": Threshold()}, levels, SMALL, out=out)
     with pytest.raises(UserError, match=r"was made with test data arrays:.*, not phantom"):
         ask({"net": Threshold()}, "phantom:test?size=16&n=9", SMALL, out=out)
-    with pytest.raises(UserError, match="was made with --device cpu"):
+    with pytest.raises(UserError, match="was made with device cpu"):
         ask({"net": Threshold()}, levels, SMALL, out=out, device="mps")
     ask({"net": Threshold(1.0)}, levels, SMALL, out=out, fresh=True)
+
+
+FACTORY = """
+import torch
+
+class Grey(torch.nn.Module):
+    def __init__(self, shift):
+        super().__init__()
+        self.shift = torch.nn.Parameter(torch.tensor(shift))
+
+    def forward(self, pixels):
+        grey = pixels.mean((1, 2, 3))[:, None] * 255 + self.shift
+        return -(grey - torch.tensor([40.0, 80.0, 120.0, 160.0])).abs() / 10
+
+def load(file):
+    from snellen.models import from_torch
+    return from_torch(Grey(float(open(file).read())), size=16, classes=["0", "1", "2", "3"])
+"""
+
+
+def checkpoints(folder: Path, **shifts: float) -> str:
+    """A file of each name with the one weight of a network, and the text of a model before the name of its file."""
+    (folder / "nets.py").write_text(FACTORY)
+    for name, shift in shifts.items():
+        (folder / f"{name}.txt").write_text(str(shift))
+    return f"mine=python:{folder}/nets.py:load@{folder}/"
+
+
+REPLACED = r"was made with model 'mine' of other weights \(....… ≠ ....…\); choose another out or pass fresh"
+
+
+def test_other_weights_under_the_same_name_are_refused_whatever_their_file_is_called(
+    levels: str, tmp_path: Path
+) -> None:
+    mine, out = checkpoints(tmp_path, a=0.0, b=1.0, c=2.0), tmp_path / "run"
+    first = ask(f"{mine}a.txt", levels, SMALL, out=out).findings()
+    with pytest.raises(UserError, match=REPLACED):
+        ask(f"{mine}b.txt", levels, SMALL, out=out)
+    with pytest.raises(UserError, match=REPLACED):
+        ask({"mine": from_callable(lambda images: np.eye(4)[[1] * len(images)], size=16)}, levels, SMALL, out=out)
+    with pytest.raises(UserError, match=REPLACED):  # one of several runs is another
+        ask([f"{mine}b.txt", f"{mine}c.txt"], levels, SMALL, out=out)
+    pd.testing.assert_frame_equal(first, snellen.Run(out).findings())
+
+
+def test_more_runs_fewer_runs_other_names_and_moved_files_are_no_other_weights(levels: str, tmp_path: Path) -> None:
+    mine, out = checkpoints(tmp_path, a=0.0, b=1.0, c=2.0), tmp_path / "run"
+    a, b, c = (f"{mine}{name}.txt" for name in "abc")
+    ask(a, levels, SMALL, out=out)
+    ask([a, b], levels, SMALL, out=out)
+    ask(f"{mine}[abc].txt", levels, SMALL, out=out)
+    ask([c, b], levels, SMALL, out=out)  # a part of them, in another order
+    ask(a.replace("mine=", "other="), levels, SMALL, out=out)
+    (tmp_path / "a.txt").rename(tmp_path / "moved.txt")
+    run = ask(f"{mine}moved.txt", levels, SMALL, out=out)
+    assert run.facts["asked"] == {"mine": ["moved"]}
 
 
 def test_a_callable_that_answers_differently_under_the_same_source_is_refused(levels: str, tmp_path: Path) -> None:
@@ -195,7 +251,7 @@ def test_out_of_memory_halves_the_batch_and_goes_on(levels: str, tmp_path: Path)
     seen.clear()
     again = ask({"net": Hungry()}, config=tmp_path / "run" / "settings.yaml")  # which says 32
     assert (seen, again.facts["settings"]["batch_size"]) == ([], 8)
-    with pytest.raises(UserError, match="was made with --batch-size 8; leave --batch-size out"):
+    with pytest.raises(UserError, match="was made with batch_size 8; leave batch_size out"):
         ask({"net": Hungry()}, levels, SMALL, batch_size=16, out=tmp_path / "run")
 
 
@@ -302,7 +358,7 @@ class Picky(Distortion):
 
 def test_a_distortion_of_another_version_is_shown_again(levels: str, tmp_path: Path, monkeypatch) -> None:
     """Its text form is the same and its pixels are not: answers of before must not stand for them."""
-    (model, seen), audits = counting(), [Interference((Picky(),))]
+    (model, seen), audits = counting(), [InterferenceAudit((Picky(),))]
     ask(model, levels, audits, out=tmp_path / "run")
     seen.clear()
     monkeypatch.setattr(Picky, "version", 2)
@@ -314,7 +370,7 @@ def test_excluded_samples_are_shown_but_count_nowhere(levels: str, corner: Model
     held = dict(np.load(levels.removeprefix("arrays:")))
     order = np.argsort(held["labels"], kind="stable")
     np.savez(levels.removeprefix("arrays:"), **{key: value[order] for key, value in held.items()})
-    run = ask(corner, levels, [Interference((Picky(),))], batch_size=10, shard=20)
+    run = ask(corner, levels, [InterferenceAudit((Picky(),))], batch_size=10, shard=20)
     found = run.results()["findings"]
     assert [one["n"] for one in found if one["name"] == "distorted_accuracy"] == [45]
     assert [one["n"] for one in found if one["name"] == "accuracy"] == [60]

@@ -297,11 +297,11 @@ def test_what_goes_wrong_in_an_actor_arrives_in_one_line(cluster: Any, tmp_path:
 def test_wrong_calls_are_refused_with_the_next_step(nets: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UserError, match="unknown engine 'rai'; did you mean 'ray'"):
         ask(f"{nets}:plain", DATA, AUDIT, engine="rai")
-    with pytest.raises(UserError, match="--actors needs --engine ray"):
+    with pytest.raises(UserError, match="actors needs engine ray"):
         ask(f"{nets}:plain", DATA, AUDIT, actors=3)
-    with pytest.raises(UserError, match="expected shard_timeout as a number above 0, got 0"):
+    with pytest.raises(UserError, match="expected shard_timeout above 0, up to 10,000,000, got 0"):
         ask(f"{nets}:plain", DATA, AUDIT, shard_timeout=0)
-    with pytest.raises(UserError, match="expected cpus_per_actor as a whole number of at least 1, got 0"):
+    with pytest.raises(UserError, match="expected cpus_per_actor from 1 to 10,000, got 0"):
         on_ray(f"{nets}:plain", DATA, AUDIT, cpus_per_actor=0)
     monkeypatch.setattr(ray, "is_initialized", lambda: False)
     with pytest.raises(UserError, match=r"no Ray cluster at '127.0.0.1:1' \(ConnectionRefusedError.*; start one"):

@@ -121,7 +121,7 @@ def test_reading_commands_name_a_damaged_file(levels: str, corner: Model, tmp_pa
     with pytest.raises(UserError, match="findings.json does not fit the checksum in run.json"):
         run.findings()
     (tmp_path / "run" / "run.json").write_text("{")
-    with pytest.raises(UserError, match="run.json cannot be read as JSON: .* pass --fresh"):
+    with pytest.raises(UserError, match="run.json cannot be read as JSON: .* pass fresh"):
         ask(corner, levels, SMALL, out=tmp_path / "run")
     ask(corner, levels, SMALL, out=tmp_path / "run", fresh=True)
 
@@ -153,7 +153,7 @@ def test_a_full_disk_is_one_line_and_the_same_command_continues(tiny_disk: Path,
     same(whole, ask(corner, levels, out=out))
 
 
-@pytest.mark.parametrize(("number", "advice"), [(errno.ENOSPC, "free some space"), (errno.EROFS, "another --out")])
+@pytest.mark.parametrize(("number", "advice"), [(errno.ENOSPC, "free some space"), (errno.EROFS, "another out")])
 def test_every_single_write_may_fail(
     levels: str, corner: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, advice: str
 ) -> None:

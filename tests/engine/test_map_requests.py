@@ -147,10 +147,10 @@ def test_the_plan_counts_maps(data, tmp_path) -> None:
 
 
 def test_progress_ends_where_the_plan_said(data, tmp_path) -> None:
-    from snellen.engine import Progress
+    from snellen.engine import RunProgress
     from snellen.exam.carry_out import Execution, carry_out
 
-    progress, audits = Progress(quiet=True), [Looked(-2), "interference([salient(0.3)])"]
+    progress, audits = RunProgress(quiet=True), [Looked(-2), "interference([salient(0.3)])"]
     request = AuditRequest(models=model(), data=data, audits=audits, out=tmp_path / "r", device="cpu")
     carry_out(prepare(request), progress, Execution(report=False))
     assert progress.done == progress.total == 5 * 48

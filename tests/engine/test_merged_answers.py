@@ -17,17 +17,17 @@ from snellen.engine.ask import pass_state
 from snellen.engine.ask.pass_state import PassState
 from snellen.engine.keep.complete import Completeness
 from snellen.engine.keep.failures import Failure, with_failures
-from snellen.engine.keep.read_back import Block
+from snellen.engine.keep.read_back import AnswerBlock
 from snellen.engine.keep.shard_file import write_table
 from snellen.engine.keep.store import Store
 from snellen.engine.keep.stored_parts import stored_parts
 from snellen.errors import UserError
 
 
-def block(score: list[list[float]], valid: list[bool]) -> Block:
+def block(score: list[list[float]], valid: list[bool]) -> AnswerBlock:
     scores = np.array(score)
     zeros, ids = np.zeros_like(scores), np.array([f"s{place}" for place in range(len(valid))], object)
-    return Block(zeros, zeros, scores, zeros, zeros, np.zeros(len(valid)), zeros[0], np.array(valid), ids)
+    return AnswerBlock(zeros, zeros, scores, zeros, zeros, np.zeros(len(valid)), zeros[0], np.array(valid), ids)
 
 
 CELLS = [Cell(parse("occlude(0.3)")), Cell(parse("occlude(0.6)"))]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import snellen
 from snellen.checks import ListedImage, copies
-from snellen.checks.copies import stored_copies
+from snellen.checks.copied_images import stored_copies
 from snellen.data import from_arrays
 from snellen.engine.keep import recent, shard_file, store
 from snellen.engine.keep.recent import RecentTables

@@ -8,9 +8,9 @@ from typing import Any
 
 from snellen.data.canvas import Canvas
 from snellen.engine.ask.surveys import run_surveys
+from snellen.engine.inputs import NO_POOLS
 from snellen.engine.keep.store import Store
-from snellen.engine.pools import NO_POOLS
-from snellen.engine.progress import Progress
+from snellen.engine.progress import RunProgress
 from snellen.engine.requests.survey import Ground, SurveyTable
 from snellen.engine.settings import Settings
 
@@ -38,7 +38,7 @@ def bound(key: str, on: str, seed: int) -> Any:
 def test_each_survey_has_the_model_the_data_and_the_seed_of_its_own_cell(tmp_path: Path) -> None:
     store, surveys = Store(tmp_path), [bound("first", "test", 3), bound("second", "train", 4)]
     plan: Any = SimpleNamespace(open_surveys=surveys, data=DATA, settings=Settings(batch_size=2))
-    run_surveys(plan, store, Progress(quiet=True), NO_POOLS)
+    run_surveys(plan, store, RunProgress(quiet=True), NO_POOLS)
     for one in surveys:
         table = store.survey(one.key)
         assert table is not None

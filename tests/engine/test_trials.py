@@ -19,7 +19,7 @@ from snellen.audits import Audit, Exam, Finding
 from snellen.data import Dataset, from_arrays
 from snellen.engine import Answers, Cell
 from snellen.engine.keep.store import Store
-from snellen.engine.requests.trial import Reply, Stage, Steps, Trial, play_round
+from snellen.engine.requests.trial import Reply, Stage, Trial, TrialSteps, play_round
 from snellen.errors import UserError
 from snellen.models import Model, from_callable
 from snellen.notation import text_form
@@ -34,7 +34,7 @@ class Halving:
     def __init__(self, secrets: Sequence[int], wide: Sequence[bool] = ()) -> None:
         self.secrets, self.wide = secrets, wide or [False] * len(secrets)
 
-    def start(self, row: int, room: int) -> Steps:
+    def start(self, row: int, room: int) -> TrialSteps:
         low, high, steps = 0, 255, 0
         while low < high:
             middle = (low + high) // 2
@@ -124,7 +124,7 @@ class Brightening:
         self.trial, self.images = trial, stage.images
         self.known = len(stage.earlier)
 
-    def start(self, row: int, room: int) -> Steps:
+    def start(self, row: int, room: int) -> TrialSteps:
         reply = yield [(row, 0)]
         before = reply.pred[0]
         for step in range(1, self.trial.most_steps):
@@ -305,7 +305,7 @@ class Thrice(Brighten):
     def begin(self, stage: Stage) -> Brightening:
         sitting = Brightening(self, stage)
 
-        def start(row: int, room: int) -> Steps:
+        def start(row: int, room: int) -> TrialSteps:
             reply = yield [(row, step) for step in range(3)]
             return {"step": int(reply.pred[2])}
 

@@ -6,11 +6,15 @@ from typing import Any
 
 import pytest
 
+from snellen.audits.facts import OpenFacts
+from snellen.audits.stored_finding import StoredFinding
 from snellen.exam.conditions import OPERATORS, parse_condition
 
+from ..report.stored import stored
 
-def found(value: float | None, name: str = "accuracy", **facts: Any) -> dict[str, Any]:
-    return {"name": name, "model": "mine", "value": value, "facts": facts}
+
+def found(value: float | None, name: str = "accuracy", **facts: Any) -> StoredFinding[OpenFacts]:
+    return stored(OpenFacts(values=facts), name=name, model="mine", value=value)
 
 
 @pytest.mark.parametrize("sign", OPERATORS)

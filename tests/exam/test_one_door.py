@@ -18,8 +18,8 @@ import yaml
 import snellen
 from snellen.cli import main
 from snellen.errors import UserError
-from snellen.exam.offline import offline
 from snellen.models import Model, from_callable
+from snellen.models.offline import offline
 
 DATA = "phantom:test?size=32&n=36"
 QUICK = "occlusion(areas=[0.3], fills=[black])"
@@ -121,7 +121,7 @@ def test_the_command_prints_the_table_then_what_failed(capsys: pytest.CaptureFix
 
 
 def test_a_condition_on_no_finding_is_refused_in_python_before_anything_is_asked(at: Path) -> None:
-    with pytest.raises(UserError, match="unknown finding in --require 'acuracy'; did you mean 'accuracy'"):
+    with pytest.raises(UserError, match="unknown finding in require 'acuracy'; did you mean 'accuracy'"):
         snellen.audit(corner(), DATA, QUICK, "run", require="acuracy > 1")
     assert not (at / "run").exists()
 
@@ -156,7 +156,10 @@ def test_a_temporary_run_can_be_kept(at: Path) -> None:
     assert moved.path == at / "runs" / "kept"
     del made, moved
     gc.collect()
-    assert snellen.load_run(at / "runs" / "kept").findings().equals(findings)
+    again = snellen.load_run(at / "runs" / "kept")
+    assert again.findings().equals(findings)
+    with pytest.raises(UserError, match=r"is kept already, in '.*kept'; copy that folder"):
+        again.keep(at / "elsewhere")
 
 
 def test_an_audit_that_is_refused_leaves_no_temporary_folder(at: Path) -> None:
@@ -211,7 +214,7 @@ def test_an_interrupted_command_says_that_it_resumes(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("snellen.exam.audit.examine", interrupted)
+    monkeypatch.setattr("snellen.exam.auditing.examine", interrupted)
     assert run("audit", "observer:shape", "--data", DATA) == 130
     assert "stopped; the same command continues where it was" in capsys.readouterr().err
 

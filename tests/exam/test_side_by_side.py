@@ -61,12 +61,12 @@ def test_the_share_inside_is_that_of_what_each_network_looks_at(tmp_path):
     assert told["red", "inside_mask"].value == pytest.approx(1)
     assert told["blue", "inside_mask"].value == pytest.approx(0)
     assert np.isnan(told["green", "inside_mask"].value)  # it saw nothing anywhere
-    assert told["green", "inside_mask"].facts["empty_maps"] == 6
+    assert told["green", "inside_mask"].facts.empty_maps == 6
     assert told["green", "inside_mask"].n == 0
     by_hand = np.mean([(4 + row) ** 2 / SIDE**2 for row in range(6)])
-    assert told["red", "inside_mask"].facts["mask_share"] == pytest.approx(by_hand)
+    assert told["red", "inside_mask"].facts.mask_share == pytest.approx(by_hand)
     assert told["blue", "inside_mask_difference"].value == pytest.approx(-1)
-    assert told["blue", "inside_mask_difference"].facts == {"other": "red"}
+    assert told["blue", "inside_mask_difference"].plain_facts == {"other": "red"}
     html = (tmp_path / "inside.html").read_text()
     assert html.count("data:image/png") == 6 * 4
     assert "<0>" not in html  # ids are escaped

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -68,14 +69,15 @@ def test_an_export_that_another_process_finished_meanwhile_is_not_written_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The first look sees nothing; when the lock is held, the whole export is there."""
-    to = Destination(tmp_path / "out", {"format": "folder", "world": "w"})
+    facts = {"format": "folder", "world": "w"}
+    to = Destination(tmp_path / "out", facts, "phantom.json", "export", ("format", "world"))
     looks: list[bool] = []
     is_open = Destination._is_open
 
     def meanwhile(self: Destination) -> bool:
         looks.append(is_open(self))
         if len(looks) == 1:
-            with Destination(self.out, self.facts).writing() as missing:
+            with replace(to).writing() as missing:
                 assert missing
                 to.write("image", b"")
                 to.finish()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from snellen.explain.bottleneck import Smoothing, capacity, gaussian_weights, smoothing_matrix
-from snellen.explain.scaling import finite, unit_maps
+from snellen.explain.feature_grid import finite, unit_maps
 from snellen.explain.statistics import Welford, statistics_of
 
 

@@ -10,10 +10,9 @@ from torch import nn
 from snellen.data import from_arrays
 from snellen.errors import UserError
 from snellen.explain import iba
-from snellen.explain.bottleneck import gaussian_weights
-from snellen.explain.fit import Fit
+from snellen.explain.bottleneck import BottleneckFit, gaussian_weights
 from snellen.explain.network import open_network
-from snellen.explain.noise import Noise, image_seeds
+from snellen.explain.noise import NoiseOfImages, image_seeds
 from snellen.explain.reference import estimate, load_statistics
 from snellen.explain.splice import make_splice
 from snellen.models import from_torch
@@ -71,7 +70,7 @@ def plain_iba(
     mean = torch.from_numpy(reference.mean(0)).float()
     std = torch.from_numpy(np.maximum(reference.std(0, ddof=1), 0.01)).float()
     active = torch.from_numpy((reference != 0).mean(0) > 0.01).float()
-    noise = Noise(image_seeds(image[None], 0), torch.device("cpu"))
+    noise = NoiseOfImages(image_seeds(image[None], 0), torch.device("cpu"))
     kernel = torch.from_numpy(np.outer(gaussian_weights(1), gaussian_weights(1))).float()
     channels = own.shape[1]
     alpha = torch.full(own.shape, 5.0, requires_grad=True)
@@ -122,7 +121,7 @@ def test_maps_do_not_depend_on_the_batch_and_are_repeated_by_the_seed(network) -
 def test_a_batch_that_does_not_fit_at_once_is_halved(network, monkeypatch) -> None:
     images, usual = pictures(5), pictures(30, seed=8)
     expected = iba(network, images, estimation_data=usual)
-    real, sizes = Fit._bits, []
+    real, sizes = BottleneckFit._bits, []
 
     def tight(self, pixels, classes, seeds):
         sizes.append(len(pixels))
@@ -130,7 +129,7 @@ def test_a_batch_that_does_not_fit_at_once_is_halved(network, monkeypatch) -> No
             raise torch.OutOfMemoryError
         return real(self, pixels, classes, seeds)
 
-    monkeypatch.setattr(Fit, "_bits", tight)
+    monkeypatch.setattr(BottleneckFit, "_bits", tight)
     assert torch.allclose(iba(network, images, estimation_data=usual), expected, atol=1e-3)
     assert sizes == [5, 2, 2, 1]
 

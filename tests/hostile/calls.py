@@ -188,14 +188,15 @@ def weights(text: str) -> Callable[[Path], object]:
 
         cards = [subject.card for subject in subjects_of(text.format(folder))]
         model = load_model(text.format(folder), "cpu")
-        return cards, model.card.to_json(), model.predict(torch.zeros((2, 3, 16, 16), dtype=torch.uint8))
+        side = min(model.card.canvas.height, 512) if model.card.canvas else 16
+        return cards, model.card.to_json(), model.predict(torch.zeros((2, 3, side, side), dtype=torch.uint8))
 
     return read
 
 
 def usual(folder: Path) -> object:
     """Statistics that do not fit are estimated again, so none is an answer."""
-    from snellen.explain.statistics_file import read_statistics
+    from snellen.explain.statistics import read_statistics
 
     return read_statistics(folder / "usual.safetensors")
 
@@ -233,7 +234,7 @@ def concept_labels(folder: Path) -> object:
 
 
 def survey_checkpoint(folder: Path) -> object:
-    from snellen.concepts.checkpoint import Checkpoint
+    from snellen.engine.keep.survey_checkpoint import Checkpoint
 
     return Checkpoint(folder / "checkpoint.npz").read()
 
@@ -306,7 +307,7 @@ def classes(folder: Path) -> object:
 
 
 def curation(folder: Path) -> object:
-    from snellen.build.in9.curation import read_curation
+    from snellen.build.in9.manifests import read_curation
 
     return read_curation(folder / "curation.csv")
 

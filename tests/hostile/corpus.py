@@ -13,9 +13,9 @@ import numpy as np
 from PIL import Image
 
 import snellen
-from snellen.concepts.checkpoint import Checkpoint
 from snellen.data import Canvas, load_data
 from snellen.data.phantom import export
+from snellen.engine.keep.survey_checkpoint import Checkpoint
 from snellen.models import Card
 from snellen.models.card_memory import remember_card
 from snellen.models.checkpoint import save_checkpoint
@@ -191,8 +191,7 @@ def usual(root: Path) -> None:
     """What is usual at a layer, as the cache folder keeps it."""
     import torch
 
-    from snellen.explain.statistics import statistics_of
-    from snellen.explain.statistics_file import write_statistics
+    from snellen.explain.statistics import statistics_of, write_statistics
 
     (root / "usual").mkdir()
     features = torch.arange(4 * 2 * 3 * 3).view(4, 2, 3, 3).float()

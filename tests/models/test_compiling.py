@@ -94,7 +94,7 @@ def test_a_network_that_cannot_be_compiled_is_named_with_what_to_do() -> None:
     def refuse(graph: Any, inputs: Any) -> Any:
         raise RuntimeError("no such instruction")
 
-    with pytest.raises(UserError, match="model 'net' cannot be compiled here .*; pass --compile off"):
+    with pytest.raises(UserError, match="model 'net' cannot be compiled here .*; pass compile off"):
         compile_model(network(), backend=refuse)(images_of(4))
 
 
@@ -117,7 +117,7 @@ def test_answers_are_the_same_under_a_key_of_their_own(tmp_path: Path, eager_bac
     again = snellen.audit(network(), some_data(), audits, shadow.path, **how)  # without --compile: as the folder has it
     assert again.results()["findings"] == before
     for out, known, other in ((plain.path, "off", "on"), (shadow.path, "on", "off")):
-        with pytest.raises(UserError, match=f"was made with --compile {known}; leave --compile out"):
+        with pytest.raises(UserError, match=f"was made with compile {known}; leave compile out"):
             snellen.audit(network(), some_data(), audits, out, compile=other, **how)
 
 

@@ -20,8 +20,7 @@ from snellen.data.canvas import Canvas, render
 from snellen.data.dataset import Photo
 from snellen.errors import UserError
 from snellen.explain import gradcam
-from snellen.models.adapters.hf_network import Logits
-from snellen.models.adapters.hf_processor import canvas_of, rule_of, statistics_of
+from snellen.models.adapters.hf_parts import Logits, canvas_of, rule_of, statistics_of
 from snellen.models.subject import subjects_of
 
 transformers = pytest.importorskip("transformers")

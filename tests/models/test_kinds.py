@@ -16,7 +16,7 @@ from snellen.errors import UserError
 from snellen.models import Card, Model, from_callable, from_torch, load_model, subjects_of
 from snellen.models.card_memory import recall_card, remember_card
 from snellen.models.device import Device
-from snellen.models.kinds import KINDS, Kind
+from snellen.models.kinds import KINDS, ModelKind
 from snellen.models.observers import background
 from snellen.models.text import ModelText, expand_text, parse_text
 
@@ -33,7 +33,7 @@ def test_one_entry_makes_a_kind_that_is_listed_loaded_named_and_run_by_glob(
     for number in (2, 10):
         (tmp_path / f"run-{number}.txt").write_text(str(number % 3))
     lines = (("constant:NAME@file.txt", "always the same class"),)
-    monkeypatch.setitem(KINDS, "constant", Kind(load_constant, lines, takes_argument=True, glob="argument"))
+    monkeypatch.setitem(KINDS, "constant", ModelKind(load_constant, lines, takes_argument=True, glob="argument"))
     assert lines[0] in catalogue("models")
     subjects = subjects_of(f"mine=constant:c@{tmp_path}/run-*.txt")
     assert [(one.name, one.run) for one in subjects] == [("mine", "run-2"), ("mine", "run-10")]

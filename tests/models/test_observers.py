@@ -17,7 +17,7 @@ from snellen.data.phantom.shapes import SHAPES
 from snellen.distort import apply
 from snellen.models import observers
 from snellen.models.observers import OBSERVERS, parse
-from snellen.models.observers.black import has_black
+from snellen.models.observers.black_square import has_black
 from snellen.models.observers.silhouette import moments, shapes_of
 from snellen.models.observers.straight_edges import has_edges, level_edges
 

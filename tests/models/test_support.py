@@ -13,7 +13,7 @@ from snellen.data.phantom import World
 from snellen.errors import UserError
 from snellen.explain.methods import method_of
 from snellen.models.observers import OBSERVERS, parse
-from snellen.models.observers.chance import Mixture
+from snellen.models.observers.chance import MixtureObserver
 from snellen.models.observers.support import support_of
 
 WORLD = World("test", size=32, n=60)
@@ -67,7 +67,7 @@ def test_patches_are_whole_and_all_object() -> None:
 
 def test_a_mixture_looks_where_the_one_looks_that_answers() -> None:
     mixture = parse("mixture(texture, background, 0.4)")
-    assert isinstance(mixture, Mixture)
+    assert isinstance(mixture, MixtureObserver)
     heads = mixture.heads(WORLD.render(range(WORLD.n)).images)
     assert 0 < heads.mean() < 1
     assert (

@@ -12,9 +12,8 @@ from snellen.models.zoo import build
 from snellen.models.zoo.bagnet import BagNet
 from snellen.models.zoo.densenet import DenseNetBC
 from snellen.models.zoo.fc_densenet import FCDenseNet
-from snellen.models.zoo.preact import PreActBlock
+from snellen.models.zoo.preact import PreActBlock, WideResNet
 from snellen.models.zoo.pyramidnet import PyramidBlock, PyramidNet
-from snellen.models.zoo.wide_resnet import WideResNet
 
 PATCHES = {"bagnet9": 9, "bagnet17": 17, "bagnet33": 33}
 

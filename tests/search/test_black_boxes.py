@@ -23,7 +23,7 @@ from snellen.search import fitness_of
 from snellen.search.algorithms import RandomSearch
 from snellen.search.history import History
 from snellen.search.run_search import Search
-from snellen.search.space import SPACES
+from snellen.search.spaces import SPACES
 
 from ..models.service import Server, brightness, serve
 from .toys import squares

@@ -13,12 +13,11 @@ from snellen.distort import View
 from snellen.errors import UserError
 from snellen.search.algorithms import Evolution, RandomSearch
 from snellen.search.constraint import Edges, OwnJudgement, SameAnswer, Ssim, parse_constraint
-from snellen.search.feasible import Feasible
+from snellen.search.feasible import Feasible, trade_off
 from snellen.search.fitness import Edits
 from snellen.search.image_fitness import ImageFitness
 from snellen.search.run_search import Search
-from snellen.search.space import Space, levels_of
-from snellen.search.trade_off import trade_off
+from snellen.search.spaces import Space, levels_of
 
 COUNT = 40
 ROWS = torch.arange(COUNT)

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import snellen
-from snellen.audits.deletion_stages import hidden_pixels, tiles_of
+from snellen.audits.deletion_curves import hidden_pixels
 from snellen.data import Dataset, from_arrays
 from snellen.distort import Donors, View
 from snellen.engine.keep.store import Store
@@ -133,12 +133,12 @@ def test_what_a_page_shows_as_hidden_is_what_the_trial_hides(levels: int, grid: 
     images = pictures()
     maps = torch.randint(0, levels, (3, 9, 11), dtype=torch.uint8, generator=torch.manual_seed(1))
     stage = stage_of(images, saliency=maps, seed=5)
-    tiles = tiles_of({"tile": 2, "grid": grid}, 9, 11)
+    tiles = TileGrid.of(9, 11, 2, grid)
     for row, state in itertools.product(range(3), range(len(tiles) + 1)):
         image = shown(OrderedDeletion(tile=2, grid=grid, fill="zero"), stage, row, 0, state)
         hidden = (image == torch.tensor([10, 20, 30]).view(3, 1, 1)).all(0) & (image != images[row]).any(0)
         share = state / len(tiles)
-        assert (hidden_pixels(maps[row].numpy(), f"image {row}", tiles, share, seed=5) == hidden.numpy()).all()
+        assert (hidden_pixels(maps[row].numpy(), f"image {row}", share, 2, grid, seed=5) == hidden.numpy()).all()
 
 
 def test_random_orders_differ_by_image_and_repeat_and_are_the_same_for_any_map() -> None:

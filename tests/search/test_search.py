@@ -21,7 +21,7 @@ from snellen.search.algorithms import (
 from snellen.search.fitness import TRIES, Edits
 from snellen.search.history import History
 from snellen.search.run_search import Search
-from snellen.search.space import SPACES, Genes, Space, Transformation
+from snellen.search.spaces import SPACES, Genes, Space, Transformation
 
 MNIST = SPACES["mnist"]
 HIDDEN: Genes = ((1, 7), (7, 20), (5, 3))

@@ -10,7 +10,7 @@ import pytest
 import snellen.search
 from snellen.distort import parse
 from snellen.errors import UserError
-from snellen.search.space import SPACES, Space, space
+from snellen.search.spaces import SPACES, Space, space
 
 OWN = """
 brightness: [0.8, 0.9, 1.1]
@@ -112,7 +112,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 
 def test_the_function_and_the_module_of_one_name_both_work() -> None:
-    from snellen.search.space import Transformation
+    from snellen.search.spaces import Transformation
 
     assert callable(snellen.search.space)
     assert isinstance(Space("one", (Transformation("invert", ("invert()",)),)).size, int)

@@ -65,7 +65,7 @@ def test_more_data_of_scenes_make_the_gap(tmp_path):
     assert set(few) < set((tmp_path / "ids" / "480.txt").read_text().split())
     html = (tmp_path / "sweep.html").read_text()
     assert html.count("<svg") == 3  # accuracies, gaps, one against the other
-    (command,) = [text for text in found.page["commands"] if "ids/24.txt" in text]
+    (command,) = [text for text in found.page.commands if "ids/24.txt" in text]
     text = command.split("--data ")[1].split(" --runs")[0].strip("'")
     same = load_data(text)  # the command's data are those that were learnt from
     assert (

@@ -16,10 +16,11 @@ from snellen.data import load_data
 from snellen.data.arrays import from_arrays
 from snellen.errors import UserError
 from snellen.exam.run import load_run
+from snellen.measure import Estimate
 from snellen.sweep import load_sweep, methods, variants
-from snellen.sweep.points import Plan, Point
+from snellen.sweep.points import SweepPlan, SweepPoint
 from snellen.sweep.run_sweep import Left
-from snellen.sweep.scores import COLUMNS, Scores, gap_row
+from snellen.sweep.scores import SweepScores, SweepValue, accuracy_of, gap_between
 from snellen.train import Recipe
 
 RECIPE = Recipe(epochs=4, batch_size=32)
@@ -51,7 +52,10 @@ def test_a_network_that_learnt_scenes_fails_on_mixed_scenes(grid):
 
 def test_the_table_is_that_of_the_stored_answers(grid):
     table = grid.table()
-    assert list(table.columns) == list(COLUMNS)
+    assert list(table.columns) == [
+        *("point", "x", "trained_on", "images", "classes", "runs", "test", "test_data", "measure"),
+        *("value", "low", "high", "n", "std", "per_run", "warnings"),
+    ]
     assert len(table) == 2 * (2 + 1)
     for row in table.query("measure == 'accuracy'").itertuples():
         (folder,) = grid.folder.glob(f"runs/{row.point}-on-{row.test}-*")
@@ -135,19 +139,25 @@ def held(ids, foregrounds=None, name="a"):
 
 
 def test_gaps_are_paired_by_foreground_else_by_id():
-    same = ("mixed_same", held("abcd", ["1", "2", "3", "4"]), Scores(np.array([[1.0, 1, 1, 0], [1, 1, 0, 0]]), ""))
-    rand = ("mixed_rand", held("efgh", ["4", "3", "9", "1"], "b"), Scores(np.array([[0.0, 0, 1, 1], [1, 0, 1, 0]]), ""))
-    row = gap_row(same, rand)  # foregrounds 1, 3, 4: same (1, 1, 0), (1, 0, 0); rand (1, 0, 0), (0, 0, 1)
-    assert row["value"] == pytest.approx(3 / 6 - 2 / 6)
-    assert row["n"] == 3
-    assert row["measure"] == "bg_gap"
-    assert [float(value) for value in row["per_run"].split()] == pytest.approx([2 / 3 - 1 / 3, 1 / 3 - 1 / 3], abs=1e-6)
-    by_id = gap_row(("x", held("abcd"), same[2]), ("y", held("dcba", name="c"), rand[2]))
-    assert by_id["n"] == 4
-    assert by_id["measure"] == "gap"
-    apart = gap_row(("x", held("abcd"), same[2]), ("y", held("efgh", name="c"), rand[2]))
-    assert apart["n"] == 0
-    assert np.isnan(apart["value"])
+    same = ("mixed_same", held("abcd", ["1", "2", "3", "4"]), SweepScores(np.array([[1.0, 1, 1, 0], [1, 1, 0, 0]]), ""))
+    rand = (
+        "mixed_rand",
+        held("efgh", ["4", "3", "9", "1"], "b"),
+        SweepScores(np.array([[0.0, 0, 1, 1], [1, 0, 1, 0]]), ""),
+    )
+    gap = gap_between(same, rand)  # foregrounds 1, 3, 4: same (1, 1, 0), (1, 0, 0); rand (1, 0, 0), (0, 0, 1)
+    assert gap.estimate.value == pytest.approx(3 / 6 - 2 / 6)
+    assert gap.estimate.n == 3
+    assert gap.measure == "bg_gap"
+    row = gap.of(SweepPoint("p", same[1]))
+    assert (row.value, row.images, row.classes) == (gap.estimate.value, 4, 2)
+    assert [float(value) for value in row.per_run.split()] == pytest.approx([2 / 3 - 1 / 3, 1 / 3 - 1 / 3], abs=1e-6)
+    by_id = gap_between(("x", held("abcd"), same[2]), ("y", held("dcba", name="c"), rand[2]))
+    assert by_id.estimate.n == 4
+    assert by_id.measure == "gap"
+    apart = gap_between(("x", held("abcd"), same[2]), ("y", held("efgh", name="c"), rand[2]))
+    assert apart.estimate.n == 0
+    assert apart.of(SweepPoint("p", same[1])).value is None
 
 
 def test_models_that_are_there_are_compared_and_observers_have_the_gap_of_their_making(tmp_path):
@@ -172,13 +182,37 @@ def test_what_the_user_wrote_is_escaped(tmp_path):
     from snellen.report.pages import sweep as pages
     from snellen.sweep.result import page_of
 
-    plan = Plan(kind="variants", title="t", points=[Point("p", data)], tests={"q": data}, out=tmp_path)
-    row = {"point": "p", "x": None, "trained_on": data.text, "images": 4, "classes": 2, "runs": 1, "test": "q",
-           "test_data": data.text, "measure": "accuracy", "value": 0.5, "low": 0.1, "high": 0.9, "n": 4, "std": None,
-           "per_run": "0.5", "warnings": ""}  # fmt: skip
+    plan = SweepPlan(kind="variants", title="t", points=[SweepPoint("p", data)], tests={"q": data}, out=tmp_path)
+    row = SweepValue("q", data.text, "accuracy", Estimate(0.5, 0.1, 0.9, 4), np.array([0.5]), ()).of(
+        SweepPoint("p", data)
+    )
     html = html_of(pages.page_of(page_of(plan, [row], "snellen <i>")))
     assert "<b>x</b>" not in html
     assert "<i>" not in html
+
+
+def test_the_head_of_a_gap_names_its_two_tests_whatever_hyphens_they_have(tmp_path):
+    from snellen.report.pages.sweep import heat_map_of
+    from snellen.sweep.result import page_of
+
+    data, scores = held("abcd"), SweepScores(np.array([[1.0, 1, 1, 0]]), "")
+    point, tests = SweepPoint("p", data), {"with-scene": data, "plain": data}
+    plan = SweepPlan(
+        kind="variants", title="t", points=[point], tests=tests, out=tmp_path, gaps=[("with-scene", "plain")]
+    )
+    values = [accuracy_of(name, data, scores) for name in tests]
+    values.append(gap_between(("with-scene", data, scores), ("plain", data, scores)))
+    heat_map = heat_map_of(page_of(plan, [value.of(point) for value in values], ""))
+    assert heat_map.head == ("with-scene", "plain", "with-scene − plain")
+    assert [row.value for row in heat_map.points["p"]] == [0.75, 0.75, 0]
+
+
+def test_a_recipe_that_cannot_be_named_is_refused(grid, tmp_path):
+    page = json.loads((grid.folder / "sweep.json").read_text())
+    assert json.loads(json.dumps(load_sweep(grid.folder).to_json())) == page  # with every setting of its recipe
+    (tmp_path / "sweep.json").write_text(json.dumps({**page, "recipe": {**page["recipe"], "arch": 3}}))
+    with pytest.raises(UserError, match=r"sweep\.json: recipe: arch: expected str, got int; run the same"):
+        load_sweep(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -190,7 +224,7 @@ def test_what_the_user_wrote_is_escaped(tmp_path):
         ([], TESTS, {}, "a sweep needs at least one point"),
         ({"a": SHAPES}, {}, {}, "no test data given"),
         ({"a": "phantom:trian"}, TESTS, {}, "expected phantom:train or phantom:test"),
-        ({"a": SHAPES}, TESTS, {"runs": 0}, "expected runs as a whole number of at least 1, got 0"),
+        ({"a": SHAPES}, TESTS, {"runs": 0}, "expected runs from 1 to 10,000, got 0"),
         ({"a": SHAPES}, TESTS, {"gaps": [("mixed_same", "nxt")]}, "needs test data called 'nxt'"),
         (
             {"a": SHAPES + "&without=star"},

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from snellen.cli import main
-from snellen.sweep.scores import COLUMNS
+from snellen.report.pages.sweep_result import SweepRow
 
 WORLD = "phantom:train?size=24&n=96&background_bias=1"
 TESTS = (
@@ -64,7 +64,7 @@ def test_a_plan_then_a_grid_then_nothing_left(at, capsys):
         (["variants", "smallnet", *TESTS, "--out", "x", "--in9", "none"], "--in9: no folder 'none'"),
         (["variants", "smallnet", *TESTS, "--out", "x", "--in9", "."], "--in9: '.' has no variant such as original/train"),
         (["variants", "smallnet", *TESTS, "--out", "x", "--in9-test", "."], "--in9-test needs --in9"),
-        (["amount", "smallnet", "--data", WORLD, "--amounts", "1,x", *TESTS, "--out", "x"], "expected amounts as a whole number"),
+        (["amount", "smallnet", "--data", WORLD, "--amounts", "1,x", *TESTS, "--out", "x"], "expected --amounts as a whole"),
         (["amount", "smallnet", "--data", WORLD, "--amounts", "24,24", *TESTS, "--out", "x"], "--amounts names a number twice"),
         (["amount", "smallnet", "--data", WORLD, "--amounts", "9999", *TESTS, "--out", "x"], "images, 9999 in all need 834"),
         (["grain", "smallnet", "--data", WORLD, "--grains", "2", *TESTS, "--out", "x"], "give one of --groups FILE"),
@@ -140,7 +140,7 @@ def test_help_ends_with_an_example_and_imports_no_torch(kind):
 def test_the_page_of_the_docs_names_every_column_and_every_kind():
     page = (Path(__file__).resolve().parents[2] / "docs" / "sweeps.md").read_text()
     for name in (
-        *COLUMNS,
+        *SweepRow.__struct_fields__,
         *(f"snellen sweep {kind}" for kind in ("variants", "amount", "grain", "methods", "domains")),
     ):
         assert f"`{name}`" in page, name

@@ -14,7 +14,7 @@ from snellen.models.checkpoint import read_card
 from snellen.models.zoo import build
 from snellen.train import Recipe, train
 from snellen.train.ada import BATCH, Ada, AdaHardening, parse_ada
-from snellen.train.device_dataset import Memory
+from snellen.train.device_dataset import ImagesInMemory
 from snellen.train.hardening import Lesson
 from snellen.train.normalise import Normalise
 from snellen.train.processes import Team
@@ -81,7 +81,7 @@ def test_a_large_gamma_keeps_the_features_near_and_the_loss_rises():
 def hardening(way: Ada, count: int = 10) -> AdaHardening:
     images = torch.randint(0, 256, (count, 3, 2, 2), dtype=torch.uint8, generator=torch.Generator().manual_seed(2))
     lesson = Lesson(
-        shown=Memory(images, torch.arange(count) % 3), normalise=UNIT, mean=(0.0, 0.0, 0.0), seed=0, steps=100,
+        shown=ImagesInMemory(images, torch.arange(count) % 3), normalise=UNIT, mean=(0.0, 0.0, 0.0), seed=0, steps=100,
         per_epoch=5, batch_size=4, team=Team(CPU),
     )  # fmt: skip
     return AdaHardening(way, lesson)

@@ -19,8 +19,8 @@ from snellen.train.augment import (
     Augment,
     Flip,
     Jitter,
-    Shift,
-    Zoom,
+    RandomShift,
+    RandomZoom,
     colour_jitter,
     random_crop,
     random_flip,
@@ -52,7 +52,7 @@ def levels_apart(one: torch.Tensor, other: torch.Tensor) -> int:
 @pytest.mark.parametrize(("fill", "numpy_mode"), [("black", "constant"), ("reflect", "reflect")])
 def test_a_shift_is_the_window_of_the_image_that_numpy_pads(side, fill, numpy_mode):
     images = noise(8, side, side - 3)
-    shift = Shift.draw(8, 5, draws(1), fill)
+    shift = RandomShift.draw(8, 5, draws(1), fill)
     padded = np.pad(images.numpy(), ((0, 0), (0, 0), (5, 5), (5, 5)), mode=numpy_mode)
     for row, (top, left) in enumerate(shift.corners.T.tolist()):
         window = padded[row, :, top : top + side, left : left + side - 3]
@@ -60,7 +60,7 @@ def test_a_shift_is_the_window_of_the_image_that_numpy_pads(side, fill, numpy_mo
 
 
 def test_shifts_and_coins_are_uniform():
-    corners = Shift.draw(9000, 1, draws()).corners
+    corners = RandomShift.draw(9000, 1, draws()).corners
     assert chisquare(torch.bincount(3 * corners[0] + corners[1], minlength=9).numpy()).pvalue > 1e-3
     assert float(Flip.draw(9000, draws()).mirrored.float().mean()) == pytest.approx(0.5, abs=0.02)
 
@@ -68,8 +68,8 @@ def test_shifts_and_coins_are_uniform():
 def test_the_functions_are_their_changes_drawn_and_applied():
     images = noise(6, 16, 16)
     assert torch.equal(random_flip(images, draws(3)), Flip.draw(6, draws(3)).images(images))
-    assert torch.equal(random_crop(images, 2, draws(3)), Shift.draw(6, 2, draws(3)).images(images))
-    box = Zoom.draw(images.shape, (8, 10), draws(3))
+    assert torch.equal(random_crop(images, 2, draws(3)), RandomShift.draw(6, 2, draws(3)).images(images))
+    box = RandomZoom.draw(images.shape, (8, 10), draws(3))
     assert torch.equal(random_resized_crop(images, (8, 10), draws(3)), box.images(images))
     assert torch.equal(colour_jitter(images, draws(3), 0.4), Jitter.draw(6, draws(3), 0.4).images(images))
 
@@ -111,7 +111,7 @@ def _near_an_edge(maps: torch.Tensor) -> torch.Tensor:
 
 
 def test_what_is_uncovered_gets_the_label_that_is_asked_for():
-    shift = Shift(torch.tensor([[0], [0]]), 2)  # down and to the right by two
+    shift = RandomShift(torch.tensor([[0], [0]]), 2)  # down and to the right by two
     maps = shift.maps(torch.ones(1, 4, 4, dtype=torch.int64), ignore=-100)
     expected = torch.tensor([[-100] * 4, [-100] * 4, [-100, -100, 1, 1], [-100, -100, 1, 1]])
     assert torch.equal(maps[0], expected)
@@ -124,7 +124,7 @@ def test_boxes_follow_the_law_of_torchvisions_random_resized_crop(height, width)
         torch.manual_seed(0)
         image = torch.empty(1, height, width)
         theirs = np.array([RandomResizedCrop.get_params(image, [0.08, 1.0], [3 / 4, 4 / 3]) for _ in range(3000)])
-    ours = Zoom.draw((3000, 3, height, width), (32, 32), draws(1)).boxes.numpy()
+    ours = RandomZoom.draw((3000, 3, height, width), (32, 32), draws(1)).boxes.numpy()
     for quantity in (
         lambda box: box[:, 2] * box[:, 3],
         lambda box: box[:, 3] / box[:, 2],
@@ -142,7 +142,7 @@ def test_boxes_follow_the_law_of_torchvisions_random_resized_crop(height, width)
     [((60, 20), [16, 0, 27, 20]), ((20, 60), [0, 16, 20, 27]), ((20, 20), [0, 0, 20, 20])],
 )
 def test_where_no_box_fits_the_largest_central_one_is_taken(shape, box):
-    zoom = Zoom.draw((5, 3, *shape), (8, 8), draws(), scale=(5.0, 6.0))
+    zoom = RandomZoom.draw((5, 3, *shape), (8, 8), draws(), scale=(5.0, 6.0))
     assert zoom.boxes.tolist() == [box] * 5
 
 
@@ -153,7 +153,7 @@ SIZES = [(32, 32), (17, 40), (100, 90)]
 @pytest.mark.parametrize("picture", [noise, smooth])
 def test_resized_pixels_are_torchvisions_and_the_products_are_within_one_level(size, picture):
     images = picture(12, 48, 60)
-    zoom = Zoom.draw(images.shape, size, draws(2))
+    zoom = RandomZoom.draw(images.shape, size, draws(2))
     ours, products = zoom.images(images), zoom._products(images)
     for row, (top, left, tall, wide) in enumerate(zoom.boxes.tolist()):
         theirs = vision.resized_crop(images[row], top, left, tall, wide, list(size), antialias=True)
@@ -165,7 +165,7 @@ def test_resized_pixels_are_torchvisions_and_the_products_are_within_one_level(s
 @pytest.mark.parametrize("size", SIZES)
 def test_resized_labels_are_the_nearest_exact_ones_of_torchvision(size):
     maps = torch.randint(0, 12, (10, 48, 60), generator=draws(5))
-    zoom = Zoom.draw(maps.shape, size, draws(2))
+    zoom = RandomZoom.draw(maps.shape, size, draws(2))
     for row, (top, left, tall, wide) in enumerate(zoom.boxes.tolist()):
         theirs = vision.resized_crop(
             maps[row : row + 1].to(torch.uint8), top, left, tall, wide, list(size), InterpolationMode.NEAREST_EXACT
@@ -175,7 +175,7 @@ def test_resized_labels_are_the_nearest_exact_ones_of_torchvision(size):
 
 def test_a_box_that_is_the_whole_image_changes_nothing():
     images = noise(3, 24, 24)
-    zoom = Zoom(torch.tensor([[0, 0, 24, 24]] * 3), (24, 24))
+    zoom = RandomZoom(torch.tensor([[0, 0, 24, 24]] * 3), (24, 24))
     assert torch.equal(zoom.images(images), images)
     assert torch.equal(zoom._products(images), images)
 

@@ -12,7 +12,7 @@ from snellen.train import Recipe, train
 from snellen.train.batch_norm import LEAST, enough, measure_statistics
 from snellen.train.batches import Feed
 from snellen.train.device_dataset import remember
-from snellen.train.draws import Draws
+from snellen.train.draws import TrainDraws
 from snellen.train.normalise import Normalise
 
 MEASURED = Recipe(epochs=2, batch_size=16, batch_norm="measured")
@@ -69,7 +69,7 @@ def test_statistics_are_measured_at_the_end_where_nothing_is_judged_too(tmp_path
     norm.register_forward_pre_hook(lambda layer, given: inputs.append(given[0].double()))
     feed = Feed(MEASURED, remember(bars(64), torch.device("cpu")), [0.0] * 3)
     with torch.no_grad():
-        for _, images, _ in feed.epoch(1, Draws.of(MEASURED.seed, 1)):
+        for _, images, _ in feed.epoch(1, TrainDraws.of(MEASURED.seed, 1)):
             network(Normalise(card["mean"], card["std"])(images))
     means, squares = (torch.stack([rule(one) for one in inputs]).mean(0) for rule in (
         lambda one: one.mean((0, 2, 3)), lambda one: one.transpose(0, 1).flatten(1).var(1),

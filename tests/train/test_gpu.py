@@ -9,10 +9,9 @@ import torch
 
 from snellen.models.checkpoint import load_state, read_card
 from snellen.train import Recipe, train
-from snellen.train.batches import Feed
+from snellen.train.batches import Feed, ahead
 from snellen.train.device_dataset import remember
-from snellen.train.draws import Draws
-from snellen.train.prefetch import ahead
+from snellen.train.draws import TrainDraws
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 RECIPE = Recipe(mix="cutmix", epochs=4, batch_size=32)
@@ -27,10 +26,10 @@ def test_batches_made_ahead_are_the_batches(bars):
     for device in ("cpu", "cuda"):
         shown = remember(bars(256), torch.device(device))
         feed = Feed(RECIPE, shown, [0.0] * 3)
-        plain = [(s, i.cpu(), t.own.cpu(), t.partner.cpu()) for s, i, t in feed.epoch(0, Draws.of(1, 0))]
+        plain = [(s, i.cpu(), t.own.cpu(), t.partner.cpu()) for s, i, t in feed.epoch(0, TrainDraws.of(1, 0))]
         early = [
             (s, i.cpu(), t.own.cpu(), t.partner.cpu())
-            for s, i, t in ahead(feed.epoch(0, Draws.of(1, 0)), torch.device(device))
+            for s, i, t in ahead(feed.epoch(0, TrainDraws.of(1, 0)), torch.device(device))
         ]
         assert len(plain) == len(early) == 8
         assert all(a[0] == b[0] and all(torch.equal(x, y) for x, y in zip(a[1:], b[1:])) for a, b in zip(plain, early))

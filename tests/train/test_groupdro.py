@@ -20,8 +20,8 @@ from snellen.models.checkpoint import load_state, read_card
 from snellen.train import Recipe, train
 from snellen.train.groupdro import (
     Groupdro,
-    Groups,
     GroupWeights,
+    SampleGroups,
     balanced_rows,
     groups_of,
     parse_groupdro,
@@ -34,10 +34,10 @@ from snellen.train.processes import Team
 from .processes import in_one_and_two_processes
 
 ALONE = Team("cpu")
-PAIR = Groups(("a", "b"), np.array([0, 0, 0, 1]))
+PAIR = SampleGroups(("a", "b"), np.array([0, 0, 0, 1]))
 
 
-def weighed(step: float, adjust: float = 0.0, groups: Groups = PAIR) -> GroupWeights:
+def weighed(step: float, adjust: float = 0.0, groups: SampleGroups = PAIR) -> GroupWeights:
     return GroupWeights.of(Groupdro("g", step, adjust), groups, "cpu")
 
 
@@ -94,7 +94,7 @@ def test_an_image_pulls_with_its_groups_weight_shared_among_its_images():
     losses=st.lists(st.lists(st.floats(0, 1e4), min_size=9, max_size=9), min_size=1, max_size=5),
 )
 def test_weights_are_a_distribution_and_equal_losses_keep_them(count, step, adjust, losses):
-    groups = Groups(tuple(map(str, range(count))), np.arange(count))
+    groups = SampleGroups(tuple(map(str, range(count))), np.arange(count))
     held = weighed(step, adjust, groups)
     for batch in losses:
         before = held.weights

@@ -150,7 +150,7 @@ def test_test_data_must_fit_the_training_data(tmp_path, bars):
     [
         ({"arch": "smalnet"}, "unknown network 'smalnet'; did you mean 'smallnet'"),
         ({"mix": "cutmx"}, "unknown mix 'cutmx'; did you mean 'cutmix'"),
-        ({"epochs": 0}, "expected epochs as a whole number of at least 1, got 0"),
+        ({"epochs": 0}, "expected epochs from 1 to 1,000,000, got 0"),
         ({"lr": float("nan")}, "expected lr as a number above 0, got nan"),
         ({"schedule": "onecycle(1.0)"}, r"onecycle: expected warmup in \[0, 1\), got 1.0"),
     ],

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import kstest
 
 from snellen.errors import UserError
-from snellen.train.mixing import MIXES, CutMix, Cutout, FMix, Mix, MixUp, RandomMasks, SaliencyMix, parse_mix
+from snellen.train.mixing import MIXES, BatchMix, CutMix, Cutout, FMix, MixUp, RandomMasks, SaliencyMix, parse_mix
 
 TEXTS = [
     *MIXES,
@@ -59,7 +59,7 @@ def test_every_pixel_is_the_images_own_or_its_partners_from_the_same_place(mix, 
     assert 0 <= weight.min() <= weight.max() <= 1
 
 
-def taken(mix: Mix, count: int, side: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
+def taken(mix: BatchMix, count: int, side: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
     """Where images of a batch show a partner that is not themselves, bool [n, side, side], and their weights."""
     images = numbered(count, side, side)
     mixed, (own, partner, weight) = mix(images, torch.arange(count), draws(seed))
@@ -182,7 +182,7 @@ def test_weights_follow_beta_with_mean_one_half(alpha, variance):
     assert weights.var() == pytest.approx(variance, rel=0.1)
 
 
-def shares(mix: Mix, batches: int, reformulated: bool) -> np.ndarray:
+def shares(mix: BatchMix, batches: int, reformulated: bool) -> np.ndarray:
     """The own share of white images mixed with black partners."""
     generator, white = draws(11), torch.full((1, 3, 1, 1), 255.0)
     mixed = [
@@ -268,7 +268,7 @@ def test_label_maps_under_mixup_are_both_targets_and_under_cutout_stay():
 @pytest.mark.parametrize("text", TEXTS)
 def test_the_text_form_prints_all_fields_and_parses_back(text):
     mix = parse_mix(text)
-    assert isinstance(mix, Mix)
+    assert isinstance(mix, BatchMix)
     assert parse_mix(str(mix)) == mix
     assert str(mix).startswith(text.split("(")[0] + "(")
     assert parse_mix(mix) is mix
@@ -291,7 +291,7 @@ def test_text_forms_are_these():
         ("fmix(soft=0.7)", "fmix: expected soft in [0, 0.5], got 0.7"),
         ("cutout(2)", "cutout: expected side in (0, 1], got 2"),
         ("random_masks(k=0)", "random_masks: expected k of at least 1, got 0"),
-        ("alternate(3)", "alternate: expected first to be a mix, got '3'"),
+        ("alternate(3)", "alternate: expected first to be a batch mix, got '3'"),
         ("5", "expected a mix such as"),
     ],
 )

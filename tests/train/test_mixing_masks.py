@@ -9,8 +9,8 @@ from scipy.stats import kstest
 
 from snellen.train import Recipe
 from snellen.train.batches import Feed
-from snellen.train.device_dataset import Memory
-from snellen.train.draws import Draws
+from snellen.train.device_dataset import ImagesInMemory
+from snellen.train.draws import TrainDraws
 from snellen.train.mixing import FMix, RandomMasks, of_run, parse_mix
 from snellen.train.mixing.masks import fixed_masks, own_pixel_counts, ramp
 
@@ -131,14 +131,14 @@ def test_training_shows_the_masks_of_the_run():
 
     def covers(seed: int) -> set[bytes]:
         black, white = (
-            Memory(torch.full((8, 3, 16, 16), grey, dtype=torch.uint8), torch.zeros(8, dtype=torch.long))
+            ImagesInMemory(torch.full((8, 3, 16, 16), grey, dtype=torch.uint8), torch.zeros(8, dtype=torch.long))
             for grey in (0, 255)
         )
         recipe = Recipe(
             epochs=20, batch_size=8, mix="random_masks", objective="reformulated", seed=seed, flip=False, padding=0
         )
         feed = Feed(recipe, black, [0.0] * 3, white)
-        batches = (batch for epoch in range(20) for batch in feed.epoch(epoch, Draws.of(0, epoch)))
+        batches = (batch for epoch in range(20) for batch in feed.epoch(epoch, TrainDraws.of(0, epoch)))
         return {images[0, 0].numpy().tobytes() for _, images, _ in batches}
 
     first, second = covers(0), covers(1)

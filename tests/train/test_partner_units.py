@@ -12,8 +12,8 @@ from snellen.data.arrays import from_arrays
 from snellen.models.checkpoint import read_card
 from snellen.train import Recipe, train
 from snellen.train.batches import Feed
-from snellen.train.device_dataset import Memory
-from snellen.train.draws import Draws
+from snellen.train.device_dataset import ImagesInMemory
+from snellen.train.draws import TrainDraws
 from snellen.train.normalise import Normalise
 from snellen.train.pgd import _within_range
 
@@ -44,12 +44,12 @@ def test_data_in_their_own_units_stay_as_they_are():
 
 @pytest.mark.parametrize("mix", ["cutmix", "fmix(per=sample)", "random_masks"])
 def test_each_pixel_is_normalised_by_the_data_it_comes_from(mix):
-    own = Memory(torch.full((32, 3, 8, 8), 130, dtype=torch.uint8), torch.arange(32) % 2)
-    other = Memory(torch.full((5, 3, 8, 8), 200, dtype=torch.uint8), torch.full((5,), -1))
+    own = ImagesInMemory(torch.full((32, 3, 8, 8), 130, dtype=torch.uint8), torch.arange(32) % 2)
+    other = ImagesInMemory(torch.full((5, 3, 8, 8), 200, dtype=torch.uint8), torch.full((5,), -1))
     recipe = replace(RECIPE, mix=mix, padding=0)
     feed = Feed(recipe, own, [127.5] * 3, other, OWN.units(THEIRS, CPU))
     wanted = [float(rule(memory.images[:1])[0, 0, 0, 0]) for rule, memory in ((OWN, own), (THEIRS, other))]
-    found = torch.cat([OWN(images)[:, 0].flatten() for _, images, _ in feed.epoch(0, Draws.of(0, 0))])
+    found = torch.cat([OWN(images)[:, 0].flatten() for _, images, _ in feed.epoch(0, TrainDraws.of(0, 0))])
     near = torch.stack([(found - value).abs() < 1e-4 for value in wanted])
     assert near.any(0).all()
     assert near.any(1).all()
@@ -57,8 +57,8 @@ def test_each_pixel_is_normalised_by_the_data_it_comes_from(mix):
 
 
 def test_batches_without_another_dataset_stay_bytes(bars):
-    shown = Memory(torch.full((32, 3, 8, 8), 130, dtype=torch.uint8), torch.arange(32) % 2)
-    for _, images, _ in Feed(RECIPE, shown, [0.0] * 3).epoch(0, Draws.of(0, 0)):
+    shown = ImagesInMemory(torch.full((32, 3, 8, 8), 130, dtype=torch.uint8), torch.arange(32) % 2)
+    for _, images, _ in Feed(RECIPE, shown, [0.0] * 3).epoch(0, TrainDraws.of(0, 0)):
         assert images.dtype == torch.uint8
 
 

@@ -89,7 +89,7 @@ def test_the_card_says_the_protocol_and_how_much_of_it(tmp_path):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"scale": 0.5}, "--scale 0.5 shortens a protocol; add --protocol"),
+        ({"scale": 0.5}, "scale 0.5 shortens a protocol; add protocol"),
         ({"protocol": "mnist", "scale": 0}, "expected scale"),
         ({"protocol": "mnits"}, "unknown protocol 'mnits'; did you mean 'mnist'"),
         ({"protocol": "mnist", "recipe": "fast"}, "--protocol mnist names the recipe itself; leave --recipe out"),

@@ -12,10 +12,9 @@ from torch import nn
 
 from snellen.errors import UserError
 from snellen.train import PRESETS, Recipe, parse_schedule, preset
-from snellen.train.optimiser import decay_groups, make_optimiser
 from snellen.train.presets import OLD_NAMES
 from snellen.train.recipe import differing, name_in
-from snellen.train.schedule import SCHEDULES
+from snellen.train.schedule import SCHEDULES, decay_groups, make_optimiser
 
 
 def rates(name: str, epochs: list[int], total: int = 200, per_epoch: int = 390) -> list[float]:
@@ -107,7 +106,7 @@ def test_settings_come_from_a_file_and_as_texts(tmp_path):
         ({"optimiser": "sdg"}, "unknown optimiser 'sdg'; did you mean 'sgd'?"),
         ({"objective": "reformulated"}, "the reformulated objective needs a mix"),
         ({"robust": "pdg"}, "did you mean 'pgd'?"),
-        ({"updates": 0}, "expected updates as a whole number of at least 1, got 0"),
+        ({"updates": 0}, "expected updates from 1 to 1,000,000,000, got 0"),
         ({"smoothing": 1}, "expected smoothing as a number of at least 0 and below 1, got 1"),
         ({"nesterov": True, "optimiser": "adam"}, "nesterov needs the optimiser sgd"),
         ({"arch": "preact_resnet81"}, "unknown network 'preact_resnet81'; did you mean 'preact_resnet18'?"),

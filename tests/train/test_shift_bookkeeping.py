@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from snellen.distort import apply
-from snellen.search.space import SPACES
-from snellen.train.device_dataset import Memory
+from snellen.search.spaces import SPACES
+from snellen.train.device_dataset import ImagesInMemory
 from snellen.train.hardening import Lesson
 from snellen.train.normalise import Normalise
 from snellen.train.processes import Team
@@ -27,7 +27,7 @@ CPU = torch.device("cpu")
 def lesson(steps: int = 14, per_epoch: int = 4, seed: int = 0) -> Lesson:
     images = torch.randint(0, 256, (40, 3, 12, 12), dtype=torch.uint8, generator=torch.Generator().manual_seed(1))
     return Lesson(
-        shown=Memory(images, torch.arange(40) % 2), normalise=Normalise([0.5] * 3, [0.5] * 3).on(CPU),
+        shown=ImagesInMemory(images, torch.arange(40) % 2), normalise=Normalise([0.5] * 3, [0.5] * 3).on(CPU),
         mean=(127.0, 127.0, 127.0), seed=seed, steps=steps, per_epoch=per_epoch, batch_size=8, team=Team(CPU),
     )  # fmt: skip
 

@@ -17,12 +17,12 @@ from snellen.models.checkpoint import load_state, read_card
 from snellen.models.zoo import NETWORKS, build
 from snellen.search.algorithms import RandomSearch
 from snellen.search.run_search import Search
-from snellen.search.space import SPACES
+from snellen.search.spaces import SPACES
 from snellen.train import Recipe, train
-from snellen.train.device_dataset import Memory, remember
+from snellen.train.device_dataset import ImagesInMemory, remember
 from snellen.train.normalise import Normalise
 from snellen.train.shift.edit_batch import edit_batch
-from snellen.train.shift.network_fitness import network_fitness, search_rows
+from snellen.train.shift.hardening import network_fitness, search_rows
 from snellen.train.shift.tuple_set import WorstTuple, read_tuples, write_tuples
 
 from .test_resume import Killed, killer, same
@@ -131,12 +131,12 @@ def test_label_maps_are_trained_and_searched_by_pixels(tmp_path, monkeypatch):
 
 def test_pixel_accuracy_by_hand_without_the_pixels_that_do_not_count():
     maps = torch.tensor([[[0, 1], [1, -100]], [[-100, -100], [-100, 1]]], dtype=torch.int16)
-    memory = Memory(torch.zeros(2, 3, 2, 2, dtype=torch.uint8), maps)
+    memory = ImagesInMemory(torch.zeros(2, 3, 2, 2, dtype=torch.uint8), maps)
     view = View(np.arange(2, dtype=np.uint64))
     always_one = network_fitness(lambda images: torch.ones(len(images), 2, 2, dtype=torch.int64), memory, view, 1)
     assert always_one(()) == pytest.approx(3 / 4)  # of four pixels that count three are 1
     assert always_one.many([(), ("red(4)",)]) == pytest.approx([3 / 4, 3 / 4])
-    nothing = Memory(memory.images, torch.full_like(maps, -100))
+    nothing = ImagesInMemory(memory.images, torch.full_like(maps, -100))
     assert network_fitness(lambda images: torch.ones(len(images), 2, 2), nothing, view, 1)(()) == 0
 
 
@@ -148,7 +148,7 @@ def test_label_maps_move_with_the_pixels_in_batches_and_in_searches():
     edited, maps = edit_batch(("shuffle(grid=4)", "blue(4)"), images, labels, view)
     assert (edited[:, 0] != images[:, 0]).any()
     assert torch.equal(edited[:, 0].short(), maps)
-    fitness = network_fitness(lambda images: images[:, 0].long(), Memory(images, labels), view, 4)
+    fitness = network_fitness(lambda images: images[:, 0].long(), ImagesInMemory(images, labels), view, 4)
     assert fitness.many([("shuffle(grid=4)",), ("red(4)",), ("blue(4)",)]) == [1.0, pytest.approx(0, abs=0.03), 1.0]
 
 

@@ -19,10 +19,10 @@ from snellen.models.checkpoint import load_state, read_card
 from snellen.models.zoo import NETWORKS
 from snellen.train import Recipe, loop, search_grid, train
 from snellen.train.batches import Feed, _rows_of
-from snellen.train.device_dataset import Memory, remember
-from snellen.train.draws import Draws
+from snellen.train.device_dataset import ImagesInMemory, remember
+from snellen.train.draws import TrainDraws
 from snellen.train.grid import read_grid
-from snellen.train.holdout import hold_out
+from snellen.train.sources import hold_out
 
 SHORT = Recipe(epochs=1, batch_size=16)
 CPU = torch.device("cpu")
@@ -33,14 +33,16 @@ def test_updates_are_counted_in_steps_and_cut_the_last_epoch_short(tmp_path, bar
     (path,) = train(replace(SHORT, updates=7), bars(48), tmp_path, progress=heard.append)  # 3 steps an epoch
     assert [(p.epoch, p.epochs) for p in heard] == [(1, 3), (2, 3), (3, 3)]
     feed = Feed(replace(SHORT, updates=7), remember(bars(48), CPU), [0.0] * 3)
-    assert [len(list(feed.epoch(e, Draws.of(0, e)))) for e in range(3)] == [3, 3, 1]
+    assert [len(list(feed.epoch(e, TrainDraws.of(0, e)))) for e in range(3)] == [3, 3, 1]
     assert int(load_state(path)["stage1.2.num_batches_tracked"]) == 7
 
 
 def test_every_image_is_seen_once_an_epoch_in_an_order_of_its_own():
     images = torch.arange(12, dtype=torch.uint8).view(12, 1, 1, 1).expand(12, 3, 4, 4).contiguous()
-    feed = Feed(Recipe(batch_size=4, flip=False, padding=0), Memory(images, torch.arange(12)), [0.0] * 3)
-    seen = [torch.cat([shown[:, 0, 0, 0] for _, shown, _ in feed.epoch(e, Draws.of(0, e))]).tolist() for e in (0, 1)]
+    feed = Feed(Recipe(batch_size=4, flip=False, padding=0), ImagesInMemory(images, torch.arange(12)), [0.0] * 3)
+    seen = [
+        torch.cat([shown[:, 0, 0, 0] for _, shown, _ in feed.epoch(e, TrainDraws.of(0, e))]).tolist() for e in (0, 1)
+    ]
     assert [sorted(order) for order in seen] == [list(range(12))] * 2
     assert seen[0] != seen[1]
 
@@ -50,7 +52,7 @@ def test_recipes_that_differ_in_the_mix_see_the_same_images_in_turn(bars):
     labels = [
         [
             targets.own.tolist()
-            for _, _, targets in Feed(replace(SHORT, mix=mix), shown, [0.0] * 3).epoch(2, Draws.of(5, 2))
+            for _, _, targets in Feed(replace(SHORT, mix=mix), shown, [0.0] * 3).epoch(2, TrainDraws.of(5, 2))
         ]
         for mix in ("none", "cutmix", "mixup")
     ]
@@ -67,26 +69,29 @@ def test_partners_come_in_an_order_of_their_own_that_changes_with_the_epoch():
     """Grey levels number the partners of black images, and one fixed mask shows them; by their order in the file each
     image would meet the same few."""
     grey = torch.arange(100, 112, dtype=torch.uint8).view(12, 1, 1, 1).expand(12, 3, 8, 8).contiguous()
-    own, other = Memory(torch.zeros_like(grey), torch.zeros(12, dtype=torch.long)), Memory(grey, torch.zeros(12).long())
+    own, other = (
+        ImagesInMemory(torch.zeros_like(grey), torch.zeros(12, dtype=torch.long)),
+        ImagesInMemory(grey, torch.zeros(12).long()),
+    )
     recipe = Recipe(batch_size=4, mix="random_masks(k=1)", objective="reformulated", flip=False, padding=0, epochs=2)
     feed = Feed(recipe, own, [0.0] * 3, other)
 
     def partners(epoch):
-        return torch.cat([shown.amax((1, 2, 3)) for _, shown, _ in feed.epoch(epoch, Draws.of(0, epoch))]).tolist()
+        return torch.cat([shown.amax((1, 2, 3)) for _, shown, _ in feed.epoch(epoch, TrainDraws.of(0, epoch))]).tolist()
 
     first, second = partners(0), partners(1)
     assert sorted(first) == sorted(second) == list(range(100, 112))
     assert len({tuple(first), tuple(second), tuple(range(100, 112))}) == 3
     assert partners(0) == first
     # Nor do they follow the images that they are mixed into.
-    assert [one - 100 for one in first] != torch.randperm(12, generator=Draws.of(0, 0).order).tolist()
+    assert [one - 100 for one in first] != torch.randperm(12, generator=TrainDraws.of(0, 0).order).tolist()
 
 
 def test_the_reformulated_objective_shows_the_partners_pixels_but_not_its_labels(bars):
-    own = Memory(torch.zeros(32, 3, 8, 8, dtype=torch.uint8), torch.arange(32) % 2)
-    other = Memory(torch.full((3, 3, 8, 8), 200, dtype=torch.uint8), torch.full((3,), -1))
+    own = ImagesInMemory(torch.zeros(32, 3, 8, 8, dtype=torch.uint8), torch.arange(32) % 2)
+    other = ImagesInMemory(torch.full((3, 3, 8, 8), 200, dtype=torch.uint8), torch.full((3,), -1))
     recipe = replace(SHORT, mix="mixup", objective="reformulated")
-    for _, images, targets in Feed(recipe, own, [0.0] * 3, other).epoch(0, Draws.of(0, 0)):
+    for _, images, targets in Feed(recipe, own, [0.0] * 3, other).epoch(0, TrainDraws.of(0, 0)):
         assert 0 < float(images.float().max()) < 200  # some of the 200, none of the border where padding is 0
         assert torch.equal(targets.weight, torch.ones(16))
         assert set(targets.own.tolist()) == {0, 1}
@@ -105,7 +110,7 @@ def test_a_partner_of_another_size_is_padded_and_said_once(tmp_path, bars):
     assert said[2:] == ["arrays:bars-3.npz is resized from 20x20 to 28x28 pixels"]
     with pytest.raises(UserError, match="was trained otherwise \\(partner bars-20-3-20 ≠ none\\)"):
         train(recipe, bars(48), tmp_path / "a")
-    with pytest.raises(UserError, match="a partner's labels do not count; add --objective reformulated"):
+    with pytest.raises(UserError, match="a partner's labels do not count; add objective reformulated"):
         train(replace(SHORT, mix="cutmix"), bars(48), tmp_path / "c", partner=small)
 
 
@@ -270,7 +275,7 @@ def test_a_bad_grid_is_one_line(tmp_path, text, said):
 
 
 def test_a_bad_value_stops_the_grid_before_anything_is_trained(tmp_path, bars):
-    with pytest.raises(UserError, match="expected epochs as a whole number of at least 1, got 0"):
+    with pytest.raises(UserError, match="expected epochs from 1 to 1,000,000, got 0"):
         search_grid(SHORT, bars(48), tmp_path, {"epochs": [1, 0]})
     assert not list(tmp_path.iterdir())
 

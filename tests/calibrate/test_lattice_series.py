@@ -1,4 +1,4 @@
-"""Ladders of lattices: voters of patches lose their votes below their patch, as counted in the masks."""
+"""Series of lattices: voters of patches lose their votes below their patch, as counted in the masks."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from snellen.calibrate import LADDERS, calibrate
-from snellen.calibrate.lattice_ladders import FREE, LATTICE_LADDERS, objects, voters_truth, voting_share
+from snellen.calibrate.truths import FREE, object_masks, voters_truth, voting_share
 from snellen.distort import Lattice, View
 from snellen.lazy_torch import torch
 from snellen.models import observers
 
 
-def test_the_ladders_follow_and_hold_their_truth(tmp_path) -> None:
-    assert set(LATTICE_LADDERS) == {"lattice_voters_25", "lattice_voters_50", "lattice_voters_75"} <= LADDERS.keys()
+def test_the_series_follow_and_hold_their_truth(tmp_path) -> None:
+    assert {f"lattice_voters_{share:.0%}".rstrip("%") for share in FREE} <= LADDERS.keys()
     page = calibrate(tmp_path / "c", ("lattice_voters_50", "lattice_voters_75"), images=200, quick=True, quiet=True)
     for ladder in page["ladders"]:
         assert ladder["follows"], ladder["name"]
@@ -47,7 +47,7 @@ def test_the_share_that_votes_is_that_of_right_answers_of_the_observer() -> None
     shown = Lattice(0.5, 8)(images, View.of(data.samples.ids))
     support = observers.patches(8).support(shown).numpy().astype(bool)
     assert voting_share(8, 0.5, 8) == pytest.approx(support.any((1, 2)).mean())
-    assert objects().shape == (600, 32, 32)
+    assert object_masks(object_size=0.9, texture_bias=1).shape == (600, 32, 32)
     right = observers.patches(8)(shown).argmax(1).numpy() == data.samples.labels
     assert right[support.any((1, 2))].all()
     assert right[~support.any((1, 2))].mean() < 0.2

@@ -1,4 +1,4 @@
-"""Ladders of faithfulness: their truths are those of orders drawn by hand, and the audit measures them."""
+"""Series of faithfulness: their truths are those of orders drawn by hand, and the audit measures them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 
 from snellen.calibrate import LADDERS, calibrate
-from snellen.calibrate.faithfulness_ladders import (
-    FAITHFULNESS_LADDERS,
-    TOLERANCE,
+from snellen.calibrate.truths import (
     noise_area,
     object_in_window,
     random_area,
@@ -72,16 +70,17 @@ def test_a_misreport_answers_as_its_first_and_changes_its_map_on_a_share_of_the_
 
 
 def test_the_true_map_is_the_upper_line_and_noise_the_zero_line(tmp_path) -> None:
-    assert FAITHFULNESS_LADDERS.keys() <= LADDERS.keys()
     page = calibrate(tmp_path / "c", ("faithful_share",), images=40, quick=True, quiet=True)
-    (ladder,) = page["ladders"]
-    assert ladder["follows"]
-    assert ladder["worst"] < TOLERANCE * (600 / 40) ** 0.5
+    (series,) = page["ladders"]
+    assert series["follows"]
+    assert series["worst"] < LADDERS["faithful_share"].tolerance * (600 / 40) ** 0.5
 
 
 @pytest.mark.slow
-def test_every_ladder_holds_its_truth_within_the_stated_tolerance(tmp_path) -> None:
-    page = calibrate(tmp_path / "c", tuple(FAITHFULNESS_LADDERS), images=400, quick=True, quiet=True)
-    for ladder in page["ladders"]:
-        assert ladder["follows"], ladder["name"]
-        assert ladder["worst"] < TOLERANCE, ladder["name"]
+def test_every_series_holds_its_truth_within_the_stated_tolerance(tmp_path) -> None:
+    tolerances = {name: series.tolerance for name, series in LADDERS.items() if series.tolerance is not None}
+    assert set(tolerances) == {"faithful_share", "faithful_noise", "faithful_window"}
+    page = calibrate(tmp_path / "c", tuple(tolerances), images=400, quick=True, quiet=True)
+    for series in page["ladders"]:
+        assert series["follows"], series["name"]
+        assert series["worst"] < tolerances[series["name"]], series["name"]
