@@ -88,7 +88,7 @@ def test_numbers_of_kassaw_et_al_are_those_that_the_text_has() -> None:
     """Partitions add up to the sizes of table 1; the gaps are the ones stated in words; a row that lost its name is numbered."""
     sizes = published_table("kassaw2024", "1")
     assert (sizes["IRUO-HTS"]["test images"].value, sizes["IRUO-Base"]["training images"].value) == (552, 61_400)
-    assert 8 * 23 * 3 == sizes["IRUO-HTS"]["test images"].value  # images × classes × levels
+    assert sizes["IRUO-HTS"]["test images"].value == 8 * 23 * 3  # images × classes × levels
     gaps = published_table("kassaw2024", "6.3")
     assert [gaps[level]["people less Swin with MixUp"].value for level in ("level 1", "level 2")] == [3, 3.5]
     assert gaps["people"]["asked"].value - gaps["people"]["removed as outliers"].value == 18

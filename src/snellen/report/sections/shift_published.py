@@ -36,8 +36,8 @@ def published_shift_blocks(edits: str) -> list[Details]:
         for name, row in table.items()
     )
     text = (
-        f"table {number}: {about}; mean ± standard deviation. ERM is plain training, the others train against shifts. They say how "
-        "far apart trainings have been, not how good these models are."
+        f"table {number}: {about}; mean ± standard deviation. ERM is plain training, the others train against shifts. They say "
+        "how far apart trainings have been, not how good these models are."
     )
     shown = Table(heads("test", *columns), rows, dense=True)
     return [Details("Published values", (Published("Volpi & Murino 2019", False, text, (shown,)),))]

@@ -93,8 +93,8 @@ def _published() -> Details:
     }
     rows = tuple(Row(TableCell(name), (TableCell(f"about {gap.value:g}", gap.value),)) for name, gap in gaps.items())
     text = (
-        "people less Swin-B with MixUp, in points, on 552 images of 23 classes; level 1 is less than half hidden, level 2 half or "
-        "more. Other images and other people: a size to compare with, not a goal."
+        "people less Swin-B with MixUp, in points, on 552 images of 23 classes; level 1 is less than half hidden, level 2 half "
+        "or more. Other images and other people: a size to compare with, not a goal."
     )
     shown = Table(heads("", "people less model"), rows, dense=True)
     return Details("Published values", (Published("Kassaw et al. 2024", False, text, (shown,)),))
