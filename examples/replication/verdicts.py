@@ -11,7 +11,7 @@ interval of their difference (Welch's t) leaves out 0. A row of a table
   values lie beyond the bound of their unit (for DI the number of classes).
 
 A value fits where its 95% interval (t over the runs) overlaps the published one, or comes within a tenth of the published
-value of it: where runs hardly vary, intervals tell apart what nobody would call different.
+value of it: where runs hardly vary, intervals tell apart values that are alike for every practical purpose.
 
 A table disagrees where one of its rows does; it agrees where none does and more than half of its rows agree. The *ceiling* of
 a table is how often it would agree if the truth were what is published (verdict_ceilings.py).
