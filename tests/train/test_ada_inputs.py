@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
-from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
@@ -17,19 +13,9 @@ from torch import nn
 
 from snellen.train.normalise import Normalise
 
-SCRIPTS = Path(__file__).resolve().parents[2] / "examples" / "replication"
+from .replication_scripts import SCRIPTS, script
+
 UNIT = Normalise([0.0] * 3, [1.0] * 3).on(torch.device("cpu"))
-
-
-@pytest.fixture(scope="module", autouse=True)
-def scripts_in_reach() -> Iterator[None]:
-    sys.path.insert(0, str(SCRIPTS))
-    yield
-    sys.path.remove(str(SCRIPTS))
-
-
-def script(name: str) -> ModuleType:
-    return importlib.import_module(name)
 
 
 class ByBrightest(nn.Module):

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import math
 import re
-import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
@@ -18,19 +14,9 @@ import pytest
 from snellen.report.published import published_table
 from snellen.train import preset
 
-SCRIPTS = Path(__file__).resolve().parents[2] / "examples" / "replication"
+from .replication_scripts import script
+
 TABLES = ["1", "3", "5", "6", "9", "10", "11", "12", "14", "16"]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def scripts_in_reach() -> Iterator[None]:
-    sys.path.insert(0, str(SCRIPTS))
-    yield
-    sys.path.remove(str(SCRIPTS))
-
-
-def script(name: str) -> ModuleType:
-    return importlib.import_module(name)
 
 
 def samples(**means: float) -> dict:

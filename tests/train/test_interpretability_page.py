@@ -2,31 +2,17 @@
 
 from __future__ import annotations
 
-import importlib
 import math
-import sys
-from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
 from scipy.stats import ttest_ind
 
+from .replication_scripts import script
+
 ROOT = Path(__file__).resolve().parents[2]
-SCRIPTS = ROOT / "examples" / "replication"
 NAMES = {"baseline": "baseline", "cutmix": "CutMix"}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def scripts_in_reach() -> Iterator[None]:
-    sys.path.insert(0, str(SCRIPTS))
-    yield
-    sys.path.remove(str(SCRIPTS))
-
-
-def script(name: str) -> ModuleType:
-    return importlib.import_module(name)
 
 
 def row(name: str, model: str, runs: list[float], method: str = "", **more: str) -> dict[str, str]:
