@@ -86,9 +86,11 @@ def test_every_try_has_a_time_out_of_its_own_and_a_good_answer_is_taken() -> Non
 
 
 def test_a_request_that_the_service_does_not_read_ends_too() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener, pytest.raises(UserError, match="within 0.05 s"):
-        body = b" " * (64 << 20)  # more than fits between the two sides
-        Client(Address(f"http://127.0.0.1:{listener.getsockname()[1]}/", timeout=0.05, retries=0)).post(body)
+    body = b" " * (64 << 20)  # more than fits between the two sides
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        client = Client(Address(f"http://127.0.0.1:{listener.getsockname()[1]}/", timeout=0.05, retries=0))
+        with pytest.raises(UserError, match="within 0.05 s"):
+            client.post(body)
 
 
 @pytest.fixture(scope="module")

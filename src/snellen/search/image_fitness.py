@@ -39,8 +39,8 @@ class ImageFitness:
 
     `score` maps edited images and the rows they come from to a number from 0 to 1 each, such as right or wrong. Every call of
     it gets up to `batch` images, of several tuples where one has fewer, so that a device stays busy; from a GPU the means are
-    read back once for all tuples. `images_shown` counts what `score` was shown. `weights` [N] weigh the images in the mean. `notices` are
-    what a user should read of how it was made.
+    read back once for all tuples. `images_shown` counts what `score` was shown. `weights` [N] weigh the images in the mean.
+    `notices` are what a user should read of how it was made.
     """
 
     images: Tensor
