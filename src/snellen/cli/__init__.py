@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from snellen.__main__ import STOPPED
 from snellen.atomic import DISK_FAILURES, cannot_write
 from snellen.cli.audit import audit
 from snellen.cli.build import build
@@ -27,6 +28,7 @@ from snellen.cli.sql import sql
 from snellen.cli.sweep import sweep
 from snellen.cli.train import train
 from snellen.errors import UserError, command, unknown
+from snellen.extras import missing
 from snellen.terminal import show, tell, tell_block
 
 # Each command with lines to paste, which its --help ends with.
@@ -109,7 +111,7 @@ def main(arguments: list[str] | None = None) -> None:
             stream.reconfigure(errors="backslashreplace")  # of an encoding that has no such letter
     code = _run([word for word in words if word != DEBUG], DEBUG in words)
     if code == 130:
-        tell("stopped; the same command continues where it was")
+        tell(STOPPED)
     sys.exit(code)
 
 
@@ -133,11 +135,24 @@ def _run(words: list[str], debug: bool) -> int:
         # The commands themselves end otherwise, so it is code of the user's.
         return _refuse(f"a model, or other code that was loaded, called sys.exit({stop.code!r}); take that out", debug)
     except BaseException as error:
+        if _was_interrupted(error):
+            return 130
+        if isinstance(error, ModuleNotFoundError) and (refusal := missing(error)):
+            return _refuse(str(refusal), debug)
         if isinstance(error, OSError) and error.errno in DISK_FAILURES:
             return _refuse(str(cannot_write(error.filename or "to the output", error)), debug)
         tell_block(traceback.format_exc())
         tell("error: this is a defect of snellen, not of your input; please report the lines above")
         return 3
+
+
+def _was_interrupted(error: BaseException | None) -> bool:
+    """Whether Ctrl-C is behind an error: a library that is interrupted while it is imported may raise something else."""
+    while error is not None:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _misused(error: Any) -> int:
