@@ -17,7 +17,7 @@ from snellen.errors import UserError
 from snellen.models.remote.address import Address
 from snellen.models.remote.client import Client
 
-from .raw_service import serve_bytes
+from ..hostile.raw_service import serve_bytes
 from .service import Time
 
 MANY = 200_000  # far more than a client that looks at the clock will wait for, and an end for one that does not

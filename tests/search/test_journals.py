@@ -104,7 +104,7 @@ def test_a_value_that_changes_from_one_line_to_the_next_is_refused(tmp_path: Pat
     lines = path.read_text().splitlines()
     forged = Evaluation(tuple(json.loads(lines[-1])["edits"]), 0.2)
     path.write_text("\n".join([*lines[:-1], json.dumps({**forged._asdict(), "checksum": key_of(forged)})]) + "\n")
-    with pytest.raises(UserError, match="the history does not fit this search"):
+    with pytest.raises(UserError, match="a.jsonl does not fit this search: its evaluation 9 is another"):
         resumed(path, search)
 
 

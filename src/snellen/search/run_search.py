@@ -142,7 +142,9 @@ class _Asking:
         """Take the next stored evaluation, which must be of these edits and as they are known."""
         stored = self.stored[self.done]
         if stored.edits != edits or self.known.setdefault(edits, stored.value) != stored.value:
-            raise UserError(f"the history does not fit this search; choose another {option('out')}")
+            source = self.history.path or "the history"
+            raise UserError(f"{source} does not fit this search: its evaluation {self.done + 1} is another; remove it, or choose "
+                            f"another {option('out')}")  # fmt: skip
         self.done += 1
 
     def _keep_known(self, waiting: deque[Edits]) -> None:

@@ -55,7 +55,9 @@ def _on_cpu(planes: Tensor, table: Tensor, changed: Tensor) -> Tensor:
         return changed
     tables = table.contiguous().numpy()
     # As NumPy strides a flat array: those of torch for a single pixel may be such as OpenCV refuses.
-    source, target = (flat.numpy().reshape(count, channels, height * width) for flat in (planes.view(-1), changed.view(-1)))
+    source, target = (
+        flat.numpy().reshape(count, channels, height * width) for flat in (planes.view(-1), changed.view(-1))
+    )
     if len(table) == 1 and table.shape[1] == 1:
         cv2.LUT(source.reshape(count, -1), tables[0, 0], dst=target.reshape(count, -1))
     elif len(table) == 1:

@@ -14,13 +14,13 @@ Pieces = Callable[[], Iterable[bytes]]
 
 
 @contextmanager
-def serve_bytes(pieces: Pieces, tls: ssl.SSLContext | None = None) -> Iterator[str]:
+def serve_bytes(pieces: Pieces, tls: ssl.SSLContext | None = None, path: str = "/predict") -> Iterator[str]:
     """The URL of a service that answers each request on each connection with the pieces, one `send` per piece."""
     listener = socket.create_server(("127.0.0.1", 0))
     thread = threading.Thread(target=_accept, args=(listener, pieces, tls), daemon=True)
     thread.start()
     try:
-        yield f"{'http' if tls is None else 'https'}://localhost:{listener.getsockname()[1]}/predict"
+        yield f"{'http' if tls is None else 'https'}://localhost:{listener.getsockname()[1]}{path}"
     finally:
         listener.shutdown(socket.SHUT_RDWR)
         listener.close()
