@@ -10,8 +10,8 @@ import pytest
 import torch
 from PIL import Image
 
-from snellen.concepts.probes import Probes
 from snellen.concepts.label_folder import read_label_folder
+from snellen.concepts.probes import Probes
 from snellen.concepts.sources import check_sources, fingerprint_of, name_colours, open_sources
 from snellen.data import load_data
 from snellen.data.canvas import Canvas

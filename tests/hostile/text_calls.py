@@ -35,15 +35,15 @@ def chart_texts(folder: Path) -> object:
     """A page with a chart whose models, classes and titles are the lines of a file."""
     from snellen.files import read_bytes
     from snellen.report.blocks import Chart, Command, Page, prose
-    from snellen.report.charts import CurvePanel, CurvePoint, curve_chart
+    from snellen.report.charts import chart, layer, nominal, quantitative
     from snellen.report.render import RENDERINGS
 
     lines = read_bytes(folder / "texts.txt").decode(errors="surrogateescape").split("\n")
     texts = tuple(dict.fromkeys(line[:LONGEST] for line in lines))[:MOST_TEXTS]
-    curve = [CurvePoint(0.0, 1.0, 0.9, 1.0), CurvePoint(0.5, 0.5, 0.4, 0.6)]
-    panel = CurvePanel(texts[0], dict.fromkeys(texts, curve), 0.1)
-    chart = Chart(texts[0], curve_chart(panel, texts), (texts,))
-    page = Page(texts[0], (prose(*texts), Command("\n".join(texts)), chart))
+    rows = [{"name": text, "value": len(text)} for text in texts]
+    bars = layer("bar", {"x": quantitative("value", texts[0]), "y": nominal("name", texts)})
+    drawing = Chart(texts[0], chart(200, 200, rows, bars), (texts,))
+    page = Page(texts[0], (prose(*texts), Command("\n".join(texts)), drawing))
     pages = [render(page) for render in RENDERINGS.values()]
     for text in pages:
         if acting := _ACTING.search(text):

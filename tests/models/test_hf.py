@@ -290,7 +290,10 @@ def adapter(folder: Path) -> None:
         (edit_config(hidden_sizes=[4_000_000, 16]), "describes a network of .* numbers, but its weights are .* bytes"),
         (edit_config(transformers_weights="a/b.safetensors"), "refers to weights elsewhere"),
         (adapter, "refers to weights elsewhere"),
-        (edit_index("../outside.safetensors"), "names '../outside.safetensors'; expected .safetensors files in its own"),
+        (
+            edit_index("../outside.safetensors"),
+            "names '../outside.safetensors'; expected .safetensors files in its own",
+        ),
         (edit_index("pytorch_model.bin"), "names 'pytorch_model.bin'; expected .safetensors files in its own folder"),
         (edit_index("/etc/passwd"), "names '/etc/passwd'; expected .safetensors files in its own folder"),
         (edit_index("lost.safetensors"), "names 'lost.safetensors', which is not there"),

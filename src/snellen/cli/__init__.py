@@ -5,9 +5,11 @@ from __future__ import annotations
 import io
 import os
 import sys
+import threading
 import traceback
-from collections.abc import Callable
-from typing import Annotated, Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -118,7 +120,7 @@ def main(arguments: list[str] | None = None) -> None:
 def _run(words: list[str], debug: bool) -> int:
     """Run a command and print what went wrong; its exit code."""
     try:
-        with command():
+        with command(), _noticing_exit():
             code = app(words, standalone_mode=False)
         sys.stdout.flush()  # a full disk shows here at the latest
         return code or 0
@@ -144,6 +146,26 @@ def _run(words: list[str], debug: bool) -> int:
         tell_block(traceback.format_exc())
         tell("error: this is a defect of snellen, not of your input; please report the lines above")
         return 3
+
+
+@contextmanager
+def _noticing_exit() -> Iterator[None]:
+    """Let `os._exit` raise SystemExit, which is told: it would end the command without a word, as if all were well.
+
+    In this process and its main thread alone, where models are asked.
+    """
+    leave, process = os._exit, os.getpid()
+
+    def stay(code: int) -> NoReturn:
+        if os.getpid() != process or threading.current_thread() is not threading.main_thread():
+            leave(code)
+        raise SystemExit(code)
+
+    os._exit = stay
+    try:
+        yield
+    finally:
+        os._exit = leave
 
 
 def _was_interrupted(error: BaseException | None) -> bool:
