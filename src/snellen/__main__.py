@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 
-STOPPED = "stopped; the same command continues where it was"
+from snellen.errors import STOPPED
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -13,7 +13,6 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from snellen.__main__ import STOPPED
 from snellen.atomic import DISK_FAILURES, cannot_write
 from snellen.cli.audit import audit
 from snellen.cli.build import build
@@ -29,7 +28,7 @@ from snellen.cli.search import search
 from snellen.cli.sql import sql
 from snellen.cli.sweep import sweep
 from snellen.cli.train import train
-from snellen.errors import UserError, command, unknown
+from snellen.errors import STOPPED, UserError, command, unknown
 from snellen.extras import missing
 from snellen.terminal import show, tell, tell_block
 
@@ -156,10 +155,10 @@ def _noticing_exit() -> Iterator[None]:
     """
     leave, process = os._exit, os.getpid()
 
-    def stay(code: int) -> NoReturn:
+    def stay(status: int) -> NoReturn:
         if os.getpid() != process or threading.current_thread() is not threading.main_thread():
-            leave(code)
-        raise SystemExit(code)
+            leave(status)
+        raise SystemExit(status)
 
     os._exit = stay
     try:

@@ -106,7 +106,7 @@ def check_mapped(array: np.ndarray, source: str) -> None:
 
     while isinstance(array.base, np.ndarray):
         array = array.base
-    if isinstance(array.base, mmap.mmap) and array.base.size() < array.offset + array.nbytes:  # type: ignore[attr-defined]
+    if isinstance(array.base, mmap.mmap) and array.base.size() < array.offset + array.nbytes:
         raise UserError(
             f"{source}: the file has become shorter while it was read ({array.base.size():,} bytes); leave it as it is until "
             "the command ends, and run it again"

@@ -66,16 +66,16 @@ class ImageFitness:
         """The fitness of each tuple on all images as soon as it is known; on a GPU, which should not wait, when all are or
         when one raises."""
         rows, totals = np.arange(len(self.images)), self._zeros(len(tuples))
-        given = complete = 0
+        first = complete = 0
         try:
             for complete in self._add_up(tuples, rows, totals):
                 if self.images.device.type == "cpu":
-                    yield from self._means(totals[given:complete], rows)
-                    given = complete
+                    yield from self._means(totals[first:complete], rows)
+                    first = complete
         except Exception:
-            yield from self._means(totals[given:complete], rows)
+            yield from self._means(totals[first:complete], rows)
             raise
-        yield from self._means(totals[given:], rows)
+        yield from self._means(totals[first:], rows)
 
     def _zeros(self, count: int) -> Tensor:
         return torch.zeros(count, dtype=torch.float64, device=self.images.device)

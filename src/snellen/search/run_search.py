@@ -134,7 +134,8 @@ class _Asking:
         for edits, value in zip(allowed, evaluate(self.fitness, allowed)):
             self.known[edits] = value
             self._keep_known(waiting)
-        values = [1.0 if (value := self.known[edits]) is None else value for edits in tuples]
+        known = [self.known[edits] for edits in tuples]
+        values = [1.0 if value is None else value for value in known]
         self.lowest = min(self.lowest, *values)
         return values
 

@@ -57,7 +57,7 @@ def check_configuration(find: Find) -> None:
     path = find("config.json")
     if path is None:
         return  # transformers says so
-    content = decode_json(read_bytes(path, "configuration", 64 * MIB), dict[str, Any], path)
+    content: dict[str, Any] = decode_json(read_bytes(path, "configuration", 64 * MIB), dict[str, Any], path)
     config: Configuration = fit(content, Configuration, path)
     for name, number in _numbers(content, ""):
         if abs(number) > MOST_NUMBER:
