@@ -6,7 +6,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 READY := $(VENV)/.ready
 READY_DEV := $(VENV)/.ready-dev
 
-.PHONY: demo test test-fast lint types bench docs clean
+.PHONY: demo test test-fast hostile lint types bench docs clean
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -27,6 +27,9 @@ test: $(READY_DEV)
 
 test-fast: $(READY_DEV)
 	$(BIN)/python -m pytest -m "not slow"
+
+hostile: $(READY_DEV)  # 10,000 damaged inputs through every reader; hours
+	PYTHONPATH=src OMP_NUM_THREADS=1 $(BIN)/python tests/hostile/report.py --inputs 10000 --jobs 2 --out hostile.txt
 
 lint: $(READY_DEV)
 	$(BIN)/ruff check .

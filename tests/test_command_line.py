@@ -237,3 +237,12 @@ def test_a_warm_plan_needs_no_torch(at: Path) -> None:
         "sys.exit('torch' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code, *arguments], check=False).returncode == 0
+
+
+def test_only_a_report_that_was_written_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["audit", "observer:shape", "--data", "phantom:test?size=16&n=12", "--audits", "occlusion(areas=[0.3])"]
+    for more, named in ((["--no-report"], False), ([], True)):
+        with pytest.raises(SystemExit):
+            main([*words, "--out", str(tmp_path / "run"), *more])
+        assert (f"report: {tmp_path / 'run' / 'report.html'}" in capsys.readouterr().out) is named
+        assert (tmp_path / "run" / "report.html").exists() is named

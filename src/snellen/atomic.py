@@ -14,7 +14,7 @@ import stat
 from pathlib import Path
 from typing import Any
 
-from snellen.errors import UserError, option
+from snellen.errors import CONTROL, UserError, option
 
 _ADVICE = {
     errno.ENOSPC: "free some space and run the same command again; it resumes",
@@ -65,9 +65,13 @@ def _check_replaceable(path: Path) -> None:
 
 
 def encode_json(value: Any) -> bytes:
-    """A value as JSON that any reader takes: numbers that are none become null, bytes that are no UTF-8 their escapes."""
+    """A value as JSON that any reader takes: numbers that are none become null, bytes that are no UTF-8 their escapes.
+
+    What would act on a terminal is written as JSON's own escapes.
+    """
     text = json.dumps(_finite(value), indent=1, ensure_ascii=False)
-    return re.sub("[\ud800-\udfff]", lambda match: f"\\\\u{ord(match[0]):04x}", text).encode() + b"\n"
+    text = re.sub("[\ud800-\udfff]", lambda match: f"\\\\u{ord(match[0]):04x}", text)
+    return CONTROL.sub(lambda match: match[0] if match[0] == "\n" else f"\\u{ord(match[0]):04x}", text).encode() + b"\n"
 
 
 def remove(path: Path) -> None:

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-# Line breaks, control characters, those that turn the direction of writing, and bytes that are no text.
-CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+# Line breaks, control characters, those that turn the direction of writing, and what is no text.
+CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
+STOPPED = "stopped; the same command continues where it was"  # what Ctrl-C ends in
 LONGEST_LIST = 200  # characters of names that a message lists
 _TYPED: ContextVar[bool] = ContextVar("settings are typed as options of a command", default=False)
 _LONG_WORD = re.compile(r"(\S{120})\S{81,}(\S{40})")  # its ends are enough to find it
@@ -33,6 +34,11 @@ class Hung(BaseException):
 def one_line(text: str) -> str:
     """The text on one line that a terminal only shows: line breaks and control characters are written as escapes."""
     return CONTROL.sub(lambda match: repr(match[0])[1:-1], text)
+
+
+def harmless(text: str) -> str:
+    """The text of a file with its line breaks and tabs; all else that would act on a terminal is written as escapes."""
+    return CONTROL.sub(lambda match: match[0] if match[0] in "\n\t" else one_line(match[0]), text.replace("\r\n", "\n"))
 
 
 @contextmanager

@@ -35,6 +35,25 @@ PACKAGES = {
 }
 
 
+# What is installed with snellen: the name it is imported by → its package.
+REQUIRED = {
+    **{name: name for name in ("torch", "torchvision", "timm", "numpy", "scipy", "pyarrow", "duckdb", "pandas")},
+    **{name: name for name in ("safetensors", "typer", "rich", "msgspec", "jinja2", "markupsafe")},
+    "PIL": "pillow",
+    "cv2": "opencv-contrib-python-headless",
+    "yaml": "pyyaml",
+    "vl_convert": "vl-convert-python",
+}
+
+
+def missing(error: ModuleNotFoundError) -> UserError | None:
+    """The error for a package that should have been installed with snellen; None where it is another that is missing."""
+    package = REQUIRED.get(str(error.name).partition(".")[0])
+    if package is None:
+        return None
+    return UserError(f"snellen needs the package '{package}', which is not installed; pip install {package}")
+
+
 def import_package(name: str, use: str) -> ModuleType:
     """The module `name` of PACKAGES; where it is missing, an error that says what `use` needs and how to install it.
 

@@ -24,8 +24,13 @@ def show_block(text: str) -> None:
 
 def show_json(value: Any) -> None:
     """The result as JSON; what would act on a terminal is written as JSON's own escapes."""
-    text = json.dumps(value, indent=1, ensure_ascii=False)
-    print(_NOT_A_BREAK.sub(lambda match: match[0] if match[0] == "\n" else f"\\u{ord(match[0][0]):04x}", text))
+    print(json_text(value))
+
+
+def json_text(value: Any, allow_nan: bool = True) -> str:
+    """A value as JSON in lines; what would act on a terminal is written as JSON's own escapes."""
+    text = json.dumps(value, indent=1, ensure_ascii=False, allow_nan=allow_nan)
+    return CONTROL.sub(lambda match: match[0] if match[0] == "\n" else f"\\u{ord(match[0]):04x}", text)
 
 
 def tell(text: object, end: str = "\n") -> None:

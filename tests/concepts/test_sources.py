@@ -10,6 +10,7 @@ import pytest
 import torch
 from PIL import Image
 
+from snellen.concepts.label_folder import read_label_folder
 from snellen.concepts.probes import Probes
 from snellen.concepts.sources import check_sources, fingerprint_of, name_colours, open_sources
 from snellen.data import load_data
@@ -126,6 +127,19 @@ def test_what_is_wrong_with_a_folder_is_said(photos_with_labels: Callable[[str],
     (root / "concepts.csv").write_text("number,name\n1,dog\n")
     with pytest.raises(UserError, match="no column 'category'"):
         fingerprint_of(f"labels:{root}")
+
+
+@pytest.mark.parametrize("sample", [".", "..", "/", "//", "../..", "a\0b"])
+@pytest.mark.parametrize("sub_folders", [True, False])
+def test_ids_that_name_no_file_stay_in_the_folder(tmp_path: Path, sample: str, sub_folders: bool) -> None:
+    root = tmp_path / "broden"
+    write_folder(root)
+    if not sub_folders:
+        (root / "concepts.csv").write_text("number,name,category\n300,dog,animal\n")
+    for beside in (".png", "broden.png"):
+        (tmp_path / beside).write_bytes(b"")
+    with pytest.raises(UserError, match=r"has no label image \S*\.png in .*broden; add it, or leave the image out"):
+        read_label_folder(str(root)).check([sample])
 
 
 def test_a_number_that_the_index_lacks_makes_the_image_unreadable(

@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from snellen.build.in9.masks import with_masks
 from snellen.build.in9.request import In9Request
 from snellen.build.in9.segment import grabcut_seed, segment_object
-from snellen.data import Photo, load_data
+from snellen.data import Photo, from_arrays, load_data
 from snellen.data.in9 import build
 from snellen.data.in9.layout import file_name
+from snellen.errors import UserError
 
 cv2 = pytest.importorskip("cv2")
 
@@ -75,3 +77,12 @@ def test_grabcut_finds_pets_better_than_their_boxes_do(shared: Path) -> None:
             scores.append((mask & (truth == 1) & known).sum() / ((mask | (truth == 1)) & known).sum())
     assert len(found) >= 7
     assert np.mean(found) > np.mean(boxed) + 0.1
+
+
+@pytest.mark.parametrize("sample", [".", "..", "/"])
+def test_ids_that_name_no_file_have_no_mask(tmp_path: Path, sample: str) -> None:
+    images = np.zeros((1, 8, 8, 3), np.uint8)
+    content = {"images": images, "labels": np.zeros(1, np.int64), "ids": np.array([sample]), "classes": np.array(["a"])}
+    (tmp_path / "masks").mkdir()
+    with pytest.raises(UserError, match=r"no mask of any image in .*masks'; looked for"):
+        with_masks(from_arrays(content, "memory:odd", "odd"), str(tmp_path / "masks"))

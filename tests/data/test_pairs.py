@@ -125,6 +125,8 @@ def test_a_wrong_label_map_is_listed_by_name_and_stops_a_training(root: Path, da
         ("?names=none.txt", "no list of classes 'none.txt'"),
         ("?ignore=3&without=1", "without= changes the labels of images, but .* has labels of pixels"),
         ("?ignore=3&colour=red", "has no column 'colour' to filter by"),
+        ("?suffix=/x", "expected suffix as the end of a file's name, such as _label, got '/x'"),
+        ("?suffix=../x", "expected suffix as the end of a file's name"),
         ("?suffix=_L", r"image 'day/0.png' has no label map in .*/labels; add it"),
     ],
 )

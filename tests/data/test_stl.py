@@ -104,3 +104,22 @@ def test_a_split_that_is_not_there_is_named(folder: Path) -> None:
     (folder / "test_y.bin").unlink()
     with pytest.raises(UserError, match=r"no file of labels '.*test_y.bin'"):
         snellen.load_data(f"stl:{folder}")
+
+
+def test_labels_are_counted_before_gigabytes_are_hashed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("snellen.data.stl.file_sha256", lambda file: pytest.fail(f"{file} was hashed"))
+    (folder / "test_y.bin").write_bytes(b"\1\2")
+    with pytest.raises(UserError, match="has 2 labels; expected one for each of the 12 images"):
+        snellen.load_data(f"stl:{folder}")
+
+
+def test_a_file_that_becomes_shorter_while_it_is_read_is_one_line(folder: Path) -> None:
+    """To look at pages of a mapped file that are gone would end the process with SIGBUS."""
+    data = snellen.load_data(f"stl:{folder}")
+    assert len(data.read([0, 1])) == 2
+    with (folder / "test_X.bin").open("r+b") as file:
+        file.truncate(3 * 96 * 96)
+    with pytest.raises(
+        UserError, match=r"stl:.*: the file has become shorter while it was read \(27,648 bytes\); leave it"
+    ):
+        data.read([COUNT - 1])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from pathlib import Path
 from typing import get_args
 
@@ -210,3 +211,18 @@ def test_pixels_are_those_of_this_version(text: str) -> None:
 
 if __name__ == "__main__":
     GOLDEN.write_text(json.dumps({str(parse(text)): golden_of(text) for text in TEXTS}, indent=1) + "\n")
+
+
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("size", [(1, 1), (1, 2), (5, 1), (32, 32)])
+def test_how_images_lie_in_memory_changes_no_pixel(text: str, size: tuple[int, int]) -> None:
+    """With channels last the strides of an image of one pixel are such as libraries refuse; a size may be refused in words."""
+    rows = images(4, *size)
+    channels_last = rows.clone(memory_format=torch.channels_last)
+    try:
+        expected = show(parse(text), rows, view(4, *size))[0]
+    except ValueError as error:
+        with pytest.raises(ValueError, match=re.escape(str(error))):
+            show(parse(text), channels_last, view(4, *size))
+        return
+    assert torch.equal(show(parse(text), channels_last, view(4, *size))[0], expected)

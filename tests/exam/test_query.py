@@ -140,3 +140,24 @@ def test_values_of_any_type_are_printed_or_refused(
         main(["sql", str(run.path), f"select {value} as x", *([flag] if flag else [])])
     assert (end.value.code or 0) in (0, 2)
     assert "Traceback" not in capsys.readouterr().err
+
+
+ENDLESS = "select count(*) from range(10000000000) a, range(10000000000) b, answers where a.range + b.range = 7"
+
+
+def test_a_query_without_an_end_is_ended(run: snellen.Run) -> None:
+    with pytest.raises(
+        UserError, match=r"the query took more than 0.05 s; ask for fewer rows, or allow more with timeout"
+    ):
+        run.sql(ENDLESS, timeout=0.05)
+    assert run.sql("select count(*) as n from samples")["n"].tolist() == [60]  # the next one is as good as ever
+    for wrong in (0, -1, float("nan")):
+        with pytest.raises(UserError, match="expected timeout above 0 s"):
+            run.sql("select 1", timeout=wrong)
+
+
+def test_the_command_has_the_same_limit(run: snellen.Run, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["sql", str(run.path), ENDLESS, "--timeout", "0.05"])
+    assert ended.value.code == 2
+    assert "allow more with --timeout" in capsys.readouterr().err

@@ -202,3 +202,13 @@ def test_images_of_other_formats_and_of_enormous_sizes_are_refused_by_their_head
     content = (tmp_path / "a.png").read_bytes()
     assert "cannot be decoded" in tell(content[:-30])
     assert "the file is empty" in tell(b"")
+
+
+@pytest.mark.parametrize("entries", ["[" + "a, " * 200_000 + "a]", "\n" + "- a\n" * 200_000])
+def test_a_list_of_very_many_entries_is_refused_before_it_is_parsed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, entries: str
+) -> None:
+    monkeypatch.setattr("yaml.compose", lambda *_: pytest.fail("it was parsed"))
+    (tmp_path / "a.yaml").write_text(f"models: {entries}\n")
+    with pytest.raises(UserError, match=r"a.yaml has more than 100,000 lines and entries of lists"):
+        read_yaml(tmp_path / "a.yaml")

@@ -24,6 +24,8 @@ from snellen.train import train
 from snellen.train.shift.tuple_set import WorstTuple, write_tuples
 
 from .builders import build_set, choose_set, cover_set, cut_objects, cut_set
+from .service_calls import CHUNKED, PLAIN
+from .text_calls import search
 
 SMALL = "size=16&object_size=0.5..0.7"
 DATA = "phantom:test?size=16&n=12"
@@ -53,6 +55,9 @@ def make_corpus(root: Path) -> Path:
         sweep,
         memory,
         unfinished,
+        services,
+        journal,
+        chart_texts,
     ):
         make(root)
     return root
@@ -224,7 +229,30 @@ def pretrained(root: Path) -> None:
     sizes = {"embedding_size": 4, "hidden_sizes": [4], "depths": [1], "layer_type": "basic", "num_labels": 3}
     network = transformers.ResNetForImageClassification(transformers.ResNetConfig(**sizes))
     network.save_pretrained(root / "pretrained")
-    transformers.ConvNextImageProcessor(size={"shortest_edge": 16}).save_pretrained(root / "pretrained")
+    network.save_pretrained(root / "sharded", max_shard_size="1KB")
+    for name in ("pretrained", "sharded"):
+        transformers.ConvNextImageProcessor(size={"shortest_edge": 16}).save_pretrained(root / name)
+
+
+def services(root: Path) -> None:
+    """Answers of a web service as they go over the wire."""
+    for name, content in (("service", PLAIN), ("service_chunked", CHUNKED)):
+        (root / name).mkdir()
+        (root / name / "answer.http").write_bytes(content)
+
+
+def journal(root: Path) -> None:
+    """The journal of a search that was stopped half-way."""
+    (root / "journal").mkdir()
+    path = root / "journal" / "journal.jsonl"
+    search(path)
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:12]))
+
+
+def chart_texts(root: Path) -> None:
+    """Names of models and classes."""
+    (root / "chart").mkdir()
+    (root / "chart" / "texts.txt").write_text("resnet18\ncat, tabby\n猫\n🦊 fox\n")
 
 
 def lists(root: Path) -> None:

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import json
 import os
+import queue
 import select
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 
 from .corpus import make_corpus
 from .outcome import Outcome
+from .patience import POLL, Patience, look_at
 from .readers import READERS
 from .sandbox import Sandbox
 
-PATIENCE = 120.0  # seconds for one input: far more than any takes, also on a busy machine
+PATIENCE = 120.0  # seconds of processor time for one input, or of waiting: far more than any takes
 
+PART = 50  # inputs that one process reads in a row
 WORKER = Path(__file__).with_name("worker.py")
 
 
@@ -28,7 +33,7 @@ class Harness:
     def __init__(
         self, seed: int = 0, patience: float = PATIENCE, corpus: Path | None = None, worker: Path = WORKER
     ) -> None:
-        self.seed, self.patience, self.worker = seed, patience, worker
+        self.seed, self.patience, self.worker = seed, Patience(patience), worker
         self._folder = tempfile.TemporaryDirectory(prefix="hostile-")
         self.root = Path(self._folder.name)
         self.sandbox = Sandbox(self.root / "sandbox")
@@ -52,6 +57,7 @@ class Harness:
     def attempt(self, name: str, number: int) -> Outcome:
         process = self._start() if self._process is None else self._process
         assert process.stdin is not None
+        self.patience.start(look_at(process.pid)[0])
         try:
             process.stdin.write(f"{name}\t{number}\n")
             process.stdin.flush()
@@ -60,7 +66,8 @@ class Harness:
             line = b""
         if line is None:
             self._stop()
-            return Outcome(name, number, "hang", self._change(), f"no answer in {self.patience:g} s")
+            spent = f"{self.patience.last - self.patience.begun:.0f} s of processor time"
+            return Outcome(name, number, "hang", self._change(), f"no answer after {spent}")
         if not line:
             code = process.wait()
             self._stop()
@@ -91,11 +98,14 @@ class Harness:
         return self._process
 
     def _reply(self) -> bytes | None:
-        """One line of the process; None where it takes too long, empty where it ended."""
+        """One line of the process; None where it hangs, empty where it ended."""
+        assert self._process is not None
         while b"\n" not in self._rest:
-            ready, _, _ = select.select([self._replies], [], [], self.patience)
-            if not ready:
+            ready, _, _ = select.select([self._replies], [], [], POLL)
+            if not ready and self.patience.is_over(*look_at(self._process.pid)):
                 return None
+            if not ready:
+                continue
             more = os.read(self._replies, 1 << 16)
             if not more:
                 return b""
@@ -120,3 +130,23 @@ def cases_of(inputs: int, only: Sequence[str] = ()) -> list[tuple[str, int]]:
     shares = sum(reader.share for reader in chosen.values())
     counts = {name: max(1, round(inputs * reader.share / shares)) for name, reader in chosen.items()}
     return [(name, number) for name, count in counts.items() for number in range(count + 1)]
+
+
+def run_together(cases: Sequence[tuple[str, int]], seed: int, patience: float, jobs: int) -> Iterator[Outcome]:
+    """The outcomes of the inputs in `jobs` processes, as they come; each process has folders of its own."""
+    with Harness(seed, patience) as first, ExitStack() as others, ThreadPoolExecutor(jobs) as pool:
+        harnesses = [first, *(others.enter_context(Harness(seed, patience, first.corpus)) for _ in range(jobs - 1))]
+        free: queue.SimpleQueue[Harness] = queue.SimpleQueue()
+        for harness in harnesses:
+            free.put(harness)
+
+        def run(part: Sequence[tuple[str, int]]) -> list[Outcome]:
+            harness = free.get()
+            try:
+                return list(harness.run(part))
+            finally:
+                free.put(harness)
+
+        parts = [cases[start : start + PART] for start in range(0, len(cases), PART)]
+        for done in as_completed([pool.submit(run, part) for part in parts]):
+            yield from done.result()

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from random import Random
 
-from .mutate import arrays, cells, in_bytes, lines, markup, pictures, places, tar_headers, values, weights
+from . import service_calls
+from .mutate import arrays, cells, in_bytes, journals, lines, markup, pictures, places, tar_headers, values, weights
 from .mutate.unfit import Unfit
 
 Mutation = Callable[[Path, Random], str]  # changes a file, and says how
@@ -22,6 +23,8 @@ OWN: Mapping[str, Mutation] = {  # by the ending of a file's name
     ".safetensors": weights.mutate_safetensors,
     ".pt": weights.mutate_torch,
     ".tar": tar_headers.mutate,
+    ".http": service_calls.mutate,
+    ".jsonl": journals.mutate,
     **dict.fromkeys((".png", ".jpg", ".gif", ".tiff", ".webp", ".bmp"), pictures.mutate),
 }
 TRIES = 20

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import builder_calls, calls
+from . import builder_calls, calls, service_calls, text_calls
 from .builders import choose_set, cover_set, cut_objects
 from .corpus import DATA, train_net
 
@@ -93,6 +93,8 @@ READERS: Mapping[str, Reader] = {
     "answer of a service": Reader("lists", ("answer.json",), calls.answer("answer.json", "classification")),
     "answer of a service, boxes": Reader("lists", ("boxes.json",), calls.answer("boxes.json", "detection")),
     "answer of a service, maps": Reader("lists", ("maps.json",), calls.answer("maps.json", "segmentation")),
+    "service, its bytes": Reader("service", ("answer.http",), service_calls.asked, 2),
+    "service, its chunks": Reader("service_chunked", ("answer.http",), service_calls.asked, 2),
     "label map": Reader("lists", ("map.json",), calls.label_map("map.json")),
     "label map, by number": Reader("lists", ("numbers.json",), calls.label_map("numbers.json")),
     "settings": Reader("lists", ("audit.yaml",), calls.audit_settings),
@@ -102,6 +104,9 @@ READERS: Mapping[str, Reader] = {
     "pt": Reader("weights", ("bare.pt",), calls.weights("zoo:smallnet@{}/bare.pt")),
     "pt, wrapped": Reader("weights", ("inside.pt",), calls.weights("zoo:smallnet@{}/inside.pt")),
     "transformers": Reader("pretrained", ("*.json", "*.safetensors"), calls.weights("hf:{}"), 0.5),
+    "transformers, in parts": Reader(
+        "sharded", ("*.index.json", "*.index.json", "config.json", "*.safetensors"), calls.weights("hf:{}"), 0.5
+    ),
     "statistics of features": Reader("usual", ("usual.safetensors",), calls.usual, 0.5),
     "training, its start": Reader("weights", ("net.safetensors",), calls.training_start),
     "training, again": Reader("training", ("state/*.pt",), train_net, writes=True),
@@ -114,6 +119,8 @@ READERS: Mapping[str, Reader] = {
     "set of tuples": Reader("lists", ("*.transformations.json",), calls.tuples),
     "grid": Reader("lists", ("grid.yaml",), calls.grid),
     "space": Reader("lists", ("space.yaml",), calls.space),
+    "journal of a search": Reader("journal", ("journal.jsonl",), text_calls.journal, 2, writes=True),
+    "texts of a chart": Reader("chart", ("texts.txt",), text_calls.chart_texts, 1),
     "run": Reader("run", _RUN, calls.stored_tables, 1.5, names=True),
     "run, maps": Reader("run", ("maps/**/*", "run.json"), calls.stored_maps, names=True),
     "run, report": Reader("run", _RUN, calls.stored_report, 0.5, names=True, writes=True),

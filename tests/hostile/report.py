@@ -18,7 +18,7 @@ if not __package__:  # run as a script
     sys.path.append(str(Path(__file__).resolve().parents[1]))
     __package__ = "hostile"
 
-from .harness import PATIENCE, Harness, cases_of
+from .harness import PATIENCE, Harness, cases_of, run_together
 from .outcome import BAD, GOOD, Outcome
 from .readers import READERS
 
@@ -31,23 +31,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--reader", action="append", default=[], choices=sorted(READERS), help="only this one")
     parser.add_argument("--number", type=int, help="only this input of the reader")
     parser.add_argument("--keep", type=Path, help="move the files of the last input to this folder")
-    parser.add_argument("--patience", type=float, default=PATIENCE, help="seconds for one input")
+    parser.add_argument("--patience", type=float, default=PATIENCE, help="seconds of processor time for one input")
+    parser.add_argument("--jobs", type=int, default=1, help="inputs that are read at once")
     chosen = parser.parse_args(arguments)
     cases = cases_of(chosen.inputs, chosen.reader)
     if chosen.number is not None:
         cases = [(name, chosen.number) for name in chosen.reader]
-    outcomes = []
-    with Harness(chosen.seed, chosen.patience) as harness:
-        for outcome in harness.run(cases):
-            outcomes.append(outcome)
-            if outcome.result in BAD or chosen.number is not None:
-                print(line_of(outcome), file=sys.stderr, flush=True)
-        if chosen.keep is not None:
+    if chosen.keep is not None:
+        with Harness(chosen.seed, chosen.patience) as harness:
+            outcomes = told(harness.run(cases), len(cases))
             shutil.move(harness.sandbox.case, chosen.keep)  # a copy would wait for pipes
+    else:
+        outcomes = told(run_together(cases, chosen.seed, chosen.patience, chosen.jobs), len(cases))
     print(table_of(outcomes))
     if chosen.out is not None:
         chosen.out.write_text(whole_report(outcomes, chosen.seed))
     return int(any(outcome.result in BAD for outcome in outcomes))
+
+
+def told(outcomes: Iterable[Outcome], count: int) -> list[Outcome]:
+    """All outcomes; failures, and how far it is, go to stderr as they come."""
+    every: list[Outcome] = []
+    for outcome in outcomes:
+        every.append(outcome)
+        if outcome.result in BAD or count == 1:
+            print(line_of(outcome), file=sys.stderr, flush=True)
+        if len(every) % 500 == 0:
+            print(f"{len(every):,} of {count:,}", file=sys.stderr, flush=True)
+    return sorted(every, key=lambda outcome: (list(READERS).index(outcome.reader), outcome.number))
 
 
 def table_of(outcomes: Sequence[Outcome]) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import pickle
 import shutil
+import signal
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -23,7 +25,8 @@ from .documents import Schemas, document_of, gather
 from .harness import Harness, cases_of
 from .mutate.payload import VARIABLE, pickled
 from .mutations import OWN, mutate
-from .outcome import Outcome
+from .outcome import Different, Outcome
+from .patience import POLL, Patience, look_at
 from .readers import READERS, Reader
 from .report import distinct_failures, table_of
 from .sandbox import Sandbox
@@ -130,7 +133,8 @@ def test_a_reader_that_refuses_the_undamaged_file_is_a_failure_of_every_input(
 @pytest.mark.parametrize(
     ("script", "result"),
     [
-        ("import time\nwhile True: time.sleep(1)", "hang"),
+        ("import time\nwhile True: time.sleep(9)", "hang"),
+        ("while True: pass", "hang"),
         ("import os\nos.abort()", "crash"),
         ("import os\nos._exit(0)", "crash"),
     ],
@@ -157,7 +161,7 @@ def test_inputs_are_shared_out_and_every_reader_has_some() -> None:
 def test_counts_by_reader_and_distinct_failures() -> None:
     outcomes = [Outcome("ids", n, "traceback", "cut", "KeyError: 1", f"a.py:{n // 2} f") for n in range(4)]
     table = table_of([*outcomes, Outcome("ids", 9, "accepted")])
-    assert table.splitlines()[-1].split() == ["all", "5", "1", "0", "0", "0", "0", "4", *["0"] * 6]
+    assert table.splitlines()[-1].split() == ["all", "5", "1", "0", "0", "0", "0", "4", *["0"] * 7]
     assert [count for _, count in distinct_failures(outcomes).values()] == [2, 2]
 
 
@@ -205,3 +209,34 @@ def test_schemas_are_learnt_while_files_are_read(tmp_path: Path) -> None:
     schemas.write(tmp_path / "toys.csv", Random(0))
     assert (tmp_path / "toys.csv").read_text().startswith("id,age\n")
     assert set(schemas.of_file) == {tmp_path / "toy.json", tmp_path / "toys.csv"}
+
+
+def test_only_processor_time_and_waiting_count_not_the_clock() -> None:
+    """A process that is ready to run but gets no processor is not hanging, however long it takes."""
+    patience = Patience(most=60)
+    patience.start(used=1000)
+    assert not any(patience.is_over(used=1000, ready=True) for _ in range(10_000))
+    assert not any(patience.is_over(used=1000 + look / 100, ready=False) for look in range(1, 6000))
+    assert patience.is_over(used=1060.5, ready=True)
+    patience.start(used=2000)
+    looks = [patience.is_over(used=2000, ready=False) for _ in range(round(61 / POLL))]
+    assert looks.index(True) == round(60 / POLL)
+
+
+def test_what_a_process_has_used_is_counted_with_those_below_it(tmp_path: Path) -> None:
+    code = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'while True: pass'])"
+    with subprocess.Popen([sys.executable, "-c", code], start_new_session=True) as process:
+        try:
+            while look_at(process.pid)[0] < 0.3:
+                pass
+            assert look_at(process.pid)[1]
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def give_another_answer(case: Path) -> None:
+    raise Different("toy.txt says something else")
+
+
+def test_an_answer_that_is_another_is_a_failure(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert outcome_of(sandbox, monkeypatch, give_another_answer).result == "different"

@@ -23,7 +23,7 @@ if not __package__:  # run as a script
 from .calls import CORPUS, Failed, Refused
 from .documents import Schemas
 from .mutations import mutate
-from .outcome import BAD, LONGEST, Outcome
+from .outcome import BAD, LONGEST, Different, Outcome
 from .readers import READERS, Reader
 from .sandbox import Sandbox
 
@@ -140,8 +140,8 @@ def judge(error: BaseException, case: Path, files: list[Path]) -> tuple[str, str
         return ("net" if isinstance(error, Damaged) else "refused"), text, ""
     if isinstance(error, MemoryError):
         return "memory", "MemoryError", place_of(error)
-    if isinstance(error, Failed):
-        return "traceback", text, ""
+    if isinstance(error, Failed | Different):
+        return ("traceback" if isinstance(error, Failed) else "different"), text, ""
     return "traceback", f"{type(error).__name__}: {text}", place_of(error)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import resource
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -224,7 +226,7 @@ def other_task(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (cut_weights, "cannot be read as a model of transformers"),
+        (cut_weights, "is not a safetensors file: its first 8 bytes state a header of"),
         (no_processor, "cannot be read as a model of transformers"),
         (fewer_weights, "lacks weights that its network needs, such as 'classifier.1.weight'"),
         (other_task, "is ResNetModel; expected one that ends in ForImageClassification or ForSemanticSegmentation"),
@@ -247,3 +249,74 @@ def test_what_is_nowhere_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("HF_HOME", str(tmp_path / "home"))
     with pytest.raises(UserError, match="'hf:microsoft/resnet-18' could not be loaded .*are you offline"):
         snellen.load_model("hf:microsoft/resnet-18@main")
+
+
+def edit_config(**values: Any) -> Callable[[Path], None]:
+    def damage(folder: Path) -> None:
+        file = folder / "config.json"
+        file.write_text(json.dumps({**json.loads(file.read_text()), **values}))
+
+    return damage
+
+
+def edit_index(*names: str) -> Callable[[Path], None]:
+    """Weights by an index that names these files, of which each is there."""
+
+    def damage(folder: Path) -> None:
+        (folder / "model.safetensors").rename(folder.parent / "outside.safetensors")
+        shutil.copy(folder.parent / "outside.safetensors", folder / "pytorch_model.bin")
+        index = {"metadata": {}, "weight_map": {f"tensor{number}": name for number, name in enumerate(names)}}
+        (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+
+    return damage
+
+
+def adapter(folder: Path) -> None:
+    (folder / "adapter_config.json").write_text('{"base_model_name_or_path": "/etc"}')
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (edit_config(id2label={"0": "cat", "2": "fox"}), "id2label has 2 classes, but not the numbers 0 to 1"),
+        (edit_config(id2label={"0": "cat", "one": "fox"}), "id2label has 2 classes, but not the numbers 0 to 1"),
+        (edit_config(id2label={}), "id2label: expected object of length >= 1"),
+        (edit_config(id2label={"0": 5}), "id2label.*expected str, got int"),
+        (edit_config(architectures=[5]), r"architectures\[0\]: expected str, got int"),
+        (edit_config(architectures="net"), "architectures: expected array"),
+        (edit_config(id2label=None, num_labels=100_000_000), "num_labels: expected int <= 100000"),
+        (edit_config(backbone_config={"num_labels": 100_000_000}), "num_labels is 100,000,000, more than"),
+        (edit_config(depths=[4_000_000, 1]), "describes a network of more than .* parts, far more than its weights"),
+        (edit_config(hidden_sizes=[4_000_000, 16]), "describes a network of .* numbers, but its weights are .* bytes"),
+        (edit_config(transformers_weights="a/b.safetensors"), "refers to weights elsewhere"),
+        (adapter, "refers to weights elsewhere"),
+        (
+            edit_index("../outside.safetensors"),
+            "names '../outside.safetensors'; expected .safetensors files in its own",
+        ),
+        (edit_index("pytorch_model.bin"), "names 'pytorch_model.bin'; expected .safetensors files in its own folder"),
+        (edit_index("/etc/passwd"), "names '/etc/passwd'; expected .safetensors files in its own folder"),
+        (edit_index("lost.safetensors"), "names 'lost.safetensors', which is not there"),
+        (edit_index(), "weight_map: expected object of length >= 1"),
+    ],
+)
+def test_a_folder_of_odd_files_is_refused_before_anything_is_allocated(
+    folder: Path, tmp_path: Path, damage: Callable[[Path], None], message: str
+) -> None:
+    shutil.copytree(folder / "resnet", tmp_path / "net")
+    damage(tmp_path / "net")
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(UserError, match=message) as caught:
+        snellen.load_model(f"hf:{tmp_path / 'net'}", device="cpu")
+    assert str(tmp_path / "net") in str(caught.value)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 512 << 10  # KiB: less than 512 MiB
+
+
+def test_weights_in_several_files_are_read(folder: Path, tmp_path: Path) -> None:
+    network = transformers.ResNetForImageClassification.from_pretrained(folder / "resnet")
+    network.save_pretrained(tmp_path / "net", max_shard_size="10KB")
+    shutil.copy(folder / "resnet" / "preprocessor_config.json", tmp_path / "net")
+    assert len(list((tmp_path / "net").glob("*.safetensors"))) > 1
+    images = torch.randint(0, 256, (2, 3, 28, 28), dtype=torch.uint8)
+    models = [snellen.load_model(f"hf:{place}", device="cpu") for place in (folder / "resnet", tmp_path / "net")]
+    assert torch.equal(models[0](images), models[1](images))

@@ -35,11 +35,13 @@ def model(function):
 
 def leaves(): sys.exit(0)
 def leaves_with_words(): sys.exit("\\x1b[31mbye")
+def leaves_at_once(): os._exit(0)
 def fails(): raise ValueError("two\\nlines")
 def fails_oddly(): raise Stop
 def reads(): return input()
 def nothing(): return None
 def leaves_when_asked(): return model(lambda images: sys.exit(0))
+def leaves_at_once_when_asked(): return model(lambda images: os._exit(0))
 def stops_when_asked(): return model(lambda images: raising(Stop("no")))
 def leaves_when_probed(): return lambda images: sys.exit(0)
 def fails_when_probed(): return lambda images: 1 / 0
@@ -73,6 +75,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     [
         ("nets.py:leaves", "the factory 'nets.py:leaves' called sys.exit(0); take that out"),
         ("nets.py:leaves_with_words", r"called sys.exit('\x1b[31mbye'); take that out"),
+        ("nets.py:leaves_at_once", "the factory 'nets.py:leaves_at_once' called sys.exit(0); take that out"),
+        ("nets.py:leaves_at_once_when_asked", "called sys.exit(0)"),
         ("nets.py:fails", "the factory 'nets.py:fails' failed: ValueError: two"),
         ("nets.py:fails_oddly", "the factory 'nets.py:fails_oddly' failed: Stop"),
         ("nets.py:reads", "the factory 'nets.py:reads' failed: "),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -120,6 +121,10 @@ def test_infeasible_tuples_cost_no_model_call() -> None:
         def many(self, tuples: object, samples: object = None) -> list[float]:
             asked.extend(tuples)  # type: ignore[arg-type]
             return super().many(tuples, samples)  # type: ignore[arg-type]
+
+        def each(self, tuples: object) -> Iterator[float]:
+            asked.extend(tuples)  # type: ignore[arg-type]
+            return super().each(tuples)  # type: ignore[arg-type]
 
     feasible = Feasible(IMAGES, VIEW, OwnJudgement(0.8, close))
     fitness = Counting(IMAGES, brightness_score, VIEW)

@@ -18,7 +18,7 @@ from snellen.train.hardening import Lesson
 from snellen.train.normalise import Normalise
 from snellen.train.processes import Team
 from snellen.train.shift.hardening import ShiftHardening
-from snellen.train.shift.tuple_set import WorstTuple, pool_of
+from snellen.train.shift.tuple_set import WorstTuple, pool_of, read_tuples, write_tuples
 from snellen.train.shift.ways import Esda, Rda, Rsda, parse_shift
 
 CPU = torch.device("cpu")
@@ -179,3 +179,11 @@ def test_what_a_search_draws_does_not_depend_on_the_batches_before():
             one.after(step, "none")
     assert quiet.tuples == busy.tuples
     assert replace(way, searches=1).searches_in(4, 4) == 1
+
+
+def test_a_set_is_written_to_a_path_or_to_its_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    tuples = [WorstTuple(1, 0, 0.0, ("contrast(0.6)", "blue(-30)"), 0.5)]
+    for place in ("mine.transformations.json", tmp_path / "other.transformations.json"):
+        write_tuples(place, "cifar10", tuples)
+        assert read_tuples(place) == tuples

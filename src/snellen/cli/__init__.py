@@ -5,9 +5,11 @@ from __future__ import annotations
 import io
 import os
 import sys
+import threading
 import traceback
-from collections.abc import Callable
-from typing import Annotated, Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -26,7 +28,8 @@ from snellen.cli.search import search
 from snellen.cli.sql import sql
 from snellen.cli.sweep import sweep
 from snellen.cli.train import train
-from snellen.errors import UserError, command, unknown
+from snellen.errors import STOPPED, UserError, command, unknown
+from snellen.extras import missing
 from snellen.terminal import show, tell, tell_block
 
 # Each command with lines to paste, which its --help ends with.
@@ -109,14 +112,14 @@ def main(arguments: list[str] | None = None) -> None:
             stream.reconfigure(errors="backslashreplace")  # of an encoding that has no such letter
     code = _run([word for word in words if word != DEBUG], DEBUG in words)
     if code == 130:
-        tell("stopped; the same command continues where it was")
+        tell(STOPPED)
     sys.exit(code)
 
 
 def _run(words: list[str], debug: bool) -> int:
     """Run a command and print what went wrong; its exit code."""
     try:
-        with command():
+        with command(), _noticing_exit():
             code = app(words, standalone_mode=False)
         sys.stdout.flush()  # a full disk shows here at the latest
         return code or 0
@@ -133,11 +136,44 @@ def _run(words: list[str], debug: bool) -> int:
         # The commands themselves end otherwise, so it is code of the user's.
         return _refuse(f"a model, or other code that was loaded, called sys.exit({stop.code!r}); take that out", debug)
     except BaseException as error:
+        if _was_interrupted(error):
+            return 130
+        if isinstance(error, ModuleNotFoundError) and (refusal := missing(error)):
+            return _refuse(str(refusal), debug)
         if isinstance(error, OSError) and error.errno in DISK_FAILURES:
             return _refuse(str(cannot_write(error.filename or "to the output", error)), debug)
         tell_block(traceback.format_exc())
         tell("error: this is a defect of snellen, not of your input; please report the lines above")
         return 3
+
+
+@contextmanager
+def _noticing_exit() -> Iterator[None]:
+    """Let `os._exit` raise SystemExit, which is told: it would end the command without a word, as if all were well.
+
+    In this process and its main thread alone, where models are asked.
+    """
+    leave, process = os._exit, os.getpid()
+
+    def stay(status: int) -> NoReturn:
+        if os.getpid() != process or threading.current_thread() is not threading.main_thread():
+            leave(status)
+        raise SystemExit(status)
+
+    os._exit = stay
+    try:
+        yield
+    finally:
+        os._exit = leave
+
+
+def _was_interrupted(error: BaseException | None) -> bool:
+    """Whether Ctrl-C is behind an error: a library that is interrupted while it is imported may raise something else."""
+    while error is not None:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _misused(error: Any) -> int:

@@ -43,7 +43,7 @@ def carry_out_audit(request: AuditRequest, json: bool) -> None:
     if isinstance(result, Outline):
         show_json(result.to_json()) if json else show_outline(result.to_json())
         return
-    print_run(result, as_json=json, quiet=request.quiet)
+    print_run(result, as_json=json, quiet=request.quiet, reported=request.report)
     for text in failures:
         tell(f"failed: {text}")
     finish(1 if failures else 0)

@@ -19,8 +19,8 @@ MARKS = {
 }  # by the signs of interference
 
 
-def print_run(run: Run, *, as_json: bool, quiet: bool) -> None:
-    """The findings as a table (or JSON) and where the report is."""
+def print_run(run: Run, *, as_json: bool, quiet: bool, reported: bool = True) -> None:
+    """The findings as a table (or JSON) and where the report is, if one was written."""
     if as_json:
         show_json(run.results())
     elif not quiet:
@@ -31,7 +31,8 @@ def print_run(run: Run, *, as_json: bool, quiet: bool) -> None:
         show()
         for line in _legend(findings):
             show(line)
-        show(f"report: {run.path / 'report.html'}")
+        if reported:
+            show(f"report: {run.path / 'report.html'}")
 
 
 def _legend(findings: Sequence[AnyFinding]) -> list[str]:

@@ -9,6 +9,7 @@ import typer
 
 from snellen.cli.options import AsJson
 from snellen.errors import UserError
+from snellen.exam.query import LONGEST_QUERY
 from snellen.terminal import show_block
 
 CSV_HELP = "print the result as CSV; text that a spreadsheet would run as a formula gets an apostrophe"
@@ -19,12 +20,13 @@ def sql(
     query: Annotated[str, typer.Argument(help="SQL over the tables cells, samples, shown, answers")],
     json: AsJson = False,
     csv: Annotated[bool, typer.Option("--csv", help=CSV_HELP)] = False,
+    timeout: Annotated[float, typer.Option("--timeout", help="seconds after which the query ends")] = LONGEST_QUERY,
 ) -> None:
     """Query every stored answer with SQL (DuckDB)."""
     from snellen.exam.run import load_run
     from snellen.files.spreadsheet import to_csv
 
-    frame = load_run(run).sql(query)
+    frame = load_run(run).sql(query, timeout)
     if json:
         try:
             show_block(frame.to_json(orient="records", indent=1, default_handler=str))

@@ -69,8 +69,10 @@ class LabelFolder:
         return maps
 
     def _file(self, folder: Path, sample: str) -> Path:
-        """Where the label image of an image is; ids that would lead out of the folder stay in it."""
-        parts = [part for part in PurePosixPath(sample).parts if part not in ("/", "..")]
+        """Where the label image of an image is; ids that would lead out of the folder, or name none, stay in it."""
+        parts = [part for part in PurePosixPath(sample).parts if part.strip("/") not in ("", "..")]
+        if not parts:
+            return folder / ".png"
         path = folder.joinpath(*parts)
         return path.with_suffix(".png") if path.suffix.lower() in EXTENSIONS else path.with_name(f"{path.name}.png")
 

@@ -22,6 +22,7 @@ from snellen.data.dataset import Dataset, Photos, Samples, filter_rows
 from snellen.data.pixel_files import is_trimap
 from snellen.errors import UserError
 from snellen.files.npz import Npz, open_npz
+from snellen.files.plain import check_mapped
 from snellen.hashing import file_sha256, key_of, pixel_checksums
 
 
@@ -53,6 +54,9 @@ def from_arrays(content: Mapping[str, np.ndarray], text: str, fingerprint: str) 
     }
 
     def together(positions: Sequence[int]) -> Photos:
+        for name in ("images", "masks"):
+            if name in content:
+                check_mapped(content[name], text)
         rows = slice(positions[0], positions[-1] + 1) if _consecutive(positions) else list(positions)
         return _photos(content, boxes, rows)
 

@@ -33,7 +33,7 @@ def load_pairs(path: str, options: Mapping[str, str]) -> Dataset:
     """The images with their label maps int16 [H, W] (`labels` among the maps; −100 does not count); ids are the images' paths."""
     text, conditions = f"pairs:{path}", dict(options)
     images, labels = _folders(path)
-    suffix, ignore = conditions.pop("suffix", ""), _numbers(conditions.pop("ignore", ""))
+    suffix, ignore = _suffix(conditions.pop("suffix", "")), _numbers(conditions.pop("ignore", ""))
     names = conditions.pop("names", None)
     files = _images(images, labels, suffix)
     if not files:
@@ -66,6 +66,13 @@ def _folders(path: str) -> tuple[Path, Path]:
         if not os.path.isdir(folder):
             raise UserError(f"no folder '{storable(str(folder))}'; give pairs:IMAGES,LABELS")
     return (there or splits)[0]
+
+
+def _suffix(text: str) -> str:
+    """What names of label maps have more; no other folder."""
+    if "/" in text or os.sep in text or "\0" in text:
+        raise UserError(f"expected suffix as the end of a file's name, such as _label, got '{text[:60]}'")
+    return text
 
 
 def _images(images: Path, labels: Path, suffix: str) -> list[Path]:

@@ -34,13 +34,13 @@ def load_stl(path: str, options: Mapping[str, str]) -> Dataset:
     images = _images(file)
     names = place if os.path.isdir(place) else file.parent
     classes = read_names(names / "class_names.txt") if os.path.exists(names / "class_names.txt") else CLASSES
-    marks = [file_sha256(file)]
+    files = [file]
     if named is None and file.name == "unlabeled_X.bin":
         labels = np.full(len(images), -1, np.int64)
     else:
-        labels_file = expand_home(named) if named is not None else _beside(file)
-        labels = _labels(labels_file, len(images), classes)
-        marks.append(file_sha256(labels_file))
+        files.append(expand_home(named) if named is not None else _beside(file))
+        labels = _labels(files[1], len(images), classes)
+    marks = [file_sha256(each) for each in files]  # last, since it reads gigabytes
     content = {"images": images, "labels": labels, "classes": np.array(classes)}
     return filter_rows(from_arrays(content, f"stl:{path}", key_of(["stl", *marks, classes])), conditions)
 

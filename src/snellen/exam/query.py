@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from snellen.errors import UserError
+from snellen.errors import UserError, option
 from snellen.files.net import reason_of
 
 if TYPE_CHECKING:
     import duckdb
     import pandas as pd
 
+LONGEST_QUERY = 600.0  # seconds
 _READS = re.compile(
     r"\s*(select|from|with|pivot)\b", re.IGNORECASE
 )  # how a query begins that is planned in several steps
 
 
-def run_query(query: str, tables: Mapping[str, Sequence[Path]]) -> pd.DataFrame:
-    """The result of one SELECT over views of Parquet files, by name.
+def run_query(query: str, tables: Mapping[str, Sequence[Path]], timeout: float = LONGEST_QUERY) -> pd.DataFrame:
+    """The result of one SELECT over views of Parquet files, by name, if it comes within `timeout` seconds.
 
     DuckDB may open these files and no other, nor load anything; what would change a table, a file or a setting is refused
     before it is run.
@@ -34,11 +37,27 @@ def run_query(query: str, tables: Mapping[str, Sequence[Path]]) -> pd.DataFrame:
             connection.execute(f"set temp_directory = {_text(spill)}")
             _open(connection, tables)
             _check(connection, query)
-            return connection.execute(query).df()
+            with _interrupted_after(timeout, connection):
+                return connection.execute(query).df()
         except UserError:
             raise
+        except duckdb.InterruptException:
+            raise UserError(
+                f"the query took more than {timeout:g} s; ask for fewer rows, or allow more with {option('timeout')}"
+            ) from None
         except Exception as error:  # of DuckDB, or of what turns its values into a frame
             raise UserError(f"the query failed: {reason_of(error)}") from error
+
+
+@contextmanager
+def _interrupted_after(seconds: float, connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    timer = threading.Timer(seconds, connection.interrupt)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def mentions(query: str, table: str) -> bool:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 from snellen.engine.keep.run_folder import RunFolder
 from snellen.engine.keep.shard_file import damaged, is_whole
 from snellen.errors import UserError, unknown
+from snellen.exam.query import LONGEST_QUERY, mentions, run_query
 from snellen.files import expand_home
 
 if TYPE_CHECKING:
@@ -95,13 +96,14 @@ class Run(RunFolder):
             raise unknown(f"run of '{model}'", name, runs)
         return dict(facts["models"][model][name])
 
-    def sql(self, query: str) -> pd.DataFrame:
+    def sql(self, query: str, timeout: float = LONGEST_QUERY) -> pd.DataFrame:
         """The result of an SQL query over the tables cells, samples, shown and answers, and trials, searches and surveys where
         there are any.
 
-        It may read these tables and nothing else of this machine, and change nothing.
+        It may read these tables and nothing else of this machine, and change nothing; it ends after `timeout` seconds.
         """
-        from snellen.exam.query import mentions, run_query
+        if not timeout > 0:
+            raise UserError(f"expected timeout above 0 s, got {timeout:g}")
 
         tables = {table: self.store.files(table) for table in (*TABLES, *EXTRA)}
         for table, files in tables.items():
@@ -109,7 +111,7 @@ class Run(RunFolder):
                 raise UserError(f"{self.path} holds no {table} yet; is it a run folder?")
         chosen = [table for table in tables if mentions(query, table)] or list(tables)  # only these are opened
         self._check(chosen, tables)
-        return run_query(query, {table: tables[table] for table in chosen if tables[table]})
+        return run_query(query, {table: tables[table] for table in chosen if tables[table]}, timeout)
 
     def _check(self, names: Sequence[str], tables: Mapping[str, Sequence[Path]]) -> None:
         """Refuse tables of which a file is missing or is not what it was written as."""

@@ -98,6 +98,21 @@ def map_bytes(path: Path | str, kind: str = "file") -> np.ndarray:
             return np.memmap(file, np.uint8, "r")
 
 
+def check_mapped(array: np.ndarray, source: str) -> None:
+    """Refuse an array of a mapped file that has become shorter: to look at what is gone would end the process."""
+    import mmap
+
+    import numpy as np
+
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    if isinstance(array.base, mmap.mmap) and array.base.size() < array.offset + array.nbytes:
+        raise UserError(
+            f"{source}: the file has become shorter while it was read ({array.base.size():,} bytes); leave it as it is until "
+            "the command ends, and run it again"
+        )
+
+
 def file_size(path: Path | str, kind: str = "file") -> int:
     """The size of a regular file in bytes."""
     with open_file(path, kind) as file:

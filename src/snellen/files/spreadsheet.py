@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from snellen.errors import harmless
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -21,10 +23,15 @@ def plain_cell(cell: Any) -> Any:
 
 
 def to_csv(table: pd.DataFrame) -> str:
-    """A table as CSV in which no cell, and no name of a column, is a formula."""
-    safe = table.rename(columns=plain_cell)
+    """A table as CSV in which no cell, and no name of a column, is a formula or acts on a terminal."""
+    safe = table.rename(columns=_shown)
     for place in range(safe.shape[1]):
         column = safe.iloc[:, place]
         if column.dtype.kind not in "biufcmM":
-            safe.isetitem(place, [plain_cell(cell) for cell in column])
+            safe.isetitem(place, [_shown(cell) for cell in column])
     return safe.to_csv(index=False)
+
+
+def _shown(cell: Any) -> Any:
+    cell = plain_cell(cell)
+    return harmless(cell) if isinstance(cell, str) else cell

@@ -20,6 +20,18 @@ _PICKLE = b"\x80"  # what a file of torch before 1.6 begins with; later ones are
 
 def read_metadata(path: Path | str, kind: str = "checkpoint") -> dict[str, str]:
     """The texts in a safetensors header by name, read without torch."""
+    texts = _header(path, kind).get("__metadata__", {})
+    if not isinstance(texts, dict) or not all(isinstance(text, str) for text in texts.values()):
+        raise UserError(f"the header of '{path}': expected __metadata__ as texts by name")
+    return texts
+
+
+def count_tensors(path: Path | str, kind: str = "checkpoint") -> int:
+    """How many tensors a safetensors file holds by its header."""
+    return len(_header(path, kind).keys() - {"__metadata__"})
+
+
+def _header(path: Path | str, kind: str) -> dict[str, Any]:
     with open_file(path, kind) as file:
         size = os.fstat(file.fileno()).st_size
         head = file.read(8)
@@ -27,10 +39,7 @@ def read_metadata(path: Path | str, kind: str = "checkpoint") -> dict[str, str]:
         if not 2 <= length <= min(size - 8, LONGEST_HEADER):
             raise UserError(f"'{path}' is not a safetensors file: its first 8 bytes state a header of {length:,} bytes")
         header: dict[str, Any] = decode_json(file.read(length), dict[str, Any], f"the header of '{path}'")
-    texts = header.get("__metadata__", {})
-    if not isinstance(texts, dict) or not all(isinstance(text, str) for text in texts.values()):
-        raise UserError(f"the header of '{path}': expected __metadata__ as texts by name")
-    return texts
+    return header
 
 
 def load_safetensors(path: Path | str, kind: str = "checkpoint") -> dict[str, Any]:

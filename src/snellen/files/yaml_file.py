@@ -17,6 +17,8 @@ def read_yaml(path: Path | str, kind: str = "YAML file", most: int = MIB) -> Any
     import yaml
 
     text = read_text(path, kind, most)
+    if text.count(",") + text.count("\n") > MOST_VALUES:  # which the parser would take many seconds over
+        raise UserError(f"{path} has more than {MOST_VALUES:,} lines and entries of lists; split it, or leave some out")
     with reading(path, "YAML"):
         try:
             node = yaml.compose(text, yaml.SafeLoader)

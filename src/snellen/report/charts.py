@@ -6,12 +6,13 @@ takes about 0.6 s, each further one some 40 ms.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from snellen.audits.facts import Number
 from snellen.audits.stored_finding import Mark
+from snellen.errors import one_line
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#56b4e9", "#7a5ad6", "#8c8c8c")
 INK, GRID, CARD, WARN = "var(--ink, #222)", "var(--grid, #ddd)", "var(--card, #fff)", "var(--warn, #c2410c)"
@@ -44,10 +45,27 @@ def dash(position: int) -> list[int]:
 
 
 def svg(spec: Mapping[str, Any]) -> str:
-    """The chart as SVG text; data values inside are escaped by Vega."""
+    """The chart as SVG text; data values inside are escaped by Vega, and control characters before: they end its process."""
     import vl_convert
 
-    return vl_convert.vegalite_to_svg(dict(spec), vl_version="5.20")
+    clean = _with_texts(spec, one_line)
+    try:
+        return vl_convert.vegalite_to_svg(clean, vl_version="5.20")
+    except ValueError:  # Vega cuts a long label by UTF-16 units, and half a character is no text
+        return vl_convert.vegalite_to_svg(_with_texts(clean, _in_basic_plane), vl_version="5.20")
+
+
+def _with_texts(value: Any, change: Callable[[str], str]) -> Any:
+    """A specification with every text in it changed."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, Mapping):
+        return {name: _with_texts(inside, change) for name, inside in value.items()}
+    return [_with_texts(inside, change) for inside in value] if isinstance(value, list | tuple) else value
+
+
+def _in_basic_plane(text: str) -> str:
+    return "".join(char if ord(char) <= 0xFFFF else "\ufffd" for char in text)
 
 
 def chart(width: Length, height: Length, values: Rows, *layers: dict[str, Any]) -> dict[str, Any]:

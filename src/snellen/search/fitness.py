@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -22,15 +22,54 @@ class FitnessOfMany(Protocol):
     def many(self, tuples: Sequence[Edits], samples: np.ndarray | None = None) -> Sequence[float]: ...
 
 
-def evaluate(fitness: Fitness, tuples: Sequence[Edits]) -> list[float]:
-    """The fitness of some tuples; what raises is tried again, then told with what to do. Values must lie in 0 … 1."""
-    if not tuples:
-        return []
+@runtime_checkable
+class FitnessOfEach(FitnessOfMany, Protocol):
+    """One that gives each fitness as soon as it is known."""
+
+    def each(self, tuples: Sequence[Edits]) -> Iterator[float]: ...
+
+
+def evaluate(fitness: Fitness, tuples: Sequence[Edits]) -> Iterator[float]:
+    """The fitness of some tuples, each as soon as it is known.
+
+    Where some are asked about at once and that raises, the rest is asked about one by one, each of them three times at most.
+    """
+    known = 0
+    if len(tuples) > 1 and isinstance(fitness, FitnessOfMany):
+        for value in _together(fitness, tuples):
+            known += 1
+            yield value
+    for edits in tuples[known:]:
+        yield _alone(fitness, edits)
+
+
+def _together(fitness: FitnessOfMany, tuples: Sequence[Edits]) -> Iterator[float]:
+    """The fitness of the first tuples: of all, or up to the one that raises."""
+    values = 0
+    try:
+        for value in fitness.each(tuples) if isinstance(fitness, FitnessOfEach) else _all_of(fitness, tuples):
+            yield _checked(value)
+            values += 1
+    except UserError:
+        raise
+    except Exception:  # whatever a user's model raises; the one that does is asked about again, alone
+        return
+    if values != len(tuples):
+        raise _unequal(len(tuples), values)
+
+
+def _all_of(fitness: FitnessOfMany, tuples: Sequence[Edits]) -> Sequence[float]:
+    values = list(fitness.many(tuples))
+    if len(values) != len(tuples):
+        raise _unequal(len(tuples), len(values))
+    return values
+
+
+def _alone(fitness: Fitness, edits: Edits) -> float:
+    """The fitness of one tuple; what raises is tried again, then told with what to do."""
     for turn in range(1, TRIES + 1):
         try:
-            answers = fitness.many(tuples) if isinstance(fitness, FitnessOfMany) else map(fitness, tuples)
-            values = [float(value) for value in answers]
-            break
+            return _checked(fitness(edits))
         except UserError:
             raise
         except Exception as error:  # whatever a user's model raises
@@ -40,9 +79,15 @@ def evaluate(fitness: Fitness, tuples: Sequence[Edits]) -> list[float]:
                     f"the fitness failed {TRIES} times ({type(error).__name__}: {reason}); fix the model and run the same "
                     "command again; it resumes"
                 ) from error
-    if len(values) != len(tuples):
-        raise UserError(f"expected one fitness per tuple ({len(tuples)}), got {len(values)}")
-    for value in values:
-        if not 0 <= value <= 1:
-            raise UserError(f"expected a fitness from 0 to 1, got {value}")
-    return values
+    raise AssertionError("unreachable")
+
+
+def _checked(value: float) -> float:
+    number = float(value)
+    if not 0 <= number <= 1:
+        raise UserError(f"expected a fitness from 0 to 1, got {number}")
+    return number
+
+
+def _unequal(wanted: int, got: int) -> UserError:
+    return UserError(f"expected one fitness per tuple ({wanted}), got {got}")

@@ -51,39 +51,52 @@ class History:
     evaluations: list[Evaluation] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        if self.path is not None and self.path.exists():
-            self.evaluations += self._read(self.path)
-        elif self.path is not None:
-            self._append({"search": key_of(self.facts), "text": json.dumps(self.facts, sort_keys=True)})
+        if self.path is None:
+            return
+        content = read_bytes(self.path, "search history", 256 * MIB) if self.path.exists() else b""
+        if self._head.startswith(content):  # nothing yet: a new file, or one whose writer was stopped in its first line
+            write_atomic(self.path, self._head)
+        else:
+            self.evaluations += self._read(self.path, content)
 
     def add(self, evaluation: Evaluation) -> None:
         """Keep one more evaluation."""
         self.evaluations.append(evaluation)
         if self.path is not None:
-            self._append({**evaluation._asdict(), "checksum": key_of(evaluation)})
+            _append(self.path, {**evaluation._asdict(), "checksum": key_of(evaluation)})
 
-    def _append(self, content: dict[str, object]) -> None:
-        assert self.path is not None
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            with self.path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(content) + "\n")
-        except OSError as error:
-            raise cannot_write(self.path, error) from None
+    @property
+    def _head(self) -> bytes:
+        return _line({"search": key_of(self.facts), "text": json.dumps(self.facts, sort_keys=True)})
 
-    def _read(self, path: Path) -> Iterator[Evaluation]:
+    def _read(self, path: Path, content: bytes) -> Iterator[Evaluation]:
         """The stored evaluations; a last line that was cut off is dropped, and the file with it cut back."""
-        content = read_bytes(path, "search history", 256 * MIB)
         lines = content.split(b"\n")
         head: Head = decode_json(lines[0], Head, f"{path} line 1")
         if head.search != key_of(self.facts):
             raise UserError(
                 f"{path} is the history of another search ({head.text[:200]}); choose another {option('out')}"
             )
+        if len(lines) == 1:
+            raise UserError(
+                f"{path} line 1 has no end and is not the head of this search; remove the file to search again"
+            )
         if lines[-1]:  # the writer was stopped in the middle of a line
             write_atomic(path, content[: len(content) - len(lines[-1])])
         for number, line in enumerate(lines[1:-1], 2):
             yield _evaluation(line, f"{path} line {number}")
+
+
+def _line(content: dict[str, object]) -> bytes:
+    return json.dumps(content).encode() + b"\n"
+
+
+def _append(path: Path, content: dict[str, object]) -> None:
+    try:
+        with path.open("ab") as file:
+            file.write(_line(content))
+    except OSError as error:
+        raise cannot_write(path, error) from None
 
 
 def _evaluation(line: bytes, source: str) -> Evaluation:

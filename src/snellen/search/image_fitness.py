@@ -38,9 +38,9 @@ class ImageFitness:
     """The mean score of images uint8 [N, 3, H, W] under a tuple of edits; `view` is what the edits may know of them.
 
     `score` maps edited images and the rows they come from to a number from 0 to 1 each, such as right or wrong. Every call of
-    it gets up to `batch` images, of several tuples where one has fewer, so that a device stays busy; the means are read back
-    once for all tuples. `images_shown` counts what `score` was shown. `weights` [N] weigh the images in the mean. `notices` are
-    what a user should read of how it was made.
+    it gets up to `batch` images, of several tuples where one has fewer, so that a device stays busy; from a GPU the means are
+    read back once for all tuples. `images_shown` counts what `score` was shown. `weights` [N] weigh the images in the mean.
+    `notices` are what a user should read of how it was made.
     """
 
     images: Tensor
@@ -57,8 +57,33 @@ class ImageFitness:
     def many(self, tuples: Sequence[Edits], samples: np.ndarray | None = None) -> list[float]:
         """The fitness of each tuple, on all images or on those of some rows."""
         rows = np.arange(len(self.images)) if samples is None else np.asarray(samples)
-        totals = torch.zeros(len(tuples), dtype=torch.float64, device=self.images.device)
+        totals = self._zeros(len(tuples))
+        for _ in self._add_up(tuples, rows, totals):
+            pass
+        return self._means(totals, rows)
+
+    def each(self, tuples: Sequence[Edits]) -> Iterator[float]:
+        """The fitness of each tuple on all images as soon as it is known; on a GPU, which should not wait, when all are or
+        when one raises."""
+        rows, totals = np.arange(len(self.images)), self._zeros(len(tuples))
+        first = complete = 0
+        try:
+            for complete in self._add_up(tuples, rows, totals):
+                if self.images.device.type == "cpu":
+                    yield from self._means(totals[first:complete], rows)
+                    first = complete
+        except Exception:
+            yield from self._means(totals[first:complete], rows)
+            raise
+        yield from self._means(totals[first:], rows)
+
+    def _zeros(self, count: int) -> Tensor:
+        return torch.zeros(count, dtype=torch.float64, device=self.images.device)
+
+    def _add_up(self, tuples: Sequence[Edits], rows: np.ndarray, totals: Tensor) -> Iterator[int]:
+        """Add the scores of images under each tuple to the totals, one batch a turn; how many tuples are complete."""
         programs = programs_for([distortion_of(edits) for edits in tuples], self.images)
+        shown = 0
         for parts in self._batches(len(tuples), rows):
             places = self._on_device(np.concatenate([part for _, part in parts]))
             owners = self._on_device(np.concatenate([np.full(len(part), number) for number, part in parts]))
@@ -69,6 +94,10 @@ class ImageFitness:
             scores = self._scores(tuples, parts, pixels, places).double()
             totals.index_add_(0, owners, scores if self.weights is None else scores * self.weights[places])
             self.images_shown += len(pixels)
+            shown += len(pixels)
+            yield shown // len(rows)
+
+    def _means(self, totals: Tensor, rows: np.ndarray) -> list[float]:
         if self.weights is None:
             return (totals / len(rows)).tolist()
         whole = self.weights[self._on_device(rows)].sum(dtype=torch.float64)

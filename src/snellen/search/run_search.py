@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -102,11 +103,12 @@ class Search:
                 batch = proposals.send(values)
             except StopIteration:
                 break
-        feasible = [evaluation for evaluation in history.evaluations if evaluation.value is not None]
+        evaluations = history.evaluations[: ask.done]  # what stands behind them no proposal asked for
+        feasible = [evaluation for evaluation in evaluations if evaluation.value is not None]
         best = min(feasible, key=lambda evaluation: evaluation.value or 0.0, default=Evaluation((), float("nan")))
         shown = getattr(fitness, "images_shown", 0) - before
         assert best.value is not None
-        return SearchResult(best.edits, best.value, tuple(history.evaluations), shown)
+        return SearchResult(best.edits, best.value, tuple(evaluations), shown)
 
 
 class _Asking:
@@ -114,26 +116,41 @@ class _Asking:
 
     def __init__(self, search: Search, fitness: Fitness, constraint: Constraint | None, history: History) -> None:
         self.space, self.fitness, self.constraint, self.history = search.space, fitness, constraint, history
-        self.stored = [evaluation.edits for evaluation in history.evaluations]
-        self.known: dict[Edits, float | None] = {
-            evaluation.edits: evaluation.value for evaluation in history.evaluations
-        }
+        self.stored = tuple(history.evaluations)
+        self.known: dict[Edits, float | None] = {}
         self.done = 0
         self.lowest = 1.0
 
     def about(self, part: Sequence[Genes]) -> list[float]:
         """The values that the algorithm hears of some tuples: 1 for those that may not be shown."""
         tuples = [self.space.texts(genes) for genes in part]
-        fresh = [edits for edits in dict.fromkeys(tuples) if edits not in self.known]
+        waiting = deque(tuples)
+        while waiting and self.done < len(self.stored):
+            self._remember(waiting.popleft())
+        fresh = [edits for edits in dict.fromkeys(waiting) if edits not in self.known]
         allowed = [edits for edits in fresh if self.constraint is None or self.constraint(edits)]
-        self.known.update(dict.fromkeys(fresh))
-        self.known.update(zip(allowed, evaluate(self.fitness, allowed)))
-        for edits in tuples:
-            if self.done >= len(self.stored):
-                self.history.add(Evaluation(edits, self.known[edits]))
-            elif self.stored[self.done] != edits:
-                raise UserError(f"the history does not fit this search; choose another {option('out')}")
-            self.done += 1
-        values = [1.0 if (value := self.known[edits]) is None else value for edits in tuples]
+        self.known.update(dict.fromkeys(edits for edits in fresh if edits not in set(allowed)))
+        self._keep_known(waiting)
+        for edits, value in zip(allowed, evaluate(self.fitness, allowed)):
+            self.known[edits] = value
+            self._keep_known(waiting)
+        known = [self.known[edits] for edits in tuples]
+        values = [1.0 if value is None else value for value in known]
         self.lowest = min(self.lowest, *values)
         return values
+
+    def _remember(self, edits: Edits) -> None:
+        """Take the next stored evaluation, which must be of these edits and as they are known."""
+        stored = self.stored[self.done]
+        if stored.edits != edits or self.known.setdefault(edits, stored.value) != stored.value:
+            source = self.history.path or "the history"
+            raise UserError(f"{source} does not fit this search: its evaluation {self.done + 1} is another; remove it, or choose "
+                            f"another {option('out')}")  # fmt: skip
+        self.done += 1
+
+    def _keep_known(self, waiting: deque[Edits]) -> None:
+        """Keep the first evaluations of those that wait whose values are known, in the order of the proposals."""
+        while waiting and waiting[0] in self.known:
+            edits = waiting.popleft()
+            self.history.add(Evaluation(edits, self.known[edits]))
+            self.done += 1

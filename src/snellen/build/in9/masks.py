@@ -36,7 +36,7 @@ def with_masks(data: Dataset, masks: str) -> Dataset:
         )
     files = [_file(root, sample) for sample in data.samples.ids]
     if not any(files):
-        example = f"{Path(data.samples.ids[0]).with_suffix('').as_posix()}.png"
+        example = f"{_stem(data.samples.ids[0])}.png"
         raise UserError(f"no mask of any image in '{masks}'; looked for '{example}' and its like")
 
     def read(positions: Sequence[int]) -> list[Photo | Unreadable]:
@@ -53,12 +53,17 @@ def with_masks(data: Dataset, masks: str) -> Dataset:
 
 
 def _file(root: Path, sample: str) -> Path | None:
-    stem = Path(sample).with_suffix("").as_posix().lstrip("/")
-    for name in (stem, file_name(sample), Path(sample).stem):
+    for name in (_stem(sample), file_name(sample), Path(sample).stem):
         for ending in ENDINGS:
             if ".." not in name and os.path.isfile(root / f"{name}{ending}"):
                 return root / f"{name}{ending}"
     return None
+
+
+def _stem(sample: str) -> str:
+    """The id without its ending; ids such as `.` and `/` have none."""
+    path = Path(sample)
+    return (path.with_suffix("") if path.name else path).as_posix().lstrip("/")
 
 
 def _add_mask(photo: Photo | Unreadable, file: Path | None) -> Photo | Unreadable:

@@ -38,7 +38,7 @@ def look_up(planes: Tensor, table: Tensor, in_place: bool = False) -> Tensor:
         planes, in_place = planes.expand(-1, table.shape[1], -1, -1), False
     if planes.device.type == "cpu":
         source = planes.contiguous()
-        return _on_cpu(source, table, source if in_place else torch.empty_like(source))
+        return _on_cpu(source, table, source if in_place else torch.empty(source.shape, dtype=source.dtype))
     count, channels = planes.shape[:2]
     rows = table.expand(count, channels, 256).reshape(-1)
     offsets = torch.arange(count * channels, device=planes.device).mul_(256).view(count, channels, 1, 1)
@@ -54,7 +54,10 @@ def _on_cpu(planes: Tensor, table: Tensor, changed: Tensor) -> Tensor:
     if not planes.numel():
         return changed
     tables = table.contiguous().numpy()
-    source, target = (tensor.view(count, channels, height * width).numpy() for tensor in (planes, changed))
+    # As NumPy strides a flat array: those of torch for a single pixel may be such as OpenCV refuses.
+    source, target = (
+        flat.numpy().reshape(count, channels, height * width) for flat in (planes.view(-1), changed.view(-1))
+    )
     if len(table) == 1 and table.shape[1] == 1:
         cv2.LUT(source.reshape(count, -1), tables[0, 0], dst=target.reshape(count, -1))
     elif len(table) == 1:

@@ -5,6 +5,7 @@ Classifiers and semantic segmenters, such as UPerNet. Weights are read from safe
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -25,11 +26,15 @@ TASKS: dict[str, Task] = {"ForImageClassification": "classification", "ForSemant
 
 def load_hf(place: str, revision: str | None, device: Device) -> Model:
     """The model of a repository of the hub, or of a folder that `save_pretrained` wrote."""
+    from snellen.models.adapters.hf_files import check_configuration, check_network, check_weights
     from snellen.models.adapters.hf_parts import Logits, canvas_of, rule_of, statistics_of
 
     transformers = import_package("transformers", f"'hf:{place}'")
     source, chosen = _source(place, revision)
+
+    find = functools.partial(_find, transformers, source, chosen)
     with _loading(place, source):
+        check_configuration(find)
         config = transformers.AutoConfig.from_pretrained(source, **chosen)
     task = _task(place, config)
     loader = {
@@ -38,6 +43,9 @@ def load_hf(place: str, revision: str | None, device: Device) -> Model:
     }[task]
     options = {**chosen, "config": config, "use_safetensors": True, "dtype": torch.float32, "output_loading_info": True}
     with _loading(place, source), _without_bars(transformers):
+        weights = check_weights(find)
+        if weights is not None:
+            check_network(lambda: loader.from_config(config), weights, place)
         processor = transformers.AutoImageProcessor.from_pretrained(source, **chosen)
         network, facts = loader.from_pretrained(source, **options)
     if missing := sorted(facts["missing_keys"]):
@@ -73,6 +81,14 @@ def _source(place: str, revision: str | None) -> tuple[str, dict[str, Any]]:
     return place, {**options, "revision": revision, "local_files_only": is_offline()}
 
 
+def _find(transformers: Any, source: str, chosen: dict[str, Any], name: str) -> Path | None:
+    """Where a file of a folder or a repository is, downloaded first where need be; None where there is none."""
+    quiet = {f"_raise_exceptions_for_{what}": False for what in ("missing_entries", "connection_errors", "gated_repo")}
+    options = {option: value for option, value in chosen.items() if option != "trust_remote_code"}
+    file = transformers.utils.cached_file(source, name, **options, **quiet)
+    return None if file is None else Path(file)
+
+
 def _loading(place: str, source: str) -> AbstractContextManager[None]:
     """Tell what fails inside as the failure of a folder or of a download."""
     return reading(place, "a model of transformers") if Path(source).is_dir() else _downloading(place)
@@ -82,6 +98,8 @@ def _loading(place: str, source: str) -> AbstractContextManager[None]:
 def _downloading(place: str) -> Iterator[None]:
     try:
         yield
+    except UserError:
+        raise
     except Exception as error:  # the hub client raises many kinds when it cannot reach its host
         raise UserError(f"'hf:{place}' could not be loaded ({reason_of(error)}); are you offline? set HF_HOME to a cache that "
                         "holds it, or name a folder") from None  # fmt: skip

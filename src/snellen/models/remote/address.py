@@ -22,8 +22,9 @@ LONGEST = 4_000  # characters of a text
 class Address:
     """Where a remote model is, and how it is asked.
 
-    `timeout` is in seconds per request; `rate` the most requests per second; `batch` the most images per request; `retries`
-    how often a request that failed is sent again; `size` (height, width) of the images in pixels, else the data's own.
+    `timeout` is in seconds per request, from connecting to the last byte; `rate` the most requests per second; `batch` the most
+    images per request; `retries` how often a request that failed is sent again; `size` (height, width) of the images in pixels,
+    else the data's own.
     `token` names an environment variable whose value is sent as a bearer token: the secret itself stands in no text.
     """
 

@@ -19,6 +19,7 @@ from snellen.files import MIB
 from snellen.files.net import reason_of
 from snellen.files.plain import format_size
 from snellen.models.remote.address import Address
+from snellen.models.remote.timed_connection import Deadline, TimedConnection
 from snellen.version import __version__
 
 MOST_ANSWER = 64 * MIB
@@ -47,7 +48,7 @@ class Client:
     address: Address
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
-    _connection: http.client.HTTPConnection | None = field(default=None, init=False, repr=False)
+    _connection: TimedConnection | None = field(default=None, init=False, repr=False)
     _next_start: float = field(default=-1.0, init=False, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
@@ -83,9 +84,12 @@ class Client:
         return trouble.wait
 
     def _try(self, body: bytes) -> bytes | Trouble:
-        """One request: the content of the answer, or what went wrong."""
+        """One request, which ends by the time-out: the content of the answer, or what went wrong."""
+        deadline = Deadline(self.clock, self.clock() + self.address.timeout)
         try:
-            return self._exchange_afresh(body) if self._connection is None else self._exchange_again(body)
+            if self._connection is None:
+                return self._exchange(body, deadline)
+            return self._exchange_again(body, deadline)
         except (UserError, Declined):
             self._close()
             raise
@@ -102,33 +106,27 @@ class Client:
                 f"cannot be reached: {reason_of(error)}" + ("" if isinstance(error, OSError) else f" ({name})")
             )
 
-    def _exchange_again(self, body: bytes) -> bytes | Trouble:
+    def _exchange_again(self, body: bytes, deadline: Deadline) -> bytes | Trouble:
         """One request on the connection of the last one, which the service may have closed meanwhile: that is no trouble."""
         try:
-            return self._exchange(body)
+            return self._exchange(body, deadline)
         except ConnectionError:
-            return self._exchange_afresh(body)
+            self._close()
+            return self._exchange(body, deadline)
 
-    def _exchange_afresh(self, body: bytes) -> bytes | Trouble:
-        self._close()
-        return self._exchange(body)
-
-    def _exchange(self, body: bytes) -> bytes | Trouble:
-        end = self.clock() + self.address.timeout
+    def _exchange(self, body: bytes, deadline: Deadline) -> bytes | Trouble:
         connection = self._connection = self._connection or self._connect()
+        connection.limit(deadline)
         connection.request("POST", self.address.target, body, self._headers())
         response = connection.getresponse()
-        content = self._content(response, end)
+        content = self._content(response)
         return content if response.status == 200 else self._failure(response, content)
 
-    def _connect(self) -> http.client.HTTPConnection:
+    def _connect(self) -> TimedConnection:
         parts = self.address.parts
         assert parts.hostname is not None
-        if parts.scheme == "https":
-            return http.client.HTTPSConnection(
-                parts.hostname, parts.port, timeout=self.address.timeout, context=ssl.create_default_context()
-            )
-        return http.client.HTTPConnection(parts.hostname, parts.port, timeout=self.address.timeout)
+        context = ssl.create_default_context() if parts.scheme == "https" else None
+        return TimedConnection(parts.hostname, parts.port, context)
 
     def _headers(self) -> dict[str, str]:
         headers = {
@@ -143,8 +141,8 @@ class Client:
             headers["Authorization"] = f"Bearer {secret}"
         return headers
 
-    def _content(self, response: http.client.HTTPResponse, end: float) -> bytes:
-        """The body of an answer, as it comes, until its end, the time-out or the most that is read."""
+    def _content(self, response: http.client.HTTPResponse) -> bytes:
+        """The body of an answer, as it comes, until its end or the most that is read."""
         content = b""
         while piece := response.read1(_PIECE):
             content += piece
@@ -153,8 +151,6 @@ class Client:
                     f"{self.address.url} answered more than {format_size(MOST_ANSWER)}, the most that is read; ask for "
                     "fewer images at once: #batch="
                 )
-            if self.clock() > end:
-                raise TimeoutError
         if response.length:
             raise http.client.IncompleteRead(content, response.length)
         response.close()  # frees the connection for the next request

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,11 +10,12 @@ from snellen.errors import UserError
 from snellen.report.blocks import Page
 from snellen.report.render.html import html_of
 from snellen.report.render.markdown import markdown_of
+from snellen.terminal import json_text
 
 
 def json_of(page: Page) -> str:
     """The page as JSON: its title and blocks."""
-    return json.dumps(page.to_json(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    return json_text(page.to_json(), allow_nan=False) + "\n"
 
 
 RENDERINGS: dict[str, Callable[[Page], str]] = {".html": html_of, ".md": markdown_of, ".json": json_of}

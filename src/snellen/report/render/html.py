@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from snellen.errors import harmless
 from snellen.report.blocks import NAMES, Block, Group, Page, Row
 from snellen.report.charts import svg
 from snellen.version import __version__
@@ -20,7 +21,7 @@ TEMPLATES = Path(__file__).parent
 
 def html_of(page: Page) -> str:
     """The page through the templates; every value is escaped, only our own charts go in as they are."""
-    return _environment().get_template("page.html").render(page=page, snellen=__version__)
+    return harmless(_environment().get_template("page.html").render(page=page, snellen=__version__))
 
 
 @functools.cache

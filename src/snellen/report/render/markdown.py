@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from snellen.errors import harmless
 from snellen.report.blocks import (
     NAMES,
     Block,
@@ -34,7 +35,7 @@ from snellen.report.blocks import (
 
 def markdown_of(page: Page) -> str:
     """The page as Markdown; values are escaped, so that a class name cannot break a table or add a tag."""
-    return _joined([f"# {escaped(page.title)}", _all(page.blocks)]) + "\n"
+    return harmless(_joined([f"# {escaped(page.title)}", _all(page.blocks)])) + "\n"
 
 
 def escaped(text: str) -> str:
