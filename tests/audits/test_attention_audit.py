@@ -133,6 +133,7 @@ def test_shares_are_a_table_and_the_page_shows_them(run: Run) -> None:
     assert page.count("attention at blocks.1.attn") == 2 * 4
     text = run.report(run.path / "again.md").read_text()
     assert "the visible object gets 100.0% (even 10.9%) under grey lattice of 8 px over 50%" in text
+    assert ", chosen as the highest and the lowest of 3 on these images." in text
 
 
 def test_a_second_audit_asks_nothing(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

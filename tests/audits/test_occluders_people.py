@@ -133,6 +133,8 @@ def test_the_table_of_the_best_people_sets_real_occlusion_beside_real_occlusion(
         own = [named(planted, name, level=level, type="real" if level else "none") for level in range(len(rows[who]))]
         assert rows[who] == [finding["value"] for (finding,) in own]
     assert rows["people"][1] < 1 == named(planted, "human_accuracy", type="vertical")[0]["value"]
+    # They saw the same images: with lines in the row of real occlusion, the best (44.4%) came out below all (100.0%).
+    assert all(best >= everyone for best, everyone in zip(rows["the best 3 people"], rows["people"], strict=True))
 
 
 def test_a_run_of_before_the_best_were_counted_has_their_row(planted: Run) -> None:
@@ -300,3 +302,20 @@ def test_nobody_is_an_outlier_among_those_who_stay() -> None:
     assert better_half.people.value >= human_accuracy(crowd.frame, False, repeats=0).value
     assert len(better_half.observers) == 4
     assert set(better_half.people.normalised) == set(known) - {"p8"}
+
+
+def test_the_best_are_never_below_all_people_who_saw_the_same_images() -> None:
+    """Forty random crowds of five to twelve people with low outliers among them, whom Tukey's rule leaves out or not."""
+    for seed in range(40):
+        random = np.random.default_rng(seed)
+        people, images = int(random.integers(5, 13)), 30
+        right = random.random((people, images)) < np.where(random.random(people) < 0.2, 0.2, 0.8)[:, None]
+        count = people * images
+        crowd = crowd_of({
+            "observer": [f"p{place // images}" for place in range(count)],
+            "sample": [f"i{place % images}" for place in range(count)], "label": [True] * count,
+            "answer": right.ravel().tolist(), "level": [0] * count, "kind": [CLEAN] * count, "hit": [float("nan")] * count,
+        }, {CLEAN: ("none",)}, None)  # fmt: skip
+        best = best_people(crowd, {}, None)
+        assert best is not None
+        assert best.people.value >= human_accuracy(crowd.frame, False, repeats=0).value - 1e-12

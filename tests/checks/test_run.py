@@ -170,3 +170,12 @@ def test_the_command_exits_with_2_under_strict_and_a_second_run_remembers_the_pr
     assert again.returncode == 0
     assert "warning: as remembered — it seems trained on these" in again.stderr
     assert "as remembered" in (tmp_path / "r" / "report.html").read_text()
+
+
+@pytest.mark.parametrize(("clips", "silent"), [(5, True), (12, False)])
+def test_a_notice_says_that_two_checks_stay_silent_below_ten_groups(clips: int, silent: bool) -> None:
+    data = f"phantom:test?size=32&n={8 * clips}&frames=8"
+    run = snellen.audit("observer:shape", data, "occlusion(areas=[0.3], fills=[black])", quiet=True, report=False)
+    told = [notice for notice in run.results()["notices"] if "these two checks stay silent" in notice]
+    assert len(told) == silent
+    assert all(notice.startswith("the test images are in 5 groups, such as videos") for notice in told)

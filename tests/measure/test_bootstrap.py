@@ -6,7 +6,8 @@ from scipy import sparse
 from scipy import stats as theirs
 
 from snellen.measure import Estimate, bootstrap_interval, paired_difference
-from snellen.measure.bootstrap import few_factor, resampled_sums, widen
+from snellen.measure.bootstrap import resampled_sums
+from snellen.measure.few_units import few_factor, widen
 
 
 def mean(sums):

@@ -55,7 +55,7 @@ def _width(estimate: Estimate) -> float:
 
 
 def _ranks(copy: Copy, groups: Groups) -> float:
-    ranks = rank_bootstrap(copy(RIGHT[:3]), None, groups)
+    ranks = rank_bootstrap(copy(RIGHT), None, groups)
     return float(np.mean(ranks.high - ranks.low))
 
 

@@ -209,3 +209,21 @@ def test_chance_raises_few_alarms_where_runs_agree():
             )
     assert alarms[1] <= 12
     assert alarms[1] < alarms[0]
+
+
+@pytest.mark.parametrize("pulls", [{3: 0.1, 5: 0.1}, {3: 0.15, 5: 0.12}, {3: 0.1, 5: 0.1, 7: 0.1}], ids=str)
+def test_the_interval_holds_the_truth_where_several_classes_rise_alike(pulls):
+    """Of 40% errors these parts go to some classes, the rest to any: the index is that of the rises by the paper's formula."""
+    random, covered = np.random.default_rng(4), []
+    rises = 10 * np.array([pull - sum(pulls.values()) / 10 for pull in pulls.values()])
+    truth = rises.max() ** 2 / rises.sum()
+    for seed in range(SIMULATIONS * 2):
+        labels, fate, named = random.integers(0, 10, 1000), random.random(1000), random.integers(0, 10, 1000)
+        clean = np.where(random.random(1000) < 0.1, named, labels)
+        for name, start in zip(pulls, np.cumsum([0, *pulls.values()])):
+            named = np.where((fate >= start) & (fate < start + pulls[name]), name, named)
+        found = interference(
+            clean, np.where(random.random(1000) < 0.4, named, labels), labels, 10, repeats=150, seed=seed
+        )
+        covered.append(found.low <= truth <= found.high)
+    assert sum(covered) >= 2 * LEAST_COVERED + 2

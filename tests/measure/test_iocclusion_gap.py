@@ -115,3 +115,21 @@ def test_swapping_the_sides_turns_the_gap_round(seed: int) -> None:
     gap, back = (iocclusion_gap(*pair, shared=True, repeats=100) for pair in ((one, two), (two, one)))
     assert gap.value == pytest.approx(-back.value, nan_ok=True)
     assert (gap.low, gap.high) == pytest.approx((-back.high, -back.low), nan_ok=True)
+
+
+def test_the_interval_of_a_gap_holds_the_truth_where_the_sign_of_a_covered_gap_is_not_clear() -> None:
+    """Covered, the first has no gap at all and the second half of its clean one: iOcclusions of 0 and 0.5. The measured first one
+    is above 0 whatever the truth, and so are its resamples."""
+    random, covered = np.random.default_rng(5), []
+
+    def answers(train: float, test: float, hidden: tuple[float, float]) -> Covered:
+        seen, unseen, seen_hidden, unseen_hidden = (
+            (random.random((1, 600)) < share).astype(float) for share in (train, test, *hidden)
+        )
+        return Covered(seen, unseen, [seen_hidden], [unseen_hidden])
+
+    for _ in range(100):
+        first, second = answers(0.99, 0.9, (0.6, 0.6)), answers(0.95, 0.75, (0.7, 0.6))
+        gap = iocclusion_gap(first, second, shared=True, repeats=200)
+        covered.append(gap.low <= -0.5 <= gap.high)
+    assert np.mean(covered) >= 0.93

@@ -143,3 +143,29 @@ def test_a_proxy_and_its_opposite_are_told_apart() -> None:
     )  # six models say less about other models than 800 images about these
     with pytest.raises(ValueError, match=r"one of the judges \(real, box, gate\), got 'white'"):
         proxy_taus(np.hstack(list(parts.values())), judge, "white")
+
+
+def _close_models(random: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Eight models of 0.64 to 0.73, the same by both judges, 100 images each: true accuracies [models], answers and judges."""
+    true = np.linspace(0.64, 0.73, 8)
+    return true, (random.random((8, 200)) < true[:, None]).astype(float), np.repeat(["real", "box"], 100)
+
+
+def test_intervals_over_images_hold_the_order_of_close_models() -> None:
+    """Their true τ is 1, of which noise leaves about 0.3 and resamples less; the best model is often in the middle."""
+    random, taus, ranks = np.random.default_rng(3), [], []
+    for _ in range(40):
+        _, correct, judge = _close_models(random)
+        taus.append(proxy_taus(correct, judge, "real", repeats=200)["box"].images_high >= 1 - 1e-9)
+        found, truth = rank_bootstrap(correct, judge, repeats=200), np.arange(8, 0, -1)
+        ranks.append(np.mean((found.low <= truth) & (truth <= found.high)))
+    assert np.mean(taus) >= 0.93
+    assert np.mean(ranks) >= 0.93
+
+
+def test_two_images_order_nobody_and_many_order_clearly() -> None:
+    apart = np.array([[1.0, 1.0], [0.0, 0.0]])
+    few = rank_bootstrap(apart)
+    assert (few.low.tolist(), few.high.tolist()) == ([1, 1], [2, 2])
+    many = rank_bootstrap(np.repeat(apart, 30, axis=1))
+    assert (many.low.tolist(), many.high.tolist()) == ([1, 2], [1, 2])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from snellen.measure.bootstrap import few_factor
+from snellen.measure.few_units import few_factor
 from snellen.measure.iocclusion_ratio import clear_of_zero, ratio_bounds
 
 MANY = 10**6  # units: nothing is widened

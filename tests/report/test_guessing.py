@@ -84,3 +84,32 @@ def test_balanced_classes_have_chance_alone() -> None:
     assert Guess(0.25, 0.25).numbers == "chance 25.0%"
     assert Guess(0.25, 0.25).threshold == "chance (25.0%)"
     assert Guess(0.25, 0.4, "cat").numbers == "always 'cat' 40.0%, chance 25.0%"
+
+
+@pytest.fixture(scope="module")
+def without_boxes(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """24 cats and 60 dogs, of which 50 have no box: of the 34 whose object is known most are cats."""
+    folder = tmp_path_factory.mktemp("boxes")
+    lines = ["path,label,x0,y0,x1,y1"]
+    for pet in range(84):
+        image = np.random.default_rng(pet).integers(90, 110, (32, 32, 3)).astype(np.uint8)
+        image[12:20, 12:20] = (200, 0, 0) if pet < 24 else (0, 0, 200)
+        Image.fromarray(image).save(folder / f"{pet}.png")
+        lines.append(f"{pet}.png,{'cat' if pet < 24 else 'dog'}," + ("12,12,20,20" if pet < 34 else ",,,"))
+    (folder / "pets.csv").write_text("\n".join(lines) + "\n")
+    always = model(lambda images: np.eye(2)[np.zeros(len(images), int)], "cat")
+    return snellen.audit(always, f"manifest:{folder}/pets.csv", "background", quiet=True, report=False)
+
+
+def test_the_best_constant_answer_is_that_of_the_images_a_statement_is_about(without_boxes: Run) -> None:
+    results = Results.of(without_boxes)
+    assert results.guess() == Guess(0.5, pytest.approx(60 / 84), "dog")
+    values = background_values(results)
+    assert values is not None
+    assert values.guess == Guess(0.5, pytest.approx(24 / 34), "cat")
+    (said,) = [text for _, text in background_sentences(results, "cat") if "ackgrounds alone" in text]
+    assert said.startswith(
+        "70.6% of the backgrounds alone are classified correctly by a constant answer: 'cat' to every"
+    )
+    ((_, clean),) = clean_sentence(results, "cat")
+    assert "not clearly above always answering 'dog' (71.4%; chance 50.0%)" in clean

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import msgspec
 import numpy as np
 
+from snellen.audits.attack_rates import (
+    Halves,
+    RateBin,
+    WorstBackground,
+    histogram_of,
+    mean_success,
+    share_turned,
+    turned_into,
+    worst_of_class,
+)
 from snellen.audits.audit import Audit
 from snellen.audits.exam import Exam
-from snellen.audits.facts import FindingFacts, Number
+from snellen.audits.facts import UNSET, FindingFacts, Number, UnsetType
 from snellen.audits.finding import Finding, finding
 from snellen.data.variants import refuse_variant
 from snellen.distort import Background as Variant
@@ -19,10 +29,11 @@ from snellen.distort.law import expect_within
 from snellen.engine.keep.read_back import Answers, TrialTable
 from snellen.engine.requests.cell import Cell
 from snellen.errors import UserError
-from snellen.measure import accuracy, attack_success
+from snellen.measure import accuracy
 from snellen.search.backgrounds import EveryBackground, vulnerable
 
 AUDIT = "adversarial_backgrounds"
+CHOSEN = ", chosen on these objects"  # at the end of labels
 RULES = {
     "any": "gives a wrong answer",
     "background": "of another class gives the background's class",
@@ -44,26 +55,13 @@ class VulnerableFacts(FindingFacts, frozen=True, kw_only=True):
     trial: str
 
 
-class WorstBackground(msgspec.Struct, frozen=True, kw_only=True):
-    """A background: its sample id, its place among those of the trial, its attack rate and the objects it was tried on."""
-
-    background: str
-    place: int
-    rate: float
-    tried: int
-
-
-class RateBin(msgspec.Struct, frozen=True, kw_only=True):
-    """How many backgrounds have an attack rate from `start` to `stop`."""
-
-    start: float
-    stop: float
-    count: int
-
-
 class AttackRateFacts(FindingFacts, frozen=True, kw_only=True):
     """The trial and the number of backgrounds; by class the worst ones, and the share of objects of other classes that some
-    background of the class turns into it; how many backgrounds have which rate, and the highest rate."""
+    background of the class turns into it; how many backgrounds have which rate, and the rate of the strongest.
+
+    The worst and the strongest are chosen on one half of the objects, and their rates are of the other half, of `stated` objects.
+    Where these are too few both are of all: then rates are `chosen`. Earlier runs, which have neither fact, are so too.
+    """
 
     trial: str
     backgrounds: int
@@ -71,12 +69,15 @@ class AttackRateFacts(FindingFacts, frozen=True, kw_only=True):
     class_totals: dict[str, Number]
     histogram: list[RateBin]
     highest: Number
+    stated: int | UnsetType = UNSET
+    chosen: bool | UnsetType = UNSET
 
 
 class WorstClassFacts(FindingFacts, frozen=True, kw_only=True):
-    """The class whose backgrounds turn most objects into it."""
+    """The class whose backgrounds turn most objects into it, and whether it was `chosen` on the objects that the value is of."""
 
     name: str = msgspec.field(name="class")
+    chosen: bool | UnsetType = UNSET
 
 
 @dataclass(frozen=True)
@@ -198,25 +199,28 @@ class AdversarialBackgroundsAudit(Audit):
 
     def _rates(self, exam: Exam, answers: Answers, runs: Sequence[TrialTable]) -> list[Finding]:
         """The attack rates, by the runs' mean: a background is bad if it is so for all of them."""
-        labels, things = exam.samples["test"].labels, runs[0].things
-        other = np.array(things["label"], int)
-        successes = [_attack_success(run, labels, other) for run in runs]
-        rates = np.mean([success.per_background for success in successes], axis=0)
-        counts = successes[0].tried
-        turned = np.array([_share_turned(run, labels, other) for run in runs])
+        halves, labels, things = Halves.of(exam), exam.samples["test"].labels, runs[0].things
+        other, cells = np.array(things["label"], int), tuple(self.cells(exam))
+        rates, _, totals = mean_success(runs, labels, other)
+        chosen_by, _, totals_by = mean_success(runs, labels, other, halves.choosing)
+        stated, tried, _ = mean_success(runs, labels, other, halves.stated)
+        turned = np.array([share_turned(run, labels, other) for run in runs])
         rate = accuracy(turned, answers.groups(exam.clean()))
         names = dict(zip(things["label"], things["class"]))
-        totals = {names[k]: float(np.mean([success.class_totals[k] for success in successes])) for k in sorted(names)}
-        worst = {name: _worst(things, rates, counts, name, self.worst) for name in totals}
+        strongest = np.nanargmax(chosen_by) if np.isfinite(chosen_by).any() else None
         facts = AttackRateFacts(
             trial=str(self.trial(exam).distortion),
             backgrounds=len(other),
-            worst=worst,
-            class_totals=dict(totals),
-            histogram=_histogram(rates),
-            highest=float(np.nanmax(rates)) if np.isfinite(rates).any() else float("nan"),
+            worst={
+                names[k]: worst_of_class(things, chosen_by, (stated, tried), names[k], self.worst)
+                for k in sorted(names)
+            },
+            class_totals={names[k]: totals[k] for k in sorted(names)},
+            histogram=histogram_of(rates),
+            highest=float("nan") if strongest is None else float(stated[strongest]),
+            stated=int(halves.stated.sum()),
+            chosen=halves.chosen,
         )
-        cells = tuple(self.cells(exam))
         text = (
             "of the backgrounds of other classes, the share whose class is answered, mean over objects: what one background "
             "drawn at random does, not the worst one"
@@ -227,17 +231,21 @@ class AdversarialBackgroundsAudit(Audit):
                 label="Answered as the background's class, one drawn at random", topic="a background drawn at random",
             )
         ]  # fmt: skip
-        finite = {name: total for name, total in totals.items() if np.isfinite(total)}
+        finite = {label: total for label, total in totals_by.items() if np.isfinite(total)}
         if finite:
-            name = max(finite, key=lambda word: finite[word])
-            label = next(k for k, word in names.items() if word == name)
-            hits = np.array([_turned_into(run, labels, other, label) for run in runs])
-            share = accuracy(hits, answers.groups(exam.clean()))
-            text = "share of objects of other classes that at least one background of a class turns into it, for the worst class"
+            label = max(finite, key=lambda number: (finite[number], -number))
+            hits = np.array([turned_into(run, labels, other, label) for run in runs])
+            share = accuracy(np.where(halves.stated, hits, np.nan), answers.groups(exam.clean()))
+            text = (
+                "share of objects of other classes that at least one background of a class turns into it, for the worst class; "
+                f"{halves.words}"
+            )
+            mark = CHOSEN if halves.chosen else ""
             findings.append(
                 finding(
                     AUDIT, "worst_class_total", answers.model, share, text, better="lower", cells=cells,
-                    facts=WorstClassFacts(name=name), label="Objects turned into the worst class by some background",
+                    facts=WorstClassFacts(name=names[label], chosen=halves.chosen),
+                    label=f"Objects turned into the worst class by some background{mark}",
                     topic="the worst class of backgrounds",
                 )
             )  # fmt: skip
@@ -247,55 +255,3 @@ class AdversarialBackgroundsAudit(Audit):
 def _least(run: TrialTable) -> int:
     """The fewest images that any order could have asked: one of an object that can be fooled, all of one that cannot."""
     return sum(1 if row["fooled"] else row["tried"] for row in run.rows if row and vulnerable(row) in (0, 1))
-
-
-def _answer_matrix(run: TrialTable, backgrounds: int) -> tuple[np.ndarray, np.ndarray]:
-    """int [objects, backgrounds]: the answers; and bool [objects]: which objects have any."""
-    there = np.zeros(len(run.rows), bool)
-    pred = np.full((len(run.rows), backgrounds), -2, np.int16)
-    for at, row in enumerate(run.rows):
-        if row is not None and not row["error"] and row.get("pred") is not None:
-            pred[at], there[at] = row["pred"], True
-    return pred, there
-
-
-def _attack_success(run: TrialTable, labels: np.ndarray, other: np.ndarray) -> Any:
-    pred, there = _answer_matrix(run, len(other))
-    return attack_success(pred, labels, other, evaluated=np.broadcast_to(there[:, None], pred.shape))
-
-
-def _share_turned(run: TrialTable, labels: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """float [objects]: of the backgrounds of other classes, the share whose class is answered; nan where there is none."""
-    pred, there = _answer_matrix(run, len(other))
-    conflict = there[:, None] & (labels[:, None] != other)
-    hits, of = ((pred == other) & conflict).sum(1), conflict.sum(1)
-    return np.divide(hits, of, out=np.full(len(labels), np.nan), where=of > 0)
-
-
-def _turned_into(run: TrialTable, labels: np.ndarray, other: np.ndarray, label: int) -> np.ndarray:
-    """float [objects]: 1 where a background of this class turns an object of another into it, 0 where none does, else nan."""
-    pred, there = _answer_matrix(run, len(other))
-    return np.where(there & (labels != label), (pred[:, other == label] == label).any(1).astype(float), np.nan)
-
-
-def _worst(
-    things: Mapping[str, Sequence[Any]], rates: np.ndarray, counts: np.ndarray, name: str, count: int
-) -> list[WorstBackground]:
-    """The backgrounds of a class with the highest rates."""
-    rows = [row for row, word in enumerate(things["class"]) if word == name and np.isfinite(rates[row])]
-    rows = sorted(rows, key=lambda row: (-rates[row], things["background"][row]))[:count]
-    return [
-        WorstBackground(
-            background=things["background"][row],
-            place=things["place"][row],
-            rate=float(rates[row]),
-            tried=int(counts[row]),
-        )
-        for row in rows
-    ]
-
-
-def _histogram(rates: np.ndarray, bins: int = 20) -> list[RateBin]:
-    """How many backgrounds have which rate (figure 24): bins of 5 points."""
-    counts, edges = np.histogram(rates[np.isfinite(rates)], bins=bins, range=(0, 1))
-    return [RateBin(start=float(a), stop=float(b), count=int(n)) for a, b, n in zip(edges, edges[1:], counts)]

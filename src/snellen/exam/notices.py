@@ -1,4 +1,4 @@
-"""What a user should read before an audit begins: of models, labels, pools and data."""
+"""What a user should read before an audit begins: of models, labels, groups, pools and data."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from snellen.audits import Audit, Exam
+from snellen.checks.doubt import FEWEST, FEWEST_GROUPS
 from snellen.data import Dataset
 from snellen.distort import Distortion, saliency_of
 from snellen.engine import Inputs
@@ -16,12 +17,14 @@ from snellen.explain.reference import few_images
 
 
 def notices_before(inputs: Inputs, audits: Sequence[Audit], exam: Exam, warnings: Sequence[str]) -> list[str]:
-    """Those of models' cards, `warnings` of how classes were matched, then of cut-outs, labels and reference images."""
+    """Those of models' cards, `warnings` of how classes were matched, then of cut-outs, labels, groups and reference images."""
     task, occluders = task_of(inputs.subjects), inputs.pools.occluders
     notices = dict.fromkeys([*(notice for subject in inputs.subjects for notice in subject.card.notices), *warnings])
     if occluders is not None and occluders.total > len(occluders.ids):
         notices[f"{occluders.total:,} cut-outs in '{occluders.text}', of which {len(occluders.ids)} are used"] = None
-    remarks = unlabelled(inputs.data) if task == "classification" else notices_of(inputs.data, task)
+    remarks = notices_of(inputs.data, task)
+    if task == "classification":
+        remarks = [*unlabelled(inputs.data), *few_groups(inputs.data["test"])]
     return [*notices, *remarks, *few_references(audits, exam, inputs.data)]
 
 
@@ -38,6 +41,18 @@ def unlabelled(data: Mapping[str, Dataset]) -> list[str]:
                 f"needs one ({few}{more})"
             )
     return notices
+
+
+def few_groups(data: Dataset) -> list[str]:
+    """A notice where images come in so few groups that the finer checks stay silent."""
+    groups = data.samples.columns.get("group")
+    count = 0 if groups is None else len(np.unique(np.asarray(groups)))
+    if not 0 < count < FEWEST_GROUPS or len(data) < FEWEST:
+        return []
+    return [
+        f"the test images are in {count} group{'s' if count > 1 else ''}, such as videos: with fewer than {FEWEST_GROUPS} no "
+        "preprocessing that does not fit and no other order of classes is told from chance, so these two checks stay silent"
+    ]
 
 
 def few_references(audits: Sequence[Audit], exam: Exam, data: Mapping[str, Dataset]) -> list[str]:

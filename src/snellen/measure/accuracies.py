@@ -7,9 +7,10 @@ from math import exp, log, nan, sqrt
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from snellen.measure.bootstrap import keep, student, sum_by_group
+from snellen.measure.bootstrap import keep, sum_by_group
 from snellen.measure.edges import wilson
 from snellen.measure.estimate import NO_DATA, Estimate, as_runs, sums_and_counts
+from snellen.measure.few_units import UnitSizes, degrees_of, effective_number, left_out_variance, sizes_of, student
 
 
 def accuracy(correct: ArrayLike, groups: ArrayLike | None = None) -> Estimate:
@@ -36,9 +37,10 @@ def accuracy(correct: ArrayLike, groups: ArrayLike | None = None) -> Estimate:
     units = columns if groups is None else sum_by_group(columns, groups)
     if len(units) < 2:
         return Estimate(value, nan, nan, len(columns))
-    variance, degrees = _spread(units)
+    sizes = sizes_of(groups, len(columns))
+    variance, degrees = _spread(units, sizes)
     half = student(degrees) * sqrt(variance)
-    return Estimate(value, *_log_odds_interval(value, half, len(units)), len(columns))
+    return Estimate(value, *_log_odds_interval(value, half, sizes), len(columns))
 
 
 def recipe_accuracy(correct: ArrayLike, groups: ArrayLike | None = None) -> Estimate:
@@ -54,42 +56,39 @@ def recipe_accuracy(correct: ArrayLike, groups: ArrayLike | None = None) -> Esti
     counted = ~np.isnan(scores).any(axis=0)
     runs, scores = len(scores), scores[:, counted]
     members = np.arange(scores.shape[1]) if groups is None else np.asarray(groups)[counted]
-    units = len(np.unique(members))
-    if runs < 2 or units < 2:
+    sizes = sizes_of(None if groups is None else members, len(members))
+    if runs < 2 or len(np.unique(members)) < 2:
         return Estimate(estimate.value, nan, nan, estimate.n)
 
     def over_images(each: NDArray[np.float64]) -> tuple[float, float]:
         columns = np.stack([each, np.ones(len(each))], axis=1)
-        return _spread(columns if groups is None else sum_by_group(columns, members))
+        return _spread(columns if groups is None else sum_by_group(columns, members), sizes)
 
     mean = scores.mean(axis=0)
     of_runs, (of_images, degrees) = float(scores.mean(axis=1).var(ddof=1)) / runs, over_images(mean)
     of_both = sum(over_images(run_scores - mean)[0] for run_scores in scores) / (runs * (runs - 1))
     # What runs and images share is in both variances: once is enough.
     half = sqrt(student(runs - 1) ** 2 * of_runs + student(degrees) ** 2 * max(of_images - of_both, 0.0))
-    return Estimate(estimate.value, *_log_odds_interval(estimate.value, half, units), estimate.n)
+    return Estimate(estimate.value, *_log_odds_interval(estimate.value, half, sizes), estimate.n)
 
 
-def _spread(units: NDArray[np.float64]) -> tuple[float, float]:
+def _spread(units: NDArray[np.float64], sizes: UnitSizes) -> tuple[float, float]:
     """The variance of a mean, and how many degrees of freedom it has: `units` [units, 2] of sums and counts.
 
-    It is found by leaving out one unit at a time (jackknife): where units differ in size that is more careful than the variance
-    of a ratio. Where a few units make most of the variance (a single bad video among good ones) it is less sure than their
-    number tells: degrees follow from the kurtosis κ of what units contribute, 2 (n − 1) / (κ − 1) − 1, and are n − 1 at most.
+    Where a few units make most of the variance (a single bad video among good ones) it is less sure than their number tells:
+    degrees follow from the kurtosis κ of what units contribute, 2 (n − 1) / (κ − 1) − 1, and are at most those of their sizes.
     """
-    sums, counts = units.T
-    without = (sums.sum() - sums) / (counts.sum() - counts)
-    square = np.square(without - sums.sum() / counts.sum())
-    most = len(units) - 1
+    variance, square = left_out_variance(*units.T)
+    most = degrees_of(sizes)
     excess = float(np.mean(square**2)) - float(np.mean(square)) ** 2  # κ − 1, times the squared mean square
-    degrees = 2 * most * float(np.mean(square)) ** 2 / excess - 1 if excess > 0 else most
-    return float(square.sum()) * most / len(units), min(most, max(1.0, degrees))
+    degrees = 2 * (len(units) - 1) * float(np.mean(square)) ** 2 / excess - 1 if excess > 0 else most
+    return variance, min(most, max(1.0, degrees))
 
 
-def _log_odds_interval(value: float, half: float, units: int) -> tuple[float, float]:
+def _log_odds_interval(value: float, half: float, sizes: UnitSizes) -> tuple[float, float]:
     """value ± half on the scale of log odds. Where all is right, or all wrong, Wilson's with each unit as one trial."""
     if not 0 < value < 1:
-        return wilson(value, units, student(units - 1))
+        return wilson(value, effective_number(sizes), student(degrees_of(sizes)))
     centre, half = log(value / (1 - value)), half / (value * (1 - value))
     return _share(centre - half), _share(centre + half)
 

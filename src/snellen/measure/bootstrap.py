@@ -5,14 +5,14 @@ the cost is that of the kinds. Where almost every sample is a kind of its own, a
 each was drawn, and all resamples cost one matrix product.
 
 The middle 95% of resamples is too narrow for few samples or groups: it neither knows that their spread is itself
-uncertain (Student's t) nor that a resample varies less than the data by (n − 1) / n. Both are made up for, see `widen`.
+uncertain (Student's t) nor that a resample varies less than the data by (n − 1) / n. Both are made up for, see `few_units.widen`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from math import inf, nan, sqrt
+from math import inf, nan
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from snellen.measure.edges import alike_interval, one_sided_interval
 from snellen.measure.estimate import NO_DATA, Estimate, sums_and_counts
+from snellen.measure.few_units import effective_number, sizes_of, widen
 from snellen.measure.kinds import Kinds, count_kinds
 
 REPEATS = 1000
@@ -27,7 +28,6 @@ _BLOCK = 50  # resamples made at a time: memory is a few hundred bytes per sampl
 _REMEMBERED = 50_000  # weights of up to so many samples are kept: 40 blocks, 100 MB at the very most
 _FEW = 50  # times fewer kinds of samples than samples make drawing by kind the faster way
 _ALIKE = 1e-12  # resamples that differ by no more, as a part of the value, differ by rounding only
-_Z = 1.959963984540054  # the normal quantile of 97.5%
 
 Statistic = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
@@ -50,11 +50,12 @@ def bootstrap_interval(
     units = columns if groups is None else sum_by_group(columns, groups)
     if len(units) < 2 or not repeats:
         return nan, nan
+    sizes = sizes_of(groups, len(columns))
     value = float(statistic(units.sum(axis=0, keepdims=True))[0])
     draws = np.concatenate([statistic(sums) for sums in resampled_sums(units, repeats, seed)])
     if np.ptp(draws) <= _ALIKE * max(1.0, abs(value)):
-        return alike_interval(value, len(units), bounds)
-    low, high = widen(value, percentiles(draws), len(units))
+        return alike_interval(value, effective_number(sizes), bounds)
+    low, high = widen(value, percentiles(draws), sizes)
     return float(np.clip(low, *bounds)), float(np.clip(high, *bounds))
 
 
@@ -119,29 +120,6 @@ def percentiles(values: NDArray[np.float64]) -> tuple[float, float]:
     """The range that holds the middle 95% of the values."""
     low, high = np.quantile(values, (0.025, 0.975))
     return float(low), float(high)
-
-
-def widen(value: float, middle: tuple[float, float], units: int) -> tuple[float, float]:
-    """The middle 95% of resamples of `units` samples or groups as an interval that holds what it promises.
-
-    Its ends are moved away from the `value` by a factor: 1.58 for 5 units, 1.22 for 10, 1.10 for 20, 1.02 for 100. For a mean
-    that is Student's interval, but as lopsided as the resamples are.
-    """
-    low, high = middle
-    return value - few_factor(units) * (value - low), value + few_factor(units) * (high - value)
-
-
-@lru_cache(maxsize=1024)
-def few_factor(units: int) -> float:
-    """√(n / (n − 1)) · t / z: Student's 97.5% quantile of n − 1 degrees in place of the normal one, of an unbiased spread."""
-    return sqrt(units / (units - 1)) * student(units - 1) / _Z
-
-
-def student(degrees: float, level: float = 0.975) -> float:
-    """The quantile of Student's t."""
-    from scipy.special import stdtrit
-
-    return float(stdtrit(degrees, level))
 
 
 def keep(columns: NDArray[np.float64], groups: ArrayLike | None, kept: NDArray[np.bool_]) -> tuple[Any, Any]:

@@ -11,10 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from snellen.measure.accuracies import accuracy
 from snellen.measure.binned_gaps import debiased_sum, interval_of_sum
-from snellen.measure.bootstrap import REPEATS, resampled_sums, student, sum_by_group
+from snellen.measure.bootstrap import REPEATS, resampled_sums, sum_by_group
 from snellen.measure.estimate import Estimate, as_runs
-
-_Z = 1.959963984540054  # the normal quantile of 97.5%
+from snellen.measure.few_units import few_factor, sizes_of
 
 Floats = NDArray[np.float64]
 
@@ -80,6 +79,7 @@ class _Binned:
         self, place: NDArray[np.int64], right: Floats, difference: Floats, bins: int, groups: NDArray[Any] | None
     ) -> None:
         self.bins, (self.runs, self.count) = bins, place.shape
+        self.sizes = sizes_of(groups, self.count)
         column = place + bins * np.arange(self.runs)[:, None]
 
         def spread(values: Floats | float) -> Floats:
@@ -106,7 +106,7 @@ class _Binned:
         return (drawn - drawn.mean(0)) * sqrt(self.units / (self.units - 1))
 
     def careful(self, noise: Floats) -> Floats:
-        """The noise with what few units cannot show: Student's spread, and that of bins whose answers are all right or all wrong.
+        """The noise with what few units cannot show (`few_units`), and that of bins whose answers are all right or all wrong.
 
         Those vary as if two more had been right and two more wrong (Agresti & Coull 1998), whatever resamples of them show.
         """
@@ -117,7 +117,8 @@ class _Binned:
         missing = np.maximum(squares * share * (1 - share) / self.count**2 - noise.var(0), 0.0)
         missing = np.where((mean == 0) | (mean == 1), missing, 0.0)
         drawn = np.tile(np.random.default_rng(0).normal(size=(REPEATS, self.bins)), self.runs)  # runs vary together
-        return noise * (student(self.units - 1) / _Z) + drawn * np.sqrt(missing)
+        beyond = few_factor(self.sizes) / sqrt(self.units / (self.units - 1))
+        return noise * beyond + drawn * np.sqrt(missing)
 
 
 def _without_noise(binned: _Binned, runs: int) -> tuple[float, float, float, Floats]:

@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 _Z = 1.959963984540054  # the normal quantile of 97.5%
 
 
-def wilson(share: float, n: int, quantile: float = _Z) -> tuple[float, float]:
+def wilson(share: float, n: float, quantile: float = _Z) -> tuple[float, float]:
     """Wilson's 95% interval of a share seen in `n` trials (Wilson 1927)."""
     centre = (share + quantile**2 / (2 * n)) / (1 + quantile**2 / n)
     half = quantile / (1 + quantile**2 / n) * sqrt(share * (1 - share) / n + quantile**2 / (4 * n**2))
     return max(0.0, min(share, centre - half)), min(1.0, max(share, centre + half))
 
 
-def alike_interval(value: float, units: int, bounds: tuple[float, float]) -> tuple[float, float]:
+def alike_interval(value: float, units: float, bounds: tuple[float, float]) -> tuple[float, float]:
     """The 95% interval of a mean within `bounds` where all `units` have the same value, of which resamples show no spread.
 
     Up to a share of 1 − 0.025^(1 / n) of all images may differ and none of n be seen (Clopper & Pearson 1934). If they are as far

@@ -16,6 +16,8 @@ from snellen.measure.bootstrap import REPEATS, percentiles, resampled_sums
 from snellen.measure.estimate import Estimate
 from snellen.measure.wrong_answers import Floats, Normaliser, WrongAnswers, conditions
 
+_LEAST = 1e-12  # of a squared length
+
 
 @dataclass(frozen=True)
 class Direction(Estimate):
@@ -47,9 +49,11 @@ def direction(
 
     Both are predicted classes [runs, samples]: of one model on clean and on modified images, or of models trained
     without and with an augmentation on the same images (run i beside run i). The null gives each run's shift to classes
-    at random, apart from the other runs. The interval is a bootstrap over samples, the same for all runs, moved so
-    that its median is the value, because the noise of a resample turns shifts apart. A run whose shift is none agrees
-    with nobody (0).
+    at random, apart from the other runs. A run whose shift is none agrees with nobody (0).
+
+    The interval is about endless images. Noise lengthens shifts and turns them apart, so that few images show too little
+    agreement; it is a bootstrap over samples, the same for all runs, of cosines from which the noise is taken off. It holds the
+    value too, which may be its lower end.
     """
     first, second = conditions(before, after, labels, num_classes, after_labels, normaliser)
     if not first.samples or not second.samples:
@@ -63,8 +67,8 @@ def direction(
         null = np.array([agreement(random.permuted(per_run, axis=1)) for _ in range(repeats)])
         null95, p = float(np.quantile(null, 0.95)), float((1 + np.sum(null >= value - 1e-12)) / (1 + repeats))
         if after_labels is None and second.samples > 1:
-            resampled = _resampled(first, second, repeats, seed)
-            low, high = np.clip(percentiles(resampled - np.median(resampled) + value), -1, 1).tolist()
+            ends = np.clip(percentiles(_without_noise(_resampled(first, second, repeats, seed))), -1, 1)
+            low, high = float(min(ends[0], value)), float(max(ends[1], value))
     return Direction(value, low, high, second.samples, null95, p, per_run.mean(axis=0), per_run)
 
 
@@ -79,12 +83,25 @@ def agreement(shifts: Floats) -> Floats:
 
 
 def _resampled(first: WrongAnswers, second: WrongAnswers, repeats: int, seed: int) -> Floats:
-    """The agreement on resampled images, [repeats]."""
+    """The shifts on resampled images, [repeats, runs, classes]."""
     from scipy import sparse
 
     both = sparse.hstack([first.columns(), second.columns()], format="csc")
-    values = []
+    shifts = []
     for sums in resampled_sums(both, repeats, seed):
         before, after = (part.reshape(len(sums), first.runs, -1) for part in np.split(sums, [first.bins], axis=1))
-        values.append(agreement(second.shares(after) - first.shares(before)))
-    return np.concatenate(values)
+        shifts.append(second.shares(after) - first.shares(before))
+    return np.concatenate(shifts)
+
+
+def _without_noise(shifts: Floats) -> Floats:
+    """The agreement of resampled shifts, [repeats], with the noise taken off their products: that of the images and as much again
+    of their resample. Where more is taken off than there is, no length is known, and the cosine is at an end."""
+    noise = shifts - shifts.mean(axis=0)
+    products = np.einsum("...rk,...sk->...rs", shifts, shifts) - 2 * np.einsum("nrk,nsk->rs", noise, noise) / len(
+        shifts
+    )
+    length = np.sqrt(np.maximum(np.diagonal(products, axis1=-2, axis2=-1), _LEAST))
+    first, second = np.triu_indices(shifts.shape[-2], 1)
+    cosines = products[..., first, second] / (length[..., first] * length[..., second])
+    return np.asarray(cosines.mean(axis=-1))

@@ -23,6 +23,7 @@ _AT_ONCE = 100_000  # of these: what stays in a processor's cache is faster
 _STEPS = 16  # candidate truths; between them the ends are interpolated
 _REACH = 5.0  # standard errors around the measured rise that candidates span
 _CANDIDATES = 3  # classes at most that may be the one that rises most
+_APART = 2.6  # standard errors by which a class that rises less must be behind for chance not to have kept it back
 _SEEN = 0.995  # what chance stays below where a change of the other classes counts as seen
 _LEVEL, _POWER = 0.95, 0.8
 
@@ -48,7 +49,9 @@ def plausible_index(
     A candidate truth is the rise t of one class, times a pattern. In the pattern all other classes give way in proportion to
     their share; what they and the single runs were seen to do beyond chance is added. t = 0 is "no change". Candidates are
     ordered by likelihood ratio (Feldman & Cousins 1998), so the interval is never empty and begins at 0 where the index
-    cannot be told from chance. Where several classes may be the one that rises most, the interval covers each of them.
+    cannot be told from chance. Where several classes may be the one that rises most, the interval covers each of them, and its
+    lower end all of them rising alike: then the measured rise of the highest is in part a choice of chance, and the index of
+    several is lower than that of one. A second class that clearly rises may rise more or less than was seen.
     """
     shares = all_shares(after) - all_shares(before)
     classes = after.num_classes
@@ -57,38 +60,59 @@ def plausible_index(
     noise = noise_of(before, after, paired, draws, seed)
     if noise is None:
         return Plausible(measured, measured, measured, 0.0)
-    found = [_invert(noise, shares, classes, leader) for leader in _leaders(noise, shares, classes)]
+    rivals = _rivals(noise, shares, classes)
+    found = [_invert(noise, shares, classes, [leader], measured) for leader in rivals[:_CANDIDATES]]
     first = found[0]
+    found += [_invert(noise, moved, classes, rivals[:1], measured) for moved in _moved(noise, shares, classes)]
+    low = min([classes, *(plausible.low for plausible in found)])
+    rising = [rival for rival in rivals if np.maximum(shares[:, rival], 0).any()]
+    if low > 0 and len(rising) > 1:
+        low = min(low, _invert(noise, shares, classes, rising, measured).low)
     return Plausible(
         min(first.value, classes),
-        min([classes, *(plausible.low for plausible in found)]),
+        low,
         min(classes, max(plausible.high for plausible in found)),
         first.detectable,
     )
 
 
-def _leaders(noise: ChanceDraws, shares: Floats, classes: int) -> list[int]:
-    """The class that rises most, and those that chance may have kept from it."""
+def _rivals(noise: ChanceDraws, shares: Floats, classes: int) -> list[int]:
+    """The class that rises most, and behind it those that chance may have kept from it."""
     rise = np.maximum(shares[:, :classes], 0).mean(axis=0)
-    order = np.argsort(-rise.round(12), kind="stable")[:_CANDIDATES]
+    order = np.argsort(-rise.round(12), kind="stable")
     means = noise.around(shares.mean(axis=0)).mean(axis=1)
     first = order[0]
-    behind = [
-        int(rival) for rival in order[1:] if rise[first] - rise[rival] < 2 * (means[:, first] - means[:, rival]).std()
-    ]
-    return [int(first), *behind]
+    apart = _APART * (means[:, [first]] - means[:, order[1:]]).std(axis=0)
+    behind = order[1:][rise[first] - rise[order[1:]] < apart]
+    return [int(first), *behind.tolist()]
 
 
-def _invert(noise: ChanceDraws, shares: Floats, classes: int, leader: int) -> Plausible:
-    pattern, error = _pattern(noise, shares, leader)
-    rise = float(shares[:, leader].mean())
+def _moved(noise: ChanceDraws, shares: Floats, classes: int) -> list[Floats]:
+    """The shares with the second highest rise as low and as high as chance may hide, if that class clearly rises; else none."""
+    means = shares[:, :classes].mean(axis=0)
+    first, second = np.argsort(-means.round(12), kind="stable")[:2] if classes > 1 else (0, 0)
+    error = float(noise.around(shares.mean(axis=0)).mean(axis=1)[:, second].std())
+    if first == second or means[second] < _APART * error:
+        return []
+    moved = []
+    for rise in (means[second] - 2 * error, min(means[second] + 2 * error, means[first])):
+        copy = shares.copy()
+        copy[:, second] += rise - means[second]
+        moved.append(copy)
+    return moved
+
+
+def _invert(noise: ChanceDraws, shares: Floats, classes: int, leaders: list[int], measured: float) -> Plausible:
+    """The truths that fit a measured index where the `leaders` rise alike and other classes change as in `shares`."""
+    pattern, error = _pattern(noise, shares, leaders)
+    rise = float(shares[:, leaders].mean())
     near, far = max(rise - _REACH * error, 0.0), min(max(rise, 0.0) + _REACH * error, 1.0)
     truths = np.concatenate([[0.0], np.linspace(near, far, _STEPS)[int(near == 0) :]])
     block = max(1, _AT_ONCE // noise.throws[0].size)
     parts = (truths[start : start + block] for start in range(0, len(truths), block))
     simulated = np.concatenate([_simulate(noise, some[:, None, None] * pattern, classes) for some in parts])
     scale = float(index_of(pattern[:, :classes]))
-    return _accepted(simulated, float(index_of(shares[:, :classes])), truths * scale)
+    return _accepted(simulated, measured, truths * scale)
 
 
 def _simulate(noise: ChanceDraws, difference: Floats, classes: int) -> Floats:
@@ -98,21 +122,23 @@ def _simulate(noise: ChanceDraws, difference: Floats, classes: int) -> Floats:
     return index_of(chance[..., :classes])
 
 
-def _pattern(noise: ChanceDraws, shares: Floats, leader: int) -> tuple[Floats, float]:
-    """The change of all classes where the leader rises by 1, [runs, bins], and the error of the measured mean rise."""
+def _pattern(noise: ChanceDraws, shares: Floats, leaders: list[int]) -> tuple[Floats, float]:
+    """The change of all classes where each leader rises by 1, [runs, bins], and the error of the leaders' mean rise."""
     chance = noise.around(shares.mean(axis=0))
     means, mean_chance = shares.mean(axis=0), chance.mean(axis=1)
-    giving_way = -noise.pool / max(1 - noise.pool[leader], 1e-9)
-    giving_way[leader] = 1.0
+    giving_way = -len(leaders) * noise.pool / max(1 - noise.pool[leaders].sum(), 1e-9)
+    giving_way[leaders] = 1.0
 
     def others(change: Floats) -> Floats:
-        return change - change[..., [leader]] * giving_way
+        rest = change - change[..., leaders].mean(axis=-1, keepdims=True) * giving_way
+        rest[..., leaders] = 0.0
+        return rest
 
-    pattern = np.tile(giving_way, (len(shares), 1))
-    if means[leader] > 0:
-        pattern += _beyond_chance(others(means), others(mean_chance)) / means[leader]
-        pattern += _beyond_chance(shares - means, chance - mean_chance[:, None]) / means[leader]
-    return pattern, float(mean_chance[:, leader].std())
+    pattern, rise = np.tile(giving_way, (len(shares), 1)), float(means[leaders].mean())
+    if rise > 0:
+        pattern += _beyond_chance(others(means), others(mean_chance)) / rise
+        pattern += _beyond_chance(shares - means, chance - mean_chance[:, None]) / rise
+    return pattern, float(mean_chance[:, leaders].mean(axis=1).std())
 
 
 def _beyond_chance(change: Floats, chance: Floats) -> Floats:

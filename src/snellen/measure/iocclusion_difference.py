@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from math import inf, nan
+from math import hypot, inf, nan
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from snellen.measure.averages import Floats, deviation
-from snellen.measure.bootstrap import REPEATS, resampled_sums, sum_by_group, widen
+from snellen.measure.bootstrap import REPEATS, resampled_sums, sum_by_group
 from snellen.measure.estimate import Estimate
+from snellen.measure.few_units import UnitSizes, fewest
 from snellen.measure.iocclusion_ratio import clear_of_zero, ratio_bounds
 
 
@@ -64,21 +65,9 @@ def mean_iocclusion(covered: Covered, *, repeats: int = REPEATS, seed: int = 0) 
     As absolute gaps cannot fall below 0, runs and shares at which the sign of the gap under occlusion is not clear count as 0 for
     the lower end. The rest is as in `iocclusion`.
     """
-    per_run = _of(covered)
-    drawn = [_gaps(*sums, covered.runs) for sums in _drawn(covered.columns, repeats, seed)]
-    low = high = nan
-    if drawn:
-        gap, hidden = (np.concatenate(part) for part in zip(*drawn))
-        clear = clear_of_zero(hidden) & clear_of_zero(hidden.mean(2, keepdims=True))
-        train, test = covered.columns
-        units = min(len(train), len(test))
-        whole, whole_hidden = _gaps(train.sum(0, keepdims=True), test.sum(0, keepdims=True), covered.runs)
-        _, high = ratio_bounds(float(per_run.mean()), _by(gap, hidden).mean(1), units)
-        sure = float(_by(whole, whole_hidden * clear).mean())
-        low, _ = ratio_bounds(sure, _by(gap, hidden * clear).mean(1), units)
-        low = max(0.0, low) if low == low else low
+    per_run, ends = _of(covered), _ends(covered, repeats, seed)
     count = np.asarray(covered.test).shape[1]
-    return MeanIOcclusion(float(per_run.mean()), low, high, count, deviation(per_run), per_run)
+    return MeanIOcclusion(float(per_run.mean()), ends.low, ends.high, count, deviation(per_run), per_run)
 
 
 def iocclusion_gap(
@@ -87,7 +76,9 @@ def iocclusion_gap(
     """The difference of two mean iOcclusions. `shared`: both are of the same images, which then are drawn together.
 
     A resample without a gap between train and test makes a ratio infinite, so an interval may end at (minus) infinity;
-    one without a gap on both sides says nothing and counts at both ends.
+    one without a gap on both sides says nothing and counts at both ends. Where the sign of a gap under occlusion is not clear,
+    the measured ratio is too high and resamples do not tell. Then the end follows from the intervals of both sides too (Zou &
+    Donner 2008, MOVER), of which the lower ends allow for that.
     """
     of_first, of_second = _of(first), _of(second)
     (train, test), (other_train, other_test) = first.columns, second.columns
@@ -108,13 +99,58 @@ def iocclusion_gap(
                 drawn.append(_ratio(*sums, first.runs).mean(1) - _ratio(*other_sums, second.runs).mean(1))
     per_run = of_first - of_second if len(of_first) == len(of_second) else np.empty(0)
     value = float(of_first.mean() - of_second.mean())
-    low, high = _bounds(np.concatenate(drawn) if drawn else np.empty(0), value)
+    low = high = nan
     if drawn:
-        low, high = widen(value, (low, high), min(len(columns) for columns in (train, test, other_train, other_test)))
+        units = fewest(*(side[:, 0].astype(np.int64) for side in (train, test, other_train, other_test)))
+        low, high = _difference_bounds(value, np.concatenate(drawn), units)
+        low, high = _with_unclear_signs(low, high, _ends(first, repeats, seed), _ends(second, repeats, seed))
     count = np.asarray(first.test).shape[1] + (0 if shared else np.asarray(second.test).shape[1])
     return IOcclusionGap(
         value, low, high, count, float(of_first.mean()), float(of_second.mean()), deviation(per_run), per_run
     )
+
+
+@dataclass(frozen=True)
+class _Ends:
+    """A mean iOcclusion, what is `sure` of it (gaps of unclear sign count as 0), and its interval."""
+
+    value: float
+    sure: float
+    low: float
+    high: float
+
+
+def _ends(covered: Covered, repeats: int, seed: int) -> _Ends:
+    value = float(_of(covered).mean())
+    drawn = [_gaps(*sums, covered.runs) for sums in _drawn(covered.columns, repeats, seed)]
+    if not drawn:
+        return _Ends(value, value, nan, nan)
+    gap, hidden = (np.concatenate(part) for part in zip(*drawn))
+    shares = hidden.shape[1]
+    clear = clear_of_zero(hidden, shares) & clear_of_zero(hidden.mean(2, keepdims=True), shares)
+    train, test = covered.columns
+    units = fewest(*(side[:, 0].astype(np.int64) for side in (train, test)))
+    whole, whole_hidden = _gaps(train.sum(0, keepdims=True), test.sum(0, keepdims=True), covered.runs)
+    _, high = ratio_bounds(value, _by(gap, hidden).mean(1), units)
+    sure = float(_by(whole, whole_hidden * clear).mean())
+    low, _ = ratio_bounds(sure, _by(gap, hidden * clear).mean(1), units)
+    return _Ends(value, sure, max(0.0, low) if low == low else low, high)
+
+
+def _difference_bounds(value: float, draws: Floats, units: UnitSizes) -> tuple[float, float]:
+    """The middle 95% of differences, corrected for the bias of the ratio on either side."""
+    low, high = ratio_bounds(value, draws, units)
+    other_high, other_low = (-end for end in ratio_bounds(-value, -draws, units))
+    return min(low, other_low), max(high, other_high)
+
+
+def _with_unclear_signs(low: float, high: float, first: _Ends, second: _Ends) -> tuple[float, float]:
+    """The ends of a difference, farther off where a side has gaps under occlusion whose sign is not clear."""
+    if first.sure < first.value:
+        low = min(low, first.sure - second.value - hypot(first.sure - first.low, second.high - second.value))
+    if second.sure < second.value:
+        high = max(high, first.value - second.sure + hypot(first.high - first.value, second.sure - second.low))
+    return low, high
 
 
 def _of(covered: Covered) -> Floats:
@@ -150,15 +186,6 @@ def _drawn(columns: tuple[Floats, Floats], repeats: int, seed: int) -> Iterator[
         return
     # As in iocclusion: train images are drawn apart from test images.
     yield from zip(resampled_sums(train, repeats, seed + 1), resampled_sums(test, repeats, seed))
-
-
-def _bounds(values: Floats, measured: float) -> tuple[float, float]:
-    """The middle 95%, from the values themselves: between a number and infinity there is nothing to interpolate."""
-    if not len(values) or not np.isfinite(measured):
-        return nan, nan
-    last = len(values) - 1
-    least, most = (np.sort(np.where(np.isnan(values), end, values)) for end in (-inf, inf))
-    return float(least[int(np.floor(0.025 * last))]), float(most[int(np.ceil(0.975 * last))])
 
 
 def _columns(scores: Sequence[ArrayLike], groups: ArrayLike | None) -> Floats:

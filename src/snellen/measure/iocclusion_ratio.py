@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from snellen.measure.averages import Floats, deviation, means, same_runs, samples_of
-from snellen.measure.bootstrap import REPEATS, percentiles, resampled_sums, sum_by_group, widen
+from snellen.measure.bootstrap import REPEATS, percentiles, resampled_sums, sum_by_group
 from snellen.measure.estimate import Estimate
+from snellen.measure.few_units import UnitSizes, fewest, widen
 
 _Z = 1.959963984540054
 
@@ -98,7 +99,7 @@ def _intervals(
     drawn = zip(resampled_sums(seen, repeats, seed + 1), resampled_sums(unseen, repeats, seed))
     gap, occluded = (np.concatenate(part) for part in zip(*(_gaps(*sums) for sums in drawn)))  # [resamples, runs] each
     whole, whole_occluded = _gaps(seen.sum(axis=0, keepdims=True), unseen.sum(axis=0, keepdims=True))
-    units = min(len(seen), len(unseen))
+    units = fewest(seen[:, 0].astype(np.int64), unseen[:, 0].astype(np.int64))
     clear = clear_of_zero(occluded) & clear_of_zero(occluded.mean(axis=1, keepdims=True))
     _, high = ratio_bounds(float(_ratio(whole, whole_occluded)[0]), _ratio(gap, occluded), units)
     low, _ = ratio_bounds(float(_ratio(whole, whole_occluded * clear)[0]), _ratio(gap, occluded * clear), units)
@@ -128,15 +129,15 @@ def _columns(clean: ArrayLike, occluded: ArrayLike, groups: ArrayLike | None) ->
     return columns if groups is None else sum_by_group(columns, groups)
 
 
-def ratio_bounds(value: float, draws: NDArray[np.float64], units: int) -> tuple[float, float]:
-    """The middle 95% of `draws` around `value`, widened for few `units` (`bootstrap.widen`).
+def ratio_bounds(value: float, draws: NDArray[np.float64], units: UnitSizes) -> tuple[float, float]:
+    """The middle 95% of `draws` around `value`, widened for few `units` (`few_units.widen`).
 
     Where more than half of the resamples lie above the value, the value itself is likely to lie above the truth: the lower
     bound moves down as by the bias-corrected bootstrap (Efron 1981). The upper bound never does, as an absolute value that is
     near 0 lies above the truth without resamples that tell. Both are draws themselves: between a number and infinity there is
     nothing to interpolate. A draw that is nan says nothing and counts at both ends.
     """
-    if not len(draws) or not np.isfinite(value) or units < 2:
+    if not len(draws) or not np.isfinite(value):
         return nan, nan
     from scipy.special import ndtr, ndtri
 
@@ -150,7 +151,7 @@ def ratio_bounds(value: float, draws: NDArray[np.float64], units: int) -> tuple[
     return widen(value, (float(low), float(high)), units)
 
 
-def clear_of_zero(draws: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Whether the middle 95% of draws [resamples, …] lies on one side of 0."""
-    least, most = np.quantile(draws, (0.025, 0.975), axis=0)
+def clear_of_zero(draws: NDArray[np.float64], tests: int = 1) -> NDArray[np.bool_]:
+    """Whether the middle 95% of draws [resamples, …] lies on one side of 0; of several `tests` by Bonferroni's rule."""
+    least, most = np.quantile(draws, (0.025 / tests, 1 - 0.025 / tests), axis=0)
     return np.asarray((least > 0) | (most < 0))

@@ -9,7 +9,7 @@ from math import nan
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from snellen.measure.bootstrap import REPEATS, few_factor, resampled_sums, sum_by_group
+from snellen.measure.bootstrap import REPEATS, resampled_sums, sum_by_group
 from snellen.measure.estimate import Estimate
 
 Floats = NDArray[np.float64]
@@ -45,17 +45,16 @@ def intervals(draws: Floats) -> tuple[Floats, Floats]:
 
 
 def estimates(
-    values: Floats, draws: Floats, counts: NDArray[np.int64], units: NDArray[np.int64] | None = None
+    values: Floats, draws: Floats, counts: NDArray[np.int64], factors: Floats | None = None
 ) -> list[Estimate]:
     """One estimate for each of `values` [k], with the interval of draws [repeats, k] and its number of samples.
 
-    A value that is nan has no interval, whatever resamples give. `units` [k] are the samples or groups that each rests on: the
-    middle 95% of draws is widened for few of them (`bootstrap.widen`), and a single one has no interval.
+    A value that is nan has no interval, whatever resamples give. The middle 95% of draws is widened by `factors` [k] for few
+    samples or groups (`few_units`); where that is nan there is no interval.
     """
     low, high = (np.where(np.isnan(values), nan, bounds) for bounds in intervals(draws))
-    if units is not None:
-        factor = np.array([few_factor(int(count)) if count > 1 else nan for count in units])
-        low, high = values + factor * (low - values), values + factor * (high - values)
+    if factors is not None:
+        low, high = values + factors * (low - values), values + factors * (high - values)
     return [
         Estimate(float(v), float(a), float(b), int(n)) for v, a, b, n in zip(values, low, high, counts, strict=True)
     ]

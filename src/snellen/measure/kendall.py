@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from snellen.measure.bootstrap import REPEATS
-from snellen.measure.bootstrap_ranks import judge_sums
+from snellen.measure.bootstrap_ranks import clear_orders, judge_sums
 from snellen.measure.estimate import Estimate
-from snellen.measure.joint_bootstrap import Floats, intervals, resampled
+from snellen.measure.joint_bootstrap import Floats, ratio, resampled
 
-_Z = 1.959963984540054
+_Z = 1.959963984540054  # the normal quantile of 97.5%
+_BOTH = 2.241402727604947  # of 98.75%: the orders by two judges together are clear at 95%
 
 
 @dataclass(frozen=True)
@@ -28,8 +29,9 @@ class KendallTau(Estimate):
 class ProxyTau(KendallTau):
     """τ of one judge's accuracies with the reference's, over models.
 
-    The interval from `low` to `high` is about other models, that from `images_low` to `images_high` about other images for the
-    same models. Noise in accuracies turns rankings apart, so the latter lies rather below than above the value.
+    The interval from `low` to `high` is about other models, that from `images_low` to `images_high` about endless images for the
+    same models. Noise in accuracies turns rankings apart, and resamples turn them apart once more. So it is no bootstrap of τ:
+    pairs of models that are clearly ordered by both (`clear_orders`) count as they are, and all others as for or against.
     """
 
     images_low: float
@@ -76,17 +78,24 @@ def proxy_taus(
         raise ValueError(f"expected reference to be one of the judges ({names}), got '{reference}'")
     place = sums.judges.index(reference)
 
-    def taus(values: Floats) -> Floats:
-        return tau_b(sums.accuracy(values), place)
-
     accuracy = sums.accuracy(sums.columns.sum(0, keepdims=True))[0]
-    low, high = intervals(resampled(sums.columns, taus, groups, repeats, seed))
+    draws = resampled(sums.columns, sums.accuracy, groups, repeats, seed)
+    low, high = _possible(clear_orders(sums, draws, groups, _BOTH), place)
     whole = {name: kendall_tau(accuracy[:, i], accuracy[:, place]) for i, name in enumerate(sums.judges)}
     return {
         name: ProxyTau(tau.value, tau.low, tau.high, tau.n, tau.p, float(low[i]), float(high[i]))
         for i, (name, tau) in enumerate(whole.items())
         if i != place
     }
+
+
+def _possible(orders: Floats, place: int) -> tuple[Floats, Floats]:
+    """The least and the most τ [judges] with the judge at `place` that clear orders [models, models, judges] leave."""
+    upper = np.triu_indices(len(orders), 1)
+    agree = orders[upper] * orders[upper][:, [place]]
+    known = ~np.isnan(agree)
+    pairs, sure, unclear = known.sum(0), np.nansum(agree, axis=0), (agree == 0).sum(0)
+    return ratio(sure - unclear, pairs), ratio(sure + unclear, pairs)
 
 
 def tau_b(accuracy: Floats, place: int) -> Floats:

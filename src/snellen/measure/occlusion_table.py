@@ -13,6 +13,7 @@ from snellen.measure.accuracies import accuracy
 from snellen.measure.averages import alike_change
 from snellen.measure.bootstrap import REPEATS, sum_by_group
 from snellen.measure.estimate import Estimate, as_runs, sums_and_counts
+from snellen.measure.few_units import few_factor
 from snellen.measure.joint_bootstrap import Floats, estimates, ratio, resampled
 from snellen.measure.occlusion_levels import GATE_BINS, Bins, bin_middles, occlusion_level
 
@@ -98,9 +99,8 @@ def _one_kind(
     present = columns[:, len(axis) :].astype(bool)
     counts = present.sum(0)
     numbers = np.concatenate([counts, counts, [counts.sum()]])
-    units = _units(present, groups)
     values = changes(columns.sum(0, keepdims=True))[0]
-    all_changes = estimates(values, resampled(columns, changes, groups, *draws), numbers, units)
+    all_changes = estimates(values, resampled(columns, changes, groups, *draws), numbers, _factors(present, groups))
     cells = [accuracy(scores[:, rows], None if groups is None else np.asarray(groups)[rows]) for rows in here.T]
     # A change is a sum of accuracies times weights: the weight of a level is the change where that level alone is all right.
     weights = changes(np.concatenate([np.eye(len(axis)), np.ones((len(axis), len(axis)))], axis=1)).T
@@ -113,13 +113,16 @@ def _one_kind(
     )
 
 
-def _units(present: NDArray[np.bool_], groups: ArrayLike | None) -> NDArray[np.int64]:
-    """The samples or groups behind each drop, each step and the whole slope, [2 levels + 1]: of two levels the fewer."""
-    whole = present if groups is None else sum_by_group(present.astype(np.float64), groups) > 0
-    at = whole.sum(0)
-    drops = np.minimum(at, at[:1]) if len(at) else at
-    steps = np.minimum(at, np.append(at[:1], at[:-1]))
-    return np.concatenate([drops, steps, [len(whole)]])
+def _factors(present: NDArray[np.bool_], groups: ArrayLike | None) -> Floats:
+    """How far few samples or groups widen each drop, each step and the whole slope, [2 levels + 1]: of two levels the more."""
+    alone = present.astype(np.float64)
+    sizes = (alone if groups is None else sum_by_group(alone, groups)).astype(np.int64)
+    at, everywhere = (
+        np.array([few_factor(level[level > 0]) for level in each.T]) for each in (sizes, sizes.sum(1)[:, None])
+    )
+    drops = np.maximum(at, at[:1])
+    steps = np.maximum(at, np.append(at[:1], at[:-1]))
+    return np.concatenate([drops, steps, everywhere])
 
 
 def _line(rates: Floats, axis: Floats) -> Floats:

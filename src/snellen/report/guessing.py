@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from snellen.engine.keep.run_folder import RunFolder
 from snellen.engine.keep.shard_file import read_rows
@@ -46,13 +47,14 @@ class Guess:
         return f"always answering '{self.answer}', which is above chance" if self.answer else "chance"
 
 
-def best_guess(folder: RunFolder, on: str, classes: Sequence[str]) -> Guess:
-    """The accuracies of not looking at one dataset of a run, by the labels of its readable images."""
+def best_guess(folder: RunFolder, on: str, classes: Sequence[str], among: Collection[str] | None = None) -> Guess:
+    """The accuracies of not looking at one dataset of a run, by the labels of its readable images; `among` some samples alone."""
     chance = 1 / max(1, len(classes))
     counts: Counter[int] = Counter()
     for file in sorted((folder.path / "samples" / on).glob("*.parquet")):
-        rows = read_rows(file, ["label", "error"]).to_pylist()
-        counts.update(row["label"] for row in rows if row["label"] >= 0 and not row["error"])
+        rows = read_rows(file, ["sample", "label", "error"]).to_pylist()
+        readable = (row for row in rows if row["label"] >= 0 and not row["error"])
+        counts.update(row["label"] for row in readable if among is None or row["sample"] in among)
     if not counts:
         return Guess(chance, 0.0)
     label, most = counts.most_common(1)[0]
@@ -61,14 +63,48 @@ def best_guess(folder: RunFolder, on: str, classes: Sequence[str]) -> Guess:
     return Guess(chance, constant, classes[label] if percent(constant) != percent(chance) else "")
 
 
-def constant_answer(folder: RunFolder, cells: Sequence[str], classes: Sequence[str]) -> str:
-    """The class that nearly all answers of some cells are, in words such as `'dog' to every image`; '' where they vary."""
+@dataclass(frozen=True)
+class CountedAnswers:
+    """The answers that findings rest on, `preds` [cells × samples], and the `samples` that count for one of them."""
+
+    samples: frozenset[str]
+    preds: tuple[int, ...]
+
+
+def counted_answers(folder: RunFolder, cells: Sequence[Mapping[str, Any]]) -> CountedAnswers:
+    """Of rows of the `cells` table: a sample counts where every run of a model has a score for it and its distortion applied."""
     import pyarrow.compute as pc
 
-    counts: Counter[int] = Counter()
+    excluded = _excluded(folder, {row["shown"] for row in cells})
+    answers: dict[str, dict[str, int]] = {row["cell"]: {} for row in cells}
     for file in folder.store.files("answers") if cells else ():
-        table = read_rows(file, ["cell", "pred"], filters=pc.field("cell").isin(list(cells)))
-        counts.update(table["pred"].to_pylist())
+        columns = ["cell", "sample", "pred", "score"]
+        table = read_rows(file, columns, filters=pc.field("cell").isin(list(answers)))
+        for row in table.filter(pc.is_valid(table["score"])).to_pylist():
+            answers[row["cell"]][row["sample"]] = row["pred"]
+    counted: dict[tuple[str, str], set[str]] = {}
+    for row in cells:
+        own = answers[row["cell"]].keys() - excluded.get(row["shown"], set())
+        which = (row["model"], row["distortion"])
+        counted[which] = counted.get(which, own) & own
+    preds = (answers[row["cell"]][name] for row in cells for name in counted[row["model"], row["distortion"]])
+    return CountedAnswers(frozenset().union(*counted.values()), tuple(preds))
+
+
+def _excluded(folder: RunFolder, shown: Collection[str]) -> dict[str, set[str]]:
+    """What was shown → the samples that its distortion could not be applied to."""
+    excluded: dict[str, set[str]] = {}
+    for file in folder.store.files("shown"):
+        table = folder.store.rows(file, ["shown", "sample", "excluded"])
+        for row in table.filter(table["excluded"]).to_pylist():
+            if row["shown"] in shown:
+                excluded.setdefault(row["shown"], set()).add(row["sample"])
+    return excluded
+
+
+def constant_answer(preds: Sequence[int], classes: Sequence[str]) -> str:
+    """The class that nearly all answers are, in words such as `'dog' to every image`; '' where they vary."""
+    counts = Counter(preds)
     if not counts:
         return ""
     (pred, most), total = counts.most_common(1)[0], counts.total()

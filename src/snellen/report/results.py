@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias, TypeVar
@@ -17,7 +17,7 @@ from snellen.engine.keep.run_folder import RunFolder
 from snellen.engine.keep.schemas import DataRecord, FindingsHeader, RunRecord
 from snellen.report.blocks import Line, Span
 from snellen.report.charts import COLOURS
-from snellen.report.guessing import Guess, best_guess, constant_answer
+from snellen.report.guessing import CountedAnswers, Guess, best_guess, constant_answer, counted_answers
 from snellen.report.pictures import picture_address
 from snellen.report.words import count_of
 
@@ -111,26 +111,34 @@ class Results:
         return next((finding for finding in own if finding.on == on and finding.distortions == ["none()"]), None)
 
     @cached_property
-    def _guesses(self) -> dict[str, Guess]:
+    def _guesses(self) -> dict[tuple[str, frozenset[str] | None], Guess]:
         return {}
 
-    def guess(self, on: str = "test") -> Guess:
-        """What can be right on a dataset without looking at its images."""
-        if on not in self._guesses:
-            self._guesses[on] = best_guess(self.folder, on, self.data[on].classes)
-        return self._guesses[on]
+    def guess(self, *findings: AnyFinding) -> Guess:
+        """What can be right without looking at the images that some findings on one dataset are about; without any, of all test
+        images."""
+        on = findings[0].on if findings else "test"
+        counted = self._counted(findings).samples if findings else None
+        if (on, counted) not in self._guesses:
+            among = counted or None  # a finding whose answers are not told apart is about all images
+            self._guesses[on, counted] = best_guess(self.folder, on, self.data[on].classes, among)
+        return self._guesses[on, counted]
 
     def constant_answer(self, finding: AnyFinding) -> str:
         """The one class that a model answers to (nearly) all images behind a finding, in words; '' where its answers vary."""
-        wanted = [
-            row["cell"]
+        return constant_answer(self._counted([finding]).preds, self.data[finding.on].classes)
+
+    def _counted(self, findings: Sequence[AnyFinding]) -> CountedAnswers:
+        """The answers that findings rest on, of the runs and the seed of this report."""
+        wanted = {(finding.model, finding.on, text) for finding in findings for text in finding.distortions}
+        cells = [
+            row
             for row in self.folder.store.cells()
-            if (row["model"], row["on"]) == (finding.model, finding.on)
-            and row["run"] in self.models[finding.model]
+            if (row["model"], row["on"], row["distortion"]) in wanted
+            and row["run"] in self.models[row["model"]]
             and row["seed"] == self.facts.settings.seed
-            and row["distortion"] in finding.distortions
         ]
-        return constant_answer(self.folder, wanted, self.data[finding.on].classes)
+        return counted_answers(self.folder, cells)
 
     def hue(self, model: str) -> str:
         """The colour of a model's dot."""

@@ -125,7 +125,7 @@ def at_chance(results: Results) -> set[str]:
     if results.task != "classification":
         return set()
     clean = {model: results.clean(model) for model in results.models}
-    return {model for model, own in clean.items() if own and is_known(own.low) and own.low <= results.guess().level}
+    return {model for model, own in clean.items() if own and is_known(own.low) and own.low <= results.guess(own).level}
 
 
 def between(rows: Iterable[FindingRow], guessing: Collection[str] = ()) -> list[str]:

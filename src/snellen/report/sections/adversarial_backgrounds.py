@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from snellen.audits.adversarial_backgrounds import AttackRateFacts, VulnerableFacts, WorstBackground
-from snellen.audits.facts import Number
+from snellen.audits.facts import UNSET, Number
 from snellen.audits.stored_finding import StoredFinding
 from snellen.models.label_maps.imagenet9 import plain_name
 from snellen.report.answers import cell_rows
@@ -200,12 +200,19 @@ def _worst_details(rate: AttackRate, results: Results, first: bool) -> Details:
         (
             note(
                 "Under each the share of objects of other classes that it turns into its own class. They are the worst of "
-                f"{facts.backgrounds:,}, so part of their rate is chance: on new objects it is lower."
+                f"{facts.backgrounds:,}, {_chosen_on(facts)}"
             ),
             gallery,
         ),
         open=first,
     )
+
+
+def _chosen_on(facts: AttackRateFacts) -> str:
+    """On which objects the worst were chosen, and of which their rates are; runs of before halves have all."""
+    if facts.chosen is not UNSET and not facts.chosen:
+        return f"chosen on one half of the objects; the rates are of the other {facts.stated:,}, on which they were not chosen."
+    return "chosen on these very objects, so part of their rate is chance: on new objects it is lower."
 
 
 def _worst_picture(background: WorstBackground, name: str, shown: Sequence[str], results: Results) -> Picture:

@@ -190,7 +190,7 @@ def background_sentences(results: Results, model: str) -> list[tuple[str, str]]:
 
 def _alone_sentence(results: Results, alone: StoredFinding[VariantFacts]) -> str:
     """How far backgrounds alone suffice: not at all where one answer to every image would be right as often."""
-    guess = results.guess(alone.on)
+    guess = results.guess(alone)
     if alone.low is not None and alone.low > guess.level:
         return f"Backgrounds alone suffice on {percent(alone.value)} ({guess.numbers})."
     right = f"{percent(alone.value)} of the backgrounds alone are classified correctly"

@@ -128,10 +128,16 @@ def background_values(results: Results) -> RunBackgrounds | None:
     return RunBackgrounds(
         models=[_of_model(results, model) for model in results.models],
         boxed=any("foreground=box" in text for finding in findings for text in finding.distortions),
-        guess=results.guess(),
+        guess=results.guess(*_alone(results)),
         leakage=next(leakages, None),
         progress=[ProgressLine(LINES.get(line.facts.of, line.facts.of), line) for line in lines],
     )
+
+
+def _alone(results: Results) -> list[StoredFinding[VariantFacts]]:
+    """The accuracies on backgrounds alone, which guessing is held against."""
+    known = (variant for variant in results.having(VariantFacts) if is_known(variant.value))
+    return [variant for variant in known if variant.facts.kind == "only_bg_t"]
 
 
 def _of_model(results: Results, model: str) -> ModelBackgrounds:

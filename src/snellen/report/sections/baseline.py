@@ -36,7 +36,7 @@ def _sentence(results: Results, model: str) -> str:
     if results.task != "classification":
         miou = clean.facts.miou
         return sentence + (f" mIoU over all of them: {percent(miou)}." if is_known(miou) else "")
-    guess = results.guess()
+    guess = results.guess(clean)
     if clean.low is None or clean.low <= guess.level:
         sentence += f" That is not clearly above {guess.threshold}: falls under distortion then say little."
         if constant := results.constant_answer(clean):

@@ -33,7 +33,7 @@ def curve_blocks(results: Results) -> list[Block]:
         Heading("Accuracy under a square"),
         lead(
             "How accuracy falls as one square covers more of each image. The band is the 95% interval, the dashed line is "
-            f"{results.guess().line}."
+            f"{results.guess(*_squares(results, 'test')).line}."
         ),
         FactLine((*results.keys(), *MARKS, flagged)),
         Panels(tuple(charts)),
@@ -52,9 +52,19 @@ def curves_of(results: Results) -> list[CurvePanel]:
         for model, points in lines.items():
             points[:0] = _points(results.clean(model, on), 0.0)
     return [
-        CurvePanel(covering(fill) + ("" if on == "test" else f", {on} images"), lines, results.guess(on).level)
+        CurvePanel(
+            covering(fill) + ("" if on == "test" else f", {on} images"),
+            lines,
+            results.guess(*_squares(results, on, fill)).level,
+        )
         for (on, fill), lines in panels.items()
     ]
+
+
+def _squares(results: Results, on: str, fill: str = "") -> list[AnyFinding]:
+    """The findings that curves draw, of one dataset and one fill or all."""
+    known = (finding for finding in results.having(SquareFacts) if is_known(finding.value) and finding.on == on)
+    return [finding for finding in known if fill in ("", finding.facts.fill)]
 
 
 def numbers_table(results: Results) -> Table:
