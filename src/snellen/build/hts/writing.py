@@ -71,6 +71,9 @@ def _photos(data: Dataset, choices: Sequence[HtsChoice]) -> Iterator[tuple[HtsCh
             if not isinstance(photo, Photo):
                 sample = data.samples.ids[choice.measure.row]
                 raise UserError(f"{sample} could be read before and no longer can: {photo.reason}; do the same again")
+            if photo.checksum != choice.measure.source:
+                sample = data.samples.ids[choice.measure.row]
+                raise UserError(f"{sample} has changed since it was measured; do the same again")
             yield choice, photo
 
 

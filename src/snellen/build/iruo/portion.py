@@ -12,6 +12,7 @@ import numpy as np
 from PIL import Image
 
 from snellen.atomic import write_atomic
+from snellen.build.content import content_key, file_content
 from snellen.build.iruo.request import IruoRequest
 from snellen.build.runner import Portion
 from snellen.data.dataset import Photo, Unreadable
@@ -68,6 +69,13 @@ def crop_files(pool: Path, number: int, row: int, request: IruoRequest) -> tuple
     """Where an image, its mask and its full mask are until the split is known."""
     folder = pool / f"{number:06d}"
     return folder / f"{row}.{ENDINGS[request.format]}", folder / f"{row}.{MASK}", folder / f"{row}.{FULL}"
+
+
+def frames_content(portion: Portion[FrameTask]) -> str:
+    """A key of the frames of a portion, as their files are now, and of all that is annotated in them."""
+    return content_key(
+        [(task.frame, dict(task.appearances), list(task.chosen), file_content(task.path)) for task in portion.tasks]
+    )
 
 
 def cut_out(request: IruoRequest, pool: Path, portion: Portion[FrameTask]) -> list[CropVerdict]:
