@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     make_inputs(inputs)
     orders = []
     for name in BUILDS:
-        total = count_files(lambda: BUILDS[name](inputs, place / "first" / name))
+        total = count_files(partial(BUILDS[name], inputs, place / "first" / name))
         for moment, share in MOMENTS.items():
             count = total - 1 if share < 0 else max(2, round(total * share))
             orders.append("\t".join([name, str(inputs), str(place / moment / name), str(count)]))

@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -34,8 +34,8 @@ class Destination:
     """The folder `out` of the set that `facts` describe; they end up in its file `name`, such as phantom.json.
 
     `whole` says what such a folder is, and `identity` which two of the facts tell one from another. `inputs` are facts that
-    state what was read: while a build is stopped, that may change. `former` are facts by which earlier versions of snellen knew
-    a complete set of the same settings and inputs.
+    state what was read: while a build is stopped, that may change. `former` gives the facts by which earlier versions of snellen
+    knew a complete set of the same settings and inputs.
     """
 
     out: Path
@@ -44,7 +44,7 @@ class Destination:
     whole: str
     identity: tuple[str, str]
     inputs: tuple[str, ...] = ()
-    former: Sequence[dict[str, Any]] = ()
+    former: Callable[[], dict[str, Any]] | None = None
     owned: set[str] = field(default_factory=set, compare=False)
 
     @property
@@ -187,10 +187,17 @@ class Destination:
 
     def _same_set(self, file: Path, advice: str) -> None:
         """Refuse a complete set whose facts are neither these nor those of an earlier version."""
-        for facts in self.former:
-            with contextlib.suppress(UserError):
-                return replace(self, facts=facts, former=())._same(file, advice)
-        self._same(file, advice)
+        try:
+            self._same(file, advice)
+        except UserError as error:
+            if self.former is None or not self._is_former(self.former, file):
+                raise error from None
+
+    def _is_former(self, former: Callable[[], dict[str, Any]], file: Path) -> bool:
+        with contextlib.suppress(UserError):  # an earlier version may have refused these settings
+            replace(self, facts=former(), former=None)._same(file, "")
+            return True
+        return False
 
     def _same(self, file: Path, advice: str, without: tuple[str, ...] = ()) -> None:
         """Refuse a folder whose facts are not these; `without` names facts that may differ."""

@@ -21,6 +21,7 @@ from snellen.build.crew import Spread, crew
 from snellen.build.destination import POOL, Destination
 from snellen.build.encode import encode_json
 from snellen.build.request import BuildRequest
+from snellen.data.earlier import earlier_rules
 from snellen.errors import UserError, option
 from snellen.files import decode_json, expand_home, read_bytes, read_json
 from snellen.hashing import checksum
@@ -177,9 +178,10 @@ class Builder(ABC, Generic[B]):
     def make(self, site: Site) -> Mapping[str, Any] | None:
         """Write all files of the set; what its counts.json says, None for none."""
 
-    def former(self) -> list[dict[str, Any]]:
-        """Facts by which earlier versions of snellen knew a complete set of the same settings and inputs."""
-        return []
+    def former(self) -> dict[str, Any]:
+        """The facts by which earlier versions of snellen knew a complete set of the same settings and inputs."""
+        with earlier_rules():
+            return type(self)(self.request).facts  # type: ignore[call-arg]
 
     def check(self) -> None:
         """Refuse, before the folder is made, what would be refused later; not asked of a complete set."""
@@ -194,7 +196,7 @@ class Builder(ABC, Generic[B]):
         assert request.out is not None
         place = expand_home(request.out)
         own = (self.facts_file, self.whole, self.identity, self.inputs)
-        to = Destination(place, self.facts, *own, former=self.former())
+        to = Destination(place, self.facts, *own, self.former)
         if not (to.out / self.facts_file).exists():
             self.check()
         with to.writing() as missing:

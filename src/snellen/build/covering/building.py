@@ -97,11 +97,12 @@ class CoveredSet(Builder[CoveredBuilt]):
             site.to.own(*(outcome.task(image).file(kind, image.type) for kind in (IMAGES, COVERS, MASKS, FULL_MASKS)))
         write_tables(site.to, outcome, self.request)
         types = Counter(image.type for image in outcome.images)
+        notices = [notice for data in self.data.values() for notice in data.notices]
         return {
             "images": {split: sum(image.split == split for image in outcome.images) for split in self.data},
             "types": {type: types[type] for type in self.kinds},
             "rejected": dict(sorted(outcome.rejected.items())),
-            "warnings": [*self.request.notes(), *_warnings(outcome, types)],
+            "warnings": [*self.request.notes(), *notices, *_warnings(outcome, types)],
         }
 
     def _portions(self) -> Iterator[Portion[CoverTask]]:

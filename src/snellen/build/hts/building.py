@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from snellen.build.clarity import BLURRED, SMALL, Clarity
+from snellen.build.class_folders import class_folders
 from snellen.build.destination import Destination
 from snellen.build.encode import table
 from snellen.build.hts.calibration import BoundsTrial, choose_bounds, correct_answers, try_bounds
@@ -18,7 +19,6 @@ from snellen.build.hts.choosing import choose, lacking, levels_of
 from snellen.build.hts.measuring import ClarityTask, ClarityVerdict, clarity_content, measure_portion
 from snellen.build.hts.request import HtsRequest
 from snellen.build.hts.writing import write_set
-from snellen.build.iruo.request import class_folders
 from snellen.build.runner import Amount, Builder, Built, Portion, Site, not_taken, reasons_of
 from snellen.data import load_data
 from snellen.data.dataset import limited
@@ -101,7 +101,7 @@ class HtsSet(Builder[HtsBuilt]):
             "min_sharpness": clarity.sharpness,
             "accuracy": accuracy,
             "rejected": dict(sorted(Counter(choice.reason for choice in choices if choice.reason).items())),
-            "warnings": warnings,
+            "warnings": [*self.data.notices, *warnings],
         }
 
     def _portions(self) -> list[Portion[ClarityTask]]:

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from snellen.build.clarity import BLURRED, SMALL
+from snellen.build.class_folders import class_folders
 from snellen.build.contact_sheet import MOST_TILES, Tile, contact_sheet, thumbnail
 from snellen.build.destination import Destination
 from snellen.build.encode import encode_image, encode_mask, table
 from snellen.build.hts.choosing import HtsChoice
-from snellen.build.iruo.request import class_folders
 from snellen.data.dataset import Dataset, Photo
 from snellen.data.names import storable
 from snellen.errors import UserError

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from snellen.atomic import cannot_write
-from snellen.build.iruo.placing import FULL_MASKS, IMAGES, MASKS, Placed, drop_overwritten, place_images
+from snellen.build.iruo.classes import chosen_classes
+from snellen.build.iruo.placing import FULL_MASKS, IMAGES, MASKS, SPLITS, Placed, drop_overwritten, place_images
 from snellen.build.iruo.portion import CropVerdict, FrameTask, crop_files, cut_out, frames_content
-from snellen.build.iruo.request import IruoRequest, chosen_classes
+from snellen.build.iruo.request import IruoRequest
 from snellen.build.iruo.tables import IruoOutcome, check_clear, shares_of, warnings_of, write_tables
 from snellen.build.runner import Amount, Builder, Built, Portion, Site, not_taken, reasons_of
 from snellen.data.ovis.adapter import frames_root
@@ -156,7 +157,8 @@ class IruoSet(Builder[IruoBuilt]):
 
     def _summary(self, outcome: IruoOutcome) -> dict[str, Any]:
         placed = outcome.placed
-        videos = {split: {image.frame.video for image in placed if image.split == split} for split in ("train", "val")}
+        videos = {split: {image.group for image in placed if image.split == split} for split in SPLITS}
+        copies = {image.frame.video: image.group for image in placed if image.frame.video != image.group}
         shares = shares_of(outcome)
         both = len(videos["train"] & videos["val"])
         return {
@@ -166,7 +168,7 @@ class IruoSet(Builder[IruoBuilt]):
             "left_out": sum(appearance.category not in self.classes for appearance in self.clips.appearances),
             "disagreements": len(outcome.disagreements),
             "videos_in_both": both,
-            "warnings": warnings_of(shares, both, len(outcome.disagreements)),
+            "warnings": warnings_of(shares, both, len(outcome.disagreements), copies),
         }
 
 

@@ -89,7 +89,7 @@ def cut_out(request: IruoRequest, pool: Path, portion: Portion[FrameTask]) -> li
             continue
         masks = _masks(task, photo)
         for row in task.chosen:
-            verdict = _judge(row, task, photo, masks, request)
+            verdict = replace(_judge(row, task, photo, masks, request), source=photo.checksum)
             if not verdict.reason:
                 _write(verdict, photo, masks, crop_files(pool, portion.number, row, request), request)
             verdicts.append(verdict)
@@ -175,7 +175,7 @@ def _judge(row: int, task: FrameTask, photo: Photo, masks: _Masks, request: Iruo
     across, down = _scale(crop, request.size)
     left, top = (x - crop[0]) * across, (y - crop[1]) * down
     box = (left, top, left + wide * across, top + high * down)
-    verdict = CropVerdict(row, stated=appearance.level, crop=crop, box=box, source=photo.checksum)
+    verdict = CropVerdict(row, stated=appearance.level, crop=crop, box=box)
     verdict = replace(verdict, visible=row in masks.visible, full=row in masks.full)
     verdict = _measured(verdict, task, masks, request)
     if verdict.level == UNKNOWN:

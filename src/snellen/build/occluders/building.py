@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from snellen.build.class_folders import class_folder
 from snellen.build.contact_sheet import MOST_TILES, Tile, contact_sheet
 from snellen.build.destination import Destination
 from snellen.build.encode import names_of, table
 from snellen.build.in9.grouping import rank
-from snellen.build.iruo.request import class_folder
 from snellen.build.occluders.cutting import CutTask, CutVerdict, cut_content, cut_objects
 from snellen.build.occluders.request import OccludersRequest
 from snellen.build.runner import Amount, Builder, Built, Portion, Site, not_taken, reasons_of
@@ -143,7 +143,7 @@ class OccludersSet(Builder[OccludersBuilt]):
             "classes": classes,
             "rejected": dict(sorted(Counter(cut.reason for cut in rejects).items())),
             "left_out": [name for number, name in enumerate(self.data.classes) if number not in self.numbers],
-            "warnings": _warnings(classes, len(taken)),
+            "warnings": [*self.data.notices, *_warnings(classes, len(taken))],
         }
 
     def _index_row(self, cut: CutVerdict) -> dict[str, Any]:

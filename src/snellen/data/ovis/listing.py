@@ -178,8 +178,11 @@ def _single(annotation: OvisAnnotation, bare: Appearance) -> Iterator[Appearance
 def _appearance(
     bare: Appearance, annotation: OvisAnnotation, box: BoxNumbers | None, level: Level, outlines: tuple[bytes, bytes]
 ) -> Appearance:
-    """An appearance with what is known of it, or with what is wrong."""
+    """An appearance with what is known of it, or with what is wrong; its masks are known then too: it may hide others."""
     visible, full = outlines
+    bare = replace(
+        bare, **{name: outline for name, outline in (("visible", visible), ("full", full)) if is_outline(outline)}
+    )
     if annotation.iscrowd:
         return replace(bare, reason=CROWD, detail="iscrowd: several objects in one annotation")
     if box is None:
@@ -191,4 +194,4 @@ def _appearance(
     stated = stated_level(level)
     if stated is None:
         return replace(bare, box=box, reason="unknown level", detail=f"'{str(level)[:60]}' is none of the known levels")
-    return replace(bare, box=box, level=stated, visible=visible, full=full if is_outline(full) else NOTHING)
+    return replace(bare, box=box, level=stated)
