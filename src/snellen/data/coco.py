@@ -165,12 +165,12 @@ def _root(file: Path, first: str, folder: str | None, text: str) -> Root:
         place = expand_home(folder)
         if not os.path.isdir(place):
             raise UserError(f"no folder '{folder}'; give the folder of the images, as in {text}?images=DIR")
-        return Root(place, "images")
+        return Root(place, "?images=DIR")
     try:
         beside = sorted(near for near in file.parent.parent.iterdir() if os.path.isdir(near))
     except OSError:
         beside = []
     for place in (file.parent, file.parent.parent, *beside):
         if os.path.isfile(place / first):
-            return Root(place, "images")
+            return Root(place, "?images=DIR")
     raise UserError(f"'{first[:200]}' is not near {file}; name the folder of the images, as in {text}?images=DIR")

@@ -23,7 +23,7 @@ from snellen.data.ovis.clips import outlines_checksum
 from snellen.data.ovis.level_table import with_levels
 from snellen.data.ovis.levels import UNKNOWN
 from snellen.data.ovis.listing import is_table, read_clips
-from snellen.errors import UserError, concerning, option
+from snellen.errors import UserError, choice, concerning, option
 from snellen.files import expand_home
 from snellen.hashing import file_sha256
 
@@ -62,12 +62,13 @@ class IruoSet(Builder[IruoBuilt]):
         self.request: IruoRequest = request
         annotations = str(Path(str(request.annotations)))
         file = expand_home(annotations)
-        self.clips = read_clips(file, request.frames)
+        naming = choice("frames", "DIR")
+        self.clips = read_clips(file, request.frames, naming)
         if request.level_table is not None:
             self.clips = with_levels(self.clips, expand_home(request.level_table))
         with concerning(annotations):
             self.classes = chosen_classes(self.clips.classes, request)
-        self.root = frames_root(file, self.clips.frames, request.frames, f"{option('frames')} DIR")
+        self.root = frames_root(file, self.clips.frames, request.frames, naming)
         self.facts = {
             "schema": "snellen/iruo/1",
             "annotations": annotations,

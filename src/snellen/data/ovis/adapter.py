@@ -28,6 +28,7 @@ from snellen.errors import UserError
 from snellen.files import expand_home
 from snellen.hashing import checksum, file_sha256, key_of
 
+NAMING = "?frames=DIR"  # in the text of data
 MISSING, DAMAGED = "missing frame", "unreadable frame"
 UNREAD = (MISSING, DAMAGED)  # what may be mended beside the annotations
 
@@ -37,8 +38,8 @@ def load_ovis(path: str, options: Mapping[str, str]) -> Dataset:
     file, text, conditions = expand_home(path), f"ovis:{path}", dict(options)
     view = switch(conditions, "view", ("crop", "frame"), text)
     folder = conditions.pop("frames", None)
-    clips = read_clips(file, folder)
-    root = frames_root(file, clips.frames, folder, f"{text}?frames=DIR")
+    clips = read_clips(file, folder, NAMING)
+    root = frames_root(file, clips.frames, folder, NAMING)
     paths = [root.find(frame.file, f"{path}: frame {number}") for number, frame in enumerate(clips.frames)]
     shown = [appearance for appearance in clips.appearances if appearance.reason != CROWD]
     if not shown:
@@ -66,13 +67,14 @@ def _notices(strays: Sequence[Stray], text: str) -> tuple[str, ...]:
     return (f"{len(strays):,} {are} left out of {text} ({example})",)
 
 
-def frames_root(file: Path, frames: Sequence[Frame], folder: str | Path | None, advice: str) -> Root:
-    """The folder of the frames: the one given, else one beside the file that holds the first frame."""
+def frames_root(file: Path, frames: Sequence[Frame], folder: str | Path | None, naming: str) -> Root:
+    """The folder of the frames: the one given, else one beside the file that holds the first frame; `naming` is how a caller
+    names it."""
     if folder is not None:
         place = expand_home(folder)
         if not os.path.isdir(place):
-            raise UserError(f"no folder '{storable(str(folder))}'; name the folder of the frames: {advice}")
-        return Root(place, "frames")
+            raise UserError(f"no folder '{storable(str(folder))}'; name the folder of the frames with {naming}")
+        return Root(place, naming)
     first = frames[0].file
     try:
         beside = sorted(near for near in file.parent.iterdir() if os.path.isdir(near))
@@ -80,8 +82,8 @@ def frames_root(file: Path, frames: Sequence[Frame], folder: str | Path | None, 
         beside = []
     for place in (file.parent, *beside):
         if "\0" not in first and os.path.isfile(place / first):
-            return Root(place, "frames")
-    raise UserError(f"'{storable(first)[:200]}' is not near {file}; name the folder of the frames: {advice}")
+            return Root(place, naming)
+    raise UserError(f"'{storable(first)[:200]}' is not near {file}; name the folder of the frames with {naming}")
 
 
 def _samples(clips: Clips, shown: Sequence[Appearance], path: str) -> Samples:
