@@ -1,14 +1,11 @@
-"""Every builder on a few files, small enough to be killed and resumed many times; also a program that is killed in one.
-
-python resumed_builds.py BUILDER INPUTS OUT SHARE      # ends by SIGKILL after this share of its files is in place
-"""
+"""Every builder on a few files, small enough to be killed and resumed many times; also a program that is killed in each."""
 
 from __future__ import annotations
 
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -75,9 +72,9 @@ def pictures(inputs: Path) -> list[Path]:
     return sorted(file for folder in folders for file in folder.rglob("*.png"))
 
 
-def replace_pictures(inputs: Path) -> None:
-    """Turn every picture upside down and to its negative; a file keeps its name, its size in bytes and its time."""
-    for file in pictures(inputs):
+def replace_pictures(files: Sequence[Path]) -> None:
+    """Turn pictures upside down and to their negatives; a file keeps its name, its size in bytes and its time."""
+    for file in files:
         with Image.open(file) as picture:
             pixels = np.asarray(picture).copy()
         pixels[..., :3] = 255 - pixels[..., :3]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from . import resumed_builds
-from .resumed_builds import BUILDS, count_files, make_inputs, replace_pictures
+from .resumed_builds import BUILDS, count_files, make_inputs, pictures, replace_pictures
 
 MOMENTS = {"early": 0.3, "late": 0.85, "moving": -1}  # shares of the files that are in place; −1: all but the last
 CASES = [(name, moment) for name in BUILDS for moment in MOMENTS]
@@ -38,7 +38,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         [sys.executable, resumed_builds.__file__], input="\n".join(orders), capture_output=True, text=True, check=True
     )
     assert ended.stdout.split() == [str(int(signal.SIGKILL))] * len(orders), ended.stderr
-    replace_pictures(inputs)
+    replace_pictures(pictures(inputs))
     return place
 
 

@@ -14,7 +14,8 @@ _earlier: ContextVar[bool] = ContextVar("earlier rules", default=False)
 
 @contextmanager
 def earlier_rules() -> Iterator[None]:
-    """Describe data inside as before polygons were filled by COCO's rule and classes kept names that are not ASCII."""
+    """Describe data inside as before polygons were filled by COCO's rule, classes kept names that are not ASCII, and the facts
+    of `build iruo` knew sizes and times of frames."""
     token = _earlier.set(True)
     try:
         yield

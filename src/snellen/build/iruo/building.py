@@ -18,14 +18,16 @@ from snellen.build.iruo.portion import CropVerdict, FrameTask, crop_files, cut_o
 from snellen.build.iruo.request import IruoRequest
 from snellen.build.iruo.tables import IruoOutcome, check_clear, shares_of, warnings_of, write_tables
 from snellen.build.runner import Amount, Builder, Built, Portion, Site, not_taken, reasons_of
+from snellen.data.earlier import by_earlier_rules
 from snellen.data.ovis.adapter import frames_root
 from snellen.data.ovis.clips import outlines_checksum
 from snellen.data.ovis.level_table import with_levels
 from snellen.data.ovis.levels import UNKNOWN
 from snellen.data.ovis.listing import is_table, read_clips
+from snellen.data.root import stamp
 from snellen.errors import UserError, choice, concerning, option
 from snellen.files import expand_home
-from snellen.hashing import file_sha256
+from snellen.hashing import file_sha256, key_of
 
 FRAMES = 8  # per portion
 
@@ -55,7 +57,7 @@ class IruoSet(Builder[IruoBuilt]):
 
     facts_file = "iruo.json"
     identity = ("schema", "annotations")
-    inputs = ("annotations_sha256", "level_table_sha256", "outlines", "class_names")
+    inputs = ("annotations_sha256", "level_table_sha256", "outlines", "class_names", "frames_fingerprint")
     built = IruoBuilt
 
     def __init__(self, request: IruoRequest) -> None:
@@ -81,11 +83,14 @@ class IruoSet(Builder[IruoBuilt]):
             self.facts["level_table_sha256"] = file_sha256(expand_home(request.level_table))
         if is_table(file):
             self.facts["outlines"] = outlines_checksum(self.clips)
+        self.portions = list(self._portions())
+        if not by_earlier_rules():
+            stamps = [stamp(task.path) for portion in self.portions for task in portion.tasks]
+            self.facts["frames_fingerprint"] = key_of(stamps)
 
     def make(self, site: Site) -> Mapping[str, Any]:
         self._check_stated()
-        portions = list(self._portions())
-        verdicts = site.rows(portions, partial(cut_out, self.request, site.pool), CropVerdict, frames_content)
+        verdicts = site.rows(self.portions, partial(cut_out, self.request, site.pool), CropVerdict, frames_content)
         verdicts = drop_overwritten(self.clips, sorted(verdicts, key=lambda verdict: verdict.row), self.request)
         taken = [verdict for verdict in verdicts if not verdict.reason]
         if not taken:
@@ -96,7 +101,7 @@ class IruoSet(Builder[IruoBuilt]):
         )
         check_clear(levels, self.classes.values(), self.request)
         placed = place_images(self.clips, verdicts, self.classes, self.request)
-        portion_of = {row: portion.number for portion in portions for task in portion.tasks for row in task.chosen}
+        portion_of = {row: portion.number for portion in self.portions for task in portion.tasks for row in task.chosen}
         for image in placed:
             self._place(image, site, portion_of[image.verdict.row])
         outcome = IruoOutcome(self.clips, placed, verdicts, self.classes)
