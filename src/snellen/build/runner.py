@@ -253,8 +253,8 @@ def read_rows(file: Path, kind: type[Result]) -> KeptRows[Result] | None:
         first, _, written = read_bytes(file, "verdicts").partition(b"\n")
         if checksum(written).encode() != first:
             return None
-        kept: KeptRows[Result] = decode_json(written, KeptRows[kind], file)  # type: ignore[valid-type]
-        return kept
+        rows: KeptRows[Result] = decode_json(written, KeptRows[kind], file)  # type: ignore[valid-type]
+        return rows
     except UserError:
         return None
 

@@ -30,7 +30,8 @@ IN_WORDS = {
     "black": "black boxes",
     "white": "white boxes",
     "noise": "boxes of noise",
-    **dict.fromkeys(("stripes", *RENAMED), "striped boxes"),
+    "stripes": "striped boxes",
+    "texture": "striped boxes",  # in findings of earlier versions
     "object": "cut-out objects",
     "solid": "solid grey boxes",
     "vertical": "vertical lines",

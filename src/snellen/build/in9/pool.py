@@ -14,6 +14,7 @@ from snellen.atomic import remove, write_atomic
 from snellen.errors import UserError
 from snellen.files import MIB, decode_json, read_bytes
 from snellen.files.npz import open_npz
+from snellen.hashing import checksum
 
 
 @dataclass(frozen=True)
@@ -36,8 +37,9 @@ class In9Verdict:
 
 
 def keep_refusal(pool: Path, verdict: In9Verdict) -> None:
-    """Keep why an image is not taken, as NAME.json."""
-    write_atomic(pool / f"{verdict.name}.json", _encode(verdict).encode())
+    """Keep why an image is not taken, as NAME.json, with a checksum in the first line."""
+    content = _encode(verdict).encode()
+    write_atomic(pool / f"{verdict.name}.json", checksum(content).encode() + b"\n" + content)
     remove(pool / f"{verdict.name}.npz")  # of an earlier run, which read something else
 
 
@@ -57,7 +59,10 @@ def read_verdict(pool: Path, name: str) -> In9Verdict | None:
             with open_npz(image) as archive:
                 verdict: In9Verdict = decode_json(str(archive.read("facts")), In9Verdict, image)
         elif os.path.exists(refusal):
-            verdict = decode_json(read_bytes(refusal, "verdict", MIB), In9Verdict, refusal)
+            first, _, content = read_bytes(refusal, "verdict", MIB).partition(b"\n")
+            if checksum(content).encode() != first:
+                return None
+            verdict = decode_json(content, In9Verdict, refusal)
         else:
             return None
     except (UserError, KeyError):  # KeyError: an array is missing

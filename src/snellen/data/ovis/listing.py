@@ -183,7 +183,7 @@ def _appearance(
     """An appearance with what is known of it, or with what is wrong; its masks are known then too: it may hide others."""
     visible, full = outlines
     bare = replace(
-        bare, **{name: outline for name, outline in (("visible", visible), ("full", full)) if is_outline(outline)}
+        bare, visible=visible if is_outline(visible) else NOTHING, full=full if is_outline(full) else NOTHING
     )
     if annotation.iscrowd:
         return replace(bare, reason=CROWD, detail="iscrowd: several objects in one annotation")
