@@ -229,7 +229,7 @@ def prepare(pristine: Path) -> None:
 
 
 def alter(inputs: Path, change: str) -> None:
-    """Change the inputs of a command; the same change gives the same content, and times that are later."""
+    """Change the inputs of a command; the same change gives the same content and the same later times."""
     every = [*pictures(inputs), *sorted((inputs / "photos").rglob("*.png"))]
     if change == WEIGHTS:
         shutil.copyfile(inputs / "other.safetensors", inputs / "net.safetensors")
@@ -242,7 +242,8 @@ def alter(inputs: Path, change: str) -> None:
         replace_pictures(list(firsts.values()))
     if change in (PICTURES, ONE):
         for file in every:
-            os.utime(file)
+            later = file.stat().st_mtime_ns + 10**9
+            os.utime(file, ns=(later, later))
 
 
 def attempt(bench: Bench, number: int, seed: int, names: list[str]) -> tuple[str, str, str, int]:
