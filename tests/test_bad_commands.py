@@ -104,6 +104,11 @@ def test_bad_input_is_one_line_exit_2_and_nothing_written(
     assert listing(here) == before
 
 
+def test_a_search_that_cannot_be_is_one_line(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    line = refused(["search", *GOOD, "--set", "mnist", "--population", "5"], capsys)
+    assert "expected an even population, got 5" in line
+
+
 @pytest.mark.parametrize("which", ["good", "good/b"])
 def test_a_folder_that_may_not_be_read_is_named(
     here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], which: str

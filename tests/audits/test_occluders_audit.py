@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,8 @@ import pytest
 import snellen
 from snellen.audits import OccludersAudit, parse_audits
 from snellen.audits.occluders.ranks import Judged, proxy_findings, rank_findings, residual_findings
+from snellen.audits.occluders.rows import _under
+from snellen.audits.occluders.types import TypeChoice
 from snellen.data.phantom import World
 from snellen.distort import apply
 from snellen.errors import UserError
@@ -117,7 +120,7 @@ def test_the_table_is_that_of_the_stored_answers(planted: Run) -> None:
         ("vertical", ["gates(kind=vertical"], 0.3, 0.5),
         ("right-angle", ["gates(kind=vertical", "gates(kind=cross_hatch"], 0.5, 0.7),
         ("solid", ["box(law=diffuse_code"], 0.1, 0.3),
-        ("black", ["box(law=synthetic, fill=black"], 0.5, 1.1),
+        ("black", ["box(law=synthetic, fill=black"], np.nextafter(0.5, 1), 1.1),
     ):
         rows = shown[shown["distortion"].str.startswith(tuple(texts))]
         rows = rows[(rows["object_covered"] >= start) & (rows["object_covered"] < stop)]
@@ -125,7 +128,7 @@ def test_the_table_is_that_of_the_stored_answers(planted: Run) -> None:
         (finding,) = [
             finding
             for finding in places
-            if finding["facts"]["level_name"] in (f"{start * 100:g}–{stop * 100:g}%", "half or more")
+            if finding["facts"]["level_name"] in (f"{start * 100:g}–{stop * 100:g}%", "more than half")
         ]
         assert finding["n"] == len(rows)
         assert finding["value"] == pytest.approx(rows["score"].mean())
@@ -286,3 +289,22 @@ def test_nothing_to_ask_is_refused() -> None:
 def test_its_text_parses_back() -> None:
     audit = OccludersAudit(bins=((0.0, 0.0), (0.2, 0.6)), people="a/b.csv", top=3)
     assert parse_audits(str(audit)) == [audit]
+
+
+def test_stripes_have_one_name_and_the_former_one_is_understood() -> None:
+    (former,), (now,) = parse_audits("occluders(synthetic=[texture])"), parse_audits("occluders(synthetic=[stripes])")
+    assert former == now
+    assert "synthetic=[stripes]" in str(former)
+    with pytest.raises(UserError, match="synthetic names a value twice"):
+        parse_audits("occluders(synthetic=[texture, stripes])")
+
+
+def test_an_object_of_which_half_is_hidden_is_at_the_first_level() -> None:
+    """As in the sets that are built: level 1 is 0–50%, level 2 more (Kassaw et al. 2024, section 6.2)."""
+    block = SimpleNamespace(
+        ids=np.array(["a", "b", "c"], object), score=np.ones((1, 3)), pred=np.zeros((1, 3)), labels=np.zeros(3),
+        object_covered=np.array([0.25, 0.5, 0.75], np.float32), covered=None,
+    )  # fmt: skip
+    exam = SimpleNamespace(facts={"test": ("masks",)}, column=lambda name, ids: None)
+    (occluder,) = TypeChoice(("stripes",), (), (), ()).types(SimpleNamespace(**vars(exam), cutouts=False))  # type: ignore[arg-type]
+    assert _under(exam, block, occluder).level.tolist() == [1, 1, 2]  # type: ignore[arg-type]

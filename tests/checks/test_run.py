@@ -51,6 +51,21 @@ def test_a_healthy_run_says_nothing_and_strict_lets_it_pass(tmp_path: Path, caps
     assert "Check before you believe" not in (tmp_path / "run" / "report.html").read_text()
 
 
+@pytest.mark.parametrize("images", [20, 80])
+def test_a_number_of_classes_that_does_not_fit_is_refused_before_anything_is_stored(
+    tmp_path: Path, images: int
+) -> None:
+    """Also where there are too few images for a first look; then a label map can be given with the same folder."""
+    data = grey_levels(tmp_path)
+    many = from_callable(lambda batch: np.full((len(batch), 10), 0.1), size=16, name="many", version="1")
+    for _ in range(2):
+        with pytest.raises(UserError, match="answers 10 classes where 4 were expected; give a label map"):
+            snellen.audit(many, data, QUICK, tmp_path / "run", limit=images, quiet=True)
+        assert not (tmp_path / "run").exists()
+    (tmp_path / "map.json").write_text(json.dumps({"rule": "sum", "map": {str(i): str(i % 4) for i in range(10)}}))
+    snellen.audit(many, data, QUICK, tmp_path / "run", limit=images, quiet=True, labels=tmp_path / "map.json")
+
+
 def test_groups_of_the_data_reach_the_checks(tmp_path: Path) -> None:
     """The grey of a video tells nothing of its class, and the answers follow it: 30 videos of 8 frames, at both looks."""
     random = np.random.default_rng(3)

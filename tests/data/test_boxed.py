@@ -63,7 +63,7 @@ def test_coco_finds_its_images_and_reads_polygons_and_plain_runs(tmp_path: Path)
         "categories": [{"id": 7, "name": "cat"}, {"id": 3, "name": "dog"}],
         "annotations": [
             {"image_id": 0, "category_id": 7, "bbox": [2, 1, 3, 2], "segmentation": {"counts": run_lengths(mask)}},
-            {"image_id": 1, "category_id": 3, "bbox": [2, 1, 3, 2], "segmentation": [[2, 1, 4, 1, 4, 2, 2, 2]]},
+            {"image_id": 1, "category_id": 3, "bbox": [2, 1, 3, 2], "segmentation": [[2, 1, 5, 1, 5, 3, 2, 3]]},
         ],
     }
     (tmp_path / "annotations").mkdir()

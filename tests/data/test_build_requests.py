@@ -55,7 +55,7 @@ FACTS = {  # the file by which a set is known, and what it states: a set of an e
     "iruo": (
         "iruo.json",
         "schema annotations annotations_sha256 frames classes without split share levels tolerance margin pad size min_clear "
-        "naming format quality class_names",
+        "naming format quality class_names frames_fingerprint",
     ),
     "hts": (
         "hts.json",

@@ -192,7 +192,7 @@ def test_a_stopped_build_resumes_and_ends_with_the_same_files(
 ) -> None:
     arguments = (ovis / "annotations_test.json", ovis / "test")
     whole = tree_of(build(*arguments, tmp_path / "whole", workers=1).out)
-    cut_out, moved, calls = building_module.cut_out, IruoSet._move, Counter[str]()
+    cut_out, moved, calls = building_module.cut_out, IruoSet._place, Counter[str]()
 
     def stop_cutting(*words: Any) -> Any:
         calls["cut"] += 1
@@ -206,11 +206,11 @@ def test_a_stopped_build_resumes_and_ends_with_the_same_files(
             raise KeyboardInterrupt
         return moved(*words)
 
-    for place, name, stop in ((building_module, "cut_out", stop_cutting), (IruoSet, "_move", stop_moving)):
+    for place, name, stop in ((building_module, "cut_out", stop_cutting), (IruoSet, "_place", stop_moving)):
         monkeypatch.setattr(place, name, stop)
         with pytest.raises(KeyboardInterrupt):
             build(*arguments, tmp_path / "stopped", workers=1)
-    monkeypatch.setattr(IruoSet, "_move", moved)
+    monkeypatch.setattr(IruoSet, "_place", moved)
     build(*arguments, tmp_path / "stopped", workers=1)
     assert calls["cut"] == 13  # 96 frames in portions of 8; only the one that was stopped came twice
     assert tree_of(tmp_path / "stopped") == whole
@@ -222,7 +222,7 @@ def test_damaged_verdicts_are_made_again(ovis: Path, tmp_path: Path, monkeypatch
 
     with monkeypatch.context() as patch:
         patch.setattr(building_module, "write_tables", stop)
-        patch.setattr(IruoSet, "_move", lambda *_: None)
+        patch.setattr(IruoSet, "_place", lambda *_: None)
         with pytest.raises(KeyboardInterrupt):
             build(ovis / "annotations_test.json", ovis / "test", tmp_path / "set", workers=1)
     pool = tmp_path / "set" / ".part" / ".pool"

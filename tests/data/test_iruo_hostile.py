@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
+from PIL import Image
 
 from snellen.build.iruo import build
 from snellen.cli import main
+from snellen.data import load_data
 from snellen.data.phantom import export
 from snellen.errors import UserError
 
@@ -209,7 +213,42 @@ def test_settings_that_make_no_sense_are_refused(
         build(ovis / "annotations_test.json", ovis / "test", tmp_path / "set", **settings)
 
 
-def test_paths_that_leave_the_frames_are_refused(ovis: Path, tmp_path: Path) -> None:
+def test_paths_that_leave_the_frames_are_refused(
+    ovis: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = changed(ovis, tmp_path / "out.json", lambda c: c["videos"][0]["file_names"].__setitem__(0, "/etc/passwd"))
-    with pytest.raises(UserError, match="path '/etc/passwd' leaves"):
+    with pytest.raises(
+        UserError, match="path '/etc/passwd' leaves .*; add frames='DIR' to name the folder it may be in$"
+    ):
         build(file, ovis / "test", tmp_path / "set", workers=1)
+    with pytest.raises(SystemExit, match="2"):
+        main(
+            [
+                "build",
+                "iruo",
+                "--annotations",
+                str(file),
+                "--frames",
+                str(ovis / "test"),
+                "--out",
+                str(tmp_path / "set"),
+            ]
+        )
+    assert capsys.readouterr().err.strip().endswith("; add --frames DIR to name the folder it may be in")
+    with pytest.raises(UserError, match=r"; add \?frames=DIR to name the folder it may be in$"):
+        load_data(f"ovis:{file}?frames={ovis}/test")
+
+
+def test_a_mask_of_unknown_values_names_no_option_that_there_is_not(ovis: Path, tmp_path: Path) -> None:
+    """Only `manifest:` has `?mask=1`."""
+    video = ovis / "test" / "000000"
+    Image.fromarray(np.arange(40 * 40, dtype=np.uint8).reshape(40, 40) % 5 + 1).save(tmp_path / "mask.png")
+    shutil.copy(video / "img_0000001.png", tmp_path / "frame.png")
+    (tmp_path / "frames.csv").write_text("path,mask,label,level\nframe.png,mask.png,cat,0\n")
+    (tmp_path / "listing.csv").write_text("path,mask,label\nframe.png,mask.png,cat\n")
+    with pytest.raises(UserError, match="no image is left: 1 broken mask"):
+        build(tmp_path / "frames.csv", tmp_path, tmp_path / "set", workers=1)
+    (photo,) = load_data(f"ovis:{tmp_path}/frames.csv").read([0])
+    assert photo.reason.endswith("3 border); save the object as 255")  # type: ignore[union-attr]
+    (photo,) = load_data(f"manifest:{tmp_path}/listing.csv").read([0])
+    assert photo.reason.endswith("say which values are the object, as in ?mask=1")  # type: ignore[union-attr]

@@ -8,7 +8,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from snellen.build.iruo.request import IruoRequest, chosen_classes
+from snellen.build.iruo.classes import chosen_classes
+from snellen.build.iruo.request import IruoRequest
 from snellen.build.iruo.split import cut_of, split_by_cut, split_by_video
 from snellen.build.iruo.tables import SplitShare, warnings_of
 
@@ -113,7 +114,7 @@ def test_of_ovis_the_published_23_classes_are_taken_in_lower_case() -> None:
 
 def test_shares_off_the_aim_are_named() -> None:
     shares = {"cat": SplitShare(70, 30, 7, 3), "dog": SplitShare(9, 1, 2, 1), "eel": SplitShare(0, 0, 0, 0)}
-    first, second = warnings_of(shares, 0, 0)
+    first, second = warnings_of(shares, 0, 0, {})
     assert first == "1 of 3 classes have not 60–80% of their images in train (split.csv): dog 90% of 3 videos"
     assert second == "no images of eel"
-    assert warnings_of({"cat": shares["cat"]}, 0, 0) == []
+    assert warnings_of({"cat": shares["cat"]}, 0, 0, {}) == []

@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import arrays
 
 import snellen
 from snellen.data.ovis.crop import crop_box, cut
-from snellen.data.ovis.levels import level_of
+from snellen.data.ovis.levels import TOLERANCE, level_of, levels_of
 from snellen.data.ovis.listing import read_clips
 from snellen.data.phantom import export
 from snellen.data.segmentation import mask_of, rle, run_lengths
@@ -44,16 +44,6 @@ def test_run_lengths_plain_and_compressed_are_what_pycocotools_decodes(mask: np.
     assert oracle.decode(oracle.frPyObjects(plain, height, width)).astype(bool).tolist() == mask.tolist()
     for outline in (compressed, plain):
         np.testing.assert_array_equal(mask_of(json.dumps(outline).encode(), width, height), mask)
-
-
-def test_polygons_of_whole_pixels_fill_what_pycocotools_fills_but_for_the_border() -> None:
-    oracle = pytest.importorskip("pycocotools.mask")
-    polygon = [4, 3, 24, 3, 24, 17, 4, 17]
-    ours = mask_of(json.dumps([polygon]).encode(), 30, 20)
-    theirs = oracle.decode(oracle.merge(oracle.frPyObjects([polygon], 20, 30))).astype(bool)
-    assert theirs[~ours].sum() == 0
-    assert ours[3:17, 4:24].all()
-    assert ours.sum() - theirs.sum() == 20 + 14 + 1  # Pillow draws the outline at the far sides too
 
 
 @pytest.mark.parametrize(
@@ -143,6 +133,20 @@ def test_coco_with_levels_is_read_too_and_clips_stay_together(tmp_path: Path) ->
         (lambda file: file["annotations"][0].update(video_id=999), "annotation 1: unknown video: video_id 999"),
         (lambda file: file["annotations"][0].update(category_id=77), "annotation 1: unknown class: category_id 77"),
         (lambda file: file["annotations"][0].update(bboxes=[]), "'bboxes' has 0 entries, the video 4 frames"),
+    ],
+)
+def test_annotations_that_belong_to_nothing_are_left_out(ovis: Path, tmp_path: Path, change, message: str) -> None:
+    content = entries(ovis)
+    change(content)
+    (tmp_path / "stray.json").write_text(json.dumps(content))
+    data = snellen.load_data(f"ovis:{tmp_path}/stray.json?frames={ovis}/test")
+    assert message in data.notices[0]
+    assert 1 not in data.samples.columns["instance"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
         (lambda file: file["annotations"][1].update(id=1), r"annotations\[1\] has the id 1, as one before it"),
         (lambda file: file["videos"][1].update(id=1), r"videos\[1\] has the id 1"),
         (lambda file: file.pop("videos"), "neither 'videos', as OVIS has them, nor 'images'"),
@@ -186,3 +190,11 @@ def test_a_truncated_file_is_refused_in_a_line(ovis: Path, tmp_path: Path) -> No
         with pytest.raises(UserError, match="cut.json cannot be read as JSON") as error:
             snellen.load_data(f"ovis:{tmp_path}/cut.json?frames={ovis}/test")
         assert "\n" not in str(error.value)
+
+
+def test_the_audit_and_the_build_give_every_share_the_same_level() -> None:
+    """Exactly half is slight: level 1 is 0–50%, level 2 more than 50% (Kassaw et al. 2024, section 6.2)."""
+    assert levels_of([0, 1e-4, 2e-4, 0.5, np.nextafter(0.5, 1), 1, np.nan]).tolist() == [0, 0, 1, 1, 2, 2, -1]
+    for full in range(1, 80):
+        shares = np.arange(full + 1) / full
+        assert levels_of(shares).tolist() == [level_of(hidden, full, TOLERANCE) for hidden in range(full + 1)]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import builder_calls, calls, service_calls, text_calls
+from .builder_calls import resumed
 from .builders import choose_set, cover_set, cut_objects
 from .corpus import DATA, train_net
 
@@ -28,6 +29,7 @@ class Reader:
 
 
 _IMAGES = ("**/*.png", "**/*.jpg", "**/*.gif", "**/*.tiff", "**/*.webp", "**/*.bmp")
+_STOPPED = (".part/.pool/*", ".part/*.json")  # of a stopped build
 _RUN = (
     *("run.json", "findings.json", "cells.parquet", "*/*/*.json", "thumbs/**/*.png", "settings.yaml"),
     *(f"{table}/**/*.parquet" for table in ("samples", "shown", "answers", "maps", "trials", "things", "surveys")),
@@ -110,11 +112,11 @@ READERS: Mapping[str, Reader] = {
     "statistics of features": Reader("usual", ("usual.safetensors",), calls.usual, 0.5),
     "training, its start": Reader("weights", ("net.safetensors",), calls.training_start),
     "training, again": Reader("training", ("state/*.pt",), train_net, writes=True),
-    "building, again": Reader("building", (".part/.pool/*", ".part/*.json"), builder_calls.building_again, writes=True),
-    "cutting, again": Reader("cutting", (".part/.pool/*", ".part/*.json"), builder_calls.cutting_again, writes=True),
-    "covering, again": Reader("covering", (".part/.pool/*", ".part/*.json"), cover_set, 0.5, writes=True),
-    "choosing, again": Reader("choosing", (".part/.pool/*", ".part/*.json"), choose_set, 0.5, writes=True),
-    "objects, again": Reader("objects", (".part/.pool/*", ".part/*.json"), cut_objects, 0.5, writes=True),
+    "building, again": Reader("building", _STOPPED, resumed(builder_calls.building_again), writes=True),
+    "cutting, again": Reader("cutting", _STOPPED, resumed(builder_calls.cutting_again), writes=True),
+    "covering, again": Reader("covering", _STOPPED, resumed(cover_set), 0.5, writes=True),
+    "choosing, again": Reader("choosing", _STOPPED, resumed(choose_set), 0.5, writes=True),
+    "objects, again": Reader("objects", _STOPPED, resumed(cut_objects), 0.5, writes=True),
     "card memory": Reader("memory", ("cards/*.json",), calls.card_memory),
     "set of tuples": Reader("lists", ("*.transformations.json",), calls.tuples),
     "grid": Reader("lists", ("grid.yaml",), calls.grid),

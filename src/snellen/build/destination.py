@@ -2,8 +2,9 @@
 
 Files are first written below `.part` inside it, where no reader looks; at the end they are moved up, `phantom.json` last.
 So a folder with a `phantom.json` is complete, and one with a `.part` is ours and may be continued; the lock of the process
-that writes lies in there too. Where a build was refused, such as for want of images, a file in there says so: then other
-settings may take its place.
+that writes lies in there too. What an earlier run wrote there and the set does not own in the end, since its inputs changed
+meanwhile, is removed. Where a build was refused, such as for want of images, a file in there says so: then other settings may
+take its place.
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from snellen.files import read_json
 from snellen.lock import LOCK, writer_lock
 
 PART = ".part"
+POOL = ".pool"  # below PART: what is kept of a stopped build, removed when the set is complete
 REFUSED = "refused.txt"
 
 
@@ -31,7 +33,9 @@ REFUSED = "refused.txt"
 class Destination:
     """The folder `out` of the set that `facts` describe; they end up in its file `name`, such as phantom.json.
 
-    `whole` says what such a folder is, and `identity` which two of the facts tell one from another.
+    `whole` says what such a folder is, and `identity` which two of the facts tell one from another. `inputs` are facts that
+    state what was read: while a build is stopped, that may change. `former` gives the facts by which earlier versions of snellen
+    knew a complete set of the same settings and inputs.
     """
 
     out: Path
@@ -39,6 +43,9 @@ class Destination:
     name: str
     whole: str
     identity: tuple[str, str]
+    inputs: tuple[str, ...] = ()
+    former: Callable[[], dict[str, Any]] | None = None
+    owned: set[str] = field(default_factory=set, compare=False)
 
     @property
     def part(self) -> Path:
@@ -79,14 +86,15 @@ class Destination:
         except OSError as error:
             raise cannot_write(self.out, error) from None
         if self.name in names:
-            self._same(self.out / self.name, f"choose another {option('out')}")
+            self._same_set(self.out / self.name, f"choose another {option('out')}")
             return False
         if names and PART not in names:
             place = option("out")
             raise UserError(f"{place} '{self.out}' holds '{names[0]}' and is no {self.whole}; choose another {place}")
         if os.path.lexists(self.part / self.name):  # else it was stopped before its first image
             try:
-                self._same(self.part / self.name, f"remove {self.part} or choose another {option('out')}")
+                advice = f"remove {self.part} or choose another {option('out')}"
+                self._same(self.part / self.name, advice, without=self.inputs)
             except UserError:
                 if not self._was_refused(names):
                     raise
@@ -129,39 +137,76 @@ class Destination:
         self.part.rmdir()
 
     def has(self, name: str) -> bool:
-        """Whether a file was written by an earlier run; what is there is whole, and the same bytes as now."""
-        return (self.part / name).exists()
+        """Whether a file was written by an earlier run: then it is whole, and stays in the set."""
+        there = (self.part / name).exists()
+        if there:
+            self.own(name)
+        return there
+
+    def own(self, *names: str) -> None:
+        """Say that files belong to the set, named by their paths in the folder; others are not moved to it."""
+        self.owned.update(names)
 
     def write(self, name: str, content: bytes) -> None:
-        """Write a file, named by its path in the folder."""
+        """Write a file of the set, named by its path in the folder."""
+        self.own(name)
         write_atomic(self.part / name, content)
 
     def finish(self) -> None:
         """Move everything to its place."""
         try:
-            for name in sorted(path.name for path in self.part.iterdir() if path.name not in (self.name, LOCK)):
+            self._remove_others()
+            for name in sorted({path.name for path in self.part.iterdir()} - {self.name, LOCK, POOL}):
                 os.replace(self.part / name, self.out / name)
+            shutil.rmtree(self.part / POOL, ignore_errors=True)
             os.replace(self.part / self.name, self.out / self.name)
             self._remove_part()
         except OSError as error:
             raise cannot_write(self.out, error) from None
 
+    def _remove_others(self) -> None:
+        """Remove files that earlier runs wrote and the set does not own, and folders that are empty then."""
+        owned = {*self.owned, self.name, LOCK}
+        for folder, _, files in os.walk(self.part, topdown=False):
+            within = Path(folder).relative_to(self.part)
+            if within.parts[:1] == (POOL,):
+                continue
+            for file in files:
+                if (within / file).as_posix() not in owned:
+                    (self.part / within / file).unlink()
+            if within.parts and not os.listdir(folder):
+                os.rmdir(folder)
+
     def _is_same(self, file: Path) -> bool:
-        """Whether a file holds these facts."""
+        """Whether a file holds these facts, but for what was read."""
         try:
-            self._same(file, "")
+            self._same(file, "", without=self.inputs)
         except UserError:
             return False
         return True
 
-    def _same(self, file: Path, advice: str) -> None:
-        """Refuse a folder whose facts are not these."""
+    def _same_set(self, file: Path, advice: str) -> None:
+        """Refuse a complete set whose facts are neither these nor those of an earlier version."""
+        try:
+            self._same(file, advice)
+        except UserError as error:
+            if self.former is None or not self._is_former(self.former, file):
+                raise error from None
+
+    def _is_former(self, former: Callable[[], dict[str, Any]], file: Path) -> bool:
+        with contextlib.suppress(UserError):  # an earlier version may have refused these settings
+            replace(self, facts=former(), former=None)._same(file, "")
+            return True
+        return False
+
+    def _same(self, file: Path, advice: str, without: tuple[str, ...] = ()) -> None:
+        """Refuse a folder whose facts are not these; `without` names facts that may differ."""
         try:
             facts: dict[str, Any] = read_json(file, dict[str, Any], self.name)
             description = " of ".join(str(facts[name])[:80] for name in self.identity)
         except (UserError, KeyError):
             raise UserError(f"{file} is not the {self.name} of an export; {advice}") from None
-        names = dict.fromkeys((*facts, *self.facts))
+        names = {name: None for name in (*facts, *self.facts) if name not in without}
         differing = [name for name in names if not _alike(facts.get(name, names), self.facts.get(name, names))]
         if differing:
             then, now = (repr(known.get(differing[0]))[:40] for known in (facts, self.facts))

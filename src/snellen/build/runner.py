@@ -1,10 +1,10 @@
 """How every set is built: its folder, locked; portions of work, in several processes, kept until it is complete, so that a
-stopped build continues; counts, settings, and what was built. A builder states only what is its own."""
+stopped build continues with those whose inputs have not changed since; counts, settings, and what was built. A builder states
+only what is its own."""
 
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,16 +18,16 @@ import msgspec
 
 from snellen.atomic import write_atomic
 from snellen.build.crew import Spread, crew
-from snellen.build.destination import Destination
+from snellen.build.destination import POOL, Destination
 from snellen.build.encode import encode_json
 from snellen.build.request import BuildRequest
+from snellen.data.earlier import earlier_rules
 from snellen.errors import UserError, option
 from snellen.files import decode_json, expand_home, read_bytes, read_json
 from snellen.hashing import checksum
 from snellen.settings_file import write_settings
 
 SUMMARY, SETTINGS = "counts.json", "settings.yaml"
-POOL = ".pool"  # the folder of what is kept of portions, removed when the set is complete
 Amount = Annotated[int, msgspec.Meta(ge=0)]
 Result = TypeVar("Result")
 Task = TypeVar("Task")
@@ -101,37 +101,59 @@ class Site:
         """Where what is not yet in its place is kept."""
         return self.to.part / POOL
 
-    def each(self, work: Callable[[Task], Result], tasks: Iterable[Task], total: int) -> Iterator[Result]:
-        """What `work` makes of each of `total` tasks."""
+    def each(
+        self,
+        work: Callable[[Task], Result],
+        tasks: Iterable[Task],
+        total: int,
+        recall: Callable[[Task], Result | None] = lambda task: None,
+    ) -> Iterator[Result]:
+        """What `work` makes of each of `total` tasks, or what an earlier run made of it, where `recall` knows that."""
+        known: list[Result] = []
+
+        def missing() -> Iterator[Task]:
+            for task in tasks:
+                if (earlier := recall(task)) is None:
+                    yield task
+                else:
+                    known.append(earlier)
+                    advance(1)
+
         with show_progress(total, self.quiet) as advance:
-            for result in self.spread(work, tasks):
+            for result in self.spread(work, missing()):
                 yield result
                 advance(1)
+            yield from known
 
     def rows(
         self,
         portions: Iterable[Portion[Task]],
         work: Callable[[Portion[Task]], list[Result]],
         kind: type[Result],
-        is_whole: Callable[[Portion[Task], Sequence[Result]], bool],
+        content: Callable[[Portion[Task]], str],
         load: Callable[[Portion[Task]], Portion[Task]] = lambda portion: portion,
+        is_there: Callable[[Sequence[Result]], bool] = lambda rows: True,
     ) -> list[Result]:
-        """What became of all portions: rows that `work` makes, or those that an earlier run kept where they are whole.
+        """What became of all portions: rows that `work` makes, or those that an earlier run kept, if it read the same.
 
-        `load` fills a portion, such as with photos, just before it is worked on.
+        `content` is a key of all that the rows of a portion depend on beside the settings; `load` fills a portion, such as with
+        photos, just before that; `is_there` says whether the files of kept rows are.
         """
         portions = list(portions)
         rows: list[Result] = []
-        missing = []
         with show_progress(sum(len(portion.tasks) for portion in portions), self.quiet) as advance:
-            for portion in portions:
-                earlier = read_rows(portion_file(self.pool, portion.number), kind)
-                if earlier is None or not is_whole(portion, earlier):
-                    missing.append(portion)
-                else:
-                    rows += earlier
-                    advance(len(portion.tasks))
-            for tasks, new in self.spread(partial(_work_on, work, self.pool), map(load, missing)):
+
+            def missing() -> Iterator[Portion[Task]]:
+                for portion in portions:
+                    earlier = read_rows(portion_file(self.pool, portion.number), kind)
+                    filled = load(portion)
+                    if earlier is not None and earlier.content == content(filled) and is_there(earlier.rows):
+                        rows.extend(earlier.rows)
+                        advance(len(portion.tasks))
+                    else:
+                        yield filled
+
+            for tasks, new in self.spread(partial(_work_on, work, content, self.pool), missing()):
                 rows += new
                 advance(tasks)
         return rows
@@ -146,6 +168,7 @@ class Builder(ABC, Generic[B]):
     facts_file: ClassVar[str]
     whole: ClassVar[str] = "set built by snellen"
     identity: ClassVar[tuple[str, str]] = ("schema", "data")
+    inputs: ClassVar[tuple[str, ...]] = ("data_fingerprint",)  # facts that state what was read
     built: type[B]
 
     request: BuildRequest
@@ -154,6 +177,11 @@ class Builder(ABC, Generic[B]):
     @abstractmethod
     def make(self, site: Site) -> Mapping[str, Any] | None:
         """Write all files of the set; what its counts.json says, None for none."""
+
+    def former(self) -> dict[str, Any]:
+        """The facts by which earlier versions of snellen knew a complete set of the same settings and inputs."""
+        with earlier_rules():
+            return type(self)(self.request).facts  # type: ignore[call-arg]
 
     def check(self) -> None:
         """Refuse, before the folder is made, what would be refused later; not asked of a complete set."""
@@ -166,7 +194,9 @@ class Builder(ABC, Generic[B]):
         """Build the set, or what is missing of it; a complete one is left as it is."""
         request = self.request
         assert request.out is not None
-        to = Destination(expand_home(request.out), self.facts, self.facts_file, self.whole, self.identity)
+        place = expand_home(request.out)
+        own = (self.facts_file, self.whole, self.identity, self.inputs)
+        to = Destination(place, self.facts, *own, self.former)
         if not (to.out / self.facts_file).exists():
             self.check()
         with to.writing() as missing:
@@ -176,7 +206,7 @@ class Builder(ABC, Generic[B]):
                 if summary is not None:
                     to.write(SUMMARY, encode_json(summary, indent=1))
                 write_settings(to.part / SETTINGS, request)
-                shutil.rmtree(to.part / POOL, ignore_errors=True)
+                to.own(SETTINGS)
                 to.finish()
         return self.result(to.out)
 
@@ -201,28 +231,45 @@ def portion_file(pool: Path, number: int) -> Path:
     return pool / f"{number:06d}.json"
 
 
-def keep_rows(file: Path, rows: Sequence[Any]) -> None:
-    """Write rows, dataclasses, with a checksum in the first line."""
-    content = encode_json([asdict(row) for row in rows])
-    write_atomic(file, checksum(content).encode() + b"\n" + content)
+@dataclass(frozen=True)
+class KeptRows(Generic[Result]):
+    """The rows of a portion, and the key of what they were made of."""
+
+    content: str
+    rows: list[Result]
 
 
-def read_rows(file: Path, kind: type[Result]) -> list[Result] | None:
+def keep_rows(file: Path, content: str, rows: Sequence[Any]) -> None:
+    """Write rows, dataclasses, and the key of their content, with a checksum in the first line."""
+    written = encode_json({"content": content, "rows": [asdict(row) for row in rows]})
+    write_atomic(file, checksum(written).encode() + b"\n" + written)
+
+
+def read_rows(file: Path, kind: type[Result]) -> KeptRows[Result] | None:
     """The rows of an earlier run; None where there are none, or their file is damaged: then they are made again."""
     if not os.path.lexists(file):
         return None
     try:
-        first, _, content = read_bytes(file, "verdicts").partition(b"\n")
-        if checksum(content).encode() != first:
+        first, _, written = read_bytes(file, "verdicts").partition(b"\n")
+        if checksum(written).encode() != first:
             return None
-        rows: list[Result] = decode_json(content, list[kind], file)  # type: ignore[valid-type]
+        rows: KeptRows[Result] = decode_json(written, KeptRows[kind], file)  # type: ignore[valid-type]
         return rows
     except UserError:
         return None
 
 
-def _work_on(work: Callable[[Portion[Any]], list[Any]], pool: Path, portion: Portion[Any]) -> tuple[int, list[Any]]:
-    """Work on a portion and keep what became of it; how many tasks it had, and its rows."""
+def _work_on(
+    work: Callable[[Portion[Any]], list[Any]],
+    content: Callable[[Portion[Any]], str],
+    pool: Path,
+    portion: Portion[Any],
+) -> tuple[int, list[Any]]:
+    """Work on a portion and keep what became of it; how many tasks it had, and its rows.
+
+    What changes while it is worked on no longer has the key, which is taken before.
+    """
+    key = content(portion)
     rows = work(portion)
-    keep_rows(portion_file(pool, portion.number), rows)
+    keep_rows(portion_file(pool, portion.number), key, rows)
     return len(portion.tasks), rows

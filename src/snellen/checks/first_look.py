@@ -61,16 +61,18 @@ def look_at_model(
 ) -> list[Doubt]:
     """What up to 64 clean answers, and for a torch network other ways of preprocessing, make doubtful.
 
-    There are none about recorded answers, which are checked whole, nor where there are fewer than 30 labelled images, nor
-    about models that are no torch networks if `networks_only`. A model that fails here fails in the run, where its failures
-    are listed.
+    There are none about recorded answers, which are checked whole, nor where there are fewer than 30 labelled images (one of
+    them tells whether the number of classes fits), nor about models that are no torch networks if `networks_only`. A model that
+    fails here fails in the run, where its failures are listed.
     """
     model = subject.model(settings.device)
     if not model.card.live or (networks_only and not model.card.gradients):
         return []
     try:
         look = _look(subject, data, labels, settings)
-        if look is None:
+        if len(look.first.ids) < FEWEST:
+            if look.first.ids:
+                look.read(look.answer(look.first.images[:1]), look.first.labels[:1])
             return []
         answers = look.answer(look.first.images)
         first = look.read(answers, look.first.labels)
@@ -96,11 +98,11 @@ def look_at_model(
     return [doubt for doubt in early if doubt] + [doubt for check in CHECKS if (doubt := check(clean))]
 
 
-def _look(subject: Subject, data: Dataset, labels: LabelMap, settings: Settings) -> Look | None:
+def _look(subject: Subject, data: Dataset, labels: LabelMap, settings: Settings) -> Look:
     model, canvas = subject.model(settings.device), canvas_for(subject, data)
     labelled = data.at(np.flatnonzero(data.samples.labels >= 0)) if (data.samples.labels < 0).any() else data
-    if len(labelled) < FEWEST:
-        return None
+    few = len(labelled) < FEWEST
+    labelled = labelled if len(labelled) else data
     # A listing is often sorted by class: the first 64 of these images must not be of one class only.
     order = labelled.samples.hash_order
 
@@ -120,5 +122,5 @@ def _look(subject: Subject, data: Dataset, labels: LabelMap, settings: Settings)
     def answer(pixels: Tensor) -> Tensor:
         return torch.cat([model(some).cpu() for some in pixels.split(min(BATCH, settings.batch_for(canvas)))])
 
-    first = shown(order[:FIRST])
-    return Look(first, lambda: shown(order[FIRST:MOST]), answer, labels.read) if len(first.ids) >= FEWEST else None
+    first = shown(order[: 1 if few else FIRST])
+    return Look(first, lambda: shown(order[FIRST:MOST]), answer, labels.read)

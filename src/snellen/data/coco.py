@@ -1,7 +1,7 @@
 """`coco:annotations.json?images=DIR`: images, boxes and masks in one JSON file, as COCO has them.
 
 Without `?images=` the images are looked for beside the file and beside its folder. Masks are there where every annotation has
-a segmentation: run lengths exactly, polygons as Pillow fills them. An image without annotations has no label.
+a segmentation: run lengths and polygons, both as COCO's own tools fill them. An image without annotations has no label.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from snellen.data.boxed_images import NO_BOXES, BoxedImage, boxed_dataset
 from snellen.data.dataset import Dataset
 from snellen.data.listing_table import FARTHEST
 from snellen.data.root import Root
-from snellen.data.segmentation import is_outline, mask_of
+from snellen.data.segmentation import is_outline, mask_of, outlines_mark
 from snellen.errors import UserError
 from snellen.files import GIB, expand_home, fit, read_json
 from snellen.hashing import checksum
@@ -130,7 +130,7 @@ def _image(
         size=entry.size,
         source="its entry",
         mask=partial(_outline, outlines, entry.size) if outlined and entry.size else None,
-        mask_mark=checksum(b"\n".join(outlines)) if outlines else "",
+        mask_mark=checksum(b"\n".join(outlines)) + outlines_mark(outlines) if outlines else "",
         annotated=bool(things),
     )
 
@@ -165,12 +165,12 @@ def _root(file: Path, first: str, folder: str | None, text: str) -> Root:
         place = expand_home(folder)
         if not os.path.isdir(place):
             raise UserError(f"no folder '{folder}'; give the folder of the images, as in {text}?images=DIR")
-        return Root(place, "images")
+        return Root(place, "?images=DIR")
     try:
         beside = sorted(near for near in file.parent.parent.iterdir() if os.path.isdir(near))
     except OSError:
         beside = []
     for place in (file.parent, file.parent.parent, *beside):
         if os.path.isfile(place / first):
-            return Root(place, "images")
+            return Root(place, "?images=DIR")
     raise UserError(f"'{first[:200]}' is not near {file}; name the folder of the images, as in {text}?images=DIR")

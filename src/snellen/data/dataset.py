@@ -118,8 +118,8 @@ class Dataset:
 
     `size` is (height, width) where all images share one, and `read_together` then reads many at once without a loop
     over photos; `tree` maps a class or node to its parent; `facts` names what is known beyond the pixels (masks, boxes);
-    `chunk` is how many images are best read at once. `concepts` are what their pixels show, where the data know that. All
-    readers may be called from several threads.
+    `chunk` is how many images are best read at once. `concepts` are what their pixels show, where the data know that;
+    `notices` say what was left out of them. All readers may be called from several threads.
     """
 
     text: str
@@ -133,6 +133,7 @@ class Dataset:
     facts: frozenset[str] = frozenset()
     read_together: Callable[[Sequence[int]], Photos] | None = None
     concepts: ConceptMaps | None = None
+    notices: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.samples)

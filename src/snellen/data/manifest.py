@@ -79,7 +79,7 @@ def _with_mask(photo: Photo, mask: Path | None, values: Sequence[int]) -> Photo 
     if mask is None:
         return replace(photo, maps={"mask": np.zeros(photo.size, bool)})
     try:
-        outline = mask_of_image(mask, values)
+        outline = mask_of_image(mask, values, "say which values are the object, as in ?mask=1")
     except NotRead as error:
         return Unreadable(f"its mask {mask.name} cannot be read: {error.reason}")
     except UserError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,6 +20,11 @@ def storable(text: str) -> str:
     if text.isascii():
         return text
     return _ALONE.sub(lambda match: _escape(ord(match[0])), text)
+
+
+def is_visible(sign: str) -> bool:
+    """Whether a character beyond ASCII can be seen in a name: a letter, a mark, a digit or a symbol, of any script."""
+    return not sign.isascii() and unicodedata.category(sign)[0] not in "CZ"
 
 
 def different(names: Sequence[str], where: str, kind: str = "id") -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 Of a mask image the pixels above 127 are the object, of one of 0 and one other value those that are not 0, of an npy array those
 above 0. A trimap as of the Oxford-IIIT pets (1 object, 2 background, 3 border) is recognised by its values. Whatever else has no
-pixel above 127 is refused with the question which values are the object, which `values` answer (`?mask=1`).
+pixel above 127 is refused, unless `values` say which are the object (`manifest:…?mask=1`).
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from snellen.files.npz import read_npy
 from snellen.files.picture import open_image, read_image
 from snellen.files.plain import NotRead
 
+SAVE = "save the object as 255"  # what to do with a mask of other values
 TRIMAP = frozenset({1, 2, 3})  # object, background, border: those of the Oxford-IIIT pets
 
 
@@ -58,8 +59,8 @@ def _from_npy(file: Path, wanted: Collection[int]) -> np.ndarray:
     return values == 1 if is_trimap(values) else values > 0
 
 
-def mask_of_image(file: Path, wanted: Collection[int] = ()) -> np.ndarray:
-    """bool [H, W]: the object in a mask image."""
+def mask_of_image(file: Path, wanted: Collection[int] = (), advice: str = SAVE) -> np.ndarray:
+    """bool [H, W]: the object in a mask image; `advice` says what to do where its values do not tell."""
     with open_image(read_image(file, "mask")) as image:
         if wanted:  # as they are written: the places of a palette, not its colours
             return np.isin(
@@ -75,7 +76,7 @@ def mask_of_image(file: Path, wanted: Collection[int] = ()) -> np.ndarray:
         few = ", ".join(map(str, present[:6])) + (", …" if len(present) > 6 else "")
         raise UserError(
             f"it has the values {few}; expected an object brighter than 127, 0 and one other value, or a trimap (1 object, "
-            "2 background, 3 border): say which values are the object, as in ?mask=1"
+            f"2 background, 3 border); {advice}"
         )
     return values > 0
 

@@ -15,11 +15,11 @@ Stamp = tuple[int, int]
 class Root:
     """A folder; `find` gives the files below it, and refuses paths that leave it, also through links.
 
-    `option` is how a data text names another folder.
+    `naming` is how a caller names another folder.
     """
 
-    def __init__(self, folder: Path | str, option: str = "root") -> None:
-        self.folder, self.option = Path(folder), option
+    def __init__(self, folder: Path | str, naming: str = "?root=DIR") -> None:
+        self.folder, self.naming = Path(folder), naming
         try:
             self.real = os.path.realpath(self.folder)
         except (OSError, ValueError):
@@ -35,7 +35,7 @@ class Root:
             raise UserError(f"{where}: {storable(path)[:60]!r} is not a path") from None
         if full != self.real and not full.startswith(self._inside):
             raise UserError(
-                f"{where}: path '{storable(path)[:200]}' leaves {self.folder}; add ?{self.option}=DIR to name the folder "
+                f"{where}: path '{storable(path)[:200]}' leaves {self.folder}; add {self.naming} to name the folder "
                 "it may be in"
             )
         return Path(full)

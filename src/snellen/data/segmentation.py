@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 import numpy as np
 
+from snellen.data.earlier import by_earlier_rules
+from snellen.data.polygons import filled_polygon
 from snellen.errors import UserError
 from snellen.files import decode_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+POLYGONS = "polygons as of pycocotools"  # to be changed when their pixels do
 LONGEST_TEXT = 64 * 2**20  # characters of packed run lengths
 _Coordinate = Annotated[float, msgspec.Meta(ge=-1e6, le=1e6)]
 _Polygon = Annotated[list[_Coordinate], msgspec.Meta(min_length=4)]
@@ -51,6 +54,12 @@ def is_outline(segmentation: bytes) -> bool:
     )
 
 
+def outlines_mark(outlines: Sequence[bytes]) -> str:
+    """What fingerprints know of how outlines are filled: POLYGONS where one is a polygon, else nothing."""
+    polygons = any(outline.lstrip()[:1] == b"[" for outline in outlines)
+    return POLYGONS if polygons and not by_earlier_rules() else ""
+
+
 def unpacked(text: str) -> list[int]:
     """Run lengths of COCO's text: groups of five bits, lowest first; see `pack`."""
     lengths: list[int] = []
@@ -79,14 +88,13 @@ def filled_runs(lengths: Sequence[int], height: int, width: int) -> np.ndarray:
 
 
 def _filled_polygons(polygons: Sequence[Sequence[float]], width: int, height: int) -> np.ndarray:
-    from PIL import Image, ImageDraw
-
-    canvas = Image.new("1", (width, height))
+    """bool [H, W]: the pixels of any of several polygons."""
+    mask = np.zeros((height, width), bool)
     for number, polygon in enumerate(polygons):
         if len(polygon) % 2:
             raise UserError(f"polygon {number} of its segmentation has {len(polygon)} numbers; expected pairs x, y")
-        ImageDraw.Draw(canvas).polygon(list(polygon), fill=1)
-    return np.asarray(canvas)
+        mask |= filled_polygon(polygon, height, width)
+    return mask
 
 
 def run_lengths(mask: np.ndarray) -> list[int]:

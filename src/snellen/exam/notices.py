@@ -17,9 +17,10 @@ from snellen.explain.reference import few_images
 
 
 def notices_before(inputs: Inputs, audits: Sequence[Audit], exam: Exam, warnings: Sequence[str]) -> list[str]:
-    """Those of models' cards, `warnings` of how classes were matched, then of cut-outs, labels, groups and reference images."""
+    """Those of models' cards, `warnings` of how classes were matched, then of data, cut-outs, labels, groups and references."""
     task, occluders = task_of(inputs.subjects), inputs.pools.occluders
     notices = dict.fromkeys([*(notice for subject in inputs.subjects for notice in subject.card.notices), *warnings])
+    notices |= dict.fromkeys(notice for dataset in inputs.data.values() for notice in dataset.notices)
     if occluders is not None and occluders.total > len(occluders.ids):
         notices[f"{occluders.total:,} cut-outs in '{occluders.text}', of which {len(occluders.ids)} are used"] = None
     remarks = notices_of(inputs.data, task)

@@ -146,7 +146,10 @@ class EditSearchRequest(AuditRequest):
         own = {field.name for field in fields(AuditRequest)}
         names = [field.name for field in fields(self) if field.name not in own | {"protocol", "scale"}]
         chosen = {name: value for name in names if (value := getattr(self, name)) is not None}
-        return self.with_audit(str(published_shift(self.protocol, self.scale, **chosen)))
+        try:
+            return self.with_audit(str(published_shift(self.protocol, self.scale, **chosen)))
+        except ValueError as error:  # as of an audit's text
+            raise UserError(str(error)) from None
 
 
 @dataclass(frozen=True, kw_only=True)

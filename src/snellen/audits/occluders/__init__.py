@@ -48,6 +48,7 @@ from snellen.audits.occluders.trees import (
 from snellen.audits.occluders.types import (
     AUDIT,
     IN_WORDS,
+    RENAMED,
     UNOCCLUDED,
     Diffuse,
     OccluderType,
@@ -82,7 +83,7 @@ class OccludersAudit(Audit):
 
     Data with a column `level` (`ovis:`, or the `manifest:` of `snellen build iruo`) are asked as they are: real occlusion. Their
     unoccluded images, or all of data without levels, are also shown under `synthetic` types (boxes in `black`, `white`,
-    `noise` or stripes, and a cut-out `object` of `--occluders`), `diffuse` types (a `solid` box and lines), and lattices of
+    `noise` or `stripes`, and a cut-out `object` of `--occluders`), `diffuse` types (a `solid` box and lines), and lattices of
     `px` pixels that hide the shares `lattices`. `bins` are the levels of the diffuse types, as pairs of hidden shares. Where the
     data have no masks, hidden shares are those of the image instead of the object.
 
@@ -90,7 +91,7 @@ class OccludersAudit(Audit):
     command whose runs are people; `top` is how many of the best are set beside the models (none: the better half).
     """
 
-    synthetic: tuple[Synthetic, ...] = ("black", "white", "noise", "texture", "object")
+    synthetic: tuple[Synthetic, ...] = ("black", "white", "noise", "stripes", "object")
     diffuse: tuple[Diffuse, ...] = ("solid", "vertical", "horizontal", "cross_hatch", "oblique")
     lattices: tuple[float, ...] = (0.25, 0.5, 0.75)
     px: tuple[int, ...] = PUBLISHED_PX
@@ -136,6 +137,7 @@ class OccludersAudit(Audit):
     }
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "synthetic", tuple(RENAMED.get(name, name) for name in self.synthetic))
         for name in ("synthetic", "diffuse", "lattices", "px"):
             values = getattr(self, name)
             if len(set(values)) < len(values):

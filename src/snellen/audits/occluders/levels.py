@@ -15,7 +15,6 @@ from snellen.audits.finding import Finding, Trust, finding
 from snellen.audits.occluders.rows import (
     LATTICES,
     LEVELS,
-    REAL_LEVELS,
     LevelScale,
     OccluderRows,
     has_groups,
@@ -104,10 +103,10 @@ def series_of(rows: OccluderRows, types: Sequence[OccluderType], bins: Bins) -> 
             series.append(Series(*head, rows.at(own | clean), tuple(shown), relation))
 
     real = rows.family == REAL
-    add((REAL, REAL, REAL_LEVELS), real)
+    add((REAL, REAL, LEVELS), real)
     if np.isin(rows.relation[real].astype(str), ("same_class", "other_class")).any():
         for word, words in RELATIONS.items():
-            add((f"{REAL}, {words}", REAL, REAL_LEVELS), rows.relation == word, (), words)
+            add((f"{REAL}, {words}", REAL, LEVELS), rows.relation == word, (), words)
     for occluder in types:
         if occluder.family != "lattice":
             scale = LEVELS if occluder.family == "synthetic" else share_scale(bins)

@@ -9,13 +9,12 @@ import numpy as np
 
 from snellen.audits.exam import Exam
 from snellen.audits.occluders.types import REAL, RIGHT_ANGLE, OccluderType, has_masks, real_levels
+from snellen.data.ovis.levels import levels_of
 from snellen.engine.keep.read_back import AnswerBlock, Answers
 from snellen.measure.occlusion_levels import LATTICE_BINS, Bins, bin_middles, bin_names, occlusion_level
 from snellen.measure.occlusion_table import CLEAN
 
-HALVES: Bins = ((0, 0), (0, 0.5), (0.5, 1))  # as the levels of real occlusion: nothing, less than half, half or more
-LEVEL_NAMES = ("none", "less than half", "half or more")
-REAL_NAMES = ("none", "up to half", "more than half")
+LEVEL_NAMES = ("none", "up to half", "more than half")
 
 
 @dataclass(frozen=True)
@@ -24,7 +23,7 @@ class OccluderRows:
 
     `kind` is the type of occluder, `none` for unoccluded images and `real` for those that were so when they were taken, `judge`
     the type that ranks models (all lattices of one size are one), `family` real, synthetic, diffuse or lattice. `share` is what
-    is hidden, nan where it is not known, and `level` 0, 1 (less than half), 2, or −1 where it is none of these. `relation` says
+    is hidden, nan where it is not known, and `level` 0, 1 (up to half), 2, or −1 where it is none of these. `relation` says
     whether a real occluder is of the object's class. `group` is drawn whole by every bootstrap.
     """
 
@@ -103,7 +102,6 @@ class LevelScale:
 
 
 LEVELS = LevelScale("levels", LEVEL_NAMES, (0, 1, 2))
-REAL_LEVELS = LevelScale("levels", REAL_NAMES, (0, 1, 2))
 LATTICES = LevelScale("lattice", bin_names(LATTICE_BINS), bin_middles(LATTICE_BINS), LATTICE_BINS)
 
 
@@ -130,7 +128,7 @@ def pooled_rows(rows: OccluderRows, types: Sequence[OccluderType], bins: Bins) -
 
 def names_of_levels(types: Sequence[OccluderType], bins: Bins) -> dict[str, tuple[str, ...]]:
     """The names of the levels of each judge of `pooled_rows`."""
-    names = {CLEAN: REAL_NAMES, REAL: REAL_NAMES, RIGHT_ANGLE: bin_names(bins)}
+    names = {CLEAN: LEVEL_NAMES, REAL: LEVEL_NAMES, RIGHT_ANGLE: bin_names(bins)}
     scales = {"synthetic": LEVEL_NAMES, "diffuse": bin_names(bins), "lattice": LATTICES.names}
     return {**names, **{occluder.judge: scales[occluder.family] for occluder in types}}
 
@@ -171,7 +169,7 @@ def _under(exam: Exam, block: AnswerBlock, occluder: OccluderType) -> OccluderRo
     else:
         measured = block.object_covered if has_masks(exam) and block.object_covered is not None else block.covered
         share = np.clip(np.asarray(measured, np.float64), 0, 1)
-    level = occlusion_level(share, HALVES)
+    level = levels_of(share)
     names = (occluder.name, occluder.judge, occluder.family, "")
     kind, judge, family, relation = (np.full(size, name, object) for name in names)
     # One that happens to hide nothing is at no level: the unoccluded images are there already.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -15,11 +15,12 @@ from snellen.distort import Box, CutoutObject, Distortion, Gates, Lattice, parse
 from snellen.engine.requests.cell import Cell
 from snellen.measure.occlusion_levels import POOLS
 
-Synthetic: TypeAlias = Literal["black", "white", "noise", "texture", "object"]
+Synthetic: TypeAlias = Literal["black", "white", "noise", "stripes", "object", "texture"]
 Diffuse: TypeAlias = Literal["solid", "vertical", "horizontal", "cross_hatch", "oblique"]
 Family: TypeAlias = Literal["synthetic", "diffuse", "lattice"]
 
 AUDIT = "occluders"
+RENAMED: Mapping[Synthetic, Synthetic] = {"texture": "stripes"}  # the paper's word, which earlier versions took
 REAL = "real"
 RIGHT_ANGLE = "right-angle"  # the pool of lines that run along the sides, or cross so
 UNOCCLUDED = "unoccluded"  # the role of the images without occlusion, where the data have others
@@ -29,7 +30,8 @@ IN_WORDS = {
     "black": "black boxes",
     "white": "white boxes",
     "noise": "boxes of noise",
-    "texture": "striped boxes",
+    "stripes": "striped boxes",
+    "texture": "striped boxes",  # in findings of earlier versions
     "object": "cut-out objects",
     "solid": "solid grey boxes",
     "vertical": "vertical lines",

@@ -8,7 +8,16 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from snellen.build.covering.portion import EVERY_TYPE, UNREAD, CoverTask, CoverVerdict, cover_portion
+from snellen.build.covering.portion import (
+    COVERS,
+    FULL_MASKS,
+    IMAGES,
+    MASKS,
+    CoverTask,
+    CoverVerdict,
+    cover_content,
+    cover_portion,
+)
 from snellen.build.covering.request import CoverRequest
 from snellen.build.covering.tables import CoverOutcome, group_of, write_tables
 from snellen.build.encode import names_of
@@ -45,6 +54,7 @@ class CoveredBuilt(Built):
 class CoveredSet(Builder[CoveredBuilt]):
     """Every image of both sides under every occluder: `data` by split, and the occluders by type (`kinds`)."""
 
+    inputs = ("data_fingerprints", "occluders_fingerprint", "classes")
     built = CoveredBuilt
 
     def __init__(self, request: CoverRequest) -> None:
@@ -75,20 +85,24 @@ class CoveredSet(Builder[CoveredBuilt]):
         portions = list(self._portions())
         tasks = {(task.split, task.row): task for portion in portions for task in portion.tasks}
         work = partial(cover_portion, self.request, self.kinds, site.to.part)
-        verdicts = site.rows(portions, work, CoverVerdict, self._is_whole, self._with_photos)
+        content = partial(cover_content, self.facts.get("occluders_fingerprint", ""))
+        verdicts = site.rows(portions, work, CoverVerdict, content, self._with_photos)
         order = {split: place for place, split in enumerate(self.data)}
         verdicts.sort(key=lambda verdict: (order[verdict.split], verdict.row))  # stable: the types stay in their order
         outcome = CoverOutcome(self.data, tasks, verdicts, self.kinds)
         if not any(image.type != "none" for image in outcome.images):
             reasons = reasons_of(dict(outcome.rejected.most_common()))
             raise UserError(f"no covered image is left: {reasons or 'no type but none is chosen'}")
+        for image in outcome.images:
+            site.to.own(*(outcome.task(image).file(kind, image.type) for kind in (IMAGES, COVERS, MASKS, FULL_MASKS)))
         write_tables(site.to, outcome, self.request)
         types = Counter(image.type for image in outcome.images)
+        notices = [notice for data in self.data.values() for notice in data.notices]
         return {
             "images": {split: sum(image.split == split for image in outcome.images) for split in self.data},
             "types": {type: types[type] for type in self.kinds},
             "rejected": dict(sorted(outcome.rejected.items())),
-            "warnings": [*self.request.notes(), *_warnings(outcome, types)],
+            "warnings": [*self.request.notes(), *notices, *_warnings(outcome, types)],
         }
 
     def _portions(self) -> Iterator[Portion[CoverTask]]:
@@ -124,13 +138,6 @@ class CoveredSet(Builder[CoveredBuilt]):
         data = self.data[portion.tasks[0].split]
         photos = dict(zip(rows, data.read(rows))) if rows else {}
         return Portion(portion.number, [replace(task, photo=photos.get(task.row)) for task in portion.tasks])
-
-    def _is_whole(self, portion: Portion[CoverTask], verdicts: Sequence[CoverVerdict]) -> bool:
-        """Whether what an earlier run made of a portion can stay; not where a file may have come since."""
-        if any(verdict.reason == UNREAD or verdict.type not in (EVERY_TYPE, *self.kinds) for verdict in verdicts):
-            return False
-        known = [(task.split, task.row) for task in portion.tasks]
-        return list(dict.fromkeys((verdict.split, verdict.row) for verdict in verdicts)) == known
 
 
 def _sides(request: CoverRequest) -> dict[str, Dataset]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from snellen.atomic import write_atomic
 from snellen.build.clarity import sharpness_of
+from snellen.build.content import content_key, photo_content
 from snellen.build.covering.request import NONE, CoverRequest
 from snellen.build.encode import encode_image, encode_mask
 from snellen.build.runner import Portion
@@ -76,6 +77,11 @@ class CoverVerdict:
     def share(self) -> float:
         """The share of the object that is hidden; nan where there is none."""
         return self.hidden / self.object if self.object else float("nan")
+
+
+def cover_content(occluders: str, portion: Portion[CoverTask]) -> str:
+    """A key of the images of a portion, as they were read, and of the fingerprint of the cut-outs before them."""
+    return content_key(occluders, [(replace(task, photo=None), photo_content(task.photo)) for task in portion.tasks])
 
 
 def cover_portion(

@@ -13,14 +13,13 @@ from snellen.build.destination import Destination
 from snellen.build.encode import table
 from snellen.data.dataset import Dataset
 from snellen.data.names import storable
-from snellen.data.ovis.levels import level_of
+from snellen.data.ovis.levels import TOLERANCE, level_of
 from snellen.distort import Distortion
 from snellen.distort.occluders.lattice import Lattice
 from snellen.files.spreadsheet import plain_cell
 from snellen.measure.occlusion_levels import GATE_BINS, LATTICE_BINS, bin_names, occlusion_level
 
 COUNTS, REJECTED = "counts.csv", "rejected.csv"
-TOLERANCE = 1e-4  # of a hidden share, up to which it is level 0 (Kassaw et al. 2024)
 CORNERS = ("x0", "y0", "x1", "y1")
 GROUPS = ("group", "video")
 INDEX = (

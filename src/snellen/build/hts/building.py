@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 from snellen.build.clarity import BLURRED, SMALL, Clarity
+from snellen.build.class_folders import class_folders
 from snellen.build.destination import Destination
 from snellen.build.encode import table
 from snellen.build.hts.calibration import BoundsTrial, choose_bounds, correct_answers, try_bounds
 from snellen.build.hts.choosing import choose, lacking, levels_of
-from snellen.build.hts.measuring import UNREAD, ClarityTask, ClarityVerdict, measure_portion
+from snellen.build.hts.measuring import ClarityTask, ClarityVerdict, clarity_content, measure_portion
 from snellen.build.hts.request import HtsRequest
 from snellen.build.hts.writing import write_set
-from snellen.build.iruo.request import class_folders
 from snellen.build.runner import Amount, Builder, Built, Portion, Site, not_taken, reasons_of
 from snellen.data import load_data
 from snellen.data.dataset import limited
@@ -59,6 +59,7 @@ class HtsSet(Builder[HtsBuilt]):
     """Clear images of a dataset: the images and their levels."""
 
     facts_file = "hts.json"
+    inputs = ("data_fingerprint", "models", "labels_sha256")
     built = HtsBuilt
 
     def __init__(self, request: HtsRequest) -> None:
@@ -78,9 +79,8 @@ class HtsSet(Builder[HtsBuilt]):
         }
 
     def make(self, site: Site) -> Mapping[str, Any]:
-        verdicts = site.rows(
-            self._portions(), partial(measure_portion, self.request), ClarityVerdict, _is_whole, self._with_photos
-        )
+        work = partial(measure_portion, self.request)
+        verdicts = site.rows(self._portions(), work, ClarityVerdict, clarity_content, self._with_photos)
         verdicts.sort(key=lambda verdict: verdict.row)
         clarity, accuracy, warnings = self._bounds(site.to, verdicts)
         choices = choose(self.data, verdicts, self.levels, clarity, self.request)
@@ -101,7 +101,7 @@ class HtsSet(Builder[HtsBuilt]):
             "min_sharpness": clarity.sharpness,
             "accuracy": accuracy,
             "rejected": dict(sorted(Counter(choice.reason for choice in choices if choice.reason).items())),
-            "warnings": warnings,
+            "warnings": [*self.data.notices, *warnings],
         }
 
     def _portions(self) -> list[Portion[ClarityTask]]:
@@ -139,9 +139,3 @@ class HtsSet(Builder[HtsBuilt]):
             trial for trial in trials if (trial.min_pixels, trial.min_sharpness) == (clarity.pixels, clarity.sharpness)
         )
         return clarity, round(best.accuracy, 6), notices
-
-
-def _is_whole(portion: Portion[ClarityTask], verdicts: Sequence[ClarityVerdict]) -> bool:
-    """Whether what an earlier run measured can stay; not where a file may have come since."""
-    rows = [task.row for task in portion.tasks]
-    return [verdict.row for verdict in verdicts] == rows and not any(verdict.reason == UNREAD for verdict in verdicts)

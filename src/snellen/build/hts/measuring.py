@@ -8,6 +8,7 @@ import numpy as np
 from PIL import Image
 
 from snellen.build.clarity import sharpness_of
+from snellen.build.content import content_key, photo_content
 from snellen.build.hts.request import HtsRequest
 from snellen.build.runner import Portion
 from snellen.data.dataset import Photo, Unreadable
@@ -33,6 +34,11 @@ class ClarityVerdict:
     pixels: int = 0
     sharpness: float = 0
     source: str = ""
+
+
+def clarity_content(portion: Portion[ClarityTask]) -> str:
+    """A key of the images of a portion, as they were read."""
+    return content_key([(task.row, photo_content(task.photo)) for task in portion.tasks])
 
 
 def measure_portion(request: HtsRequest, portion: Portion[ClarityTask]) -> list[ClarityVerdict]:

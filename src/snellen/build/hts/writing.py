@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from snellen.build.clarity import BLURRED, SMALL
+from snellen.build.class_folders import class_folders
 from snellen.build.contact_sheet import MOST_TILES, Tile, contact_sheet, thumbnail
 from snellen.build.destination import Destination
 from snellen.build.encode import encode_image, encode_mask, table
 from snellen.build.hts.choosing import HtsChoice
-from snellen.build.iruo.request import class_folders
 from snellen.data.dataset import Dataset, Photo
 from snellen.data.names import storable
 from snellen.errors import UserError
@@ -71,6 +71,9 @@ def _photos(data: Dataset, choices: Sequence[HtsChoice]) -> Iterator[tuple[HtsCh
             if not isinstance(photo, Photo):
                 sample = data.samples.ids[choice.measure.row]
                 raise UserError(f"{sample} could be read before and no longer can: {photo.reason}; do the same again")
+            if photo.checksum != choice.measure.source:
+                sample = data.samples.ids[choice.measure.row]
+                raise UserError(f"{sample} has changed since it was measured; do the same again")
             yield choice, photo
 
 

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from snellen.build.content import content_key
 from snellen.build.encode import encode_json, names_of
 from snellen.build.in9.grouping import Grouping, group_classes, rank
-from snellen.build.in9.judging import In9Candidate, judge, mask_model
+from snellen.build.in9.judging import In9Candidate, candidate_content, judge, mask_model
 from snellen.build.in9.manifests import In9Outcome, read_curation, write_manifests
 from snellen.build.in9.masks import with_masks
 from snellen.build.in9.pool import In9Verdict, read_verdict
@@ -62,6 +63,7 @@ class In9Set(Builder[In9Built]):
     """Variants of images with boxes: the images, their classes, and which of them people have rejected (name → reason)."""
 
     facts_file = FACTS
+    inputs = ("data_fingerprint", "classes", "coarse_classes", "grouping", "curation")
     built = In9Built
 
     def __init__(self, request: In9Request) -> None:
@@ -112,8 +114,8 @@ class In9Set(Builder[In9Built]):
         verdicts = _balance(verdicts, label, groups, request)
         accepted = sorted((v for v in verdicts if not v.reason), key=lambda verdict: verdict.name)
         orders = _orders(accepted, label, groups, request)
-        for _ in site.each(partial(_write, request, site.pool, site.to.part), orders, len(orders)):
-            pass
+        for files in site.each(partial(_write, request, site.pool, site.to.part), orders, len(orders)):
+            site.to.own(*files)
         outcome = In9Outcome(orders, accepted, verdicts, label, self.rejects)
         write_manifests(site.to, outcome, groups, request)
         rejected = Counter(verdict.reason for verdict in verdicts if verdict.reason)
@@ -126,20 +128,25 @@ class In9Set(Builder[In9Built]):
         }
 
     def _judge(self, site: Site, rows: Sequence[int], names: Sequence[str]) -> list[In9Verdict]:
-        """What becomes of each image, those of an earlier run as they are."""
-        by_name = {name: read_verdict(site.pool, name) for name in names}
-        new = [(row, name) for row, name in zip(rows, names) if by_name[name] is None]
-        work = partial(_judge, self.request, site.pool)
-        for verdict in site.each(work, _candidates(self.data, new), len(new)):
-            by_name[verdict.name] = verdict
-        return [known for name in names if (known := by_name[name]) is not None]
+        """What becomes of each image; what became of it in an earlier run, if that read the same."""
+        candidates = _candidates(self.data, list(zip(rows, names)))
+        work, recall = partial(_judge, self.request, site.pool), partial(_recall, self.request, site.pool)
+        by_name = {verdict.name: verdict for verdict in site.each(work, candidates, len(names), recall)}
+        return [by_name[name] for name in names]
 
 
 def _judge(request: In9Request, pool: Path, candidate: In9Candidate) -> In9Verdict:
     return judge(candidate, request, pool)
 
 
-def _write(request: In9Request, pool: Path, out: Path, order: Order) -> str:
+def _recall(request: In9Request, pool: Path, candidate: In9Candidate) -> In9Verdict | None:
+    """What an earlier run made of the same image."""
+    verdict = read_verdict(pool, candidate.name)
+    known = verdict is not None and verdict.content == candidate_content(candidate, request)
+    return verdict if known else None
+
+
+def _write(request: In9Request, pool: Path, out: Path, order: Order) -> list[str]:
     return write_files(order, request, pool, out)
 
 
@@ -214,6 +221,7 @@ def _orders(
     names = [verdict.name for verdict in accepted]
     labels = np.array([label[name] for name in names], np.int64)
     folder, box = folders(groups.classes), {verdict.name: verdict.box for verdict in accepted}
+    content = {verdict.name: verdict.content for verdict in accepted}
     lenders_by_kind = {}
     if not request.all_images:
         lenders, view = Lenders(names, labels, len(groups.classes)), View.of(names, request.seed)
@@ -222,5 +230,6 @@ def _orders(
     for row, verdict in enumerate(accepted):
         lender_names = {kind: names[rows[row]] for kind, rows in lenders_by_kind.items() if rows[row] >= 0}
         lenders_of_image = {kind: (name, box[name]) for kind, name in lender_names.items()}
-        orders.append(Order(verdict.name, folder[label[verdict.name]], verdict.box, lenders_of_image))
+        made_of = content_key(content[verdict.name], {kind: content[name] for kind, name in lender_names.items()})
+        orders.append(Order(verdict.name, folder[label[verdict.name]], verdict.box, lenders_of_image, made_of))
     return orders

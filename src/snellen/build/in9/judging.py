@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from snellen.build.content import content_key, photo_content
 from snellen.build.in9.pool import In9Verdict, keep_image, keep_refusal
 from snellen.build.in9.request import In9Request
 from snellen.build.in9.segment import segment_object
 from snellen.data.canvas import Unshowable, placement, render
 from snellen.data.dataset import Photo, Unreadable
 from snellen.distort.strips import rectangles
+from snellen.files import expand_home, read_bytes
+from snellen.hashing import checksum
 
 _OUTSIDE = (
     1.0  # pixels that a box may reach out of the image: annotations that count from 0 and from 1 are mixed up often
@@ -36,21 +39,39 @@ class In9Candidate:
     classed: bool = True
 
 
+def candidate_content(candidate: In9Candidate, request: In9Request) -> str:
+    """A key of an image as it was read, and of the program that makes its mask, if one does."""
+    facts = (candidate.source, candidate.name, candidate.annotated, candidate.classed)
+    return content_key(facts, photo_content(candidate.photo), _mask_program(request.masks or ""))
+
+
+@cache
+def _mask_program(masks: str) -> str:
+    """The checksum of the file that `python:file.py:factory` names."""
+    place = masks.removeprefix("python:").rpartition(":")[0]
+    return (
+        checksum(read_bytes(expand_home(place), "mask model"))
+        if masks.startswith("python:") and place.endswith(".py")
+        else ""
+    )
+
+
 class _Refusal(Exception):
     """Why an image may not be in the set: a reason and its details."""
 
 
 def judge(candidate: In9Candidate, request: In9Request, pool: Path) -> In9Verdict:
     """Judge an image and keep the outcome in the folder `pool`: NAME.npz where it is accepted, NAME.json where not."""
-    photo = candidate.photo
+    photo, content = candidate.photo, candidate_content(candidate, request)
     try:
         verdict, image, mask = _look(candidate, request)
     except (_Refusal, Unshowable) as refusal:
         reason, detail = refusal.args if isinstance(refusal, _Refusal) else ("unreadable", str(refusal))
-        checksum = "" if isinstance(photo, Unreadable) else photo.checksum
-        verdict = In9Verdict(candidate.source, candidate.name, reason, detail, checksum=checksum)
+        source = "" if isinstance(photo, Unreadable) else photo.checksum
+        verdict = In9Verdict(candidate.source, candidate.name, reason, detail, checksum=source, content=content)
         keep_refusal(pool, verdict)
         return verdict
+    verdict = replace(verdict, content=content)
     keep_image(pool, verdict, image, mask)
     return verdict
 

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
-from snellen.atomic import write_atomic
+from snellen.atomic import remove, write_atomic
 from snellen.errors import UserError
 from snellen.files import MIB, decode_json, read_bytes
 from snellen.files.npz import open_npz
+from snellen.hashing import checksum
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,7 @@ class In9Verdict:
     """What became of an image: the reason why it is not in the set ("" where it is) with details, and what is known of it.
 
     `box` is x0, y0, x1, y1 on the canvas in whole pixels, maximum exclusive; `mask_share` the object's share of the canvas;
-    `seed` that of the GrabCut which made the mask, −1 for none.
+    `seed` that of the GrabCut which made the mask, −1 for none; `content` a key of all that was read of the image.
     """
 
     source: str
@@ -32,11 +33,14 @@ class In9Verdict:
     mask_share: float = float("nan")
     seed: int = -1
     checksum: str = ""
+    content: str = ""
 
 
 def keep_refusal(pool: Path, verdict: In9Verdict) -> None:
-    """Keep why an image is not taken, as NAME.json."""
-    write_atomic(pool / f"{verdict.name}.json", _encode(verdict).encode())
+    """Keep why an image is not taken, as NAME.json, with a checksum in the first line."""
+    content = _encode(verdict).encode()
+    write_atomic(pool / f"{verdict.name}.json", checksum(content).encode() + b"\n" + content)
+    remove(pool / f"{verdict.name}.npz")  # of an earlier run, which read something else
 
 
 def keep_image(pool: Path, verdict: In9Verdict, image: np.ndarray, mask: np.ndarray) -> None:
@@ -55,7 +59,10 @@ def read_verdict(pool: Path, name: str) -> In9Verdict | None:
             with open_npz(image) as archive:
                 verdict: In9Verdict = decode_json(str(archive.read("facts")), In9Verdict, image)
         elif os.path.exists(refusal):
-            verdict = decode_json(read_bytes(refusal, "verdict", MIB), In9Verdict, refusal)
+            first, _, content = read_bytes(refusal, "verdict", MIB).partition(b"\n")
+            if checksum(content).encode() != first:
+                return None
+            verdict = decode_json(content, In9Verdict, refusal)
         else:
             return None
     except (UserError, KeyError):  # KeyError: an array is missing

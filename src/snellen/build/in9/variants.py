@@ -12,11 +12,14 @@ import numpy as np
 from PIL import Image
 
 from snellen.atomic import write_atomic
+from snellen.build.content import content_key
 from snellen.build.in9.pool import read_image
 from snellen.build.in9.request import In9Request
 from snellen.data.in9.layout import MASKS, VARIANTS, mixed_name
 from snellen.distort.background import MIXED, Background
 from snellen.distort.view import Donors, View
+from snellen.errors import UserError
+from snellen.files import read_bytes
 from snellen.lazy_torch import torch
 
 if TYPE_CHECKING:
@@ -36,12 +39,16 @@ class Portrait:
 
 @dataclass(frozen=True)
 class Order:
-    """What to write of one image: its name, its class folder and which image lends the background of each mixed variant."""
+    """What to write of one image: its name, its class folder and which image lends the background of each mixed variant.
+
+    `content` is a key of the image and of those that lend it a background.
+    """
 
     name: str
     folder: str
     box: tuple[int, ...]
     lenders: Mapping[str, tuple[str, tuple[int, ...]]]  # variant → name and box
+    content: str = ""
 
 
 def files_of(order: Order, request: In9Request) -> dict[str, str]:
@@ -55,20 +62,31 @@ def files_of(order: Order, request: In9Request) -> dict[str, str]:
     }
 
 
-def write_files(order: Order, request: In9Request, pool: Path, out: Path) -> str:
-    """Write the files of an image that are not there yet; its name."""
-    missing = {kind: file for kind, file in files_of(order, request).items() if not (out / file).exists()}
-    mask = out / MASKS / request.split / order.folder / f"{order.name}.npy"
-    if not missing and (request.all_images or mask.exists()):
-        return order.name
+def write_files(order: Order, request: In9Request, pool: Path, out: Path) -> list[str]:
+    """Write the files of an image, unless an earlier run has written them of the same images; their paths in the set."""
+    files = files_of(order, request)
+    mask = None if request.all_images else f"{MASKS}/{request.split}/{order.folder}/{order.name}.npy"
+    names = [*files.values(), *([mask] if mask else [])]
+    mark, written = pool / f"{order.name}.written", content_key(order, names).encode()
+    if _is_written(mark, written) and all((out / name).exists() for name in names):
+        return names
     own = portrait(pool, order.name, order.box)
-    for kind, file in missing.items():
+    for kind, file in files.items():
         write_atomic(out / file, _encode(variant(kind, own, order, request, pool), request))
-    if not request.all_images:
+    if mask is not None:
         content = io.BytesIO()
         np.save(content, own.mask[0].numpy().astype(np.uint8))
-        write_atomic(mask, content.getvalue())
-    return order.name
+        write_atomic(out / mask, content.getvalue())
+    write_atomic(mark, written)
+    return names
+
+
+def _is_written(mark: Path, content: bytes) -> bool:
+    """Whether a mark says that files were written of this content."""
+    try:
+        return mark.exists() and read_bytes(mark, "mark") == content
+    except UserError:
+        return False
 
 
 def portrait(pool: Path, name: str, box: tuple[int, ...]) -> Portrait:

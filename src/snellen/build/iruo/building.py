@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,19 +12,22 @@ from pathlib import Path
 from typing import Any
 
 from snellen.atomic import cannot_write
-from snellen.build.iruo.placing import FULL_MASKS, IMAGES, MASKS, Placed, drop_overwritten, place_images
-from snellen.build.iruo.portion import CropVerdict, FrameTask, crop_files, cut_out
-from snellen.build.iruo.request import IruoRequest, chosen_classes
+from snellen.build.iruo.classes import chosen_classes
+from snellen.build.iruo.placing import FULL_MASKS, IMAGES, MASKS, SPLITS, Placed, drop_overwritten, place_images
+from snellen.build.iruo.portion import CropVerdict, FrameTask, crop_files, cut_out, frames_content
+from snellen.build.iruo.request import IruoRequest
 from snellen.build.iruo.tables import IruoOutcome, check_clear, shares_of, warnings_of, write_tables
 from snellen.build.runner import Amount, Builder, Built, Portion, Site, not_taken, reasons_of
-from snellen.data.ovis.adapter import UNREAD, frames_root
+from snellen.data.earlier import by_earlier_rules
+from snellen.data.ovis.adapter import frames_root
 from snellen.data.ovis.clips import outlines_checksum
 from snellen.data.ovis.level_table import with_levels
 from snellen.data.ovis.levels import UNKNOWN
 from snellen.data.ovis.listing import is_table, read_clips
-from snellen.errors import UserError, concerning, option
+from snellen.data.root import stamp
+from snellen.errors import UserError, choice, concerning, option
 from snellen.files import expand_home
-from snellen.hashing import file_sha256
+from snellen.hashing import file_sha256, key_of
 
 FRAMES = 8  # per portion
 
@@ -53,18 +57,20 @@ class IruoSet(Builder[IruoBuilt]):
 
     facts_file = "iruo.json"
     identity = ("schema", "annotations")
+    inputs = ("annotations_sha256", "level_table_sha256", "outlines", "class_names", "frames_fingerprint")
     built = IruoBuilt
 
     def __init__(self, request: IruoRequest) -> None:
         self.request: IruoRequest = request
         annotations = str(Path(str(request.annotations)))
         file = expand_home(annotations)
-        self.clips = read_clips(file, request.frames)
+        naming = choice("frames", "DIR")
+        self.clips = read_clips(file, request.frames, naming)
         if request.level_table is not None:
             self.clips = with_levels(self.clips, expand_home(request.level_table))
         with concerning(annotations):
             self.classes = chosen_classes(self.clips.classes, request)
-        self.root = frames_root(file, self.clips.frames, request.frames, f"{option('frames')} DIR")
+        self.root = frames_root(file, self.clips.frames, request.frames, naming)
         self.facts = {
             "schema": "snellen/iruo/1",
             "annotations": annotations,
@@ -77,11 +83,14 @@ class IruoSet(Builder[IruoBuilt]):
             self.facts["level_table_sha256"] = file_sha256(expand_home(request.level_table))
         if is_table(file):
             self.facts["outlines"] = outlines_checksum(self.clips)
+        self.portions = list(self._portions())
+        if not by_earlier_rules():
+            stamps = [stamp(task.path) for portion in self.portions for task in portion.tasks]
+            self.facts["frames_fingerprint"] = key_of(stamps)
 
     def make(self, site: Site) -> Mapping[str, Any]:
         self._check_stated()
-        portions = list(self._portions())
-        verdicts = site.rows(portions, partial(cut_out, self.request, site.pool), CropVerdict, _is_whole)
+        verdicts = site.rows(self.portions, partial(cut_out, self.request, site.pool), CropVerdict, frames_content)
         verdicts = drop_overwritten(self.clips, sorted(verdicts, key=lambda verdict: verdict.row), self.request)
         taken = [verdict for verdict in verdicts if not verdict.reason]
         if not taken:
@@ -92,9 +101,9 @@ class IruoSet(Builder[IruoBuilt]):
         )
         check_clear(levels, self.classes.values(), self.request)
         placed = place_images(self.clips, verdicts, self.classes, self.request)
-        portion_of = {row: portion.number for portion in portions for task in portion.tasks for row in task.chosen}
+        portion_of = {row: portion.number for portion in self.portions for task in portion.tasks for row in task.chosen}
         for image in placed:
-            self._move(image, site, portion_of[image.verdict.row])
+            self._place(image, site, portion_of[image.verdict.row])
         outcome = IruoOutcome(self.clips, placed, verdicts, self.classes)
         write_tables(site.to, outcome, self.request)
         return self._summary(outcome)
@@ -118,19 +127,22 @@ class IruoSet(Builder[IruoBuilt]):
         if tasks:
             yield Portion(number, tasks)
 
-    def _move(self, image: Placed, site: Site, portion: int) -> None:
-        """Move the files of an image to their place in the set, unless an earlier run has."""
+    def _place(self, image: Placed, site: Site, portion: int) -> None:
+        """Give the files of an image their place in the set; they also stay with what is kept of a stopped build, which may
+        find another place for them when it resumes."""
         folders = (IMAGES, MASKS, FULL_MASKS)
         for folder, source in zip(folders, crop_files(site.pool, portion, image.verdict.row, self.request)):
             if folder != IMAGES and folder not in image.masks:
                 continue
-            target = site.to.part / image.file(folder, self.request)
+            name = image.file(folder, self.request)
+            target = site.to.part / name
+            site.to.own(name)
             try:
-                if source.exists():
-                    target.parent.mkdir(parents=True, exist_ok=True)
-                    os.replace(source, target)
-                elif not target.exists():
-                    raise UserError(f"{source} is gone; remove {site.to.part} and do the same again")
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.unlink(missing_ok=True)
+                _link(source, target)
+            except FileNotFoundError:
+                raise UserError(f"{source} is gone; remove {site.to.part} and do the same again") from None
             except OSError as error:
                 raise cannot_write(target, error) from None
 
@@ -151,7 +163,8 @@ class IruoSet(Builder[IruoBuilt]):
 
     def _summary(self, outcome: IruoOutcome) -> dict[str, Any]:
         placed = outcome.placed
-        videos = {split: {image.frame.video for image in placed if image.split == split} for split in ("train", "val")}
+        videos = {split: {image.group for image in placed if image.split == split} for split in SPLITS}
+        copies = {image.frame.video: image.group for image in placed if image.frame.video != image.group}
         shares = shares_of(outcome)
         both = len(videos["train"] & videos["val"])
         return {
@@ -161,11 +174,15 @@ class IruoSet(Builder[IruoBuilt]):
             "left_out": sum(appearance.category not in self.classes for appearance in self.clips.appearances),
             "disagreements": len(outcome.disagreements),
             "videos_in_both": both,
-            "warnings": warnings_of(shares, both, len(outcome.disagreements)),
+            "warnings": warnings_of(shares, both, len(outcome.disagreements), copies),
         }
 
 
-def _is_whole(portion: Portion[FrameTask], verdicts: Sequence[CropVerdict]) -> bool:
-    """Whether the verdicts of an earlier run can stay; not where a frame may have come since."""
-    rows = [row for task in portion.tasks for row in task.chosen]
-    return [verdict.row for verdict in verdicts] == rows and not any(verdict.reason in UNREAD for verdict in verdicts)
+def _link(source: Path, target: Path) -> None:
+    """Give a file a second name, or make a copy where the file system knows no such names."""
+    try:
+        os.link(source, target)
+    except FileNotFoundError:
+        raise
+    except OSError:
+        shutil.copyfile(source, target)

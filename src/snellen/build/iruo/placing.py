@@ -10,7 +10,7 @@ import numpy as np
 
 from snellen.build.iruo.portion import ENDINGS, CropVerdict
 from snellen.build.iruo.request import IruoRequest
-from snellen.build.iruo.split import split_by_cut, split_by_video
+from snellen.build.iruo.split import joined_videos, split_by_cut, split_by_video
 from snellen.data.ovis.clips import Appearance, Clips, Frame
 from snellen.hashing import key_of
 
@@ -22,7 +22,10 @@ OVERWRITTEN = "same name"
 
 @dataclass(frozen=True)
 class Placed:
-    """An image of the set: what is known of it, its class, split and name without ending."""
+    """An image of the set: what is known of it, its class, split and name without ending.
+
+    `group` names its video, or the first of several videos that have a frame in common.
+    """
 
     verdict: CropVerdict
     appearance: Appearance
@@ -30,6 +33,7 @@ class Placed:
     category: str
     split: str
     name: str
+    group: str
 
     def file(self, folder: str, request: IruoRequest) -> str:
         """The image's path in the set, or its mask's in another folder."""
@@ -55,11 +59,14 @@ def place_images(
     clips: Clips, verdicts: Iterable[CropVerdict], names: Mapping[str, str], request: IruoRequest
 ) -> list[Placed]:
     """The images of the set, in the order of the frames."""
+    verdicts = list(verdicts)
+    together = _together(clips, verdicts)
     taken = [verdict for verdict in verdicts if not verdict.reason]
     appearances = [clips.appearances[verdict.row] for verdict in taken]
     frames = [clips.frames[appearance.frame] for appearance in appearances]
     categories = [names[appearance.category] for appearance in appearances]
-    train = _split(frames, categories, [verdict.level for verdict in taken], request)
+    videos = np.array([together[frame.order].order for frame in frames], np.int64)
+    train = _split(videos, categories, [verdict.level for verdict in taken], request)
     return [
         Placed(
             verdict,
@@ -68,6 +75,7 @@ def place_images(
             category,
             SPLITS[0 if is_train else 1],
             image_name(frame, appearance.instance, request.naming),
+            together[frame.order].video,
         )
         for verdict, appearance, frame, category, is_train in zip(
             taken, appearances, frames, categories, train.tolist()
@@ -75,10 +83,20 @@ def place_images(
     ]
 
 
-def _split(
-    frames: Sequence[Frame], categories: Sequence[str], levels: Sequence[int], request: IruoRequest
-) -> np.ndarray:
-    videos = np.array([frame.order for frame in frames], np.int64)
+def _together(clips: Clips, verdicts: Iterable[CropVerdict]) -> dict[int, Frame]:
+    """The number of each video → a frame of the first video that has a file in common with it, perhaps by way of others.
+
+    Files are the same where their checksums are: one video may be listed under two ids.
+    """
+    frames = {verdict: clips.frames[clips.appearances[verdict.row].frame] for verdict in verdicts if verdict.source}
+    orders = [frame.order for frame in frames.values()]
+    first = joined_videos(orders, [verdict.source for verdict in frames])
+    sample = {frame.order: frame for frame in frames.values()}
+    return {order: sample[first[order]] for order in orders}
+
+
+def _split(videos: np.ndarray, categories: Sequence[str], levels: Sequence[int], request: IruoRequest) -> np.ndarray:
+    """bool per image, True for training; `videos` are their numbers."""
     _, labels = np.unique(np.array(categories), return_inverse=True)
     degrees = np.array(levels, np.int64)
     if request.split == "video":

@@ -12,6 +12,7 @@ import numpy as np
 from PIL import Image
 
 from snellen.atomic import write_atomic
+from snellen.build.content import content_key, file_content
 from snellen.build.iruo.request import IruoRequest
 from snellen.build.runner import Portion
 from snellen.data.dataset import Photo, Unreadable
@@ -70,6 +71,13 @@ def crop_files(pool: Path, number: int, row: int, request: IruoRequest) -> tuple
     return folder / f"{row}.{ENDINGS[request.format]}", folder / f"{row}.{MASK}", folder / f"{row}.{FULL}"
 
 
+def frames_content(portion: Portion[FrameTask]) -> str:
+    """A key of the frames of a portion, as their files are now, and of all that is annotated in them."""
+    return content_key(
+        [(task.frame, dict(task.appearances), list(task.chosen), file_content(task.path)) for task in portion.tasks]
+    )
+
+
 def cut_out(request: IruoRequest, pool: Path, portion: Portion[FrameTask]) -> list[CropVerdict]:
     """Cut the chosen instances out of the frames of a portion; their crops go into a folder of its number."""
     verdicts: list[CropVerdict] = []
@@ -81,7 +89,7 @@ def cut_out(request: IruoRequest, pool: Path, portion: Portion[FrameTask]) -> li
             continue
         masks = _masks(task, photo)
         for row in task.chosen:
-            verdict = _judge(row, task, photo, masks, request)
+            verdict = replace(_judge(row, task, photo, masks, request), source=photo.checksum)
             if not verdict.reason:
                 _write(verdict, photo, masks, crop_files(pool, portion.number, row, request), request)
             verdicts.append(verdict)
@@ -167,7 +175,7 @@ def _judge(row: int, task: FrameTask, photo: Photo, masks: _Masks, request: Iruo
     across, down = _scale(crop, request.size)
     left, top = (x - crop[0]) * across, (y - crop[1]) * down
     box = (left, top, left + wide * across, top + high * down)
-    verdict = CropVerdict(row, stated=appearance.level, crop=crop, box=box, source=photo.checksum)
+    verdict = CropVerdict(row, stated=appearance.level, crop=crop, box=box)
     verdict = replace(verdict, visible=row in masks.visible, full=row in masks.full)
     verdict = _measured(verdict, task, masks, request)
     if verdict.level == UNKNOWN:

@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from snellen.build.request import CrewRequest
-from snellen.errors import UserError, option, unknown
 from snellen.request import setting
-
-OVIS = (
-    *("person", "bird", "cat", "dog", "horse", "sheep", "cow", "elephant", "bear", "zebra", "giraffe", "poultry"),
-    *("giant_panda", "lizard", "parrot", "monkey", "rabbit", "tiger", "fish", "turtle", "bicycle", "motorcycle"),
-    *("airplane", "boat", "vehical"),  # as OVIS writes it
-)
-DROPPED = ("boat", "vehical")  # too few of them are not occluded
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,34 +43,3 @@ class IruoRequest(CrewRequest):
     )
     format: Literal["jpeg", "png"] = setting("jpeg or png", "jpeg")
     quality: int = setting("quality of JPEG files", 95, at_least=1, at_most=100)
-
-
-def class_folder(name: str) -> str:
-    """The name of a class in the set, and of its folder: lower case, `_` for what file names should not hold."""
-    return re.sub(r"[^a-z0-9._+-]+", "_", name.lower()).strip("._") or "class"
-
-
-def class_folders(known: Sequence[str]) -> dict[str, str]:
-    """Class → its name in the set; no two may have the same."""
-    folder = {name: class_folder(name) for name in known}
-    repeated = next((name for name in known if sum(short == folder[name] for short in folder.values()) > 1), None)
-    if repeated is not None:
-        raise UserError(f"two classes would have the folder '{folder[repeated]}'; rename one of them")
-    return folder
-
-
-def chosen_classes(known: Sequence[str], request: IruoRequest) -> dict[str, str]:
-    """Class in the file → class in the set, of the classes that are taken, in the order of the file."""
-    folder = class_folders(known)
-    for setting_name, names in (("classes", request.classes), ("without", request.without)):
-        for name in names:
-            if class_folder(name) not in folder.values():
-                raise unknown(f"class in {option(setting_name)}", name, folder.values())
-    wanted = {class_folder(name) for name in request.classes}
-    if not wanted:
-        is_ovis = set(OVIS) == set(folder.values())
-        wanted = set(folder.values()) - set(DROPPED if is_ovis else ())
-    wanted -= {class_folder(name) for name in request.without}
-    if not wanted:
-        raise UserError(f"no class is left; change {option('classes')} or {option('without')}")
-    return {name: short for name, short in folder.items() if short in wanted}

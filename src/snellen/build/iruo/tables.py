@@ -119,7 +119,7 @@ def _index_row(image: Placed, outcome: IruoOutcome, request: IruoRequest) -> dic
         "mask": image.file(MASKS, request) if MASKS in masks else "",
         "full_mask": image.file(FULL_MASKS, request) if FULL_MASKS in masks else "",
         "id": image.name if request.naming == "instance" else f"{image.name}_{image.appearance.instance}",
-        "group": storable(image.frame.video),
+        "group": storable(image.group),
         "video": storable(image.frame.video),
         "frame": image.frame.number,
         "instance": image.appearance.instance,
@@ -176,8 +176,11 @@ def check_clear(counts: Mapping[tuple[str, int], int], classes: Iterable[str], r
         )
 
 
-def warnings_of(shares: Mapping[str, SplitShare], videos_in_both: int, disagreements: int) -> list[str]:
-    """Lines on shares that are off the aim, on videos in both sets and on levels that disagree."""
+def warnings_of(
+    shares: Mapping[str, SplitShare], videos_in_both: int, disagreements: int, copies: Mapping[str, str]
+) -> list[str]:
+    """Lines on shares that are off the aim, on videos in both sets, on levels that disagree, and on videos that have frames of
+    another (`copies`: video → that other one)."""
     lines = []
     off = {
         name: share for name, share in shares.items() if share.train + share.val and not AIM[0] <= share.share <= AIM[1]
@@ -194,6 +197,10 @@ def warnings_of(shares: Mapping[str, SplitShare], videos_in_both: int, disagreem
         lines.append(f"no images of {', '.join(empty)}")
     if videos_in_both:
         lines.append(f"{videos_in_both} videos are in both train and val; --split video keeps them apart")
+    if copies:
+        copy, other = next(iter(copies.items()))
+        listed = f"such as {storable(copy)}, with {storable(other)}"
+        lines.append(f"{len(copies)} videos have frames of another and are kept together with it, {listed}")
     if disagreements:
         lines.append(f"{disagreements} stated levels disagree with the masks ({DISAGREEMENTS})")
     return lines

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from snellen.build.class_folders import class_folder
 from snellen.build.contact_sheet import MOST_TILES, Tile, contact_sheet
 from snellen.build.destination import Destination
 from snellen.build.encode import names_of, table
 from snellen.build.in9.grouping import rank
-from snellen.build.iruo.request import class_folder
-from snellen.build.occluders.cutting import UNREAD, CutTask, CutVerdict, cut_objects
+from snellen.build.occluders.cutting import CutTask, CutVerdict, cut_content, cut_objects
 from snellen.build.occluders.request import OccludersRequest
 from snellen.build.runner import Amount, Builder, Built, Portion, Site, not_taken, reasons_of
 from snellen.data import load_data
@@ -51,6 +51,7 @@ class OccludersSet(Builder[OccludersBuilt]):
 
     facts_file = "occluders.json"
     whole = "folder of cut-outs built by snellen"
+    inputs = ("data_fingerprint", "classes")
     built = OccludersBuilt
 
     def __init__(self, request: OccludersRequest) -> None:
@@ -80,8 +81,9 @@ class OccludersSet(Builder[OccludersBuilt]):
         work = partial(cut_objects, self.request, site.to.part)
         while wanted := self._next(left, cuts):
             portions = (Portion(row, [CutTask(row, None, self._file(row))]) for row in wanted)
-            is_whole = partial(self._is_whole, site.to)
-            cuts |= {cut.row: cut for cut in site.rows(portions, work, CutVerdict, is_whole, self._with_photo)}
+            is_there = partial(self._is_there, site.to)
+            rows = site.rows(portions, work, CutVerdict, cut_content, self._with_photo, is_there)
+            cuts |= {cut.row: cut for cut in rows}
         if all(cut.reason for cut in cuts.values()):
             reasons = dict(Counter(cut.reason for cut in cuts.values()).most_common())
             raise UserError(f"no object could be cut out: {reasons_of(reasons) or 'none is there'}")
@@ -116,18 +118,14 @@ class OccludersSet(Builder[OccludersBuilt]):
         (task,) = portion.tasks
         return Portion(portion.number, [replace(task, photo=self.data.read([task.row])[0])])
 
-    def _is_whole(self, to: Destination, portion: Portion[CutTask], cuts: Sequence[CutVerdict]) -> bool:
-        """Whether what an earlier run made of an object can stay; not where its file may have come since."""
-        row = portion.number
-        return (
-            [cut.row for cut in cuts] == [row]
-            and cuts[0].reason != UNREAD
-            and (bool(cuts[0].reason) or to.has(self._file(row)))
-        )
+    def _is_there(self, to: Destination, cuts: Sequence[CutVerdict]) -> bool:
+        """Whether the cut-outs of an earlier run are there."""
+        return all(cut.reason or to.has(self._file(cut.row)) for cut in cuts)
 
     def _write(self, to: Destination, cuts: Sequence[CutVerdict]) -> dict[str, Any]:
         """The tables and the contact sheet; the counts."""
         taken = [cut for cut in cuts if not cut.reason]
+        to.own(*(self._file(cut.row) for cut in taken))
         rejects = [cut for cut in cuts if cut.reason]
         to.write("occluders.csv", table(INDEX, (self._index_row(cut) for cut in taken)))
         rows = ((self.data.samples.ids[cut.row], self._category(cut.row), cut.reason, cut.detail) for cut in rejects)
@@ -145,7 +143,7 @@ class OccludersSet(Builder[OccludersBuilt]):
             "classes": classes,
             "rejected": dict(sorted(Counter(cut.reason for cut in rejects).items())),
             "left_out": [name for number, name in enumerate(self.data.classes) if number not in self.numbers],
-            "warnings": _warnings(classes, len(taken)),
+            "warnings": [*self.data.notices, *_warnings(classes, len(taken))],
         }
 
     def _index_row(self, cut: CutVerdict) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from snellen.atomic import write_atomic
+from snellen.build.content import content_key, photo_content
 from snellen.build.encode import encode_image
 from snellen.build.occluders.request import OccludersRequest
 from snellen.build.runner import Portion
@@ -37,6 +38,11 @@ class CutVerdict:
     width: int = 0
     height: int = 0
     source: str = ""
+
+
+def cut_content(portion: Portion[CutTask]) -> str:
+    """A key of the objects of a portion, as they were read."""
+    return content_key([(task.row, task.file, photo_content(task.photo)) for task in portion.tasks])
 
 
 def cut_objects(request: OccludersRequest, part: Path, portion: Portion[CutTask]) -> list[CutVerdict]:

@@ -39,11 +39,14 @@ def write(world: World, images: np.ndarray, to: Destination) -> Iterator[int]:
             things = instances(truth, row)
             stems.append(name)
             present.append({each.category for each in things})
-            if not to.has(f"Annotations/{name}.xml"):
-                to.write(f"JPEGImages/{name}.png", encode_image(truth.images[row]))
+            pictures = [f"{folder}/{name}.png" for folder in ("JPEGImages", "SegmentationClass", "SegmentationObject")]
+            if to.has(f"Annotations/{name}.xml"):  # written last
+                to.own(*pictures)
+            else:
                 categories, objects = label_maps(things, world.size)
-                to.write(f"SegmentationClass/{name}.png", palette_png(categories))
-                to.write(f"SegmentationObject/{name}.png", palette_png(objects))
+                contents = (encode_image(truth.images[row]), palette_png(categories), palette_png(objects))
+                for picture, content in zip(pictures, contents):
+                    to.write(picture, content)
                 to.write(f"Annotations/{name}.xml", annotation(name, things, world))
         yield len(some)
     everything = "".join(f"{name}\n" for name in stems).encode()

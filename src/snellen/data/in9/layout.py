@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from snellen.data.names import is_visible
 from snellen.hashing import key_of
 
 PROVENANCE = "provenance.csv"
@@ -31,7 +32,13 @@ LONGEST_NAME = 100  # characters: a mixed image has two names in its own, and fi
 def folders(classes: Sequence[str]) -> tuple[str, ...]:
     """The folders of the classes, numbered so that they sort in the classes' order: `00_dog`."""
     digits = max(2, len(str(len(classes) - 1)))
-    return tuple(f"{number:0{digits}d}_{re.sub(r'[^ -.0-~]', '-', name)}" for number, name in enumerate(classes))
+    written = ["".join(sign if _can_stay(sign) else "-" for sign in name) for name in classes]
+    return tuple(f"{number:0{digits}d}_{name}" for number, name in enumerate(written))
+
+
+def _can_stay(sign: str) -> bool:
+    """Whether the name of a folder can hold a character of a class's."""
+    return (" " <= sign <= "~" and sign != "/") or is_visible(sign)
 
 
 def class_of(folder: str) -> str:

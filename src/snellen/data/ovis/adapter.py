@@ -2,8 +2,8 @@
 
 A sample is the crop around the instance (Kassaw et al. 2024), or the whole frame with `?view=frame`. It has its box and, where
 every instance has one, its mask of visible pixels. Columns: `video` (also `group`), `frame`, `instance` and `level` as stated: 0
-not occluded, 1 up to half, 2 more, −1 unknown. Annotations of crowds are left out. COCO files are read too, and tables of frames
-with masks in files (`path`, `mask`, `label`, `level`).
+not occluded, 1 up to half, 2 more, −1 unknown. Annotations of crowds are left out, and with a notice those that belong to
+nothing. COCO files are read too, and tables of frames with masks in files (`path`, `mask`, `label`, `level`).
 """
 
 from __future__ import annotations
@@ -19,15 +19,16 @@ from snellen.data.boxed_images import switch
 from snellen.data.dataset import Dataset, Photo, Samples, Unreadable, filter_rows
 from snellen.data.decode import decode_file
 from snellen.data.names import different, storable
-from snellen.data.ovis.clips import CROWD, Appearance, Clips, Frame, outlines_checksum
+from snellen.data.ovis.clips import CROWD, Appearance, Clips, Frame, Stray, outlines_checksum
 from snellen.data.ovis.crop import crop_box, cut
 from snellen.data.ovis.listing import is_table, read_clips
 from snellen.data.root import Root, stamp
-from snellen.data.segmentation import mask_of
+from snellen.data.segmentation import mask_of, outlines_mark
 from snellen.errors import UserError
 from snellen.files import expand_home
 from snellen.hashing import checksum, file_sha256, key_of
 
+NAMING = "?frames=DIR"  # in the text of data
 MISSING, DAMAGED = "missing frame", "unreadable frame"
 UNREAD = (MISSING, DAMAGED)  # what may be mended beside the annotations
 
@@ -37,11 +38,8 @@ def load_ovis(path: str, options: Mapping[str, str]) -> Dataset:
     file, text, conditions = expand_home(path), f"ovis:{path}", dict(options)
     view = switch(conditions, "view", ("crop", "frame"), text)
     folder = conditions.pop("frames", None)
-    clips = read_clips(file, folder)
-    if clips.strays:
-        stray = clips.strays[0]
-        raise UserError(f"{path}: annotation {stray.instance}: {stray.reason}: {stray.detail}; remove it from the file")
-    root = frames_root(file, clips.frames, folder, f"{text}?frames=DIR")
+    clips = read_clips(file, folder, NAMING)
+    root = frames_root(file, clips.frames, folder, NAMING)
     paths = [root.find(frame.file, f"{path}: frame {number}") for number, frame in enumerate(clips.frames)]
     shown = [appearance for appearance in clips.appearances if appearance.reason != CROWD]
     if not shown:
@@ -52,17 +50,31 @@ def load_ovis(path: str, options: Mapping[str, str]) -> Dataset:
     identity: list[object] = ["ovis", file_sha256(file), view, [stamp(frame) for frame in paths]]
     if is_table(file):
         identity.append(outlines_checksum(clips))  # its masks are in other files
+    if masked and (mark := outlines_mark([appearance.visible for appearance in shown])):
+        identity.append(mark)
     facts = frozenset({"boxes", "masks"} if masked else {"boxes"})
-    return filter_rows(Dataset(text, clips.classes, samples, key_of(identity), reader.read, facts=facts), conditions)
+    notices = _notices(clips.strays, text)
+    whole = Dataset(text, clips.classes, samples, key_of(identity), reader.read, facts=facts, notices=notices)
+    return filter_rows(whole, conditions)
 
 
-def frames_root(file: Path, frames: Sequence[Frame], folder: str | Path | None, advice: str) -> Root:
-    """The folder of the frames: the one given, else one beside the file that holds the first frame."""
+def _notices(strays: Sequence[Stray], text: str) -> tuple[str, ...]:
+    """A line on annotations that are left out, if there are any."""
+    if not strays:
+        return ()
+    stray, are = strays[0], "annotation is" if len(strays) == 1 else "annotations are"
+    example = f"annotation {stray.instance}: {stray.reason}: {storable(stray.detail)}"
+    return (f"{len(strays):,} {are} left out of {text} ({example})",)
+
+
+def frames_root(file: Path, frames: Sequence[Frame], folder: str | Path | None, naming: str) -> Root:
+    """The folder of the frames: the one given, else one beside the file that holds the first frame; `naming` is how a caller
+    names it."""
     if folder is not None:
         place = expand_home(folder)
         if not os.path.isdir(place):
-            raise UserError(f"no folder '{storable(str(folder))}'; name the folder of the frames: {advice}")
-        return Root(place, "frames")
+            raise UserError(f"no folder '{storable(str(folder))}'; name the folder of the frames with {naming}")
+        return Root(place, naming)
     first = frames[0].file
     try:
         beside = sorted(near for near in file.parent.iterdir() if os.path.isdir(near))
@@ -70,8 +82,8 @@ def frames_root(file: Path, frames: Sequence[Frame], folder: str | Path | None, 
         beside = []
     for place in (file.parent, *beside):
         if "\0" not in first and os.path.isfile(place / first):
-            return Root(place, "frames")
-    raise UserError(f"'{storable(first)[:200]}' is not near {file}; name the folder of the frames: {advice}")
+            return Root(place, naming)
+    raise UserError(f"'{storable(first)[:200]}' is not near {file}; name the folder of the frames with {naming}")
 
 
 def _samples(clips: Clips, shown: Sequence[Appearance], path: str) -> Samples:

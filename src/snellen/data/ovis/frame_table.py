@@ -18,7 +18,7 @@ import numpy as np
 
 from snellen.data.dataset import Unreadable
 from snellen.data.ovis.clips import Appearance, Clips, Frame
-from snellen.data.ovis.levels import UNKNOWN, stated_level
+from snellen.data.ovis.levels import stated_level
 from snellen.data.pixel_files import read_mask
 from snellen.data.root import Root
 from snellen.data.segmentation import rle
@@ -37,15 +37,14 @@ SCHEMA = {
 }
 
 
-def read_frame_table(file: Path, folder: Path | None) -> Clips:
-    """The instances that a table lists; their masks, below `folder` (default that of the table), are read now."""
+def read_frame_table(file: Path, root: Root) -> Clips:
+    """The instances that a table lists; their masks, below `root`, are read now."""
     table = read_table(file, SCHEMA, "table of frames")
     if table.empty:
         raise UserError(f"{file} lists no frames")
     rows = [{str(name): cell for name, cell in row.items()} for row in table.to_dict("records")]
     frames = _frames(rows, file)
     position = {frame.file: number for number, frame in enumerate(frames)}
-    root = Root(file.parent if folder is None else folder, "frames")
     seen: Counter[str] = Counter()
     appearances: dict[tuple[str, int], Appearance] = {}
     for row, cells in enumerate(rows):
@@ -79,10 +78,6 @@ def _frames(rows: list[dict[str, Any]], file: Path) -> list[Frame]:
 
 def _appearance(bare: Appearance, cells: Mapping[str, Any], root: Root, place: str) -> Appearance:
     """The instance of a row, with its mask and the box around it, or with what is wrong."""
-    stated = stated_level(cells.get("level") or None)
-    if stated is None:
-        return replace(bare, reason="unknown level", detail=f"'{cells['level'][:60]}' is none of the known levels")
-    bare = replace(bare, level=UNKNOWN if stated is None else stated)
     if not cells["mask"]:
         return replace(bare, reason="no mask", detail="it names no file of a mask")
     mask = read_mask(root.find(cells["mask"], place), None)
@@ -92,7 +87,11 @@ def _appearance(bare: Appearance, cells: Mapping[str, Any], root: Root, place: s
     if not len(ys):
         return replace(bare, reason="empty mask", detail="its mask has no pixels")
     box = (float(xs[0]), float(ys[0]), float(xs[-1] + 1 - xs[0]), float(ys[-1] + 1 - ys[0]))
-    return replace(bare, box=box, visible=msgspec.json.encode(rle(mask)))
+    bare = replace(bare, box=box, visible=msgspec.json.encode(rle(mask)))
+    stated = stated_level(cells.get("level") or None)
+    if stated is None:
+        return replace(bare, reason="unknown level", detail=f"'{cells['level'][:60]}' is none of the known levels")
+    return replace(bare, level=stated)
 
 
 def _known(cells: Mapping[str, Any], name: str, otherwise: int) -> float:

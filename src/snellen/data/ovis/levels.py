@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 UNKNOWN = -1
 LEVELS = (0, 1, 2)
+TOLERANCE = 1e-4  # of a hidden share, up to which an object counts as not occluded
 WORDS = {
     "no_occlusion": 0,
     "slight_occlusion": 1,
@@ -28,3 +32,9 @@ def level_of(hidden: int, full: int, tolerance: float = 0.0) -> int:
     Up to the share `tolerance` counts as nothing.
     """
     return 0 if hidden <= tolerance * full else 1 if 2 * hidden <= full else 2
+
+
+def levels_of(shares: ArrayLike, tolerance: float = TOLERANCE) -> np.ndarray:
+    """int64: the levels of objects by their hidden shares, as `level_of` gives them; UNKNOWN where a share is nan."""
+    share = np.asarray(shares, np.float64)
+    return np.where(np.isnan(share), UNKNOWN, np.where(share <= tolerance, 0, np.where(share <= 0.5, 1, 2)))

@@ -13,6 +13,7 @@ from snellen.data.ovis.clips import CROWD, NOTHING, Appearance, Clips, Frame, St
 from snellen.data.ovis.frame_table import read_frame_table
 from snellen.data.ovis.levels import stated_level
 from snellen.data.ovis.schema import BoxNumbers, Level, OvisAnnotation, OvisListing
+from snellen.data.root import Root
 from snellen.data.segmentation import is_outline
 from snellen.errors import UserError
 from snellen.files import GIB, expand_home, read_json
@@ -20,10 +21,11 @@ from snellen.files import GIB, expand_home, read_json
 TABLES = (".csv", ".parquet")
 
 
-def read_clips(file: Path, folder: Path | str | None = None) -> Clips:
-    """The annotations in a file of OVIS, YouTube-VIS or COCO, or in a table of frames, whose masks are below `folder`."""
+def read_clips(file: Path, folder: Path | str | None = None, naming: str = "?frames=DIR") -> Clips:
+    """The annotations in a file of OVIS, YouTube-VIS or COCO, or in a table of frames, whose masks are below `folder`, which a
+    caller names as `naming` says."""
     if is_table(file):
-        return read_frame_table(file, None if folder is None else expand_home(folder))
+        return read_frame_table(file, Root(file.parent if folder is None else expand_home(folder), naming))
     listing: OvisListing = read_json(file, OvisListing, "file of annotations", 8 * GIB)
     names = category_names(listing.categories, str(file))
     annotations = _numbered(listing.annotations, file)
@@ -178,8 +180,11 @@ def _single(annotation: OvisAnnotation, bare: Appearance) -> Iterator[Appearance
 def _appearance(
     bare: Appearance, annotation: OvisAnnotation, box: BoxNumbers | None, level: Level, outlines: tuple[bytes, bytes]
 ) -> Appearance:
-    """An appearance with what is known of it, or with what is wrong."""
+    """An appearance with what is known of it, or with what is wrong; its masks are known then too: it may hide others."""
     visible, full = outlines
+    bare = replace(
+        bare, visible=visible if is_outline(visible) else NOTHING, full=full if is_outline(full) else NOTHING
+    )
     if annotation.iscrowd:
         return replace(bare, reason=CROWD, detail="iscrowd: several objects in one annotation")
     if box is None:
@@ -191,4 +196,4 @@ def _appearance(
     stated = stated_level(level)
     if stated is None:
         return replace(bare, box=box, reason="unknown level", detail=f"'{str(level)[:60]}' is none of the known levels")
-    return replace(bare, box=box, level=stated, visible=visible, full=full if is_outline(full) else NOTHING)
+    return replace(bare, box=box, level=stated)
