@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+
 from sentence_cases.marks import Pulled
 from sentence_cases.observation import Observation, ReportRead
 from sentence_cases.stand_in import report
 from sentence_cases.world import World
-
 from snellen.audits import BaselineAudit, InterferenceAudit
 
 BEST, OTHER = "leader", "other"
@@ -26,6 +26,6 @@ def observe(seed: int) -> ReportRead:
     share = {**leader.share, text: leader.share[text] - 0.2}
     habit = {name: world.habit(random) for name in leader.habit}
     other = Pulled(world, share, {**leader.pull, text: pulled}, leader.to, habit, random)
-    said = [sentence for sentence in report(world, audits, {BEST: leader, OTHER: other}).between()]
+    said = report(world, audits, {BEST: leader, OTHER: other}).between()
     claimed = any(f"That {BEST} leads {OTHER} on" in sentence for sentence in said)
     return ReportRead((Observation("a lead may be an artefact", claimed, not alike),), world.tags)

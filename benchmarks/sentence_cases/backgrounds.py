@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+
 from sentence_cases.observation import Observation, ReportRead
 from sentence_cases.stand_in import alone
 from sentence_cases.world import World
-
 from snellen.audits import BackgroundAudit, CleanAudit
 from snellen.audits.background_facts import BgGapFacts
 from snellen.engine import Cell

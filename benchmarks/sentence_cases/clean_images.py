@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+
 from sentence_cases.observation import Observation, ReportRead
 from sentence_cases.stand_in import answers_of, concluded
 from sentence_cases.world import World
-
 from snellen.audits import CleanAudit
 from snellen.checks import CleanAnswers, doubts_about
-from snellen.checks.classes import class_order, unrelated
+from snellen.checks.classes import class_order
 from snellen.checks.preprocessing import Preprocessing, fits_better
 from snellen.report.sections.baseline import clean_sentence
 
@@ -19,7 +19,7 @@ def observe(seed: int) -> ReportRead:
     random = np.random.default_rng([seed, 1])
     world = World.draw(random)
     observations = [*_sentence(random, world), *_stated(random, world), *_order(random, world)]
-    return ReportRead((*observations, *_ways(random, world), *_related(random, world)), world.tags)
+    return ReportRead((*observations, *_ways(random, world)), world.tags)
 
 
 def _sentence(random: np.random.Generator, world: World) -> list[Observation]:
@@ -78,14 +78,8 @@ def _ways(random: np.random.Generator, world: World) -> list[Observation]:
     share = random.uniform(0.2, 0.9)
     own, *others = (world.right(random, share).astype(float) for _ in range(6))
     ways = {Preprocessing(str(number), "", lambda images: images): scores for number, scores in enumerate(others)}
-    return [Observation("another preprocessing fits better", fits_better("mine", own, ways, world.groups) is not None, False)]
-
-
-def _related(random: np.random.Generator, world: World) -> list[Observation]:
-    """Sure and varied answers that tell a little about the labels, or nothing."""
-    above = random.choice([0.0, 0.1])
-    free = random.integers(0, world.classes, len(world))
-    told = random.random(len(world)) < above
-    doubt = unrelated(_clean(world, np.where(told, world.labels, free)))
-    said = doubt is not None and "tell no more about the labels" in doubt.text
-    return [Observation("answers tell nothing about the labels", said, above == 0)]
+    return [
+        Observation(
+            "another preprocessing fits better", fits_better("mine", own, ways, world.groups) is not None, False
+        )
+    ]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+
 from sentence_cases.observation import Observation, ReportRead
 from sentence_cases.stand_in import alone
 from sentence_cases.world import World
-
 from snellen.audits import CalibrationAudit, CleanAudit
 from snellen.audits.calibration import CalibrationFacts
 from snellen.report.sections.calibration import calibration_sentence
@@ -30,7 +30,9 @@ def observe(seed: int) -> ReportRead:
     truth = _error(gap, world.classes)
     observations = [Observation("too sure or unsure of itself", side != 0, gap != 0 and side * gap >= 0)]
     if error.low is not None and error.high is not None:
-        observations.append(Observation("interval of the calibration error", True, error.low - 1e-6 <= truth <= error.high + 1e-6))
+        observations.append(
+            Observation("interval of the calibration error", True, error.low - 1e-6 <= truth <= error.high + 1e-6)
+        )
     return ReportRead(tuple(observations), world.tags)
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+
 from sentence_cases.observation import Observation, ReportRead
 from sentence_cases.stand_in import answers_of, of_findings
 from sentence_cases.world import World
-
 from snellen.audits import CleanAudit, ShiftAudit
 from snellen.audits.edit_effects import EditLeftOut, effect_findings
 from snellen.audits.shift_facts import EditEffectFacts, WorstEditsFacts
@@ -34,7 +34,10 @@ def _worst(random: np.random.Generator, world: World) -> list[Observation]:
     searched = world.exam.samples["test"].hash_order[:100]
     draws, evolution = audit.searches(world.exam)
     parts = {draws: tuples[: TRIED // 2], evolution: tuples[TRIED // 2 :]}
-    tables = {cell: [[{"edits": text, "value": float(right[str(parse(text))][searched].mean())} for text in part]] for cell, part in parts.items()}
+    tables = {
+        cell: [[{"edits": text, "value": float(right[str(parse(text))][searched].mean())} for text in part]]
+        for cell, part in parts.items()
+    }
     worst = str(parse(audit._worst(world.exam, tables, 0)))
 
     def answer(cell: Cell) -> np.ndarray:
@@ -44,7 +47,9 @@ def _worst(random: np.random.Generator, world: World) -> list[Observation]:
     cells = [world.exam.clean(), world.exam.yardstick(), world.exam.cell(parse(worst))]
     held = answers_of(world, "mine", cells, answer)
     answers = Answers("mine", held.runs, held._blocks, held.classes, outcomes=tables)
-    results = of_findings(world, [answers], [*CleanAudit().conclude(world.exam, answers), *audit.conclude(world.exam, answers)])
+    results = of_findings(
+        world, [answers], [*CleanAudit().conclude(world.exam, answers), *audit.conclude(world.exam, answers)]
+    )
     (found,) = results.having(WorstEditsFacts)
     ((_, sentence),) = shift_sentence(results, "mine")
     if "on images that were not searched" not in sentence or found.low is None or found.high is None:
@@ -64,7 +69,9 @@ def _effects(random: np.random.Generator, world: World) -> list[Observation]:
             without = world.right(random, share + effect).astype(float)
             planted.append(effect)
             effects.append(EditLeftOut(model, whole, edit, place, compare(without, with_all, world.groups), unsearched))
-    results = of_findings(world, [Answers("model-0", ["run-0"], {}, world.exam.classes)], effect_findings(world.exam, effects))
+    results = of_findings(
+        world, [Answers("model-0", ["run-0"], {}, world.exam.classes)], effect_findings(world.exam, effects)
+    )
     said = [_effect_row(found).cells[2].text == "yes" for found in results.having(EditEffectFacts)]  # type: ignore[union-attr]
     false = any(clear and not effect for clear, effect in zip(said, planted))
     return [Observation("effect of an edit is clear", false, False)]

@@ -6,10 +6,10 @@ import re
 from dataclasses import dataclass
 
 import numpy as np
-from sentence_cases.observation import Observation, ReportRead
-from sentence_cases.stand_in import StandIn, of_findings
-from sentence_cases.world import World
 
+from sentence_cases.observation import Observation, ReportRead
+from sentence_cases.stand_in import StandIn, block_of, of_findings
+from sentence_cases.world import World
 from snellen.audits import CleanAudit, FaithfulnessAudit, Finding, InsideMaskAudit
 from snellen.audits.alignment import EVEN, SWEEP, Alignment, MapReading
 from snellen.audits.alignment_facts import AlignmentDifferenceFacts
@@ -21,8 +21,6 @@ from snellen.report.sections.explanation import explanation_sentence, inside_sen
 from snellen.report.sections.explanation_tables import _difference
 from snellen.report.sections.faithfulness import faithfulness_sentence
 from snellen.report.sections.interpretability import closing_sentence
-
-from .stand_in import block_of
 
 POINTS, ORDERS = 12, 5
 NEAR = 1.25  # times what is stated: true differences up to it tell whether the statement holds

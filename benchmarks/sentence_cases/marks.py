@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+
 from sentence_cases.observation import Observation, ReportRead
 from sentence_cases.stand_in import StandIn, report
 from sentence_cases.world import World
-
 from snellen.audits import BaselineAudit, InterferenceAudit
 from snellen.audits.exam import YARDSTICK
 from snellen.audits.interference import InterferenceFacts
@@ -61,7 +61,7 @@ def observe(seed: int) -> ReportRead:
     texts = [str(cell.distortion) for cell in audits[1].cells(world.exam)]
     model = Pulled.draw(world, random, texts)
     results = report(world, audits, {"mine": model})
-    return ReportRead(tuple([*_by_mark(results, model), *_verdict(results, model)]), world.tags)
+    return ReportRead((*_by_mark(results, model), *_verdict(results, model)), world.tags)
 
 
 def _by_mark(results: StandIn, model: Pulled) -> list[Observation]:

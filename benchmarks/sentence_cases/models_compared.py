@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 
 import numpy as np
+
 from sentence_cases.marks import Pulled
 from sentence_cases.observation import Observation, ReportRead
 from sentence_cases.stand_in import StandIn, report
 from sentence_cases.world import World
-
 from snellen.audits import BaselineAudit, CalibrationAudit, InterferenceAudit
 from snellen.audits.model_differences import DifferenceFacts
 from snellen.cli.printing import _is_clear as starred

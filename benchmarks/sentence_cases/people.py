@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.special import ndtri
+
 from sentence_cases.observation import Observation, ReportRead
 from sentence_cases.stand_in import of_findings
 from sentence_cases.world import OF_GROUP, OF_IMAGE, World
-
 from snellen.audits.occluders.people import Crowd, HumanGapFacts, people_findings
 from snellen.engine import Answers
 from snellen.measure.occlusion_table import CLEAN
@@ -41,4 +41,6 @@ def observe(seed: int) -> ReportRead:
     found = results.having(HumanGapFacts)[0]
     true = share - float(np.clip(share - gap, 0.01, 0.99))
     clear = _gap(found).bold
-    return ReportRead((Observation("people and model clearly differ", clear, true * (found.value or 0) > 0),), world.tags)
+    return ReportRead(
+        (Observation("people and model clearly differ", clear, true * (found.value or 0) > 0),), world.tags
+    )

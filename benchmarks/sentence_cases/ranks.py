@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import ndtr, ndtri
+
 from sentence_cases.observation import Observation, ReportRead
 from sentence_cases.stand_in import of_findings
-from sentence_cases.world import World
-from scipy.special import ndtri
-
+from sentence_cases.world import OF_GROUP, OF_IMAGE, World
 from snellen.audits.occluders.ranks import (
     AgreementFacts,
     Judged,
@@ -40,13 +40,18 @@ def observe(seed: int) -> ReportRead:
     groups = np.arange(len(world)) if world.groups is None else world.groups
     judge = np.repeat(np.array(TYPES, object), len(world))
     judged = Judged("synthetic", 1, names, np.concatenate(correct, 1).astype(float), judge, np.tile(groups, len(TYPES)))
-    clean = ndtri(0.6) + skill + 0.05 * random.normal(size=count)
+    spread = np.sqrt(1 + OF_GROUP + OF_IMAGE)  # of hardness, habit and luck together
+    clean = ndtr((ndtri(0.6) + skill) / spread) + 0.02 * random.normal(size=count)
     findings = [*rank_findings(judged), *proxy_findings([judged]), *residual_findings([judged], clean.tolist())]
     everyone = [Answers(name, ["run-0"], {}, world.exam.classes) for name in names]
     results = of_findings(world, everyone, findings)
     test = next(found.facts for found in results.having(AgreementFacts))
-    agrees = agreement_words(test.w, test.p)
-    observations = [Observation("types agree on the order", agrees.startswith("types agree"), not equal)]
+    agrees = agreement_words(test)
+    observations = [
+        Observation(
+            "types agree on the order", agrees.startswith("types agree") and "these images" not in agrees, not equal
+        )
+    ]
     tau = [found.facts.p_corrected for found in results.having(ProxyFacts)]
     p = [found.facts.p_holm for found in results.having(OcclusionResidualFacts)]
     observations.append(Observation("a type is a proxy of real occlusion", any(_sure(each) for each in tau), not equal))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 import numpy as np
+
 from sentence_cases.observation import Observation, ReportRead
 from sentence_cases.stand_in import alone
 from sentence_cases.world import World
-
 from snellen.audits import CleanAudit, OcclusionAudit
 from snellen.engine import Cell
 from snellen.report.sections.occlusion import occlusion_sentences
@@ -37,13 +37,17 @@ def observe(seed: int) -> ReportRead:
         return np.where(world.right(random, share), world.labels, world.wrong(random, habit))
 
     audits = [CleanAudit(), OcclusionAudit(AREAS, FILLS)]
-    sentences = " ".join(sentence for _, sentence in occlusion_sentences(alone(world, audits, {"mine": answer}), "mine"))
+    sentences = " ".join(
+        sentence for _, sentence in occlusion_sentences(alone(world, audits, {"mine": answer}), "mine")
+    )
     observations = [_fill(sentences, shares, alike)]
     for fill in FILLS:
         low = shares[fill] < clean / 2 - 1e-9
         begin = re.search(rf"(\d+)% \({fill}\)", sentences)
         true = bool(begin) and bool(low[AREAS.index(int(begin[1]) / 100)])
-        observations.append(Observation("accuracy falls below half", begin is not None, true or (not begin and bool(low.any()))))
+        observations.append(
+            Observation("accuracy falls below half", begin is not None, true or (not begin and bool(low.any())))
+        )
         kept = re.search(r"keeps at least half of it under ([^.]*) squares", sentences)
         observations.append(Observation("accuracy keeps half", bool(kept) and fill in kept[1], not low.any()))
     return ReportRead(tuple(observations), world.tags)

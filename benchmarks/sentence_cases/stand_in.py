@@ -10,14 +10,14 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from sentence_cases.world import World
 
+from sentence_cases.world import World
 from snellen.atomic import encode_json
 from snellen.audits import Audit, Finding
 from snellen.engine import AnswerBlock, Answers, Cell
 from snellen.exam.conclude import conclude
 from snellen.report.findings_table import finding_rows
-from snellen.report.guessing import Guess, constant_words, guess_of
+from snellen.report.guessing import CONSTANT, Guess
 from snellen.report.results import AnyFinding, Results
 from snellen.report.table import FindingRow
 from snellen.report.verdict import Verdict, at_chance, between, verdict_of
@@ -36,8 +36,11 @@ class StandIn(Results):
     def task(self) -> str:
         return "classification"
 
-    def guess(self, on: str = "test") -> Guess:
-        return guess_of(self.labels, self.everyone[0].classes["test"])
+    def guess(self, *about: Any) -> Guess:
+        """All findings are about all images."""
+        (label, most), names = self.labels.most_common(1)[0], self.everyone[0].classes["test"]
+        constant, chance = most / self.labels.total(), 1 / len(names)
+        return Guess(chance, constant, names[label] if constant > chance else "")
 
     def constant_answer(self, finding: AnyFinding) -> str:
         own = next(answers for answers in self.everyone if answers.model == finding.model)
@@ -45,7 +48,8 @@ class StandIn(Results):
         for cell, block in own._blocks.items():
             if str(cell.distortion) in finding.distortions:
                 counts.update(block.pred.ravel().tolist())
-        return constant_words(counts, own.classes["test"])
+        (pred, most) = counts.most_common(1)[0]
+        return f"'{own.classes['test'][pred]}' to most images" if most >= CONSTANT * counts.total() else ""
 
     def rows(self) -> list[FindingRow]:
         """The rows of the table of findings."""
@@ -59,7 +63,9 @@ class StandIn(Results):
         return between(self.rows(), at_chance(self))
 
 
-def block_of(world: World, pred: np.ndarray, confidence: np.ndarray | None = None, covered: float = np.nan) -> AnswerBlock:
+def block_of(
+    world: World, pred: np.ndarray, confidence: np.ndarray | None = None, covered: float = np.nan
+) -> AnswerBlock:
     """The answers of runs [runs, n] to the images of a world."""
     pred = np.atleast_2d(pred)
     score = (pred == world.labels).astype(np.float32)

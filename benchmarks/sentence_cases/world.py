@@ -93,7 +93,7 @@ class World:
         return np.asarray(ndtri(np.clip(share, 1e-9, 1 - 1e-9)) > self.hard + own)
 
     def wrong(self, random: np.random.Generator, habit: np.ndarray, pull: float = 0.0, to: int = 0) -> np.ndarray:
-        """int [n]: a wrong answer to each image, even over the other classes, half of them by `habit`; a part is pulled to a class."""
+        """int [n]: a wrong answer to each image, even over the other classes, half by `habit`; a part `pull` goes `to` one."""
         free = random.integers(1, max(2, self.classes), len(self))
         offset = np.where(random.random(len(self)) < ALIKE, habit, free)
         elsewhere = (self.labels + offset) % self.classes
@@ -111,5 +111,7 @@ def _groups(random: np.random.Generator, size: int, even: bool) -> np.ndarray:
     count = int(random.integers(8, max(9, min(60, size // 4) + 1)))
     weights = np.ones(count) if even else random.exponential(size=count) + 0.05
     members = np.arange(count).repeat(1)
-    extra = random.choice(count, size - count, p=weights / weights.sum()) if not even else np.arange(size - count) % count
+    extra = (
+        random.choice(count, size - count, p=weights / weights.sum()) if not even else np.arange(size - count) % count
+    )
     return np.sort(np.concatenate([members, extra]))

@@ -48,16 +48,11 @@ class Guess:
 
 def best_guess(folder: RunFolder, on: str, classes: Sequence[str]) -> Guess:
     """The accuracies of not looking at one dataset of a run, by the labels of its readable images."""
+    chance = 1 / max(1, len(classes))
     counts: Counter[int] = Counter()
     for file in sorted((folder.path / "samples" / on).glob("*.parquet")):
         rows = read_rows(file, ["label", "error"]).to_pylist()
         counts.update(row["label"] for row in rows if row["label"] >= 0 and not row["error"])
-    return guess_of(counts, classes)
-
-
-def guess_of(counts: Counter[int], classes: Sequence[str]) -> Guess:
-    """The accuracies of not looking at images of which so many have each label."""
-    chance = 1 / max(1, len(classes))
     if not counts:
         return Guess(chance, 0.0)
     label, most = counts.most_common(1)[0]
@@ -74,11 +69,6 @@ def constant_answer(folder: RunFolder, cells: Sequence[str], classes: Sequence[s
     for file in folder.store.files("answers") if cells else ():
         table = read_rows(file, ["cell", "pred"], filters=pc.field("cell").isin(list(cells)))
         counts.update(table["pred"].to_pylist())
-    return constant_words(counts, classes)
-
-
-def constant_words(counts: Counter[int], classes: Sequence[str]) -> str:
-    """The same from how often each class is answered."""
     if not counts:
         return ""
     (pred, most), total = counts.most_common(1)[0], counts.total()

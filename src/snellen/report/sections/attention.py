@@ -200,7 +200,9 @@ def attention_sentence(results: Results, model: str) -> list[tuple[str, str]]:
         f"{percent(finding.value)} (even {percent(finding.facts.even)}) under {finding.facts.condition}"
         for finding in ([lift[-1], lift[0]] if len(lift) > 1 else lift)
     ]
-    return [("Attention", f"Of the attention of the object’s patches, the visible object gets {' and '.join(parts)}.")]
+    chosen = f", chosen as the most and the least of {len(lift)} on these images" if len(lift) > 1 else ""
+    gets = f"the visible object gets {' and '.join(parts)}{chosen}"
+    return [("Attention", f"Of the attention of the object’s patches, {gets}.")]
 
 
 ATTENTION = Section(

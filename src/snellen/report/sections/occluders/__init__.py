@@ -46,7 +46,8 @@ def occluders_sentences(results: Results, model: str) -> list[tuple[str, str]]:
         many = [finding for finding in levels if finding.n >= FEW] or levels
         most = max(many, key=lambda finding: finding.facts.drop or 0.0)
         drop = points(most.facts.drop)[1:]  # without its sign
-        sentences.append(f"Most is lost under {most.facts.words}: {drop} to {percent(most.value)}.")
+        chosen = f", chosen as the most of {len(many)} on these images" if len(many) > 1 else ""
+        sentences.append(f"Most is lost under {most.facts.words}: {drop} to {percent(most.value)}{chosen}.")
     gaps = (finding for finding in results.having(HumanGapFacts) if finding.model == model)
     gap = next((finding for finding in gaps if finding.facts.type == ALL), None)
     if gap is not None and is_known(gap.value):
