@@ -61,6 +61,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {  # file, module → why this edge may
     ("data/in9/__init__.py", "snellen.build.in9"): "`snellen.data.in9.build` is a public name",
     ("data/phantom/__init__.py", "snellen.build.phantom"): "`snellen.data.phantom.export` is a public name",
     ("explain/__init__.py", "snellen.exam.side_by_side"): "`snellen.explain.explain_beside` is a public name",
+    ("explain/__init__.py", "snellen.exam.explain_pictures"): "`snellen.explain.explain_images` is a public name",
     ("explain/__init__.py", "snellen.concepts.direct"): "`snellen.explain.dissect` is a public name",
 }
 

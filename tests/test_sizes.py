@@ -14,9 +14,7 @@ PUBLIC = {  # signatures that people outside call, formulas of `measure` and ker
     "distort/draw_kernels.py",  # a kernel takes its pointers one by one
     "distort/photometric/kernel.py",
     "exam/run.py",
-    "exam/side_by_side.py",
     "explain/iba_maps.py",
-    "explain/picture.py",
     "models/model.py",
     "search/searches.py",
     "train/mixing/batch.py",

@@ -33,6 +33,7 @@ from data_modification_tables import (
     comparisons,
     fill_moves,
 )  # fmt: skip
+from data_modification_verdicts import ceilings_in_words, counted_rows, lines_by_table, verdict_line
 from tidy_findings import Tidy, merge, read_tidy
 from verdicts import AGREES, DISAGREES, LESS, MORE, OPEN, Sample, judge_claim, of_table, sample_of
 
@@ -81,9 +82,10 @@ def page(tidy: Tidy, pictures: Sequence[str] = ()) -> str:
             "`examples/replication/verdicts.py` is this rule as code. Where text and code of the paper fill with different "
             "colours, rows by the text stand beside and do not count for their table."
         ),
-        _table(["table", "verdict", "rows that agree", "disagree", "cannot be told"], _by_table(rows)),
-        _table(["table", "row", "verdict", "pairs in the same order", "opposite", "open", "intervals overlap", "why"],
-               [_verdict(one) for one in rows]),
+        _table(["table", "verdict", "ceiling", "rows that agree", "disagree", "cannot be told"], lines_by_table(rows)),
+        _wrap(ceilings_in_words(rows)),
+        _table(["table", "row", "verdict", "pairs in the same order", "opposite", "open", "values fit", "why"],
+               [verdict_line(one) for one in rows]),
         "## iOcclusion and CutOcclusion under a change of fill",
         FILL_RULE,
         *(_fill_table(name, moves[name]) for name in SETS if moves[name]),
@@ -105,8 +107,8 @@ def page(tidy: Tidy, pictures: Sequence[str] = ()) -> str:
 def _opening(tidy: Tidy, rows: Sequence[Comparison], moves: Mapping[str, Sequence[FillMove]]) -> str:
     """What a reader wants to know first: which tables agree, whether the claim about fills holds, and where it comes from."""
     facts = common_facts(tidy)
-    tables = [(number, word.strip("*")) for number, word, *_ in _by_table(rows)]
-    by_word = {word: [number for number, own in tables if own == word] for word in (AGREES, DISAGREES, OPEN)}
+    tables = {number: of_table([one.verdict.word for one in own]) for number, own in counted_rows(rows).items()}
+    by_word = {word: [number for number, own in tables.items() if own == word] for word in (AGREES, DISAGREES, OPEN)}
     counts = "; ".join(f"{word}: {', '.join(numbers) or 'none'}" for word, numbers in by_word.items())
     origin = (
         f"Measured on {facts['date']} on {facts['device']}, torch {facts['torch']}. This page is made from the kept findings by "
@@ -124,23 +126,6 @@ def _claim(dataset: str, moves: Sequence[FillMove]) -> str:
         f"On {SETS[dataset]} {claim}: in relative terms iOcclusion clearly moves less in {words.count(LESS)} of {len(words)} "
         f"rows, and more in {words.count(MORE)}."
     )
-
-
-def _by_table(rows: Sequence[Comparison]) -> list[list[str]]:
-    counted = [one for one in rows if not one.beside]
-    words = {number: [one.verdict.word for one in counted if one.table == number] for number in TITLES}
-    return [
-        [number, f"**{of_table(own)}**", *(str(own.count(word)) for word in (AGREES, DISAGREES, OPEN))]
-        for number, own in words.items()
-    ]
-
-
-def _verdict(one: Comparison) -> list[str]:
-    result = one.verdict
-    if not result.compared:
-        return [one.table, one.row, result.word, *["–"] * 4, result.reason]
-    pairs = [str(count) for count in (result.same, result.opposite, result.unclear)]
-    return [one.table, one.row, result.word, *pairs, f"{result.overlapping} of {result.compared}", result.reason]
 
 
 def _fill_table(dataset: str, moves: Sequence[FillMove]) -> str:

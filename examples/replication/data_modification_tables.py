@@ -57,8 +57,13 @@ class Comparison:
     beside: bool = False
 
     @property
+    def bound(self) -> float:
+        """The highest value that the unit allows."""
+        return CLASSES if self.unit == "DI" else math.inf
+
+    @property
     def verdict(self) -> Verdict:
-        return verdict(self.ours, self.published, CLASSES if self.unit == "DI" else math.inf)
+        return verdict(self.ours, self.published, self.bound)
 
 
 @dataclass(frozen=True)

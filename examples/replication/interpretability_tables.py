@@ -27,6 +27,7 @@ COLUMNS = (
     "standard_error",
     "n",
     "per_run",
+    "plug_in",
 )
 CURVES = ("model", "name", "method", "panel", "share", "value", "standard_error")
 
@@ -37,7 +38,7 @@ def write_tables(runs: Sequence[Run], folder: Path, trained: str) -> str:
     text = f"{trained}\n{tables_of(findings)}\n{_closing(runs, findings)}\n"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "tables.md").write_text(text)
-    _write(folder / "findings.csv", COLUMNS, (_row(one) for one in findings))
+    _write(folder / "findings.csv", COLUMNS, (row for one in findings for row in (_row(one), *_kinds(one))))
     _write(folder / "curves.csv", CURVES, (row for one in findings for row in _curves(one)))
     return text
 
@@ -62,7 +63,7 @@ def tables_of(findings: Sequence[Finding]) -> str:
     title = f"Figure 5, different concepts in {facts['layer']} ({facts['units']} units, {facts['images']} images)"
     parts.append(_section(title, dict.fromkeys([*facts["unique"], "all", "detectors"], shares), _count))
     errors = [one for one in findings if one["name"] == "calibration_error"]
-    parts.append(_section("Expected calibration error", {"ECE": errors}, _interval))
+    parts.append(_section("Expected calibration error (without what noise adds)", {"ECE": errors}, _interval))
     return "\n".join(parts)
 
 
@@ -114,7 +115,9 @@ def _area(one: Finding, column: str) -> str:
 
 
 def _interval(one: Finding, column: str) -> str:
-    return f"{_known(one['value'], 3)} ({_known(one['low'], 3)} to {_known(one['high'], 3)}){_spread(one, 3)}"
+    plug_in = _known(one["facts"].get("plug_in"), 3)
+    ends = f"{_known(one['low'], 3)} to {_known(one['high'], 3)}"
+    return f"{_known(one['value'], 3)} ({ends}; plug-in {plug_in}){_spread(one, 3)}"
 
 
 def _known(value: float | None, digits: int) -> str:
@@ -138,6 +141,20 @@ def _row(one: Finding) -> list[Any]:
     runs = " ".join(f"{value:.6g}" for value in one["per_run"] or () if value is not None)
     own = {"filter": "on" if facts.get("filter") else "", "standard_error": error, "per_run": runs}
     return [own.get(name, one.get(name, facts.get(name))) for name in COLUMNS]
+
+
+def _kinds(one: Finding) -> Iterator[list[Any]]:
+    """How many different concepts there are of each category, the mean over runs, as rows of their own."""
+    if one["name"] == "unique_concepts":
+        for category, count in one["facts"]["unique"].items():
+            row = {
+                "audit": one["audit"],
+                "name": f"{one['name']}.{category}",
+                "model": one["model"],
+                "value": count,
+                "n": one["n"],
+            }
+            yield [row.get(name, "") for name in COLUMNS]
 
 
 def _curves(one: Finding) -> Iterator[list[Any]]:

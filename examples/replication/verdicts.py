@@ -3,14 +3,18 @@
 Both sides are a mean, a sample standard deviation over runs and a number of runs. Two methods are *told apart* where the 95%
 interval of their difference (Welch's t) leaves out 0. A row of a table
 
-- **disagrees** where two methods that both sides tell apart stand in the opposite order, or where no 95% interval (t over
-  the runs) overlaps the published one;
+- **disagrees** where two methods that both sides tell apart stand in the opposite order, or where no value fits the
+  published one;
 - **agrees** where every two methods that the paper tells apart are told apart here in the same order, and at least half of
-  the intervals overlap;
+  the values fit;
 - **cannot be told** otherwise: also where the paper tells no methods apart, where a spread is missing, or where published
   values lie beyond the bound of their unit (for DI the number of classes).
 
-A table disagrees where one of its rows does; it agrees where none does and more than half of its rows agree.
+A value fits where its 95% interval (t over the runs) overlaps the published one, or comes within a tenth of the published
+value of it: where runs hardly vary, intervals tell apart values that are alike for every practical purpose.
+
+A table disagrees where one of its rows does; it agrees where none does and more than half of its rows agree. The *ceiling* of
+a table is how often it would agree if the truth were what is published (verdict_ceilings.py).
 """
 
 from __future__ import annotations
@@ -22,8 +26,9 @@ from itertools import combinations
 from statistics import fmean, stdev
 from typing import Literal
 
-from scipy.stats import t
+from scipy.special import stdtrit
 
+MARGIN = 0.1  # of the published value
 AGREES, DISAGREES, OPEN = "agrees", "disagrees", "cannot be told"
 LESS, MORE = "moves less", "moves more"
 Move = Literal["moves less", "moves more", "cannot be told"]
@@ -44,20 +49,20 @@ class Sample:
     @property
     def interval(self) -> tuple[float, float]:
         """The 95% t interval of the mean over runs."""
-        half = t.ppf(0.975, self.runs - 1) * self.sd / math.sqrt(self.runs)
+        half = _student(self.runs - 1) * self.sd / math.sqrt(self.runs)
         return self.mean - half, self.mean + half
 
 
 @dataclass(frozen=True)
 class Verdict:
     """A word, and what it rests on: pairs of methods that the paper tells apart (in the same order here, in the opposite one,
-    not told apart here), and intervals that overlap of those compared."""
+    not told apart here), and values that fit of those compared."""
 
     word: str
     same: int = 0
     opposite: int = 0
     unclear: int = 0
-    overlapping: int = 0
+    fitting: int = 0
     compared: int = 0
     reason: str = ""
 
@@ -76,17 +81,26 @@ def order_of(one: Sample, two: Sample) -> int:
     if variance == 0:
         return (difference > 0) - (difference < 0)
     degrees = variance**2 / sum(part**2 / (side.runs - 1) for part, side in zip(parts, (one, two)))
-    if abs(difference) <= t.ppf(0.975, degrees) * math.sqrt(variance):
+    if abs(difference) <= _student(degrees) * math.sqrt(variance):
         return 0
     return 1 if difference > 0 else -1
 
 
-def overlap(one: Sample, two: Sample) -> bool:
-    (low, high), (other_low, other_high) = one.interval, two.interval
-    return bool(low <= other_high and other_low <= high)
+def fits(ours: Sample, published: Sample, margin: float) -> bool:
+    """Whether the intervals overlap, or come within the margin, a share of the published value, of each other."""
+    (low, high), (other_low, other_high) = ours.interval, published.interval
+    room = margin * abs(published.mean)
+    return bool(low <= other_high + room and other_low - room <= high)
 
 
-def verdict(ours: Mapping[str, Sample], published: Mapping[str, Sample], bound: float = math.inf) -> Verdict:
+def _student(degrees: float) -> float:
+    """The 97.5% quantile of Student's t."""
+    return float(stdtrit(degrees, 0.975))
+
+
+def verdict(
+    ours: Mapping[str, Sample], published: Mapping[str, Sample], bound: float = math.inf, margin: float = MARGIN
+) -> Verdict:
     """The verdict on one row, from method to sample; `bound` is the highest value that the unit allows."""
     if any(abs(one.mean) > bound for one in published.values()):
         return Verdict(OPEN, reason=f"published values exceed {bound:g}, the bound of their unit")
@@ -100,15 +114,15 @@ def verdict(ours: Mapping[str, Sample], published: Mapping[str, Sample], bound: 
             same += measured == wanted
             opposite += measured == -wanted
             unclear += measured == 0
-    overlapping = sum(overlap(ours[name], published[name]) for name in methods)
-    if opposite or not overlapping:
+    fitting = sum(fits(ours[name], published[name], margin) for name in methods)
+    if opposite or not fitting:
         word = DISAGREES
-    elif same and not unclear and 2 * overlapping >= len(methods):
+    elif same and not unclear and 2 * fitting >= len(methods):
         word = AGREES
     else:
         word = OPEN
     reason = "" if same + opposite + unclear else "the paper tells no two methods apart"
-    return Verdict(word, same, opposite, unclear, overlapping, len(methods), reason)
+    return Verdict(word, same, opposite, unclear, fitting, len(methods), reason)
 
 
 def of_table(words: Sequence[str]) -> str:

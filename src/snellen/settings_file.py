@@ -34,11 +34,15 @@ def resolve(cls: type[R], values: Mapping[str, Any], file: Path | None = None) -
     return blame(file, lambda: cls(**{**below, **above}), lambda: cls(**below))
 
 
-def door(carry_out: Callable[[R], T], cls: type[R], *positional: str, **defaults: Any) -> Callable[..., T]:
+def door(
+    carry_out: Callable[..., T], cls: type[R], *positional: str, name: str = "", **defaults: Any
+) -> Callable[..., T]:
     """A Python function that takes a request's settings, the named ones also by position, and `config`, a file of them.
 
-    `defaults` are those of Python alone, such as quiet=True.
+    `defaults` are those of Python alone, such as quiet=True. What `carry_out` takes beside the request, such as a function to be
+    called with notices, the function takes by name. `name` is the function's, by default the first word of `carry_out`'s.
     """
+    beside = list(inspect.signature(carry_out).parameters.values())[1:]
 
     def call(*values: Any, config: Path | str | None = None, **settings: Any) -> T:
         if len(values) > len(positional):
@@ -46,14 +50,21 @@ def door(carry_out: Callable[[R], T], cls: type[R], *positional: str, **defaults
         by_position = dict(zip(positional, values))
         if twice := by_position.keys() & settings.keys():
             raise TypeError(f"got '{min(twice)}' twice, by position and by name")
-        known = {name: value for name, value in {**by_position, **settings}.items() if value is not None}
-        return carry_out(resolve(cls, {**defaults, **known}, None if config is None else Path(config)))
+        values_by_name = {name: value for name, value in {**by_position, **settings}.items() if value is not None}
+        passed_on = {
+            parameter.name: values_by_name.pop(parameter.name)
+            for parameter in beside
+            if parameter.name in values_by_name
+        }
+        return carry_out(
+            resolve(cls, {**defaults, **values_by_name}, None if config is None else Path(config)), **passed_on
+        )
 
     own = signature_of(cls, positional).parameters.values()
     parameters = [parameter.replace(default=defaults.get(parameter.name, parameter.default)) for parameter in own]
-    by_name = inspect.Parameter("config", inspect.Parameter.KEYWORD_ONLY, default=None)
-    call.__signature__ = inspect.Signature([*parameters, by_name])  # type: ignore[attr-defined]
-    call.__name__ = call.__qualname__ = carry_out.__name__.partition("_")[0]
+    config = inspect.Parameter("config", inspect.Parameter.KEYWORD_ONLY, default=None)
+    call.__signature__ = inspect.Signature([*parameters, *beside, config])  # type: ignore[attr-defined]
+    call.__name__ = call.__qualname__ = name or carry_out.__name__.partition("_")[0]
     call.__module__ = carry_out.__module__
     settings = f"{describe(cls)}\n    config: settings from a YAML file; what is given here wins"
     call.__doc__ = f"{carry_out.__doc__}\n\nSettings:\n{settings}\n"

@@ -20,7 +20,7 @@ from snellen.data.canvas import MOST_SCALED, Unshowable, placement
 from snellen.data.decode import decode_bytes, decode_file
 from snellen.engine.keep.map_reader import render_rows
 from snellen.errors import UserError
-from snellen.explain.picture import explain_images
+from snellen.explain import explain_images
 from snellen.models import from_callable
 
 

@@ -127,6 +127,17 @@ def test_shares_between_by_hand_and_a_limit(tmp_path):
     assert few.findings[0].n == 2
 
 
+def test_some_images_are_shown_unless_all_are_wanted(tmp_path, monkeypatch):
+    monkeypatch.setattr("snellen.exam.explain_request.MOST_IMAGES", 4)
+    grey = {"grey": from_torch(Grey(), classes=["a", "b"], size=SIDE, device="cpu")}
+    assert explain_beside(grey, red_things(), tmp_path / "few").findings[0].n == 4
+    assert explain_beside(grey, red_things(), tmp_path / "all", "all").findings[0].n == 6
+    with pytest.raises(UserError, match="expected limit as all or a whole number of at least 1, got 'some'"):
+        explain_beside(grey, red_things(), tmp_path / "x", limit="some")
+    with pytest.raises(UserError, match="models is required"):
+        explain_beside(data=red_things(), out=tmp_path / "x")
+
+
 def test_the_command_takes_several_models_and_says_what_it_cannot_do(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     world = "phantom:train?size=24&n=48"

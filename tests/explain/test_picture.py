@@ -92,6 +92,27 @@ def test_what_cannot_be_explained_is_said_in_one_line(at, capsys) -> None:
         explain_images(rule, [at / "corner.png"])
 
 
+def test_python_and_the_command_line_read_the_same_settings(at, capsys) -> None:
+    """A model may be a text, and a wrong setting is refused in the words of the one who wrote it."""
+    (explained,) = explain_images("python:nets.py:reds", ["corner.png"], "-1", "maps", ["gradcam"], device="cpu")
+    assert explained.picture == Path("maps/corner.gradcam.png")
+    with pytest.raises(UserError, match="unknown setting 'metod'; did you mean 'method'"):
+        explain_images("python:nets.py:reds", ["corner.png"], metod="iba")
+    with pytest.raises(UserError, match="^limit is for models side by side; name fewer image files instead"):
+        explain_images("python:nets.py:reds", ["corner.png"], limit=3)
+    assert main_exit("explain", "python:nets.py:reds", "corner.png", "--limit", "3") == 2
+    assert "--limit is for models side by side" in capsys.readouterr().err
+    with pytest.raises(UserError, match="no image given; name image files, or data with masks"):
+        explain_images("python:nets.py:reds", [])
+
+
+def test_a_bare_module_is_explained_as_it_is(at) -> None:
+    module = load_model("python:nets.py:reds").module
+    with pytest.warns(UserWarning, match="bare torch module"):
+        (explained,) = explain_images(module, ["corner.png"], out="maps")
+    assert explained.picture.exists()
+
+
 def test_a_model_without_a_canvas_sees_the_image_as_it_is(at) -> None:
     network = load_model("python:nets.py:reds").module
     assert network is not None

@@ -35,6 +35,7 @@ LIGHT = [name for name in NETWORKS if name not in HEAVY]
 SIZES = {
     "smallnet": (10, 324 + 2_592 + 10_368 + 41_472 + 360 + 970),
     "convnet": (10, 4_864 + 204_928 + 3_277_824 + 1_049_600 + 10_250),
+    "convnet_slim": (10, 4_864 + 204_928 + 3_277_824 + 1_049_600 + 10_250),
     "resnet20": (10, 269_722),
     "preact_resnet18": (10, 11_171_274),
     "preact_resnet18_fmix": (10, 11_171_274),

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
 from snellen.report.published import PUBLISHED, published, published_table
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_a_file_is_named_after_its_paper_and_says_so_in_every_row() -> None:
@@ -63,3 +66,83 @@ def test_nine_class_totals_and_every_value_says_whose_weights() -> None:
         assert one.unit == "percent"
         assert one.sd is None
         assert "weights" in one.note or "trained" in one.note
+
+
+def test_tables_of_volpi_and_murino_are_those_of_the_paper() -> None:
+    """Values by eye from the paper; ADA is a column of tables 1 and 2 alone, and no table has a hole."""
+    one = published_table("volpi2019", "1")
+    assert [(one["searched_worst"][name].value, one["searched_worst"][name].sd) for name in ("ERM", "ADA", "ESDA")] == [
+        (0.122, 0.028), (0.177, 0.042), (0.977, 0.0),
+    ]  # fmt: skip
+    assert (one["hue_accuracy"]["ADA"].value, one["negative_accuracy"]["ERM"].value) == (0.980, 0.436)
+    assert published_table("volpi2019", "2")["MNIST-M"]["RSDA"].value == 0.815
+    assert published_table("volpi2019", "3")["STL"]["ERM"].value == 0.466
+    assert published_table("volpi2019", "4")["random_worst"]["RSDA"].value == 0.825
+    assert published_table("volpi2019", "5")["searched_worst, N = 5"]["face detection API"].sd == 0.134
+    shapes = {number: {len(row) for row in published_table("volpi2019", number).values()} for number in "12345"}
+    assert shapes == {"1": {5}, "2": {5}, "3": {4}, "4": {4}, "5": {1}}
+    assert all(0 <= value.value <= 1 and value.unit == "share" for value in published("volpi2019"))
+
+
+def test_numbers_of_kassaw_et_al_are_those_that_the_text_has() -> None:
+    """Partitions add up to the sizes of table 1; the gaps are the ones stated in words; a row that lost its name is numbered."""
+    sizes = published_table("kassaw2024", "1")
+    assert (sizes["IRUO-HTS"]["test images"].value, sizes["IRUO-Base"]["training images"].value) == (552, 61_400)
+    assert sizes["IRUO-HTS"]["test images"].value == 8 * 23 * 3  # images × classes × levels
+    gaps = published_table("kassaw2024", "6.3")
+    assert [gaps[level]["people less Swin with MixUp"].value for level in ("level 1", "level 2")] == [3, 3.5]
+    assert gaps["people"]["asked"].value - gaps["people"]["removed as outliers"].value == 18
+    (row,) = published_table("kassaw2024", "A1").values()
+    assert (len(row), row["value 1"].value, row["value 12"].value) == (12, 0.885, 0.726)
+
+
+def test_tables_2_and_3_of_won_et_al_nearly_coincide() -> None:
+    """Insertion is deletion read from the other end: the published areas differ by less than 1 of 100."""
+    two, three = (published_table("won2023", number) for number in "23")
+    assert two["Cutout"]["gradcam inter_model_deletion"].value == 71.411
+    for name, row in two.items():
+        for method in ("gradcam", "iba"):
+            other = three[name][f"{method} inter_model_insertion"].value
+            assert row[f"{method} inter_model_deletion"].value == pytest.approx(other, abs=1)
+
+
+BRACKET = re.compile(r"\[(\.\d{3})\]")
+SHIFT_ROWS = {
+    "original": "original", "RS": "random_worst", "ES": "searched_worst", "negatives": "negative_accuracy",
+    "SAE": "hue_accuracy", "USPS": "USPS", "MNIST-M": "MNIST-M",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("heading", "tables", "count"),
+    [("## Digits", "12", 35), ("## CIFAR-10", "3", 12), ("## CamVid", "4", 12)],
+)
+def test_values_in_brackets_on_the_results_page_are_the_published_ones(heading: str, tables: str, count: int) -> None:
+    """Every bracket of docs/results/shift.md, by the row and column that it stands in."""
+    page = (ROOT / "docs" / "results" / "shift.md").read_text(encoding="utf-8")
+    part = page[page.index(heading) :].split("\n## ")[0]
+    held = {name: row for number in tables for name, row in published_table("volpi2019", number).items()}
+    columns: list[str] = []
+    seen = 0
+    for line in part.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")] if line.startswith("|") else []
+        if "ERM" in cells:
+            columns = cells
+        for name, cell in zip(columns[1:], cells[1:]):
+            for text in BRACKET.findall(cell):
+                row = next(ours for words, ours in SHIFT_ROWS.items() if cells[0].startswith(words))
+                assert float(text) == held[row][name].value, (cells[0], name)
+                seen += 1
+    assert seen == count
+
+
+def test_the_report_shows_the_published_table_of_a_published_set_of_edits_only() -> None:
+    from snellen.report.sections.shift_published import TABLES, published_shift_blocks
+
+    (details,) = published_shift_blocks("mnist")
+    (shown,) = details.blocks
+    text = repr(shown)
+    assert "Volpi & Murino 2019" in text
+    assert "0.122 ± 0.028" in text
+    assert all(published_shift_blocks(name) for name in TABLES)
+    assert published_shift_blocks("mine.yaml") == []

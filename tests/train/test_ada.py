@@ -12,7 +12,7 @@ from torch import nn
 from snellen.errors import UserError
 from snellen.models.checkpoint import read_card
 from snellen.models.zoo import build
-from snellen.train import Recipe, train
+from snellen.train import Recipe, preset, train
 from snellen.train.ada import BATCH, Ada, AdaHardening, parse_ada
 from snellen.train.device_dataset import ImagesInMemory
 from snellen.train.hardening import Lesson
@@ -140,3 +140,32 @@ def test_texts_and_what_does_not_go_with_it():
     for changes in ({"mix": "cutmix"}, {"resized": True}, {"jitter": 0.2}):
         with pytest.raises(UserError, match="ada's images lie between grey levels"):
             Recipe(robust="ada", **changes)
+
+
+def test_the_slim_convnet_begins_with_the_weights_of_the_published_code():
+    """Glorot's bounds √(6 / (75 + 1,600)) and √(6 / (3,200 + 1,024)), reached but not passed, and no biases; torch's own are
+    1 / √75 and 1 / √3,200, with biases."""
+    torch.manual_seed(0)
+    slim, plain = build("convnet_slim", 10), build("convnet", 10)
+    for network, conv, linear in ((slim, 0.0598, 0.0377), (plain, 0.1155, 0.0177)):
+        assert float(network.features[0].weight.detach().abs().max()) == pytest.approx(conv, rel=0.01)
+        assert float(network.fc1.weight.detach().abs().max()) == pytest.approx(linear, rel=0.01)
+    assert all(float(one.detach().abs().max()) == 0 for name, one in slim.named_parameters() if name.endswith("bias"))
+    assert float(plain.fc1.bias.detach().abs().max()) > 0
+
+
+def test_the_published_training_is_a_preset_and_shows_pixels_in_0_to_1(tmp_path):
+    """The public code of Volpi et al. 2018, and what a network is shown by it and by ours."""
+    recipe = preset("volpi2018")
+    assert (recipe.arch, recipe.updates, recipe.batch_size, recipe.lr, recipe.optimiser) == (
+        "convnet_slim", 10_001, 32, 1e-4, "adam",
+    )  # fmt: skip
+    assert (recipe.weight_decay, recipe.flip, recipe.padding, recipe.schedule) == (0.0, False, 0, "constant")
+    assert parse_ada(recipe.robust) == Ada(phases=6, updates=100, steps=15, size=1, gamma=1, objective="code")
+    cards = {}
+    for arch in ("convnet_slim", "convnet"):
+        short = replace(recipe, arch=arch, updates=1, batch_size=4)
+        (path,) = train(short, "phantom:train?size=32&n=8", tmp_path / arch)
+        cards[arch] = read_card(path)
+    assert (cards["convnet_slim"]["mean"], cards["convnet_slim"]["std"]) == ([0.0] * 3, [1.0] * 3)
+    assert all(0.1 < level < 0.9 for level in cards["convnet"]["mean"])

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import math
 import re
-import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
@@ -18,19 +14,9 @@ import pytest
 from snellen.report.published import published_table
 from snellen.train import preset
 
-SCRIPTS = Path(__file__).resolve().parents[2] / "examples" / "replication"
+from .replication_scripts import script
+
 TABLES = ["1", "3", "5", "6", "9", "10", "11", "12", "14", "16"]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def scripts_in_reach() -> Iterator[None]:
-    sys.path.insert(0, str(SCRIPTS))
-    yield
-    sys.path.remove(str(SCRIPTS))
-
-
-def script(name: str) -> ModuleType:
-    return importlib.import_module(name)
 
 
 def samples(**means: float) -> dict:
@@ -63,7 +49,7 @@ def test_methods_are_told_apart_as_the_test_of_welch_does() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ours", "published", "word", "pairs", "overlapping"),
+    ("ours", "published", "word", "pairs", "fitting"),
     [
         ({"a": 3, "b": 2, "c": 1}, {"a": 3, "b": 2, "c": 1}, "agrees", (3, 0, 0), 3),
         (
@@ -75,6 +61,14 @@ def test_methods_are_told_apart_as_the_test_of_welch_does() -> None:
         ),  # half the values
         ({"a": 3, "b": 2, "c": 9}, {"a": 3, "b": 2, "c": 1}, "disagrees", (1, 2, 0), 2),  # c is on the other side
         ({"a": 33, "b": 22, "c": 11}, {"a": 3, "b": 2, "c": 1}, "disagrees", (3, 0, 0), 0),  # in order, in no value
+        (
+            {"a": 109, "b": 81.5},
+            {"a": 100, "b": 90},
+            "agrees",
+            (1, 0, 0),
+            2,
+        ),  # all intervals apart, by less than a tenth
+        ({"a": 89, "b": 80}, {"a": 100, "b": 90}, "disagrees", (1, 0, 0), 0),  # by more than a tenth
         ({"a": 9, "b": 7, "c": 1}, {"a": 3, "b": 2, "c": 1}, "cannot be told", (3, 0, 0), 1),  # a third of the values
         ({"a": 3, "b": 2, "c": 2}, {"a": 3, "b": 2, "c": 1}, "cannot be told", (2, 0, 1), 2),  # b and c alike here
         ({"a": 3, "b": 2, "c": 1}, {"a": 3, "b": 3, "c": 3}, "cannot be told", (0, 0, 0), 1),  # the paper has no order
@@ -82,13 +76,30 @@ def test_methods_are_told_apart_as_the_test_of_welch_does() -> None:
         ({"a": 3, "z": 2}, {"a": 3, "b": 2}, "cannot be told", (0, 0, 0), 0),  # one method in common
     ],
 )
-def test_the_verdict_on_a_row_by_hand(ours, published, word, pairs, overlapping):
+def test_the_verdict_on_a_row_by_hand(ours, published, word, pairs, fitting):
     result = script("verdicts").verdict(samples(**ours), samples(**published))
-    assert (result.word, (result.same, result.opposite, result.unclear), result.overlapping) == (
-        word,
-        pairs,
-        overlapping,
-    )
+    assert (result.word, (result.same, result.opposite, result.unclear), result.fitting) == (word, pairs, fitting)
+
+
+def test_the_ceiling_of_a_table_is_the_power_of_its_comparisons() -> None:
+    """Two methods in one row that fit for sure: the table agrees as often as Welch's test of 5 and 5 runs finds a difference of
+    two deviations, 79% by the same test of scipy on draws of its own; methods far apart always agree, equal ones never."""
+    from scipy.stats import ttest_ind
+
+    verdicts, ceiling = script("verdicts"), script("verdict_ceilings").ceiling
+
+    def row(difference: float):
+        # the paper's ten runs tell two deviations apart; ours are five
+        published = {"a": verdicts.Sample(100, 1, 10), "b": verdicts.Sample(100 - difference, 1, 10)}
+        return {name: verdicts.Sample(0, 1, 5) for name in published}, published, math.inf
+
+    draws = np.random.default_rng(5)
+    p = ttest_ind(draws.normal(2, 1, (4000, 5)), draws.normal(0, 1, (4000, 5)), axis=1, equal_var=False).pvalue
+    assert ceiling([row(2)]).agrees == pytest.approx(np.mean(p < 0.05), abs=0.03)
+    assert (ceiling([row(50)]).agrees, ceiling([row(0)]).agrees) == (1, 0)
+    two = ceiling([row(2), row(2)])  # both rows must agree: one of two is not more than half
+    assert two.agrees == pytest.approx(np.mean(p < 0.05) ** 2, abs=0.04)
+    assert two.disagrees < 0.01
 
 
 def test_a_row_without_spread_or_beyond_its_unit_cannot_be_told() -> None:

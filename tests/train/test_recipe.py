@@ -61,7 +61,7 @@ def test_every_schedule_stays_between_nothing_and_its_peak(name, steps, per_epoc
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_every_preset_is_a_recipe_and_can_be_changed(name):
-    recipe = preset(name, arch="resnet20", mix="cutmix", epochs=3, lr=None)
+    recipe = preset(name, arch="resnet20", mix="cutmix", robust="none", epochs=3, lr=None)
     assert (recipe.arch, recipe.mix, recipe.epochs) == ("resnet20", "cutmix", 3)
     assert recipe.lr == PRESETS[name]["lr"]
     assert Recipe.read(asdict(recipe)) == recipe

@@ -8,41 +8,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from snellen.cli.options import AsJson, Config, takes
-from snellen.exam.explain_request import ExplainRequest
+from snellen.exam.explain_request import ExplainRequest, HowToExplain
 from snellen.settings_file import resolve
 from snellen.terminal import show, show_json, tell
 
 if TYPE_CHECKING:
+    from snellen.exam.explain_pictures import Explanation
     from snellen.exam.side_by_side import Beside
-    from snellen.explain import Explanation
 
 
-@takes(ExplainRequest, arguments=("model", "images"))
+@takes(ExplainRequest, arguments=("model", "images"), after=HowToExplain)
 def explain(settings: Mapping[str, Any], config: Config = None, json: AsJson = False) -> None:
     """Show where in each image torch models look for their answer: pictures, or a page of several models."""
-    from snellen.exam.side_by_side import explain_beside
-    from snellen.explain import explain_images
+    from snellen.exam.explain_pictures import explain_files
+    from snellen.exam.side_by_side import explain_models
     from snellen.explain.picture import is_image_name
-    from snellen.models import load_model
 
     request = resolve(ExplainRequest, settings, config)
     if request.data is not None and not (request.images and all(map(is_image_name, request.images))):
-        models = [str(request.model), *request.images]
-        beside = explain_beside(
-            models,
-            request.data,
-            request.out or "explained",
-            request.limit,
-            request.layer,
-            request.device,
-            request.method,
-        )
-        _print_beside(beside, as_json=json)
-        return
-    model = load_model(str(request.model), request.device)
-    paths = list(map(Path, request.images))
-    pictures = explain_images(model, paths, request.layer, request.out, request.method, data=request.data, notice=tell)
-    _print_explained(pictures, as_json=json)
+        _print_beside(explain_models(request.side_by_side()), as_json=json)
+    else:
+        _print_explained(explain_files(request, notice=tell), as_json=json)
 
 
 def _print_explained(pictures: Sequence[Explanation], *, as_json: bool) -> None:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -19,12 +19,14 @@ from snellen.data.canvas import Rendered
 from snellen.engine.keep.map_reader import MapReader, masked_maps, render_rows
 from snellen.engine.requests.cell import canvas_for
 from snellen.engine.requests.map import MapRequest
+from snellen.exam.explain_request import BesideRequest
 from snellen.exam.run import Run
 from snellen.explain.overlays import outline, overlay
 from snellen.explain.picture import as_layer, png
 from snellen.measure import inside_mask
-from snellen.models import Card, Model, Subject
+from snellen.models import Card, Subject
 from snellen.report.pages.side_by_side import SIDE, Example, MapOnImage, write
+from snellen.settings_file import door
 
 PICTURES = 16  # images on the page
 
@@ -40,15 +42,7 @@ class Beside:
     shares: Mapping[str, np.ndarray]
 
 
-def explain_beside(
-    models: Mapping[str, Model | str] | Sequence[str],
-    data: Dataset | str,
-    out: Path | str = "explained",
-    limit: int | None = 64,
-    layer: int | str | None = None,
-    device: str | None = None,
-    method: str = "gradcam",
-) -> Beside:
+def explain_models(request: BesideRequest) -> Beside:
     """Audit `inside_mask` into the run folder `out`, and write `inside.html` and `inside.json` beside its report.
 
     `models`: texts such as `NAME=FILE` (a glob is one model of several runs), or a dictionary from names to models or
@@ -58,8 +52,10 @@ def explain_beside(
     """
     from snellen.exam.auditing import audit
 
-    inside = InsideMaskAudit(as_layer(layer), method)
-    run: Run = audit(models, data, [inside], out, limit=limit, device=device)
+    inside = InsideMaskAudit(as_layer(request.layer), ",".join(request.method))
+    out, limit = request.out or Path("explained"), request.most
+    data = cast(Dataset | str, request.data)  # an audit refuses None
+    run: Run = audit(request.models, data, [inside], out, limit=limit, device=request.device)
     dataset = limited(load_data(data) if isinstance(data, str) else data, limit)
     readers = _readers(run, dataset, MapRequest(inside.method, inside.layer))
     maps = _maps_inside(readers)
@@ -72,6 +68,11 @@ def explain_beside(
     page = run.path / "inside.html"
     write(run, len(maps.samples), _examples(maps, readers), page)
     return Beside(page, tuple(_finding(stored) for stored, _ in own), maps.samples, maps.shares)
+
+
+explain_beside = door(
+    explain_models, BesideRequest, "models", "data", "out", "limit", "layer", "device", "method", name="explain_beside"
+)
 
 
 @dataclass(frozen=True)

@@ -6,14 +6,15 @@ from snellen.explain.attention_maps import attention, attention_grids
 from snellen.explain.gradcam_maps import gradcam
 from snellen.explain.iba_maps import iba
 from snellen.explain.overlays import overlay
-from snellen.explain.picture import Explanation, explain_images
 from snellen.lazy_names import finder, lister
 
 # What users find here, but lives behind all that an audit needs; `methods` is a module.
 _HOMES = {
     "Beside": "snellen.exam.side_by_side",
+    "Explanation": "snellen.exam.explain_pictures",
     "dissect": "snellen.concepts.direct",
     "explain_beside": "snellen.exam.side_by_side",
+    "explain_images": "snellen.exam.explain_pictures",
     "methods": "snellen.explain.methods",
 }
 

@@ -1,82 +1,52 @@
-"""Pictures of maps: an overlay of where a model looked, beside the photo."""
+"""Pictures of maps: an overlay of where a model looks, beside the photo."""
 
 from __future__ import annotations
 
 import io
 import re
-import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 from PIL import Image
 
-from snellen.atomic import check_place, write_atomic
 from snellen.data.canvas import Unshowable, render
 from snellen.data.dataset import Dataset, Unreadable
 from snellen.data.decode import decode_file
 from snellen.data.folder import EXTENSIONS
 from snellen.errors import UserError
-from snellen.explain.methods import Method, methods_of
+from snellen.explain.methods import Method
 from snellen.explain.overlays import overlay
-from snellen.explain.reference import estimate, few_images, load_statistics
+from snellen.explain.reference import estimate, load_statistics
 from snellen.explain.statistics import FeatureStatistics
-from snellen.files import expand_home
 from snellen.lazy_torch import torch
 from snellen.models.model import Model
 
-
-@dataclass(frozen=True)
-class Explanation:
-    """One image, explained: where its picture is, the class it was taken for and how surely (0 to 1)."""
-
-    image: Path
-    picture: Path
-    said: str
-    confidence: float
+UsualImages = Mapping[str, FeatureStatistics | None]  # by the name of a method
 
 
-def explain_images(
+def picture_of(
+    model: Model, path: Path, methods: Mapping[str, Method], layer: int | str | None, usual: UsualImages
+) -> tuple[np.ndarray, int, float]:
+    """uint8 [H, W, 3]: what the model sees of an image file and beside it where it looks, by each method; the class it takes it
+    for and how surely (0 to 1)."""
+    pixels = torch.from_numpy(_shown(path, model)[None])
+    answer = model(pixels)[0]
+    best = int(answer.argmax())
+    heats = [method.make(model, pixels, [best], layer, statistics=usual[name])[0] for name, method in methods.items()]
+    photo = pixels[0].permute(1, 2, 0).numpy()
+    return np.concatenate([photo, *(overlay(pixels[0], heat) for heat in heats)], 1), best, float(answer[best])
+
+
+def usual_images(
     model: Model,
-    images: Sequence[Path | str],
-    layer: int | str | None = None,
-    out: Path | str | None = None,
-    method: str | Sequence[str] = "gradcam",
-    *,
-    data: Dataset | str | None = None,
-    notice: Callable[[str], object] = warnings.warn,
-) -> list[Explanation]:
-    """Write for each image file a PNG with what the model sees and where it looks for its answer, side by side.
-
-    It lies beside the image as `NAME.METHOD.png`, or in the folder `out`. `layer` is as for `gradcam`; a whole number may
-    be given as text. `method` is a name of `explain.methods.METHODS` or `captum:NAME`, or several (`gradcam,iba`), whose
-    maps follow each other from left to right. `data` are usual images, for methods that compare with them; without it the
-    images themselves are. `notice` is told where these are too few.
-    """
-    methods, layer = methods_of(method), as_layer(layer)
-    folder = None if out is None else expand_home(out)
-    if folder is not None:
-        check_place(folder)
-    paths = list(map(expand_home, images))
-    usual = {name: _usual(method, model, paths, layer, data) for name, method in methods.items()}
-    for count in {statistics.count for statistics in usual.values() if statistics is not None}:
-        if (text := few_images(count)) is not None:
-            notice(text)
-    explained = []
-    for path in paths:
-        pixels = torch.from_numpy(_shown(path, model)[None])
-        answer = model(pixels)[0]
-        best = int(answer.argmax())
-        heats = [
-            method.make(model, pixels, [best], layer, statistics=usual[name])[0] for name, method in methods.items()
-        ]
-        row = np.concatenate([pixels[0].permute(1, 2, 0).numpy(), *(overlay(pixels[0], heat) for heat in heats)], 1)
-        picture = (folder or path.parent) / f"{path.stem}.{'+'.join(methods).replace(':', '-')}.png"
-        write_atomic(picture, png(row))
-        name = model.classes[best] if model.classes else str(best)
-        explained.append(Explanation(path, picture, name, float(answer[best])))
-    return explained
+    paths: Sequence[Path],
+    methods: Mapping[str, Method],
+    layer: int | str | None,
+    data: Dataset | str | None,
+) -> UsualImages:
+    """What each method knows of usual images: those of the data, else the image files; None where it needs none."""
+    return {name: _usual(method, model, paths, layer, data) for name, method in methods.items()}
 
 
 def _usual(

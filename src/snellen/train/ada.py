@@ -7,6 +7,10 @@ times the distance from the image in the network's semantic space. The new image
 
 The semantic space is what enters the last layer with weights: the 1,024 units before the logits of the ConvNet, the pooled
 features of a ResNet. The network answers as in `eval`, so that an image's ascent does not depend on its neighbours.
+
+Way and settings are the published ones, but a training is so only with its network: `--recipe volpi2018` is the authors' code
+(`convnet_slim`: pixels in 0…1, Glorot's first weights; 10,001 updates at 1e-4, 6 phases). All other networks see standardised
+pixels, where a step of the ascent is another one, and begin with torch's first weights.
 """
 
 from __future__ import annotations

@@ -31,6 +31,11 @@ PRESETS: dict[str, dict[str, Any]] = {
         updates=1_000_000, batch_size=32, optimiser="adam", lr=3e-4, weight_decay=0.0, padding=0, flip=False,
         schedule="constant",
     ),
+    # Volpi et al. 2018, the public code: ADA on 10,000 digits, pixels in 0…1. Their history has 6, 3 and 6 phases.
+    "volpi2018": dict(
+        arch="convnet_slim", robust="ada(phases=6, updates=100, steps=15, size=1, gamma=1)", updates=10_001, batch_size=32,
+        optimiser="adam", lr=1e-4, weight_decay=0.0, padding=0, flip=False, schedule="constant",
+    ),
     # Volpi & Murino 2019, CIFAR-10: as Wide ResNets (Zagoruyko and Komodakis 2016), ÷5 at 60, 120 and 160 of 200 epochs.
     "volpi2019-cifar10": dict(
         epochs=200, batch_size=128, lr=0.1, nesterov=True, weight_decay=5e-4, padding=4,

@@ -15,6 +15,7 @@ from snellen.errors import UserError
 from snellen.lazy_torch import torch
 from snellen.lock import own_folder
 from snellen.models.checkpoint import read_card, save_checkpoint
+from snellen.models.zoo import UNIT_INPUTS
 from snellen.request import signature_of
 from snellen.train.device_dataset import ImagesInMemory, channel_statistics, remember
 from snellen.train.groupdro import worst_group
@@ -143,7 +144,7 @@ def _job(request: TrainRequest, sources: Sources, team: Team, listener: Listener
 
     held_out, test = judge(sources.held_out), judge(sources.test)
     start = sources.start
-    normalise = Normalise(*((start and start.statistics) or channel_statistics(shown.images)))
+    normalise = Normalise(*((start and start.statistics) or _statistics(recipe, shown)))
     tell = listener.notice or (lambda text: None)
     second, theirs = (
         _second(sources.partner, shown, recipe, team, tell) if sources.partner is not None else (None, None)
@@ -241,12 +242,17 @@ def _results(
     return results if weighed is None else {**results, "weighed": weighed, "worst_group": worst_group(weighed)}
 
 
+def _statistics(recipe: Recipe, images: ImagesInMemory) -> tuple[list[float], list[float]]:
+    """Mean and deviation of each channel, or 0 and 1 for a network that sees pixels in 0…1."""
+    return ([0.0] * 3, [1.0] * 3) if recipe.arch in UNIT_INPUTS else channel_statistics(images.images)
+
+
 def _second(
     partner: Dataset, shown: ImagesInMemory, recipe: Recipe, team: Team, tell: Callable[[str], None]
 ) -> tuple[ImagesInMemory, Normalise]:
     """The partner's images in the size of those learnt from, and their own statistics; their labels do not count."""
     images = remember(partner, team.device, labelled=False)
-    statistics = Normalise(*channel_statistics(images.images))
+    statistics = Normalise(*_statistics(recipe, images))
     if images.size == shown.size:
         return images, statistics
     (height, width), (tall, wide) = images.size, shown.size

@@ -1,8 +1,8 @@
 """Our networks: a table from name to a function of the number of classes, and the way to those of timm and torchvision.
 
 Every network of the table takes normalised float images [B, 3, H, W] of any size from about 28 pixels and gives logits
-[B, classes], those of `SEGMENTATION` [B, classes, H, W]; normalising is the caller's. torch is imported when a network is
-built, not before.
+[B, classes], those of `SEGMENTATION` [B, classes, H, W]; normalising is the caller's (`UNIT_INPUTS` are trained on pixels in
+0…1). torch is imported when a network is built, not before.
 """
 
 from __future__ import annotations
@@ -29,6 +29,13 @@ def convnet(classes: int) -> nn.Module:
     from snellen.models.zoo.plain import ConvNet
 
     return ConvNet(classes)
+
+
+def convnet_slim(classes: int) -> nn.Module:
+    """The same ConvNet as in the code of Volpi et al. (2018) and Volpi & Murino (2019): pixels in 0…1, Glorot's first weights."""
+    from snellen.models.zoo.plain import ConvNet
+
+    return ConvNet(classes, slim=True)
 
 
 def resnet20(classes: int) -> nn.Module:
@@ -167,6 +174,7 @@ def fc_densenet103(classes: int) -> nn.Module:
 NETWORKS: dict[str, Callable[[int], nn.Module]] = {
     "smallnet": smallnet,
     "convnet": convnet,
+    "convnet_slim": convnet_slim,
     "resnet20": resnet20,
     "preact_resnet18": preact_resnet18,
     "preact_resnet18_fmix": preact_resnet18_fmix,
@@ -187,6 +195,7 @@ NETWORKS: dict[str, Callable[[int], nn.Module]] = {
     "fc_densenet67": fc_densenet67,
     "fc_densenet103": fc_densenet103,
 }
+UNIT_INPUTS = frozenset({"convnet_slim"})  # trained on pixels in 0…1; all others see standardised ones
 SEGMENTATION = frozenset({"fc_densenet56", "fc_densenet67", "fc_densenet103"})
 
 

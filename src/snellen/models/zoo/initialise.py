@@ -10,3 +10,15 @@ def he_normal(network: nn.Module) -> None:
     for module in network.modules():
         if isinstance(module, nn.Conv2d):
             nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
+
+
+def glorot_uniform(network: nn.Module) -> None:
+    """Draw every layer from U(±√(6 / (inputs + outputs))) and set its bias to 0, in place (Glorot & Bengio 2010).
+
+    Inputs and outputs of a convolution count once for each pixel of its kernel. TF-slim begins so.
+    """
+    for module in network.modules():
+        if isinstance(module, nn.Conv2d | nn.Linear):
+            nn.init.xavier_uniform_(module.weight)
+            if module.bias is not None:
+                nn.init.zeros_(module.bias)

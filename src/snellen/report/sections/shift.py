@@ -31,6 +31,7 @@ from snellen.report.charts import BAR, PERCENT, WARN, by_name, chart, dashed_rul
 from snellen.report.results import AnyFinding, Results
 from snellen.report.sections.section import Section
 from snellen.report.sections.shift_pictures import picture_blocks
+from snellen.report.sections.shift_published import published_shift_blocks
 from snellen.report.sections.shift_values import ModelSearch, searches_of
 from snellen.report.table import corrected_note, di_badge
 from snellen.report.words import UNKNOWN, interval, is_known, join_words, percent
@@ -59,6 +60,7 @@ def shift_blocks(results: Results) -> list[Block]:
         _effects(searches, results),
         *_families(results),
         *(picture_blocks(results, searches) if results.task != "classification" else ()),
+        *published_shift_blocks(searches[0].worst.facts.set),
     ]
 
 

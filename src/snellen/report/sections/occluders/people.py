@@ -17,7 +17,8 @@ from snellen.audits.occluders.people import (
 from snellen.audits.occluders.types import REAL
 from snellen.audits.stored_finding import StoredFinding
 from snellen.measure.occlusion_table import CLEAN
-from snellen.report.blocks import Block, Group, Heading, Row, Table, TableCell, heads, note
+from snellen.report.blocks import Block, Details, Group, Heading, Published, Row, Table, TableCell, heads, note
+from snellen.report.published import published_table
 from snellen.report.results import AnyFinding
 from snellen.report.sections.occluders.values import OccluderValues, accuracy_cell, known, levels_in
 from snellen.report.words import UNKNOWN, count_of, interval, join_words, percent, points
@@ -78,7 +79,25 @@ def _gaps(values: OccluderValues) -> list[Block]:
             rows.append(
                 Row(head, (TableCell(percent(first.facts.human)), *(_gap(here.get(model)) for model in models)))
             )
-    return [Table((TableCell("people less model"), TableCell("people"), *hues), tuple(rows), dense=True)]
+    table = Table((TableCell("people less model"), TableCell("people"), *hues), tuple(rows), dense=True)
+    return [table, _published()]
+
+
+def _published() -> Details:
+    """The gaps that Kassaw et al. (2024) state, folded."""
+    gaps = {
+        name: gap
+        for name, row in published_table("kassaw2024", "6.3").items()
+        for gap in row.values()
+        if gap.unit == "points"
+    }
+    rows = tuple(Row(TableCell(name), (TableCell(f"about {gap.value:g}", gap.value),)) for name, gap in gaps.items())
+    text = (
+        "people less Swin-B with MixUp, in points, on 552 images of 23 classes; level 1 is less than half hidden, level 2 half "
+        "or more. Other images and other people: a size to compare with, not a goal."
+    )
+    shown = Table(heads("", "people less model"), rows, dense=True)
+    return Details("Published values", (Published("Kassaw et al. 2024", False, text, (shown,)),))
 
 
 def _level(finding: StoredFinding[HumanGapFacts]) -> int:
