@@ -55,7 +55,7 @@ def test_one_answer_to_every_background_does_not_suffice(run: Run) -> None:
     (said,) = [text for _, text in background_sentences(Results.of(run), "sees") if "ackgrounds alone" in text]
     assert said == (
         "66.7% of the backgrounds alone are classified correctly by a constant answer: 'dog' to every image. "
-        "It does not use them."
+        "It is not shown to use them."
     )
 
 

@@ -110,6 +110,7 @@ def test_a_lead_is_not_doubted_where_the_winner_is_the_one_hit(toy_run: Callable
         (("flagged", 5, 6), ("", 0, 1), True),
         (("flagged", 5, 6), ("flagged", 1, 2), True),
         (("flagged", 5, 6), ("flagged", 4, 5.5), False),  # alike, as far as can be told
+        (("flagged", 5, 6), ("", 4, 5.5), False),  # marked for one alone, yet not told apart
         (("flagged", 1, 2), ("raised", 5, 6), False),  # the winner is hit harder
         (("raised", 5, 6), ("", 0, 1), False),  # not flagged: no claim
     ],

@@ -12,13 +12,14 @@ from snellen.audits.facts import UNSET, FindingFacts, Number, UnsetType
 from snellen.audits.finding import Finding, finding
 from snellen.engine.keep.read_back import Answers
 from snellen.engine.requests.cell import Cell
-from snellen.measure import calibration_error
+from snellen.measure import calibration_error, paired_difference
 
 
 class CalibrationFacts(FindingFacts, frozen=True, kw_only=True):
     """Per bin of confidence, all 0 to 1: the `share` of the answers that are in it, their mean confidence and accuracy.
 
-    `plug_in` is the error by the published formula, to which noise adds; runs before it was kept have it as their value.
+    `plug_in` is the error by the published formula, to which noise adds; runs before it was kept have it as their value. `excess`
+    is mean confidence less accuracy, with its 95% interval; runs before it was kept have none.
     """
 
     bins: int
@@ -26,6 +27,9 @@ class CalibrationFacts(FindingFacts, frozen=True, kw_only=True):
     confidence: list[Number]
     accuracy: list[Number]
     plug_in: Number | UnsetType = UNSET
+    excess: Number | UnsetType = UNSET
+    excess_low: Number | UnsetType = UNSET
+    excess_high: Number | UnsetType = UNSET
 
 
 @dataclass(frozen=True)
@@ -48,13 +52,18 @@ class CalibrationAudit(Audit):
 
     def conclude(self, exam: Exam, answers: Answers) -> list[Finding]:
         clean = answers[exam.clean()]
-        error = calibration_error(clean.confidence.clip(0, 1), clean.score, self.bins, clean.groups)
+        confidence = clean.confidence.clip(0, 1)
+        error = calibration_error(confidence, clean.score, self.bins, clean.groups)
+        excess = paired_difference(confidence, clean.score, clean.groups)
         facts = CalibrationFacts(
             bins=self.bins,
             share=error.share.tolist(),
             confidence=error.confidence.tolist(),
             accuracy=error.accuracy.tolist(),
             plug_in=error.plug_in,
+            excess=excess.value,
+            excess_low=excess.low,
+            excess_high=excess.high,
         )
         text = "mean distance of accuracy from confidence on unmodified test images (ECE), corrected for noise"
         words = {"label": "Expected calibration error", "topic": "calibration"}

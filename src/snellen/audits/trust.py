@@ -83,7 +83,8 @@ def _errors(exam: Exam, answers: Answers, cell: Cell) -> tuple[WrongAnswers, Wro
 
     def count() -> tuple[WrongAnswers, WrongAnswers]:
         clean, distorted = answers.together(exam.clean(exam.unmodified(cell)), cell)
-        return conditions(clean.pred, distorted.pred, clean.labels, len(_classes(exam, cell)), None, "errors")
+        classes = len(_classes(exam, cell))
+        return conditions(clean.pred, distorted.pred, clean.labels, classes, None, "errors", clean.groups)
 
     return answers.once(("errors", cell), count)
 

@@ -64,8 +64,8 @@ def unrelated(clean: CleanAnswers) -> Doubt | None:
     return Doubt(
         "unrelated_labels",
         f"{clean.who} is sure of its answers (mean confidence {clean.confidence.mean():.2f}, "
-        f"{np.count_nonzero(shares)} of {len(clean.classes)} classes used), yet they tell no more about the labels than "
-        "shuffled labels would",
+        f"{np.count_nonzero(shares)} of {len(clean.classes)} classes used), yet they are not shown to tell more about the "
+        "labels than shuffled labels would",
         "look at some images beside their labels: the labels may be shuffled or shifted against the images, or belong to "
         "other classes than the model's",
         clean.model,

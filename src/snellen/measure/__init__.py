@@ -17,6 +17,7 @@ from snellen.measure.detectors import DetectorUnits, concept_iou, detector_units
 from snellen.measure.energy import EnergyGain, energy_gain, energy_pointing_game, gain_ratio, inside_mask, pointing_game
 from snellen.measure.error_direction import Direction, direction
 from snellen.measure.estimate import Estimate
+from snellen.measure.exchanged_models import equal_models_p
 from snellen.measure.faithfulness import (
     InterModelAuc,
     MeanCurve,
@@ -146,6 +147,7 @@ __all__ = [
     "effective_heat_ratio",
     "energy_gain",
     "energy_pointing_game",
+    "equal_models_p",
     "error_agreement",
     "friedman",
     "gain_ratio",

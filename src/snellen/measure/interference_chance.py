@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from snellen.measure.estimate import Estimate
 from snellen.measure.interference_index import index_of
-from snellen.measure.interference_noise import agreement_of
+from snellen.measure.interference_noise import agreement_of, clumping
 from snellen.measure.wrong_answers import Floats, Normaliser, WrongAnswers, check_choice, conditions, wrong_answers
 
 Kind = Literal["uniform", "one"]
@@ -95,6 +95,9 @@ def null_between(
     random = np.random.default_rng(seed)
     clean_shares = before.shares(before.histogram) if clean_errors else np.zeros((before.runs, num_classes))
     errors = after.histogram.sum(axis=-1)
+    whole = np.maximum(errors, 1)
+    if kind == "uniform" and clean_errors:  # images of a group are thrown together: so many fewer throws
+        errors = np.ceil(errors / clumping(after)).astype(np.int64)
     common = round(agreement * int(errors.min()))
     even = np.full(num_classes, 1 / num_classes)
     block = max(1, 1_000_000 // after.bins)
@@ -109,6 +112,8 @@ def null_between(
             drawn = errors[:, None] * np.eye(num_classes, dtype=int)[random.integers(num_classes, size=size)]
         none_outside = np.zeros((*size, 1), int)
         shares = after.shares(np.concatenate([drawn, none_outside], axis=-1))
+        if after.normaliser == "samples":
+            shares = shares * (whole / np.maximum(errors, 1))[:, None]
         indices.append(index_of(shares - clean_shares))
     return np.concatenate(indices)
 

@@ -57,6 +57,7 @@ def interference(
     distorted_labels: ArrayLike | None = None,
     normaliser: Normaliser = "errors",
     *,
+    groups: ArrayLike | None = None,
     repeats: int = DRAWS,
     seed: int = 0,
 ) -> Interference:
@@ -79,10 +80,10 @@ def interference(
     `distorted_labels` says that the distorted samples are others than the clean ones, in number or order; otherwise
     the two are paired. `value`, `low` and `high` are about the index of these runs on endless images of this kind, from
     `repeats` simulated data sets per candidate truth (`interference_interval`). Runs that make the same errors count for as
-    much as they tell apart. Simulated coverage: docs/results/coverage.md. `repeats=0` leaves the interval nan and the
-    value that of the paper.
+    much as they tell apart, and so do images of one of the `groups` [samples], such as a video. Simulated coverage:
+    docs/results/coverage.md. `repeats=0` leaves the interval nan and the value that of the paper.
     """
-    before, after = conditions(clean, distorted, labels, num_classes, distorted_labels, normaliser)
+    before, after = conditions(clean, distorted, labels, num_classes, distorted_labels, normaliser, groups)
     return interference_between(before, after, distorted_labels is None, repeats, seed)
 
 

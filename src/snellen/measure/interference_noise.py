@@ -1,7 +1,8 @@
 """How far shares of wrong answers move by chance: other images drawn, of the same kind and asked to the same runs.
 
-Errors fall as independent throws would, but for two things that are measured on the images: runs that make the same errors
-(five networks of one recipe are not five times the data), and clean errors that persist under the distortion.
+Errors fall as independent throws would, but for three things that are measured on the images: runs that make the same errors
+(five networks of one recipe are not five times the data), clean errors that persist under the distortion, and groups such as
+videos, whose images are taken for the same class.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ def noise_of(before: WrongAnswers, after: WrongAnswers, paired: bool, draws: int
     """The noise of two conditions; None where nothing was seen to vary."""
     shares = [all_shares(answers) for answers in (before, after)]
     spreads = [_spread([(answers, 1.0)]) for answers in (before, after)]
-    together = _spread([(before, -1.0), (after, 1.0)]) if paired else sum(spreads)
+    together = _spread_of_groups([(before, -1.0), (after, 1.0)]) if paired else sum(spreads)
     if together <= 1e-15:
         return None
     sizes = [divisors(answers).sum() for answers in (before, after)]
@@ -139,6 +140,29 @@ def _spread(parts: Sequence[tuple[WrongAnswers, float]]) -> float:
     runs = [run for answers, sign in parts for run in _runs_of(answers, sign)]
     alone = sum(_product(run, run) for run in runs)
     return alone + 2 * sum(_product(*pair) for pair in itertools.combinations(runs, 2))
+
+
+def clumping(answers: WrongAnswers) -> float:
+    """How many times the variance of shares is that of images on their own, because images of a group err alike; 1 at least."""
+    if answers.groups is None or (alone := _spread([(answers, 1.0)])) <= 0:
+        return 1.0
+    return max(1.0, _spread_of_groups([(answers, 1.0)]) / alone)
+
+
+def _spread_of_groups(parts: Sequence[tuple[WrongAnswers, float]]) -> float:
+    """The same over groups, where samples have any: what images of one group add to the shares is summed before it is squared."""
+    member = parts[0][0].groups
+    if member is None or not len(member) or (count := int(member.max()) + 1) < 2:
+        return _spread(parts)
+    deviations = np.zeros((count, parts[0][0].num_classes + 1))
+    right = deviations.shape[1]
+    for run in (run for answers, sign in parts for run in _runs_of(answers, sign)):
+        errors = run.bin < right
+        place = member[errors] * right + run.bin[errors]
+        counts = np.bincount(place, minlength=deviations.size).reshape(deviations.shape)
+        taken = np.bincount(member, minlength=count) if run.of_samples else counts.sum(axis=1)
+        deviations += run.factor * (counts - taken[:, None] * run.share)
+    return float(np.square(deviations).sum()) * count / (count - 1)
 
 
 def _product(run: _Run, other: _Run) -> float:

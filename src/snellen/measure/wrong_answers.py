@@ -20,11 +20,13 @@ class WrongAnswers:
     """The answers of one condition by where they fall: `bin` [runs, samples].
 
     A run has K + 1 bins of errors, the predicted classes and at the end "outside the dataset"; K + 1 itself is a right answer.
+    `groups` [samples] numbers those, such as videos, whose images may be answered alike; None where each stands for itself.
     """
 
     bin: NDArray[Any]
     num_classes: int
     normaliser: Normaliser
+    groups: NDArray[np.int64] | None = None
 
     @property
     def runs(self) -> int:
@@ -67,23 +69,30 @@ def conditions(
     num_classes: int,
     distorted_labels: ArrayLike | None,
     normaliser: Normaliser,
+    groups: ArrayLike | None = None,
 ) -> tuple[WrongAnswers, WrongAnswers]:
-    """The errors on clean and on distorted data, once the arguments are known to fit together."""
+    """The errors on clean and on distorted data, once the arguments are known to fit together; `groups` of paired samples."""
     check_choice("normaliser", normaliser, Normaliser)
     clean, distorted = as_runs(clean), as_runs(distorted)
     if distorted_labels is None and clean.shape != distorted.shape:
         raise ValueError(f"expected clean and distorted of the same shape, got {clean.shape} and {distorted.shape}")
     if len(clean) != len(distorted) or not len(clean):
         raise ValueError(f"expected as many clean as distorted runs, got {len(clean)} and {len(distorted)}")
+    if groups is not None and (distorted_labels is not None or np.shape(groups) != clean.shape[1:]):
+        raise ValueError(
+            f"expected one group per pair of samples, got {list(np.shape(groups))} for {clean.shape[1]} samples"
+        )
     other_labels = labels if distorted_labels is None else distorted_labels
     return (
-        wrong_answers(clean, labels, num_classes, normaliser),
-        wrong_answers(distorted, other_labels, num_classes, normaliser),
+        wrong_answers(clean, labels, num_classes, normaliser, groups),
+        wrong_answers(distorted, other_labels, num_classes, normaliser, groups),
     )
 
 
-def wrong_answers(pred: ArrayLike, labels: ArrayLike, num_classes: int, normaliser: Normaliser) -> WrongAnswers:
-    """The errors of answers [runs, samples] or [samples]."""
+def wrong_answers(
+    pred: ArrayLike, labels: ArrayLike, num_classes: int, normaliser: Normaliser, groups: ArrayLike | None = None
+) -> WrongAnswers:
+    """The errors of answers [runs, samples] or [samples], in groups [samples] where they have any."""
     pred, labels = as_runs(pred), np.asarray(labels)
     if labels.shape != pred.shape[1:]:
         raise ValueError(f"expected one label per sample, got {labels.shape} for {pred.shape[1]} samples")
@@ -92,7 +101,8 @@ def wrong_answers(pred: ArrayLike, labels: ArrayLike, num_classes: int, normalis
     right = num_classes + 1
     named = np.where(pred < 0, num_classes, pred) if pred.min(initial=0) < 0 else pred
     small = np.min_scalar_type(right)  # bytes where there are few classes: they are read often
-    return WrongAnswers(np.where(pred == labels, right, named).astype(small), num_classes, normaliser)
+    member = None if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1].ravel()
+    return WrongAnswers(np.where(pred == labels, right, named).astype(small), num_classes, normaliser, member)
 
 
 def _check_classes(what: str, classes: NDArray[Any], lowest: int, num_classes: int) -> None:

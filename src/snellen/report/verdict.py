@@ -174,10 +174,11 @@ def _how_compared(rows: Sequence[FindingRow]) -> list[str]:
 
 
 def _harder(trust: StoredInterference, than: StoredInterference) -> bool:
-    """Whether a distortion is marked for one model and hits it harder than the other."""
-    if trust.mark != "flagged" or trust.index is None or than.index is None or trust.index <= than.index:
+    """Whether a distortion is marked for one model and clearly hits it harder than the other: that it is marked for one alone
+    may be chance."""
+    if trust.mark != "flagged" or trust.index is None or than.index is None:
         return False
-    return than.mark != "flagged" or apart(trust, than)
+    return trust.index > than.index and apart(trust, than)
 
 
 def _doubt(best: str, model: str, cases: Sequence[tuple[str, StoredInterference, StoredInterference]]) -> str:

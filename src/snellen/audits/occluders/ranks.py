@@ -15,6 +15,7 @@ from snellen.audits.occluders.rows import LEVEL_NAMES, OccluderRows
 from snellen.audits.occluders.types import AUDIT, REAL
 from snellen.measure import (
     Estimate,
+    equal_models_p,
     friedman,
     occlusion_residual,
     proxy_taus,
@@ -46,13 +47,17 @@ class MeanRankFacts(JudgedFacts, frozen=True, kw_only=True):
 
 
 class AgreementFacts(JudgedFacts, frozen=True, kw_only=True):
-    """Whether the judges rank `models` models alike: Friedman's Q with its p and method, and Kendall's W (0 to 1)."""
+    """Whether the judges rank `models` models alike: Friedman's Q with its p and method, and Kendall's W (0 to 1).
+
+    `p_images` is how often equal models would differ as far in accuracy on these images; runs before it was kept do not say.
+    """
 
     q: Number
     p: Number
     w: Number
     method: str
     models: int
+    p_images: Number | UnsetType = UNSET
 
     @property
     def where(self) -> str:
@@ -165,7 +170,10 @@ def rank_findings(judged: Judged) -> list[Finding]:
             label=f"Mean rank: {judged.where}",
         ))  # fmt: skip
     models, types, nowhere = len(judged.models), len(judged.judges), (float("nan"), float("nan"))
-    agreement = AgreementFacts(**judged.facts(), q=test.q, p=test.p, w=test.w, method=test.method, models=models)
+    agreement = AgreementFacts(
+        **judged.facts(), q=test.q, p=test.p, w=test.w, method=test.method, models=models,
+        p_images=equal_models_p(judged.correct, judged.judge, judged.group),
+    )  # fmt: skip
     text = (
         f"Friedman's test that {types} types rank {models} models alike, {judged.where}: "
         f"p = {test.p:.2g} by {_METHODS[test.method]}"

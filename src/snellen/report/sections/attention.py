@@ -201,8 +201,8 @@ def attention_sentence(results: Results, model: str) -> list[tuple[str, str]]:
         for finding in ([lift[-1], lift[0]] if len(lift) > 1 else lift)
     ]
     chosen = f", chosen as the highest and the lowest of {len(lift)} on these images" if len(lift) > 2 else ""
-    sentence = f"Of the attention of the object’s patches, the visible object gets {' and '.join(parts)}{chosen}."
-    return [("Attention", sentence)]
+    gets = f"the visible object gets {' and '.join(parts)}{chosen}"
+    return [("Attention", f"Of the attention of the object’s patches, {gets}.")]
 
 
 ATTENTION = Section(

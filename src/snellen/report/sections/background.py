@@ -195,7 +195,7 @@ def _alone_sentence(results: Results, alone: StoredFinding[VariantFacts]) -> str
         return f"Backgrounds alone suffice on {percent(alone.value)} ({guess.numbers})."
     right = f"{percent(alone.value)} of the backgrounds alone are classified correctly"
     if constant := results.constant_answer(alone):
-        return f"{right} by a constant answer: {constant}. It does not use them."
+        return f"{right} by a constant answer: {constant}. It is not shown to use them."
     return f"{right}, not clearly above {guess.threshold}."
 
 

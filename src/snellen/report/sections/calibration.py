@@ -57,11 +57,26 @@ def calibration_sentence(results: Results, model: str) -> list[tuple[str, str]]:
     error = next((finding for finding in own if is_known(finding.value)), None)
     if error is None:
         return []
-    bins = zip(error.facts.share, error.facts.confidence, error.facts.accuracy)
-    gap = sum(share * (sure - right) for share, sure, right in bins if share and sure is not None and right is not None)
-    side = f"by {percent(abs(gap))} too {'sure' if gap > 0 else 'unsure'} of itself on average"
     ends = interval(error.low, error.high, "share")
-    return [("Confidence", f"Off by {percent(error.value)} (95% interval {ends}%{_plug_in(error.facts)}); {side}.")]
+    return [
+        (
+            "Confidence",
+            f"Off by {percent(error.value)} (95% interval {ends}%{_plug_in(error.facts)}); {_side(error.facts)}.",
+        )
+    ]
+
+
+def _side(facts: CalibrationFacts) -> str:
+    """Whether confidence is clearly above or below accuracy on average; of older runs, without an interval, on these images."""
+    if is_known(excess := facts.excess):
+        if is_known(facts.excess_low) and facts.excess_low > 0:
+            return f"by {percent(excess)} too sure of itself on average"
+        if is_known(facts.excess_high) and facts.excess_high < 0:
+            return f"by {percent(-excess)} too unsure of itself on average"
+        return "not shown to be too sure or too unsure of itself on average"
+    bins = zip(facts.share, facts.confidence, facts.accuracy)
+    gap = sum(share * (sure - right) for share, sure, right in bins if share and sure is not None and right is not None)
+    return f"by {percent(abs(gap))} too {'sure' if gap > 0 else 'unsure'} of itself on these images, on average"
 
 
 def _plug_in(facts: CalibrationFacts) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
+from math import hypot
 
 from snellen.audits.occlusion import CutOcclusionFacts, FillGapFacts, SquareFacts
 from snellen.audits.stored_finding import StoredFinding
@@ -117,22 +119,55 @@ def _is_clear(gap: AnyFinding) -> bool:
 
 
 def _halved(clean: AnyFinding | None, sizes: Sequence[StoredFinding[SquareFacts]], fills: Sequence[str]) -> str:
-    """From which share on less than half of the clean accuracy is left, per fill."""
+    """From which share on clearly less than half of the clean accuracy is left, per fill, and where clearly more is left."""
     if clean is None or not clean.value:
         return ""
-    halved, robust = [], []
+    halved, robust, unclear = [], [], []
     for fill in fills:
-        known = [(size.value, size.facts) for size in sizes if size.facts.fill == fill and is_known(size.value)]
-        if low := [facts.area for value, facts in known if value < clean.value / 2]:
-            halved.append(f"{percent(min(low), 0)} ({fill})")  # as in the labels: the share that was asked for
-        else:
+        own = [size for size in sizes if size.facts.fill == fill and is_known(size.value)]
+        own.sort(key=lambda size: -size.facts.area)
+        # The largest first and no further than it is clear: each size is tested where the larger ones were clear, so that the
+        # first of many is not called clear by chance.
+        below = list(itertools.takewhile(lambda size: _beside_half(size, clean) < 0, own))
+        if below:
+            halved.append(
+                f"{percent(below[-1].facts.area, 0)} ({fill})"
+            )  # as in the labels: the share that was asked for
+        elif own and all(_beside_half(size, clean) > 0 for size in own):
             robust.append(fill)
-    sentence = (
-        f" It falls below half of its clean accuracy once the square covers {join_words(halved)}." if halved else ""
+        else:
+            unclear.append(fill)
+    return (
+        (f" It falls below half of its clean accuracy once the square covers {join_words(halved)}." if halved else "")
+        + (f" At every size tried it keeps at least half of it under {join_words(robust)} squares." if robust else "")
+        + (
+            f" Too few images to decide whether it keeps half of it under {join_words(unclear)} squares."
+            if unclear
+            else ""
+        )
     )
-    return sentence + (
-        f" At every size tried it keeps at least half of it under {join_words(robust)} squares." if robust else ""
-    )
+
+
+def _beside_half(size: AnyFinding, clean: AnyFinding) -> int:
+    """1 where an accuracy is clearly above half of the clean one, −1 where it is clearly below, else 0.
+
+    By the 95% interval of the difference, from those of both (Zou & Donner 2008), which count as independent: an image that is
+    wrong clean is rather wrong covered too, so that the true interval is narrower.
+    """
+    own, whole = _ends(size), _ends(clean)
+    if own is None or whole is None:
+        return 0
+    (low, value, high), (least, half, most) = own, (end / 2 for end in whole)
+    if value - half > hypot(value - low, most - half):
+        return 1
+    return -1 if half - value > hypot(high - value, half - least) else 0
+
+
+def _ends(finding: AnyFinding) -> tuple[float, float, float] | None:
+    """The lower end, value and upper end; None where one is not known."""
+    if is_known(finding.low) and is_known(finding.value) and is_known(finding.high):
+        return finding.low, finding.value, finding.high
+    return None
 
 
 OCCLUSION = Section(

@@ -109,7 +109,7 @@ def _rank_table(values: OccluderValues, ranking: Ranking) -> list[Block]:
         rows.append(Row(values.model_cell(finding.model), (mean, *cells)))
     text = (
         f"Friedman's Q = {index(test.q)}, p {_p_words(test.p)} ({METHODS.get(test.method, '')}); Kendall's W = "
-        f"{index(test.w)}: {agreement_words(test.w, test.p)}."
+        f"{index(test.w)}: {agreement_words(test)}."
         if is_known(test.q)
         else "Friedman's test needs two models and two types that tell them apart."
     )
@@ -117,11 +117,17 @@ def _rank_table(values: OccluderValues, ranking: Ranking) -> list[Block]:
     return [Table(head, tuple(rows), dense=True), note(text)]
 
 
-def agreement_words(w: float | None, p: float | None) -> str:
-    """What W and p say together."""
-    if w is None or p is None or p >= 0.05:
-        return "types do not agree more than chance would"
-    return "types agree on the order" if w >= 0.7 else "types agree in part"
+def agreement_words(test: AgreementFacts) -> str:
+    """What W and both p say together; of older runs, which have one, on these images."""
+    if test.w is None or test.p is None or test.p >= 0.05:
+        return "types are not shown to agree more than chance would"
+    agree = "types agree on the order" if test.w >= 0.7 else "types agree in part"
+    if test.p_images is UNSET:
+        return f"{agree} on these images"
+    if test.p_images is None or test.p_images >= 0.05:
+        p = _p(test.p_images)
+        return f"{agree} on these images, yet the models differ no more than equal ones (p = {p}, exchanged image by image)"
+    return agree
 
 
 def _swap_table(values: OccluderValues, ranking: Ranking) -> Table:
@@ -176,7 +182,7 @@ def _residual_table(values: OccluderValues) -> list[Block]:
     return [
         Heading("Beyond clean accuracy", 3),
         lead(
-            "Better models are better under occlusion too. What is left is how far a model lies off the line of all models."
+            "What clean accuracy does not explain of accuracy under occlusion: how far a model lies off the line of all models."
         ),
         Table(heads("", "clean", "occluded", "beyond the line", "p (Holm)"), tuple(rows)),
         note(f"Fewer than four models have no p. {corrected_note(findings)}"),
