@@ -29,7 +29,7 @@ POOL = ".pool"  # below PART: what is kept of a stopped build, removed when the 
 REFUSED = "refused.txt"
 
 
-@dataclass(frozen=True)
+@dataclass
 class Destination:
     """The folder `out` of the set that `facts` describe; they end up in its file `name`, such as phantom.json.
 
