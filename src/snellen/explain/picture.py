@@ -18,6 +18,7 @@ from snellen.data.dataset import Dataset, Unreadable
 from snellen.data.decode import decode_file
 from snellen.data.folder import EXTENSIONS
 from snellen.errors import UserError
+from snellen.explain.feature_grid import peaked_maps
 from snellen.explain.methods import Method, methods_of
 from snellen.explain.overlays import overlay
 from snellen.explain.reference import estimate, few_images, load_statistics
@@ -69,7 +70,8 @@ def explain_images(
         answer = model(pixels)[0]
         best = int(answer.argmax())
         heats = [
-            method.make(model, pixels, [best], layer, statistics=usual[name])[0] for name, method in methods.items()
+            peaked_maps(method.make(model, pixels, [best], layer, statistics=usual[name]))[0]
+            for name, method in methods.items()
         ]
         row = np.concatenate([pixels[0].permute(1, 2, 0).numpy(), *(overlay(pixels[0], heat) for heat in heats)], 1)
         picture = (folder or path.parent) / f"{path.stem}.{'+'.join(methods).replace(':', '-')}.png"
