@@ -36,12 +36,13 @@ def load_manifest(path: str, options: Mapping[str, str]) -> Dataset:
     table = read_table(file, SCHEMA)
     if table.empty:
         raise UserError(f"{path} lists no images")
-    values = mask_values(conditions.pop("mask")) if "mask" in conditions else ()
+    masked = "mask" in table.columns
+    values = mask_values(conditions.pop("mask")) if masked and "mask" in conditions else ()
     root = Root(expand_home(conditions.pop("root", str(file.parent))))
     paths = [root.find(name, place_of(path, row)) for row, name in enumerate(table["path"])]
     masks = (
         [root.find(name, place_of(path, row)) if name else None for row, name in enumerate(table["mask"])]
-        if "mask" in table.columns
+        if masked
         else None
     )
     table = storable_table(table)
