@@ -197,7 +197,7 @@ def test_values_of_things_whose_maps_are_known() -> None:
     assert found["blue", "energy_pg_difference"]["facts"]["other"] == "red"
     assert ("red", "energy_pg_difference") not in found
     gain = found["blue", "gain_ratio"]
-    # Maps are bytes: red 255 inside its square, blue 255 outside it, each by its own maximum.
+    # Each map is divided by its maximum: red is 1 inside its square, blue outside it.
     inside, whole = (boxes - things) - things, outside - things
     assert gain["value"] == pytest.approx(inside.sum() / whole.sum())
     assert gain["facts"]["gain_whole"] == pytest.approx((whole / SIDE**2).mean())
@@ -244,7 +244,7 @@ def test_all_numbers_are_those_of_the_stored_maps_and_the_datas_boxes(tmp_path) 
     assert own["facts"]["p_corrected"] >= own["facts"]["p"]
     energies = {}
     for name in models:
-        maps = run.maps(name).maps / 255
+        maps = run.maps(name).maps / 65535
         whole = maps.mean((1, 2))
         energies[name] = (whole * values[name]["energy_pg"], np.where(whole > 0, whole, np.nan))
     gain = energy_gain(energies["m1"], energies["m0"])

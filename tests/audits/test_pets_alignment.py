@@ -48,12 +48,12 @@ def pack(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_maps_of_mobilenet_lie_on_the_pets(shared: Path, pets: list[dict[str, str]]) -> None:
-    """Measured: EnergyPG 0.473, EHR 0.429, mean IoU 0.584, peak on the pet 0.588; pets fill 0.299 of the images."""
+    """Measured: EnergyPG 0.473, EHR 0.429, mean IoU 0.584, peak on the pet 0.583; pets fill 0.299 of the images."""
     masks = np.stack([np.asarray(Image.open(shared / "pets" / row["mask"])) == 1 for row in pets])
     found = align(shared, pets, "file", masks=masks)
     assert found["energy_pg"]["n"] == 148
     assert found["energy_pg"]["facts"]["even"] == pytest.approx(0.299, abs=0.001)
-    for name, value in {"energy_pg": 0.473, "ehr": 0.429, "wsol_iou": 0.584, "pointing_game": 0.588}.items():
+    for name, value in {"energy_pg": 0.473, "ehr": 0.429, "wsol_iou": 0.584, "pointing_game": 0.583}.items():
         assert found[name]["value"] == pytest.approx(value, abs=0.02), name
     assert found["wsol_iou"]["facts"]["even"] == pytest.approx(0.533, abs=0.001)
     assert found["energy_pg"]["low"] > found["energy_pg"]["facts"]["even"]

@@ -10,6 +10,7 @@ import pytest
 import torch
 from PIL import Image
 
+from snellen.concepts.direct import dissect
 from snellen.concepts.label_folder import read_label_folder
 from snellen.concepts.probes import Probes
 from snellen.concepts.sources import check_sources, fingerprint_of, name_colours, open_sources
@@ -166,6 +167,95 @@ def test_a_segmentation_model_is_shown_the_same_pixels(
     assert set(np.unique(labels)) == {1, 2}
     with pytest.raises(UserError, match="not one model of the task segmentation"):
         check_sources(["model:observer:texture"], data)
+
+
+SEGMENTER = """
+from snellen.models import from_callable
+
+def colours():
+    classes = ["void", "red, crimson", "green", "Blue"]
+    how = lambda images: 1 + images.argmax(3)
+    return from_callable(how, classes, 24, version="1", task="segmentation", name="colours")
+"""
+
+
+@pytest.fixture
+def segmenter(tmp_path: Path) -> str:
+    """The brightest channel of each pixel."""
+    (tmp_path / "seg.py").write_text(SEGMENTER)
+    return f"model:python:{tmp_path}/seg.py:colours"
+
+
+def table(folder: Path, *rows: str, head: str = "name,category") -> str:
+    (folder / "kinds.csv").write_text("\n".join([head, *rows]) + "\n")
+    return f"?categories={folder}/kinds.csv"
+
+
+def test_a_table_gives_classes_of_a_segmenter_their_categories(segmenter: str, tmp_path: Path) -> None:
+    data = load_data(WORLD)
+    plain, labels = labels_of(data, [segmenter])
+    assert plain == ["red (object)", "green (object)", "Blue (object)"]
+    named, same = labels_of(data, [segmenter + table(tmp_path, "red,colour", "blue,material")])
+    assert named == ["red (colour)", "green (object)", "Blue (material)"]
+    assert (labels == same).all()
+    whole = labels_of(data, [segmenter + table(tmp_path, '"red, crimson",part')])[0]
+    assert whole == ["red (part)", "green (object)", "Blue (object)"]
+    numbered = table(tmp_path, "1,red,colour", "2,green,colour", head="number,name,category")  # as beside label images
+    assert labels_of(data, [segmenter + numbered])[0][:2] == ["red (colour)", "green (colour)"]
+
+
+def test_what_a_table_says_is_in_the_key(segmenter: str, tmp_path: Path) -> None:
+    prints = [fingerprint_of(segmenter)]
+    for rows in (["red,colour"], ["red,part"], ["red,colour", "green,colour"]):
+        prints.append(fingerprint_of(segmenter + table(tmp_path, *rows)))
+    assert len(set(prints)) == 4
+    assert fingerprint_of(segmenter + table(tmp_path, "green,colour", "red,colour")) == prints[-1]
+
+
+@pytest.mark.parametrize(
+    ("rows", "head", "message"),
+    [
+        (["rad,colour"], "name,category", r"kinds.csv: unknown class of model:.*'rad'; did you mean 'red'\?"),
+        (["red,colour", "Red,part"], "name,category", "line 3: class 'red' is part, and colour above; keep one"),
+        (["red,colour"], "class,category", "no column 'name'"),
+        (["red,"], "name,category", "category.* empty"),
+        ([], "name,category", "kinds.csv has no rows; give a name and a category for each class that is no object"),
+    ],
+)
+def test_a_table_that_does_not_fit_is_refused_before_anything_is_asked(
+    segmenter: str, tmp_path: Path, rows: list[str], head: str, message: str
+) -> None:
+    source = segmenter + table(tmp_path, *rows, head=head)
+    with pytest.raises(UserError, match=message):
+        check_sources([source], load_data(WORLD))
+    with pytest.raises(UserError, match="names no table; write it as .*categories=FILE, with the columns name and"):
+        check_sources([f"{segmenter}?categories="], load_data(WORLD))
+
+
+def test_label_maps_may_have_a_table_too(photos_with_labels: Callable[[str], Dataset], tmp_path: Path) -> None:
+    data = photos_with_labels("pairs")
+    first = data.classes[1]
+    names = labels_of(data, ["data" + table(tmp_path, f"{first},material")])[0]
+    assert f"{first} (material)" in names
+    assert sum(name.endswith("(object)") for name in names) == len(data.classes) - 1
+    with pytest.raises(UserError, match="knows the categories of its concepts; leave out"):
+        check_sources(["data" + table(tmp_path, "x,part")], load_data(WORLD))
+
+
+def test_concepts_are_counted_by_the_categories_of_the_table(tmp_path: Path) -> None:
+    """Units of the planted network follow colours: with the table all that were objects are colours."""
+    (tmp_path / "seg.py").write_text(SEGMENTER)
+    network, data = "python:snellen.models.planted:concept_units@1", "phantom:test?size=24&n=40"
+    source = f"model:python:{tmp_path}/seg.py:colours"
+    plain = dissect(network, data, "units", [source], threshold=0.01)
+    named = dissect(network, data, "units", [source + table(tmp_path, "red,colour", "green,part")], threshold=0.01)
+    assert (plain.iou == named.iou).all()
+    followed = {plain.concepts[place].name for place in plain.units.best[plain.units.detectors]}
+    assert followed
+    assert plain.units.unique == {"object": len(followed)}
+    assert named.units.unique["colour"] == ("red" in followed)
+    assert named.units.unique["part"] == ("green" in followed)
+    assert named.units.unique["object"] == ("Blue" in followed)
 
 
 def test_sources_that_do_not_exist_or_say_the_same_are_refused(photos_with_labels: Callable[[str], Dataset]) -> None:

@@ -240,7 +240,7 @@ def test_paths_that_leave_the_frames_are_refused(
 
 
 def test_a_mask_of_unknown_values_names_no_option_that_there_is_not(ovis: Path, tmp_path: Path) -> None:
-    """Only `manifest:` has `?mask=1`."""
+    """`manifest:` has `?mask=1`, `ovis:` has not."""
     video = ovis / "test" / "000000"
     Image.fromarray(np.arange(40 * 40, dtype=np.uint8).reshape(40, 40) % 5 + 1).save(tmp_path / "mask.png")
     shutil.copy(video / "img_0000001.png", tmp_path / "frame.png")
@@ -249,6 +249,6 @@ def test_a_mask_of_unknown_values_names_no_option_that_there_is_not(ovis: Path, 
     with pytest.raises(UserError, match="no image is left: 1 broken mask"):
         build(tmp_path / "frames.csv", tmp_path, tmp_path / "set", workers=1)
     (photo,) = load_data(f"ovis:{tmp_path}/frames.csv").read([0])
-    assert photo.reason.endswith("3 border); save the object as 255")  # type: ignore[union-attr]
+    assert photo.reason.endswith("one label beside 255; save the object as 255")  # type: ignore[union-attr]
     (photo,) = load_data(f"manifest:{tmp_path}/listing.csv").read([0])
     assert photo.reason.endswith("say which values are the object, as in ?mask=1")  # type: ignore[union-attr]

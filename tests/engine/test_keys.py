@@ -98,6 +98,7 @@ ELSEWHERE: dict[type, dict[str, str]] = {
         "support": "whether maps can be had at all",
         "masks": "its `version` is bumped by hand",
         "passes": WORDS,
+        "own_bytes": "it says which of two keys the maps of a distortion have",
     },
     Reference: {"estimate": "the method's `version` is bumped by hand"},
     Cell: {"on": "the name of a role; the data that has it is in the key by its fingerprint"},
@@ -233,6 +234,7 @@ OTHERS: dict[tuple[type, str], Any] = {  # where a value of the same type does n
     (Method, "gradients"): False,
     (Method, "reference"): None,
     (Method, "support"): True,
+    (Method, "own_bytes"): True,
     (Reference, "estimate"): len,
     (Cell, "distortion"): parse("grayscale()"),
     (Cell, "on"): "role",
@@ -317,6 +319,10 @@ def matters(request: Request, kind: type, name: str) -> bool:
     needs = request.distortion.needs
     if (kind, name) in NEEDED:
         return not clean_map and NEEDED[kind, name] in needs
+    if (kind, name) == (Settings, "map_bits"):  # distortions order pixels by the method's own bytes
+        return isinstance(request, MapRequest) or (
+            request.saliency is not None and isinstance(request.distortion, Trial)
+        )
     if kind is Occluders:
         return not clean_map and "occluders" in needs
     if (kind, name) == (Inputs, "pools"):

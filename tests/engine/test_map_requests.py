@@ -19,6 +19,7 @@ from snellen.audits.finding import Finding, finding
 from snellen.data import Dataset, from_arrays
 from snellen.distort import Nothing, apply, parse
 from snellen.engine import Answers, MapRequest
+from snellen.engine.ask.maps import stored_maps, together
 from snellen.engine.keep.store import Store
 from snellen.errors import UserError
 from snellen.exam.prepare import prepare
@@ -54,7 +55,9 @@ class Looked(Audit):
             parts = list(answers.maps_by_shard(request, run))
             assert [sample for part in parts for sample in part.ids] == list(held.ids)
             value = float(held.maps.mean())
-            told.append(finding("looked", "brightness", answers.model, Estimate(value, 0, 255, len(held.ids)), "mean"))
+            told.append(
+                finding("looked", "brightness", answers.model, Estimate(value, 0, 65535, len(held.ids)), "mean")
+            )
         return told
 
 
@@ -84,15 +87,15 @@ def planned(data: Dataset, audits: Sequence[Any], out: Path) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("layer", [None, -2, "0"])
-def test_maps_are_those_of_gradcam_cut_off_to_bytes(data, tmp_path, layer) -> None:
+def test_maps_are_those_of_gradcam_cut_off_to_sixteen_bits(data, tmp_path, layer) -> None:
     run = ask(model(), data, [Looked(layer)], out=tmp_path / "r")
     maps = run.maps("net", layer=layer)
-    expected = gradcam(model(), pixels(data), layer=layer).numpy() * 255
-    assert maps.maps.dtype == np.uint8
+    expected = gradcam(model(), pixels(data), layer=layer).numpy() * 65535
+    assert maps.maps.dtype == np.uint16
     assert maps.maps.shape == (48, 16, 16)
     assert list(maps.ids) == list(data.samples.ids)
-    assert ((expected - maps.maps > -1e-3) & (expected - maps.maps < 1 + 1e-3)).all()  # cut off, never rounded up
-    assert maps.maps.std() > 10
+    assert ((expected - maps.maps > -0.1) & (expected - maps.maps < 1.1)).all()  # cut off, never rounded up
+    assert maps.maps.std() > 2570
     (found,) = [one for one in run.results()["findings"] if one["name"] == "brightness"]
     assert found["value"] == pytest.approx(maps.maps.mean())
     assert (maps.of([data.samples.ids[7], data.samples.ids[3]]) == maps.maps[[7, 3]]).all()
@@ -103,7 +106,7 @@ def test_maps_of_distorted_images_are_of_what_the_model_was_shown(data, tmp_path
     run = ask(model(), data, [Looked(distortion=text)], out=tmp_path / "r", seed=5)
     shown = apply(text, pixels(data), ids=data.samples.ids, seed=5)
     maps = run.maps("net", distortion=text, seed=5)
-    assert np.abs(maps.maps - gradcam(model(), shown).numpy() * 255).max() < 1 + 1e-3
+    assert np.abs(maps.maps - gradcam(model(), shown).numpy() * 65535).max() < 1.1
     with pytest.raises(UserError, match=r"has no maps of 'net' by gradcam on test; they are there after an audit"):
         run.maps("net")
 
@@ -117,7 +120,7 @@ def test_a_distortion_by_saliency_may_be_mapped_too(data, tmp_path, monkeypatch)
         "salient(0.3, most, black)", pixels(data), ids=data.samples.ids, saliency=torch.from_numpy(clean.maps)
     )
     maps = run.maps("net", distortion="salient(0.3, most, black)")
-    assert np.abs(maps.maps - gradcam(model(), shown).numpy() * 255).max() < 1 + 1e-3
+    assert np.abs(maps.maps - gradcam(model(), shown).numpy() * 65535).max() < 1.1
 
 
 def test_one_pass_serves_requests_and_salient_cells(data, tmp_path, monkeypatch) -> None:
@@ -125,12 +128,14 @@ def test_one_pass_serves_requests_and_salient_cells(data, tmp_path, monkeypatch)
     salient = "interference([salient(0.3, most), salient(0.3, least)])"
     run = ask([model(0, "one"), model(1, "two")], data, [Looked(), Looked(), salient], out=tmp_path / "r")
     assert sum(counted) == 2 * 48
-    assert len(list((run.path / "maps").glob("*/map.json"))) == 2
+    assert len(list((run.path / "maps").glob("*/map.json"))) == 4  # what measures read, and what pixels are ranked by
     assert (run.maps("one").maps != run.maps("two").maps).any()
     ask([model(0, "one"), model(1, "two")], data, [Looked()], out=tmp_path / "r")
     assert sum(counted) == 2 * 48
     later = ask(model(0, "one"), data, [salient], out=tmp_path / "other")
-    assert (later.maps("one").maps == run.maps("one").maps).all()  # maps that cells need are read back as well
+    kept = later.maps("one").maps  # maps that cells need are read back as well
+    (key,) = run.store.map_keys(bits=8, model_fingerprint=model(0).card.fingerprint)
+    assert (kept == together(stored_maps(run.store, key)).maps).all()
 
 
 def test_the_plan_counts_maps(data, tmp_path) -> None:
@@ -138,12 +143,12 @@ def test_the_plan_counts_maps(data, tmp_path) -> None:
     assert (alone["cells"], alone["maps"], alone["forward_passes"]) == (3, 0, 3 * 48)
     both = [Looked(), Looked(-2), "interference([salient(0.3)])"]
     told = planned(data, both, tmp_path / "r")
-    assert (told["cells"], told["maps"], told["maps_left"]) == (3, 2, 2)
-    assert told["forward_passes"] == 5 * 48  # clean, noise and salient; two layers
+    assert (told["cells"], told["maps"], told["maps_left"]) == (3, 3, 3)
+    assert told["forward_passes"] == 5 * 48  # clean, noise and salient; two layers, one of them in two forms
     assert told["estimated_seconds"] >= 0
     ask(model(), data, [Looked()], out=tmp_path / "r", device="cpu")
     left = planned(data, both, tmp_path / "r")
-    assert (left["cells_left"], left["maps_left"], left["forward_passes"]) == (1, 1, 2 * 48)
+    assert (left["cells_left"], left["maps_left"], left["forward_passes"]) == (1, 2, 3 * 48)
 
 
 def test_progress_ends_where_the_plan_said(data, tmp_path) -> None:

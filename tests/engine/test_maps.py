@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 from hypothesis import given
+from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays as numpy_arrays
 from PIL import Image
 from torch import nn
@@ -204,7 +205,9 @@ def test_images_without_a_map_are_failures_of_the_model(data, tmp_path) -> None:
     assert len(hidden) == 6 * (48 - len(moody))
 
 
-@given(numpy_arrays(np.uint8, (11, 3, 7)), numpy_arrays(bool, 11))
+@given(
+    st.sampled_from([np.uint8, np.uint16]).flatmap(lambda kind: numpy_arrays(kind, (11, 3, 7))), numpy_arrays(bool, 11)
+)
 def test_maps_survive_their_table(maps: np.ndarray, there: np.ndarray) -> None:
     ids = list("abcdefghijk")
     failures = [Failure("key", ids[row], "no") for row in np.flatnonzero(~there)]
@@ -213,6 +216,7 @@ def test_maps_survive_their_table(maps: np.ndarray, there: np.ndarray) -> None:
     table = pq.read_table(held)
     kept = maps_in(table)
     assert list(kept.ids) == [sample for sample, one in zip(ids, there) if one]
+    assert kept.maps.dtype == maps.dtype
     assert (kept.maps == maps[there]).all()
     shard = shard_maps_in(table)
     assert (shard.maps.numpy() == maps * there[:, None, None]).all()

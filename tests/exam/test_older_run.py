@@ -21,7 +21,7 @@ from ..commands import exit_code
 
 ARCHIVE = Path(__file__).with_name("older_runs.tar.gz")
 ADDED = ("label", "topic")  # what findings carry since
-ADDED_FACTS = ("interval_of", "recipe_low", "recipe_high", "corrected_over")
+ADDED_FACTS = ("interval_of", "recipe_low", "recipe_high", "corrected_over", "without_object")
 UNCERTAIN = ("low", "high", "gap_low", "gap_high", "p", "p_corrected", "detectable", "clear")
 DAY = re.compile(r"\b\d{4}-\d{2}-\d{2}\b")
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")

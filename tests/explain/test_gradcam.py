@@ -101,8 +101,8 @@ def plain_gradcam(network: nn.Module, images: torch.Tensor, target: int, norm: n
         handle.remove()
         features, gradient = (places(one)[0] for one in (held[0].detach(), held[0].grad))
         heat = sum(gradient[channel].mean() * features[channel] for channel in range(len(features))).clamp(min=0)
-        enlarged = nn.functional.interpolate((heat / heat.max())[None, None], image.shape[1:], mode="bilinear")
-        maps.append(enlarged[0, 0].numpy())
+        enlarged = nn.functional.interpolate(heat[None, None], image.shape[1:], mode="bilinear")
+        maps.append((enlarged / enlarged.max())[0, 0].numpy())
     return np.stack(maps)
 
 

@@ -72,7 +72,7 @@ def photos(count: int = 12) -> Any:
 def test_map_requests_use_the_named_method_and_its_layer(model: Model, tmp_path: Path) -> None:
     run = snellen.audit(model, photos(), [Maps(layer="somewhere")], out=tmp_path / "r", quiet=True, report=False)
     maps = run.maps("net", method="top", layer="somewhere").maps
-    assert (maps[:, :2] == 255).all()
+    assert (maps[:, :2] == 65535).all()
     assert (maps[:, 2:] == 0).all()
     assert CALLS == [(None, "somewhere")]
 

@@ -67,7 +67,7 @@ def test_a_run_stores_iba_maps_estimated_from_its_own_data(model: Model, tmp_pat
     stored = run.maps("net", method="iba")
     images = torch.from_numpy(np.stack([one.image for one in data.read(range(12))])).permute(0, 3, 1, 2).contiguous()
     expected = iba(model, images, estimation_data=data)
-    assert np.allclose(stored.of(data.samples.ids) / 255, expected, atol=0.01)
+    assert np.allclose(stored.of(data.samples.ids) / 65535, expected, atol=0.01)
     share = run.findings().query("name == 'inside_mask'")["value"].item()
     assert 0 < share < 1
     assert any("iba estimates what is usual from 12 images of the test data" in one for one in run.results()["notices"])
@@ -106,7 +106,7 @@ def test_attention_asks_from_the_masks_of_the_data(tmp_path: Path) -> None:
     photos = data.read(range(6))
     images = torch.from_numpy(np.stack([one.image for one in photos])).permute(0, 3, 1, 2).contiguous()
     masks = torch.from_numpy(np.stack([one.maps["mask"] for one in photos]).astype(bool))
-    stored = run.maps("vit", method="attention").of(data.samples.ids) / 255
+    stored = run.maps("vit", method="attention").of(data.samples.ids) / 65535
     assert np.allclose(stored, attention(model, images, masks), atol=0.01)
     assert not np.allclose(stored, attention(model, images), atol=0.05)
 
@@ -115,7 +115,9 @@ def test_keys_of_grad_cam_stay_and_those_of_iba_depend_on_the_reference(model: M
     data, canvas = phantom(), Canvas(32, 32, "native")
     subject, settings = Subject("net", "net", model.card, model, by_text=False), Settings()
     facts = [data.fingerprint, str(canvas), model.card.fingerprint, "fp32"]
-    assert bind_map(MapRequest(), subject, data, canvas, settings).key == key_of([*facts, "gradcam", None, 1])
+    of_gradcam = [*facts, "gradcam", None, 1]
+    assert bind_map(MapRequest(), subject, data, canvas, settings, ranked=True).key == key_of(of_gradcam)
+    assert bind_map(MapRequest(), subject, data, canvas, settings).key == key_of([*of_gradcam, {"bits": 16}])
     key = bind_map(MapRequest("iba"), subject, data, canvas, settings).key
     method = METHODS["iba"]
     assert method.reference is not None

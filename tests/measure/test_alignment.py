@@ -263,3 +263,7 @@ def test_wrong_thresholds_and_components_are_named() -> None:
         wsol_iou(np.ones((1, 3, 4)), [[]], component="smallest")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"expected baseline maps of shape \[1, 3, 4\]"):
         gain_ratio(np.ones((1, 3, 4)), np.ones((1, 3, 5)), [[]])
+    with pytest.raises(
+        ValueError, match="expected maps of one scale, got uint16 and uint8; divide each by its maximum"
+    ):
+        gain_ratio(np.ones((1, 3, 4), np.uint16), np.ones((1, 3, 4), np.uint8), [[]])

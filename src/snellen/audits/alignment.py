@@ -40,9 +40,10 @@ class Alignment:
     """What is measured of one model's maps, for the samples `ids`; nan where a map is empty or no object is in the image.
 
     `energy_pg`, `ehr`, `pointing` are float [runs, samples], `iou` float [runs, 1 + sweep, samples], at the chosen threshold
-    first; `inside` and `whole` are energies per pixel, in the object's region and in all. Of the first run alone: `share`
-    float [samples], how much of the image the region covers, `even` float [4, samples], what `EVEN` measure of maps that are
-    the same everywhere, the objects' `boxes` and the `suggested` ones on its `canvas`, height and width in pixels.
+    first; `inside` and `whole` are energies per pixel of maps whose peak is 1, in the object's region and in all. Of the first
+    run alone: `share` float [samples], how much of the image the region covers, `even` float [4, samples], what `EVEN` measure
+    of maps that are the same everywhere, the objects' `boxes` and the `suggested` ones on its `canvas`, height and width in
+    pixels.
     """
 
     ids: tuple[str, ...]
@@ -138,7 +139,8 @@ def _part(runs: Sequence[tuple[Sequence[str], np.ndarray, Any]], reading: MapRea
     ids, first, regions = runs[0]
     thresholds = (reading.threshold, *SWEEP)
     masks = [region_masks(own, maps.shape) for _, maps, own in runs]
-    pixels = [mask.shape[1] * mask.shape[2] * 255 for mask in masks]
+    # by the highest value that maps can have, so that energies of two models are of one scale: each map's peak is 1
+    pixels = [maps[0].size * np.iinfo(maps.dtype).max for _, maps, _ in runs]
     sums = [energies(maps, mask) for (_, maps, _), mask in zip(runs, masks)]
     return Alignment(
         ids=tuple(ids),

@@ -61,7 +61,8 @@ class ConceptsAudit(Audit):
     A unit detects the concept that its mask overlaps with most, if the IoU over all images is above `threshold`. Its mask is
     where its values, brought to a `grid` of cells per side, are above their `quantile`. Concepts come from `sources`: `data`
     (masks, label maps, or all that the phantom world knows), `colours`, `'labels:DIR'` or `'model:TEXT'`; by default from
-    `colours` and, where the data know something, from `data`. The layer is a name, a stage from the end (-2), or the last one.
+    `colours` and, where the data know something, from `data`. Classes of the data and of models are objects but for those that
+    a table names, as in `'model:TEXT?categories=FILE'`. The layer is a name, a stage from the end (-2), or the last one.
     """
 
     layer: int | str | None = None

@@ -214,7 +214,7 @@ def _full_passes(tables: Sequence[TrialTable], points: int, orders: int) -> int:
 
 
 def hidden_pixels(heat: np.ndarray, sample: str, share: float, tile: int, grid: int = 0, seed: int = 0) -> np.ndarray:
-    """bool [H, W]: what is hidden of a sample once a `share` of its tiles is, the least relevant by its map (bytes) first.
+    """bool [H, W]: what is hidden of a sample once a `share` of its tiles is, the least relevant by its stored map first.
 
     The tiles are those that the trial hid: those of equal relevance are drawn as it draws them.
     """

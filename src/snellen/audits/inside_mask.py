@@ -11,7 +11,7 @@ import numpy as np
 
 from snellen.audits.audit import Audit
 from snellen.audits.exam import Exam
-from snellen.audits.facts import FindingFacts, Number
+from snellen.audits.facts import UNSET, FindingFacts, Number, UnsetType
 from snellen.audits.finding import Finding, finding
 from snellen.engine.keep.map_reader import MaskedMaps
 from snellen.engine.keep.read_back import Answers
@@ -34,11 +34,13 @@ class InsideExample(msgspec.Struct, frozen=True):
 
 
 class InsideMaskFacts(FindingFacts, frozen=True, kw_only=True):
-    """The masks' mean share of the images, which an even map has inside; how many maps are 0 everywhere; and some images."""
+    """The masks' mean share of the images, which an even map has inside; how many maps are 0 everywhere; some images; and on
+    how many the mask has no object, which older runs counted as a share of 0."""
 
     mask_share: Number
     empty_maps: int
     examples: tuple[InsideExample, ...]
+    without_object: int | UnsetType = UNSET
 
 
 class InsideDifferenceFacts(FindingFacts, frozen=True, kw_only=True):
@@ -50,7 +52,7 @@ class InsideDifferenceFacts(FindingFacts, frozen=True, kw_only=True):
 @dataclass(frozen=True)
 class Shares:
     """The samples of a model that count, by id: the share of each run's map inside the true mask, float [runs, samples] (nan
-    where a map is 0 everywhere), and the share of the image that the mask covers, float [samples]."""
+    where a map is 0 everywhere or the mask has no object), and the share of the image that the mask covers, float [samples]."""
 
     ids: Sequence[str]
     inside: np.ndarray
@@ -97,9 +99,11 @@ class InsideMaskAudit(Audit):
 
     def conclude(self, exam: Exam, answers: Answers) -> list[Finding]:
         shares = self.shares(exam, answers)
+        known = shares.mask > 0
         facts = InsideMaskFacts(
-            mask_share=float(shares.mask.mean()) if len(shares.mask) else float("nan"),
-            empty_maps=int(np.isnan(shares.inside).sum()),
+            mask_share=float(shares.mask[known].mean()) if known.any() else float("nan"),
+            empty_maps=int(np.isnan(shares.inside[:, known]).sum()),
+            without_object=int((~known).sum()),
             examples=tuple(
                 InsideExample(sample, tuple(inside.tolist()))
                 for sample, inside in zip(shares.ids[:EXAMPLES], shares.inside.T)
@@ -150,13 +154,15 @@ def _shares(answers: Answers, request: MapRequest) -> Shares:
     mask: list[np.ndarray] = []
     for runs in answers.masked_maps(request):
         ids += runs[0].ids
-        inside.append(np.stack([_inside(run) for run in runs]))
+        inside.append(np.stack([inside_masks(run) for run in runs]))
         mask.append(runs[0].masks.mean((1, 2)))
     if not ids:
         return Shares((), np.empty((len(answers.runs), 0)), np.empty(0))
     return Shares(tuple(ids), np.concatenate(inside, axis=1), np.concatenate(mask))
 
 
-def _inside(part: MaskedMaps) -> np.ndarray:
+def inside_masks(part: MaskedMaps) -> np.ndarray:
+    """The share of each map inside its mask, float [samples]; nan where the map or the mask is empty."""
     parts = [slice(start, start + AT_ONCE) for start in range(0, len(part.maps), AT_ONCE)]
-    return np.concatenate([inside_mask(part.maps[some], part.masks[some]) for some in parts])
+    shares = np.concatenate([inside_mask(part.maps[some], part.masks[some]) for some in parts])
+    return np.where(part.masks.any((1, 2)), shares, np.nan)

@@ -52,8 +52,9 @@ def dissect(
 ) -> Dissected:
     """Which concepts the units of a layer of a torch model detect (Bau et al. 2017), as the audit `concepts` counts them.
 
-    `layer` is as for `gradcam`; `concepts` are sources such as `data`, `colours`, `labels:DIR` or `model:TEXT`. Further
-    settings: `quantile` of the values (0.99), `grid` of cells per side (56), `tops`, the number of images kept per unit (5).
+    `layer` is as for `gradcam`; `concepts` are sources such as `data`, `colours`, `labels:DIR` or `model:TEXT`, also with a
+    table of the classes that are no objects (`model:TEXT?categories=FILE`). Further settings: `quantile` of the
+    values (0.99), `grid` of cells per side (56), `tops`, the number of images kept per unit (5).
     """
     dataset = load_data(data) if isinstance(data, str) else data
     network = load_model(model) if isinstance(model, str) else as_model(model)

@@ -6,6 +6,8 @@
 | `colours` | the eleven basic colour terms, from the pixels alone |
 | `labels:DIR` | a folder of label images with `concepts.csv` |
 | `model:TEXT` | a model of the task segmentation, shown the same images |
+
+Classes are objects; `data?categories=FILE` and `model:TEXT?categories=FILE` name a table of those that are not (`categories`).
 """
 
 from __future__ import annotations
@@ -16,11 +18,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from snellen.concepts.categories import MARK, CategoryTable, split_source
 from snellen.concepts.label_folder import LabelFolder, read_label_folder
 from snellen.data.colour_names import COLOURS, terms_of_channels
 from snellen.data.concept_maps import MOST_CONCEPTS, Concept
 from snellen.data.dataset import Dataset, Photo, Unreadable
 from snellen.errors import UserError, unknown
+from snellen.hashing import key_of
 from snellen.lazy_torch import torch
 from snellen.models.card import Card
 from snellen.models.device import Device
@@ -75,7 +79,8 @@ def check_sources(texts: Sequence[str], data: Dataset) -> None:
     open_sources([text for text in texts if not text.startswith("model:")], data)
     for text in texts:
         if text.startswith("model:"):
-            _segmenter_card(text)
+            source, categories = split_source(text)
+            categories.concepts(_segmenter_card(source).classes or (), source)
 
 
 def fingerprint_of(text: str) -> str:
@@ -83,7 +88,9 @@ def fingerprint_of(text: str) -> str:
     kind, _, place = text.partition(":")
     if kind == "labels":
         return read_label_folder(place).fingerprint
-    return _segmenter_card(text).fingerprint if kind == "model" else "1"
+    source, categories = split_source(text)
+    content = _segmenter_card(source).fingerprint if kind == "model" else "1"
+    return key_of([content, categories.fingerprint]) if categories.path is not None else content
 
 
 def default_sources(facts: frozenset[str]) -> tuple[str, ...]:
@@ -93,8 +100,8 @@ def default_sources(facts: frozenset[str]) -> tuple[str, ...]:
 
 def _open(text: str, data: Dataset, device: Device) -> Source:
     kind, colon, place = text.partition(":")
-    if kind == "data" and not colon:
-        return _own(data)
+    if text == "data" or text.startswith(f"data{MARK}"):
+        return _own(data, split_source(text)[1])
     if kind == "colours" and not colon:
         return PixelSource(tuple(Concept("colour", name) for name in COLOURS), name_colours, pointwise=True)
     if kind == "labels" and place:
@@ -111,12 +118,18 @@ def name_colours(images: Tensor) -> Tensor:
     return terms
 
 
-def _own(data: Dataset) -> PhotoSource:
+def _own(data: Dataset, categories: CategoryTable) -> PhotoSource:
     """What the dataset itself knows, the most detailed first."""
-    known, objects = data.concepts, tuple(Concept("object", name) for name in data.classes)
+    known = data.concepts
     if known is not None:
+        if categories.path is not None:
+            raise UserError(f"{data.text} knows the categories of its concepts; leave out {MARK}{categories.path}")
         return PhotoSource(known.concepts, known.maps, lambda positions, photos: list(known.read(positions)))
     labels = data.samples.labels
+    objects = tuple(
+        Concept(concept.category, name)  # classes of data have no synonyms
+        for concept, name in zip(categories.concepts(data.classes, data.text), data.classes)
+    )
     if "labels" in data.facts:
         return PhotoSource(
             objects, 1, lambda positions, photos: [[photo.maps["labels"].clip(-1) + 1] for photo in photos]
@@ -146,12 +159,11 @@ def _labelled(folder: LabelFolder, data: Dataset) -> PhotoSource:
 
 
 def _segmented(text: str, device: Device) -> PixelSource:
-    card = _segmenter_card(text)
-    model = subjects_of(text.removeprefix("model:"), device)[0].model(device)
-    names = tuple(name.partition(",")[0].strip() for name in card.classes or ())
-    places = [number for number, name in enumerate(names) if name.lower() not in NO_CONCEPT]
-    concepts = tuple(Concept("object", names[place]) for place in places)
-    return PixelSource(concepts, segmenter(model, len(names), places))
+    source, categories = split_source(text)
+    concepts = categories.concepts(_segmenter_card(source).classes or (), source)
+    model = subjects_of(source.removeprefix("model:"), device)[0].model(device)
+    places = [number for number, concept in enumerate(concepts) if concept.name.lower() not in NO_CONCEPT]
+    return PixelSource(tuple(concepts[place] for place in places), segmenter(model, len(concepts), places))
 
 
 def _segmenter_card(text: str) -> Card:

@@ -19,7 +19,7 @@ from snellen.data.array_schema import (
 )
 from snellen.data.columns import column
 from snellen.data.dataset import Dataset, Photos, Samples, filter_rows
-from snellen.data.pixel_files import is_trimap
+from snellen.data.pixel_files import mask_values, object_of_numbers
 from snellen.errors import UserError
 from snellen.files.npz import Npz, open_npz
 from snellen.files.plain import check_mapped
@@ -34,7 +34,13 @@ def load_arrays(path: str, options: Mapping[str, str]) -> Dataset:
             if name not in archive.headers:
                 raise UserError(f"{path} has no array '{name}'; it has: {', '.join(archive.headers)}")
         content = {name: archive.read(name) for name in _wanted(archive)}
-    return filter_rows(from_arrays(content, f"arrays:{path}", key_of(["arrays", file_sha256(file)])), options)
+    conditions, identity = dict(options), ["arrays", file_sha256(file)]
+    stated = conditions.pop("mask") if "masks" in content and "mask" in conditions and "mask" not in content else None
+    if stated is not None:  # the values of the object
+        values = mask_values(stated)
+        content["masks"] = np.isin(content["masks"], values)
+        identity.append(f"mask={sorted(values)}")
+    return filter_rows(from_arrays(content, f"arrays:{path}", key_of(identity)), conditions)
 
 
 def from_arrays(content: Mapping[str, np.ndarray], text: str, fingerprint: str) -> Dataset:
@@ -92,10 +98,8 @@ def _photos(content: Mapping[str, np.ndarray], boxes: np.ndarray | None, rows: s
 
 
 def _object_pixels(masks: np.ndarray) -> np.ndarray:
-    """bool [n, H, W]: what is not 0; of a trimap, mask by mask, what is 1."""
-    trimaps = np.array([is_trimap(mask) for mask in masks], bool)[:, None, None]
-    pixels: np.ndarray = np.where(trimaps, masks == 1, masks > 0)
-    return pixels
+    """bool [n, H, W]: the object of each mask, by its own values."""
+    return masks if masks.dtype == bool or not len(masks) else np.stack([object_of_numbers(mask) for mask in masks])
 
 
 def _consecutive(positions: Sequence[int]) -> bool:

@@ -171,6 +171,11 @@ def filter_rows(data: Dataset, conditions: Mapping[str, str]) -> Dataset:
         elif column in data.samples.columns:
             values = np.array([str(v) for v in data.samples.columns[column]])
         else:
+            if column == "mask":
+                raise UserError(
+                    f"{data.text} reads no mask files whose values ?mask= could name; leave it out, or give the masks in a "
+                    "manifest (column 'mask') or in arrays ('masks')"
+                )
             known = ", ".join(["label", *data.samples.columns])
             raise UserError(f"{data.text} has no column '{column}' to filter by; it has: {known}")
         keep &= values == wanted

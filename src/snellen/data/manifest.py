@@ -19,7 +19,7 @@ from snellen.data.boxed_images import NO_BOXES
 from snellen.data.dataset import Dataset, Photo, Samples, Unreadable, filter_rows, number_labels
 from snellen.data.decode import decode_file
 from snellen.data.listing_table import BOX, COLUMNS, CORNER, box_corners, storable_table, table_text
-from snellen.data.pixel_files import mask_of_image, mask_values
+from snellen.data.pixel_files import ASK, mask_of_image, mask_values
 from snellen.data.root import Root, stamp
 from snellen.errors import UserError
 from snellen.files import expand_home
@@ -36,12 +36,13 @@ def load_manifest(path: str, options: Mapping[str, str]) -> Dataset:
     table = read_table(file, SCHEMA)
     if table.empty:
         raise UserError(f"{path} lists no images")
-    values = mask_values(conditions.pop("mask")) if "mask" in conditions else ()
+    masked = "mask" in table.columns
+    values = mask_values(conditions.pop("mask")) if masked and "mask" in conditions else ()
     root = Root(expand_home(conditions.pop("root", str(file.parent))))
     paths = [root.find(name, place_of(path, row)) for row, name in enumerate(table["path"])]
     masks = (
         [root.find(name, place_of(path, row)) if name else None for row, name in enumerate(table["mask"])]
-        if "mask" in table.columns
+        if masked
         else None
     )
     table = storable_table(table)
@@ -79,7 +80,7 @@ def _with_mask(photo: Photo, mask: Path | None, values: Sequence[int]) -> Photo 
     if mask is None:
         return replace(photo, maps={"mask": np.zeros(photo.size, bool)})
     try:
-        outline = mask_of_image(mask, values, "say which values are the object, as in ?mask=1")
+        outline = mask_of_image(mask, values, ASK)
     except NotRead as error:
         return Unreadable(f"its mask {mask.name} cannot be read: {error.reason}")
     except UserError as error:

@@ -91,7 +91,12 @@ def saliency_of(distortion: Distortion) -> Saliency | None:
 
 
 def as_bytes(maps: Tensor) -> Tensor:
-    """uint8 of maps in 0…1, cut off as the published code does, not rounded; nan is 0, and bytes stay as they are."""
+    """uint8 of maps in 0…1, cut off as the published code does, not rounded; nan is 0, and bytes stay as they are.
+
+    Of maps in 16 bits, which are cut off too, the bytes are the same as of the maps themselves.
+    """
+    if maps.dtype == torch.uint16:
+        return (maps.to(torch.int32) // 257).to(torch.uint8)  # 65,535 = 257 · 255
     return maps if maps.dtype == torch.uint8 else (maps.nan_to_num(0).clamp(0, 1) * 255).to(torch.uint8)
 
 

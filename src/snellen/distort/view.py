@@ -83,7 +83,8 @@ class View:
 
     `mean` is the model's normalisation mean in 0…255; `masks` are bool [B, H, W], `empty` [B] says which have no pixel
     (so that a GPU need not be asked); `boxes` are one float [n, 4] array per sample; `saliency` is the asking model's map of
-    the clean image, uint8 [B, H, W], and `ranks` the order of its pixels, where it is already known (`ranks_of`).
+    the clean image, uint8 [B, H, W] (of trials as it is stored), and `ranks` the order of its pixels, where it is already
+    known (`ranks_of`).
     `notes` collects per-sample facts for the `shown` table while a distortion runs.
     """
 

@@ -33,8 +33,11 @@ class Pass:
 
     @property
     def remaining(self) -> tuple[BoundCell | BoundMap, ...]:
-        """What models are yet to be shown images for: cells and missing maps."""
-        return (*self.cells, *(wanted for wanted in self.maps if wanted.key in self.missing_maps))
+        """What models are yet to be shown images for: cells and missing maps, of those that are made at once the last."""
+        return (
+            *self.cells,
+            *{wanted.question: wanted for wanted in self.maps if wanted.key in self.missing_maps}.values(),
+        )
 
     @property
     def requests(self) -> tuple[BoundCell | BoundMap, ...]:

@@ -9,13 +9,15 @@ from typing import Literal
 from snellen.data.canvas import Canvas
 
 SMALL = 64 * 64  # pixels up to which an image counts as small
+COARSE, FINE = 8, 16  # bits per pixel of maps: as pixels are ranked by, and all maps once were; as measures read them
 COMPILED = "+compile"  # behind the precision of a run whose networks are compiled: other kernels round otherwise
 
 
 @dataclass(frozen=True)
 class Settings:
     """`batch_size` None is chosen by image size and device; `shard` is how many samples are answered as one unit;
-    `threads` decode; `keep` stores more of each answer: the five best classes, or all log-probabilities."""
+    `threads` decode; `keep` stores more of each answer: the five best classes, or all log-probabilities. `map_bits` are those
+    of the maps that measures read; a folder of before there were 16 stays with its 8."""
 
     seed: int = 0
     limit: int | None = None
@@ -25,6 +27,7 @@ class Settings:
     shard: int | None = None
     threads: int | None = None
     keep: Literal["top5", "logits"] | None = None
+    map_bits: int = FINE
 
     @property
     def compiled(self) -> bool:

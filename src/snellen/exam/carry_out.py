@@ -91,9 +91,7 @@ def carry_out(prepared: Prepared, progress: RunProgress, execution: Execution) -
             if (doubt.name, doubt.model) not in already:
                 progress.warn(str(doubt))
         findings = conclude(prepared, everyone)
-        for notice in excluded_notices(
-            Run(folder, store), {text for finding in findings for text in finding.distortions}
-        ):
+        for notice in excluded_notices(Run(folder, store), findings):
             progress.warn(notice)
         if execution.report:
             add_report_pictures(prepared, plan, store, findings)

@@ -160,7 +160,8 @@ class DissectRequest(AuditRequest):
         "layer to look into: a name, -2 (stages from the end) or stage3; default the last stage"
     )
     concepts: tuple[str, ...] = setting(
-        "where concepts come from: data, colours, labels:DIR or model:TEXT; default colours, and data where they know some",
+        "where concepts come from: data, colours, labels:DIR or model:TEXT?categories=FILE, the table of its classes that are no "
+        "objects; default colours, and data where they know some",
         (),
         metavar="SOURCE",
     )

@@ -59,7 +59,8 @@ class Run(RunFolder):
         distortion: Any = "none()",
         seed: int = 0,
     ) -> Maps:
-        """The maps of one run of a model (its number or its name), uint8 [samples, H, W] with the `ids` of their samples.
+        """The maps of one run of a model (its number or its name), uint16 [samples, H, W] with the `ids` of their samples; those
+        that only `salient` asked for, and those of old runs, may be uint8.
 
         `layer` is as in the audit's request: None for the last stage, else a number or a name.
         """

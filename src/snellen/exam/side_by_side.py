@@ -13,6 +13,7 @@ import numpy as np
 from snellen.atomic import write_atomic
 from snellen.audits import FACTS, Finding, InsideMaskAudit
 from snellen.audits.facts import Number, without_nan
+from snellen.audits.inside_mask import inside_masks
 from snellen.audits.stored_finding import StoredFinding, read_finding
 from snellen.data import Dataset, limited, load_data
 from snellen.data.canvas import Rendered
@@ -23,7 +24,6 @@ from snellen.exam.explain_request import BesideRequest
 from snellen.exam.run import Run
 from snellen.explain.overlays import outline, overlay
 from snellen.explain.picture import as_layer, png
-from snellen.measure import inside_mask
 from snellen.models import Card, Subject
 from snellen.report.pages.side_by_side import SIDE, Example, MapOnImage, write
 from snellen.settings_file import door
@@ -109,7 +109,7 @@ def _maps_inside(readers: Mapping[str, Sequence[MapReader]]) -> MapsInside:
         rest = iter(parts)
         for model, runs in readers.items():
             own = [next(rest) for _ in runs]
-            shares[model].append(np.stack([inside_mask(part.maps, part.masks) for part in own]))
+            shares[model].append(np.stack([inside_masks(part) for part in own]))
             maps[model] |= dict(zip(own[0].ids[:pictured], own[0].maps))
     empty = {model: np.empty((len(runs), 0)) for model, runs in readers.items()}
     joined = {model: np.concatenate([empty[model], *parts], axis=1) for model, parts in shares.items()}

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 MOST_EXTRA_TOKENS = 16  # class, distillation and register tokens in front of those that stand for places
+PEAK = 1 - 2**-20  # of a map's maximum: 8 to 16 steps of single precision below it
 SKEWEST = 2.0  # how far the aspect of a grid may be from that of the image
 
 
@@ -89,6 +90,21 @@ def unit_maps(values: Tensor) -> Tensor:
     values = values.clamp(min=0)
     top = values.amax((1, 2), keepdim=True)
     return torch.where((top > 0) & top.isfinite(), values / top, torch.zeros_like(values))
+
+
+def peaked_maps(values: Tensor) -> Tensor:
+    """Enlarged maps [B, H, W] as by `unit_maps`, whose peak is 1 wherever it is reached but for rounding: pixels of the image's
+    edge that are enlarged from one place are equal, which some kernels compute to a few units of the last digit."""
+    shares = unit_maps(values)
+    return torch.where(shares >= PEAK, 1.0, shares)
+
+
+def as_words(maps: Tensor) -> Tensor:
+    """uint16 of maps [B, H, W], each divided by its own maximum and cut off: the peak, and nothing below it, is 65,535. So it
+    stays where it is, and no pixel beside it becomes its equal."""
+    shares = finite(maps.float()).clamp_(min=0)  # a copy, so that the rest needs no other
+    top = shares.amax((1, 2), keepdim=True)
+    return shares.div_(top.where(top > 0, 1.0)).mul_(65535 / PEAK).to(torch.int32).to(torch.uint16)
 
 
 def finite(values: Tensor) -> Tensor:

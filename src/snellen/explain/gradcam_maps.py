@@ -10,7 +10,7 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 from snellen.errors import UserError
-from snellen.explain.feature_grid import enlarge, tensor_in, unit_maps
+from snellen.explain.feature_grid import enlarge, peaked_maps, tensor_in, unit_maps
 from snellen.explain.hooks import hook_layer
 from snellen.explain.layers import Layer
 from snellen.explain.network import OpenNetwork, TargetClasses, class_answers, eval_mode, open_network, target_classes
@@ -30,14 +30,26 @@ def gradcam(
     targets: TargetClasses = None,
     layer: int | str | None = None,
 ) -> Tensor:
-    """Maps float32 [B, H, W] in 0…1, each divided by its own maximum; all 0 where nothing speaks for the class.
+    """Maps float32 [B, H, W] in 0…1, each divided by its own maximum, so its peak is 1; all 0 where nothing speaks for the
+    class.
 
     `model`: ours, which takes uint8 images [B, 3, H, W] and normalises them itself, or a bare torch network, which gets
     the float images as they are. `targets` are class numbers, by default the predicted ones. `layer`: a name in the
     network, a stage counted from the end (−1, the default, is the last; −2 the one before) or `stage3` (the third).
     The weight of a channel is the mean of its gradient over the places; a map is the channel mean of weighted features,
-    without what is negative, divided by its maximum, enlarged bilinearly. (The channel sum gives the same map.)
+    without what is negative, enlarged bilinearly, then divided by its maximum. (The channel sum gives the same map.)
     """
+    return peaked_maps(gradcam_of_grid(model, images, targets, layer))
+
+
+def gradcam_of_grid(
+    model: Model | nn.Module,
+    images: Tensor,
+    targets: TargetClasses = None,
+    layer: int | str | None = None,
+) -> Tensor:
+    """The same maps divided by the maximum on the layer's grid, before they are enlarged, as the published code of iOcclusion
+    does (Marcu & Prügel-Bennett 2022): the peak of an enlarged map may lie below 1."""
     opened = open_network(model, images)
     network, pixels = opened.network, opened.normalise(images)
     with eval_mode(network):

@@ -12,7 +12,7 @@ from snellen.data.dataset import Dataset
 from snellen.errors import UserError, unknown
 from snellen.explain.attention_maps import attention
 from snellen.explain.captum_methods import PREFIX, captum_maps, check_captum
-from snellen.explain.gradcam_maps import gradcam
+from snellen.explain.gradcam_maps import gradcam_of_grid
 from snellen.explain.iba_maps import bottleneck_maps
 from snellen.explain.network import TargetClasses
 from snellen.explain.reference import MOST, load_statistics
@@ -40,6 +40,8 @@ class Method:
     it is. `version` is bumped by hand when pixels of maps change. `gradients`: it needs those of a torch network; `support`: it
     needs a model whose support is known. `masks`: `maps` also takes `masks`, the objects bool [B, H, W] or None. `reference`:
     it also takes `statistics`, what is known of usual images, or None. `passes`: about how many forward passes a map costs.
+    `own_bytes`: the published rule orders pixels by bytes of these maps as they are, which the 16 bits that measures read, each
+    map divided by its maximum, do not give; so both are kept.
     """
 
     maps: Callable[..., Tensor]
@@ -50,6 +52,7 @@ class Method:
     masks: bool = False
     reference: Reference | None = None
     passes: int = 1
+    own_bytes: bool = False
 
     def make(
         self,
@@ -93,7 +96,11 @@ def support(model: Model, images: Tensor, targets: TargetClasses = None, layer: 
 
 
 METHODS: dict[str, Method] = {
-    "gradcam": Method(gradcam, "Grad-CAM (Selvaraju et al. 2017): features of a layer, weighted by their gradients"),
+    "gradcam": Method(
+        gradcam_of_grid,
+        "Grad-CAM (Selvaraju et al. 2017): features of a layer, weighted by their gradients",
+        own_bytes=True,
+    ),
     "support": Method(
         support,
         "the pixels that an observer of the phantom world answers by, known by its construction",

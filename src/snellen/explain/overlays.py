@@ -13,14 +13,15 @@ COLOURS = np.array([[13, 8, 60], [30, 80, 200], [40, 190, 200], [250, 220, 60], 
 
 
 def overlay(image: Any, heat: Any) -> np.ndarray:
-    """uint8 [H, W, 3]: an image (uint8 [H, W, 3] or [3, H, W]) under a map [H, W] in 0…1 (or bytes) in false colours.
+    """uint8 [H, W, 3]: an image (uint8 [H, W, 3] or [3, H, W]) under a map [H, W] in 0…1 (or 8 or 16 bits) in false colours.
 
     Both are arrays or tensors.
     """
     pixels, values = (np.asarray(array.cpu() if hasattr(array, "cpu") else array) for array in (image, heat))
     if pixels.shape[-1] != 3:
         pixels = pixels.transpose(1, 2, 0)
-    values = values / 255 if values.dtype == np.uint8 else np.clip(values, 0, 1).astype(float)
+    whole = np.issubdtype(values.dtype, np.unsignedinteger)
+    values = values / np.iinfo(values.dtype).max if whole else np.clip(values, 0, 1).astype(float)
     if values.shape != pixels.shape[:2]:
         raise ValueError(f"expected a map of {list(pixels.shape[:2])}, got {list(values.shape)}")
     steps = np.linspace(0, 1, len(COLOURS))

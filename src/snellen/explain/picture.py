@@ -15,6 +15,7 @@ from snellen.data.dataset import Dataset, Unreadable
 from snellen.data.decode import decode_file
 from snellen.data.folder import EXTENSIONS
 from snellen.errors import UserError
+from snellen.explain.feature_grid import peaked_maps
 from snellen.explain.methods import Method
 from snellen.explain.overlays import overlay
 from snellen.explain.reference import estimate, load_statistics
@@ -33,7 +34,10 @@ def picture_of(
     pixels = torch.from_numpy(_shown(path, model)[None])
     answer = model(pixels)[0]
     best = int(answer.argmax())
-    heats = [method.make(model, pixels, [best], layer, statistics=usual[name])[0] for name, method in methods.items()]
+    heats = [
+        peaked_maps(method.make(model, pixels, [best], layer, statistics=usual[name]))[0]
+        for name, method in methods.items()
+    ]
     photo = pixels[0].permute(1, 2, 0).numpy()
     return np.concatenate([photo, *(overlay(pixels[0], heat) for heat in heats)], 1), best, float(answer[best])
 

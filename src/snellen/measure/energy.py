@@ -46,13 +46,18 @@ def pointing_game(maps: ArrayLike, boxes: Boxes) -> Floats:
 def gain_ratio(maps: ArrayLike, baseline_maps: ArrayLike, boxes: Boxes) -> Floats:
     """The energy gained inside the boxes by the energy gained in all, over a baseline's maps, float64 [B] (figure 3).
 
-    Both maps are taken on one scale, such as each divided by its maximum. Below the boxes' share of the image the gain went
-    past the object. Where a map gains in all and loses inside it is negative; where both lose it is the share of the loss.
+    Both maps are taken as they are, so they must have one scale: that of the audit is each map divided by its own maximum, as
+    networks differ in how large their features and gradients are. Below the boxes' share of the image the gain went past the
+    object. Where a map gains in all and loses inside it is negative; where both lose it is the share of the loss.
     nan where the energy in all is the same, and as for `energy_pointing_game`.
     """
     heat, baseline = checked_maps(maps), checked_maps(baseline_maps)
     if heat.shape != baseline.shape:
         raise ValueError(f"expected baseline maps of shape {list(heat.shape)}, got {list(baseline.shape)}")
+    if heat.dtype != baseline.dtype and {heat.dtype, baseline.dtype} & {np.dtype(np.uint8), np.dtype(np.uint16)}:
+        raise ValueError(
+            f"expected maps of one scale, got {heat.dtype} and {baseline.dtype}; divide each by its maximum"
+        )
     inside = region_masks(boxes, heat.shape)
     (within, whole), (within_before, whole_before) = energies(heat, inside), energies(baseline, inside)
     known = usable(heat) & usable(baseline) & inside.any((1, 2)) & (whole != whole_before)

@@ -50,8 +50,9 @@ def _levels(
     heat: NDArray[Any], inside: NDArray[np.bool_]
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
     """The different values of a map by its maximum, ascending, how often each occurs, and how often inside."""
-    if heat.dtype == np.uint8:  # as maps are stored: counted, which takes a tenth of the time of sorting
-        counts, within = (np.bincount(pixels, minlength=256) for pixels in (heat, heat[inside]))
+    if heat.dtype in (np.uint8, np.uint16):  # as maps are stored: counted, which is faster than sorting
+        most = int(heat.max()) + 1
+        counts, within = (np.bincount(pixels, minlength=most) for pixels in (heat, heat[inside]))
         values = np.flatnonzero(counts)
         counts, within = counts[values], within[values]
     else:

@@ -1,12 +1,16 @@
-"""Images that a distortion could not be applied to: they count nowhere, which a reader must know where they are many."""
+"""Images that count nowhere, which a reader must know where they are many: a distortion could not be applied to them, or nothing
+can be said of their maps."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from math import isnan
 
+from snellen.audits.alignment_facts import EnergyFacts, FilterCounts
+from snellen.audits.finding import Finding
+from snellen.audits.inside_mask import InsideMaskFacts
 from snellen.distort import parse
 from snellen.distort.language import in_words
 from snellen.engine.keep.failures import MOST
@@ -15,6 +19,7 @@ from snellen.errors import UserError
 from snellen.report.words import percent
 
 SHOWN = 3  # distortions that a notice names
+REGIONS = {"mask": "their masks have no pixel of an object", "box": "they have no box of an object"}
 
 
 @dataclass(frozen=True)
@@ -28,8 +33,36 @@ class Exclusion:
     why: str
 
 
-def excluded_notices(run: RunFolder, distortions: Collection[str]) -> list[str]:
-    """A notice for each dataset and reason where more than 5% of the images do not count under some of these distortions."""
+def excluded_notices(run: RunFolder, findings: Sequence[Finding]) -> list[str]:
+    """A notice for each reason where more than 5% of the images of a dataset do not count in some of these findings."""
+    distortions = {text for finding in findings for text in finding.distortions}
+    return [*_distortion_notices(run, distortions), *_map_notices(run, findings)]
+
+
+def _map_notices(run: RunFolder, findings: Sequence[Finding]) -> list[str]:
+    """Notices of images on which maps and objects cannot be compared."""
+    samples = run.facts["data"]["test"]["samples"]
+    notices: dict[str, None] = {}
+    for finding in findings:
+        facts = finding.facts
+        if isinstance(facts, EnergyFacts):
+            chosen = facts.filter
+            of, objects = chosen.chosen if isinstance(chosen, FilterCounts) else samples, REGIONS[facts.region]
+            maps = f"the maps of '{finding.model}' by {facts.method}"
+        elif isinstance(facts, InsideMaskFacts):
+            of, objects, maps = samples, REGIONS["mask"], f"the maps of '{finding.model}' in masks"
+        else:
+            continue
+        nothing = facts.without_object if isinstance(facts.without_object, int) else 0
+        empty = -(-facts.empty_maps // max(1, len(finding.per_run)))  # of several runs as many as an average one has
+        for images, what, why in ((nothing, "maps and objects", objects), (empty, maps, "they are 0 everywhere there")):
+            if images > MOST * of:
+                share = percent(images / of, 0)
+                notices[f"{images:,} of {of:,} test images ({share}) count in no number about {what}: {why}"] = None
+    return list(notices)
+
+
+def _distortion_notices(run: RunFolder, distortions: Collection[str]) -> list[str]:
     texts: dict[Exclusion, list[str]] = {}
     for distortion, exclusion in _exclusions(run, distortions):
         if exclusion.images > MOST * exclusion.of:

@@ -29,7 +29,7 @@ TRUST = ("index", "low", "high", "std", "worst_case", "null95", "noise", "domina
 def write_findings(run: RunFolder, findings: Sequence[Finding], doubts: Sequence[Doubt] = ()) -> dict[str, Any]:
     """Write both files and give the content of findings.json."""
     facts = run.facts
-    excluded = excluded_notices(run, {text for finding in findings for text in finding.distortions})
+    excluded = excluded_notices(run, findings)
     content = {
         "schema": "snellen/findings/1",
         "snellen": facts["snellen"],

@@ -101,7 +101,7 @@ class MapPictures:
         return "" if place is None else _label(self.results, place, size)
 
     def heat(self, model: str, sample: str, method: str, layer: int | str | None) -> np.ndarray | None:
-        """uint8 [H, W]: the map of the model's first run by an attribution method at a layer; None where none is stored."""
+        """[H, W] as it is stored: the map of the model's first run by an attribution method at a layer; None where none is."""
         from snellen.engine.ask.maps import maps_in
 
         store, place = self.results.folder.store, self.places.get(sample)
@@ -151,9 +151,11 @@ def _filter(times: int) -> Image.Resampling:
 
 
 def resized(heat: np.ndarray, size: tuple[int, int]) -> np.ndarray:
-    """A map at a size, width and height."""
+    """A stored map at a size, width and height, in 8 bits."""
     from PIL import Image
 
+    if heat.dtype == np.uint16:
+        heat = (heat // 257).astype(np.uint8)
     return np.asarray(Image.fromarray(heat).resize(size, Image.Resampling.BILINEAR))
 
 

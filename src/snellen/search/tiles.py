@@ -52,7 +52,7 @@ class TileGrid:
         return down[:, None] * self.columns + across
 
     def means(self, maps: Tensor) -> Tensor:
-        """float64 [B, tiles]: the mean of maps (bytes) in each tile; sums of whole numbers, so the same on every device."""
+        """float64 [B, tiles]: the mean of stored maps in each tile; sums of whole numbers, so the same on every device."""
         numbers = on_device(self.numbers.ravel(), maps.device)
         sums = torch.zeros((len(maps), len(self)), dtype=torch.int64, device=maps.device)
         sums.index_add_(1, numbers, maps.flatten(1).to(torch.int64))

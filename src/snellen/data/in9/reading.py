@@ -1,7 +1,8 @@
 """`in9:ROOT/VARIANT`: one variant of a built or published set, paired with the others by the foreground.
 
-`?split=train` names another split than `val`. Ids are the foregrounds'; masks come from `fg_mask`, boxes and the background of
-each image from `provenance.csv`, where they are there (the published set has masks, and says backgrounds by file names).
+`?split=train` names another split than `val`, `?mask=1` the values of the object in the masks. Ids are the foregrounds'; masks
+come from `fg_mask`, boxes and the background of each image from `provenance.csv`, where they are there (the published set has
+masks, and says backgrounds by file names).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from snellen.data.dataset import Dataset, Photo, Samples, Unreadable, filter_row
 from snellen.data.folder import load_folder
 from snellen.data.in9.layout import FACTS, MASKS, PROVENANCE, VARIANTS, class_of, foreground_of
 from snellen.data.in9.provenance import BOX, read_provenance
-from snellen.data.pixel_files import read_mask
+from snellen.data.pixel_files import ASK, mask_values, read_mask
 from snellen.errors import UserError
 from snellen.files import read_json
 from snellen.files.tree import folders_in, size_and_time
@@ -56,6 +57,7 @@ def load_in9(path: str, options: Mapping[str, str]) -> Dataset:
         for file, sample in zip(plain.samples.ids, ids)
     ]
     masked = all(os.path.isfile(mask) for mask in masks)
+    values = mask_values(conditions.pop("mask")) if masked and "mask" in conditions else ()
     boxes = np.stack([provenance.numbers(corner) for corner in BOX], 1)
     boxed = not np.isnan(boxes).any()
     size = _size(place.parent / FACTS)
@@ -72,13 +74,17 @@ def load_in9(path: str, options: Mapping[str, str]) -> Dataset:
 
     def read(positions: Sequence[int]) -> list[Photo | Unreadable]:
         return [
-            _known(photo, masks[p] if masked else None, boxes[p : p + 1] if boxed else None)
+            _known(photo, masks[p] if masked else None, boxes[p : p + 1] if boxed else None, values)
             for p, photo in zip(positions, plain.read(positions))
         ]
 
     outlines = [size_and_time(mask) for mask in masks] if masked else []
-    facts = [checksum(np.concatenate([boxes, columns["mask_share"][:, None]], 1).astype("<f8").tobytes()), size]
+    facts: list[object] = [
+        checksum(np.concatenate([boxes, columns["mask_share"][:, None]], 1).astype("<f8").tobytes()),
+        size,
+    ]
     facts += [columns[name].tolist() for name in ("background", "background_class", "coarse_class", "source")]
+    facts += [["mask", *values]] if values else []
     return filter_rows(
         replace(
             plain,
@@ -115,12 +121,14 @@ def _share(boxes: np.ndarray, size: tuple[int, int] | None) -> np.ndarray:
     return (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1]) / (size[0] * size[1])
 
 
-def _known(photo: Photo | Unreadable, mask: Path | None, boxes: np.ndarray | None) -> Photo | Unreadable:
-    """A photo with its mask and box."""
+def _known(
+    photo: Photo | Unreadable, mask: Path | None, boxes: np.ndarray | None, values: Sequence[int]
+) -> Photo | Unreadable:
+    """A photo with its mask, of which these values are the object where they are stated, and box."""
     if isinstance(photo, Unreadable):
         return photo
     photo = replace(photo, boxes=boxes)
     if mask is None:
         return photo
-    outline = read_mask(mask, photo.size)
+    outline = read_mask(mask, photo.size, values=values, advice=ASK)
     return outline if isinstance(outline, Unreadable) else replace(photo, maps={"mask": outline})

@@ -16,7 +16,9 @@ from snellen.engine.ask.memory import within_memory
 from snellen.engine.keep.failures import Failure, describe_error, failures_in, with_failures
 from snellen.engine.keep.store import Store
 from snellen.engine.requests.map import BoundMap
+from snellen.engine.settings import COARSE
 from snellen.errors import UserError
+from snellen.explain.feature_grid import as_words
 from snellen.explain.methods import method_of
 from snellen.lazy_torch import torch
 from snellen.models.model import Model
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ShardMaps:
-    """One model's maps of a shard, uint8 [n, H, W], and the rows it failed on with the errors.
+    """One model's maps of a shard, uint8 or uint16 [n, H, W], and the rows it failed on with the errors.
 
     `excluded` are the rows that their distortion could not be applied to; `new` says that the maps are not stored yet.
     """
@@ -39,16 +41,22 @@ class ShardMaps:
     new: bool = True
 
     @functools.cached_property
+    def bytes(self) -> Tensor:
+        """The maps as uint8, which distortions order pixels by."""
+        return as_bytes(self.maps)
+
+    @functools.cached_property
     def ranks(self) -> Tensor:
         """int32 [n, H, W]: each pixel's place in the order of its map; made once for all shares that hide by it."""
-        return ranks_of(self.maps)
+        return ranks_of(self.bytes)
 
 
 @dataclass(frozen=True)
 class Maps:
-    """Maps uint8 [samples, H, W] and the `ids` of their samples; an image that could not be shown or mapped has none.
+    """Maps uint16 [samples, H, W] and the `ids` of their samples; an image that could not be shown or mapped has none.
 
-    `rows` counts those images too.
+    The highest value of a map is 65,535. Those that `salient` orders pixels by, and those of old runs, may be uint8 with a peak
+    below 255. `rows` counts the images without a map too.
     """
 
     ids: np.ndarray
@@ -56,27 +64,33 @@ class Maps:
     rows: int = 0
 
     def of(self, ids: Sequence[str]) -> np.ndarray:
-        """The maps of some samples, uint8 [len(ids), H, W], in their order; a KeyError names one that has none."""
+        """The maps of some samples, [len(ids), H, W], in their order; a KeyError names one that has none."""
         row = {sample: number for number, sample in enumerate(self.ids)}
         return self.maps[[row[sample] for sample in ids]]
 
 
 def make_maps(
-    wanted: BoundMap, model: Model, images: Tensor, view: View, batch: dict[Canvas, int], statistics: Any = None
-) -> ShardMaps:
+    twins: Sequence[BoundMap],
+    model: Model,
+    images: Tensor,
+    view: View,
+    batch: dict[Canvas, int],
+    statistics: Any = None,
+) -> list[ShardMaps]:
     """Maps of images uint8 [n, 3, H, W] as the request shows them, in batches of the size that memory allows.
 
-    A model that fails on a batch is asked image by image, as for its answers. `statistics` are what the method knows of
-    usual images, where it needs that.
+    `twins` are one request in different bits; each has its maps in the list. A model that fails on a batch is asked image by
+    image, as for its answers. `statistics` are what the method knows of usual images, where it needs that.
     """
+    wanted = twins[0]
     method, layer = method_of(wanted.request.method), wanted.request.layer
 
-    def bytes_of(shown: Tensor) -> Tensor:
+    def maps_of(shown: Tensor) -> Tensor:
         masks = shown[:, 3] > 0 if shown.shape[1] > 3 else None
         maps = method.make(model, shown[:, :3], None, layer, masks=masks, statistics=statistics)
-        return as_bytes(maps).to(shown.device)
+        return maps.to(shown.device)
 
-    parts: list[Tensor] = []
+    parts: list[list[Tensor]] = [[] for _ in twins]
     errors: dict[int, str] = {}
     excluded: list[int] = []
     stop = 0
@@ -89,22 +103,23 @@ def make_maps(
             pixels = torch.cat([pixels, masks[:, None].to(pixels.dtype)], 1)
         excluded += [start + int(row) for row in np.flatnonzero(part.notes.get("excluded", []))]
         try:
-            parts.append(within_memory(bytes_of, model, pixels, batch, wanted.canvas))
+            maps = within_memory(maps_of, model, pixels, batch, wanted.canvas)
         except UserError:
             raise
         except Exception:  # whatever a user's model raises
-            maps, wrong = _map_one_by_one(bytes_of, pixels)
-            parts.append(maps)
+            maps, wrong = _map_one_by_one(maps_of, pixels)
             errors |= {start + row: error for row, error in wrong.items()}
-    return ShardMaps(torch.cat(parts), errors, excluded)
+        for own, twin in zip(parts, twins):
+            own.append((as_bytes if twin.bits == COARSE else as_words)(maps))
+    return [ShardMaps(torch.cat(own), errors, excluded) for own in parts]
 
 
-def _map_one_by_one(bytes_of: Callable[[Tensor], Tensor], pixels: Tensor) -> tuple[Tensor, dict[int, str]]:
-    maps = torch.zeros((len(pixels), *pixels.shape[2:]), dtype=torch.uint8, device=pixels.device)
+def _map_one_by_one(maps_of: Callable[[Tensor], Tensor], pixels: Tensor) -> tuple[Tensor, dict[int, str]]:
+    maps = torch.zeros((len(pixels), *pixels.shape[2:]), device=pixels.device)
     errors: dict[int, str] = {}
     for row in range(len(pixels)):
         try:
-            maps[row] = bytes_of(pixels[row : row + 1])[0]
+            maps[row] = maps_of(pixels[row : row + 1])[0]
         except UserError:
             raise
         except Exception as error:  # whatever a user's model raises
@@ -113,10 +128,16 @@ def _map_one_by_one(bytes_of: Callable[[Tensor], Tensor], pixels: Tensor) -> tup
 
 
 def table_of(maps: np.ndarray, ids: Sequence[str], present: np.ndarray, failures: Sequence[Failure] = ()) -> pa.Table:
-    """Maps uint8 [n, H, W] as a table: sample, height, width, map; null but for the `present` rows."""
+    """Maps uint8 or uint16 [n, H, W] as a table: sample, height, width, map; null but for the `present` rows.
+
+    Two bytes, the lower first, are how far a pixel is above its left neighbour, modulo 65,536: maps are smooth, so files are
+    hardly larger than those of one byte.
+    """
     import pyarrow as pa
 
     count, height, width = maps.shape
+    if maps.itemsize == 2:
+        maps = np.diff(maps, axis=2, prepend=maps.dtype.type(0)).astype("<u2", copy=False)
     pixels = pa.py_buffer(np.ascontiguousarray(maps))
     valid = pa.py_buffer(np.packbits(present, bitorder="little"))
     table = pa.table(
@@ -124,7 +145,9 @@ def table_of(maps: np.ndarray, ids: Sequence[str], present: np.ndarray, failures
             "sample": pa.array(ids, pa.string()),
             "height": pa.array(np.full(count, height, np.int32)),
             "width": pa.array(np.full(count, width, np.int32)),
-            "map": pa.FixedSizeBinaryArray.from_buffers(pa.binary(height * width), count, [valid, pixels]),
+            "map": pa.FixedSizeBinaryArray.from_buffers(
+                pa.binary(height * width * maps.itemsize), count, [valid, pixels]
+            ),
         }
     )
     return with_failures(table, failures)
@@ -184,6 +207,10 @@ def _present(table: pa.Table) -> np.ndarray:
 
 def _pixels(table: pa.Table) -> np.ndarray:
     height, width = table["height"][0].as_py(), table["width"][0].as_py()
-    blank = bytes(height * width)
+    size = table.schema.field("map").type.byte_width
+    blank = bytes(size)
     pixels = bytearray().join(blank if stored is None else stored for stored in table["map"].to_pylist())
-    return np.frombuffer(pixels, np.uint8).reshape(-1, height, width)
+    if size == height * width:
+        return np.frombuffer(pixels, np.uint8).reshape(-1, height, width)
+    steps = np.frombuffer(pixels, "<u2").reshape(-1, height, width)
+    return np.cumsum(steps, axis=2, dtype=np.uint16)

@@ -114,8 +114,8 @@ def view_of(
     maps: ShardMaps | None = None,
     ranked: bool = True,
 ) -> View:
-    """What the distortion of a request may know of some slides; `maps` are those that it needs, with the order of their pixels
-    where that is wanted too."""
+    """What the distortion of a request may know of some slides; `maps` are those that it needs, as bytes with the order of their
+    pixels where that is wanted, else as they are stored."""
     return View(
         keys=on_canvas.slides.keys,
         seed=request.seed,
@@ -127,7 +127,7 @@ def view_of(
         mean=request.subject.card.fill,
         donors=work.pools.donors_for(request),
         occluders=work.pools.occluders,
-        saliency=None if maps is None else maps.maps,
+        saliency=None if maps is None else maps.bytes if ranked else maps.maps,
         ranks=None if maps is None or not ranked else maps.ranks,
     )
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -78,8 +78,8 @@ def answer(slides: Slides, work: PassState) -> AnsweredShard:
     maps: dict[str, ShardMaps] = {}
     for canvas in slides.images:
         on_canvas = put_on_device(slides, canvas, samples.labels, work.device, work.task)
-        for wanted in (request for request in work.maps if request.canvas == canvas):
-            maps[wanted.key] = _maps_of(wanted, on_canvas, work, map_under(wanted, maps))
+        for twins in _group_by_question([wanted for wanted in work.maps if wanted.canvas == canvas]):
+            maps |= _maps_of(twins, on_canvas, work, map_under(twins[0], maps))
         for group in _group_by_shown([bound for bound in work.cells if bound.canvas == canvas]):
             traces.append(_show_group(group, on_canvas, work, pictured, map_under(group[0], maps)))
     wait = _send_to_host(traces, maps, work.device)
@@ -88,25 +88,32 @@ def answer(slides: Slides, work: PassState) -> AnsweredShard:
     )
 
 
-def _maps_of(wanted: BoundMap, on_canvas: CanvasSlides, work: PassState, needed: ShardMaps | None) -> ShardMaps:
-    """The maps of this shard: the stored ones, or made now; stop where a model fails on too many images.
+def _maps_of(
+    twins: Sequence[BoundMap], on_canvas: CanvasSlides, work: PassState, needed: ShardMaps | None
+) -> dict[str, ShardMaps]:
+    """By key, the maps of this shard: the stored ones, or made now, those that differ in their bits alone at once.
 
-    `needed` are the maps that the request's own distortion needs; where one is missing, there is no map of the row.
+    `needed` are the maps that the requests' own distortion needs; where one is missing, there is no map of the row. Stops where
+    a model fails on too many images.
     """
     slides = on_canvas.slides
-    if (stored := work.read_maps(wanted.key, slides.positions)) is not None:
-        return stored
-    model = work.models[wanted.subject.card.fingerprint]
-    view, statistics = view_of(wanted, on_canvas, work, needed), work.statistics_for(wanted)
-    maps = make_maps(wanted, model, on_canvas.images, view, work.batch, statistics)
+    stored = {wanted.key: work.read_maps(wanted.key, slides.positions) for wanted in twins}
+    shard_maps = {key: maps for key, maps in stored.items() if maps is not None}
+    missing = [wanted for wanted in twins if wanted.key not in shard_maps]
+    if not missing:
+        return shard_maps
+    model = work.models[missing[0].subject.card.fingerprint]
+    view, statistics = view_of(missing[0], on_canvas, work, needed), work.statistics_for(missing[0])
     unmapped = needed.errors if needed else {}
-    errors = {row: error for row, error in {**maps.errors, **unmapped}.items() if not slides.errors[row]}
-    ids = work.data.samples.ids
-    failures = [Failure(wanted.key, ids[slides.positions[row]], error) for row, error in errors.items()]
-    work.failures.setdefault(wanted.key, []).extend(failures)
-    check_failed(work.failures[wanted.key], wanted, len(work.data))
-    work.on_answers(len(on_canvas.images) * wanted.passes)
-    return replace(maps, errors=errors)
+    for wanted, maps in zip(missing, make_maps(missing, model, on_canvas.images, view, work.batch, statistics)):
+        errors = {row: error for row, error in {**maps.errors, **unmapped}.items() if not slides.errors[row]}
+        ids = work.data.samples.ids
+        failures = [Failure(wanted.key, ids[slides.positions[row]], error) for row, error in errors.items()]
+        work.failures.setdefault(wanted.key, []).extend(failures)
+        check_failed(work.failures[wanted.key], wanted, len(work.data))
+        shard_maps[wanted.key] = replace(maps, errors=errors)
+    work.on_answers(len(on_canvas.images) * missing[0].passes)
+    return shard_maps
 
 
 def _send_to_host(traces: Sequence[Trace], maps: dict[str, ShardMaps], device: torch.device) -> Callable[[], None]:
@@ -262,6 +269,14 @@ def _recall(bound: BoundCell, model: Model, data: Dataset, positions: Sequence[i
     columns = (torch.from_numpy(rows[c].to_numpy(np.float32).copy()) for c in ("confidence", "label_prob"))
     classes = torch.from_numpy(rows["pred"].to_numpy(np.int64).copy())
     return AnswerReading(classes, classes, *columns)
+
+
+def _group_by_question(maps: Sequence[BoundMap]) -> list[list[BoundMap]]:
+    """Maps that are made at once, together; what others rest on stays first."""
+    groups: dict[tuple[Any, ...], list[BoundMap]] = {}
+    for wanted in maps:
+        groups.setdefault(wanted.question, []).append(wanted)
+    return list(groups.values())
 
 
 def _group_by_shown(cells: Sequence[BoundCell]) -> list[list[BoundCell]]:

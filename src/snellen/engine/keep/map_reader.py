@@ -16,7 +16,7 @@ from snellen.engine.keep.store import Store
 
 @dataclass(frozen=True)
 class MaskedMaps:
-    """Maps uint8 and the true masks bool of the same samples, both [samples, H, W], with their `ids`."""
+    """Maps and the true masks bool of the same samples, both [samples, H, W], with their `ids`."""
 
     ids: Sequence[str]
     maps: np.ndarray
@@ -25,7 +25,7 @@ class MaskedMaps:
 
 @dataclass(frozen=True)
 class BoxedMaps:
-    """Maps uint8 [samples, H, W] with their `ids`, and for each sample its objects' boxes, float [n, 4] on the canvas."""
+    """Maps [samples, H, W] with their `ids`, and for each sample its objects' boxes, float [n, 4] on the canvas."""
 
     ids: Sequence[str]
     maps: np.ndarray

@@ -17,6 +17,7 @@ import numpy as np
 
 from snellen.engine.inputs import Inputs
 from snellen.engine.plan import Plan
+from snellen.engine.settings import COARSE, FINE
 from snellen.errors import UserError, option
 from snellen.files import read_text
 from snellen.version import __version__
@@ -155,8 +156,10 @@ def _question_change(inputs: Inputs, before: Mapping[str, Any]) -> str:
 
 
 def resume_settings(folder: Path, before: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str, Any]:
-    """Device, precision, batch and shard size of an earlier command in this folder, which a later one keeps."""
+    """Device, precision, batch and shard size of an earlier command in this folder, and the bits of its maps, which a later one
+    keeps."""
     settings = {name: before["settings"][name] for name in ("device", "precision", "batch_size", "shard")}
+    settings["map_bits"] = before["settings"].get("map_bits") or (COARSE if (folder / "maps").exists() else FINE)
     for name in ("device", "batch_size"):
         value = wanted.get(name)
         if value not in (None, "auto", settings[name], before["settings"].get(f"wanted_{name}")):

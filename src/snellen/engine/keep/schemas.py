@@ -47,6 +47,7 @@ class SettingsRecord(msgspec.Struct):
     batch_size: Positive | None
     shard: Positive
     keep: Literal["top5", "logits"] | None = None
+    map_bits: Literal[8, 16] | None = None
     wanted_batch_size: Positive | None = None
 
 
@@ -160,6 +161,7 @@ class MapFacts(msgspec.Struct):
     distortion: str
     seed: int
     canvas: str
+    bits: Literal[8, 16] = 8
 
 
 class PassFacts(msgspec.Struct):

@@ -161,9 +161,10 @@ def _check_filled(path: Path, table: pa.Table, columns: Sequence[str] | None) ->
 
 
 def _check_sides(path: Path, table: pa.Table) -> None:
-    """Refuse maps whose height and width are not those of their pixels, the same for all."""
+    """Refuse maps whose height and width are not those of their pixels of one or two bytes, the same for all."""
     import pyarrow.compute as pc
 
     sides = [pc.unique(table[side]).to_pylist() for side in ("height", "width")]
-    if [len(values) for values in sides] != [1, 1] or sides[0][0] * sides[1][0] != table["map"].type.byte_width:
+    size = table["map"].type.byte_width
+    if [len(values) for values in sides] != [1, 1] or size not in (pixels := sides[0][0] * sides[1][0], 2 * pixels):
         raise UserError(f"{path}: expected maps of one height and width, got {str(sides)[:60]}")

@@ -5,7 +5,7 @@
     samples/<on>/<shard>-<sum>.parquet    id → label, size, checksum, decode error, dataset columns
     shown/<pass>/<shard>-<sum>.parquet    distortion × sample → covered, object_covered, donor, excluded
     answers/<pass>/<shard>-<sum>.parquet  cell × sample → pred, raw, score, confidence, label_prob; counts for segmentation
-    maps/<map>/<shard>-<sum>.parquet      sample → map: what mattered to a model, bytes of the canvas's size
+    maps/<map>/<shard>-<sum>.parquet      sample → map: what mattered to a model, one or two bytes per pixel
     maps/<map>/map.json                   whose maps these are: model, data, method, layer, distortion
     trials/<cell>/<part>-<sum>.parquet    sample → what came of its trial, in the order they ended; asked, error
     things/<cell>/000000-<sum>.parquet    what the columns of its trials speak of
@@ -156,9 +156,12 @@ class Store:
             write_atomic(self.folder / "maps" / key / "map.json", encode_json(facts))
 
     def map_keys(self, **facts: Any) -> list[str]:
-        """The keys of the maps whose facts include these."""
-        keys = sorted(path.parent.name for path in (self.folder / "maps").glob("*/map.json"))
-        return [key for key in keys if self.map_facts(key).items() >= facts.items()]
+        """The keys of the maps whose facts include these, those of most bits first."""
+        known = {
+            path.parent.name: self.map_facts(path.parent.name) for path in (self.folder / "maps").glob("*/map.json")
+        }
+        keys = [key for key, own in known.items() if own.items() >= facts.items()]
+        return sorted(keys, key=lambda key: (-known[key].get("bits", 0), key))
 
     def map_facts(self, key: str) -> dict[str, Any]:
         """Whose maps a key is for; empty where that is damaged, since the command that made it writes it again."""

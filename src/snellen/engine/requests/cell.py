@@ -180,7 +180,8 @@ def bind_cell(
     saliency, needed_map = cell.saliency, None
     if saliency is not None:  # each model has its own maps, so what it is shown is its own too
         request = MapRequest(saliency.method, saliency.layer, cell.on)
-        needed_map = bind_map(request, subject, data, canvas, settings)
+        ranked = isinstance(cell.distortion, Distortion)
+        needed_map = bind_map(request, subject, data, canvas, settings, ranked=ranked)
         facts["saliency"] = needed_map.key
     shown = key_of(
         [data.fingerprint, str(canvas), str(cell.distortion), str(cell.distortion.version), cell.seed, facts]

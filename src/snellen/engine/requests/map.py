@@ -8,7 +8,7 @@ from typing import Any
 from snellen.data.canvas import Canvas
 from snellen.data.dataset import Dataset
 from snellen.distort import Distortion, Nothing
-from snellen.engine.settings import Settings
+from snellen.engine.settings import COARSE, FINE, Settings
 from snellen.explain.methods import method_of
 from snellen.hashing import key_of
 from snellen.models.subject import Subject
@@ -19,8 +19,7 @@ class MapRequest:
     """One question to every model: where in the images of a dataset (`on`) that lies which speaks for its own answer.
 
     `layer` is where the map is read: a name in the network, a stage from the end (-2) or stage3; None is the last stage.
-    The images are shown as they are, or under a distortion and its seed. Maps of clean images are those that `salient`
-    hides pixels by, so each is made once for both.
+    The images are shown as they are, or under a distortion and its seed.
     """
 
     method: str = "gradcam"
@@ -49,7 +48,8 @@ class MapRequest:
 class BoundMap:
     """A map request as put to one run of one model.
 
-    `key` is where its maps are kept; `map` are those of the clean images that its own distortion needs, if any.
+    `key` is where its maps are kept, in so many `bits` per pixel; `map` are those of the clean images that its own distortion
+    needs, if any.
     """
 
     key: str
@@ -57,6 +57,7 @@ class BoundMap:
     subject: Subject
     canvas: Canvas
     map: BoundMap | None = None
+    bits: int = FINE
 
     @property
     def distortion(self) -> Distortion:
@@ -69,6 +70,11 @@ class BoundMap:
     @property
     def seed(self) -> int:
         return self.request.seed
+
+    @property
+    def question(self) -> tuple[str, MapRequest, Canvas]:
+        """What is asked: maps that differ in their bits alone are made at once."""
+        return self.subject.card.fingerprint, self.request, self.canvas
 
     @property
     def task(self) -> str:
@@ -95,14 +101,24 @@ class BoundMap:
             "distortion": str(request.distortion),
             "seed": request.seed,
             "canvas": str(self.canvas),
+            "bits": self.bits,
         }
 
 
-def bind_map(request: MapRequest, subject: Subject, data: Dataset, canvas: Canvas, settings: Settings) -> BoundMap:
-    """The request for clean images as put to one run, keyed by everything its maps depend on."""
+def bind_map(
+    request: MapRequest, subject: Subject, data: Dataset, canvas: Canvas, settings: Settings, *, ranked: bool = False
+) -> BoundMap:
+    """The request for clean images as put to one run, keyed by everything its maps depend on.
+
+    `ranked`: a distortion orders pixels by their bytes. Where the method has its own for that, they are kept beside the maps that
+    measures read, else they follow from these.
+    """
     method = method_of(request.method)
+    bits = COARSE if ranked and method.own_bytes else settings.map_bits
     facts: list[Any] = [data.fingerprint, str(canvas), subject.card.fingerprint, settings.precision_of(compiled=False)]
     facts += [request.method, request.layer, method.version]
     if method.reference is not None:  # it is estimated from the same data
         facts.append({"reference": method.reference.most})
-    return BoundMap(key_of(facts), request, subject, canvas)
+    if bits != COARSE:  # as all maps once were
+        facts.append({"bits": bits})
+    return BoundMap(key_of(facts), request, subject, canvas, bits=bits)
