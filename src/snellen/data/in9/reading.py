@@ -79,7 +79,10 @@ def load_in9(path: str, options: Mapping[str, str]) -> Dataset:
         ]
 
     outlines = [size_and_time(mask) for mask in masks] if masked else []
-    facts = [checksum(np.concatenate([boxes, columns["mask_share"][:, None]], 1).astype("<f8").tobytes()), size]
+    facts: list[object] = [
+        checksum(np.concatenate([boxes, columns["mask_share"][:, None]], 1).astype("<f8").tobytes()),
+        size,
+    ]
     facts += [columns[name].tolist() for name in ("background", "background_class", "coarse_class", "source")]
     facts += [["mask", *values]] if values else []
     return filter_rows(
