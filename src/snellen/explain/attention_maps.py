@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from snellen.errors import UserError, unknown
 from snellen.explain.attention_layers import AttentionLayer, find_attention, hook_attention
 from snellen.explain.feature_grid import enlarge, finite, unit_maps
-from snellen.explain.network import eval_mode, open_network
+from snellen.explain.network import OpenNetwork, eval_mode, open_network
 from snellen.lazy_torch import torch
 from snellen.models.model import Model
 
@@ -55,6 +55,8 @@ def attention_grids(
     with torch.no_grad(), opened.autocast(), eval_mode(opened.network):
         every = find_attention(opened.network, opened.layers(pixels))
         wanted = _pick(every, layers, opened.name)
+        for layer in wanted.values():
+            _prove(opened, pixels, layer)
         with hook_attention(opened.network, wanted, note):
             opened.network(pixels)
     if not grids:
@@ -86,6 +88,15 @@ def attention_names(model: Model | nn.Module, images: Tensor, layers: AttentionL
         every = find_attention(opened.network, opened.layers(pixels))
     wanted = [-(-len(every) * place // 12) - 1 for place in (3, 7, 11)] if layers is None else layers
     return list(_pick(every, wanted, opened.name))
+
+
+def _prove(opened: OpenNetwork, pixels: Tensor, layer: AttentionLayer) -> None:
+    """Refuse attention whose tokens do not lie as the image does; shown by the block it is in, which keeps what it is given."""
+    known = opened.layers(pixels).layers
+    block = known.get(layer.name.rpartition(".")[0])
+    if block is None or block.places.count != layer.places.count:
+        block = known[layer.name]
+    opened.prove(pixels, block)
 
 
 def _asking(layer: AttentionLayer, count: int, masks: Tensor | None, like: Tensor) -> Tensor:
