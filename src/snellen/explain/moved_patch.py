@@ -39,7 +39,7 @@ class Evidence(NamedTuple):
 
     @property
     def proves(self) -> bool:
-        return self.agreement >= AGREEMENT
+        return self.speaks and self.agreement >= AGREEMENT
 
     @property
     def speaks(self) -> bool:

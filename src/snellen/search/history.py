@@ -62,6 +62,19 @@ class History:
         if self.path is not None:
             self._append({**evaluation._asdict(), "checksum": key_of(evaluation)})
 
+    def _of_another(self, head: Head) -> UserError:
+        """What is said of a file that is not of this search."""
+        other = "checkpoint" if "fitness" in self.facts else option("out")
+        if "fitness" in self.facts and '"fitness"' not in head.text:
+            return UserError(
+                f"{self.path} does not say of which model, data and constraint it is, as earlier versions wrote it; remove it or "
+                f"choose another {other}"
+            )
+        names = " and ".join(_differences(head, self.facts)) or "settings"
+        return UserError(
+            f"{self.path} is the history of another search: {names} differ ({head.text[:200]}); choose another {other}"
+        )
+
     def _append(self, content: dict[str, object]) -> None:
         assert self.path is not None
         try:
@@ -77,13 +90,20 @@ class History:
         lines = content.split(b"\n")
         head: Head = decode_json(lines[0], Head, f"{path} line 1")
         if head.search != key_of(self.facts):
-            raise UserError(
-                f"{path} is the history of another search ({head.text[:200]}); choose another {option('out')}"
-            )
+            raise self._of_another(head)
         if lines[-1]:  # the writer was stopped in the middle of a line
             write_atomic(path, content[: len(content) - len(lines[-1])])
         for number, line in enumerate(lines[1:-1], 2):
             yield _evaluation(line, f"{path} line {number}")
+
+
+def _differences(head: Head, facts: dict[str, object]) -> list[str]:
+    """The names of the facts that another search has otherwise, or does not have."""
+    try:
+        stored = json.loads(head.text)
+    except ValueError:
+        return []
+    return [name for name in facts if not isinstance(stored, dict) or stored.get(name, ...) != facts[name]]
 
 
 def _evaluation(line: bytes, source: str) -> Evaluation:
