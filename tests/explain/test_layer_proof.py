@@ -100,8 +100,8 @@ def test_a_network_is_tried_once() -> None:
     assert shown == [2]
 
 
-def test_a_layer_that_responds_everywhere_alike_is_tried_on_larger_images() -> None:
-    """Its last layer sees the whole image at every place, unless the image is larger."""
+def test_a_layer_that_responds_everywhere_alike_is_not_offered() -> None:
+    """Its last layer sees the whole image at every place; of larger images it does not."""
 
     class Wide(nn.Module):
         def __init__(self) -> None:
@@ -113,9 +113,9 @@ def test_a_layer_that_responds_everywhere_alike_is_tried_on_larger_images() -> N
         def forward(self, images: torch.Tensor) -> torch.Tensor:
             return self.late(torch.relu(self.early(images))).mean((2, 3))
 
-    found = find_layers(Wide().eval(), torch.zeros(1, 3, 32, 32))
-    assert [stage.name for stage in found.stages] == ["early", "late"]
-    assert found.stages[1].places.count == 4
+    network = Wide().eval()
+    assert [stage.name for stage in find_layers(network, torch.zeros(1, 3, 32, 32)).stages] == ["early"]
+    assert [stage.name for stage in find_layers(network, torch.zeros(1, 3, 256, 256)).stages] == ["early", "late"]
 
 
 def test_responses_that_move_along_stay_or_go_elsewhere_are_told_apart() -> None:
@@ -128,6 +128,8 @@ def test_responses_that_move_along_stay_or_go_elsewhere_are_told_apart() -> None
     assert judge(where[[0, 2, 1, 3]], patches).agreement == pytest.approx(0)  # rows for columns
     assert judge(torch.ones(4, 4, 4), patches) == Evidence(0.0, 0.0)
     assert judge(torch.zeros(4, 4, 4), patches) is None
+    assert Evidence(0.5, 0.5).proves
+    assert not Evidence(0.9, 0.01).proves  # what hardly moves agrees by chance
 
 
 @pytest.mark.parametrize("name", ["hiera_tiny_224", "tnt_s_patch16_224"])
@@ -165,3 +167,20 @@ def test_attention_over_tokens_of_another_order_is_refused() -> None:
     moved._pos_embed = network._pos_embed
     with pytest.raises(UserError, match=r"layer 'blocks.1' of the model is not laid out like the image"):
         attention(moved, noise(1, 3, 64, 64))
+
+
+def test_of_a_layer_that_answers_more_than_once_the_last_answer_counts() -> None:
+    """Its places are those of the answer that is mapped, not of one before."""
+
+    class Shared(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            torch.manual_seed(0)
+            self.first, self.second = nn.Conv2d(3, 8, 3, padding=1, stride=2), nn.Conv2d(8, 8, 3, padding=1, stride=2)
+            self.relu, self.head = nn.ReLU(), nn.Linear(8, 3)
+
+        def forward(self, images: torch.Tensor) -> torch.Tensor:
+            return self.head(self.relu(self.second(self.relu(self.first(images)))).mean((2, 3)))
+
+    found = find_layers(Shared().eval(), torch.zeros(1, 3, 32, 32))
+    assert [(stage.name, stage.places.height) for stage in found.stages] == [("first", 16), ("relu", 8)]

@@ -98,6 +98,8 @@ def test_boxes_in_the_same_forms_stay_boxes(form: str) -> None:
         (np.zeros((14, 18), bool), "for each of 3 maps, got 14"),
         ([[], [], [0, 0, 2, 2, 4, 4, 5, 5]], r"got an array of shape \[8\] for image 2"),
         ([[], None, []], "got NoneType for image 1"),
+        (np.ones(3), r"got an array of shape \[\] for image 0"),
+        (np.array(5), "expected boxes for each of 3 maps, got ndarray"),
         ([[], [["a", 0, 1, 1]], []], "image 1"),
         ([[], [[0, 0], [1, 2, 3]], []], "image 1"),
         (np.full((3, 14, 18), 0.5), r"0 and 1 or 0 and 255, got 0\.5 .*image 0"),

@@ -29,20 +29,21 @@ def layer_trail(network: nn.Module, pixels: Tensor, calls: bool = False) -> list
     What attention does inside is no picture, and padding and adaptive pooling make no features: all are left out.
     """
     image = (int(pixels.shape[2]), int(pixels.shape[3]))
-    trail: list[Layer] = []
+    trail: dict[str, Layer] = {}
     grid: list[tuple[int, int]] = []
 
     def note(name: str, output: Any) -> None:
         tensor = tensor_in(output)
+        trail.pop(name, None)  # of a layer that answers more than once the last answer counts
         if tensor is None or not tensor.is_floating_point() or len(tensor) != 1 or name.startswith("pad."):
             return
         ways = readings_of(tuple(tensor.shape), image, grid[-1] if grid else None)
         if not ways or ways[0].count < 2:
             return
         places, *others = ways
-        if places.layout != "tokens" and not any(layer.places.layout == "tokens" for layer in trail):
+        if places.layout != "tokens" and not any(layer.places.layout == "tokens" for layer in trail.values()):
             grid[:] = [(places.height, places.width)]
-        trail.append(Layer(name, places, tuple(others)))
+        trail[name] = Layer(name, places, tuple(others))
 
     inner = _inside_attention(network)
 
@@ -52,7 +53,7 @@ def layer_trail(network: nn.Module, pixels: Tensor, calls: bool = False) -> list
 
     with torch.no_grad(), hook_calls(note) if calls else hook_modules(network, note, counts):
         network(pixels)
-    return trail
+    return list(trail.values())
 
 
 def _inside_attention(network: nn.Module) -> set[str]:

@@ -83,8 +83,10 @@ def find_layers(network: nn.Module, pixels: Tensor) -> FeatureLayers:
         trail, calls = layer_trail(network, pixels, calls=True), True
     proof = LayerProof(network, pixels, calls)
     blocks = [] if calls else _blocks(network, trail)
-    stages = proof.of(_norms(network, blocks, trail)) if blocks else _outermost(trail, proof)
-    passed = proof.of(blocks)
+    norms = _norms(network, blocks, trail)
+    row = {layer.name: layer for layer in proof.of_row([*norms[:1], *blocks, *norms])}
+    stages, passed = ([row[layer.name] for layer in part if layer.name in row] for part in (norms, blocks))
+    stages = stages if blocks else _outermost(trail, proof)
     layers = {layer.name: layer for layer in trail} | {layer.name: layer for layer in (*stages, *passed)}
     return FeatureLayers(layers, stages, calls, passed, proof.refused)
 

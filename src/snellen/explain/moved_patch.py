@@ -16,9 +16,7 @@ from snellen.lazy_torch import torch
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
-AGREEMENT = (
-    0.35  # of 224 layers of 95 families of timm, those laid out as the image have 0.5 and more, others 0.2 and less
-)
+AGREEMENT = 0.35  # layers of timm's families that are laid out as the image have 0.5 and more, others 0.2 and less
 SPEAKS = 0.1  # below it the response is the same wherever the patch is, and agreement is chance
 QUIET, LOUD = (
     0.5,
@@ -40,6 +38,11 @@ class Evidence(NamedTuple):
     @property
     def proves(self) -> bool:
         return self.speaks and self.agreement >= AGREEMENT
+
+    @property
+    def contradicts(self) -> bool:
+        """The response moves elsewhere, or some other way; not where it hardly moves, or moves too little along."""
+        return self.speaks and self.agreement < 0
 
     @property
     def speaks(self) -> bool:

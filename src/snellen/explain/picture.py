@@ -18,6 +18,7 @@ from snellen.data.dataset import Dataset, Unreadable
 from snellen.data.decode import decode_file
 from snellen.data.folder import EXTENSIONS
 from snellen.errors import UserError
+from snellen.explain.captions import Caption, with_captions
 from snellen.explain.methods import Method, methods_of
 from snellen.explain.overlays import overlay
 from snellen.explain.reference import estimate, few_images, load_statistics
@@ -51,8 +52,8 @@ def explain_images(
 
     It lies beside the image as `NAME.METHOD.png`, or in the folder `out`. `layer` is as for `gradcam`; a whole number may
     be given as text. `method` is a name of `explain.methods.METHODS` or `captum:NAME`, or several (`gradcam,iba`), whose
-    maps follow each other from left to right. `data` are usual images, for methods that compare with them; without it the
-    images themselves are. `notice` is told where these are too few.
+    maps follow each other from left to right; captions below name method, class and scale. `data` are usual images, for
+    methods that compare with them; without it the images themselves are. `notice` is told where these are too few.
     """
     methods, layer = methods_of(method), as_layer(layer)
     folder = None if out is None else expand_home(out)
@@ -73,8 +74,13 @@ def explain_images(
         ]
         row = np.concatenate([pixels[0].permute(1, 2, 0).numpy(), *(overlay(pixels[0], heat) for heat in heats)], 1)
         picture = (folder or path.parent) / f"{path.stem}.{'+'.join(methods).replace(':', '-')}.png"
-        write_atomic(picture, png(row))
         name = model.classes[best] if model.classes else str(best)
+        said = f"{name} ({100 * float(answer[best]):.0f}%)"
+        captions = [
+            Caption(("as the model sees it", path.name)),
+            *(Caption((way, f"for {said}"), scale=True) for way in methods),
+        ]
+        write_atomic(picture, as_png(with_captions(enlarged(row), captions)))
         explained.append(Explanation(path, picture, name, float(answer[best])))
     return explained
 
@@ -115,9 +121,17 @@ def _shown(path: Path, model: Model) -> np.ndarray:
 
 def png(pixels: np.ndarray, smallest: int = 224) -> bytes:
     """A PNG of uint8 [H, W, 3]; small images are enlarged by whole pixels."""
-    picture = Image.fromarray(pixels)
-    times = max(1, smallest // picture.height)
-    picture = picture.resize((picture.width * times, picture.height * times), Image.Resampling.NEAREST)
+    return as_png(enlarged(pixels, smallest))
+
+
+def enlarged(pixels: np.ndarray, smallest: int = 224) -> np.ndarray:
+    """uint8 [H, W, 3], repeated by whole pixels where it is less than `smallest` pixels high."""
+    times = max(1, smallest // pixels.shape[0])
+    return pixels.repeat(times, 0).repeat(times, 1)
+
+
+def as_png(pixels: np.ndarray) -> bytes:
+    """A PNG of uint8 [H, W, 3] as it is."""
     file = io.BytesIO()
-    picture.save(file, "PNG")
+    Image.fromarray(pixels).save(file, "PNG")
     return file.getvalue()

@@ -79,6 +79,8 @@ def _regions(boxes: Boxes, shape: tuple[int, ...]) -> list[NDArray[Any]]:
     """Per image its masks, bool [n, H, W], or its boxes, float [n, 4]."""
     count, size = shape[0], shape[1:]
     whole = getattr(boxes, "shape", None)
+    if not hasattr(boxes, "__len__") or whole == ():
+        raise ValueError(f"expected boxes for each of {count} maps, got {type(boxes).__name__}")
     if len(boxes) != count:
         got = f"{len(boxes)}" if whole is None else f"{len(boxes)}, an array of shape {list(whole)}"
         raise ValueError(f"expected boxes for each of {count} maps, got {got}")
@@ -107,7 +109,7 @@ def _region(own: Any, size: tuple[int, int], number: int) -> NDArray[Any]:
         if np.isnan(corners).any():
             raise ValueError(f"expected boxes of numbers, got nan{place}")
         return corners
-    advice = "; leave out the score or class behind the corners" if array.ndim < 3 and array.shape[-1] == 5 else ""
+    advice = "; leave out the score or class behind the corners" if array.shape[-1:] == (5,) and array.ndim < 3 else ""
     raise ValueError(
         f"expected boxes [n, 4] or a mask of the map's size {list(size)}, got an array of shape {list(array.shape)}"
         f"{place}{advice}"
