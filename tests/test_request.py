@@ -173,6 +173,20 @@ def test_the_dashes_of_an_option_are_understood_in_a_file(tmp_path: Path) -> Non
     assert read_settings(tmp_path / "a.yaml") == {"no_such": 1}
 
 
+def test_a_setting_that_is_there_twice_is_refused_in_either_spelling(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("copies: 1\nquiet: true\ncopies: 2\n")
+    with pytest.raises(UserError, match=r"a.yaml line 3: 'copies' stands there twice, first in line 1"):
+        resolve(Press, {}, tmp_path / "a.yaml")
+    (tmp_path / "a.yaml").write_text("no-such: 1\nno_such: 2\n")
+    with pytest.raises(UserError, match=r"a.yaml: 'no-such' and 'no_such' are one setting; leave one out"):
+        read_settings(tmp_path / "a.yaml")
+
+
+def test_a_time_is_no_number(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"a whole number.*'1:30'"):
+        by_file(tmp_path, "copies: 1:30")
+
+
 def test_files_that_cannot_be_read_are_told(tmp_path: Path) -> None:
     (tmp_path / "list.yaml").write_text("- a\n")
     (tmp_path / "bad.yaml").write_text("a: [1\nb: 2\n")

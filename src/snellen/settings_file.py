@@ -24,7 +24,14 @@ def read_settings(path: Path) -> dict[str, Any]:
         return {}
     if not isinstance(content, dict):
         raise UserError(f"{path}: expected settings as 'name: value' lines, got {type(content).__name__}")
-    return {str(key).replace("-", "_"): value for key, value in content.items()}
+    settings: dict[str, Any] = {}
+    for key, value in content.items():
+        name = str(key).replace("-", "_")
+        if name in settings:
+            spellings = [str(other) for other in content if str(other).replace("-", "_") == name]
+            raise UserError(f"{path}: {' and '.join(map(repr, spellings))} are one setting; leave one out")
+        settings[name] = value
+    return settings
 
 
 def resolve(cls: type[R], values: Mapping[str, Any], file: Path | None = None) -> R:

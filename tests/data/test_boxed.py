@@ -236,3 +236,27 @@ def test_missing_folders_are_told(tmp_path: Path) -> None:
         load_data(f"voc:{tmp_path}")
     with pytest.raises(UserError, match=r"expected \?masks= one of false, true, got 'maybe'"):
         load_data(f"voc:{tmp_path}?masks=maybe")
+
+
+def test_a_box_that_ends_before_it_begins_is_named_and_never_dropped(tmp_path: Path) -> None:
+    """Corners in the wrong order, or x, y, width, height in their place: as no box the image would have no object."""
+    Image.new("RGB", (6, 4)).save(tmp_path / "a.png")
+    (tmp_path / "boxes.csv").write_text("path,label,x0,y0,x1,y1\na.png,cat,0,0,2,2\na.png,cat,5,1,2,3\n")
+    with pytest.raises(
+        UserError, match=r"boxes.csv line 3: 1 of 2 boxes end before they begin, this one is 5, 1, 2, 3"
+    ):
+        load_data(f"boxes:{tmp_path / 'boxes.csv'}")
+    (tmp_path / "list.csv").write_text("path,label,x0,y0,x1,y1\na.png,cat,0,3,2,2\n")
+    with pytest.raises(UserError, match=r"list.csv line 2: 1 of 1 boxes end before they begin"):
+        load_data(f"manifest:{tmp_path / 'list.csv'}")
+    arrays = {"images": np.zeros((1, 4, 6, 3), np.uint8), "labels": [0], "boxes": [[5, 1, 2, 3]]}
+    np.savez(tmp_path / "a.npz", **arrays)  # type: ignore[arg-type]
+    with pytest.raises(UserError, match=r"box 0 of image 0 is 5, 1, 2, 3; expected .* the smaller first"):
+        load_data(f"arrays:{tmp_path / 'a.npz'}")
+    image = {"id": 1, "file_name": "a.png", "width": 6, "height": 4}
+    thing = {"image_id": 1, "category_id": 1, "bbox": [5, 1, -3, 2]}
+    listing = {"images": [image], "annotations": [thing], "categories": [{"id": 1, "name": "cat"}]}
+    (tmp_path / "coco.json").write_text(json.dumps(listing))
+    (held,) = load_data(f"coco:{tmp_path / 'coco.json'}?images={tmp_path}").read([0])
+    assert isinstance(held, Unreadable)
+    assert held.reason == "its box 0 ends before it begins: x0, y0, x1, y1 are 5, 1, 2, 3"

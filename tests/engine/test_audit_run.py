@@ -290,6 +290,15 @@ def test_nan_answers_and_wrong_shapes_are_named(levels: str) -> None:
     nan = from_callable(lambda images: np.full((len(images), 4), np.nan), size=16, name="broken", version="1")
     with pytest.raises(UserError, match="model 'broken' answered nan for sample 'level-56' under none"):
         ask(nan, levels, SMALL)
+    inf = from_callable(lambda images: np.full((len(images), 4), np.inf), size=16, name="endless", version="1")
+    with pytest.raises(UserError, match="model 'endless' answered inf for sample 'level-56' under none"):
+        ask(inf, levels, SMALL)
+    below = from_callable(lambda images: np.full((len(images), 4), -1), size=16, name="below", version="1")
+    with pytest.raises(
+        UserError,
+        match=r"model 'below' answered negative probabilities for 32 of 32 images, the lowest -1; .*apply a softmax",
+    ):
+        ask(below, levels, SMALL)
     flat = from_callable(lambda images: np.zeros(len(images)), size=16, name="flat", version="1")
     with pytest.raises(
         UserError, match=r"model 'flat' answered \[32\] for 32 images; expected probabilities \[32, classes\]"

@@ -10,7 +10,7 @@ import torchvision
 from torch import nn
 
 from snellen.errors import UserError
-from snellen.explain import attention
+from snellen.explain import attention, attention_grids
 from snellen.explain.attention_layers import AttentionLayer
 from snellen.explain.feature_grid import Places
 
@@ -77,6 +77,16 @@ def test_vit_and_deit_equal_the_softmax_of_queries_and_keys(name, size, extra) -
     assert torch.equal(attention(network, images, masks, layers="blocks.1"), ours)
     assert torch.equal(attention(network, images, masks, layers=-2), ours)
     assert not torch.allclose(attention(network, images, masks), ours, atol=1e-3)  # the last, by default
+
+
+def test_masks_of_any_kind_ask_the_same_and_others_are_refused() -> None:
+    network = seeded(timm.create_model, "vit_tiny_patch16_224", num_classes=5, img_size=32, depth=2)
+    images, masks = pictures(2, 32, 32), object_masks(2, 32, 32)
+    expected = attention_grids(network, images, masks)["blocks.1.attn"]
+    for form in (masks.byte() * 255, masks.numpy(), masks.float()):
+        assert torch.equal(attention_grids(network, images, form)["blocks.1.attn"], expected)
+    with pytest.raises(ValueError, match=r"0 and 1 or 0 and 255, got others from 0 to 0\.5"):
+        attention_grids(network, images, masks.float() / 2)
 
 
 def test_fused_attention_is_off_only_while_it_is_read() -> None:

@@ -66,12 +66,50 @@ def test_the_overlay_colours_what_matters_and_leaves_the_rest() -> None:
 def test_the_command_writes_a_picture_beside_the_image_and_says_where(at, capsys) -> None:
     main_exit("explain", "python:nets.py:reds", "corner.png")
     assert capsys.readouterr().out.startswith("corner.gradcam.png: red (5")
-    picture = np.asarray(Image.open(at / "corner.gradcam.png"))
+    whole = np.asarray(Image.open(at / "corner.gradcam.png"))
+    picture = whole[:224]  # the captions are below
     assert picture.shape == (224, 448, 3)
+    assert len(whole) > 224
     before, after = picture[::7, ::7][:, :32], picture[::7, ::7][:, 32:]
     change = np.abs(after.astype(int) - before).sum(2)
     assert change[:8, :8].min() > change[8:, 8:].max()
     assert (before == np.asarray(Image.open(at / "corner.png"))).all()
+
+
+def test_captions_name_method_class_and_scale(at, monkeypatch) -> None:
+    """Text is noted as it is drawn; the bar runs through the colours of the overlay, from 0 to the maximum."""
+    from PIL import ImageDraw
+
+    drawn = []
+    write = ImageDraw.ImageDraw.text
+    monkeypatch.setattr(
+        ImageDraw.ImageDraw,
+        "text",
+        lambda pen, at, text, *rest: (drawn.append((at[0], text)), write(pen, at, text, *rest))[1],
+    )
+    (told,) = explain_images(
+        load_model("python:nets.py:reds"), ["corner.png"], method="gradcam,captum:Saliency", out="maps"
+    )
+    shown = f"for red ({100 * told.confidence:.0f}%)"
+    assert [text for left, text in drawn if left < 224] == ["as the model sees it", "corner.png"]
+    assert [text for left, text in drawn if 224 <= left < 448] == ["gradcam", shown, "0", "its maximum"]
+    assert [text for left, text in drawn if left >= 448] == ["captum:Saliency", shown, "0", "its maximum"]
+    strip = np.asarray(Image.open(told.picture))[224:]
+    grey = np.full((1, 216, 3), 160, np.uint8)
+    bar = overlay(grey, np.linspace(0, 1, 216)[None])[0]
+    assert any((line[228:444] == bar).all() for line in strip)
+    assert (strip[:, 0] == 255).all()
+
+
+def test_a_long_name_is_cut_to_the_width_of_its_picture() -> None:
+    from snellen.explain.captions import Caption, with_captions
+
+    row = np.zeros((40, 120, 3), np.uint8)
+    long = with_captions(row, [Caption(("a" * 200,)), Caption(("b",))])
+    short = with_captions(row, [Caption(("",)), Caption(("b",))])
+    assert (long[:40] == row).all()
+    assert (long[:, 60:] == short[:, 60:]).all()
+    assert (long[40:, :60] != short[40:, :60]).any()
 
 
 def test_pictures_may_go_elsewhere_and_the_result_be_json(at, capsys) -> None:

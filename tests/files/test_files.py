@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import os
+import re
 import socket
 from pathlib import Path
 from typing import Annotated, Any
@@ -212,3 +214,33 @@ def test_a_list_of_very_many_entries_is_refused_before_it_is_parsed(
     (tmp_path / "a.yaml").write_text(f"models: {entries}\n")
     with pytest.raises(UserError, match=r"a.yaml has more than 100,000 lines and entries of lists"):
         read_yaml(tmp_path / "a.yaml")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a: 1\nb: 2\na: 3\n", "a.yaml line 3: 'a' stands there twice, first in line 1; leave one out"),
+        ("a: 1\n'a': 3\n", "a.yaml line 2: 'a' stands there twice, first in line 1"),
+        ("x:\n  - {b: 1, b: 2}\n", "a.yaml line 2: 'b' stands there twice, first in line 2"),
+        ("1: a\n1: b\n", "a.yaml line 2: '1' stands there twice"),
+    ],
+)
+def test_a_yaml_key_that_is_there_twice_is_refused_with_its_line(tmp_path: Path, text: str, words: str) -> None:
+    (tmp_path / "a.yaml").write_text(text)
+    with pytest.raises(UserError, match=re.escape(words)):
+        read_yaml(tmp_path / "a.yaml")
+
+
+def test_yaml_has_the_keys_of_others_where_it_is_told_to_merge(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("a: &a {b: 1, c: 2}\nd: {<<: *a, b: 3}\n")
+    assert read_yaml(tmp_path / "a.yaml") == {"a": {"b": 1, "c": 2}, "d": {"b": 3, "c": 2}}
+
+
+def test_yaml_reads_numbers_as_people_write_them(tmp_path: Path) -> None:
+    """1:30 is no number of base 60 and 010 no octal one, as YAML 1.1 had them; 1.2 has neither."""
+    (tmp_path / "a.yaml").write_text(
+        "[1:30, -1:30:20, 190:20:30.15, 010, 1_000, 12, -3, 0, 0x1f, 1.5, .5, -1.5e-3, .inf]"
+    )
+    assert read_yaml(tmp_path / "a.yaml") == [
+        *("1:30", "-1:30:20", "190:20:30.15", "010", 1000, 12, -3, 0, 31, 1.5, 0.5, -0.0015, math.inf),
+    ]  # fmt: skip

@@ -190,6 +190,14 @@ def pictures(root: Path) -> None:
             np.save(root / "masks" / f"{Path(sample).stem}.npy", mask)
         else:
             Image.fromarray(mask).save(root / "masks" / f"{Path(sample).stem}.png")
+    (root / "regions").mkdir(exist_ok=True)
+    masks = np.arange(3 * 144).reshape(3, 12, 12) % 7 < 3
+    np.save(root / "regions" / "bool.npy", masks)
+    np.save(root / "regions" / "bytes.npy", masks.astype(np.uint8) * 255)
+    np.save(
+        root / "regions" / "boxes.npy",
+        np.array([[[0, 1, 5, 6], [2, 2, 12, 9]], [[3, 3, 4, 4]] * 2, [[0, 0, 12, 12]] * 2]),
+    )
 
 
 def usual(root: Path) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import builder_calls, calls, service_calls, text_calls
+from . import builder_calls, calls, region_calls, service_calls, text_calls
 from .builder_calls import resumed
 from .builders import choose_set, cover_set, cut_objects
 from .corpus import DATA, train_net
@@ -134,6 +134,10 @@ READERS: Mapping[str, Reader] = {
     "groups": Reader("lists", ("groups.json",), calls.groups("groups.json")),
     "groups, CSV": Reader("lists", ("groups.csv",), calls.groups("groups.csv")),
     "masks": Reader("masks", ("*",), calls.masks, names=True),
+    **{
+        f"masks, measured: {name}": Reader("regions", (f"{name}.npy",), region_calls.measured(f"{name}.npy"))
+        for name in ("bool", "bytes", "boxes")
+    },
     "export, again": Reader("export", ("phantom.json",), builder_calls.export_again, 0.5, writes=True),
     "explain": Reader("photos", ("cat/*",), calls.explained, 0.3, names=True, writes=True),
     "command: audit": Reader(

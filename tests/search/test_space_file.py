@@ -116,3 +116,10 @@ def test_the_function_and_the_module_of_one_name_both_work() -> None:
 
     assert callable(snellen.search.space)
     assert isinstance(Space("one", (Transformation("invert", ("invert()",)),)).size, int)
+
+
+def test_an_operation_that_is_there_twice_is_refused_with_its_line(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"own.yaml line 3: 'brightness' stands there twice, first in line 1"):
+        space(write(tmp_path, "brightness: [0.8]\ncontrast: [0.9]\nbrightness: [1.1]\n"))
+    with pytest.raises(UserError, match=r"own.yaml: rotate.*1:30"):
+        space(write(tmp_path, "rotate: [1:30]\n"))

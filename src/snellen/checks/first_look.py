@@ -77,8 +77,8 @@ def look_at_model(
         answers = look.answer(look.first.images)
         first = look.read(answers, look.first.labels)
         if not first.confidence.isfinite().all():
-            sample = look.first.ids[int((~first.confidence.isfinite()).nonzero()[0])]
-            raise nan_error(subject.name, sample, Nothing())
+            row = int((~first.confidence.isfinite()).nonzero()[0])
+            raise nan_error(subject.name, look.first.ids[row], Nothing(), float(first.confidence[row]))
         clean = CleanAnswers(
             who=f"'{subject.name}'" if subject.run == subject.name else f"'{subject.name}' ({subject.run})",
             model=subject.name,

@@ -19,7 +19,7 @@ from snellen.engine.keep.failures import describe_error
 from snellen.engine.keep.survey_checkpoint import Checkpoint
 from snellen.engine.requests.survey import Ground, SurveyRequest, SurveyTable
 from snellen.errors import UserError
-from snellen.explain.layers import layer_reader
+from snellen.explain.layer_reader import layer_reader
 from snellen.hashing import key_of
 from snellen.lazy_torch import torch
 from snellen.measure import concept_iou

@@ -72,12 +72,13 @@ def number_boxes(boxes: np.ndarray, count: int, text: str) -> np.ndarray:
             f"{text}: expected boxes as numbers [{count}, 4] or [{count}, k, 4] (x0, y0, x1, y1), got {_type(boxes)}"
         )
     corners = np.asarray(boxes, np.float64).reshape(count, -1, 4)
-    wrong = ~(np.abs(corners) <= FARTHEST).all(2) & ~np.isnan(corners).all(2)
+    turned = (corners[..., 2:] < corners[..., :2]).any(2)
+    wrong = (~(np.abs(corners) <= FARTHEST).all(2) & ~np.isnan(corners).all(2)) | turned
     if wrong.any():
         row, number = (int(place) for place in np.argwhere(wrong)[0])
         raise UserError(
             f"{text}: box {number} of image {row} is {', '.join(f'{c:g}' for c in corners[row, number])}; "
-            "expected x0, y0, x1, y1 in pixels (four times nan for no box)"
+            "expected x0, y0, x1, y1 in pixels, the smaller first (four times nan for no box)"
         )
     return corners
 

@@ -54,10 +54,19 @@ class BoxedImage:
         """The class of the image: of its only, or largest, object; None where it is not known."""
         return (self.place if self.largest is None else self.names[self.largest]) or None
 
+    @property
+    def _turned(self) -> str:
+        """What is wrong with a box that ends before it begins; nothing where none does."""
+        turned = np.flatnonzero((self.boxes[:, 2:] < self.boxes[:, :2]).any(1))
+        if not len(turned):
+            return ""
+        written = ", ".join(f"{value:g}" for value in self.boxes[turned[0]])
+        return f"its box {turned[0]} ends before it begins: x0, y0, x1, y1 are {written}"
+
     def read(self) -> Photo | Unreadable:
         """The photo with its boxes and mask, or what is wrong with it."""
-        if self.problem:
-            return Unreadable(self.problem, "broken annotation")
+        if self.problem or self._turned:
+            return Unreadable(self.problem or self._turned, "broken annotation")
         photo = decode_file(self.path)
         if isinstance(photo, Unreadable):
             return photo

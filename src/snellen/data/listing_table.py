@@ -28,13 +28,21 @@ COLUMNS = {
 
 
 def box_corners(table: pd.DataFrame, path: Path | str) -> np.ndarray:
-    """The boxes as float [rows, 4], nan where a row has none; one of which only a part is there is named by its line."""
+    """The boxes as float [rows, 4], nan where a row has none; one of which only a part is there, or that ends
+    before it begins, is named by its line."""
     corners = table[BOX].to_numpy(float).copy()  # a frame may give out its own memory, which is read-only
     missing = np.isnan(corners)
     partly = np.flatnonzero(missing.any(1) & ~missing.all(1))
     if len(partly):
         written = ", ".join("nothing" if np.isnan(value) else f"{value:g}" for value in corners[partly[0]])
         raise UserError(f"{place_of(path, int(partly[0]))}: a box needs all of x0, y0, x1, y1; it has {written}")
+    turned = np.flatnonzero((corners[:, 2:] < corners[:, :2]).any(1))
+    if len(turned):
+        written = ", ".join(f"{value:g}" for value in corners[turned[0]])
+        raise UserError(
+            f"{place_of(path, int(turned[0]))}: {len(turned)} of {len(corners)} boxes end before they begin, this one is "
+            f"{written}; expected corners x0, y0, x1, y1, not x, y, width, height"
+        )
     return corners
 
 

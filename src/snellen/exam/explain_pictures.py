@@ -11,7 +11,7 @@ from snellen.atomic import check_place, write_atomic
 from snellen.errors import UserError, option
 from snellen.exam.explain_request import ExplainRequest
 from snellen.explain.methods import methods_of
-from snellen.explain.picture import as_layer, picture_of, png, usual_images
+from snellen.explain.picture import as_layer, as_png, picture_of, usual_images
 from snellen.explain.reference import few_images
 from snellen.files import expand_home
 from snellen.models import load_model
@@ -34,9 +34,9 @@ def explain_files(request: ExplainRequest, *, notice: Callable[[str], object] = 
 
     It lies beside the image as `NAME.METHOD.png`, or in the folder `out`. `model` is a text, a model or a torch module;
     `layer` is as for `gradcam`, and a whole number may be given as text. `method` is a name of `explain.methods.METHODS` or
-    `captum:NAME`, or several (`gradcam,iba`), whose maps follow each other from left to right. `data` are usual images, for
-    methods that compare with them; without it the images themselves are. `notice` is called where these are too few, and
-    where the model's preprocessing had to be guessed.
+    `captum:NAME`, or several (`gradcam,iba`), whose maps follow each other from left to right; captions below name method,
+    class and scale. `data` are usual images, for methods that compare with them; without it the images themselves are.
+    `notice` is called where these are too few, and where the model's preprocessing had to be guessed.
     """
     if request.limit is not None:
         raise UserError(f"{option('limit')} is for models side by side; name fewer image files instead")
@@ -52,11 +52,10 @@ def explain_files(request: ExplainRequest, *, notice: Callable[[str], object] = 
         notice(text)
     explained = []
     for path in paths:
-        pixels, best, confidence = picture_of(model, path, methods, layer, usual)
+        pixels, label, confidence = picture_of(model, path, methods, layer, usual)
         picture = (request.out or path.parent) / f"{path.stem}.{'+'.join(methods).replace(':', '-')}.png"
-        write_atomic(picture, png(pixels))
-        name = model.classes[best] if model.classes else str(best)
-        explained.append(Explanation(path, picture, name, confidence))
+        write_atomic(picture, as_png(pixels))
+        explained.append(Explanation(path, picture, label, confidence))
     return explained
 
 

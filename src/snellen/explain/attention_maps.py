@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from snellen.errors import UserError, unknown
 from snellen.explain.attention_layers import AttentionLayer, find_attention, hook_attention
 from snellen.explain.feature_grid import enlarge, finite, unit_maps
-from snellen.explain.network import eval_mode, open_network
+from snellen.explain.network import OpenNetwork, eval_mode, open_network
 from snellen.lazy_torch import torch
 from snellen.models.model import Model
 
@@ -23,11 +23,11 @@ def attention(
 ) -> Tensor:
     """Maps float32 [B, H, W] in 0…1 of what a transformer's tokens attend to, each divided by its own maximum.
 
-    `model` and `images` are as for `gradcam`. `masks` bool [B, H, W] are the objects: the tokens whose patch holds a pixel of
-    it ask, and what they attend to is summed over them and over heads; without masks all tokens of the image ask. An empty
-    mask gives a map of 0. `layers`: a block from the end (−1, the default, is the last), from the start (0, 1, …), or by name;
-    several are averaged (the paper shows the third, seventh and eleventh). Works for ViT, DeiT and Swin of timm and for
-    networks built of torch's own attention.
+    `model` and `images` are as for `gradcam`. `masks` bool [B, H, W] (or 0 and 1, or 0 and 255) are the objects: the tokens
+    whose patch holds a pixel of it ask, and what they attend to is summed over them and over heads; without masks all tokens
+    of the image ask. An empty mask gives a map of 0. `layers`: a block from the end (−1, the default, is the last), from the
+    start (0, 1, …), or by name; several are averaged (the paper shows the third, seventh and eleventh). Works for ViT, DeiT
+    and Swin of timm and for networks built of torch's own attention.
     """
     grids = attention_grids(model, images, masks, layers)
     enlarged = [enlarge(grid, images.shape[2:]) for grid in grids.values()]
@@ -43,8 +43,7 @@ def attention_grids(
     """
     opened = open_network(model, images)
     pixels = opened.normalise(images)
-    if masks is not None and masks.shape != (len(images), *images.shape[2:]):
-        raise ValueError(f"expected masks {[len(images), *images.shape[2:]]}, got {list(masks.shape)}")
+    masks = None if masks is None else _objects(masks, (len(images), *images.shape[2:]))
     grids: dict[str, Tensor] = {}
 
     def note(layer: AttentionLayer, weights: Tensor) -> None:
@@ -56,11 +55,28 @@ def attention_grids(
     with torch.no_grad(), opened.autocast(), eval_mode(opened.network):
         every = find_attention(opened.network, opened.layers(pixels))
         wanted = _pick(every, layers, opened.name)
+        for layer in wanted.values():
+            _prove(opened, pixels, layer)
         with hook_attention(opened.network, wanted, note):
             opened.network(pixels)
     if not grids:
         raise UserError(f"{opened.name} did not call its attention at {', '.join(wanted)}; choose another layer")
     return {name: grids[name] for name in wanted if name in grids}
+
+
+def _objects(masks: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """The masks as truth values; what is no mask, or none of these images, is refused."""
+    masks = torch.as_tensor(masks)
+    if masks.shape != shape:
+        raise ValueError(f"expected masks {list(shape)}, got {list(masks.shape)}")
+    if masks.dtype != torch.bool and masks.numel():
+        full = 255 if bool((masks == 255).any()) else 1
+        if not bool(((masks == 0) | (masks == full)).all()):
+            low, high = masks.min().item(), masks.max().item()
+            raise ValueError(
+                f"expected masks of truth values, 0 and 1 or 0 and 255, got others from {low:g} to {high:g}"
+            )
+    return masks.bool()
 
 
 def attention_names(model: Model | nn.Module, images: Tensor, layers: AttentionLayers = None) -> list[str]:
@@ -72,6 +88,15 @@ def attention_names(model: Model | nn.Module, images: Tensor, layers: AttentionL
         every = find_attention(opened.network, opened.layers(pixels))
     wanted = [-(-len(every) * place // 12) - 1 for place in (3, 7, 11)] if layers is None else layers
     return list(_pick(every, wanted, opened.name))
+
+
+def _prove(opened: OpenNetwork, pixels: Tensor, layer: AttentionLayer) -> None:
+    """Refuse attention whose tokens do not lie as the image does; shown by the block it is in, which keeps what it is given."""
+    known = opened.layers(pixels).layers
+    block = known.get(layer.name.rpartition(".")[0])
+    if block is None or block.places.count != layer.places.count:
+        block = known[layer.name]
+    opened.prove(pixels, block)
 
 
 def _asking(layer: AttentionLayer, count: int, masks: Tensor | None, like: Tensor) -> Tensor:

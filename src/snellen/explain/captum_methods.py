@@ -13,7 +13,8 @@ import numpy as np
 
 from snellen.errors import UserError, unknown
 from snellen.explain.feature_grid import enlarge, finite, tensor_in, unit_maps
-from snellen.explain.layers import Layer
+from snellen.explain.layer_gradients import refuse_dead_pixels
+from snellen.explain.layer_trail import Layer
 from snellen.explain.network import OpenNetwork, TargetClasses, class_answers, eval_mode, open_network, target_classes
 from snellen.explain.noise import image_seeds
 from snellen.extras import import_package
@@ -70,12 +71,23 @@ def captum_maps(
         with torch.no_grad():
             classes = target_classes(class_answers(opened.network(pixels)), targets)
         call = _Call(name, opened, pixels, layer)
-        if any(word in name for word in RANDOM):
-            seeds = image_seeds(images, 0)
-            parts = [call.seeded(pixels[row : row + 1], classes[row : row + 1], seed) for row, seed in enumerate(seeds)]
-        else:
-            parts = [call(pixels, classes)]
-    return unit_maps(enlarge(finite(torch.cat(parts)), pixels.shape[2:]))
+        try:
+            parts = _parts(call, images, pixels, classes)
+        except UserError:
+            refuse_dead_pixels(opened, pixels, classes, f"{PREFIX}{name}")
+            raise
+        values = finite(torch.cat(parts))
+        if not bool(values.any()):
+            refuse_dead_pixels(opened, pixels, classes, f"{PREFIX}{name}")
+    return unit_maps(enlarge(values, pixels.shape[2:]))
+
+
+def _parts(call: _Call, images: Tensor, pixels: Tensor, classes: Tensor) -> list[Tensor]:
+    """The values [B, h, w] in one part, or image by image, each with its seed."""
+    if not any(word in call.name for word in RANDOM):
+        return [call(pixels, classes)]
+    seeds = image_seeds(images, 0)
+    return [call.seeded(pixels[row : row + 1], classes[row : row + 1], seed) for row, seed in enumerate(seeds)]
 
 
 class _Call:
@@ -88,7 +100,7 @@ class _Call:
         arguments: list[Any] = [opened.network]
         if "layer" in inspect.signature(kind).parameters:
             known = opened.layers(pixels)
-            self.spot = known.pick(layer, opened.name)
+            self.spot = opened.pick(pixels, layer)
             if known.calls:
                 raise UserError(f"{PREFIX}{name} needs layers that are modules, which {opened.name} does not have")
             arguments.append(opened.network.get_submodule(self.spot.name))

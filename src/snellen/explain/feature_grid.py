@@ -6,7 +6,7 @@ And the way back: maps on such a grid as all methods give them, of the image's s
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -55,27 +55,43 @@ def tensor_in(output: Any) -> Tensor | None:
 
 
 def places_of(shape: tuple[int, ...], image: tuple[int, int], grid: tuple[int, int] | None = None) -> Places | None:
-    """The places of an output [B, …] of this shape on images of this height and width; None where it has none.
+    """The likeliest of `readings_of`; None where there is none."""
+    return next(iter(readings_of(shape, image, grid)), None)
 
-    Of two ways to read four dimensions, the one whose aspect is nearer to the image's counts. Tokens need the `grid` of
-    the patches they were made from; where patches were merged on the way, both sides of it have been halved.
+
+def readings_of(shape: tuple[int, ...], image: tuple[int, int], grid: tuple[int, int] | None = None) -> list[Places]:
+    """The ways to read an output [B, …] of this shape as places on images of this height and width, the likeliest first.
+
+    Of the two ways to read four dimensions, the one whose aspect is nearer to the image's comes first. Tokens need the `grid`
+    of the patches they were made from; where patches were merged on the way, both sides of it have been halved. Where no
+    layer gave a grid before, it is one of the image's aspect, with as few other tokens in front as can be.
     """
     if len(shape) == 4:
         first = Places("channels first", shape[2], shape[3])
         last = Places("channels last", shape[1], shape[2])
-        best = min((first, last), key=lambda places: round(_skew(places, image), 6))
-        return best if _skew(best, image) <= math.log(SKEWEST) and best.count >= 1 else None
-    if len(shape) != 3 or grid is None:
-        return None
+        ways = sorted((first, last), key=lambda places: round(_skew(places, image), 6))
+        return [places for places in ways if _skew(places, image) <= math.log(SKEWEST) and places.count >= 1]
+    if len(shape) != 3:
+        return []
+    if grid is None:
+        return list(_grids_like(image, shape[1]))
     height, width = grid
-    while True:
+    while height * width > 1:
         extra = shape[1] - height * width
-        if 0 <= extra <= MOST_EXTRA_TOKENS and height * width > 1:
-            return Places("tokens", height, width, extra)
-        if extra < 0 and height * width > 1:
-            height, width = -(-height // 2), -(-width // 2)
-            continue
-        return None
+        if extra >= 0:
+            return [Places("tokens", height, width, extra)] if extra <= MOST_EXTRA_TOKENS else []
+        height, width = -(-height // 2), -(-width // 2)
+    return []
+
+
+def _grids_like(image: tuple[int, int], tokens: int) -> Iterator[Places]:
+    """The grid of the image's aspect that has nearly as many places as there are tokens."""
+    for extra in range(min(MOST_EXTRA_TOKENS, tokens) + 1):
+        height = round(math.sqrt((tokens - extra) * image[0] / image[1]))
+        width = (tokens - extra) // max(height, 1)
+        if height * width == tokens - extra > 1 and height * image[1] == width * image[0]:
+            yield Places("tokens", height, width, extra)
+            return
 
 
 def _skew(places: Places, image: tuple[int, int]) -> float:

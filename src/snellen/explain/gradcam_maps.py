@@ -7,14 +7,13 @@ backwards: at the last stage a map costs little more than an answer.
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from snellen.errors import UserError
-from snellen.explain.feature_grid import enlarge, peaked_maps, tensor_in, unit_maps
-from snellen.explain.hooks import hook_layer
-from snellen.explain.layers import Layer
-from snellen.explain.network import OpenNetwork, TargetClasses, class_answers, eval_mode, open_network, target_classes
-from snellen.lazy_torch import torch
+from snellen.explain.feature_grid import enlarge, peaked_maps, unit_maps
+from snellen.explain.layer_gradients import LayerGradients, layer_gradients, refuse_dead
+from snellen.explain.layer_trail import Layer
+from snellen.explain.network import OpenNetwork, TargetClasses, eval_mode, open_network
 from snellen.models.model import Model
 
 if TYPE_CHECKING:
@@ -53,53 +52,29 @@ def gradcam_of_grid(
     opened = open_network(model, images)
     network, pixels = opened.network, opened.normalise(images)
     with eval_mode(network):
-        spot = opened.layers(pixels).pick(layer, opened.name)
-        features, gradients = _features_and_gradients(opened, pixels, targets, spot)
-    coarse = (gradients.mean((2, 3), keepdim=True) * features).mean(1)
-    trusted = _VARYING.setdefault(network, set())
-    if spot.name not in trusted and _varies(coarse, features, spot):  # once: looking at values waits for the device
-        trusted.add(spot.name)
+        spot = opened.pick(pixels, layer)
+        found = layer_gradients(opened, pixels, targets, spot)
+        coarse = (found.gradients.mean((2, 3), keepdim=True) * found.features).mean(1)
+        trusted = _VARYING.setdefault(network, set())
+        if spot.name not in trusted and _varies(
+            coarse, found, opened, pixels, spot
+        ):  # once: looking waits for the device
+            trusted.add(spot.name)
     return enlarge(unit_maps(coarse), pixels.shape[2:]).clamp(0, 1)
 
 
-def _features_and_gradients(
-    opened: OpenNetwork, pixels: Tensor, targets: TargetClasses, spot: Layer
-) -> tuple[Tensor, Tensor]:
-    """The layer's features and the gradient of the targets' outputs in them, each [B, channels, h, w] in fp32."""
-    leaves: list[Tensor] = []
-
-    def cut(name: str, output: Any) -> Any:
-        tensor = tensor_in(output)
-        if name != spot.name or tensor is None:
-            return None
-        torch.set_grad_enabled(True)
-        leaves[:] = [tensor.detach().requires_grad_()]
-        behind = leaves[0].clone()  # layers behind it may write into it
-        return behind if tensor is output else type(output)((behind, *output[1:]))
-
-    with torch.no_grad(), opened.autocast():
-        with hook_layer(opened.network, cut, spot.name, opened.layers(pixels).calls):
-            answers = class_answers(opened.network(pixels))
-        # images do not mix, so each gets its own gradient from the sum of their targets' outputs
-        score = answers.gather(1, target_classes(answers, targets)[:, None]).sum()
-        gradient = torch.autograd.grad(score, leaves, allow_unused=True)[0] if score.requires_grad else None
-    if gradient is None:  # nothing that the network says comes by this layer
-        gradient = torch.zeros_like(leaves[0])
-    features, slopes = (spot.places.features(values.detach()).float() for values in (leaves[0], gradient))
-    return features, slopes
-
-
-def _varies(coarse: Tensor, features: Tensor, spot: Layer) -> bool:
+def _varies(coarse: Tensor, found: LayerGradients, opened: OpenNetwork, pixels: Tensor, spot: Layer) -> bool:
     """Whether any map differs from place to place.
 
-    A layer is refused where none does although its features do: behind it, places no longer matter. Of images of one
-    colour nothing can be told.
+    A layer is refused where none does although its features do: no gradient reaches it, or places no longer matter behind
+    it. Of images of one colour nothing can be told.
     """
     flat = coarse.flatten(1)
     if (flat.amax(1) > flat.amin(1)).any():
         return True
-    places = features.flatten(2)
-    if coarse[0].numel() == 1 or (places.amax(2) > places.amin(2)).any():
+    places = found.features.flatten(2)
+    if coarse[0].numel() == 1 or not bool(coarse.isfinite().all()) or (places.amax(2) > places.amin(2)).any():
+        refuse_dead(opened, pixels, spot, found)
         raise UserError(
             f"Grad-CAM at layer '{spot.name}' is the same everywhere in the image; try an earlier one, such as layer=-2"
         )

@@ -13,6 +13,7 @@ from snellen.data.dataset import Dataset
 from snellen.errors import UserError
 from snellen.explain.bottleneck import Bottleneck, BottleneckFit
 from snellen.explain.feature_grid import enlarge, unit_maps
+from snellen.explain.layer_gradients import check_reached
 from snellen.explain.network import TargetClasses, class_answers, eval_mode, open_network, target_classes
 from snellen.explain.noise import image_seeds
 from snellen.explain.reference import estimate, load_statistics, warn_of_few
@@ -78,7 +79,8 @@ def bottleneck_maps(
     opened = open_network(model, images)
     pixels, seeds = opened.normalise(images), image_seeds(images, how.seed)
     with eval_mode(opened.network):
-        spot = opened.layers(pixels).pick_bottleneck(layer, opened.name)
+        spot = opened.pick(pixels, layer, bottleneck=True)
+        check_reached(opened, pixels, targets, spot)
         splice = make_splice(opened, pixels, spot)
         with torch.no_grad(), opened.autocast():
             answers = class_answers(opened.network(pixels)).float()

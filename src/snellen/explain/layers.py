@@ -1,30 +1,22 @@
-"""Which layer a map is read from: found by watching one image go through the network; and what it answers, place by place."""
+"""Which layer a map is read from: found by watching one image go through the network, and proved by moving a patch of it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from snellen.errors import UserError, unknown
-from snellen.explain.feature_grid import Places, places_of, tensor_in
-from snellen.explain.hooks import hook_calls, hook_modules
+from snellen.explain.layer_proof import LayerProof
+from snellen.explain.layer_trail import Layer, layer_trail
 from snellen.lazy_torch import torch
-from snellen.models.model import Model, normaliser
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
 OTHERS = "maskings that need no features are occlude, tiles and fourier"
-
-
-@dataclass(frozen=True)
-class Layer:
-    """A layer by its name in the network, and how its output is laid out."""
-
-    name: str
-    places: Places
+MOST_TRIED = 12  # layers of one resolution that are tried until one is proved
 
 
 @dataclass(frozen=True)
@@ -33,16 +25,28 @@ class FeatureLayers:
 
     A stage is the outermost layer that last had one resolution; in a transformer of one resolution it is the first
     norm of each block, since behind the last one often only the class token matters. `blocks` are that transformer's.
+    Stages and blocks are proved by moving a patch of the image; `refused` are the layers that were not.
     """
 
     layers: Mapping[str, Layer]
     stages: Sequence[Layer]
     calls: bool = False  # layers are calls of torch functions, not modules
     blocks: Sequence[Layer] = ()
+    refused: Sequence[str] = ()
+
+    def proved(self, name: str) -> bool:
+        """Whether a layer is one of the stages or blocks, which were proved."""
+        return any(layer.name == name for layer in (*self.stages, *self.blocks))
 
     def pick(self, layer: int | str | None, model: str = "the model") -> Layer:
         """The layer of a name, of a stage counted from the end (−1 is the last) or of `stage3` (the third); None: −1."""
-        if not self.stages:
+        if not self.stages and self.refused and not isinstance(layer, str):
+            tried = ", ".join(self.refused[:3])
+            raise UserError(
+                f"no layer of {model} is laid out like the image: a patch that moves in the image does not move in {tried}; "
+                f"{OTHERS}"
+            )
+        if not self.layers:
             raise UserError(f"{model} has neither convolutional features nor tokens to make a map of; {OTHERS}")
         if layer is None or isinstance(layer, int):
             index = -1 if layer is None else layer
@@ -73,65 +77,40 @@ class FeatureLayers:
 
 
 def find_layers(network: nn.Module, pixels: Tensor) -> FeatureLayers:
-    """Show the network one image (float [1, 3, H, W]) and note which layers answer with places."""
-    trail, calls = _trail(network, pixels), False
+    """Show the network one image (float [1, 3, H, W]), note which layers answer with places, and prove those that are offered."""
+    trail, calls = layer_trail(network, pixels), False
     if not trail:
-        trail, calls = _trail(network, pixels, calls=True), True
+        trail, calls = layer_trail(network, pixels, calls=True), True
+    proof = LayerProof(network, pixels, calls)
     blocks = [] if calls else _blocks(network, trail)
-    stages = _norms(network, blocks, trail) if blocks else _outermost(trail)
-    return FeatureLayers({layer.name: layer for layer in trail}, stages, calls, blocks)
+    norms = _norms(network, blocks, trail)
+    row = {layer.name: layer for layer in proof.of_row([*norms[:1], *blocks, *norms])}
+    stages, passed = ([row[layer.name] for layer in part if layer.name in row] for part in (norms, blocks))
+    stages = stages if blocks else _outermost(trail, proof)
+    layers = {layer.name: layer for layer in trail} | {layer.name: layer for layer in (*stages, *passed)}
+    return FeatureLayers(layers, stages, calls, passed, proof.refused)
 
 
-def _trail(network: nn.Module, pixels: Tensor, calls: bool = False) -> list[Layer]:
-    """The layers with places, in the order they answered; with `calls`, torch functions instead of modules.
-
-    What attention does inside is no picture, and padding and adaptive pooling make no features: all are left out.
-    """
-    image = (int(pixels.shape[2]), int(pixels.shape[3]))
-    trail: list[Layer] = []
-    grid: list[tuple[int, int]] = []
-
-    def note(name: str, output: Any) -> None:
-        tensor = tensor_in(output)
-        if tensor is None or not tensor.is_floating_point() or len(tensor) != 1 or name.startswith("pad."):
-            return
-        places = places_of(tuple(tensor.shape), image, grid[-1] if grid else None)
-        if places is None or places.count < 2:
-            return
-        if places.layout != "tokens" and not any(layer.places.layout == "tokens" for layer in trail):
-            grid[:] = [(places.height, places.width)]
-        trail.append(Layer(name, places))
-
-    inner = _inside_attention(network)
-
-    def counts(name: str, module: nn.Module) -> bool:
-        return name not in inner and not type(module).__name__.startswith("Adaptive")
-
-    with torch.no_grad(), hook_calls(note) if calls else hook_modules(network, note, counts):
-        network(pixels)
-    return trail
-
-
-def _inside_attention(network: nn.Module) -> set[str]:
-    """The names of all modules inside an attention."""
-    return {
-        f"{name}.{below}"
-        for name, module in network.named_modules()
-        if name and re.search("attention|attn", name.rpartition(".")[2] + type(module).__name__, re.IGNORECASE)
-        for below, _ in module.named_modules()
-        if below
-    }
-
-
-def _outermost(trail: Sequence[Layer]) -> list[Layer]:
-    """Of each resolution the outermost layer that answered last, from fine to coarse."""
-    stages: list[Layer] = []
-    for places in dict.fromkeys((layer.places.height, layer.places.width) for layer in trail):
-        same = [layer for layer in trail if (layer.places.height, layer.places.width) == places]
-        depth = min(layer.name.count(".") for layer in same)
-        stages.append([layer for layer in same if layer.name.count(".") == depth][-1])
+def _outermost(trail: Sequence[Layer], proof: LayerProof) -> list[Layer]:
+    """Of each resolution the outermost layer that answered last, of those that are proved, from fine to coarse."""
     order = {layer.name: number for number, layer in enumerate(trail)}
+    groups: dict[tuple[int, int], list[Layer]] = {}
+    for layer in trail:
+        groups.setdefault((layer.places.height, layer.places.width), []).append(layer)
+    for same in groups.values():
+        same.sort(key=lambda layer: (layer.name.count("."), -order[layer.name]))
+    first = {layer.name for layer in proof.of([same[0] for same in groups.values()])}
+    doubtful = [same[1:MOST_TRIED] for same in groups.values() if same[0].name not in first or same[0].places.extra]
+    proof.of([layer for same in doubtful for layer in same])
+    stages = [_heard(proved, proof) for same in groups.values() if (proved := proof.of(same[:MOST_TRIED], known=True))]
     return sorted(stages, key=lambda layer: order[layer.name])
+
+
+def _heard(layers: Sequence[Layer], proof: LayerProof) -> Layer:
+    """The first of some layers on which answers depend; of tokens beside others, such as a class token, it may be a later one."""
+    if not layers[0].places.extra:
+        return layers[0]
+    return next((layer for layer in layers if proof.matters(layer)), layers[0])
 
 
 def _blocks(network: nn.Module, trail: Sequence[Layer]) -> list[Layer]:
@@ -174,32 +153,3 @@ def _stage_names(text: str) -> list[str]:
         return []
     number = int(match[1])
     return [f"layer{number}", f"stages.{number - 1}", f"layers.{number - 1}", f"blocks.{number - 1}"]
-
-
-def layer_reader(model: Model, image: Tensor, layer: int | str | None) -> tuple[Layer, Callable[[Tensor], Tensor]]:
-    """The layer that is meant, and a function from uint8 images [B, 3, H, W] to its features, float [B, units, h, w].
-
-    `layer` is as for `gradcam`; it is found by showing the network one `image`, uint8 [1, 3, H, W].
-    """
-    network = model.module
-    if network is None or model.device is None:
-        raise UserError(f"model '{model.name}' is not a torch network, so it has no layers to look into; leave it out")
-    normalised, half = normaliser(model.card, model.device), model.precision == "bf16"
-    with torch.inference_mode(), torch.autocast("cuda", torch.bfloat16, enabled=half):
-        layers = find_layers(network, normalised(image))
-    spot = layers.pick(layer, f"model '{model.name}'")
-
-    def read(images: Tensor) -> Tensor:
-        outputs: list[Tensor] = []
-
-        def note(name: str, output: Any) -> None:
-            tensor = tensor_in(output)
-            if name == spot.name and tensor is not None:
-                outputs[:] = [spot.places.features(tensor).float()]
-
-        hooks = hook_calls(note) if layers.calls else hook_modules(network, note, lambda name, _: name == spot.name)
-        with torch.inference_mode(), torch.autocast("cuda", torch.bfloat16, enabled=half), hooks:
-            network(normalised(images))
-        return outputs[0]
-
-    return spot, read

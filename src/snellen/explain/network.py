@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from snellen.errors import UserError
-from snellen.explain.layers import OTHERS, FeatureLayers, Layer, find_layers
+from snellen.explain.layer_proof import LayerProof
+from snellen.explain.layer_trail import Layer
+from snellen.explain.layers import OTHERS, FeatureLayers, find_layers
 from snellen.lazy_torch import torch
 from snellen.models.model import Model, normaliser
 
@@ -19,8 +21,9 @@ if TYPE_CHECKING:
 TargetClasses: TypeAlias = "Tensor | Sequence[int] | None"
 Autocast = Callable[[], AbstractContextManager[Any]]
 
-# What is known of networks, for as long as they live: their layers by the shape of the image.
+# What is known of networks, for as long as they live: their layers by the shape of the image, and those proved by name.
 _LAYERS: weakref.WeakKeyDictionary[nn.Module, dict[tuple[int, ...], FeatureLayers]] = weakref.WeakKeyDictionary()
+_PROVED: weakref.WeakKeyDictionary[nn.Module, dict[tuple[object, ...], Layer | None]] = weakref.WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,31 @@ class OpenNetwork:
     def layers(self, pixels: Tensor) -> FeatureLayers:
         """Its layers for input of this shape."""
         return feature_layers(self.network, pixels[:1], self.autocast)
+
+    def pick(self, pixels: Tensor, layer: int | str | None, *, bottleneck: bool = False) -> Layer:
+        """The layer that is meant, proved to lie as the image does; as a `bottleneck`, one that all information passes."""
+        known = self.layers(pixels)
+        spot = known.pick_bottleneck(layer, self.name) if bottleneck else known.pick(layer, self.name)
+        return self.prove(pixels, spot)
+
+    def prove(self, pixels: Tensor, spot: Layer) -> Layer:
+        """A layer, in the way that it is laid out; one that does not lie as the image does is refused."""
+        known = self.layers(pixels)
+        if known.proved(spot.name):
+            return known.layers[spot.name]
+        by_name = _PROVED.setdefault(self.network, {})
+        key = (spot.name, *pixels.shape[1:])
+        if key not in by_name:
+            with self.autocast():
+                proved = LayerProof(self.network, pixels[:1], known.calls).of([spot])
+            by_name[key] = proved[0] if proved else None
+        if (layer := by_name[key]) is None:
+            others = ", ".join(stage.name for stage in known.stages[-4:]) or OTHERS
+            raise UserError(
+                f"layer '{spot.name}' of {self.name} is not laid out like the image: a patch that moves in the image does not "
+                f"move there; try {others}"
+            )
+        return layer
 
 
 def open_network(model: Model | nn.Module, images: Tensor) -> OpenNetwork:
@@ -95,7 +123,7 @@ def find_layer(
     model: str = "the model",
 ) -> Layer:
     """The layer that is meant, found by showing the network one image [1, 3, H, W] the first time."""
-    return feature_layers(network, pixels, autocast).pick(layer, model)
+    return OpenNetwork(network, _floats, autocast or nullcontext, model).pick(pixels, layer)
 
 
 def class_answers(answers: Any) -> Tensor:

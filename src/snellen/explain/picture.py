@@ -15,6 +15,7 @@ from snellen.data.dataset import Dataset, Unreadable
 from snellen.data.decode import decode_file
 from snellen.data.folder import EXTENSIONS
 from snellen.errors import UserError
+from snellen.explain.captions import Caption, with_captions
 from snellen.explain.feature_grid import peaked_maps
 from snellen.explain.methods import Method
 from snellen.explain.overlays import overlay
@@ -28,9 +29,9 @@ UsualImages = Mapping[str, FeatureStatistics | None]  # by the name of a method
 
 def picture_of(
     model: Model, path: Path, methods: Mapping[str, Method], layer: int | str | None, usual: UsualImages
-) -> tuple[np.ndarray, int, float]:
-    """uint8 [H, W, 3]: what the model sees of an image file and beside it where it looks, by each method; the class it takes it
-    for and how surely (0 to 1)."""
+) -> tuple[np.ndarray, str, float]:
+    """uint8 [H, W, 3]: what the model sees of an image file and beside it where it looks, by each method, with captions that name
+    method, class and scale; the class it takes it for and how surely (0 to 1)."""
     pixels = torch.from_numpy(_shown(path, model)[None])
     answer = model(pixels)[0]
     best = int(answer.argmax())
@@ -38,8 +39,14 @@ def picture_of(
         peaked_maps(method.make(model, pixels, [best], layer, statistics=usual[name]))[0]
         for name, method in methods.items()
     ]
-    photo = pixels[0].permute(1, 2, 0).numpy()
-    return np.concatenate([photo, *(overlay(pixels[0], heat) for heat in heats)], 1), best, float(answer[best])
+    photo, confidence = pixels[0].permute(1, 2, 0).numpy(), float(answer[best])
+    row = np.concatenate([photo, *(overlay(pixels[0], heat) for heat in heats)], 1)
+    label = model.classes[best] if model.classes else str(best)
+    captions = [
+        Caption(("as the model sees it", path.name)),
+        *(Caption((name, f"for {label} ({100 * confidence:.0f}%)"), scale=True) for name in methods),
+    ]
+    return with_captions(enlarged(row), captions), label, confidence
 
 
 def usual_images(
@@ -89,9 +96,17 @@ def _shown(path: Path, model: Model) -> np.ndarray:
 
 def png(pixels: np.ndarray, smallest: int = 224) -> bytes:
     """A PNG of uint8 [H, W, 3]; small images are enlarged by whole pixels."""
-    picture = Image.fromarray(pixels)
-    times = max(1, smallest // picture.height)
-    picture = picture.resize((picture.width * times, picture.height * times), Image.Resampling.NEAREST)
+    return as_png(enlarged(pixels, smallest))
+
+
+def enlarged(pixels: np.ndarray, smallest: int = 224) -> np.ndarray:
+    """uint8 [H, W, 3], repeated by whole pixels where it is less than `smallest` pixels high."""
+    times = max(1, smallest // pixels.shape[0])
+    return pixels.repeat(times, 0).repeat(times, 1)
+
+
+def as_png(pixels: np.ndarray) -> bytes:
+    """A PNG of uint8 [H, W, 3] as it is."""
     file = io.BytesIO()
-    picture.save(file, "PNG")
+    Image.fromarray(pixels).save(file, "PNG")
     return file.getvalue()

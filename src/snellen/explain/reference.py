@@ -55,7 +55,7 @@ def estimate(model: Model | nn.Module, batches: Iterable[Tensor], layer: int | s
             shape = tuple(pixels.shape[1:])
             with eval_mode(opened.network):
                 if shape not in splices:
-                    spot = opened.layers(pixels).pick_bottleneck(layer, opened.name)
+                    spot = opened.pick(pixels, layer, bottleneck=True)
                     splices[shape] = make_splice(opened, pixels, spot)
                 for some in pixels.split(BATCH):
                     yield splices[shape].features(some)
@@ -74,7 +74,7 @@ def load_statistics(
     blank = torch.zeros((1, 3, canvas.height, canvas.width), dtype=torch.uint8)  # to find the layer by
     opened = open_network(model, blank)
     with eval_mode(opened.network):
-        name = opened.layers(opened.normalise(blank)).pick_bottleneck(layer, opened.name).name
+        name = opened.pick(opened.normalise(blank), layer, bottleneck=True).name
     facts = [VERSION, model.card.fingerprint, model.precision, name, some.fingerprint, str(canvas)]
     path = snellen_home() / "statistics" / f"{key_of(facts)}.safetensors"
     statistics = read_statistics(path)

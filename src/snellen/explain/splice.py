@@ -6,9 +6,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from snellen.errors import UserError
 from snellen.explain.feature_grid import tensor_in
 from snellen.explain.hooks import hook_layer
-from snellen.explain.layers import Layer
+from snellen.explain.layer_trail import Layer
 from snellen.explain.network import OpenNetwork, class_answers
 from snellen.lazy_torch import torch
 
@@ -94,6 +95,8 @@ def make_splice(opened: OpenNetwork, pixels: Tensor, spot: Layer) -> Splice:
 
     with torch.no_grad(), opened.autocast(), hook_layer(opened.network, note, spot.name, calls):
         expected = class_answers(opened.network(pair))
+    if bool(expected.isnan().any()):
+        raise UserError(f"{opened.name} answers nan; check its weights and preprocessing")
     narrow = Splice(opened, spot, calls, times)
     wide = Splice(opened, spot, calls, times, widens=True)
     try:

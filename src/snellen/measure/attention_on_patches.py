@@ -5,15 +5,18 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from snellen.measure.masks import mask_batch, mask_values
+
 
 def patch_shares(masks: ArrayLike, grid: tuple[int, int]) -> NDArray[np.float64]:
     """How much of each patch a mask covers, float64 [B, h, w] in 0…1, of masks [B, H, W] on a `grid` of h × w patches.
 
     Patches are equal parts of the image; a pixel on the border of two counts for each by the part of it that is inside.
     """
-    covered = np.asarray(masks, np.float64)
-    if covered.ndim != 3:
-        raise ValueError(f"expected masks [B, H, W], got {list(covered.shape)}")
+    batch = mask_batch(masks)
+    if batch.ndim != 3:
+        raise ValueError(f"expected masks [B, H, W], got {list(batch.shape)}")
+    covered = mask_values(batch).astype(np.float64)
     down, across = (_overlaps(pixels, patches) for pixels, patches in zip(covered.shape[1:], grid))
     return np.asarray(down @ covered @ across.T)
 

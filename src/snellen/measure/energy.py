@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from snellen.measure.bootstrap import bootstrap_interval, keep
 from snellen.measure.estimate import NO_DATA, Estimate, as_runs
+from snellen.measure.masks import as_array, mask_batch, mask_values
 from snellen.measure.regions import Boxes, checked_maps, region_masks, usable
 
 Floats = NDArray[np.float64]
@@ -113,15 +114,15 @@ def _mean(energy: ArrayLike) -> Floats:
 def inside_mask(maps: ArrayLike, masks: ArrayLike) -> NDArray[np.float64]:
     """The share of each map's energy that lies inside its mask, float64 [B] in 0…1; nan where a map is 0 everywhere.
 
-    `maps` [B, H, W] are not negative, `masks` [B, H, W] are true inside. An even map gives the mask's share of the image,
-    which is what a share is to be compared with (Xiao et al. 2021, figure 6: networks trained on Mixed-Rand look at the
+    `maps` [B, H, W] are not negative, `masks` [B, H, W] are true inside (or 1, or 255). An even map gives the mask's share of the
+    image, which is what a share is to be compared with (Xiao et al. 2021, figure 6: networks trained on Mixed-Rand look at the
     foreground more).
     """
-    heat, inside = np.asarray(maps, np.float64), np.asarray(masks).astype(bool)
+    heat, inside = as_array(maps).astype(np.float64), mask_batch(masks)
     if heat.ndim != 3 or heat.shape != inside.shape:
         raise ValueError(f"expected maps and masks [B, H, W] alike, got {list(heat.shape)} and {list(inside.shape)}")
     if (heat < 0).any():
         raise ValueError(f"expected maps that are not negative, got {heat.min():g}")
     whole = heat.sum((1, 2))
-    within = np.where(inside, heat, 0).sum((1, 2))
+    within = np.where(mask_values(inside), heat, 0).sum((1, 2))
     return np.divide(within, whole, out=np.full(len(heat), np.nan), where=whole > 0)

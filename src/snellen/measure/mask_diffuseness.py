@@ -9,6 +9,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from snellen.measure.masks import as_array, mask_values
+
 MaskBorder = Literal["ignore", "wrap"]
 
 
@@ -20,12 +22,12 @@ def diffuseness(mask: ArrayLike, connectivity: int = 4, border: MaskBorder = "ig
     mask goes on at the other side (`wrap`). With 4 and `wrap`, lattices of s pixels have 1/s at 25 and 50% and 1/(3 s) at 75%.
     A mask without an occluding pixel, or whose only pixel has no neighbour, gives nan.
     """
-    occluder = np.asarray(mask)
+    occluder = as_array(mask)
     if occluder.ndim != 2:
         raise ValueError(f"expected a mask [H, W], got an array of shape {list(occluder.shape)}")
     if connectivity not in (4, 8) or border not in ("ignore", "wrap"):
         raise ValueError(f"expected connectivity 4 or 8 and border ignore or wrap, got {connectivity} and '{border}'")
-    occluder = occluder.astype(bool)
+    occluder = mask_values(occluder)
     if not occluder.any():
         return nan
     inside = np.ones(occluder.shape, bool)

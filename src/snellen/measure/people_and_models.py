@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from snellen.measure.bootstrap import REPEATS
 from snellen.measure.estimate import Estimate
 from snellen.measure.human import image_groups, mean_by_level, model_scores
+from snellen.measure.masks import as_array
 from snellen.measure.responses import Floats, ResponseColumns, column, read_responses, select
 from snellen.measure.two_way import mean_over_images
 
@@ -67,7 +68,11 @@ def click_hits(x: ArrayLike, y: ArrayLike, masks: Sequence[ArrayLike]) -> Floats
         raise ValueError(f"expected clicks from 0 to 1, got ({across[first]:g}, {down[first]:g})")
     hits = np.full(len(masks), np.nan)
     for place in np.flatnonzero(~np.isnan(across + down)).tolist():
-        mask = np.asarray(masks[place])
+        mask = as_array(masks[place])
+        if mask.ndim != 2:
+            raise ValueError(
+                f"expected a mask [H, W] per click, got an array of shape {list(mask.shape)} for click {place}"
+            )
         height, width = mask.shape
         row, line = min(int(down[place] * height), height - 1), min(int(across[place] * width), width - 1)
         hits[place] = mask[row, line] > (128 if mask.max(initial=0) > 1 else 0)

@@ -17,7 +17,7 @@ from snellen.hashing import checksum, key_of
 from snellen.lazy_torch import torch
 from snellen.models.card import LARGEST, Card, Task
 from snellen.models.device import Device, choose_device, precision_on
-from snellen.models.tasks import READERS, maps_of_network, summary
+from snellen.models.tasks import READERS, maps_of_network, refuse_negative, summary
 from snellen.models.user_code import PASSING, failure_of, user_code
 
 if TYPE_CHECKING:
@@ -257,7 +257,10 @@ def _torch_predict(
             raise UserError(
                 f"model '{card.name}' answered {got} for {len(images)} images; expected [{len(images)}, classes]"
             )
-        return answers.float() if outputs == "probabilities" else answers.float().softmax(1)
+        if outputs == "probabilities":
+            refuse_negative(answers.float().cpu().numpy(), card.name)
+            return answers.float()
+        return answers.float().softmax(1)
 
     return predict
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 MOST_BOXES = 10_000  # of one image
+SLACK = 1e-3  # by which a probability may be below 0, as rounded ones are
 BatchShape: TypeAlias = tuple[int, int, int]  # images, height, width
 
 
@@ -36,7 +37,18 @@ def read_classes(answers: Any, shape: BatchShape, name: str) -> Tensor:
         raise UserError(
             f"model '{name}' answered {list(values.shape)} for {count} images; expected probabilities [{count}, classes]"
         )
+    refuse_negative(values, name)
     return torch.from_numpy(values)
+
+
+def refuse_negative(values: np.ndarray, name: str) -> None:
+    """Raise where a probability is below 0: −1 for "unknown" and logits would be read as confidences."""
+    wrong = int((values < -SLACK).any(1).sum())
+    if wrong:
+        raise UserError(
+            f"model '{name}' answered negative probabilities for {wrong} of {len(values)} images, the lowest {values.min():g}; "
+            "expected 0 to 1; if they are logits, apply a softmax, or wrap the network by snellen.models.from_torch"
+        )
 
 
 def read_maps(answers: Any, shape: BatchShape, name: str) -> Tensor:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -28,6 +28,7 @@ class ContentConstraint(ABC):
     """Compares images with their edited ones; an image meets it where its `similarity` is at least `at_least`."""
 
     at_least: float
+    version: ClassVar[int] = 1  # bumped by hand when similarities change
 
     @abstractmethod
     def similarity(self, before: Tensor, after: Tensor, rows: Tensor) -> Tensor:
@@ -42,9 +43,10 @@ class ContentConstraint(ABC):
 
 @dataclass(frozen=True)
 class Ssim(ContentConstraint):
-    """Structural similarity to the clean image of `at_least`, −1 to 1 (Wang et al. 2004)."""
+    """Structural similarity of luminance to the clean image of `at_least`, −1 to 1 (Wang et al. 2004)."""
 
     at_least: float = 0.8
+    version: ClassVar[int] = 2  # the first was the mean over colour channels
 
     def __post_init__(self) -> None:
         expect_within("at_least", self.at_least, -1, 1)

@@ -74,8 +74,12 @@ class EditSearch(SearchRequest):
 
     @property
     def version(self) -> str:
-        """The levels too: a space of the user's may change under its name."""
-        return f"1 {key_of([[transformation.name, *transformation.levels] for transformation in self.set.transformations])}"
+        """The levels too: a space of the user's may change under its name. And what is no longer at its first version."""
+        levels = [[transformation.name, *transformation.levels] for transformation in self.set.transformations]
+        versions = self.set.versions
+        if self.constraint is not None and (version := parse_constraint(self.constraint).version) != 1:
+            versions = {**versions, "constraint": str(version)}
+        return f"1 {key_of([levels, versions] if versions else levels)}"
 
     @property
     def needs(self) -> frozenset[str]:

@@ -13,6 +13,7 @@ from snellen.distort import View
 from snellen.lazy_torch import torch
 from snellen.search.constraint import ContentConstraint
 from snellen.search.fitness import Edits, Fitness
+from snellen.search.identity import identity_of
 from snellen.search.image_fitness import distortion_of
 from snellen.search.run_search import Search
 
@@ -41,6 +42,11 @@ class Feasible:
     needed: float = 0.95
     batch: int = 512
     verdicts: dict[Edits, Feasibility] = field(default_factory=dict, repr=False)
+
+    @property
+    def fingerprint(self) -> str:
+        """A key of the images and of what they are judged by."""
+        return identity_of((self.images, self.view, self.constraint, repr(self.needed)))
 
     def __call__(self, edits: Edits) -> bool:
         return self.share(edits) >= self.needed - 1e-9  # 19 of 20 are 95%

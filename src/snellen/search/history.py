@@ -69,14 +69,25 @@ class History:
     def _head(self) -> bytes:
         return _line({"search": key_of(self.facts), "text": json.dumps(self.facts, sort_keys=True)})
 
+    def _of_another(self, head: Head) -> UserError:
+        """What is said of a file that is not of this search."""
+        other = "checkpoint" if "fitness" in self.facts else option("out")
+        if "fitness" in self.facts and '"fitness"' not in head.text:
+            return UserError(
+                f"{self.path} does not say of which model, data and constraint it is, as earlier versions wrote it; remove it or "
+                f"choose another {other}"
+            )
+        names = " and ".join(_differences(head, self.facts)) or "settings"
+        return UserError(
+            f"{self.path} is the history of another search: {names} differ ({head.text[:200]}); choose another {other}"
+        )
+
     def _read(self, path: Path, content: bytes) -> Iterator[Evaluation]:
         """The stored evaluations; a last line that was cut off is dropped, and the file with it cut back."""
         lines = content.split(b"\n")
         head: Head = decode_json(lines[0], Head, f"{path} line 1")
         if head.search != key_of(self.facts):
-            raise UserError(
-                f"{path} is the history of another search ({head.text[:200]}); choose another {option('out')}"
-            )
+            raise self._of_another(head)
         if len(lines) == 1:
             raise UserError(
                 f"{path} line 1 has no end and is not the head of this search; remove the file to search again"
@@ -97,6 +108,15 @@ def _append(path: Path, content: dict[str, object]) -> None:
             file.write(_line(content))
     except OSError as error:
         raise cannot_write(path, error) from None
+
+
+def _differences(head: Head, facts: dict[str, object]) -> list[str]:
+    """The names of the facts that another search has otherwise, or does not have."""
+    try:
+        stored = json.loads(head.text)
+    except ValueError:
+        return []
+    return [name for name in facts if not isinstance(stored, dict) or stored.get(name, ...) != facts[name]]
 
 
 def _evaluation(line: bytes, source: str) -> Evaluation:

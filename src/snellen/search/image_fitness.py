@@ -15,6 +15,7 @@ from snellen.distort.distortion import Moving
 from snellen.distort.photometric.programs import programs_for
 from snellen.lazy_torch import torch
 from snellen.search.fitness import Edits
+from snellen.search.identity import identity_of
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -50,6 +51,11 @@ class ImageFitness:
     images_shown: int = 0
     weights: Tensor | None = None
     notices: tuple[str, ...] = ()
+
+    @property
+    def fingerprint(self) -> str:
+        """A key of the images, of how they are scored and of what the edits may know of them."""
+        return identity_of((self.images, self.score, self.weights, self.view))
 
     def __call__(self, edits: Edits) -> float:
         return self.many([edits])[0]

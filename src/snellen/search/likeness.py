@@ -20,10 +20,10 @@ LUMINANCE = (0.299, 0.587, 0.114)
 def ssim(before: Tensor, after: Tensor) -> Tensor:
     """float [B]: the structural similarity of images uint8 [B, 3, H, W], −1 to 1 (Wang et al. 2004).
 
-    Gaussian windows of 11 × 11 pixels (σ 1.5) about every pixel, the image mirrored at its border; the mean over pixels and
-    channels. Two equal images have 1.
+    Of the luminance, as there, in Gaussian windows of 11 × 11 pixels (σ 1.5) about every pixel, the image mirrored at its
+    border; the mean over pixels. Two equal images have 1.
     """
-    x, y = before.float(), after.float()
+    x, y = _luminance(before), _luminance(after)
     mean_x, mean_y = _window(x), _window(y)
     # The same operations for both, so that equal images give exactly 1.
     var_x, var_y = _window(x * x) - mean_x * mean_x, _window(y * y) - mean_y * mean_y
@@ -47,6 +47,12 @@ def edge_agreement(before: Tensor, after: Tensor) -> Tensor:
     return torch.where(flat[0] | flat[1], (flat[0] & flat[1]).double(), correlation.clamp(-1, 1)).float()
 
 
+def _luminance(images: Tensor) -> Tensor:
+    """float [B, 1, H, W] in 0…255, of images uint8 [B, 3, H, W]."""
+    shares = torch.tensor(LUMINANCE, device=images.device)[:, None, None]
+    return (images.float() * shares).sum(1, keepdim=True)
+
+
 def _window(planes: Tensor) -> Tensor:
     """The weighted mean about every pixel of planes float [B, C, H, W]."""
     down, across = (_weights(side, planes.device) for side in planes.shape[-2:])
@@ -67,7 +73,6 @@ def _weights(side: int, device: torch.device) -> Tensor:
 
 def _edges(images: Tensor) -> Tensor:
     """float [B, H, W]: the length of the Sobel gradient; border pixels are repeated beyond the border."""
-    shares = torch.tensor(LUMINANCE, device=images.device)[:, None, None]
-    grey = torch.nn.functional.pad((images.float() * shares).sum(1, keepdim=True), (1, 1, 1, 1), mode="replicate")[:, 0]
+    grey = torch.nn.functional.pad(_luminance(images), (1, 1, 1, 1), mode="replicate")[:, 0]
     along, up = grey[:, :-2] + 2 * grey[:, 1:-1] + grey[:, 2:], grey[..., :-2] + 2 * grey[..., 1:-1] + grey[..., 2:]
     return torch.hypot(along[..., 2:] - along[..., :-2], up[:, 2:] - up[:, :-2])

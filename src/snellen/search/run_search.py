@@ -70,7 +70,8 @@ class Search:
     def facts(self) -> dict[str, object]:
         """What its proposals depend on."""
         levels = {transformation.name: list(transformation.levels) for transformation in self.space.transformations}
-        return {"space": levels, "length": self.length, "algorithm": str(self.algorithm), "seed": self.seed}
+        facts = {"space": levels, "length": self.length, "algorithm": str(self.algorithm), "seed": self.seed}
+        return {**facts, "versions": versions} if (versions := self.space.versions) else facts
 
     def run(
         self,

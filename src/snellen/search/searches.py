@@ -10,6 +10,7 @@ from snellen.files import expand_home
 from snellen.search.algorithms import Algorithm, Evolution, RandomSearch
 from snellen.search.fitness import Fitness
 from snellen.search.history import History
+from snellen.search.identity import identity_of
 from snellen.search.run_search import Constraint, Search, SearchResult
 from snellen.search.spaces import GeneLaw, Space
 from snellen.search.spaces import space as space_of
@@ -31,7 +32,8 @@ def random_search(
 
     `fitness` maps a tuple of texts, such as `("brightness(0.8)", "red(-30)")`, to 0 … 1, where lower is worse for the model; it
     may offer `many(tuples, samples=None)`. `sampling` is the law of an edit: first its `type`, or any `object` alike. `stop`
-    ends the search at so low a fitness. `checkpoint` is a file that keeps every evaluation: the same call continues it.
+    ends the search at so low a fitness. `checkpoint` is a file that keeps every evaluation: the same call continues it, and one
+    with another model, data, fitness or constraint is refused (`search.identity.identity_of` says how they are known).
     """
     algorithm = RandomSearch(evaluations, sampling)
     return _search([Search(_space(space), length, algorithm, seed, stop=stop)], fitness, constraint, checkpoint)
@@ -97,11 +99,14 @@ def _search(
 ) -> SearchResult:
     """The searches one after the other, as one result: the best of all, every evaluation in its order."""
     results = []
+    facts: dict[str, object] = {}
+    if checkpoint is not None:
+        facts = {"fitness": identity_of(fitness), "constraint": None if constraint is None else identity_of(constraint)}
     for number, restart in enumerate(searches):
         path = None if checkpoint is None else expand_home(checkpoint)
         if path is not None and number:  # a file for each restart
             path = path.with_name(f"{path.stem}-{number}{path.suffix}")
-        results.append(restart.run(fitness, History(restart.facts(), path), constraint))
+        results.append(restart.run(fitness, History({**restart.facts(), **facts}, path), constraint))
     best = min(results, key=lambda result: (result.value != result.value, result.value))  # nan last
     history = tuple(evaluation for result in results for evaluation in result.history)
     return SearchResult(best.best, best.value, history, sum(result.images_shown for result in results))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,6 +37,11 @@ class Space:
         """How many different transformations there are, levels counted."""
         return sum(len(transformation.levels) for transformation in self.transformations)
 
+    @property
+    def versions(self) -> dict[str, str]:
+        """By text, the versions of the edits whose pixels have changed since their first one; mostly none."""
+        return edit_versions(tuple(text for transformation in self.transformations for text in transformation.levels))
+
     def outline(self) -> str:
         """Its size and what it is made of, in one line."""
         kinds = ", ".join(
@@ -63,6 +69,15 @@ class Space:
                 return kind, number
             number -= len(transformation.levels)
         raise AssertionError("a number below the size is one of the levels")
+
+
+@functools.lru_cache(maxsize=64)
+def edit_versions(texts: tuple[str, ...]) -> dict[str, str]:
+    """By text, the versions of those edits that are not at their first."""
+    from snellen.distort import parse
+
+    versions = {text: str(parse(text).version) for text in texts}
+    return {text: version for text, version in versions.items() if version != "1"}
 
 
 def levels_of(name: str, levels: Sequence[float | int], template: str = "") -> Transformation:

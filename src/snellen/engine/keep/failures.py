@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -60,10 +61,10 @@ def ask_one_by_one(model: Model, pixels: Tensor, outputs: int) -> tuple[Tensor, 
     return torch.cat([blank if answer is None else answer for answer in answers]), errors
 
 
-def nan_error(model: str, sample: str, distortion: object) -> UserError:
-    """The error for a model that answers nan."""
+def nan_error(model: str, sample: str, distortion: object, value: float = math.nan) -> UserError:
+    """The error for a model that answers nan, or another `value` that is not finite."""
     return UserError(
-        f"model '{model}' answered nan for sample '{sample}' under {distortion}; check its weights and preprocessing"
+        f"model '{model}' answered {value:g} for sample '{sample}' under {distortion}; check its weights and preprocessing"
     )
 
 

@@ -76,8 +76,8 @@ def _answer_columns(
 ) -> dict[str, np.ndarray]:
     pred, raw, confidence, label_prob = (torch.cat(parts).cpu().numpy() for parts in zip(*readings))
     if bound.subject.card.live and not np.isfinite(confidence[readable]).all():
-        sample = samples.ids[int(np.flatnonzero(readable & ~np.isfinite(confidence))[0])]
-        raise nan_error(bound.subject.name, sample, bound.cell.distortion)
+        row = int(np.flatnonzero(readable & ~np.isfinite(confidence))[0])
+        raise nan_error(bound.subject.name, samples.ids[row], bound.cell.distortion, float(confidence[row]))
     return {
         "pred": pred[readable].astype(np.int32),
         "raw": raw[readable].astype(np.int32),
