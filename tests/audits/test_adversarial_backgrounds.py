@@ -11,14 +11,14 @@ import torch
 from PIL import Image
 
 import snellen
-from snellen.audits import parse_audits
+from snellen.audits import Exam, parse_audits
 from snellen.audits.adversarial_backgrounds import AttackRateFacts, WorstClassFacts
 from snellen.data import load_data
 from snellen.data.keys import sample_keys
 from snellen.distort import Background, View
 from snellen.errors import UserError
 from snellen.exam.run import Run
-from snellen.measure import attack_success
+from snellen.measure import accuracy, attack_success
 from snellen.models import Model, from_callable
 from snellen.models.observers import texture
 from snellen.report import page_of
@@ -298,3 +298,35 @@ def test_the_report_shows_the_worst_backgrounds_as_they_were_pasted(tmp_path: Pa
     expected = Background("only_bg_t")(pixels, view)[0].permute(1, 2, 0).numpy()
     (shown,) = set(run.sql("select shown from cells where distortion like 'every_background%'")["shown"])
     assert (np.asarray(Image.open(run.store.thumbnail(shown, worst.place))) == expected).all()
+
+
+@pytest.mark.parametrize(
+    ("foreground", "facts", "expected"),
+    [
+        *(("auto", {"masks", "boxes"}, "mask"), ("auto", {"boxes"}, "box"), ("auto", {"masks"}, "mask")),
+        *(("box", {"masks", "boxes"}, "box"), ("mask", {"masks", "boxes"}, "mask")),
+    ],
+)
+def test_the_object_is_its_mask_unless_there_is_none_or_the_box_is_asked_for(
+    foreground: str, facts: set[str], expected: str
+) -> None:
+    (audit,) = parse_audits(f"adversarial_backgrounds(foreground={foreground})")
+    exam = Exam(classes={"test": "ab"}, side=32, facts={"test": frozenset(facts)})
+    ((trial,), (_, mixed)) = audit.trials(exam), audit.cells(exam)
+    assert f"foreground={expected}" in str(trial.distortion)
+    assert f"foreground={expected}" in str(mixed.distortion)
+
+
+def test_the_attack_rate_has_the_interval_of_whole_clips() -> None:
+    """Computed again from the stored answers: of the backgrounds of other classes, the share whose class is answered."""
+    run = snellen.audit(touchy(6), f"{SMALL}&frames=6", "adversarial_backgrounds(rates=true)", quiet=True, report=False)
+    samples = run.sql('select sample, label, "group" from samples').set_index("sample")
+    rows = run.sql("select * from trials").set_index("sample").loc[samples.index]
+    things = run.store.things(rows["cell"].iloc[0])
+    assert things is not None
+    other, pred = np.array(things["label"]), np.stack(rows["pred"].tolist())
+    conflict = samples["label"].to_numpy()[:, None] != other
+    shares = ((pred == other) & conflict).sum(1) / conflict.sum(1)
+    rate, again = found(run, "attack_rate"), accuracy(shares, samples["group"])
+    assert (rate["value"], rate["low"], rate["high"]) == pytest.approx((again.value, again.low, again.high))
+    assert accuracy(shares).low != pytest.approx(again.low, abs=1e-4)

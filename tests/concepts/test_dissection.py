@@ -13,7 +13,7 @@ from PIL import Image
 
 from snellen.concepts import dissection
 from snellen.concepts.dissection import Dissection, iou_of
-from snellen.concepts.pictures import choose_units
+from snellen.concepts.pictures import _picture, choose_units
 from snellen.concepts.probes import Probes
 from snellen.concepts.sources import open_sources
 from snellen.concepts.thresholds import ERROR
@@ -185,3 +185,10 @@ def test_detectors_of_every_category_are_drawn_before_others() -> None:
     assert len(units) == 16
     assert {19, 20} <= set(units)  # the best of both categories
     assert set(units) - {20} == set(range(5, 20))
+
+
+def test_a_picture_is_112_pixels_along_its_longer_side_and_at_least_one_along_the_other() -> None:
+    for height, width, size in ((24, 24, (112, 112)), (50, 100, (112, 56)), (300, 1, (1, 112)), (1, 300, (112, 1))):
+        png = _picture(np.zeros((3, height, width), np.uint8), np.ones((height, width), bool))
+        with Image.open(io.BytesIO(png)) as picture:
+            assert picture.size == size
