@@ -3,10 +3,12 @@
 Lines are drawn by a seed from the rooms whose numbers are reported; each gets one small fault (a comparison, an operator, a
 constant, an argument or element dropped …). `trace` runs the tests once on a copy of the repository that notes which test runs
 which of the lines. `run` puts the faults into another copy one by one and runs the tests of the line, quickest first, until one
-fails; it goes on where it stopped. `page` writes docs/results/mutants.md and its table. The repository is never changed.
+fails; it goes on where it stopped. `control` runs every test that noticed a fault once more without one. `page` writes
+docs/results/mutants.md and its table. The repository is never changed.
 
     python benchmarks/mutants.py trace
     python benchmarks/mutants.py run
+    python benchmarks/mutants.py control
     python benchmarks/mutants.py page
 
 Tests marked slow are traced by `trace --marks slow`, single files by `trace tests/measure`; notes add up in the folder `--work`.
@@ -19,14 +21,16 @@ import argparse
 import compileall
 import csv
 import os
+import sys
 import tempfile
 import time
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from mutation.mutant import Mutant
 from mutation.named import named
+from mutation.page import equivalents, page
 from mutation.sampling import of_rooms
 from mutation.tracing import Trace, read_trace, trace
 from mutation.tree import copy_tree
@@ -37,7 +41,7 @@ COLUMNS = ("file", "line", "operator", "before", "after", "state", "test", "said
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Do the tests notice faults?")
-    parser.add_argument("step", choices=("trace", "run", "page"))
+    parser.add_argument("step", choices=("trace", "run", "control", "page"))
     parser.add_argument("tests", nargs="*", default=["tests"], help="files or folders to trace")
     parser.add_argument("--marks", default="not slow", help="which tests to trace, as pytest's -m")
     parser.add_argument("--count", type=int, default=360, help="mutants to draw, about")
@@ -49,7 +53,7 @@ def main() -> None:
     parser.add_argument("--work", type=Path, default=Path(tempfile.gettempdir()) / "snellen-mutants")
     options = parser.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)
-    {"trace": trace_tests, "run": run, "page": write_page}[options.step](options)
+    {"trace": trace_tests, "run": run, "control": control, "page": write_page}[options.step](options)
 
 
 def mutants_of(options: argparse.Namespace) -> list[Mutant]:
@@ -66,7 +70,7 @@ def run(options: argparse.Namespace) -> None:
     from mutation.judging import load_packages, load_tests
 
     part, parts = (int(number) for number in options.part.split("/"))
-    table, tree = options.work / f"results-{part}.csv", copy_tree(ROOT, options.work / f"tree-{part}")
+    table, tree = options.work / f"results-{part}.csv", copy_tree(ROOT, options.work / f"tree-{os.getpid()}")
     traced = read_trace(options.work)
     compileall.compile_dir(tree / "src", quiet=2)
     wanted = open_mutants(options)[part - 1 :: parts]
@@ -80,9 +84,29 @@ def run(options: argparse.Namespace) -> None:
         judge_and_note(mutant, traced, tree, table, options.limit)
 
 
+def control(options: argparse.Namespace) -> None:
+    """Every test that noticed a fault passes without one, in the same process; else its name, and exit code 1."""
+    from mutation.judging import judge, load_packages, load_tests
+
+    traced, tree = read_trace(options.work), copy_tree(ROOT, options.work / f"tree-{os.getpid()}")
+    noticed = sorted({row["test"] for row in read_rows(options.work)} & traced.seconds.keys(), key=traced.seconds.get)
+    load_packages()
+    load_tests(tree, ROOT)
+    place = mutants_of(options)[0]
+    same = replace(place, text=place.lines(ROOT)[0][place.start : place.end])
+    outcome = judge(same, ROOT, tree, noticed, traced.seconds, 3600)
+    print(f"{outcome.ran} of {len(noticed)} tests without a fault: {outcome.state} {outcome.test} {outcome.said}")
+    sys.exit(outcome.state != "survived")
+
+
 def open_mutants(options: argparse.Namespace) -> list[Mutant]:
-    """Those that were not judged yet or, with `--again`, not killed yet."""
-    settled = {key(row) for row in read_rows(options.work) if row["state"] == "killed" or not options.again}
+    """Those that were not judged yet or, with `--again`, neither killed nor known to change nothing."""
+    same = set(equivalents())
+    settled = {
+        key(row)
+        for row in read_rows(options.work)
+        if row["state"] == "killed" or not options.again or (row["file"], row["before"], row["after"]) in same
+    }
     rooms = options.rooms or {mutant.room for mutant in mutants_of(options)}
     return [mutant for mutant in mutants_of(options) if mutant.room in rooms and key(row_of(mutant)) not in settled]
 
@@ -126,8 +150,6 @@ def append_row(table: Path, row: dict[str, object]) -> None:
 
 
 def write_page(options: argparse.Namespace) -> None:
-    from mutation.page import page
-
     wanted = [key(row_of(mutant)) for mutant in mutants_of(options)]
     judged = {key(row): row for row in read_rows(options.work)}
     page(ROOT, [judged[place] for place in wanted if place in judged], options.seed)

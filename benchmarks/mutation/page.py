@@ -31,7 +31,7 @@ Made by `python benchmarks/mutants.py page` on {day}, seed {seed}. Do not edit: 
 
 def page(root: Path, rows: Sequence[dict[str, str]], seed: int) -> None:
     """Writes docs/results/mutants.md and its table."""
-    reasons = _reasons()
+    reasons = equivalents()
     judged = [{**row, "outcome": _outcome(row, reasons)} for row in rows]
     with (root / "docs" / "results" / "data" / "mutants.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS, extrasaction="ignore", lineterminator="\n")
@@ -40,7 +40,8 @@ def page(root: Path, rows: Sequence[dict[str, str]], seed: int) -> None:
     (root / "docs" / "results" / "mutants.md").write_text(_text(judged, reasons, seed), encoding="utf-8")
 
 
-def _reasons() -> dict[tuple[str, str, str], str]:
+def equivalents() -> dict[tuple[str, str, str], str]:
+    """The mutants that were read and change nothing that can be observed: file, line before and after → why."""
     with EQUIVALENT.open(encoding="utf-8", newline="") as file:
         return {(row["file"], row["before"], row["after"]): row["why"] for row in csv.DictReader(file)}
 

@@ -43,7 +43,7 @@ class Trace:
         return not mutant.scope or "" in self.hits.get(f"{mutant.file}:{mutant.statement}", set())
 
     def tests_of(self, mutant: Mutant) -> list[str]:
-        """The tests that run its line, quickest first, then the others of their files, which may use what those left."""
+        """The tests that run its line, quickest first (of what is set at import, first the pages'), then the others of their files, which may use what those left."""
         known = self.seconds.keys()
         if not mutant.scope:
             direct = (self.hits.get(f"{mutant.file}:", set()) | WHOLE) & known
@@ -55,7 +55,8 @@ class Trace:
             )
         files = {test.partition("::")[0] for test in direct} if mutant.scope else set()
         beside = {test for test in known if test.partition("::")[0] in files} - direct
-        return [*sorted(direct, key=self.seconds.__getitem__), *sorted(beside, key=self.seconds.__getitem__)]
+        quickest = {test: (test not in WHOLE, took) for test, took in self.seconds.items()}
+        return [*sorted(direct, key=quickest.__getitem__), *sorted(beside, key=quickest.__getitem__)]
 
 
 def trace(root: Path, mutants: Sequence[Mutant], work: Path, tests: Sequence[str], marks: str) -> None:

@@ -163,6 +163,8 @@ def test_a_segmentation_model_is_shown_the_same_pixels(
     names, labels = labels_of(data, [f"model:python:{tmp_path}/seg.py:half"], 12)
     assert names == ["bright (object)", "dark (object)"]
     assert set(np.unique(labels)) == {0, 1, 2}  # the background is no concept
+    after = labels_of(data, ["colours", f"model:python:{tmp_path}/seg.py:half"], 12)[1][:, 1]
+    assert (after == np.where(labels[:, 0] > 0, labels[:, 0] + len(COLOURS), 0)).all()
     with pytest.raises(UserError, match="not one model of the task segmentation"):
         check_sources(["model:observer:texture"], data)
 
