@@ -43,7 +43,10 @@ class Trace:
         return not mutant.scope or "" in self.hits.get(f"{mutant.file}:{mutant.statement}", set())
 
     def tests_of(self, mutant: Mutant) -> list[str]:
-        """The tests that run its line, quickest first (of what is set at import, first the pages'), then the others of their files, which may use what those left."""
+        """The tests that run its line, quickest first, then the others of their files, which may use what those left.
+
+        Of what is set at import the pages' test comes first.
+        """
         known = self.seconds.keys()
         if not mutant.scope:
             direct = (self.hits.get(f"{mutant.file}:", set()) | WHOLE) & known

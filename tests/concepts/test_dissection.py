@@ -192,3 +192,11 @@ def test_a_picture_is_112_pixels_along_its_longer_side_and_at_least_one_along_th
         png = _picture(np.zeros((3, height, width), np.uint8), np.ones((height, width), bool))
         with Image.open(io.BytesIO(png)) as picture:
             assert picture.size == size
+
+
+def test_each_concept_is_drawn_once_before_any_is_drawn_again() -> None:
+    """16 units detect one material well, the last another one weakly: of 16 pictures one is of the other."""
+    intersect = np.zeros((17, 3), np.int64)
+    intersect[:16, 1], intersect[16, 2] = 50 + np.arange(16), 10
+    counts = {"intersect": intersect, "activation": np.full(17, 100), "truth": np.array([0, 100, 100])}
+    assert choose_units(counts, ["material", "material"]) == list(range(1, 17))

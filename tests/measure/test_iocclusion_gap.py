@@ -115,3 +115,20 @@ def test_swapping_the_sides_turns_the_gap_round(seed: int) -> None:
     gap, back = (iocclusion_gap(*pair, shared=True, repeats=100) for pair in ((one, two), (two, one)))
     assert gap.value == pytest.approx(-back.value, nan_ok=True)
     assert (gap.low, gap.high) == pytest.approx((-back.high, -back.low), nan_ok=True)
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_few_images_widen_the_interval_of_the_bootstrap(shared: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The draws alone know nothing of how few there are: the interval is theirs, widened for the fewest of the four sets."""
+    first, second = side(1.0, 0.5, [(0.75, 0.25)], 8), side(1.0, 0.5, [(0.5, 0.25)], 8, seed=9)
+    found = iocclusion_gap(first, second, shared=shared)
+    given: list[int] = []
+
+    def unwidened(value: float, ends: tuple[float, float], count: int) -> tuple[float, float]:
+        given.append(count)
+        return ends
+
+    monkeypatch.setattr("snellen.measure.iocclusion_difference.widen", unwidened)
+    plain = iocclusion_gap(first, second, shared=shared)
+    assert given == [8]
+    assert found.low < plain.low < plain.high < found.high
