@@ -29,6 +29,11 @@ class Mutant:
         parts = self.file.split("/")[2:]
         return "/".join(parts[:2]) if parts[0] == "engine" else parts[0]
 
+    @property
+    def module(self) -> str:
+        """Its module's name, such as `snellen.measure.edges`."""
+        return self.file.removeprefix("src/").removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
     def lines(self, root: Path) -> tuple[str, str]:
         """Its line before and after."""
         before = (root / self.file).read_text(encoding="utf-8").split("\n")[self.line - 1]

@@ -11,6 +11,7 @@ from pathlib import Path
 from mutation.sampling import ROOMS
 
 EQUIVALENT = Path(__file__).with_name("equivalent.csv")  # file, before, after, why
+WIDTH = 120
 COLUMNS = ("file", "line", "operator", "before", "after", "outcome", "test")
 HEAD = """# Mutants
 
@@ -69,6 +70,10 @@ def _text(judged: Sequence[dict[str, str]], reasons: dict[tuple[str, str, str], 
     )
 
 
+def shorten(line: str, width: int) -> str:
+    return line if len(line) <= width else line[: width - 1] + "…"
+
+
 def _room(row: dict[str, str]) -> str:
     below = row["file"].removeprefix("src/snellen/")
     return next((room for room in ROOMS if below.startswith(f"{room}/")), "distort")
@@ -98,5 +103,9 @@ def _listed(rows: Sequence[dict[str, str]], reasons: dict[tuple[str, str, str], 
         lines += [
             f"- `{row['file'].removeprefix('src/snellen/')}:{row['line']}`, {row['operator']}{': ' * bool(why)}{why}"
         ]
-        lines += ["", f"      - {row['before']}", f"      + {row['after']}", ""]
+        lines += [
+            "",
+            *(f"      {sign} {shorten(row[side], WIDTH)}" for sign, side in (("-", "before"), ("+", "after"))),
+            "",
+        ]
     return lines

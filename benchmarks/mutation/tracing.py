@@ -45,7 +45,7 @@ class Trace:
     def tests_of(self, mutant: Mutant) -> list[str]:
         """The tests that run its line, quickest first, then the others of their files, which may use what those left.
 
-        Of what is set at import the pages' test comes first.
+        Of what is set at import the pages' test comes first, and the others are those of files that name the module.
         """
         known = self.seconds.keys()
         if not mutant.scope:
@@ -56,10 +56,20 @@ class Trace:
             direct = (
                 set().union(*(tests for mark, tests in self.hits.items() if mark.startswith(f"{mutant.file}:"))) & known
             )
-        files = {test.partition("::")[0] for test in direct} if mutant.scope else set()
+        files = {test.partition("::")[0] for test in direct} if mutant.scope else files_that_name(mutant.module)
         beside = {test for test in known if test.partition("::")[0] in files} - direct
         quickest = {test: (test not in WHOLE, took) for test, took in self.seconds.items()}
         return [*sorted(direct, key=quickest.__getitem__), *sorted(beside, key=quickest.__getitem__)]
+
+
+def files_that_name(module: str) -> set[str]:
+    """The test files in which a module's name stands."""
+    root = HERE.parents[1]
+    return {
+        path.relative_to(root).as_posix()
+        for path in (root / "tests").rglob("test_*.py")
+        if f"{module} " in path.read_text(encoding="utf-8")
+    }
 
 
 def trace(root: Path, mutants: Sequence[Mutant], work: Path, tests: Sequence[str], marks: str) -> None:

@@ -225,6 +225,8 @@ def test_a_set_is_built_again_from_its_own_masks_without_opencv(
     monkeypatch.setitem(sys.modules, "cv2", None)
     again = build(photographs, tmp_path / "b", size=80, scale=80, workers=1, masks=str(tmp_path / "masks"), limit=24)
     assert again.classes == first.classes
+    assert {row["seed"] for row in rows(again)} == {""} != {row["seed"] for row in rows(first)}  # GrabCut was not asked
+    assert again.lines[0] == f"{again.images} of {again.judged} images in {len(again.classes)} classes: {again.out}"
     for variant in VARIANTS:
         assert digest(again.out / variant) == digest(first.out / variant) != {}, variant
 
