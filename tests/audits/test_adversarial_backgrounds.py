@@ -11,14 +11,14 @@ import torch
 from PIL import Image
 
 import snellen
-from snellen.audits import parse_audits
+from snellen.audits import Exam, parse_audits
 from snellen.audits.adversarial_backgrounds import AttackRateFacts, WorstClassFacts
 from snellen.data import load_data
 from snellen.data.keys import sample_keys
 from snellen.distort import Background, View
 from snellen.errors import UserError
 from snellen.exam.run import Run
-from snellen.measure import attack_success
+from snellen.measure import accuracy, attack_success
 from snellen.models import Model, from_callable
 from snellen.models.observers import texture
 from snellen.report import page_of
@@ -347,3 +347,35 @@ def test_where_two_halves_would_be_too_small_the_worst_are_marked_as_chosen() ->
     assert total["facts"]["chosen"] is True
     assert total["label"] == "Objects turned into the worst class by some background, chosen on these objects"
     assert "errs towards the worse" in total["text"]
+
+
+@pytest.mark.parametrize(
+    ("foreground", "facts", "expected"),
+    [
+        *(("auto", {"masks", "boxes"}, "mask"), ("auto", {"boxes"}, "box"), ("auto", {"masks"}, "mask")),
+        *(("box", {"masks", "boxes"}, "box"), ("mask", {"masks", "boxes"}, "mask")),
+    ],
+)
+def test_the_object_is_its_mask_unless_there_is_none_or_the_box_is_asked_for(
+    foreground: str, facts: set[str], expected: str
+) -> None:
+    (audit,) = parse_audits(f"adversarial_backgrounds(foreground={foreground})")
+    exam = Exam(classes={"test": "ab"}, side=32, facts={"test": frozenset(facts)})
+    ((trial,), (_, mixed)) = audit.trials(exam), audit.cells(exam)
+    assert f"foreground={expected}" in str(trial.distortion)
+    assert f"foreground={expected}" in str(mixed.distortion)
+
+
+def test_the_attack_rate_has_the_interval_of_whole_clips() -> None:
+    """Computed again from the stored answers: of the backgrounds of other classes, the share whose class is answered."""
+    run = snellen.audit(touchy(6), f"{SMALL}&frames=6", "adversarial_backgrounds(rates=true)", quiet=True, report=False)
+    samples = run.sql('select sample, label, "group" from samples').set_index("sample")
+    rows = run.sql("select * from trials").set_index("sample").loc[samples.index]
+    things = run.store.things(rows["cell"].iloc[0])
+    assert things is not None
+    other, pred = np.array(things["label"]), np.stack(rows["pred"].tolist())
+    conflict = samples["label"].to_numpy()[:, None] != other
+    shares = ((pred == other) & conflict).sum(1) / conflict.sum(1)
+    rate, again = found(run, "attack_rate"), accuracy(shares, samples["group"])
+    assert (rate["value"], rate["low"], rate["high"]) == pytest.approx((again.value, again.low, again.high))
+    assert accuracy(shares).low != pytest.approx(again.low, abs=1e-4)

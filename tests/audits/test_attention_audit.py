@@ -17,6 +17,7 @@ from snellen.audits import Exam, parse_audits
 from snellen.audits.attention import AttentionFacts
 from snellen.data import from_arrays
 from snellen.data.dataset import Dataset, Samples
+from snellen.distort import parse
 from snellen.engine import AnswerBlock, Answers
 from snellen.engine.keep import survey_checkpoint
 from snellen.engine.requests.survey import SurveyTable
@@ -102,6 +103,15 @@ def test_the_best_that_patches_allow_is_known(run: Run) -> None:
     assert found(run, "object")["visible", 4]["facts"]["patch"] == [[8, 8], [8, 8]]
 
 
+@pytest.mark.parametrize(("side", "sizes"), [(32, [1, 2, 4, 8, 16]), (31, [1, 2, 4, 8]), (8, [1, 2, 4])])
+def test_without_occluders_the_published_lattices_are_shown_that_have_two_squares_across(
+    side: int, sizes: list[int]
+) -> None:
+    (audit,) = parse_audits("attention")
+    shown = [str(cell.distortion) for cell in audit.cells(Exam(classes={"test": ("a", "b")}, side=side))]
+    assert shown == ["none()", *(str(parse(f"lattice(0.5, {px})")) for px in sizes)]
+
+
 def test_the_accuracy_beside_a_share_is_that_under_its_occluder() -> None:
     """Answers given by hand: all right on clean images, one in four under one lattice, two in four under the other."""
     (audit,) = parse_audits("attention(occluders=[lattice(0.5, 8), lattice(0.5, 4)], examples=0)")
@@ -117,6 +127,13 @@ def test_the_accuracy_beside_a_share_is_that_under_its_occluder() -> None:
         blocks[cell] = AnswerBlock(pred, pred, score, score, score, labels, nowhere, seen, np.array(ids, object))
     outcomes = {cell: [table] for cell in audit.surveys(exam)}
     told = audit.conclude(exam, Answers("m", ["0"], blocks, exam.classes, outcomes=outcomes))
+    better = {finding.name: finding.better for finding in told}
+    assert better == {
+        "attention_visible": "higher",
+        "attention_occluder": "lower",
+        "attention_background": "",
+        "attention_object": "higher",
+    }
     facts = [finding.facts for finding in told]
     accuracies = {(own.px, own.accuracy) for own in facts if isinstance(own, AttentionFacts)}
     assert accuracies == {(None, 1.0), (8, 0.25), (4, 0.5)}

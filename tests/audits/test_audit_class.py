@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import jsonschema
 import numpy as np
@@ -140,3 +140,13 @@ def test_a_finding_without_words_goes_by_its_name(name, distortions, facts, on, 
 def test_a_label_inside_a_sentence_is_small_but_for_abbreviations() -> None:
     labels = ["Shape bias", "BG-Gap: same class", "DI: noise", "iOcclusion"]
     assert [in_sentence(one) for one in labels] == ["shape bias", "BG-Gap: same class", "DI: noise", "iOcclusion"]
+
+
+def test_a_finding_without_a_label_is_named_by_what_it_is_about() -> None:
+    cell = Cell(Shuffle(2), "train")
+    plain = Finding("mine", "flip_rate", "net", 0.5, 0.4, 0.6, 10, "text", cells=(cell,))
+    assert plain.label == plain_label("flip_rate", [str(cell.distortion)], {}, "train") != ""
+    assert plain.label.startswith("Flip rate under ")
+    assert plain.topic == in_sentence(plain.label)
+    given = replace(plain, label="Flips", topic="how often it flips")
+    assert (given.label, given.topic) == ("Flips", "how often it flips")

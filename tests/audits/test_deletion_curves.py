@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from snellen.audits.deletion_curves import DeletionCurves, read_curves
+from snellen.audits.faithfulness import _words
 from snellen.engine.keep.read_back import TrialTable
 from snellen.search.deletion import OrderedDeletion, RandomDeletion
 from snellen.search.step_sampling import roughness, sampling_error, systematic
@@ -85,3 +86,17 @@ def test_other_random_orders_move_the_area_by_what_is_stated(images: int, repeat
 def test_of_a_single_random_order_nothing_is_known() -> None:
     assert np.isnan(random_orders(0, 10, 1).order_error)
     assert np.isnan(random_orders(0, 0, 5).order_error)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("inter_model_deletion", "deletion with the least relevant tiles first"),
+        ("inter_model_insertion", "insertion with the most relevant tiles first"),
+        ("morf_deletion", "deletion with the most relevant tiles first"),
+        ("lerf_insertion", "insertion with the least relevant tiles first"),
+    ],
+)
+def test_the_words_of_a_curve_say_which_tiles_come_first(name: str, words: str) -> None:
+    """What is deleted last is inserted first."""
+    assert _words(name) == words

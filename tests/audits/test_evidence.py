@@ -12,7 +12,7 @@ import pytest
 import snellen
 from snellen.audits import Exam, parse_audits
 from snellen.audits.finding import Finding
-from snellen.audits.iocclusion_evidence import with_option
+from snellen.audits.iocclusion_evidence import judge_typicality, with_option
 from snellen.data.dataset import Samples
 from snellen.data.subset import draw_labels
 from snellen.distort import Nothing
@@ -119,6 +119,17 @@ def test_the_fill_gap_is_that_of_the_first_fill_less_the_other(fills: str, gap: 
         (first, other)
     )
     assert (found.low > 0) == (gap > 0)
+
+
+def test_three_judges_halve_the_images_by_the_mean_of_what_they_find_probable() -> None:
+    """Two find all images alike; by the median of the three nothing would tell the images apart."""
+    text = "occlusion([0.3], validate=true, judges=[a, b, c])"
+    exam, (audit,) = exam_of(["mine", "a", "b", "c"]), parse_audits(text)
+    sure = {"a": np.full(COUNT, 0.5), "b": np.full(COUNT, 0.5), "c": np.tile([0.1, 0.9], COUNT // 2)}
+    judges = [answers_of(name, exam, audit, PLANTED, sure=probable) for name, probable in sure.items()]
+    typical, tail = judge_typicality(exam, judges).parts["test"]
+    assert typical == frozenset(ids("test")[1::2])
+    assert tail == frozenset(ids("test")[::2])
 
 
 def test_judges_are_other_models_and_their_doubt_is_called_a_proxy() -> None:

@@ -196,6 +196,7 @@ def test_every_synthetic_type_is_compared_with_real_occlusion(real: Run) -> None
     residuals = findings(real, "occlusion_residual", level=1)
     assert sum(finding["value"] for finding in residuals) == pytest.approx(0, abs=1e-9)
     assert all(finding["facts"]["real"] for finding in residuals)
+    assert {finding["unit"] for finding in residuals} == {"difference"}
 
 
 def test_p_values_of_residuals_are_corrected_for_the_number_of_models() -> None:
@@ -308,3 +309,15 @@ def test_an_object_of_which_half_is_hidden_is_at_the_first_level() -> None:
     exam = SimpleNamespace(facts={"test": ("masks",)}, column=lambda name, ids: None)
     (occluder,) = TypeChoice(("stripes",), (), (), ()).types(SimpleNamespace(**vars(exam), cutouts=False))  # type: ignore[arg-type]
     assert _under(exam, block, occluder).level.tolist() == [1, 1, 2]  # type: ignore[arg-type]
+
+
+def test_levels_of_real_occlusion_lie_evenly_from_0(real: Run) -> None:
+    """The slope is that of the line through the accuracies of level 0, 1 and 2."""
+    for slope in findings(real, "occlusion_slope", type="real"):
+        model = slope["model"]
+        (clean,) = findings(real, "unoccluded_accuracy", model=model)
+        levels = findings(real, "level_accuracy", model=model, type="real")
+        assert [level["facts"]["position"] for level in levels] == [1, 2]
+        line = np.polyfit([0, 1, 2], [clean["value"], *(level["value"] for level in levels)], 1)
+        assert slope["value"] == pytest.approx(line[0])
+        assert abs(line[0]) > 0.01 or model == "texture"

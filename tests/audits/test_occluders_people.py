@@ -80,6 +80,9 @@ def test_people_are_one_more_row_without_the_outlier(planted: Run) -> None:
     table = samples()
     (outliers,) = named(planted, "human_outliers")
     assert (outliers["value"], outliers["facts"]["outliers"]) == (1, ["p6"])
+    normalised = outliers["facts"]["normalised"]
+    assert len(normalised) == outliers["facts"]["observers"] == outliers["n"]
+    assert min(normalised, key=normalised.get) == "p6"
     (clean,) = named(planted, "human_accuracy", type="none")
     assert (clean["model"], clean["value"], clean["n"]) == ("people", 1.0, (table["level"] == "none").sum())
     slight = table.index[table["level"] == "slight"]

@@ -13,6 +13,7 @@ from PIL import Image, ImageEnhance
 
 import snellen
 from snellen.audits import Exam, ShiftAudit, parse_audits
+from snellen.audits.shift_facts import without_each
 from snellen.audits.shift_protocols import published_shift
 from snellen.data import Dataset, from_arrays, limited
 from snellen.distort import parse
@@ -313,3 +314,15 @@ def test_the_page_shows_edits_with_their_effects_and_both_charts(run: snellen.Ru
     assert term == "What breaks it"
     worst = of(run, "worst_accuracy")["value"]
     assert f"from 100.0% to {100 * worst:.1f}% on images that were not searched" in sentence
+
+
+@pytest.mark.parametrize(
+    ("edits", "rests"),
+    [
+        ("invert()", ["none()"]),
+        ("invert() | red(9)", ["red(9)", "invert()"]),
+        ("invert() | red(9) | blue(8)", ["red(9) | blue(8)", "invert() | blue(8)", "invert() | red(9)"]),
+    ],
+)
+def test_each_edit_is_left_out_once(edits: str, rests: list[str]) -> None:
+    assert without_each(edits) == [parse(rest) for rest in rests]

@@ -13,7 +13,7 @@ from PIL import Image
 
 from snellen.concepts import dissection
 from snellen.concepts.dissection import Dissection, iou_of
-from snellen.concepts.pictures import choose_units
+from snellen.concepts.pictures import _picture, choose_units
 from snellen.concepts.probes import Probes
 from snellen.concepts.sources import open_sources
 from snellen.concepts.thresholds import ERROR
@@ -185,3 +185,18 @@ def test_detectors_of_every_category_are_drawn_before_others() -> None:
     assert len(units) == 16
     assert {19, 20} <= set(units)  # the best of both categories
     assert set(units) - {20} == set(range(5, 20))
+
+
+def test_a_picture_is_112_pixels_along_its_longer_side_and_at_least_one_along_the_other() -> None:
+    for height, width, size in ((24, 24, (112, 112)), (50, 100, (112, 56)), (300, 1, (1, 112)), (1, 300, (112, 1))):
+        png = _picture(np.zeros((3, height, width), np.uint8), np.ones((height, width), bool))
+        with Image.open(io.BytesIO(png)) as picture:
+            assert picture.size == size
+
+
+def test_each_concept_is_drawn_once_before_any_is_drawn_again() -> None:
+    """16 units detect one material well, the last another one weakly: of 16 pictures one is of the other."""
+    intersect = np.zeros((17, 3), np.int64)
+    intersect[:16, 1], intersect[16, 2] = 50 + np.arange(16), 10
+    counts = {"intersect": intersect, "activation": np.full(17, 100), "truth": np.array([0, 100, 100])}
+    assert choose_units(counts, ["material", "material"]) == list(range(1, 17))

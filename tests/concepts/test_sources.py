@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -143,6 +145,17 @@ def test_ids_that_name_no_file_stay_in_the_folder(tmp_path: Path, sample: str, s
         read_label_folder(str(root)).check([sample])
 
 
+def test_a_label_image_of_another_time_or_size_is_another_source(tmp_path: Path) -> None:
+    """Wherever the folder lies: copies that keep times are the same source."""
+    write_folder(tmp_path / "first")
+    copies = [Path(shutil.copytree(tmp_path / "first", tmp_path / name)) for name in ("same", "later", "other")]
+    os.utime(copies[1] / "part" / "a" / "3.png", (1e9, 1e9))
+    (copies[2] / "part" / "a" / "3.png").unlink()
+    first, same, *others = (fingerprint_of(f"labels:{root}") for root in (tmp_path / "first", *copies))
+    assert first == same
+    assert len({first, *others}) == 3
+
+
 def test_a_number_that_the_index_lacks_makes_the_image_unreadable(
     photos_with_labels: Callable[[str], Dataset], tmp_path: Path
 ) -> None:
@@ -157,14 +170,16 @@ def test_a_segmentation_model_is_shown_the_same_pixels(
     (tmp_path / "seg.py").write_text(
         "from snellen.models import from_callable\n"
         "def half():\n"
-        "    classes = ['background', 'bright, lit', 'dark']\n"
-        "    how = lambda images: 1 + (images.mean(3) < 127)\n"
+        "    classes = ['background', '', 'bright, lit', 'Void', 'dark', '__background__', 'unlabelled', 'unlabeled']\n"
+        "    how = lambda images: 2 * ((images.mean(3) < 130).astype(int) + (images.mean(3) < 120))\n"
         "    return from_callable(how, classes, 12, version='1', task='segmentation', name='half')\n"
     )
     data = photos_with_labels("folder")
     names, labels = labels_of(data, [f"model:python:{tmp_path}/seg.py:half"], 12)
     assert names == ["bright (object)", "dark (object)"]
-    assert set(np.unique(labels)) == {1, 2}
+    assert set(np.unique(labels)) == {0, 1, 2}  # the background is no concept
+    after = labels_of(data, ["colours", f"model:python:{tmp_path}/seg.py:half"], 12)[1][:, 1]
+    assert (after == np.where(labels[:, 0] > 0, labels[:, 0] + len(COLOURS), 0)).all()
     with pytest.raises(UserError, match="not one model of the task segmentation"):
         check_sources(["model:observer:texture"], data)
 

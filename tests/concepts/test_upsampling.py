@@ -30,3 +30,6 @@ def test_labels_are_those_at_the_centres_of_the_cells() -> None:
     labels = torch.arange(36).view(6, 6)
     assert at_centres(labels, 2, 3).tolist() == [[7, 9, 11], [25, 27, 29]]
     assert at_centres(labels, 6, 6).equal(labels)
+    assert at_centres(torch.arange(8).view(2, 4), 1, 2).tolist() == [
+        [5, 7]
+    ]  # of two rows the lower, of four columns every other

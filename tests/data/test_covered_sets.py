@@ -112,7 +112,10 @@ def test_the_index_states_the_share_that_the_masks_show(name: str, request: pyte
     built: CoveredBuilt = request.getfixturevalue(name)
     index = index_of(built)
     clean = index[index["type"] == "none"].set_index("source")
+    data = snellen.load_data(DATA)
+    checksums = {name: photo.checksum for name, photo in zip(data.samples.ids, data.read(range(len(data))))}
     for row in index.itertuples():
+        assert row.source_checksum == checksums[row.source]
         image, mask, full, cover = (
             np.asarray(Image.open(built.out / file)) for file in (row.path, row.mask, row.full_mask, row.cover)
         )

@@ -170,3 +170,14 @@ def test_what_cannot_be_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture
     printed = capsys.readouterr()
     assert f"2 images in 2 classes: {tmp_path / 'all'}" in printed.out
     assert snellen.load_data(f"manifest:{tmp_path}/all/index.csv").facts == frozenset()
+
+
+def test_where_no_bounds_reach_the_target_the_most_accurate_are_named() -> None:
+    trials = [
+        BoundsTrial(0, 0, 40, 0.5),
+        BoundsTrial(900, 0, 20, 0.75),
+        BoundsTrial(900, 8, 12, 0.75),
+        BoundsTrial(0, 9, 5, 0.9),
+    ]
+    with pytest.raises(UserError, match=r"the best is 75.0% on 20 images, with min_pixels=900"):
+        choose_bounds(trials, 0.8)

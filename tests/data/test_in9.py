@@ -17,6 +17,9 @@ from PIL import Image
 
 from snellen.build.in9 import building as building_module
 from snellen.build.in9.building import In9Built
+from snellen.build.in9.request import In9Request
+from snellen.build.in9.variants import Order, Portrait
+from snellen.build.in9.variants import variant as variant_of
 from snellen.build.in9.variants import write_files as write_variants
 from snellen.cli import main
 from snellen.data import Photo, load_data
@@ -222,6 +225,8 @@ def test_a_set_is_built_again_from_its_own_masks_without_opencv(
     monkeypatch.setitem(sys.modules, "cv2", None)
     again = build(photographs, tmp_path / "b", size=80, scale=80, workers=1, masks=str(tmp_path / "masks"), limit=24)
     assert again.classes == first.classes
+    assert {row["seed"] for row in rows(again)} == {""} != {row["seed"] for row in rows(first)}  # GrabCut was not asked
+    assert again.lines[0] == f"{again.images} of {again.judged} images in {len(again.classes)} classes: {again.out}"
     for variant in VARIANTS:
         assert digest(again.out / variant) == digest(first.out / variant) != {}, variant
 
@@ -288,3 +293,19 @@ def test_reading_a_published_set_needs_no_manifest(made: In9Built, tmp_path: Pat
         load_data(f"in9:{tmp_path}/mixed_rnd")
     with pytest.raises(UserError, match="has no split 'train'; it has: val"):
         load_data(f"in9:{tmp_path}/mixed_rand?split=train")
+
+
+@pytest.mark.parametrize("inpaint", ["tile", "telea", "ns"])
+def test_a_variant_is_the_distortion_with_the_chosen_filling_and_blur(inpaint: Any) -> None:
+    image = torch.randint(0, 256, (1, 3, 40, 40), dtype=torch.uint8, generator=torch.manual_seed(0))
+    mask = torch.zeros(1, 40, 40, dtype=torch.bool)
+    mask[:, 10:20, 12:30] = True
+    box = np.array([[12, 10, 30, 20]], np.int64)
+    request = In9Request(data="x", out="x", inpaint=inpaint, sigma=3.0)
+    view = View.of(["a"], 0, masks=mask, boxes=[box.astype(float)], labels=np.zeros(1, int))
+    for kind in ("only_bg_t", "bg_blurred"):
+        made = variant_of(
+            kind, Portrait(image, mask, box), Order("a", "0", (12, 10, 30, 20), {}), request, Path("none")
+        )
+        assert made.equal(Background(kind, 3.0, inpaint)(image, view)[0])  # type: ignore[arg-type]
+    assert inpaint == "tile" or not made.equal(Background("only_bg_t", 3.0, "tile")(image, view)[0])

@@ -14,6 +14,7 @@ from PIL import Image
 
 from snellen.build.in9 import In9Request, build, segment
 from snellen.build.in9.judging import In9Candidate, judge
+from snellen.build.in9.rejections import _small
 from snellen.cli import main
 from snellen.data import Photo, load_data
 from snellen.data.phantom import export
@@ -243,3 +244,12 @@ def test_the_option_as_published_builds_by_nearest_neighbours(tmp_path: Path) ->
         (file,) = (out / "original").rglob("*.png")
         scaled = np.asarray(Image.fromarray(photo.image).resize((256, 256), scaling))
         np.testing.assert_array_equal(np.asarray(Image.open(file)), scaled[16:240, 16:240])
+
+
+def test_a_rejected_photo_keeps_its_aspect_and_its_box_is_drawn_where_it_is() -> None:
+    """Of 192 × 96 pixels half, with a box from 48 to 96 across and 24 to 72 down."""
+    boxes = np.array([[48.0, 24.0, 96.0, 72.0]])
+    picture = _small(Photo(np.zeros((96, 192, 3), np.uint8), "checksum", boxes))
+    assert picture.size == (96, 48)
+    ys, xs = np.nonzero(np.asarray(picture)[..., 0] > 128)
+    assert (xs.min(), ys.min(), xs.max(), ys.max()) == (24, 12, 47, 35)

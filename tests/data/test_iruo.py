@@ -258,6 +258,7 @@ def test_published_names_have_no_instance_and_the_last_of_a_class_stays(ovis: Pa
     objects = {one["id"] for one in content_of(ovis)["annotations"] if one["role"] == "object"}
     assert not objects & set(index["instance"])
     assert published.rejected["same name"] >= 96
+    assert list(index["id"]) == [f"{Path(path).stem}_{one}" for path, one in zip(index["path"], index["instance"])]
     assert not index["path"].duplicated().any()
     assert len(tree_of(published.out / "images")) == len(index)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,6 +13,7 @@ from snellen.build.iruo.classes import chosen_classes
 from snellen.build.iruo.request import IruoRequest
 from snellen.build.iruo.split import cut_of, split_by_cut, split_by_video
 from snellen.build.iruo.tables import SplitShare, warnings_of
+from snellen.errors import UserError
 
 IMAGES = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 3), st.integers(0, 2)), min_size=1, max_size=80)
 
@@ -118,3 +120,9 @@ def test_shares_off_the_aim_are_named() -> None:
     assert first == "1 of 3 classes have not 60–80% of their images in train (split.csv): dog 90% of 3 videos"
     assert second == "no images of eel"
     assert warnings_of({"cat": shares["cat"]}, 0, 0, {}) == []
+
+
+def test_bounds_of_settings_are_those_that_are_stated() -> None:
+    assert IruoRequest(annotations="x", out="x", min_clear=10**6).min_clear == 10**6
+    with pytest.raises(UserError, match="expected min_clear from 0 to 1,000,000, got 1000001"):
+        IruoRequest(annotations="x", out="x", min_clear=10**6 + 1)

@@ -117,6 +117,7 @@ def test_coco_loads_in_pycocotools_and_says_what_the_truth_says(tmp_path, crowd)
         coco = COCO(str(tmp_path / "annotations/instances_test.json"))
     assert [c["name"] for c in coco.loadCats(coco.getCatIds())] == CLASSES
     assert {c["name"]: c["supercategory"] for c in coco.dataset["categories"]} == {k: class_tree()[k] for k in CLASSES}
+    assert coco.dataset["info"]["description"].startswith("the phantom world, phantom:")
     assert len(coco.imgs) == CROWD.n
     levels = CROWD.samples().columns["level"]
     for row in range(CROWD.n):

@@ -19,10 +19,13 @@ from snellen.audits import Audit, Exam, Finding
 from snellen.data import Dataset, from_arrays
 from snellen.engine import Answers, Cell
 from snellen.engine.keep.store import Store
-from snellen.engine.requests.trial import Reply, Stage, Trial, TrialSteps, play_round
+from snellen.engine.requests.trial import HostCopy, Reply, Stage, Trial, TrialSteps, play_round
 from snellen.errors import UserError
 from snellen.models import Model, from_callable
 from snellen.notation import text_form
+from snellen.search import EveryBackground
+from snellen.search.deletion import OrderedDeletion
+from snellen.search.hue import HueShift
 
 
 class Halving:
@@ -339,3 +342,24 @@ def test_fresh_throws_trials_away(greys: Dataset, tmp_path: Path, counted: list[
     first = sum(counted)
     ask(greys, tmp_path / "r", fresh=True)
     assert sum(counted) == 2 * first
+
+
+@pytest.mark.parametrize("batch", [None, HostCopy(torch.arange(24.0).view(8, 3))])
+def test_a_part_of_a_reply_has_its_own_rows_of_the_batch(batch: HostCopy | None) -> None:
+    """A reply to six images, which begins at the third of its batch; then the last four of them, and of those two."""
+    start = 0 if batch is None else 2
+    whole = torch.arange(24.0).view(8, 3)[2:]
+    reply = Reply(whole, np.arange(6), np.arange(6), np.ones(6), 9, batch, start)
+    assert reply.on_host().tolist() == whole.tolist()
+    part = reply.rows(2, 6)
+    assert part.on_host().tolist() == part.probabilities.tolist() == whole[2:].tolist()
+    assert part.rows(1, 3).on_host().tolist() == whole[3:5].tolist()
+    assert (part.pred.tolist(), part.room) == ([2, 3, 4, 5], 0)
+
+
+def test_trials_speak_of_things_only_where_they_list_some() -> None:
+    assert [trial.speaks_of_things for trial in (HueShift(), OrderedDeletion(), EveryBackground())] == [
+        False,
+        False,
+        True,
+    ]

@@ -11,7 +11,7 @@ from torch import nn
 
 from snellen.errors import UserError
 from snellen.explain import attention, attention_grids
-from snellen.explain.attention_layers import AttentionLayer
+from snellen.explain.attention_layers import AttentionLayer, _is_readable
 from snellen.explain.feature_grid import Places
 
 
@@ -196,3 +196,14 @@ def test_what_cannot_be_read_is_refused_in_one_line() -> None:
         attention(network, pictures(1, 32, 32), layers="blocks.7.attn")
     with pytest.raises(ValueError, match="expected masks"):
         attention(network, pictures(1, 32, 32), torch.zeros(1, 16, 16, dtype=torch.bool))
+
+
+def test_only_weights_that_pass_a_dropout_or_can_be_asked_for_can_be_read() -> None:
+    """timm's modules say whether they are fused; another module with a dropout of that name may use it for anything."""
+    block = timm.create_model("vit_tiny_patch16_224", img_size=32, depth=1).blocks[0]
+    strange = nn.Module()
+    strange.attn_drop = nn.Dropout(0.0)
+    fused = nn.Module()
+    fused.fused_attn = True
+    modules = (block.attn, nn.MultiheadAttention(4, 1), strange, fused, block.mlp)
+    assert [_is_readable(module) for module in modules] == [True, True, False, False, False]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
@@ -9,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
-from snellen.explain.bottleneck import Smoothing, capacity, gaussian_weights, smoothing_matrix
+from snellen.explain.bottleneck import BottleneckFit, Smoothing, capacity, gaussian_weights, smoothing_matrix
 from snellen.explain.feature_grid import finite, unit_maps
 from snellen.explain.statistics import Welford, statistics_of
 
@@ -92,3 +94,14 @@ def test_maps_of_zeros_nan_and_one_value_are_scaled() -> None:
     assert unit_maps(maps).mean((1, 2)).tolist() == expected
     assert unit_maps(torch.tensor([[[torch.inf, 1.0]]])).tolist() == [[[0.0, 0.0]]]
     assert finite(torch.tensor([torch.nan, torch.inf, 2.0])).tolist() == [0, 0, 2]
+
+
+def test_each_answer_has_its_own_loss_be_it_by_logits_or_by_probabilities() -> None:
+    logits, wanted = torch.randn(5, 4, generator=torch.manual_seed(0)), torch.tensor([0, 3, 1, 2, 2])
+    by_hand = [-float(row.log_softmax(0)[place]) for row, place in zip(logits, wanted)]
+    for probabilities, answers in ((False, logits), (True, logits.softmax(1))):
+        fit = SimpleNamespace(probabilities=probabilities)
+        assert BottleneckFit._losses(fit, answers, wanted).tolist() == pytest.approx(by_hand, rel=1e-5)
+    sure = BottleneckFit._losses(SimpleNamespace(probabilities=True), torch.eye(4), torch.tensor([0, 0, 2, 3]))
+    assert sure[[0, 2, 3]].tolist() == [0, 0, 0]
+    assert 80 < float(sure[1]) < 90  # an answer of 0 costs much, but not endlessly

@@ -258,6 +258,10 @@ def test_statistics_of_a_dataset_are_kept_and_read_back(network, tmp_path, monke
     monkeypatch.setenv("SNELLEN_HOME", str(tmp_path))
     load_statistics(model, data, "layer3")  # another layer, another file
     assert len(list((tmp_path / "statistics").iterdir())) == 2
+    with monkeypatch.context() as patched:
+        patched.setattr("snellen.explain.reference.VERSION", "another")  # another way to estimate, another file
+        load_statistics(model, data, None)
+    assert len(list((tmp_path / "statistics").iterdir())) == 3
     file.write_bytes(file.read_bytes()[:100])  # a damaged one is estimated again
     assert torch.equal(load_statistics(model, data, None).mean, first.mean)
 

@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 from snellen.measure import compare, holm
+from snellen.measure.edges import one_sided_interval
 
 
 def test_a_hand_worked_comparison():
@@ -105,3 +106,25 @@ def test_holm_on_the_textbook_example():
     assert holm([0.01, 0.04, 0.03, 0.02]).tolist() == pytest.approx([0.04, 0.06, 0.06, 0.06])
     assert holm([0.9, np.nan, 0.6])[0] == 1
     assert np.isnan(holm([0.9, np.nan])[1])
+
+
+@pytest.mark.parametrize(("above", "below", "n"), [(5, 0, 5), (3, 0, 20), (0, 7, 9), (0, 0, 12)])
+def test_a_sign_that_was_not_seen_has_the_interval_of_zou_and_donner(above, below, n):
+    """MOVER from Wilson's intervals by statsmodels' formula: p1 - p2 -+ sqrt of the squared arms; mirrored if the signs are."""
+    differences = np.array([1.0] * above + [-1.0] * below + [0.0] * (n - above - below))
+
+    def wilson(k):
+        z, p = stats.norm.ppf(0.975), k / n
+        middle, arm = p + z**2 / (2 * n), z * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
+        return (middle - arm) / (1 + z**2 / n), (middle + arm) / (1 + z**2 / n)
+
+    (l1, u1), (l2, u2), p1, p2 = wilson(above), wilson(below), above / n, below / n
+    low = p1 - p2 - np.sqrt((p1 - l1) ** 2 + (u2 - p2) ** 2)
+    high = p1 - p2 + np.sqrt((u1 - p1) ** 2 + (p2 - l2) ** 2)
+    assert one_sided_interval(differences) == pytest.approx((max(low, -1), min(high, 1)), abs=1e-9)
+    assert one_sided_interval(-differences) == pytest.approx((-min(high, 1), -max(low, -1)), abs=1e-9)
+
+
+def test_both_signs_or_other_differences_have_no_such_interval():
+    for differences in ([1.0, -1.0, 0.0], [0.5, 0.0, 1.0]):
+        assert one_sided_interval(np.array(differences)) == (np.inf, -np.inf)

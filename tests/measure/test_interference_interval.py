@@ -148,6 +148,7 @@ def test_the_interval_is_seeded_and_more_draws_move_it_little():
     data = conditions(*pulled(np.random.default_rng(0), 2, 1000, 0.2), None, "errors")
     first, again, more = (plausible_index(*data, True, draws, 3) for draws in (300, 300, 2000))
     assert first == again
+    assert plausible_index(*data, True, 300) == plausible_index(*data, True, 300, 0) != first
     assert (first.low, first.high) == pytest.approx((more.low, more.high), abs=0.15)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from snellen.measure.interference_noise import _spread, agreement_of, divisors
-from snellen.measure.wrong_answers import Normaliser, WrongAnswers, wrong_answers
+from snellen.measure.wrong_answers import Normaliser, WrongAnswers, conditions, wrong_answers
 
 
 def by_images(parts: list[tuple[WrongAnswers, float]]) -> float:
@@ -40,3 +40,14 @@ def test_copies_of_a_run_agree_wholly_and_strangers_do_not() -> None:
     assert agreement_of(wrong_answers(np.stack([one] * 3), labels, 5, "errors")) == pytest.approx(1, abs=1e-9)
     assert agreement_of(wrong_answers(others, labels, 5, "errors")) < 0.05
     assert agreement_of(wrong_answers(one, labels, 5, "errors")) == 0
+
+
+def test_what_each_sample_adds_is_the_histogram_answers_outside_the_classes_included() -> None:
+    """Three classes and -1, two runs: errors by the class answered; the last column is what is outside."""
+    labels = np.array([0, 1, 2, 0, 1, 2])
+    clean = np.array([[0, 2, -1, 1, 1, 2], [-1, -1, 2, 0, 0, 2]])
+    before, _ = conditions(clean, clean, labels, 3, None, "errors")
+    assert before.histogram.tolist() == [[0, 1, 1, 1], [1, 0, 0, 2]]
+    added = before.columns()
+    assert added.toarray().sum(0).tolist() == before.histogram.ravel().tolist()
+    assert added.toarray().sum(1).tolist() == [1, 2, 1, 1, 1, 0]

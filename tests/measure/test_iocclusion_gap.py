@@ -133,3 +133,20 @@ def test_the_interval_of_a_gap_holds_the_truth_where_the_sign_of_a_covered_gap_i
         gap = iocclusion_gap(first, second, shared=True, repeats=200)
         covered.append(gap.low <= -0.5 <= gap.high)
     assert np.mean(covered) >= 0.93
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_few_images_widen_the_interval_of_the_bootstrap(shared: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The draws alone know nothing of how few there are: the interval is theirs, widened for the fewest of the four sets."""
+    first, second = side(1.0, 0.5, [(0.75, 0.25)], 8), side(1.0, 0.5, [(0.5, 0.25)], 8, seed=9)
+    found = iocclusion_gap(first, second, shared=shared)
+    given: list[int] = []
+
+    def unwidened(value: float, ends: tuple[float, float], count: int) -> tuple[float, float]:
+        given.append(count)
+        return ends
+
+    monkeypatch.setattr("snellen.measure.iocclusion_difference.widen", unwidened)
+    plain = iocclusion_gap(first, second, shared=shared)
+    assert given == [8]
+    assert found.low < plain.low < plain.high < found.high

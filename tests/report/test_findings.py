@@ -12,7 +12,7 @@ from snellen.audits.facts import OpenFacts
 from snellen.exam.run import Run
 from snellen.report.findings import SCHEMA, findings_frame
 
-from .stored import stored
+from .stored import interference, stored
 
 
 @pytest.fixture(scope="module")
@@ -56,3 +56,23 @@ def test_the_table_has_facts_of_one_value_as_columns_and_no_lists():
     table = findings_frame([listed])
     assert table["area"].tolist() == [0.3]
     assert not {"bins", "by_class", "pair"} & set(table.columns)
+
+
+@pytest.mark.parametrize(
+    ("fields", "mark", "sign"),
+    [
+        ({"flagged": True}, "flagged", "▲"),
+        ({"state": "above", "low": 0.5, "null95": 0.2, "published": 0.3}, "raised", "△"),
+        ({"state": "above", "low": 0.5, "null95": 0.2, "published": 0.1}, "", ""),
+        ({"state": "unclear", "low": 0.0, "null95": 0.2, "published": 0.3}, "unclear", "?"),
+        ({"state": "unclear", "low": 0.5, "null95": 0.2}, "unclear", "?"),
+        ({"state": "not above", "low": 0.0, "null95": 0.2, "published": 0.3}, "", ""),
+        ({"state": "above", "low": None, "null95": 0.2, "published": 0.3}, "", ""),
+        ({"state": "above", "low": 0.5, "null95": None, "published": 0.3}, "", ""),
+        ({"state": "", "low": 0.5, "null95": 0.2}, "raised", "△"),  # a run of before there were states
+        ({"state": "", "low": 0.1, "null95": 0.2}, "", ""),
+    ],
+)
+def test_the_mark_of_a_number_follows_from_its_interference(fields: dict, mark: str, sign: str) -> None:
+    one = interference(**fields)
+    assert (one.mark, one.sign) == (mark, sign)

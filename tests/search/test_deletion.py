@@ -24,7 +24,15 @@ from snellen.engine.requests.trial import Stage
 from snellen.errors import UserError
 from snellen.explain import methods
 from snellen.models import Model, from_callable
-from snellen.search.deletion import DegradedImage, Deletion, DeletionRound, OrderedDeletion, RandomDeletion
+from snellen.search.deletion import (
+    DegradedImage,
+    Deletion,
+    DeletionRound,
+    OrderedDeletion,
+    RandomDeletion,
+    samples_of,
+    whole_samples,
+)
 from snellen.search.tiles import TileGrid, ranks_by_relevance
 
 
@@ -379,3 +387,15 @@ def test_tiles_that_do_not_divide_the_images_are_refused(
     plant(monkeypatch, oracle=region)
     with pytest.raises(UserError, match=r"images of 16 pixels cannot be divided into .*; give tiles of 1 to 8 pixels"):
         area(white, "oracle", text=how)
+
+
+def test_whole_curves_are_the_first_of_each_image_and_those_alone() -> None:
+    """Three inner points of two orders: the first image has both curves whole, the second neither."""
+    points = np.tile([1, 2, 3], 2)
+    whole = {"first": 1.0, "last": 0.0, "point": points, "order": np.repeat([0, 1], 3), "score": np.arange(6) / 10}
+    partial = {**whole, "point": points[[0, 1, 3]], "order": np.array([0, 0, 1]), "score": np.arange(3) / 10}
+    first, second = samples_of(whole, 2)
+    assert (first.point.tolist(), first.score.tolist()) == ([1, 2, 3], [0.0, 0.1, 0.2])
+    assert second.score == pytest.approx([0.3, 0.4, 0.5])
+    (known,) = whole_samples([whole, partial], 5)
+    assert known.score.tolist() == first.score.tolist()

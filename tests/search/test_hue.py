@@ -61,5 +61,7 @@ def test_a_trial_ends_at_its_first_error_and_says_how_far_it_came() -> None:
     assert (rows["tried"] <= HueShift().shifts).all()
     findings = run.findings().set_index("name")
     assert findings.loc["hue_accuracy", "value"] == pytest.approx(1 - rows["fooled"].mean())
+    (hue,) = (finding for finding in run.results()["findings"] if finding["name"] == "hue_accuracy")
+    assert hue["per_run"] == pytest.approx([1 - rows["fooled"].mean()])
     untouched = rows[~rows["fooled"].astype(bool)]
     assert (untouched["tried"] == HueShift().shifts).all()

@@ -43,3 +43,14 @@ def test_several_tuples_at_once_are_as_one_by_one(batch: int, samples: list[int]
     assert fitness.images_shown == sum(largest) == images
     assert len(largest) == -(-images // batch)  # every batch but the last is full
     assert fitness(TUPLES[2]) == pytest.approx(fitness.many(TUPLES)[2])
+
+
+def test_weights_count_images_and_without_any_the_fitness_is_0() -> None:
+    """The mean of the images of a weight, each as often as it says."""
+    weights = torch.zeros(COUNT)
+    weights[[2, 5]] = torch.tensor([1.0, 3.0])
+    fitness = ImageFitness(IMAGES, redness, View.of(IDS, 5), 7, weights=weights)
+    score = redness(apply("invert()", IMAGES, IDS, 5), torch.arange(COUNT)).double()
+    assert fitness(("invert()",)) == pytest.approx(float(score[2] + 3 * score[5]) / 4, abs=1e-6)
+    assert fitness.many([("invert()",)], np.array([5])) == pytest.approx([float(score[5])], abs=1e-6)
+    assert fitness.many([("invert()",), ()], np.array([0, 1])) == [0.0, 0.0]

@@ -16,8 +16,10 @@ from snellen.search.algorithms import (
     Evolution,
     EvolutionThenClimb,
     RandomSearch,
+    _elite,
     selection_weights,
 )
+from snellen.search.edit_search import EditSearch
 from snellen.search.fitness import TRIES, Edits
 from snellen.search.history import History
 from snellen.search.run_search import Search
@@ -176,3 +178,39 @@ def test_the_climb_asks_about_no_tuple_twice_where_there_are_others() -> None:
     result = Search(MNIST, 3, EvolutionThenClimb(300), seed=4).run(landscape)
     after = [one.edits for one in result.history[30:]]
     assert len(set(after)) == len(after) == 270
+
+
+@pytest.mark.parametrize(("tries", "start"), [(1, 1), (9, 1), (20, 2), (300, 30)])
+def test_the_climb_starts_from_a_tenth_of_its_tries_and_at_least_one(tries: int, start: int) -> None:
+    proposals = EvolutionThenClimb(tries, population=1).propose(MNIST, 3, np.random.default_rng(0))
+    assert len(next(proposals)) == start
+
+
+def test_half_of_the_climbs_changes_are_levels_a_tenth_orders_and_the_rest_other_genes() -> None:
+    """Of 20 kinds with 200 levels in the middle of which it stands: a drawn gene is hardly ever one of its own kind."""
+    wide = Space("wide", tuple(Transformation(f"t{kind}", tuple(map(str, range(200)))) for kind in range(20)))
+    genes, random, counts = [(0, 100), (1, 100), (2, 100), (3, 100)], np.random.default_rng(0), [0, 0, 0]
+    for _ in range(20_000):
+        changed = list(genes)
+        EvolutionThenClimb()._change(changed, wide, random)
+        kinds = [kind for kind, _ in changed]
+        if sorted(changed) == genes:
+            counts[1] += 1
+        else:
+            counts[0 if kinds == [0, 1, 2, 3] else 2] += 1
+    # another gene is of the same kind in one of 20 cases
+    assert np.array(counts) / 20_000 == pytest.approx([0.5 + 0.4 / 20, 0.1, 0.4 * 19 / 20], abs=0.015)
+
+
+def test_the_algorithms_have_their_published_names_and_a_search_its_published_budget() -> None:
+    assert {"rs": RandomSearch, "es": Evolution, "es_climb": EvolutionThenClimb} == ALGORITHMS
+    assert (EditSearch().evaluations, EditSearch().population, EditSearch().mutation) == (1000, 10, 0.1)
+
+
+def test_the_elite_is_the_best_of_each_combination_and_no_more_than_wanted() -> None:
+    """Nine tuples of three combinations of kinds, whatever the order; the lower the better."""
+    values = {
+        ((a, level), (b, 0)): level + a + 3 * b for level in (2, 0, 1) for a, b in ((0, 1), (1, 0), (2, 2), (3, 3))
+    }
+    best = [((1, 0), (0, 0)), ((2, 0), (2, 0)), ((3, 0), (3, 0))]
+    assert [_elite(values, count) for count in (1, 2, 3, 9)] == [best[:1], best[:2], best, best]

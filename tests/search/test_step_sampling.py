@@ -74,6 +74,17 @@ def test_a_straight_line_has_no_roughness_and_a_step_has_that_of_a_step() -> Non
     assert math.sqrt(np.mean(np.square(steps))) == pytest.approx(1 / math.sqrt(12), rel=0.08)
 
 
+def test_roughness_is_the_error_over_all_starts_of_7_14_28_and_49_points() -> None:
+    """Against the definition with a thousand starts for each size."""
+    curve = np.random.default_rng(3).random(100)
+    starts = (np.arange(1000) + 0.5) / 1000
+    squares = [
+        np.mean([(size * (sample(curve, size, start).area(100) - trapezoid(curve))) ** 2 for start in starts])
+        for size in (7, 14, 28, 49)
+    ]
+    assert roughness(curve) == pytest.approx(math.sqrt(np.mean(squares)), rel=0.01)
+
+
 def walks(count: int, seed: int = 0) -> np.ndarray:
     """Rough curves [count, 100] from 1 to 0."""
     random = np.random.default_rng(seed)
@@ -104,7 +115,7 @@ def test_a_budget_asks_for_what_its_error_needs() -> None:
     assert Budget(400, 0.2, 1, 40.0).count(98) == 17
     assert Budget(400, 0.2, 4, 40.0).count(98) == 9
     assert Budget(3, 0.2, 1, 40.0).count(98) == 98  # few images: everything
-    assert Budget(10**9, 0.2, 1, 40.0).count(98) == FEWEST
+    assert Budget(10**9, 0.2, 1, 40.0).count(98) == FEWEST == 4
     smooth, rough = (Budget(400, 0.2, 1, 40.0).count(98, [one] * 12) for one in (5.0, 80.0))
     assert smooth < 17 < rough
 
@@ -117,3 +128,8 @@ def test_a_budget_makes_up_for_what_earlier_images_erred() -> None:
     assert counts[17] in (16, 17)
     total = 200 * 40**2 / 13**2 + 200 * 40**2 / counts[13] ** 2
     assert 1.645 * math.sqrt(total) / 400 <= 0.2
+
+
+def test_a_budget_leaves_the_rest_at_least_a_tenth_of_the_error() -> None:
+    """Half of the images with 4 points erred more than all may: √(1600 · 200 · 10) / (80 / 1.645) is 36.8."""
+    assert Budget(400, 0.2, 1, 40.0).count(98, (), [4] * 200) == 37
