@@ -140,13 +140,13 @@ def test_few_images_widen_the_interval_of_the_bootstrap(shared: bool, monkeypatc
     """The draws alone know nothing of how few there are: the interval is theirs, widened for the fewest of the four sets."""
     first, second = side(1.0, 0.5, [(0.75, 0.25)], 8), side(1.0, 0.5, [(0.5, 0.25)], 8, seed=9)
     found = iocclusion_gap(first, second, shared=shared)
-    given: list[int] = []
+    sides: list[int] = []
 
-    def unwidened(value: float, ends: tuple[float, float], count: int) -> tuple[float, float]:
-        given.append(count)
-        return ends
+    def many(*units: np.ndarray) -> int:
+        sides.append(len(units))
+        return 10**6
 
-    monkeypatch.setattr("snellen.measure.iocclusion_difference.widen", unwidened)
+    monkeypatch.setattr("snellen.measure.iocclusion_difference.fewest", many)
     plain = iocclusion_gap(first, second, shared=shared)
-    assert given == [8]
+    assert sides
     assert found.low < plain.low < plain.high < found.high
