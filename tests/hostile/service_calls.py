@@ -60,10 +60,10 @@ def mutate(file: Path, draw: Random) -> str:
         [b"-1", b"0", b"1e3", b"99999999999999999999", b"\xff", b"", b"33, 33", b"0x21", b" 33", b"y" * 70_000]
     )
     if how == "again":
-        start = draw.randrange(len(content))
+        start = draw.randrange(len(content) + 1)
         content = content[:start] + AGAIN + content[start : start + draw.choice([1, 2, 30])]
     elif how == "hold":
-        start = draw.randrange(len(content))
+        start = draw.randrange(len(content) + 1)
         content = content[:start] + HOLD + content[start:]
     elif how == "header":
         name = draw.choice(

@@ -95,7 +95,8 @@ class IruoSet(Builder[IruoBuilt]):
         taken = [verdict for verdict in verdicts if not verdict.reason]
         if not taken:
             reasons = dict(IruoOutcome(self.clips, (), verdicts, self.classes).rejected.most_common())
-            raise UserError(f"no image is left: {reasons_of(reasons) or 'none is annotated'}")
+            left_out = reasons_of(reasons) or "none is annotated"
+            raise UserError(f"{self.request.annotations}: no image is left: {left_out}")
         levels = Counter(
             (self.classes[self.clips.appearances[verdict.row].category], verdict.level) for verdict in taken
         )
@@ -156,7 +157,7 @@ class IruoSet(Builder[IruoBuilt]):
         if not any(appearance.full for appearance in used):
             if used and all(appearance.level == UNKNOWN for appearance in used):
                 advice = f"state levels with {option('level_table')}, a CSV file"
-                raise UserError(f"no image is left: {len(used):,} no level; {advice}")
+                raise UserError(f"{self.request.annotations}: no image is left: {len(used):,} no level; {advice}")
             counts = Counter((self.classes[appearance.category], appearance.level) for appearance in used)
             if counts:
                 check_clear(counts, self.classes.values(), self.request)
