@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from snellen.build.iruo.request import IruoRequest, chosen_classes
-from snellen.build.iruo.split import _cost, _shares_of_videos, cut_of, split_by_cut, split_by_video
+from snellen.build.iruo.split import _cost, _improve, _shares_of_videos, cut_of, split_by_cut, split_by_video
 from snellen.build.iruo.tables import SplitShare, warnings_of
 from snellen.errors import UserError
 
@@ -140,3 +140,9 @@ def test_of_few_videos_the_split_is_the_best_of_all(seed: int) -> None:
     found = split_by_video(videos, labels, levels, 0.7)
     train = [bool(found[own == video][0]) for video in range(len(names))]
     assert _cost(shares[train].sum(0), weights, 0.7) == pytest.approx(min(costs))
+
+
+def test_videos_that_are_alike_are_not_exchanged() -> None:
+    """A split that no change brings nearer stays as it is."""
+    train = np.array([True, False, False])
+    assert _improve(train, np.full((3, 1), 1 / 3), np.ones(1), 1 / 3).tolist() == train.tolist()
