@@ -10,6 +10,7 @@ from pathlib import Path
 
 from mutation.sampling import ROOMS
 
+PROMPTED = Path(__file__).with_name("prompted.txt")  # tests that were written or sharpened because of this sample
 EQUIVALENT = Path(__file__).with_name("equivalent.csv")  # file, before, after, why
 WIDTH = 120
 COLUMNS = ("file", "line", "operator", "before", "after", "outcome", "test")
@@ -17,10 +18,12 @@ HEAD = """# Mutants
 
 Made by `python benchmarks/mutants.py page` on {day}, seed {seed}. Do not edit: run it again.
 
-{killed} of {real} single-line faults are noticed by the tests: {rate:.1f}%. {equivalent} more change nothing that can be observed
-(listed below with the reason) and are not counted. Every fault with the test that noticed it:
-[data/mutants.csv](data/mutants.csv).
+{killed} of {real} single-line faults are noticed by the tests: {rate:.1f}%.
 
+- {prompted} of these are noticed by tests that were written because of this sample. Without them it is {before:.1f}%: what to
+  expect of another seed, up to sampling error, or more where the new tests notice other faults too.
+- {equivalent} more faults change nothing that can be observed. They are listed below with the reason and are not counted.
+- Every fault with the test that noticed it: [data/mutants.csv](data/mutants.csv).
 - The lines are drawn by the seed from the rooms below, each room in proportion to the root of its number of lines; the
   {named} faults that a reader once put in unnoticed are always among them.
 - A line gets one fault: a comparison, an operator, a constant, a negation, a function's twin (`min` for `max`), an argument,
@@ -56,7 +59,10 @@ def _outcome(row: dict[str, str], reasons: dict[tuple[str, str, str], str]) -> s
 def _text(judged: Sequence[dict[str, str]], reasons: dict[tuple[str, str, str], str], seed: int) -> str:
     outcomes = Counter(row["outcome"] for row in judged)
     real = outcomes["killed"] + outcomes["survived"]
+    written = set(PROMPTED.read_text(encoding="utf-8").split())
+    prompted = sum(row["outcome"] == "killed" and row["test"].partition("[")[0] in written for row in judged)
     head = HEAD.format(
+        prompted=prompted, before=100 * (outcomes["killed"] - prompted) / max(real, 1),
         day=date.today(), seed=seed, killed=outcomes["killed"], real=real, rate=100 * outcomes["killed"] / max(real, 1),
         equivalent=outcomes["equivalent"], named=sum(row["operator"] == "named" for row in judged),
     )  # fmt: skip

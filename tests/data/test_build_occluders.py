@@ -15,7 +15,7 @@ import snellen
 from snellen import distort
 from snellen.build.occluders import build
 from snellen.build.occluders import building as building_module
-from snellen.build.occluders.building import OccludersBuilt
+from snellen.build.occluders.building import OccludersBuilt, _warnings
 from snellen.build.occluders.cutting import cut_out
 from snellen.cli import main
 from snellen.data.occluders import read_occluders
@@ -121,3 +121,8 @@ def test_what_cannot_be_is_refused(data: str, tmp_path: Path, capsys: pytest.Cap
               "--min-pixels", "40", "--workers", "1", "--out", str(tmp_path / "some")])  # fmt: skip
     assert not ended.value.code
     assert "10 cut-outs of 10 classes" in capsys.readouterr().out
+
+
+def test_classes_without_cutouts_are_named() -> None:
+    assert _warnings({"cat": 3, "dog": 2}, 5) == []
+    assert _warnings({"cat": 0, "dog": 2, "cow": 0}, 2) == ["no cut-outs of cat, cow"]
