@@ -54,6 +54,10 @@ class LayerProof:
                     self.known[layer.name] = layer
         return self.of(layers)
 
+    def responds(self, layer: Layer) -> bool:
+        """Whether a layer that was tried responds to the patch at all."""
+        return any(found is not None for found in self.evidence.get(layer.name, ()))
+
     def matters(self, layer: Layer) -> bool:
         """Whether what the network answers depends on the places of a layer: behind the last block of many transformers only
         the class token does."""
@@ -61,7 +65,7 @@ class LayerProof:
 
         def disturb(name: str, output: Any) -> Any:
             tensor = tensor_in(output)
-            if name != layer.name or tensor is None:
+            if name != layer.name or tensor is None or not layer.places.fits(tensor):
                 return None
             features = layer.places.features(tensor)
             behind = layer.places.fill(tensor, features.roll(1, 1) + features.std())
