@@ -90,7 +90,9 @@ def test_a_network_is_tried_once() -> None:
     shown = []
     network.early.register_forward_hook(lambda _, args, __: shown.append(len(args[0])))
     gradcam(network, images)
-    assert shown == [1] * 6 + [2]  # a look at its layers, five images of the proof, the map itself
+    assert shown == [1] * 8 + [
+        2
+    ]  # a look at its layers, five images of the proof, two whether its last layer matters, the map
     shown.clear()
     gradcam(network, images)
     assert shown == [2]

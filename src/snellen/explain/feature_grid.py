@@ -33,6 +33,14 @@ class Places:
     def count(self) -> int:
         return self.height * self.width
 
+    def fits(self, output: Tensor) -> bool:
+        """Whether an output is laid out so, as far as its shape tells; a layer may answer several times, in several shapes."""
+        shape = tuple(output.shape)
+        if self.layout == "tokens":
+            return len(shape) == 3 and shape[1] == self.extra + self.count
+        sides = shape[2:] if self.layout == "channels first" else shape[1:3]
+        return len(shape) == 4 and sides == (self.height, self.width)
+
     def features(self, output: Tensor) -> Tensor:
         """[B, channels, height, width] of a layer's output; a view of it."""
         if self.layout == "tokens":

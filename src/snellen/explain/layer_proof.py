@@ -49,10 +49,14 @@ class LayerProof:
         self.of(layers)
         if layers and self.known[layers[0].name] is not None:
             for layer in layers:
-                shown = [found for found in self.evidence[layer.name] if found is not None]
-                if self.known[layer.name] is None and not any(found.contradicts for found in shown):
+                shown = [sign for sign in self.evidence[layer.name] if sign is not None]
+                if self.known[layer.name] is None and not any(sign.contradicts for sign in shown):
                     self.known[layer.name] = layer
         return self.of(layers)
+
+    def responds(self, layer: Layer) -> bool:
+        """Whether a layer that was tried responds to the patch at all."""
+        return any(sign is not None for sign in self.evidence.get(layer.name, ()))
 
     def matters(self, layer: Layer) -> bool:
         """Whether what the network answers depends on the places of a layer: behind the last block of many transformers only
@@ -61,7 +65,7 @@ class LayerProof:
 
         def disturb(name: str, output: Any) -> Any:
             tensor = tensor_in(output)
-            if name != layer.name or tensor is None:
+            if name != layer.name or tensor is None or not layer.places.fits(tensor):
                 return None
             features = layer.places.features(tensor)
             behind = layer.places.fill(tensor, features.roll(1, 1) + features.std())
@@ -83,7 +87,7 @@ class LayerProof:
 def _best(layer: Layer, evidence: Sequence[Evidence | None]) -> Layer | None:
     """The layer in the way of reading that is proved best; as it is where it does not respond; None where none is proved."""
     ways = (layer.places, *layer.others)
-    shown = [(found.agreement, number) for number, found in enumerate(evidence) if found is not None and found.proves]
+    shown = [(sign.agreement, number) for number, sign in enumerate(evidence) if sign is not None and sign.proves]
     if shown:
         return replace(layer, places=ways[max(shown)[1]], others=())
-    return layer if all(found is None for found in evidence) else None
+    return layer if all(sign is None for sign in evidence) else None

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
 OTHERS = "maskings that need no features are occlude, tiles and fourier"
-MOST_TRIED = 12  # layers of one resolution that are tried until one is proved
+MOST_TRIED = 24  # layers of one resolution that are tried until one is proved
 
 
 @dataclass(frozen=True)
@@ -92,25 +92,29 @@ def find_layers(network: nn.Module, pixels: Tensor) -> FeatureLayers:
 
 
 def _outermost(trail: Sequence[Layer], proof: LayerProof) -> list[Layer]:
-    """Of each resolution the outermost layer that answered last, of those that are proved, from fine to coarse."""
+    """Of each resolution the outermost layer that answered last, of those that are proved, from fine to coarse.
+
+    Of the last resolution, and of tokens beside others, it is the last layer before on which answers depend: behind it perhaps
+    only a class token counts.
+    """
     order = {layer.name: number for number, layer in enumerate(trail)}
     groups: dict[tuple[int, int], list[Layer]] = {}
     for layer in trail:
         groups.setdefault((layer.places.height, layer.places.width), []).append(layer)
     for same in groups.values():
         same.sort(key=lambda layer: (layer.name.count("."), -order[layer.name]))
-    first = {layer.name for layer in proof.of([same[0] for same in groups.values()])}
-    doubtful = [same[1:MOST_TRIED] for same in groups.values() if same[0].name not in first or same[0].places.extra]
-    proof.of([layer for same in doubtful for layer in same])
-    stages = [_heard(proved, proof) for same in groups.values() if (proved := proof.of(same[:MOST_TRIED], known=True))]
+    proof.of([same[0] for same in groups.values()])
+    stages = []
+    for same in groups.values():
+        outer = proof.of(same[:1], known=True)
+        if outer and (not (outer[0].places.extra or trail[-1] in same) or proof.matters(outer[0])):
+            stages += outer
+            continue
+        others = sorted(same[1:], key=lambda layer: -order[layer.name]) if outer else same[1:]
+        answering = [layer for layer in proof.of(others[:MOST_TRIED]) if proof.responds(layer)]
+        better = [layer for layer in answering if proof.matters(layer)] if outer else answering
+        stages += (better or outer)[:1]
     return sorted(stages, key=lambda layer: order[layer.name])
-
-
-def _heard(layers: Sequence[Layer], proof: LayerProof) -> Layer:
-    """The first of some layers on which answers depend; of tokens beside others, such as a class token, it may be a later one."""
-    if not layers[0].places.extra:
-        return layers[0]
-    return next((layer for layer in layers if proof.matters(layer)), layers[0])
 
 
 def _blocks(network: nn.Module, trail: Sequence[Layer]) -> list[Layer]:

@@ -99,9 +99,8 @@ def judge(responses: Tensor, patches: Tensor) -> Evidence | None:
     if not bool((heard.isfinite() & (heard > 0)).all()):
         return None
     response = responses.double()
-    where = torch.nn.functional.adaptive_avg_pool2d(patches[:, None].double(), (response.shape[1], response.shape[2]))[
-        :, 0
-    ]
+    grid = (response.shape[1], response.shape[2])
+    where = torch.nn.functional.adaptive_avg_pool2d(patches[:, None].double(), grid)[:, 0]
     response, where = (values.flatten(1) / values.flatten(1).mean(1, keepdim=True) for values in (response, where))
     moves = torch.tensor([[-1, -1, 1, 1], [-1, 1, -1, 1], [1, -1, -1, 1]], dtype=torch.float64, device=response.device)
     moving, moved = moves @ response, moves @ where
