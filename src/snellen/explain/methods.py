@@ -14,8 +14,9 @@ from snellen.explain.attention_maps import attention
 from snellen.explain.captum_methods import PREFIX, captum_maps, check_captum
 from snellen.explain.gradcam_maps import gradcam_of_grid
 from snellen.explain.iba_maps import bottleneck_maps
-from snellen.explain.network import TargetClasses
+from snellen.explain.network import TargetClasses, eval_mode, open_network, target_classes
 from snellen.explain.reference import MOST, load_statistics
+from snellen.lazy_torch import torch
 from snellen.models.model import Model
 
 if TYPE_CHECKING:
@@ -95,6 +96,24 @@ def support(model: Model, images: Tensor, targets: TargetClasses = None, layer: 
     return model.support(images)
 
 
+def occluder(model: Model, images: Tensor, targets: TargetClasses = None, layer: int | str | None = None) -> Tensor:
+    """Maps float32 [B, H, W] in 0…1: the chance that a compositional network gives each place to be hidden, if the image shows
+    the target class."""
+    from snellen.models.compositional.network import CompositionalNet
+
+    opened = open_network(model, images)
+    if not isinstance(opened.network, CompositionalNet):
+        raise UserError(
+            f"{opened.name} has no model of occluders; method occluder is for networks trained as 'compositional(BACKBONE)'"
+        )
+    if layer is not None:
+        raise UserError(f"method occluder explains the layer that the network was trained on, got layer {layer}")
+    with torch.no_grad(), eval_mode(opened.network):
+        pixels = opened.normalise(images)
+        chances = opened.network.occluders(pixels, target_classes(opened.network(pixels), targets))
+    return torch.nn.functional.interpolate(chances[:, None], images.shape[2:], mode="bilinear")[:, 0]
+
+
 METHODS: dict[str, Method] = {
     "gradcam": Method(
         gradcam_of_grid,
@@ -117,6 +136,10 @@ METHODS: dict[str, Method] = {
         _attention,
         "attention of transformers (Kassaw et al. 2024): what the object's tokens attend to, summed over heads",
         masks=True,
+    ),
+    "occluder": Method(
+        occluder,
+        "where a compositional network (Kortylewski et al. 2020) takes the object to be hidden",
     ),
 }
 CAPTUM = (f"{PREFIX}NAME", "any attribution of Captum by its class, such as captum:IntegratedGradients (an extra)")

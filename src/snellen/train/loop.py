@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from snellen.errors import UserError
 from snellen.freed_memory import keep_freed_memory
 from snellen.lazy_torch import torch
+from snellen.models.compositional import is_compositional
 from snellen.models.zoo import build
 from snellen.train.ada import Ada, AdaHardening
 from snellen.train.batch_norm import batch_norms, enough, measure_statistics
@@ -130,12 +131,12 @@ def _fit(job: Job, team: Team, callbacks: Callbacks, saver: Saver | None) -> tup
     feed = replace(feed, hardening=hardening)
 
     seed_globally(device, recipe.seed, -1)
-    network = build(recipe.arch, len(job.classes))
-    if job.start is not None and (note := job.start.into(network, job.classes)):
-        callbacks.notice(note)
+    state = saver.load() if saver is not None else None
+    network = _begin(job, normalise, callbacks, resumed=state is not None)
     network = network.to(device).to(memory_format=torch.channels_last).train()
     optimiser = make_optimiser(recipe, network)
     history: list[dict[str, Any]] = []
+    explains_parts = is_compositional(recipe.arch)
     weighed = GroupWeights.of(way, job.groups, device) if isinstance(way, Groupdro) and job.groups is not None else None
     if isinstance(way, Rda) and way.unit == "batch" and way.parts == 1 and batch_norms(network):
         callbacks.notice(
@@ -143,7 +144,7 @@ def _fit(job: Job, team: Team, callbacks: Callbacks, saver: Saver | None) -> tup
         )
     if isinstance(schedule, Late) and schedule.start >= feed.steps:
         callbacks.notice(f"the rate never decays: searches hold it until update {schedule.start:,} of {feed.steps:,}")
-    if saver is not None and (state := saver.load()) is not None:
+    if saver is not None and state is not None:
         with saver.restoring():
             network.load_state_dict(state["model"])
             optimiser.load_state_dict(state["optimiser"])
@@ -181,6 +182,8 @@ def _fit(job: Job, team: Team, callbacks: Callbacks, saver: Saver | None) -> tup
                 loss = mixed_loss(logits, targets, smoothing=recipe.smoothing)
             else:
                 loss = weighed.loss(each_loss(logits, targets.own, recipe.smoothing), targets.group, team)
+            if explains_parts:
+                loss = loss + network.regulariser(targets.own)
             optimiser.zero_grad()
             loss.backward()
             optimiser.step()
@@ -222,6 +225,19 @@ def _fit(job: Job, team: Team, callbacks: Callbacks, saver: Saver | None) -> tup
         history[-1]["hardening"] = hardening.facts()
     settle(network, feed.steps - 1)
     return network.eval(), history
+
+
+def _begin(job: Job, normalise: Callable[[Tensor], Tensor], callbacks: Callbacks, *, resumed: bool) -> nn.Module:
+    """The network before the first update; what is learnt from images at once is left out where a run goes on."""
+    if is_compositional(job.recipe.arch):
+        from snellen.train.compositional import Beginning
+
+        beginning = Beginning(job.start, job.shown, job.classes, normalise, job.recipe.seed)
+        return beginning.network(job.recipe.arch, fitted=not resumed)
+    network = build(job.recipe.arch, len(job.classes))
+    if job.start is not None and (note := job.start.into(network, job.classes)):
+        callbacks.notice(note)
+    return network
 
 
 def _hardening(

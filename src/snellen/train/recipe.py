@@ -59,6 +59,7 @@ class Recipe(Request):
     seed: int = setting("seed of the first run", 0, at_least=0, at_most=2**63 - 1)
 
     def __post_init__(self) -> None:
+        from snellen.models.compositional import is_compositional
         from snellen.models.zoo import check_name  # not above: --help lists these settings and should be fast
         from snellen.train.ada import Ada
         from snellen.train.groupdro import Groupdro
@@ -76,6 +77,8 @@ class Recipe(Request):
             raise UserError(f"groupdro weighs groups, but images of '{self.mix}' belong to two; leave --mix out")
         if isinstance(way, Ada) and (name_in(self.mix) != "none" or self.resized or self.jitter):
             raise UserError("ada's images lie between grey levels; leave --mix, --resized and --jitter out")
+        if is_compositional(self.arch) and name_in(self.mix) != "none":
+            raise UserError("a compositional network learns which parts make one class; leave --mix out")
         if self.nesterov and not (self.optimiser == "sgd" and self.momentum > 0):
             raise UserError("nesterov needs the optimiser sgd and a momentum above 0")
 

@@ -196,7 +196,9 @@ def _run(job: Job, team: Team, place: _Place, listener: Listener) -> None:
 
     def best(network: nn.Module, row: dict[str, Any]) -> None:
         file = path.parent / "best" / path.name
-        save_checkpoint(file, network, {**card, "accuracy": row["accuracy"], "epoch": row["epoch"]})
+        save_checkpoint(
+            file, network, {**card, **_built_from(network), "accuracy": row["accuracy"], "epoch": row["epoch"]}
+        )
 
     def epoch(done: Progress, row: dict[str, Any]) -> None:
         if log is not None:
@@ -215,8 +217,15 @@ def _run(job: Job, team: Team, place: _Place, listener: Listener) -> None:
         if log is not None:
             log.close()
     if team.leads:
-        save_checkpoint(path, network, {**card, **_results(job, network, history, place.test, team)})
+        save_checkpoint(
+            path, network, {**card, **_built_from(network), **_results(job, network, history, place.test, team)}
+        )
         saver.remove()
+
+
+def _built_from(network: nn.Module) -> dict[str, Any]:
+    """The text that a checkpoint's network is built from, where training has completed that of the recipe."""
+    return {"arch": network.text} if isinstance(getattr(network, "text", None), str) else {}
 
 
 def _results(

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from snellen.errors import unknown
+from snellen.models.compositional import is_compositional, parse_compositional
 from snellen.models.zoo.libraries import LIBRARIES
 
 if TYPE_CHECKING:
@@ -200,14 +201,22 @@ SEGMENTATION = frozenset({"fc_densenet56", "fc_densenet67", "fc_densenet103"})
 
 
 def build(name: str, classes: int) -> nn.Module:
-    """A freshly initialised network from torch's global random state: one of the table, `timm:…` or `torchvision:…`."""
+    """A freshly initialised network from torch's global random state: one of the table, `timm:…`, `torchvision:…`, or a
+    complete `compositional(…)`."""
     check_name(name)
+    if is_compositional(name):
+        from snellen.models.compositional.network import build_compositional
+
+        return build_compositional(name, classes)
     library, colon, rest = name.partition(":")
     return LIBRARIES[library](rest, classes) if colon else NETWORKS[name](classes)
 
 
 def check_name(name: str) -> None:
     """Refuse a name that cannot be built, without torch: what stands behind `timm:` is checked when it is built."""
+    if is_compositional(name):
+        parse_compositional(name)
+        return
     library, colon, rest = name.partition(":")
     if name not in NETWORKS and not (colon and rest and library in LIBRARIES):
         raise unknown("network", name, [*NETWORKS, *(f"{kind}:NAME" for kind in LIBRARIES)])

@@ -1,0 +1,54 @@
+"""How well a model of parts explains features, place by place, and where an occluder explains them better.
+
+Symbols as in Kortylewski et al. (2020, section 3): features f_p of length 1 at places p; kernels μ_k; part maps α of a class y
+and mixture m; clutter models β; a prior chance of occlusion. Likelihoods are in units of a von Mises–Fisher density's peak, a
+constant that is the same for every kernel and falls out of all comparisons.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+
+class Explained(NamedTuple):
+    """Log-likelihoods [B, Y] of each class, summed over places, the mixture [B, Y] that explains best, and for that mixture the
+    log odds [B, Y, H, W] that a place is hidden."""
+
+    scores: Tensor
+    mixtures: Tensor
+    odds: Tensor
+
+
+def activations(features: Tensor, kernels: Tensor, concentration: float) -> Tensor:
+    """exp(concentration · (cos − 1)) of every kernel [K, D] at every place of features [B, D, H, W]: [B, K, H, W] in (0, 1]."""
+    directions = F.normalize(features.float(), dim=1)
+    cosines = F.conv2d(directions, F.normalize(kernels, dim=1)[:, :, None, None])
+    return torch.exp(concentration * (cosines - 1))
+
+
+def part_likelihood(active: Tensor, parts: Tensor) -> Tensor:
+    """Σ_k α · activation: [B, Y, M, H, W] from activations [B, K, H, W] and part maps [Y, M, K, H, W] that sum to 1 over k."""
+    return torch.einsum("bkhw,ymkhw->bymhw", active, parts)
+
+
+def clutter_likelihood(active: Tensor, clutter: Tensor) -> Tensor:
+    """That of the clutter model which explains a place best: [B, H, W] from clutter [N, K] that sums to 1 over k."""
+    return F.conv2d(active, clutter[:, :, None, None]).amax(1)
+
+
+def explain_places(parts: Tensor, clutter: Tensor, occlusion: float) -> Explained:
+    """Each place by the object (chance 1 − occlusion) or by clutter, whichever is likelier; each class by its best mixture.
+
+    `parts` is what `part_likelihood` gives, `clutter` what `clutter_likelihood` gives. Occlusion 0 is the plain mixture.
+    """
+    chance = parts.new_tensor(occlusion)
+    clear = parts.log() + torch.log1p(-chance)
+    hidden = (clutter.log() + chance.log())[:, None, None]
+    scores, mixtures = torch.maximum(clear, hidden).sum((3, 4)).max(2)
+    rows, columns = clear.shape[3:]
+    chosen = mixtures[:, :, None, None, None].expand(-1, -1, 1, rows, columns)
+    return Explained(scores, mixtures, hidden[:, :, 0] - clear.gather(2, chosen)[:, :, 0])
