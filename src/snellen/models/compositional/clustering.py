@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 import torch
@@ -60,14 +61,20 @@ def _nearest(directions: Tensor, centres: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _spread_out(directions: Tensor, count: int, generator: torch.Generator) -> Tensor:
-    """k-means++: each next centre is a row drawn with a chance that grows with its distance from those before."""
+    """k-means++: each next centre is a row drawn with a chance that grows with its distance from those before.
+
+    Of some rows drawn so, the one that leaves the least distance is taken (greedy k-means++), which seldom misses a cluster.
+    """
     first = int(torch.randint(len(directions), (1,), generator=generator))
     chosen, distance = [first], 1 - directions @ directions[first]
+    tries = 2 + int(math.log(count))
     for _ in range(count - 1):
-        weights = distance.clamp(min=0).double() ** 2
+        weights = distance.clamp(min=0).double()
         if not float(weights.sum()) > 0:  # fewer different rows than centres
             weights = torch.ones_like(weights)
-        row = int(torch.multinomial(weights, 1, generator=generator))
-        chosen.append(row)
-        distance = torch.minimum(distance, 1 - directions @ directions[row])
+        rows = torch.multinomial(weights, tries, replacement=True, generator=generator)
+        distances = torch.minimum(distance, 1 - directions[rows] @ directions.T)
+        best = int(distances.sum(1).argmin())
+        chosen.append(int(rows[best]))
+        distance = distances[best]
     return directions[chosen].clone()
