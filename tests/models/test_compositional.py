@@ -138,7 +138,7 @@ def test_layers_behind_the_features_are_neither_run_nor_trained() -> None:
 
 
 def test_the_regulariser_by_hand() -> None:
-    """Weights of 2 and 0: twice the mean of 1 − cos to the nearest kernel; of 0 and 1: what the true class's best mixture lacks."""
+    """By weights 2 and 0 twice the mean 1 − cos to the nearest kernel; by 0 and 1 what the true class's best mixture lacks."""
     labels = torch.tensor([0, 1, 2, 0])
     network, images = small_network(cluster=2.0, mixture=0.0)
     network.train()

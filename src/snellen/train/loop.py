@@ -24,6 +24,7 @@ from snellen.train.batch_norm import batch_norms, enough, measure_statistics
 from snellen.train.batches import Feed, ahead
 from snellen.train.device_dataset import ImagesInMemory
 from snellen.train.draws import TrainDraws, seed_globally
+from snellen.train.feature_augmentation import Dfa, FeatureShifts, difference_vectors, own_classes
 from snellen.train.groupdro import Groupdro, Grouped, GroupWeights, SampleGroups
 from snellen.train.hardening import Hardening, Lesson, Settle, autocast
 from snellen.train.init_from import Start
@@ -144,6 +145,7 @@ def _fit(job: Job, team: Team, callbacks: Callbacks, saver: Saver | None) -> tup
         )
     if isinstance(schedule, Late) and schedule.start >= feed.steps:
         callbacks.notice(f"the rate never decays: searches hold it until update {schedule.start:,} of {feed.steps:,}")
+    shifts = _feature_shifts(way, job, network, normalise, callbacks)
     if saver is not None and state is not None:
         with saver.restoring():
             network.load_state_dict(state["model"])
@@ -177,7 +179,8 @@ def _fit(job: Job, team: Team, callbacks: Callbacks, saver: Saver | None) -> tup
             rate = recipe.lr * schedule(step, feed.steps, feed.per_epoch)
             for group in optimiser.param_groups:
                 group["lr"] = rate
-            logits = logits_of(learner, images)
+            with shifts.of_step(step, network) if shifts is not None else contextlib.nullcontext():
+                logits = logits_of(learner, images)
             if weighed is None:
                 loss = mixed_loss(logits, targets, smoothing=recipe.smoothing)
             else:
@@ -238,6 +241,22 @@ def _begin(job: Job, normalise: Callable[[Tensor], Tensor], callbacks: Callbacks
     if job.start is not None and (note := job.start.into(network, job.classes)):
         callbacks.notice(note)
     return network
+
+
+def _feature_shifts(
+    way: Way | None, job: Job, network: nn.Module, normalise: Callable[[Tensor], Tensor], callbacks: Callbacks
+) -> FeatureShifts | None:
+    """The difference vectors of this run, where its recipe asks for them, from the weights that it begins with."""
+    if not isinstance(way, Dfa):
+        return None
+    if job.start is None:
+        raise UserError("dfa takes its vectors from a trained network; name its checkpoint with --init")
+    if same := own_classes(way.pool, job.classes):
+        callbacks.notice(
+            f"'{way.occluders}' has cut-outs of classes to be told apart ({', '.join(same[:4])}); leave them out, or a network "
+            "learns to overlook them"
+        )
+    return FeatureShifts(way, difference_vectors(way, network, normalise, job.shown, job.recipe.seed), job.recipe.seed)
 
 
 def _hardening(

@@ -28,8 +28,8 @@ class Recipe(Request):
     )
     resize_partner: bool = setting("resize a smaller partner instead of padding it with zeros", False)
     robust: str = setting(
-        "train against an attack, 'pgd(radius=0.03)', shifts, 'esda(set=cifar10)', rda, rsda, ada, or for the worst group, "
-        "'groupdro(groups=label*scene)'",
+        "train against an attack, 'pgd(radius=0.03)', shifts, 'esda(set=cifar10)', rda, rsda, ada, hidden objects, "
+        "'dfa(CUTOUTS)', or for the worst group, 'groupdro(groups=label*scene)'",
         "none",
     )
     epochs: int = setting("number of epochs", 10, at_least=1, at_most=10**6)

@@ -1,4 +1,4 @@
-"""Training that hardens: against an attack, against shifts of the images, or for the worst group."""
+"""Training that hardens: against an attack, shifts of the images or hidden objects, or for the worst group."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from typing import TypeAlias
 
 from snellen.errors import unknown
 from snellen.train.ada import Ada, parse_ada
+from snellen.train.feature_augmentation import Dfa, parse_dfa
 from snellen.train.groupdro import Groupdro, parse_groupdro
 from snellen.train.pgd import Pgd, parse_pgd
 from snellen.train.shift.ways import Rda, parse_shift
 
-Way: TypeAlias = Pgd | Groupdro | Rda | Ada
+Way: TypeAlias = Pgd | Groupdro | Rda | Ada | Dfa
 
 WAYS: dict[str, Callable[[str], Way]] = {
     "pgd": parse_pgd,
@@ -20,6 +21,7 @@ WAYS: dict[str, Callable[[str], Way]] = {
     "rsda": parse_shift,
     "esda": parse_shift,
     "ada": parse_ada,
+    "dfa": parse_dfa,
 }
 
 

@@ -14,6 +14,7 @@ from snellen.errors import UserError
 from snellen.files import expand_home
 from snellen.train.ada import Ada
 from snellen.train.device_dataset import has_label_maps
+from snellen.train.feature_augmentation import Dfa
 from snellen.train.groupdro import Groupdro, SampleGroups, groups_of
 from snellen.train.init_from import Start
 from snellen.train.recipe import Recipe
@@ -58,6 +59,7 @@ class Sources:
             "groups": groups.fingerprint if groups is not None else None,
             "edit_set": way.fingerprint if isinstance(way, Rda) else None,
             "start_set": fingerprint_of(tuples) if tuples is not None else None,
+            "occluders": way.pool.fingerprint if isinstance(way, Dfa) else None,
         }
         return cls(
             data=data, training=training, held_out=held_out, test=test, partner=partner, start=start, groups=groups,
@@ -85,6 +87,8 @@ def _check(recipe: Recipe, data: Dataset, test: Dataset | None, partner: Dataset
         raise UserError(f"groupdro weighs groups of images, but {data.text} is learnt pixel by pixel")
     if has_label_maps(data) and isinstance(way, Ada):
         raise UserError(f"ada is for classes of whole images, but {data.text} is learnt pixel by pixel; try esda")
+    if has_label_maps(data) and isinstance(way, Dfa):
+        raise UserError(f"dfa is for classes of whole images, but {data.text} is learnt pixel by pixel")
     if not has_label_maps(data):
         present = np.unique(data.samples.labels[data.samples.labels >= 0])
         if len(present) < 2:

@@ -96,7 +96,7 @@ class Saver:
 def difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str | None:
     """The first thing in which two runs differ, for people; None where they are the same.
 
-    Both hold `recipe`, `data`, `fingerprint`, `holdout`, and `partner`, `init`, `groups`, `edit_set` and `start_set`
+    Both hold `recipe`, `data`, `fingerprint`, `holdout`, and `partner`, `init`, `groups`, `edit_set`, `start_set` and `occluders`
     (fingerprints) where there is one.
     """
     settings = differing(old.get("recipe", {}), new["recipe"])
@@ -104,7 +104,7 @@ def difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str | None:
         return settings
     if old.get("fingerprint") != new["fingerprint"]:
         return f"data '{old.get('data')}' {old.get('fingerprint')} ≠ '{new['data']}' {new['fingerprint']}"
-    for name in ("holdout", "partner", "init", "groups", "edit_set", "start_set"):
+    for name in ("holdout", "partner", "init", "groups", "edit_set", "start_set", "occluders"):
         before, now = old.get(name) or None, new.get(name) or None
         if before != now:
             return f"{name} {before or 'none'} ≠ {now or 'none'}"
