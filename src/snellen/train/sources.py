@@ -12,6 +12,7 @@ from snellen.data import load_data
 from snellen.data.dataset import Dataset, limited
 from snellen.errors import UserError
 from snellen.files import expand_home
+from snellen.models.compositional import is_compositional, parse_compositional
 from snellen.train.ada import Ada
 from snellen.train.device_dataset import has_label_maps
 from snellen.train.feature_augmentation import Dfa
@@ -60,11 +61,18 @@ class Sources:
             "edit_set": way.fingerprint if isinstance(way, Rda) else None,
             "start_set": fingerprint_of(tuples) if tuples is not None else None,
             "occluders": way.pool.fingerprint if isinstance(way, Dfa) else None,
+            "backgrounds": _backgrounds(request.how.arch),
         }
         return cls(
             data=data, training=training, held_out=held_out, test=test, partner=partner, start=start, groups=groups,
             tuples=tuples or (), identity=identity,
         )  # fmt: skip
+
+
+def _backgrounds(arch: str) -> str | None:
+    """The fingerprint of the images that a compositional network knows clutter from; None where it names none."""
+    settings = parse_compositional(arch) if is_compositional(arch) else None
+    return load_data(settings.backgrounds).fingerprint if settings is not None and settings.backgrounds else None
 
 
 def _load(data: Any) -> Dataset:
