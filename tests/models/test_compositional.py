@@ -13,6 +13,7 @@ from snellen.models.compositional import Compositional, parse_compositional
 from snellen.models.compositional.clustering import cluster_directions, sample_rows
 from snellen.models.compositional.likelihood import (
     activations,
+    by_place,
     clutter_likelihood,
     explain_places,
     part_likelihood,
@@ -43,7 +44,7 @@ def test_the_likelihood_worked_by_hand_on_two_by_two_features() -> None:
     # class 0 expects x everywhere (mixture 0) or y everywhere (mixture 1); class 1 half and half in both
     parts = torch.zeros(2, 2, 2, 2, 2)
     parts[0, 0, 0], parts[0, 1, 1], parts[1] = 1, 1, 0.5
-    likelihood = part_likelihood(active, parts)
+    likelihood = part_likelihood(active, by_place(parts), parts.shape[1])
     assert likelihood[0, 0, 0].tolist() == [[1, pytest.approx(off)], [pytest.approx(off), 1]]
     assert likelihood[0, 1, 0].flatten().tolist() == [pytest.approx((1 + off) / 2)] * 4
     clutter = clutter_likelihood(active, torch.tensor([[0.5, 0.5], [0.0, 1.0]]))  # anything, or y
@@ -69,7 +70,7 @@ def test_without_occlusion_it_is_the_plain_mixture() -> None:
     parts = torch.rand(2, 3, 7, 4, 5, generator=generator)
     parts /= parts.sum(2, keepdim=True)
     active = activations(features, kernels, 10.0)
-    explained = explain_places(part_likelihood(active, parts), torch.full((3, 4, 5), 1e9), 0.0)
+    explained = explain_places(part_likelihood(active, by_place(parts), parts.shape[1]), torch.full((3, 4, 5), 1e9), 0.0)
     cosines = torch.einsum("bdhw,kd->bkhw", F.normalize(features, dim=1), F.normalize(kernels, dim=1))
     density = torch.einsum("bkhw,ymkhw->bymhw", torch.exp(10 * (cosines - 1)), parts)
     assert torch.allclose(explained.scores, density.log().sum((3, 4)).amax(2), atol=1e-4)
@@ -107,6 +108,28 @@ def test_a_network_built_from_its_text_and_weights_gives_the_same_logits() -> No
     again.load_state_dict(network.state_dict())
     assert str(parse_compositional(network.text)) == network.text
     assert torch.equal(network(images), again(images))
+
+
+def test_part_maps_that_are_kept_follow_the_weights() -> None:
+    """Without gradients the maps are kept between passes; weights that change or are loaded are seen at once."""
+    network, images = small_network()
+    with torch.no_grad():
+        before = network(images)
+        assert torch.equal(before, network(images))
+        network.part_logits.mul_(-1)
+        after = network(images)
+    assert not torch.allclose(before, after)
+    assert torch.allclose(network(images), after, atol=1e-5)  # with gradients nothing is kept
+    other, _ = small_network()
+    with torch.no_grad():
+        network.load_state_dict(other.state_dict())
+        assert torch.equal(network(images), before)
+
+
+def test_scores_alone_are_those_of_the_explanation() -> None:
+    network, images = small_network(occlusion=0.3)
+    features = network.features(images)
+    assert torch.equal(network.scores(features), network.explain(features).scores)
 
 
 def test_hidden_places_cost_nothing_more_than_clutter_does() -> None:
@@ -149,7 +172,9 @@ def test_the_regulariser_by_hand() -> None:
     network, images = small_network(cluster=0.0, mixture=1.0)
     network.train()
     network(images)
-    parts = part_likelihood(activations(network.last_features, network.kernels, 30.0), network.parts)
+    parts = part_likelihood(
+        activations(network.last_features, network.kernels, 30.0), by_place(network.parts), 2
+    )
     own = torch.stack([parts[row, label].log().mean((1, 2)).max() for row, label in enumerate(labels)])
     assert network.regulariser(labels).item() == pytest.approx(float(-own.mean()) / 30, rel=1e-4)
 
@@ -175,6 +200,8 @@ def test_backbones_without_places_and_layers_that_are_none_are_refused() -> None
         find_features(Compositional("vit_small_p8"), torch.nn.Flatten(), images)
     with pytest.raises(UserError, match="layer 'top' of smallnet is no map of features; its last ones: "):
         find_features(Compositional("smallnet", "top"), build("smallnet", 2), images)
+    with pytest.raises(UserError, match="vit_small_p8 has no layer with a map of features"):
+        find_features(Compositional("vit_small_p8"), build("vit_small_p8", 2), images)
     network, _ = small_network()
     with pytest.raises(UserError, match="but the parts were learnt on .*show images of the size of the training"):
         network(torch.randn(1, 3, 64, 64))

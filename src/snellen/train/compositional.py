@@ -64,7 +64,7 @@ class Beginning:
         )
         if fitted:
             with torch.no_grad():
-                self._fit(network)
+                self.fit(network)
         network.freeze_unused(first)
         return network
 
@@ -72,7 +72,8 @@ class Beginning:
         """The classes of the backbone's own last layer, which is not used."""
         return len(self.start.card["classes"]) if self.start and self.start.card.get("classes") else len(self.classes)
 
-    def _fit(self, network: CompositionalNet) -> None:
+    def fit(self, network: CompositionalNet) -> None:
+        """Give a network its kernels, part maps, clutter models and scale; without gradients."""
         from snellen.models.compositional.clustering import cluster_directions, sample_rows
 
         settings, device = network.settings, self.shown.images.device
@@ -147,7 +148,7 @@ class Beginning:
         few = slice(0, 2000)
         scores = torch.cat(
             [
-                network.explain(network.features(self.normalise(part))).scores
+                network.scores(network.features(self.normalise(part)))
                 for part in self.shown.images[few].split(_BATCH)
             ]
         )

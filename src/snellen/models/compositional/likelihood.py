@@ -30,9 +30,15 @@ def activations(features: Tensor, kernels: Tensor, concentration: float) -> Tens
     return torch.exp(concentration * (cosines - 1))
 
 
-def part_likelihood(active: Tensor, parts: Tensor) -> Tensor:
-    """Σ_k α · activation: [B, Y, M, H, W] from activations [B, K, H, W] and part maps [Y, M, K, H, W] that sum to 1 over k."""
-    return torch.einsum("bkhw,ymkhw->bymhw", active, parts)
+def by_place(parts: Tensor) -> Tensor:
+    """Part maps [Y, M, K, H, W] as one matrix [K, Y·M] per place, [H·W, K, Y·M]: the form that `part_likelihood` takes."""
+    return parts.flatten(0, 1).flatten(2).permute(2, 1, 0).contiguous()
+
+
+def part_likelihood(active: Tensor, matrices: Tensor, mixtures: int) -> Tensor:
+    """Σ_k α · activation: [B, Y, M, H, W] from activations [B, K, H, W] and `by_place` of part maps that sum to 1 over k."""
+    likelihood = torch.bmm(active.flatten(2).permute(2, 0, 1), matrices)
+    return likelihood.permute(1, 2, 0).unflatten(1, (-1, mixtures)).unflatten(3, active.shape[2:])
 
 
 def clutter_likelihood(active: Tensor, clutter: Tensor) -> Tensor:
@@ -40,15 +46,17 @@ def clutter_likelihood(active: Tensor, clutter: Tensor) -> Tensor:
     return F.conv2d(active, clutter[:, :, None, None]).amax(1)
 
 
-def explain_places(parts: Tensor, clutter: Tensor, occlusion: float) -> Explained:
-    """Each place by the object (chance 1 − occlusion) or by clutter, whichever is likelier; each class by its best mixture.
+def scores_of_mixtures(parts: Tensor, clutter: Tensor, occlusion: float) -> Tensor:
+    """Log-likelihoods [B, Y, M] summed over places: each by the object (chance 1 − occlusion) or by clutter, whichever is likelier.
 
     `parts` is what `part_likelihood` gives, `clutter` what `clutter_likelihood` gives. Occlusion 0 is the plain mixture.
     """
-    chance = parts.new_tensor(occlusion)
-    clear = parts.log() + torch.log1p(-chance)
-    hidden = (clutter.log() + chance.log())[:, None, None]
-    scores, mixtures = torch.maximum(clear, hidden).sum((3, 4)).max(2)
-    rows, columns = clear.shape[3:]
-    chosen = mixtures[:, :, None, None, None].expand(-1, -1, 1, rows, columns)
-    return Explained(scores, mixtures, hidden[:, :, 0] - clear.gather(2, chosen)[:, :, 0])
+    return torch.maximum((1 - occlusion) * parts, occlusion * clutter[:, None, None]).log().sum((3, 4))
+
+
+def explain_places(parts: Tensor, clutter: Tensor, occlusion: float) -> Explained:
+    """The scores of `scores_of_mixtures`, each class by its best mixture, and how that one explains each place."""
+    scores, mixtures = scores_of_mixtures(parts, clutter, occlusion).max(2)
+    chosen = mixtures[:, :, None, None, None].expand(-1, -1, 1, *parts.shape[3:])
+    clear = ((1 - occlusion) * parts.gather(2, chosen)[:, :, 0]).log()
+    return Explained(scores, mixtures, (occlusion * clutter).log()[:, None] - clear)

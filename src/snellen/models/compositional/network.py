@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -18,9 +18,11 @@ from snellen.errors import UserError
 from snellen.models.compositional.likelihood import (
     Explained,
     activations,
+    by_place,
     clutter_likelihood,
     explain_places,
     part_likelihood,
+    scores_of_mixtures,
 )
 from snellen.models.compositional.settings import Compositional, parse_compositional
 
@@ -48,6 +50,7 @@ class CompositionalNet(nn.Module):
         self.clutter_logits = nn.Parameter(torch.zeros(CLUTTER_MODELS, settings.kernels))
         self.log_scale = nn.Parameter(torch.zeros(()))
         self.last_features: Tensor | None = None
+        self._matrices: tuple[tuple[Any, ...], Tensor] | None = None
 
     @property
     def text(self) -> str:
@@ -76,18 +79,34 @@ class CompositionalNet(nn.Module):
 
     def explain(self, features: Tensor) -> Explained:
         """Scores of all classes, and where each place is hidden."""
+        return explain_places(*self._likelihoods(features), self.settings.occlusion)
+
+    def scores(self, features: Tensor) -> Tensor:
+        """Those scores alone, [B, Y]."""
+        return scores_of_mixtures(*self._likelihoods(features), self.settings.occlusion).amax(2)
+
+    def _likelihoods(self, features: Tensor) -> tuple[Tensor, Tensor]:
+        """Of the parts [B, Y, M, H, W] and of clutter [B, H, W]."""
         active = activations(features, self.kernels, self.settings.concentration)
-        parts = part_likelihood(active, self.parts)
-        return explain_places(
-            parts, clutter_likelihood(active, self.clutter_logits.softmax(1)), self.settings.occlusion
-        )
+        parts = part_likelihood(active, self._part_matrices(), self.settings.mixtures)
+        return parts, clutter_likelihood(active, self.clutter_logits.softmax(1))
+
+    def _part_matrices(self) -> Tensor:
+        """The part maps by place; without gradients they are kept until the weights change."""
+        if torch.is_grad_enabled():
+            return by_place(self.parts)
+        weights = self.part_logits
+        state = (weights.data_ptr(), weights._version, weights.device)
+        if self._matrices is None or self._matrices[0] != state:
+            self._matrices = (state, by_place(self.parts))
+        return self._matrices[1]
 
     def forward(self, images: Tensor) -> Tensor:
         features = self.features(images)
         if self.training:
             self.last_features = features
         with torch.autocast(images.device.type, enabled=False):
-            return self.logits_of(self.explain(features).scores)
+            return self.logits_of(self.scores(features))
 
     def logits_of(self, scores: Tensor) -> Tensor:
         """Log-likelihoods summed over places as logits."""
@@ -151,14 +170,48 @@ def build_compositional(text: str, classes: int) -> CompositionalNet:
 
 
 def find_features(settings: Compositional, backbone: nn.Module, images: Tensor) -> Compositional:
-    """The settings with the layer and the shape of its features, found by showing the backbone some images."""
-    shapes: dict[str, tuple[int, ...]] = {}
+    """The settings with the layer and the shape of its features, found by showing the backbone some images.
+
+    A layer that is not named must have most of the backbone's layers before it: the patches that a transformer begins with are a
+    map, but not of features.
+    """
+    maps = _maps(backbone, images)
+    layer = settings.layer or ([*maps][-1] if maps else None)
+    if layer is None or (settings.layer is None and maps[layer].depth < 0.5):
+        raise UserError(
+            f"{settings.backbone} has no layer with a map of features (2×2 places or more); take a convolutional backbone, "
+            "such as resnet20"
+        )
+    if layer not in maps:
+        raise UserError(
+            f"layer '{layer}' of {settings.backbone} is no map of features; its last ones: {', '.join([*maps][-5:])}"
+        )
+    return settings.of_shape(layer, *maps[layer].shape)
+
+
+class _Map(NamedTuple):
+    """The shape [channels, rows, columns] of a layer's features, and how many of the backbone's weighted layers are
+    convolutional ones up to it."""
+
+    shape: tuple[int, int, int]
+    depth: float
+
+
+def _maps(backbone: nn.Module, images: Tensor) -> dict[str, _Map]:
+    """The layers that answer maps [B, channels, rows, columns] of 2×2 places or more, in the order they are run."""
+    shapes: dict[str, tuple[tuple[int, int, int], int]] = {}
+    weighted = convolutional = 0
 
     def note(name: str) -> Any:
         def look(part: nn.Module, inputs: Any, output: Any) -> None:
-            if isinstance(output, Tensor) and output.ndim == 4 and min(output.shape[2:]) > 1:
+            nonlocal weighted, convolutional
+            four = isinstance(output, Tensor) and output.ndim == 4
+            if any(weights.ndim > 1 for weights in part.parameters(recurse=False)):
+                weighted, convolutional = weighted + 1, convolutional + four
+            if four and _in_order(output, images):
+                _, channels, rows, columns = output.shape
                 shapes.pop(name, None)
-                shapes[name] = tuple(output.shape[1:])
+                shapes[name] = (channels, rows, columns), convolutional
 
         return look
 
@@ -167,18 +220,14 @@ def find_features(settings: Compositional, backbone: nn.Module, images: Tensor) 
         backbone(images)
     for hook in hooks:
         hook.remove()
-    if not shapes:
-        raise UserError(
-            f"{settings.backbone} has no layer with a map of features (2×2 places or more); take a convolutional backbone, "
-            "such as resnet20"
-        )
-    layer = settings.layer or [*shapes][-1]
-    if layer not in shapes:
-        raise UserError(
-            f"layer '{layer}' of {settings.backbone} is no map of features; its last ones: {', '.join([*shapes][-5:])}"
-        )
-    channels, rows, columns = shapes[layer]
-    return settings.of_shape(layer, channels, rows, columns)
+    return {name: _Map(shape, before / max(weighted, 1)) for name, (shape, before) in shapes.items()}
+
+
+def _in_order(output: Tensor, images: Tensor) -> bool:
+    """Whether an answer has places as the images have: those of square images are square, unless channels stand last (as in
+    Swin transformers) or heads and tokens do."""
+    square = images.shape[2] == images.shape[3]
+    return min(output.shape[2:]) > 1 and (not square or output.shape[2] == output.shape[3])
 
 
 @contextmanager

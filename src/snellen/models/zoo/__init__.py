@@ -46,6 +46,13 @@ def resnet20(classes: int) -> nn.Module:
     return CifarResNet(3, classes)
 
 
+def resnet56(classes: int) -> nn.Module:
+    """The CIFAR ResNet of 56 layers (He et al. 2016, section 4.2), 0.86 million weights."""
+    from snellen.models.zoo.resnet import CifarResNet
+
+    return CifarResNet(9, classes)
+
+
 def preact_resnet18(classes: int) -> nn.Module:
     """A pre-activation ResNet-18 (He et al. 2016b) with BatchNorm in its stem and none at its end, 11.2 million weights."""
     from snellen.models.zoo.preact import PreActResNet
@@ -177,6 +184,7 @@ NETWORKS: dict[str, Callable[[int], nn.Module]] = {
     "convnet": convnet,
     "convnet_slim": convnet_slim,
     "resnet20": resnet20,
+    "resnet56": resnet56,
     "preact_resnet18": preact_resnet18,
     "preact_resnet18_fmix": preact_resnet18_fmix,
     "wide_resnet16_4": wide_resnet16_4,
