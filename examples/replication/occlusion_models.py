@@ -1,0 +1,179 @@
+"""Kassaw et al. 2024: do networks made for occlusion stand it better than those that they begin with?
+
+    python examples/replication/occlusion_models.py --net resnet20             # of the data pack, 3,000 training images, 2 runs
+    python examples/replication/occlusion_models.py --net resnet56
+    python examples/replication/occlusion_models.py --scratch --device cuda    # networks of the zoo, all of CIFAR-10
+    python examples/replication/occlusion_models.py --tables                   # the results so far, as Markdown
+
+Four ways per network: as given, fine-tuned on the same images (the control), deep feature augmentation (`dfa`), and a
+CompositionalNet on its features. All learn from unoccluded images only. Occluders are synthetic (squares of noise, cut-out
+objects) and diffuse (lattices), by share of the image: CIFAR-10 has no masks. The data pack is `examples/maintainers/README.md`;
+`occlusion_pets.py` asks where on photographs of pets an occluder is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from PIL import Image
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "maintainers"))
+from shared_networks import CIFAR10, _pack, shared
+
+from snellen.data import limited, load_data
+from snellen.distort import apply
+from snellen.models import load_model
+from snellen.models.checkpoint import save_checkpoint
+from snellen.models.zoo import build
+from snellen.train import train
+from snellen.train.device_dataset import remember
+
+CONDITIONS = (
+    "none", "occlude(0.2, noise)", "occlude(0.4, noise)", "cutouts(0.2)", "cutouts(0.4)", "lattice(0.25, 4)", "lattice(0.5, 4)",
+)  # fmt: skip
+OCCLUDERS = ("bmx-trees", "camel", "soapbox")  # of DAVIS: none of them a class of CIFAR-10 or a pet
+SCRATCH = ("resnet20", "vgg16_bn", "preact_resnet18", "wide_resnet16_4")
+MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # inside the pack's networks
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--net", choices=("resnet20", "resnet56"), help="of the data pack")
+    parser.add_argument("--scratch", nargs="*", metavar="ARCH", help=f"train these first; default: {' '.join(SCRATCH)}")
+    parser.add_argument("--tables", action="store_true", help="print the results as Markdown")
+    parser.add_argument("--train", type=int, help="training images; default: 3,000 for --net, all for --scratch")
+    parser.add_argument("--test", type=int, default=500, help="test images")
+    parser.add_argument("--epochs", type=int, default=2, help="of fine-tuning")
+    parser.add_argument("--runs", type=int, default=2)
+    parser.add_argument("--kernels", type=int, default=512)
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--out", type=Path, default=Path("runs/occlusion-models"))
+    chosen = parser.parse_args()
+    if chosen.tables:
+        print("\n\n".join(table(file) for file in sorted(chosen.out.glob("*.json"))))
+        return
+    cutouts = write_cutouts(chosen.out / "cutouts")
+    if chosen.net:
+        learnt, test = write_data(chosen.out, whole=False)
+        start = pack_checkpoint(chosen.net, chosen.out / "given" / f"{chosen.net}.safetensors")
+        compare(chosen.net, [start], learnt, test, cutouts, chosen)
+    elif chosen.scratch is not None:
+        learnt, test = write_data(chosen.out, whole=True)
+        for arch in chosen.scratch or SCRATCH:
+            for mix in ("none", "mixup", "cutmix"):
+                how = {"arch": arch, "mix": mix, "recipe": "fast", "runs": chosen.runs, "device": chosen.device}
+                starts = train(None, limited(load_data(learnt), chosen.train), chosen.out / "scratch", **how)
+                if mix == "none":
+                    compare(f"{arch}-scratch", starts, learnt, test, cutouts, chosen)
+                else:
+                    keep(chosen.out / f"{arch}-{mix}-scratch.json", {mix: [answers(p, test, cutouts, chosen) for p in starts]})
+    else:
+        parser.error("give --net, --scratch or --tables")
+
+
+def compare(name: str, starts: list[Path], learnt: str, test: str, cutouts: Path, chosen: argparse.Namespace) -> None:
+    """The four ways on one network, a start for each run or the same for all; the result is kept as JSON."""
+    arch = name.removesuffix("-scratch")
+    ways: dict[str, dict[str, Any]] = {
+        "fine-tuned": {"arch": arch},
+        "dfa": {"arch": arch, "robust": f"dfa('{cutouts}')"},
+        "compositional": {"arch": f"compositional({arch}, kernels={chosen.kernels})"},
+    }
+    found = {"given": [answers(path, test, cutouts, chosen) for path in starts]}
+    data = limited(load_data(learnt), chosen.train)
+    for way, settings in ways.items():
+        found[way] = []
+        for run in range(chosen.runs):
+            (path,) = train(
+                None, data, chosen.out / "tuned" / name / way / str(run), init=starts[run % len(starts)], seed=run,
+                epochs=chosen.epochs, lr=0.01, device=chosen.device, **settings,
+            )  # fmt: skip
+            found[way].append(answers(path, test, cutouts, chosen))
+            print(way, run, {c: round(100 * float(np.mean(v)), 1) for c, v in found[way][-1].items()}, flush=True)
+        keep(chosen.out / f"{name}.json", found)
+
+
+def answers(path: Path, test: str, cutouts: Path, chosen: argparse.Namespace) -> dict[str, list[int]]:
+    """1 for each test image that is classified correctly, by condition."""
+    data = limited(load_data(test), chosen.test)
+    device = torch.device(chosen.device)
+    images, labels = remember(data, device).images, torch.as_tensor(data.samples.labels)
+    model = load_model(str(path), device=chosen.device)
+    found = {}
+    for condition in CONDITIONS:
+        shown = images if condition == "none" else apply(condition, images, list(data.samples.ids), occluders=cutouts)
+        predicted = torch.cat([model(part.to(device)).argmax(1).cpu() for part in shown.split(250)])
+        found[condition] = (predicted == labels).int().tolist()
+    return found
+
+
+def table(file: Path) -> str:
+    """Accuracy in % by way and condition, the mean of the runs; in brackets the difference from the fine-tuned control with its
+    95% interval over images."""
+    found = json.loads(file.read_text())
+    control = np.array([list(run.values()) for run in found.get("fine-tuned", next(iter(found.values())))]).mean(0)
+    lines = [f"| {file.stem} | " + " | ".join(f"`{c}`" for c in CONDITIONS) + " |", "|---" * (len(CONDITIONS) + 1) + "|"]
+    for way, runs in found.items():
+        right = np.array([list(run.values()) for run in runs]).mean(0)
+        cells = [f"{100 * row.mean():.1f}" for row in right]
+        if way in ("dfa", "compositional"):
+            cells = [f"{cell} ({interval(row - base)})" for cell, row, base in zip(cells, right, control)]
+        lines.append(f"| {way} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def interval(differences: np.ndarray) -> str:
+    """A 95% percentile bootstrap of the mean over images, in points."""
+    rows = np.random.default_rng(0).integers(len(differences), size=(2000, len(differences)))
+    low, high = np.quantile(100 * differences[rows].mean(1), (0.025, 0.975))
+    return f"{100 * differences.mean():+.1f}, {low:+.1f} to {high:+.1f}"
+
+
+def keep(file: Path, found: Any) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(found))
+
+
+def write_data(folder: Path, *, whole: bool) -> tuple[str, str]:
+    """CIFAR-10 as arrays: all training images (JPEG of quality 94), or 3,000 without loss, and 2,000 test images."""
+    pack, texts = _pack("realdata"), []
+    folder.mkdir(parents=True, exist_ok=True)
+    for split in ("train", "test"):
+        images, labels = (pack.load_full if whole and split == "train" else pack.load_small)("cifar10", split)[:2]
+        path = folder / f"{split}{'-whole' if whole else ''}.npz"
+        ids = [f"{split}-{row:05d}" for row in range(len(images))]
+        np.savez(path, images=images, labels=labels.astype(np.int64), classes=np.array(CIFAR10), ids=ids)
+        texts.append(f"arrays:{path}")
+    return texts[0], texts[1]
+
+
+def pack_checkpoint(name: str, path: Path) -> Path:
+    """A network of the pack as a checkpoint of the zoo's, to begin with."""
+    network = build(name, 10)
+    network.load_state_dict(_pack("models/cifar_models").load(f"cifar10_{name}").state_dict())
+    path.parent.mkdir(parents=True, exist_ok=True)
+    save_checkpoint(path, network, {"arch": name, "classes": CIFAR10, "size": (32, 32), "mean": MEAN, "std": STD})
+    return path
+
+
+def write_cutouts(folder: Path) -> Path:
+    """The objects of some DAVIS sequences as PNGs with transparency."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in OCCLUDERS:
+        for file in sorted((shared() / "davis" / name).glob("*_mask.png")):
+            picture = Image.open(file.with_name(file.name.replace("_mask.png", ".jpg"))).convert("RGB")
+            mask = Image.open(file).convert("L").point(lambda level: 255 if level else 0)
+            if box := mask.getbbox():
+                picture.putalpha(mask)
+                picture.crop(box).save(folder / f"{name}-{file.name.removesuffix('_mask.png')}.png")
+    return folder
+
+
+if __name__ == "__main__":
+    main()
