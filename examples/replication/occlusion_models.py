@@ -145,11 +145,13 @@ def write_data(folder: Path, *, whole: bool) -> tuple[str, str]:
     pack, texts = _pack("realdata"), []
     folder.mkdir(parents=True, exist_ok=True)
     for split in ("train", "test"):
-        images, labels = (pack.load_full if whole and split == "train" else pack.load_small)("cifar10", split)[:2]
         path = folder / f"{split}{'-whole' if whole else ''}.npz"
+        texts.append(f"arrays:{path}")
+        if path.exists():  # another network may be reading it
+            continue
+        images, labels = (pack.load_full if whole and split == "train" else pack.load_small)("cifar10", split)[:2]
         ids = [f"{split}-{row:05d}" for row in range(len(images))]
         np.savez(path, images=images, labels=labels.astype(np.int64), classes=np.array(CIFAR10), ids=ids)
-        texts.append(f"arrays:{path}")
     return texts[0], texts[1]
 
 

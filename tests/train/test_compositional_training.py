@@ -91,11 +91,11 @@ def test_other_backgrounds_are_another_training(tmp_path, start) -> None:
 @pytest.mark.slow
 def test_the_map_of_occluders_finds_them_in_the_phantom_world(tmp_path) -> None:
     """AUC of at least 0.85 against the true squares, image by image, on features of 8 × 8 places; chance is 0.5."""
-    world = "phantom:{}?size=32&n={}&texture_bias=0.5"
-    (base,) = train(None, world.format("train", 2000), tmp_path / "base", epochs=8, device="cpu")
-    arch = "compositional(smallnet, layer=stage2, kernels=128)"
+    world = "phantom:{}?size=64&n={}&texture_bias=0.5"
+    (base,) = train(None, world.format("train", 3000), tmp_path / "base", epochs=8, device="cpu")
+    arch = "compositional(smallnet, layer=stage3, kernels=128, mixtures=1)"
     settings = {"epochs": 1, "lr": 0.001, "device": "cpu", "init": base}
-    (path,) = train(None, world.format("train", 2000), tmp_path / "parts", arch=arch, **settings)
+    (path,) = train(None, world.format("train", 3000), tmp_path / "parts", arch=arch, **settings)
     data = load_data(world.format("test", 100))
     clean = remember(data, torch.device("cpu")).images
     hidden = apply("occlude(0.2, noise)", clean, ids=list(data.samples.ids))
@@ -103,5 +103,7 @@ def test_the_map_of_occluders_finds_them_in_the_phantom_world(tmp_path) -> None:
     truth = (hidden != clean).any(1).numpy()
     areas = [roc_auc_score(mask.ravel(), heat.ravel()) for mask, heat in zip(truth, maps)]
     assert np.mean(areas) >= 0.85
+    right = load_model(str(base))(clean).argmax(1).numpy() == data.samples.labels
+    assert np.mean(right) >= 0.8  # the backbone has learnt its task
     with pytest.raises(UserError, match="has no model of occluders; method occluder is for networks trained as"):
         METHODS["occluder"].make(load_model(str(base)), hidden[:1])
