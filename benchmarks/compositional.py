@@ -38,7 +38,9 @@ def main() -> None:
     parser.add_argument("--only", choices=("inference", "memory"))
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--batch", type=int, default=16)
-    parser.add_argument("--fit", type=int, help="fit to so many images and print the memory; used by this program itself")
+    parser.add_argument(
+        "--fit", type=int, help="fit to so many images and print the memory; used by this program itself"
+    )
     chosen = parser.parse_args()
     torch.set_num_threads(1)
     if chosen.fit:
@@ -66,7 +68,9 @@ def inference(name: str, size: int, batch: int, rounds: int) -> None:
             alone.append((before + after) / 2)
             ratios.append(own / alone[-1])
     each = 1000 * statistics.median(alone) / batch
-    print(f"{name} at {size} px: {each:.2f} ms per image alone, {statistics.median(ratios):.2f} × with parts", flush=True)
+    print(
+        f"{name} at {size} px: {each:.2f} ms per image alone, {statistics.median(ratios):.2f} × with parts", flush=True
+    )
 
 
 def seconds(part: Callable[[Tensor], Tensor], images: Tensor) -> float:

@@ -7,7 +7,7 @@
 
 Four ways per network: as given, fine-tuned on the same images (the control), deep feature augmentation (`dfa`), and a
 CompositionalNet on its features. All learn from unoccluded images only. Occluders are synthetic (squares of noise, cut-out
-objects) and diffuse (lattices), by share of the image: CIFAR-10 has no masks. The data pack is `examples/maintainers/README.md`;
+objects that dfa has not seen) and diffuse (lattices), by share of the image: CIFAR-10 has no masks. The data pack is `examples/maintainers/README.md`;
 `occlusion_pets.py` asks where on photographs of pets an occluder is.
 """
 
@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ from snellen.train.device_dataset import remember
 CONDITIONS = (
     "none", "occlude(0.2, noise)", "occlude(0.4, noise)", "cutouts(0.2)", "cutouts(0.4)", "lattice(0.25, 4)", "lattice(0.5, 4)",
 )  # fmt: skip
-OCCLUDERS = ("bmx-trees", "camel", "soapbox")  # of DAVIS: none of them a class of CIFAR-10 or a pet
+LEARNT, TESTED = ("bmx-trees", "soapbox"), ("camel",)  # of DAVIS: none of them a class of CIFAR-10 or a pet
 SCRATCH = ("resnet20", "vgg16_bn", "preact_resnet18", "wide_resnet16_4")
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # inside the pack's networks
 
@@ -58,11 +59,12 @@ def main() -> None:
     if chosen.tables:
         print("\n\n".join(table(file) for file in sorted(chosen.out.glob("*.json"))))
         return
-    cutouts = write_cutouts(chosen.out / "cutouts")
+    write_cutouts(chosen.out / "learnt", LEARNT)
+    write_cutouts(chosen.out / "cutouts", TESTED)
     if chosen.net:
         learnt, test = write_data(chosen.out, whole=False)
         start = pack_checkpoint(chosen.net, chosen.out / "given" / f"{chosen.net}.safetensors")
-        compare(chosen.net, [start], learnt, test, cutouts, chosen)
+        compare(chosen.net, [start], learnt, test, chosen)
     elif chosen.scratch is not None:
         learnt, test = write_data(chosen.out, whole=True)
         for arch in chosen.scratch or SCRATCH:
@@ -70,22 +72,22 @@ def main() -> None:
                 how = {"arch": arch, "mix": mix, "recipe": "fast", "runs": chosen.runs, "device": chosen.device}
                 starts = train(None, limited(load_data(learnt), chosen.train), chosen.out / "scratch", **how)
                 if mix == "none":
-                    compare(f"{arch}-scratch", starts, learnt, test, cutouts, chosen)
+                    compare(f"{arch}-scratch", starts, learnt, test, chosen)
                 else:
-                    keep(chosen.out / f"{arch}-{mix}-scratch.json", {mix: [answers(p, test, cutouts, chosen) for p in starts]})
+                    keep(chosen.out / f"{arch}-{mix}-scratch.json", {mix: [answers(p, test, chosen) for p in starts]})
     else:
         parser.error("give --net, --scratch or --tables")
 
 
-def compare(name: str, starts: list[Path], learnt: str, test: str, cutouts: Path, chosen: argparse.Namespace) -> None:
+def compare(name: str, starts: list[Path], learnt: str, test: str, chosen: argparse.Namespace) -> None:
     """The four ways on one network, a start for each run or the same for all; the result is kept as JSON."""
     arch = name.removesuffix("-scratch")
     ways: dict[str, dict[str, Any]] = {
         "fine-tuned": {"arch": arch},
-        "dfa": {"arch": arch, "robust": f"dfa('{cutouts}')"},
+        "dfa": {"arch": arch, "robust": f"dfa('{chosen.out / 'learnt'}')"},
         "compositional": {"arch": f"compositional({arch}, kernels={chosen.kernels})"},
     }
-    found = {"given": [answers(path, test, cutouts, chosen) for path in starts]}
+    found = {"given": [answers(path, test, chosen) for path in starts]}
     data = limited(load_data(learnt), chosen.train)
     for way, settings in ways.items():
         found[way] = []
@@ -94,12 +96,12 @@ def compare(name: str, starts: list[Path], learnt: str, test: str, cutouts: Path
                 None, data, chosen.out / "tuned" / name / way / str(run), init=starts[run % len(starts)], seed=run,
                 epochs=chosen.epochs, lr=0.01, device=chosen.device, **settings,
             )  # fmt: skip
-            found[way].append(answers(path, test, cutouts, chosen))
+            found[way].append(answers(path, test, chosen))
             print(way, run, {c: round(100 * float(np.mean(v)), 1) for c, v in found[way][-1].items()}, flush=True)
         keep(chosen.out / f"{name}.json", found)
 
 
-def answers(path: Path, test: str, cutouts: Path, chosen: argparse.Namespace) -> dict[str, list[int]]:
+def answers(path: Path, test: str, chosen: argparse.Namespace) -> dict[str, list[int]]:
     """1 for each test image that is classified correctly, by condition."""
     data = limited(load_data(test), chosen.test)
     device = torch.device(chosen.device)
@@ -107,7 +109,9 @@ def answers(path: Path, test: str, cutouts: Path, chosen: argparse.Namespace) ->
     model = load_model(str(path), device=chosen.device)
     found = {}
     for condition in CONDITIONS:
-        shown = images if condition == "none" else apply(condition, images, list(data.samples.ids), occluders=cutouts)
+        shown = images
+        if condition != "none":
+            shown = apply(condition, images, list(data.samples.ids), occluders=chosen.out / "cutouts")
         predicted = torch.cat([model(part.to(device)).argmax(1).cpu() for part in shown.split(250)])
         found[condition] = (predicted == labels).int().tolist()
     return found
@@ -118,7 +122,10 @@ def table(file: Path) -> str:
     95% interval over images."""
     found = json.loads(file.read_text())
     control = np.array([list(run.values()) for run in found.get("fine-tuned", next(iter(found.values())))]).mean(0)
-    lines = [f"| {file.stem} | " + " | ".join(f"`{c}`" for c in CONDITIONS) + " |", "|---" * (len(CONDITIONS) + 1) + "|"]
+    lines = [
+        f"| {file.stem} | " + " | ".join(f"`{c}`" for c in CONDITIONS) + " |",
+        "|---" * (len(CONDITIONS) + 1) + "|",
+    ]
     for way, runs in found.items():
         right = np.array([list(run.values()) for run in runs]).mean(0)
         cells = [f"{100 * row.mean():.1f}" for row in right]
@@ -164,10 +171,10 @@ def pack_checkpoint(name: str, path: Path) -> Path:
     return path
 
 
-def write_cutouts(folder: Path) -> Path:
+def write_cutouts(folder: Path, sequences: Sequence[str]) -> Path:
     """The objects of some DAVIS sequences as PNGs with transparency."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name in OCCLUDERS:
+    for name in sequences:
         for file in sorted((shared() / "davis" / name).glob("*_mask.png")):
             picture = Image.open(file.with_name(file.name.replace("_mask.png", ".jpg"))).convert("RGB")
             mask = Image.open(file).convert("L").point(lambda level: 255 if level else 0)

@@ -3,8 +3,8 @@
     python examples/replication/occlusion_pets.py                    # the pets and the network of the data pack, a CPU
 
 Kernels, part maps and clutter models are fitted to the features of half of the photographs and nothing is fine-tuned. On the
-other half objects are pasted, whose pixels are the truth: AUC of the map of occluders against them, image by image, beside that
-of two maps which need no network (distance from the middle, and local contrast).
+other half objects are pasted, whose pixels are the truth: AUC of the map of occluders against them, image by image, over all
+pixels and over those of the pet alone (the background is clutter too), beside two maps that need no network.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ import csv
 import sys
 from collections import OrderedDict
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import torch
-from occlusion_models import write_cutouts
+from occlusion_models import LEARNT, TESTED, write_cutouts
 from PIL import Image
 from sklearn.metrics import roc_auc_score
 from torch import Tensor, nn
@@ -44,8 +45,8 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=2, help="other halves, other clusters")
     parser.add_argument("--out", type=Path, default=Path("runs/occlusion-models"))
     chosen = parser.parse_args()
-    cutouts = write_cutouts(chosen.out / "cutouts")
-    images, labels = read_pets()
+    cutouts = write_cutouts(chosen.out / "pasted", LEARNT + TESTED)
+    images, labels, pets = read_pets()
     for run in range(chosen.runs):
         order = torch.randperm(len(images), generator=torch.Generator().manual_seed(run))
         learnt, rest = order[: len(order) // 2], order[len(order) // 2 :]
@@ -55,22 +56,32 @@ def main() -> None:
         print(f"  accuracy on clean photographs {accuracy(network, clean, labels[rest]):.1%}", flush=True)
         for share in SHARES:
             hidden = apply(f"cutouts({share})", clean, [str(int(row)) for row in rest], seed=run, occluders=cutouts)
-            report(network, clean, hidden, labels[rest], share)
+            report(network, clean, hidden, Truth(labels[rest], pets[rest]), share)
 
 
-def report(network: CompositionalNet, clean: Tensor, hidden: Tensor, labels: Tensor, share: float) -> None:
+class Truth(NamedTuple):
+    """Labels [B] and the pixels of the pets, bool [B, H, W]."""
+
+    labels: Tensor
+    pets: Tensor
+
+
+def report(network: CompositionalNet, clean: Tensor, hidden: Tensor, truth: Truth, share: float) -> None:
     """Print accuracy and AUC with objects over a share of the images."""
     with torch.no_grad():
-        chances = torch.cat([network.occluders(pixels(part), network(pixels(part)).argmax(1)) for part in hidden.split(16)])
-    truth = (hidden != clean).any(1)
+        chances = torch.cat(
+            [network.occluders(pixels(part), network(pixels(part)).argmax(1)) for part in hidden.split(16)]
+        )
     maps = {
         "map of occluders": F.interpolate(chances[:, None], hidden.shape[2:], mode="bilinear")[:, 0],
-        "distance from the middle": _distance(hidden),
+        "nearness to the middle": _nearness(hidden),
         "local contrast": _contrast(hidden),
     }
-    areas = {name: [_auc(mask, heat) for mask, heat in zip(truth, found)] for name, found in maps.items()}
-    told = ", ".join(f"{name} {np.mean(area):.3f} ± {np.std(area) / len(area) ** 0.5:.3f}" for name, area in areas.items())
-    print(f"  {share:.0%} hidden: accuracy {accuracy(network, hidden, labels):.1%}; AUC {told}", flush=True)
+    covered = (hidden != clean).any(1)
+    print(f"  {share:.0%} hidden: accuracy {accuracy(network, hidden, truth.labels):.1%}")
+    for where, asked in (("the image", torch.ones_like(truth.pets)), ("the pet", truth.pets)):
+        told = ", ".join(f"{name} {_mean_auc(covered, heat, asked)}" for name, heat in maps.items())
+        print(f"    AUC on pixels of {where}: {told}", flush=True)
 
 
 def fitted(images: Tensor, labels: Tensor, chosen: argparse.Namespace, seed: int) -> CompositionalNet:
@@ -103,22 +114,22 @@ class Features(nn.Module):
         return found
 
 
-def read_pets() -> tuple[Tensor, Tensor]:
-    """Photographs uint8 [n, 3, 224, 224], their short side cut, and 0 for cats, 1 for dogs."""
+def read_pets() -> tuple[Tensor, Tensor, Tensor]:
+    """Photographs uint8 [n, 3, 224, 224], their long side cut, 0 for cats and 1 for dogs, and the pixels of the pets."""
     folder = shared() / "pets"
     with (folder / "boxes.csv").open() as file:
         rows = list(csv.DictReader(file))
-    images = np.stack([_square(folder / row["file"]) for row in rows])
-    return torch.from_numpy(images).permute(0, 3, 1, 2).contiguous(), torch.tensor(
-        [SPECIES.index(row["species"]) for row in rows]
-    )
+    images = np.stack([_square(Image.open(folder / row["file"]).convert("RGB")) for row in rows])
+    masks = np.stack([_square(Image.open(folder / row["mask"]).convert("L")) != 2 for row in rows])
+    labels = torch.tensor([SPECIES.index(row["species"]) for row in rows])
+    return torch.from_numpy(images).permute(0, 3, 1, 2).contiguous(), labels, torch.from_numpy(masks)
 
 
-def _square(file: Path) -> np.ndarray:
-    picture = Image.open(file).convert("RGB")
+def _square(picture: Image.Image) -> np.ndarray:
     side = min(picture.size)
     left, top = (picture.width - side) // 2, (picture.height - side) // 2
-    return np.asarray(picture.resize((224, 224), Image.Resampling.BILINEAR, (left, top, left + side, top + side)))
+    how = Image.Resampling.NEAREST if picture.mode == "L" else Image.Resampling.BILINEAR
+    return np.asarray(picture.resize((224, 224), how, (left, top, left + side, top + side)))
 
 
 def pixels(images: Tensor) -> Tensor:
@@ -132,11 +143,17 @@ def accuracy(network: CompositionalNet, images: Tensor, labels: Tensor) -> float
     return float((predicted == labels).float().mean())
 
 
-def _auc(mask: Tensor, heat: Tensor) -> float:
-    return float(roc_auc_score(mask.flatten().numpy(), heat.flatten().numpy()))
+def _mean_auc(covered: Tensor, heat: Tensor, asked: Tensor) -> str:
+    """Mean and standard error over images of the AUC on the asked pixels, where some are covered and some are not."""
+    areas = [
+        roc_auc_score(truth[where].numpy(), found[where].numpy())
+        for truth, found, where in zip(covered, heat, asked)
+        if 0 < int(truth[where].sum()) < int(where.sum())
+    ]
+    return f"{np.mean(areas):.3f} ± {np.std(areas) / len(areas) ** 0.5:.3f} (n = {len(areas)})"
 
 
-def _distance(images: Tensor) -> Tensor:
+def _nearness(images: Tensor) -> Tensor:
     """Higher in the middle, where objects are."""
     side = torch.linspace(-1, 1, images.shape[2])
     return -(side[:, None] ** 2 + side[None] ** 2).expand(len(images), -1, -1)

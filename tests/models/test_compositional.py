@@ -70,7 +70,9 @@ def test_without_occlusion_it_is_the_plain_mixture() -> None:
     parts = torch.rand(2, 3, 7, 4, 5, generator=generator)
     parts /= parts.sum(2, keepdim=True)
     active = activations(features, kernels, 10.0)
-    explained = explain_places(part_likelihood(active, by_place(parts), parts.shape[1]), torch.full((3, 4, 5), 1e9), 0.0)
+    explained = explain_places(
+        part_likelihood(active, by_place(parts), parts.shape[1]), torch.full((3, 4, 5), 1e9), 0.0
+    )
     cosines = torch.einsum("bdhw,kd->bkhw", F.normalize(features, dim=1), F.normalize(kernels, dim=1))
     density = torch.einsum("bkhw,ymkhw->bymhw", torch.exp(10 * (cosines - 1)), parts)
     assert torch.allclose(explained.scores, density.log().sum((3, 4)).amax(2), atol=1e-4)
@@ -172,9 +174,7 @@ def test_the_regulariser_by_hand() -> None:
     network, images = small_network(cluster=0.0, mixture=1.0)
     network.train()
     network(images)
-    parts = part_likelihood(
-        activations(network.last_features, network.kernels, 30.0), by_place(network.parts), 2
-    )
+    parts = part_likelihood(activations(network.last_features, network.kernels, 30.0), by_place(network.parts), 2)
     own = torch.stack([parts[row, label].log().mean((1, 2)).max() for row, label in enumerate(labels)])
     assert network.regulariser(labels).item() == pytest.approx(float(-own.mean()) / 30, rel=1e-4)
 

@@ -71,8 +71,29 @@ def test_what_a_compositional_network_lacks_is_said_in_a_line(tmp_path, start) -
     text = refusal("compositional(smallnet, kernels=2000)", "phantom:train?size=28&n=24")
     assert "24 images have 216 features, fewer than 2000 kernels" in text
     text = refusal("compositional(smallnet, kernels=8, mixtures=50)")
-    assert "fewer than the 50 mixtures of each class; leave the class out, or write mixtures=1" in text
+    assert "has 8 images, fewer than the 50 mixtures of each class; leave the class out, or write mixtures=8" in text
     assert "has no layer with a map of features" in refusal("compositional(vit_small_p8)", init=_untrained(tmp_path))
+
+
+def test_a_class_without_images_is_named(tmp_path) -> None:
+    """Of four images all are cats, so dogs have no parts."""
+    from snellen.models.compositional import Compositional
+    from snellen.models.compositional.network import CompositionalNet, find_features
+    from snellen.models.zoo import build
+    from snellen.train.compositional import Beginning
+    from snellen.train.device_dataset import ImagesInMemory
+
+    images = torch.randint(0, 256, (4, 3, 32, 32), dtype=torch.uint8)
+    backbone = build("smallnet", 2).eval()
+    settings = find_features(Compositional("smallnet", kernels=4), backbone, images.float())
+    beginning = Beginning(
+        None, ImagesInMemory(images, torch.zeros(4, dtype=torch.int64)), ("cat", "dog"), torch.Tensor.float, 0
+    )
+    with (
+        torch.no_grad(),
+        pytest.raises(UserError, match="class 'dog' has no images to learn its parts from; leave it out"),
+    ):
+        beginning.fit(CompositionalNet(settings, backbone, 2))
 
 
 def _untrained(folder):

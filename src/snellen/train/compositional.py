@@ -104,10 +104,12 @@ class Beginning:
     def _of_class(self, number: int, name: str, settings: Compositional, random: torch.Generator) -> Tensor:
         """At most 500 images of a class."""
         rows = (self.shown.labels == number).nonzero()[:, 0].cpu()
+        if not len(rows):
+            raise UserError(f"class '{name}' has no images to learn its parts from; leave it out with ?without={name}")
         if len(rows) < settings.mixtures:
             raise UserError(
                 f"class '{name}' has {len(rows)} images, fewer than the {settings.mixtures} mixtures of each class; leave the "
-                "class out, or write mixtures=1"
+                f"class out, or write mixtures={len(rows)}"
             )
         chosen = rows[torch.randperm(len(rows), generator=random)[:MOST_PER_CLASS].sort().values]
         return self.shown.images[chosen.to(self.shown.images.device)]
@@ -147,10 +149,7 @@ class Beginning:
         """The scale of the logits under which the training labels are likeliest; its search is one-dimensional."""
         few = slice(0, 2000)
         scores = torch.cat(
-            [
-                network.scores(network.features(self.normalise(part)))
-                for part in self.shown.images[few].split(_BATCH)
-            ]
+            [network.scores(network.features(self.normalise(part))) for part in self.shown.images[few].split(_BATCH)]
         )
         places, labels = network.settings.rows * network.settings.columns, self.shown.labels[few]
         scales = torch.logspace(-2, 3, 101, device=scores.device)

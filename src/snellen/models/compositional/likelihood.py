@@ -47,7 +47,7 @@ def clutter_likelihood(active: Tensor, clutter: Tensor) -> Tensor:
 
 
 def scores_of_mixtures(parts: Tensor, clutter: Tensor, occlusion: float) -> Tensor:
-    """Log-likelihoods [B, Y, M] summed over places: each by the object (chance 1 − occlusion) or by clutter, whichever is likelier.
+    """Log-likelihoods [B, Y, M] summed over places: each by the object (chance 1 − occlusion) or by clutter, if that is likelier.
 
     `parts` is what `part_likelihood` gives, `clutter` what `clutter_likelihood` gives. Occlusion 0 is the plain mixture.
     """
