@@ -95,7 +95,7 @@ def difference_vectors(
     random = np.random.default_rng([seed, _IMAGES])
     rows = np.concatenate([random.permutation(count) for _ in range(-(-way.vectors // count))])[: way.vectors]
     cutouts, pool = parse(f"cutouts(uniform({way.least}, {way.most}))"), way.pool
-    found = []
+    differences = []
     with answering(network), torch.no_grad(), _Entering(network) as entering:
         for start in range(0, len(rows), _BATCH):
             part = rows[start : start + _BATCH]
@@ -105,8 +105,8 @@ def difference_vectors(
             covered = cutouts(images, view)
             features = [entering.features_of(normalise(batch)) for batch in (covered, images)]
             changed = (covered != images).flatten(1).any(1)
-            found.append((features[0] - features[1])[changed])
-    vectors = torch.cat(found)
+            differences.append((features[0] - features[1])[changed])
+    vectors = torch.cat(differences)
     if not len(vectors):
         raise UserError(
             f"no cut-out of '{way.occluders}' covers {way.least:.0%} to {way.most:.0%} of an image; lower least"

@@ -18,16 +18,16 @@ def sample_rows(parts: Iterable[Tensor], most: int, generator: torch.Generator) 
 
     Each row has a random key, and those with the smallest keys stay.
     """
-    kept, keys = torch.empty(0, 0), torch.empty(0, dtype=torch.float64)
+    sample, keys = torch.empty(0, 0), torch.empty(0, dtype=torch.float64)
     for part in parts:
         rows = part.detach().float().cpu()
         new = torch.rand(len(rows), generator=generator, dtype=torch.float64)
-        kept = torch.cat([kept, rows]) if len(keys) else rows
+        sample = torch.cat([sample, rows]) if len(keys) else rows
         keys = torch.cat([keys, new])
         if len(keys) > most:
             smallest = keys.topk(most, largest=False).indices.sort().values
-            kept, keys = kept[smallest], keys[smallest]
-    return kept
+            sample, keys = sample[smallest], keys[smallest]
+    return sample
 
 
 def cluster_directions(

@@ -1,14 +1,14 @@
 """Kassaw et al. 2024: do networks made for occlusion stand it better than those that they begin with?
 
-    python examples/replication/occlusion_models.py --net resnet20             # of the data pack, 3,000 training images, 2 runs
-    python examples/replication/occlusion_models.py --net resnet56
-    python examples/replication/occlusion_models.py --scratch --device cuda    # networks of the zoo, all of CIFAR-10
-    python examples/replication/occlusion_models.py --tables                   # the results so far, as Markdown
+    python examples/maintainers/occlusion_models.py --net resnet20             # of the data pack, 3,000 training images, 2 runs
+    python examples/maintainers/occlusion_models.py --net resnet56
+    python examples/maintainers/occlusion_models.py --scratch --device cuda    # networks of the zoo, all of CIFAR-10
+    python examples/maintainers/occlusion_models.py --tables                   # the results so far, as Markdown
 
 Four ways per network: as given, fine-tuned on the same images (the control), deep feature augmentation (`dfa`), and a
 CompositionalNet on its features. All learn from unoccluded images only. Occluders are synthetic (squares of noise, cut-out
-objects that dfa has not seen) and diffuse (lattices), by share of the image: CIFAR-10 has no masks. The data pack is `examples/maintainers/README.md`;
-`occlusion_pets.py` asks where on photographs of pets an occluder is.
+objects that dfa has not seen) and diffuse (lattices), by share of the image: CIFAR-10 has no masks. `occlusion_pets.py` asks
+where on photographs of pets an occluder is. The data pack: `examples/maintainers/README.md`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import numpy as np
 import torch
 from PIL import Image
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "maintainers"))
+sys.path.insert(0, str(Path(__file__).parent))
 from shared_networks import CIFAR10, _pack, shared
 
 from snellen.data import limited, load_data

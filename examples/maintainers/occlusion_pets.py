@@ -1,6 +1,6 @@
 """Where does a CompositionalNet take pets to be hidden? Cat against dog on MobileNetV2's features, objects pasted before them.
 
-    python examples/replication/occlusion_pets.py                    # the pets and the network of the data pack, a CPU
+    python examples/maintainers/occlusion_pets.py                    # the pets and the network of the data pack, a CPU
 
 Kernels, part maps and clutter models are fitted to the features of half of the photographs and nothing is fine-tuned. On the
 other half objects are pasted, whose pixels are the truth: AUC of the map of occluders against them, image by image, over all
@@ -18,13 +18,13 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from occlusion_models import LEARNT, TESTED, write_cutouts
 from PIL import Image
 from sklearn.metrics import roc_auc_score
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "maintainers"))
+sys.path.insert(0, str(Path(__file__).parent))
+from occlusion_models import LEARNT, TESTED, write_cutouts
 from shared_networks import _pack, shared
 
 from snellen.distort import apply
