@@ -118,21 +118,19 @@ def answers(path: Path, test: str, chosen: argparse.Namespace) -> dict[str, list
 
 
 def table(file: Path) -> str:
-    """Accuracy in % by way and condition, the mean of the runs; in brackets the difference from the fine-tuned control with its
+    """Accuracy in % by condition and way, the mean of the runs; in brackets the difference from the fine-tuned control with its
     95% interval over images."""
-    found = json.loads(file.read_text())
-    control = np.array([list(run.values()) for run in found.get("fine-tuned", next(iter(found.values())))]).mean(0)
-    lines = [
-        f"| {file.stem} | " + " | ".join(f"`{c}`" for c in CONDITIONS) + " |",
-        "|---" * (len(CONDITIONS) + 1) + "|",
-    ]
-    for way, runs in found.items():
-        right = np.array([list(run.values()) for run in runs]).mean(0)
-        cells = [f"{100 * row.mean():.1f}" for row in right]
-        if way in ("dfa", "compositional"):
-            cells = [f"{cell} ({interval(row - base)})" for cell, row, base in zip(cells, right, control)]
-        lines.append(f"| {way} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+    runs = json.loads(file.read_text())
+    right = {way: np.array([list(run.values()) for run in those]).mean(0) for way, those in runs.items()}
+    control = right.get("fine-tuned", next(iter(right.values())))
+    lines = [f"| {file.stem} | {' | '.join(right)} |", "|---" * (len(right) + 1) + "|"]
+    for row, condition in enumerate(CONDITIONS):
+        cells = [f"{100 * answers[row].mean():.1f}" for answers in right.values()]
+        for place, way in enumerate(right):
+            if way in ("dfa", "compositional"):
+                cells[place] += f" ({interval(right[way][row] - control[row])})"
+        lines.append(f"| `{condition}` | {' | '.join(cells)} |")
+    return "\n".join(lines).replace("-", "−").replace("|−−−", "|---").replace("fine−tuned", "fine-tuned")
 
 
 def interval(differences: np.ndarray) -> str:
