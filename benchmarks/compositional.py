@@ -4,7 +4,7 @@ Inference: one process, one thread, both sides interleaved, median over the roun
 Random weights, 512 kernels, 10 classes of 4 mixtures, batches of 16. Memory: the peak of a process while it fits kernels, part
 maps and clutter models, beyond what it has with its images loaded, for 1,000 and 20,000 images (goal: the same).
 
-Measured on a shared machine, torch 2.11, fp32, 5 rounds: ResNet-20 at 32 px 1.36 ×, ResNet-18 at 224 px 1.02 ×, MobileNetV2 at
+Measured on a shared machine, torch 2.15, fp32, 5 rounds: ResNet-20 at 32 px 1.36 ×, ResNet-18 at 224 px 1.02 ×, MobileNetV2 at
 224 px 1.00 ×. Memory: 39 MiB for 1,000 images, 90 for 5,000, 88 for 20,000: samples are full at 500 images per class and 50,000
 features.
 
