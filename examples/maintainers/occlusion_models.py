@@ -51,6 +51,7 @@ def main() -> None:
     parser.add_argument("--train", type=int, help="training images; default: 3,000 for --net, all for --scratch")
     parser.add_argument("--test", type=int, default=500, help="test images")
     parser.add_argument("--epochs", type=int, default=2, help="of fine-tuning")
+    parser.add_argument("--first-epochs", type=int, default=15, help="of training from scratch")
     parser.add_argument("--runs", type=int, default=2)
     parser.add_argument("--kernels", type=int, default=512)
     parser.add_argument("--device", default="cpu")
@@ -69,8 +70,14 @@ def main() -> None:
         learnt, test = write_data(chosen.out, whole=True)
         for arch in chosen.scratch or SCRATCH:
             for mix in ("none", "mixup", "cutmix"):
-                how = {"arch": arch, "mix": mix, "recipe": "fast", "runs": chosen.runs, "device": chosen.device}
-                starts = train(None, limited(load_data(learnt), chosen.train), chosen.out / "scratch", **how)
+                how = {
+                    "arch": arch,
+                    "mix": mix,
+                    "epochs": chosen.first_epochs,
+                    "runs": chosen.runs,
+                    "device": chosen.device,
+                }
+                starts = train("fast", limited(load_data(learnt), chosen.train), chosen.out / "scratch", **how)
                 if mix == "none":
                     compare(f"{arch}-scratch", starts, learnt, test, chosen)
                 else:
@@ -105,7 +112,7 @@ def answers(path: Path, test: str, chosen: argparse.Namespace) -> dict[str, list
     """1 for each test image that is classified correctly, by condition."""
     data = limited(load_data(test), chosen.test)
     device = torch.device(chosen.device)
-    images, labels = remember(data, device).images, torch.as_tensor(data.samples.labels)
+    images, labels = remember(data, torch.device("cpu")).images, torch.as_tensor(data.samples.labels)
     model = load_model(str(path), device=chosen.device)
     found = {}
     for condition in CONDITIONS:
