@@ -154,13 +154,14 @@ def keep(file: Path, found: Any) -> None:
 
 def write_data(folder: Path, *, whole: bool) -> tuple[str, str]:
     """CIFAR-10 as arrays: all training images (JPEG of quality 94), or 3,000 without loss, and 2,000 test images."""
-    pack, texts = _pack("realdata"), []
+    texts = []
     folder.mkdir(parents=True, exist_ok=True)
     for split in ("train", "test"):
         path = folder / f"{split}{'-whole' if whole else ''}.npz"
         texts.append(f"arrays:{path}")
         if path.exists():  # another network may be reading it
             continue
+        pack = _pack("realdata")
         images, labels = (pack.load_full if whole and split == "train" else pack.load_small)("cifar10", split)[:2]
         ids = [f"{split}-{row:05d}" for row in range(len(images))]
         np.savez(path, images=images, labels=labels.astype(np.int64), classes=np.array(CIFAR10), ids=ids)
