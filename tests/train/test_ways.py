@@ -22,7 +22,7 @@ from snellen.train.batches import Feed, _rows_of
 from snellen.train.device_dataset import ImagesInMemory, remember
 from snellen.train.draws import TrainDraws
 from snellen.train.grid import read_grid
-from snellen.train.sources import hold_out
+from snellen.train.hold_out import hold_out
 
 SHORT = Recipe(epochs=1, batch_size=16)
 CPU = torch.device("cpu")

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     DataLike = str | Dataset
     RecipeLike = str | Recipe
     GridLike = str | Path | Mapping[str, Sequence[object]]
+    InitLike = str | Path
 else:  # what Python may pass beyond texts is not imported for --help
-    DataLike = RecipeLike = GridLike = object
+    DataLike = RecipeLike = GridLike = InitLike = object
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +78,9 @@ class TrainRequest(RecipeChoice):
     test: DataLike | None = setting("dataset whose accuracy is measured while training", metavar="DATA")
     device: str | None = setting("cpu, cuda, cuda:1, mps or auto", metavar="DEVICE")
     partner: DataLike | None = setting("dataset to mix in, whose labels do not count", metavar="DATA")
-    init: Path | None = setting("checkpoint to fine-tune", metavar="FILE")
+    init: InitLike | None = setting(
+        "weights to fine-tune: a checkpoint, 'timm:NAME.TAG', 'torchvision:NAME@WEIGHTS' or 'hf:…'", metavar="FILE|MODEL"
+    )
     grid: GridLike | None = setting("YAML of setting: [values] to search on held-out images", metavar="FILE")
     holdout: float = setting("share of the data held out to judge by; with --grid 0.1", 0.0, at_least=0, below=1)
     every: int = setting("measure accuracy every N epochs", 1, at_least=1, at_most=10**9)

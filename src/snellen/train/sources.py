@@ -17,6 +17,7 @@ from snellen.train.ada import Ada
 from snellen.train.device_dataset import has_label_maps
 from snellen.train.feature_augmentation import Dfa
 from snellen.train.groupdro import Groupdro, SampleGroups, groups_of
+from snellen.train.hold_out import group_column, hold_out
 from snellen.train.init_from import Start
 from snellen.train.recipe import Recipe
 from snellen.train.request import TrainRequest
@@ -55,6 +56,7 @@ class Sources:
             "data": data.text,
             "fingerprint": data.fingerprint,
             "holdout": request.holdout,
+            "holdout_by": group_column(data) if request.holdout else None,
             "partner": partner.fingerprint if partner is not None else None,
             "init": start.fingerprint if start is not None else None,
             "groups": groups.fingerprint if groups is not None else None,
@@ -109,15 +111,3 @@ def _check(recipe: Recipe, data: Dataset, test: Dataset | None, partner: Dataset
 def _few(classes: tuple[str, ...]) -> str:
     return ", ".join(classes[:4]) + (f", … ({len(classes)})" if len(classes) > 4 else "")
 
-
-def hold_out(data: Dataset, share: float) -> tuple[Dataset, Dataset]:
-    """The data without, and with only, a share of its samples, chosen by a hash of their ids: always the same ones."""
-    if not 0 < share < 1:
-        raise UserError(f"expected a share between 0 and 1 to hold out, got {share}")
-    count = round(share * len(data))
-    if not 0 < count < len(data):
-        raise UserError(
-            f"{data.text}: holding out {share} of {len(data)} images leaves an empty part; give more images"
-        )
-    order = data.samples.hash_order
-    return data.at(np.sort(order[:-count])), data.at(np.sort(order[-count:]))

@@ -93,18 +93,21 @@ class Saver:
             self.path.parent.rmdir()
 
 
+_FACTS = ("holdout", "holdout_by", "partner", "init", "groups", "edit_set", "start_set", "occluders", "backgrounds")
+
+
 def difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str | None:
     """The first thing in which two runs differ, for people; None where they are the same.
 
-    Both hold `recipe`, `data`, `fingerprint`, `holdout`, and `partner`, `init`, `groups`, `edit_set`, `start_set`, `occluders`
-    and `backgrounds` (fingerprints) where there is one.
+    Both hold `recipe`, `data`, `fingerprint`, `holdout`, `holdout_by` (the column of groups), and `partner`, `init`, `groups`,
+    `edit_set`, `start_set`, `occluders` and `backgrounds` (fingerprints) where there is one.
     """
     settings = differing(old.get("recipe", {}), new["recipe"])
     if settings:
         return settings
     if old.get("fingerprint") != new["fingerprint"]:
         return f"data '{old.get('data')}' {old.get('fingerprint')} ≠ '{new['data']}' {new['fingerprint']}"
-    for name in ("holdout", "partner", "init", "groups", "edit_set", "start_set", "occluders", "backgrounds"):
+    for name in _FACTS:
         before, now = old.get(name) or None, new.get(name) or None
         if before != now:
             return f"{name} {before or 'none'} ≠ {now or 'none'}"

@@ -9,7 +9,7 @@ import functools
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from snellen.errors import UserError
 from snellen.extras import import_package
@@ -20,6 +20,9 @@ from snellen.models.card import Task
 from snellen.models.device import Device
 from snellen.models.model import Model, from_torch
 from snellen.models.offline import is_offline
+
+if TYPE_CHECKING:
+    from torch import nn
 
 TASKS: dict[str, Task] = {"ForImageClassification": "classification", "ForSemanticSegmentation": "segmentation"}
 
@@ -62,6 +65,21 @@ def load_hf(place: str, revision: str | None, device: Device) -> Model:
         device=device,
         task=task,
     )
+
+
+def untrained_hf(place: str, revision: str | None, classes: int) -> nn.Module:
+    """The classifier of a repository or folder with random weights and that many classes; its own weights are not read."""
+    from snellen.models.adapters.hf_files import check_configuration
+    from snellen.models.adapters.hf_parts import Logits
+
+    transformers = import_package("transformers", f"'hf:{place}'")
+    source, chosen = _source(place, revision)
+    with _loading(place, source):
+        check_configuration(functools.partial(_find, transformers, source, chosen))
+        config = transformers.AutoConfig.from_pretrained(source, num_labels=classes, **chosen)
+    if _task(place, config) != "classification":
+        raise UserError(f"'hf:{place}' segments; a training by name needs a classifier of transformers")
+    return Logits(transformers.AutoModelForImageClassification.from_config(config))
 
 
 def _source(place: str, revision: str | None) -> tuple[str, dict[str, Any]]:

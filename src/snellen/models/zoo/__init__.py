@@ -1,4 +1,4 @@
-"""Our networks: a table from name to a function of the number of classes, and the way to those of timm and torchvision.
+"""Our networks: a table from name to a function of the number of classes, and the way to those of timm, torchvision and transformers.
 
 Every network of the table takes normalised float images [B, 3, H, W] of any size from about 28 pixels and gives logits
 [B, classes], those of `SEGMENTATION` [B, classes, H, W]; normalising is the caller's (`UNIT_INPUTS` are trained on pixels in
@@ -209,8 +209,8 @@ SEGMENTATION = frozenset({"fc_densenet56", "fc_densenet67", "fc_densenet103"})
 
 
 def build(name: str, classes: int) -> nn.Module:
-    """A freshly initialised network from torch's global random state: one of the table, `timm:…`, `torchvision:…`, or a
-    complete `compositional(…)`."""
+    """A freshly initialised network from torch's global random state: one of the table, `timm:…`, `torchvision:…`, `hf:…`, or
+    a complete `compositional(…)`."""
     check_name(name)
     if is_compositional(name):
         from snellen.models.compositional.network import build_compositional

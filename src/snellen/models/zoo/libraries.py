@@ -1,4 +1,4 @@
-"""Networks of timm and torchvision, untrained, for training: any by its name, and a transformer of a size for small images."""
+"""Networks of timm, torchvision and transformers, untrained, for training: any by its name, and a transformer of a size for small images."""
 
 from __future__ import annotations
 
@@ -37,6 +37,14 @@ def from_torchvision(name: str, classes: int) -> nn.Module:
     )
 
 
+def from_hf(name: str, classes: int) -> nn.Module:
+    """The classifier of transformers whose configuration is that of a repository, `owner/name@revision`, or of a folder."""
+    from snellen.models.adapters.hf import untrained_hf
+
+    place, at, revision = name.partition("@")
+    return untrained_hf(place, revision if at else None, classes)
+
+
 def small_vit(patch: int, classes: int) -> nn.Module:
     """timm's vision transformer in the size of Lee et al. (2021, small-size datasets), on patches of `patch` × `patch` pixels
     with a class token; (32 / patch)² + 1 tokens at 32 px.
@@ -59,4 +67,8 @@ def small_vit(patch: int, classes: int) -> nn.Module:
     )
 
 
-LIBRARIES: dict[str, Callable[[str, int], nn.Module]] = {"timm": from_timm, "torchvision": from_torchvision}
+LIBRARIES: dict[str, Callable[[str, int], nn.Module]] = {
+    "timm": from_timm,
+    "torchvision": from_torchvision,
+    "hf": from_hf,
+}
