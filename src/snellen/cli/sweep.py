@@ -16,6 +16,7 @@ from snellen.sweep.request import (
     AmountRequest,
     DomainsRequest,
     GrainRequest,
+    MatrixRequest,
     MethodsRequest,
     SweepRequest,
     VariantsRequest,
@@ -110,6 +111,30 @@ def domains(settings: Mapping[str, Any], config: Config = None, json: AsJson = F
 
     request = resolve(DomainsRequest, settings, config)
     run_sweep(plan_domains(request), request, as_json=json)
+
+
+@sweep.command(
+    epilog=epilog(
+        "snellen sweep matrix rows.yaml --data 'manifest:iruo/train.csv?level=0' --test manifest:iruo/val.csv --out matrix --dry-run"
+    )
+)
+@takes(MatrixRequest, arguments=("matrix",))
+def matrix(settings: Mapping[str, Any], config: Config = None, json: AsJson = False) -> None:
+    """Fine-tune the networks of a file alike, each by its own grid, and rank them under occluders (Kassaw et al. 2024)."""
+    from snellen.cli.print_matrix import print_cost, print_matrix
+    from snellen.sweep.by_matrix import run_matrix
+    from snellen.sweep.matrix_plan import plan_matrix
+    from snellen.sweep.matrix_table import Matrix
+
+    request = resolve(MatrixRequest, settings, config)
+    plan = plan_matrix(request)
+    result = run_matrix(plan)
+    if not isinstance(result, Matrix):
+        print_cost(plan, result, as_json=json)
+    elif json:
+        show_json(result.to_json())
+    elif not request.quiet:
+        print_matrix(result)
 
 
 def run_sweep(plan: SweepPlan, request: SweepRequest, *, as_json: bool) -> None:

@@ -12,11 +12,14 @@ from snellen.lazy_names import finder, lister
 
 # Names come from their modules on first use: the command line reads this package before it knows what is asked of it.
 _HOMES = {
+    "Matrix": "snellen.sweep.matrix_table",
     "Sweep": "snellen.sweep.result",
     "amount": "snellen.sweep.by_amount",
     "domains": "snellen.sweep.by_domain",
     "grain": "snellen.sweep.by_grain",
+    "load_matrix": "snellen.sweep.matrix_table",
     "load_sweep": "snellen.sweep.result",
+    "matrix": "snellen.sweep.by_matrix",
     "methods": "snellen.sweep.by_method",
     "variants": "snellen.sweep.by_variant",
 }

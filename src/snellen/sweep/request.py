@@ -134,6 +134,51 @@ class DomainsRequest(SweepRequest):
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class MatrixRequest(Request):
+    """Fine-tune networks alike, each with the best settings of its grid, and audit all of them together."""
+
+    matrix: Path | None = setting("YAML file of rows, such as examples/matrices/phantom.yaml", metavar="FILE", required=True)
+    data: DataLike | None = setting("unoccluded images to train on: 'manifest:iruo/train.csv?level=0'", metavar="DATA")
+    test: DataLike | None = setting("dataset to audit on; nothing is chosen by it", metavar="DATA")
+    out: Path | None = setting("folder for networks, answers, table and page", metavar="DIR")
+    runs: int = setting("number of runs of each row, which differ in seed", 1, at_least=1, at_most=10_000)
+    holdout: float = setting(
+        "share of the training data that grids are judged by, in whole groups", 0.1, above=0, below=1
+    )
+    audits: tuple[str, ...] = setting("audits beside and instead of occluders; default occluders", (), metavar="AUDITS")
+    occluders: Path | None = setting("folder of your own cut-outs for the audits: PNGs with transparency", metavar="DIR")
+    limit: int | None = setting("audit on at most N images", at_least=1, at_most=10**9)
+    device: str | None = setting("cpu, cuda, cuda:1, mps or auto", metavar="DEVICE")
+    engine: Literal["local", "ray"] = setting("local, or ray: trials side by side, on many machines", "local")
+    address: str | None = setting("address of a running Ray cluster; default: start one here", metavar="HOST:PORT")
+    actors: int | None = setting("trainings at a time on Ray; default as many as fit", at_least=1, at_most=10_000)
+    cpus_per_actor: int | None = setting("CPUs per training on Ray; default 1", at_least=1, at_most=10_000)
+    timed: bool = setting("with --dry-run: time some steps of every network and estimate the hours", False, once=True)
+    dry_run: bool = setting("print rows, trials and cost, and stop", False, once=True)
+    quiet: bool = setting("print nothing but errors", False, short="-q")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name, example in (("data", "'phantom:train?level=none'"), ("test", "phantom:test"), ("out", "sweeps/matrix")):
+            if getattr(self, name) is None or getattr(self, name) == "":
+                raise UserError(f"no {name} given; for example {option(name)} {example}")
+        if self.address is not None and self.engine != "ray":
+            raise UserError(f"{option('address')} {self.address} needs {option('engine')} ray")
+
+    @property
+    def folder(self) -> Path:
+        """Where everything goes."""
+        assert self.out is not None
+        return self.out
+
+    @property
+    def file(self) -> Path:
+        """The file of rows."""
+        assert self.matrix is not None
+        return self.matrix
+
+
 def _check_points(request: AmountRequest | GrainRequest, name: str, values: tuple[int, ...]) -> None:
     if request.data is None or request.data == "":
         raise UserError("no data given; for example: --data folder:photos (see `snellen list data`)")

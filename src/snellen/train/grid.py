@@ -28,18 +28,28 @@ MOST_TRIALS = 10_000
 
 @dataclass(frozen=True)
 class GridTrial:
-    """One combination: the settings that were tried, the best held-out accuracy, its epoch and the seconds it took."""
+    """One combination: the settings that were tried, the best held-out accuracy, its epoch, the seconds it took, and its
+    checkpoint."""
 
     settings: Mapping[str, Any]
     recipe: Recipe
     accuracy: float
     epoch: int
     seconds: float
+    path: Path | None = None
 
 
 def read_grid(path: Path) -> dict[str, list[Any]]:
     """Setting → values from a YAML file such as `lr: [0.1, 0.2]`."""
     grid = read_settings(path)
+    check_grid(grid, str(path))
+    if not grid:
+        raise UserError(f"{path}: expected settings as 'name: [values]' lines, got nothing")
+    return grid
+
+
+def check_grid(grid: Mapping[str, Any], path: str) -> None:
+    """Refuse settings and values that no recipe has; `path` is where they come from."""
     known = [field.name for field in settings_of(Recipe)]
     for name, values in grid.items():
         if name not in known:
@@ -47,10 +57,7 @@ def read_grid(path: Path) -> dict[str, list[Any]]:
         if not isinstance(values, list) or not values:
             raise UserError(f"{path}: expected {name} as a list of values, got '{values}'")
         for value in values:
-            Recipe.checked({name: value}, str(path))
-    if not grid:
-        raise UserError(f"{path}: expected settings as 'name: [values]' lines, got nothing")
-    return grid
+            Recipe.checked({name: value}, path)
 
 
 def search_grid(
@@ -67,19 +74,28 @@ def search_grid(
     """
     data = load_data(data) if isinstance(data, str) else data
     out = Path(out)
+    trials: list[GridTrial] = []
+    for values, candidate in combinations(recipe, grid):
+        (path,) = train(candidate, data, trial_folder(out, candidate), holdout=holdout, **settings)
+        card = read_card(path)
+        best = card["best"]
+        trials.append(GridTrial(values, candidate, best["accuracy"], best["epoch"], card["seconds"], path))
+        write_atomic(out / "grid.csv", _table(sorted(trials, key=_rank)).encode())
+    return sorted(trials, key=_rank)
+
+
+def combinations(recipe: Recipe, grid: Mapping[str, Sequence[Any]]) -> list[tuple[dict[str, Any], Recipe]]:
+    """Every combination of a grid, and the recipe that it makes; all are checked before the first is trained."""
     count = math.prod(map(len, grid.values()))
     if count > MOST_TRIALS:
         raise UserError(f"the grid has {count:,} combinations, more than {MOST_TRIALS:,}; leave some values out")
-    combinations = [dict(zip(grid, values)) for values in itertools.product(*grid.values())]
-    recipes = [replace(recipe, **Recipe.checked(values)) for values in combinations]  # all are checked first
-    trials: list[GridTrial] = []
-    for values, candidate in zip(combinations, recipes):
-        folder = out / "grid" / key_of(asdict(candidate))[:8]
-        (path,) = train(candidate, data, folder, holdout=holdout, **settings)
-        card = read_card(path)
-        trials.append(GridTrial(values, candidate, card["best"]["accuracy"], card["best"]["epoch"], card["seconds"]))
-        write_atomic(out / "grid.csv", _table(sorted(trials, key=_rank)).encode())
-    return sorted(trials, key=_rank)
+    chosen = [dict(zip(grid, values)) for values in itertools.product(*grid.values())]
+    return [(values, replace(recipe, **Recipe.checked(values))) for values in chosen]
+
+
+def trial_folder(out: Path, recipe: Recipe) -> Path:
+    """Where a trial of a search in `out` trains."""
+    return out / "grid" / key_of(asdict(recipe))[:8]
 
 
 def best_of_grid(request: TrainRequest, data: Dataset, listener: Listener) -> Recipe:

@@ -75,7 +75,8 @@ def is_named(source: str) -> bool:
 
 
 def _of_file(path: Path) -> Start:
-    return Start(str(path), file_sha256(path)[:16], load_state(path), read_card(path))
+    weights = load_state(path)
+    return Start(str(path), file_sha256(path)[:16], weights, read_card(path))
 
 
 def _of_library(text: str) -> Start:
