@@ -14,6 +14,7 @@ import torch
 from snellen.cli import main
 from snellen.data import load_data
 from snellen.data.dataset import Dataset
+from snellen.engine.settings import Cluster
 from snellen.errors import UserError
 from snellen.models.checkpoint import load_state, read_card
 from snellen.sweep import load_matrix, matrix
@@ -22,6 +23,8 @@ from snellen.sweep.matrix_plan import plan_matrix
 from snellen.sweep.matrix_rows import read_rows
 from snellen.sweep.matrix_table import Matrix
 from snellen.sweep.request import MatrixRequest
+from snellen.sweep.trainings_on_ray import Training, train_side_by_side
+from snellen.train import Recipe
 
 TRAIN = "phantom:train?size=28&n=96&frames=2"
 TEST = "phantom:test?size=28&n=24&frames=2"
@@ -224,8 +227,25 @@ def test_trials_side_by_side_on_ray_are_those_of_one_after_the_other(
         )
 
 
-def test_a_training_that_fails_on_ray_names_its_row(tmp_path: Path, rows: Callable[[str], Path]) -> None:
+def test_a_training_that_fails_on_ray_names_its_row(tmp_path: Path) -> None:
     pytest.importorskip("ray", reason="needs Ray: pip install 'snellen[ray]'")
-    text = "rows: [{name: a, arch: smallnet, epochs: 1, lr: 1e29, grid: {momentum: [0.9]}}]"
-    with pytest.raises(UserError, match="row 'a': .*lr"):
-        matrix(rows(text), TRAIN, TEST, tmp_path / "out", device="cpu", engine="ray", actors=1)
+    training = Training("a", Recipe(arch="timm:nothing", epochs=1), TRAIN, tmp_path, {"device": "cpu"})
+    with pytest.raises(UserError, match="row 'a': unknown timm network 'nothing'"):
+        train_side_by_side([training], Cluster(actors=1), print)
+
+
+def test_the_files_of_the_examples_are_whole() -> None:
+    """Fourteen rows in the paper's; every row of both files has a grid of at least twelve trials."""
+    folder = Path(__file__).parents[2] / "examples" / "matrices"
+    published, small = read_rows(folder / "kassaw2024.yaml"), read_rows(folder / "phantom.yaml")
+    assert (len(published), len(small)) == (14, 5)
+    assert all(row.trials >= 12 for row in (*published, *small))
+    assert all(row.init is not None and row.recipe.epochs <= 50 and row.recipe.optimiser == "sgd" for row in published)
+    assert [row.name for row in published if row.parents] == ["dfa"]
+
+
+def test_every_pretrained_network_of_the_published_matrix_exists() -> None:
+    timm = pytest.importorskip("timm")
+    published = read_rows(Path(__file__).parents[2] / "examples" / "matrices" / "kassaw2024.yaml")
+    names = {str(row.init).removeprefix("timm:") for row in published if not row.parents}
+    assert names <= set(timm.list_pretrained())

@@ -73,6 +73,13 @@ class _Work:
     say: Callable[[str], None]
     best: dict[str, GridTrial] = field(default_factory=dict)
     trained: dict[str, TrainedRow] = field(default_factory=dict)
+    noted: set[str] = field(default_factory=set)
+
+    def note(self, text: str) -> None:
+        """Say what a training notices, once, though every trial repeats it."""
+        if text not in self.noted:
+            self.noted.add(text)
+            self.say(f"note: {text}")
 
     def check_starts(self) -> None:
         """Weights that cannot be read or downloaded are found before anything is trained."""
@@ -101,7 +108,7 @@ class _Work:
         with naming(row.name):
             trials = search_grid(
                 row.recipe, self.plan.data, self._folder(row), row.grid, request.holdout, device=request.device,
-                init=self._start(row, trial=True), notice=self.say,
+                init=self._start(row, trial=True), notice=self.note,
             )  # fmt: skip
         self.best[row.name] = trials[0]
         values = ", ".join(f"{name} {value}" for name, value in trials[0].settings.items())
@@ -114,7 +121,7 @@ class _Work:
         init = self._start(row)
         with naming(row.name):
             paths = train(
-                recipe, self.plan.data, self._folder(row), request.runs, device=request.device, init=init, notice=self.say
+                recipe, self.plan.data, self._folder(row), request.runs, device=request.device, init=init, notice=self.note
             )
         self.trained[row.name] = TrainedRow(
             name=row.name, arch=recipe.arch, mix=recipe.mix, robust=recipe.robust, init=init, trials=row.trials,
