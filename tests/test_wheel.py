@@ -138,6 +138,7 @@ def workplace(installation: Installation) -> Installation:
         (folder,) = installation.folder.glob(f"demo/models/*/{name}")
         (installation.folder / name).symlink_to(folder)
     shutil.copy(next((installation.folder / "plain").glob("*.safetensors")), installation.folder / "net.safetensors")
+    (installation.folder / "rows.yaml").write_text("rows: [{name: plain, arch: smallnet, epochs: 1}]")
     shutil.copy(next((installation.folder / "voc").rglob("JPEGImages/*")), installation.folder / "photo.jpg")
     return installation
 
@@ -170,6 +171,7 @@ WORKS = {  # what must be in the working folder afterwards
     f"snellen sweep variants smallnet --train a='{SMALL}' {TESTS} {TINY} --out variants": "variants/sweep.html",
     f"snellen sweep amount smallnet --data '{SMALL}' --amounts 12,24 {TESTS} {TINY} --out amount": "amount/sweep.html",
     f"snellen sweep grain smallnet --data '{SMALL}' --by texture --grains 1,2 {TESTS} {TINY} --out grain": "grain/sweep.html",
+    f"snellen sweep matrix rows.yaml --data '{SMALL}' --test '{SMALL}' --out matrix --dry-run": "",
     f"snellen sweep domains plain='plain/*.safetensors' {TESTS} --out domains --quiet": "domains/sweep.html",
     f"snellen search plain='plain/*.safetensors' --data '{SMALL}' --random 10 --evaluations 20 --images 12 --out worst"
     " --quiet": "worst/report.html",

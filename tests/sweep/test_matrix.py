@@ -87,8 +87,8 @@ def test_the_guard_notices_a_training_that_reads_test_images(tmp_path: Path) -> 
     """What the test above rests on: with such data as the test set of a training it fails."""
     from snellen.train import train
 
+    test = guarded(load_data(TEST), [], forbidden=lambda: True)
     with pytest.raises(AssertionError, match="a test image is read"):
-        test = guarded(load_data(TEST), [], forbidden=lambda: True)
         train(None, TRAIN, tmp_path, epochs=1, device="cpu", test=test)
 
 

@@ -53,7 +53,9 @@ def test_weights_of_torchvision_are_found_by_their_name(monkeypatch: pytest.Monk
     from torchvision import models
 
     kept, build = models.get_model("squeezenet1_1", weights=None), models.get_model
-    monkeypatch.setattr(models, "get_model", lambda name, weights=None, **other: kept if weights else build(name, **other))
+    monkeypatch.setattr(
+        models, "get_model", lambda name, weights=None, **other: kept if weights else build(name, **other)
+    )
     start = Start.of("torchvision:squeezenet1_1@IMAGENET1K_V1")
     assert start.weights.keys() == kept.state_dict().keys()
     assert len(start.card["classes"]) == 1000

@@ -22,7 +22,10 @@ def print_matrix(matrix: Matrix) -> None:
 
     names = [row.name for row in sorted(matrix.rows, key=lambda row: _rank(matrix, row.name))]
     beyond = [pair for pair in matrix.head if pair[0] == "occlusion_residual"]
-    for title, head in (("unoccluded accuracy and mean rank", [pair for pair in matrix.head if pair not in beyond]), (BEYOND, beyond)):
+    for title, head in (
+        ("unoccluded accuracy and mean rank", [pair for pair in matrix.head if pair not in beyond]),
+        (BEYOND, beyond),
+    ):
         if head:
             show(title)
             rows = [(name, *(_cell(matrix.of(name, *pair)) for pair in head)) for name in names]
@@ -38,10 +41,19 @@ def print_cost(plan: MatrixPlan, costs: Sequence[RowCost], *, as_json: bool) -> 
 
     request = plan.request
     if as_json:
-        show_json({"learnt": plan.learnt, "held_out": plan.held_out, "test": len(plan.test), "rows": [*map(asdict, costs)]})
+        show_json(
+            {"learnt": plan.learnt, "held_out": plan.held_out, "test": len(plan.test), "rows": [*map(asdict, costs)]}
+        )
         return
     timed = all(cost.seconds is not None for cost in costs)
-    head = ("row", "network", "trials", "epochs", "images in trials", f"in {request.runs} run{'s' * (request.runs > 1)}")
+    head = (
+        "row",
+        "network",
+        "trials",
+        "epochs",
+        "images in trials",
+        f"in {request.runs} run{'s' * (request.runs > 1)}",
+    )
     rows = [
         (cost.name, cost.arch, f"{cost.trials:,}", f"{cost.epochs:,}", f"{cost.trial_images:,}", f"{cost.run_images:,}")
         + ((_hours(cost.seconds or 0),) if timed else ())
@@ -49,8 +61,12 @@ def print_cost(plan: MatrixPlan, costs: Sequence[RowCost], *, as_json: bool) -> 
     ]
     print_table([(*head, *(("time",) if timed else ())), *rows])
     show()
-    show(f"data: {plan.data.text} ({len(plan.data):,} images; grids learn from {plan.learnt:,}, held out {plan.held_out:,})")
-    show(f"test: {plan.test.text} ({len(plan.test):,} images, {len(costs) * request.runs:,} networks; read after training)")
+    show(
+        f"data: {plan.data.text} ({len(plan.data):,} images; grids learn from {plan.learnt:,}, held out {plan.held_out:,})"
+    )
+    show(
+        f"test: {plan.test.text} ({len(plan.test):,} images, {len(costs) * request.runs:,} networks; read after training)"
+    )
     show(f"images in training: {sum(cost.images for cost in costs):,}, forward and backward")
     if timed:
         show(f"time of training here, one after the other: {_hours(sum(cost.seconds or 0 for cost in costs))}")
@@ -61,14 +77,20 @@ def _cell(value: MatrixValue | None) -> str:
     if value is None or value.value is None:
         return "–"
     scale, digits = (1, 2) if value.measure == "mean_rank" else (100, 1)
-    ends = "" if value.low is None or value.high is None else f" [{scale * value.low:.{digits}f}, {scale * value.high:.{digits}f}]"
+    ends = (
+        ""
+        if value.low is None or value.high is None
+        else f" [{scale * value.low:.{digits}f}, {scale * value.high:.{digits}f}]"
+    )
     star = " *" if value.p is not None and value.p < 0.05 else ""
     return f"{scale * value.value:.{digits}f}{ends}{star}"
 
 
 def _rank(matrix: Matrix, row: str) -> tuple[float, float]:
     """What rows are sorted by: the mean over all mean ranks, then unoccluded accuracy."""
-    ranks = [value.value for value in matrix.values if value.row == row and value.measure == "mean_rank" and value.value]
+    ranks = [
+        value.value for value in matrix.values if value.row == row and value.measure == "mean_rank" and value.value
+    ]
     clean = matrix.of(row, "unoccluded_accuracy", "")
     return (sum(ranks) / len(ranks) if ranks else 0.0, -(clean.value or 0.0) if clean else 0.0)
 

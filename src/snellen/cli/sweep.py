@@ -115,7 +115,7 @@ def domains(settings: Mapping[str, Any], config: Config = None, json: AsJson = F
 
 @sweep.command(
     epilog=epilog(
-        "snellen sweep matrix rows.yaml --data 'manifest:iruo/train.csv?level=0' --test manifest:iruo/val.csv --out matrix --dry-run"
+        "snellen sweep matrix rows.yaml --data 'manifest:iruo/train.csv?level=0' --test manifest:iruo/val.csv --out matrix"
     )
 )
 @takes(MatrixRequest, arguments=("matrix",))

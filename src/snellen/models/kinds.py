@@ -49,7 +49,10 @@ class ModelKind:
 def _zoo_lines() -> Lines:
     networks = [(f"zoo:{name}@file.safetensors", (build.__doc__ or "").strip()) for name, build in NETWORKS.items()]
     return (
-        ("zoo:ARCH@file.safetensors", "weights for a network named below, or for timm:NAME, torchvision:NAME or hf:NAME"),
+        (
+            "zoo:ARCH@file.safetensors",
+            "weights for a network named below, or for timm:NAME, torchvision:NAME or hf:NAME",
+        ),
         *networks,
         ("file.safetensors", "a checkpoint that snellen trained; a * in its name makes runs of one model"),
     )

@@ -1,7 +1,7 @@
 """Fine-tune a matrix of networks alike and rank them under occluders (Kassaw et al. 2024).
 
-Each row's grid is searched on held-out training images, whole videos where the data have them; the best settings train its runs on
-all training images; then all rows are audited together. Test images are read by the audit alone.
+Each row's grid is searched on held-out training images, whole videos where the data have them; the best settings train its
+runs on all training images; then all rows are audited together. Test images are read by the audit alone.
 """
 
 from __future__ import annotations
@@ -121,7 +121,13 @@ class _Work:
         init = self._start(row)
         with naming(row.name):
             paths = train(
-                recipe, self.plan.data, self._folder(row), request.runs, device=request.device, init=init, notice=self.note
+                recipe,
+                self.plan.data,
+                self._folder(row),
+                request.runs,
+                device=request.device,
+                init=init,
+                notice=self.note,
             )
         self.trained[row.name] = TrainedRow(
             name=row.name, arch=recipe.arch, mix=recipe.mix, robust=recipe.robust, init=init, trials=row.trials,
@@ -147,9 +153,7 @@ class _Work:
         request = self.plan.request
         settings = {"holdout": request.holdout, "device": request.device, "init": self._start(row, trial=True)}
         folders = [(recipe, trial_folder(self._folder(row).absolute(), recipe)) for recipe in row.recipes]
-        return [
-            Training(row.name, recipe, self._data, folder, settings) for recipe, folder in folders if row.grid
-        ]
+        return [Training(row.name, recipe, self._data, folder, settings) for recipe, folder in folders if row.grid]
 
     def _runs(self, row: MatrixRow, recipe: Recipe) -> list[Training]:
         """The runs of a row as trainings of their own, each in its folder."""

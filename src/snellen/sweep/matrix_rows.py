@@ -91,7 +91,9 @@ def naming(row: str) -> Iterator[None]:
 
 def _row(entry: Any, defaults: Mapping[str, Any], where: str) -> MatrixRow:
     if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
-        raise UserError(f"{where}: expected settings with a name, such as '{{name: plain, arch: smallnet}}', got '{entry}'")
+        raise UserError(
+            f"{where}: expected settings with a name, such as '{{name: plain, arch: smallnet}}', got '{entry}'"
+        )
     name = entry["name"]
     check_name(name, where)
     values = {str(key).replace("-", "_"): value for key, value in {**defaults, **entry}.items() if key != "name"}

@@ -94,7 +94,8 @@ def values_of(run: Run, rows: Sequence[str]) -> list[MatrixValue]:
         if finding.name not in MEASURES or finding.model not in rows or finding.audit != "occluders":
             continue
         facts = finding.plain_facts
-        where = f"{facts['family']}, level {facts['level']}" if MEASURES[finding.name] and "level" in facts else ""
+        images = "real" if facts.get("real") else facts.get("family")
+        where = f"{images}, level {facts['level']}" if MEASURES[finding.name] and "level" in facts else ""
         values.append(
             MatrixValue(
                 finding.model, finding.name, where, finding.value, finding.low, finding.high, facts.get("p_holm")
@@ -116,5 +117,7 @@ def load_matrix(folder: Path | str) -> Matrix:
     if not path.exists():
         raise UserError(f"'{folder}' holds no matrix.json; give the --out of a matrix that has ended")
     content = read_json(path, dict[str, Any])
-    rows, values = ([kind(**entry) for entry in content[name]] for name, kind in (("rows", TrainedRow), ("values", MatrixValue)))
+    rows, values = (
+        [kind(**entry) for entry in content[name]] for name, kind in (("rows", TrainedRow), ("values", MatrixValue))
+    )
     return Matrix(Path(folder), rows, values, Run(Path(content["run"])))

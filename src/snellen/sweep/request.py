@@ -138,7 +138,9 @@ class DomainsRequest(SweepRequest):
 class MatrixRequest(Request):
     """Fine-tune networks alike, each with the best settings of its grid, and audit all of them together."""
 
-    matrix: Path | None = setting("YAML file of rows, such as examples/matrices/phantom.yaml", metavar="FILE", required=True)
+    matrix: Path | None = setting(
+        "YAML file of rows, such as examples/matrices/phantom.yaml", metavar="FILE", required=True
+    )
     data: DataLike | None = setting("unoccluded images to train on: 'manifest:iruo/train.csv?level=0'", metavar="DATA")
     test: DataLike | None = setting("dataset to audit on; nothing is chosen by it", metavar="DATA")
     out: Path | None = setting("folder for networks, answers, table and page", metavar="DIR")
@@ -147,7 +149,9 @@ class MatrixRequest(Request):
         "share of the training data that grids are judged by, in whole groups", 0.1, above=0, below=1
     )
     audits: tuple[str, ...] = setting("audits beside and instead of occluders; default occluders", (), metavar="AUDITS")
-    occluders: Path | None = setting("folder of your own cut-outs for the audits: PNGs with transparency", metavar="DIR")
+    occluders: Path | None = setting(
+        "folder of your own cut-outs for the audits: PNGs with transparency", metavar="DIR"
+    )
     limit: int | None = setting("audit on at most N images", at_least=1, at_most=10**9)
     device: str | None = setting("cpu, cuda, cuda:1, mps or auto", metavar="DEVICE")
     engine: Literal["local", "ray"] = setting("local, or ray: trials side by side, on many machines", "local")
@@ -160,7 +164,11 @@ class MatrixRequest(Request):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name, example in (("data", "'phantom:train?level=none'"), ("test", "phantom:test"), ("out", "sweeps/matrix")):
+        for name, example in (
+            ("data", "'phantom:train?level=none'"),
+            ("test", "phantom:test"),
+            ("out", "sweeps/matrix"),
+        ):
             if getattr(self, name) is None or getattr(self, name) == "":
                 raise UserError(f"no {name} given; for example {option(name)} {example}")
         if self.address is not None and self.engine != "ray":

@@ -79,7 +79,8 @@ class TrainRequest(RecipeChoice):
     device: str | None = setting("cpu, cuda, cuda:1, mps or auto", metavar="DEVICE")
     partner: DataLike | None = setting("dataset to mix in, whose labels do not count", metavar="DATA")
     init: InitLike | None = setting(
-        "weights to fine-tune: a checkpoint, 'timm:NAME.TAG', 'torchvision:NAME@WEIGHTS' or 'hf:…'", metavar="FILE|MODEL"
+        "weights to fine-tune: a checkpoint, 'timm:NAME.TAG', 'torchvision:NAME@WEIGHTS' or 'hf:…'",
+        metavar="FILE|MODEL",
     )
     grid: GridLike | None = setting("YAML of setting: [values] to search on held-out images", metavar="FILE")
     holdout: float = setting("share of the data held out to judge by; with --grid 0.1", 0.0, at_least=0, below=1)

@@ -110,4 +110,3 @@ def _check(recipe: Recipe, data: Dataset, test: Dataset | None, partner: Dataset
 
 def _few(classes: tuple[str, ...]) -> str:
     return ", ".join(classes[:4]) + (f", … ({len(classes)})" if len(classes) > 4 else "")
-

@@ -1,4 +1,4 @@
-"""Our networks: a table from name to a function of the number of classes, and the way to those of timm, torchvision and transformers.
+"""Our networks: a table from name to a function of the number of classes, and the way to those of libraries.
 
 Every network of the table takes normalised float images [B, 3, H, W] of any size from about 28 pixels and gives logits
 [B, classes], those of `SEGMENTATION` [B, classes, H, W]; normalising is the caller's (`UNIT_INPUTS` are trained on pixels in

@@ -1,4 +1,4 @@
-"""Networks of timm, torchvision and transformers, untrained, for training: any by its name, and a transformer of a size for small images."""
+"""Networks of timm, torchvision and transformers, untrained, for training: any by name, and a transformer for small images."""
 
 from __future__ import annotations
 
