@@ -164,8 +164,8 @@ class _Work:
     @property
     def _data(self) -> Any:
         """The training data as they travel: their text, where they were given so."""
-        given = self.plan.request.data
-        return given if isinstance(given, str) else self.plan.data
+        text = self.plan.request.data
+        return text if isinstance(text, str) else self.plan.data
 
 
 def cluster_of(request: MatrixRequest) -> Cluster:

@@ -27,8 +27,8 @@ def hold_out(data: Dataset, share: float) -> tuple[Dataset, Dataset]:
         )
     column = group_column(data)
     if column is not None:
-        held = _whole_groups(data, np.array([str(name) for name in data.samples.columns[column]]), count)
-        return data.at(np.flatnonzero(~held)), data.at(np.flatnonzero(held))
+        judged = _whole_groups(data, np.array([str(name) for name in data.samples.columns[column]]), count)
+        return data.at(np.flatnonzero(~judged)), data.at(np.flatnonzero(judged))
     order = data.samples.hash_order
     return data.at(np.sort(order[:-count])), data.at(np.sort(order[-count:]))
 
@@ -45,19 +45,19 @@ def _whole_groups(data: Dataset, groups: np.ndarray, count: int) -> np.ndarray:
     """bool [samples]: those of whole groups that together have at least `count` images, as far as classes allow."""
     names, member = np.unique(groups, return_inverse=True)
     labels = data.samples.labels
-    held = np.zeros(len(data), bool)
+    judged = np.zeros(len(data), bool)
     for group in np.argsort(sample_keys([str(name) for name in names]), kind="stable")[::-1]:
-        if held.sum() >= count:
+        if judged.sum() >= count:
             break
-        more = held | (member == group)
+        more = judged | (member == group)
         if more.sum() <= len(data) / 2 and _classes(labels[~more]) == _classes(labels):
-            held = more
-    if not held.any():
+            judged = more
+    if not judged.any():
         raise UserError(
             f"{data.text}: none of its {len(names)} groups can be held out without more than half of the images or all of a "
             "class; give more groups"
         )
-    return held
+    return judged
 
 
 def _classes(labels: np.ndarray) -> set[int]:
