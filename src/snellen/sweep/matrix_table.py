@@ -68,8 +68,8 @@ class Matrix:
 
     def to_json(self) -> dict[str, Any]:
         """All of it as plain values."""
-        rows, values = [asdict(row) for row in self.rows], [asdict(value) for value in self.values]
-        return {"snellen": __version__, "run": str(self.run.path), "rows": rows, "values": values}
+        run = self.run.path.relative_to(self.folder)
+        return asdict(StoredMatrix(__version__, str(run), list(self.rows), list(self.values)))
 
     @property
     def head(self) -> list[tuple[str, str]]:
@@ -82,6 +82,16 @@ class Matrix:
         """One number."""
         wanted = (row, measure, where)
         return next((value for value in self.values if (value.row, value.measure, value.where) == wanted), None)
+
+
+@dataclass(frozen=True)
+class StoredMatrix:
+    """What matrix.json holds; `run` is the run's place in the folder."""
+
+    snellen: str
+    run: str
+    rows: list[TrainedRow]
+    values: list[MatrixValue]
 
 
 _COLUMNS = tuple(MatrixValue.__dataclass_fields__)
@@ -116,8 +126,5 @@ def load_matrix(folder: Path | str) -> Matrix:
     path = Path(folder) / "matrix.json"
     if not path.exists():
         raise UserError(f"'{folder}' holds no matrix.json; give the --out of a matrix that has ended")
-    content = read_json(path, dict[str, Any])
-    rows, values = (
-        [kind(**entry) for entry in content[name]] for name, kind in (("rows", TrainedRow), ("values", MatrixValue))
-    )
-    return Matrix(Path(folder), rows, values, Run(Path(content["run"])))
+    stored: StoredMatrix = read_json(path, StoredMatrix)
+    return Matrix(Path(folder), stored.rows, stored.values, Run(Path(folder) / stored.run))

@@ -148,7 +148,9 @@ class MatrixRequest(Request):
     holdout: float = setting(
         "share of the training data that grids are judged by, in whole groups", 0.1, above=0, below=1
     )
-    audits: tuple[str, ...] = setting("audits beside and instead of occluders; default occluders", (), metavar="AUDITS")
+    audits: tuple[str, ...] = setting(
+        "audits to run; default occluders, which the table is read from", (), metavar="AUDITS"
+    )
     occluders: Path | None = setting(
         "folder of your own cut-outs for the audits: PNGs with transparency", metavar="DIR"
     )

@@ -34,7 +34,8 @@ def train_side_by_side(trainings: Sequence[Training], cluster: Cluster, say: Cal
     with connect(cluster) as ray:
         on_gpu = any(str(training.settings.get("device") or "").startswith("cuda") for training in trainings)
         work = ray.remote(_train).options(num_cpus=cluster.cpus_per_actor, num_gpus=1 if on_gpu else 0)
-        waiting, running = list(trainings), {}
+        waiting = list(trainings)
+        running: dict[Any, Training] = {}
         while waiting or running:
             while waiting and (cluster.actors is None or len(running) < cluster.actors):
                 training = waiting.pop(0)
