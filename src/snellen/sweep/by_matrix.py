@@ -156,7 +156,7 @@ class _Work:
         return [Training(row.name, recipe, self._data, folder, settings) for recipe, folder in folders if row.grid]
 
     def _runs(self, row: MatrixRow, recipe: Recipe) -> list[Training]:
-        """The runs of a row as trainings of their own, each in its folder."""
+        """The runs of a row as one training: they share a folder, which has one writer."""
         request = self.plan.request
         settings = {"device": request.device, "init": self._start(row), "runs": request.runs}
         return [Training(row.name, recipe, self._data, self._folder(row).absolute(), settings)]
