@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
@@ -113,10 +113,10 @@ def _append(path: Path, content: dict[str, object]) -> None:
 def _differences(head: Head, facts: dict[str, object]) -> list[str]:
     """The names of the facts that another search has otherwise, or does not have."""
     try:
-        stored = json.loads(head.text)
-    except ValueError:
+        stored: dict[str, Any] = decode_json(head.text, dict[str, Any], "the head")
+    except UserError:
         return []
-    return [name for name in facts if not isinstance(stored, dict) or stored.get(name, ...) != facts[name]]
+    return [name for name in facts if stored.get(name, ...) != facts[name]]
 
 
 def _evaluation(line: bytes, source: str) -> Evaluation:

@@ -137,7 +137,7 @@ def _fit(job: Job, team: Team, callbacks: Callbacks, saver: Saver | None) -> tup
     network = network.to(device).to(memory_format=torch.channels_last).train()
     optimiser = make_optimiser(recipe, network)
     history: list[dict[str, Any]] = []
-    explains_parts = is_compositional(recipe.arch)
+    regulariser: Callable[[Tensor], Tensor] | None = getattr(network, "regulariser", None)  # of a CompositionalNet
     weighed = GroupWeights.of(way, job.groups, device) if isinstance(way, Groupdro) and job.groups is not None else None
     if isinstance(way, Rda) and way.unit == "batch" and way.parts == 1 and batch_norms(network):
         callbacks.notice(
@@ -185,8 +185,8 @@ def _fit(job: Job, team: Team, callbacks: Callbacks, saver: Saver | None) -> tup
                 loss = mixed_loss(logits, targets, smoothing=recipe.smoothing)
             else:
                 loss = weighed.loss(each_loss(logits, targets.own, recipe.smoothing), targets.group, team)
-            if explains_parts:
-                loss = loss + network.regulariser(targets.own)
+            if regulariser is not None:
+                loss = loss + regulariser(targets.own)
             optimiser.zero_grad()
             loss.backward()
             optimiser.step()
