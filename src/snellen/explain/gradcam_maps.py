@@ -41,17 +41,17 @@ def gradcam(
     network, pixels = opened.network, opened.normalise(images)
     with eval_mode(network):
         spot = opened.pick(pixels, layer)
-        found = layer_gradients(opened, pixels, targets, spot)
-        coarse = (found.gradients.mean((2, 3), keepdim=True) * found.features).mean(1)
+        slopes = layer_gradients(opened, pixels, targets, spot)
+        coarse = (slopes.gradients.mean((2, 3), keepdim=True) * slopes.features).mean(1)
         trusted = _VARYING.setdefault(network, set())
         if spot.name not in trusted and _varies(
-            coarse, found, opened, pixels, spot
+            coarse, slopes, opened, pixels, spot
         ):  # once: looking waits for the device
             trusted.add(spot.name)
     return enlarge(unit_maps(coarse), pixels.shape[2:]).clamp(0, 1)
 
 
-def _varies(coarse: Tensor, found: LayerGradients, opened: OpenNetwork, pixels: Tensor, spot: Layer) -> bool:
+def _varies(coarse: Tensor, slopes: LayerGradients, opened: OpenNetwork, pixels: Tensor, spot: Layer) -> bool:
     """Whether any map differs from place to place.
 
     A layer is refused where none does although its features do: no gradient reaches it, or places no longer matter behind
@@ -60,9 +60,9 @@ def _varies(coarse: Tensor, found: LayerGradients, opened: OpenNetwork, pixels: 
     flat = coarse.flatten(1)
     if (flat.amax(1) > flat.amin(1)).any():
         return True
-    places = found.features.flatten(2)
+    places = slopes.features.flatten(2)
     if coarse[0].numel() == 1 or not bool(coarse.isfinite().all()) or (places.amax(2) > places.amin(2)).any():
-        refuse_dead(opened, pixels, spot, found)
+        refuse_dead(opened, pixels, spot, slopes)
         raise UserError(
             f"Grad-CAM at layer '{spot.name}' is the same everywhere in the image; try an earlier one, such as layer=-2"
         )

@@ -56,8 +56,8 @@ def layer_gradients(opened: OpenNetwork, pixels: Tensor, targets: TargetClasses,
         gradient = torch.autograd.grad(score, leaves, allow_unused=True)[0] if score.requires_grad else None
     if gradient is None:  # nothing that the network says comes by this layer
         gradient = torch.zeros_like(leaves[0])
-    features, slopes = (spot.places.features(values.detach()).float() for values in (leaves[0], gradient))
-    return LayerGradients(features, slopes, answers.detach())
+    features, gradients = (spot.places.features(values.detach()).float() for values in (leaves[0], gradient))
+    return LayerGradients(features, gradients, answers.detach())
 
 
 def check_reached(opened: OpenNetwork, pixels: Tensor, targets: TargetClasses, spot: Layer) -> None:
@@ -68,27 +68,27 @@ def check_reached(opened: OpenNetwork, pixels: Tensor, targets: TargetClasses, s
         reached.add(spot.name)
 
 
-def refuse_dead(opened: OpenNetwork, pixels: Tensor, spot: Layer, found: LayerGradients) -> None:
+def refuse_dead(opened: OpenNetwork, pixels: Tensor, spot: Layer, slopes: LayerGradients) -> None:
     """Raise where gradients are 0 or no numbers, with the reason; not where the images are of one colour each."""
-    wrong = int(found.answers.isnan().any(1).sum())
+    wrong = int(slopes.answers.isnan().any(1).sum())
     if wrong:
         raise UserError(
             f"{opened.name} answers nan for {wrong} of {len(pixels)} images; check its weights and preprocessing"
         )
-    for what, values in (("features", found.features), ("gradients", found.gradients)):
+    for what, values in (("features", slopes.features), ("gradients", slopes.gradients)):
         if not bool(values.isfinite().all()):
             raise UserError(f"the {what} of {opened.name} at layer '{spot.name}' are nan or inf; choose another layer")
-    if bool(found.gradients.any()):
+    if bool(slopes.gradients.any()):
         return
-    if _is_same(opened, pixels, found.answers):
+    if _is_same(opened, pixels, slopes.answers):
         raise UserError(
             f"{opened.name} gives the same answers whatever the image shows, so nothing can be explained; are the weights of "
             "its last layer 0?"
         )
     splice = make_splice(opened, pixels, spot)
     with torch.no_grad():
-        other = splice.answers(pixels, _disturbed(found.features))
-    if torch.equal(other, found.answers):
+        other = splice.answers(pixels, _disturbed(slopes.features))
+    if torch.equal(other, slopes.answers):
         raise UserError(
             f"Grad-CAM at layer '{spot.name}' is the same everywhere in the image: the answers of {opened.name} do not depend on "
             "it; try an earlier one, such as layer=-2"

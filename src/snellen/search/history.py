@@ -100,10 +100,10 @@ class History:
 def _differences(head: Head, facts: dict[str, object]) -> list[str]:
     """The names of the facts that another search has otherwise, or does not have."""
     try:
-        stored = json.loads(head.text)
-    except ValueError:
+        stored: dict[str, object] = decode_json(head.text.encode(), dict[str, object], "line 1")
+    except UserError:
         return []
-    return [name for name in facts if not isinstance(stored, dict) or stored.get(name, ...) != facts[name]]
+    return [name for name in facts if stored.get(name, ...) != facts[name]]
 
 
 def _evaluation(line: bytes, source: str) -> Evaluation:
