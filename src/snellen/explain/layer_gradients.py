@@ -56,8 +56,8 @@ def layer_gradients(opened: OpenNetwork, pixels: Tensor, targets: TargetClasses,
         gradient = torch.autograd.grad(score, leaves, allow_unused=True)[0] if score.requires_grad else None
     if gradient is None:  # nothing that the network says comes by this layer
         gradient = torch.zeros_like(leaves[0])
-    features, slopes = (spot.places.features(values.detach()).float() for values in (leaves[0], gradient))
-    return LayerGradients(features, slopes, answers.detach())
+    features, gradients = (spot.places.features(values.detach()).float() for values in (leaves[0], gradient))
+    return LayerGradients(features, gradients, answers.detach())
 
 
 def check_reached(opened: OpenNetwork, pixels: Tensor, targets: TargetClasses, spot: Layer) -> None:

@@ -15,6 +15,8 @@ from snellen.lazy_torch import torch
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
+SURE = 0.7  # agreement of a layer that is taken in place of another
+
 
 @dataclass
 class LayerProof:
@@ -49,14 +51,14 @@ class LayerProof:
         self.of(layers)
         if layers and self.known[layers[0].name] is not None:
             for layer in layers:
-                shown = [sign for sign in self.evidence[layer.name] if sign is not None]
-                if self.known[layer.name] is None and not any(sign.contradicts for sign in shown):
+                against = any(item is not None and item.contradicts for item in self.evidence[layer.name])
+                if self.known[layer.name] is None and not against:
                     self.known[layer.name] = layer
         return self.of(layers)
 
-    def responds(self, layer: Layer) -> bool:
-        """Whether a layer that was tried responds to the patch at all."""
-        return any(sign is not None for sign in self.evidence.get(layer.name, ()))
+    def sure(self, layer: Layer) -> bool:
+        """Whether a layer is proved beyond what one of many tries comes to by chance."""
+        return any(item is not None and item.proves and item.agreement >= SURE for item in self.evidence[layer.name])
 
     def matters(self, layer: Layer) -> bool:
         """Whether what the network answers depends on the places of a layer: behind the last block of many transformers only
@@ -87,7 +89,7 @@ class LayerProof:
 def _best(layer: Layer, evidence: Sequence[Evidence | None]) -> Layer | None:
     """The layer in the way of reading that is proved best; as it is where it does not respond; None where none is proved."""
     ways = (layer.places, *layer.others)
-    shown = [(sign.agreement, number) for number, sign in enumerate(evidence) if sign is not None and sign.proves]
-    if shown:
-        return replace(layer, places=ways[max(shown)[1]], others=())
-    return layer if all(sign is None for sign in evidence) else None
+    proofs = [(item.agreement, number) for number, item in enumerate(evidence) if item is not None and item.proves]
+    if proofs:
+        return replace(layer, places=ways[max(proofs)[1]], others=())
+    return layer if all(item is None for item in evidence) else None

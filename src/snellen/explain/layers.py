@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -111,9 +112,8 @@ def _outermost(trail: Sequence[Layer], proof: LayerProof) -> list[Layer]:
             stages += outer
             continue
         others = sorted(same[1:], key=lambda layer: -order[layer.name]) if outer else same[1:]
-        answering = [layer for layer in proof.of(others[:MOST_TRIED]) if proof.responds(layer)]
-        better = [layer for layer in answering if proof.matters(layer)] if outer else answering
-        stages += (better or outer)[:1]
+        better = (layer for layer in proof.of(others[:MOST_TRIED]) if proof.sure(layer) and proof.matters(layer))
+        stages += [next(better, *outer)] if outer else list(itertools.islice(better, 1))
     return sorted(stages, key=lambda layer: order[layer.name])
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import msgspec
 
@@ -113,7 +113,7 @@ def _append(path: Path, content: dict[str, object]) -> None:
 def _differences(head: Head, facts: dict[str, object]) -> list[str]:
     """The names of the facts that another search has otherwise, or does not have."""
     try:
-        stored: dict[str, Any] = decode_json(head.text, dict[str, Any], "the head")
+        stored: dict[str, object] = decode_json(head.text.encode(), dict[str, object], "line 1")
     except UserError:
         return []
     return [name for name in facts if stored.get(name, ...) != facts[name]]
