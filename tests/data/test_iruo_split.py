@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from snellen.build.iruo.classes import chosen_classes
 from snellen.build.iruo.request import IruoRequest
-from snellen.build.iruo.split import _cost, _improve, _shares_of_videos, cut_of, split_by_cut, split_by_video
+from snellen.build.iruo.split import _Groups, _groups_of, _improve, cut_of, split_by_cut, split_by_video
 from snellen.build.iruo.tables import SplitShare, warnings_of
 from snellen.errors import UserError
 
@@ -136,14 +136,14 @@ def test_of_few_videos_the_split_is_the_best_of_all(seed: int) -> None:
     videos = draw.integers(0, count, images)
     labels, levels = draw.integers(0, 2, images), draw.integers(0, 2, images)
     names, own = np.unique(videos, return_inverse=True)
-    shares, weights = _shares_of_videos(own, len(names), labels, levels)
-    costs = [_cost(shares[list(train)].sum(0), weights, 0.7) for train in product([False, True], repeat=len(names))]
+    groups = _groups_of(own, len(names), labels, levels, 0.7)
+    costs = [groups.cost(groups.shares[list(train)].sum(0)) for train in product([False, True], repeat=len(names))]
     found = split_by_video(videos, labels, levels, 0.7)
     train = [bool(found[own == video][0]) for video in range(len(names))]
-    assert _cost(shares[train].sum(0), weights, 0.7) == pytest.approx(min(costs))
+    assert float(groups.cost(groups.shares[train].sum(0))) == pytest.approx(min(costs))
 
 
 def test_videos_that_are_alike_are_not_exchanged() -> None:
     """A split that no change brings nearer stays as it is."""
     train = np.array([True, False, False])
-    assert _improve(train, np.full((3, 1), 1 / 3), np.ones(1), 1 / 3).tolist() == train.tolist()
+    assert _improve(train, _Groups(np.full((3, 1), 1 / 3), np.ones(1, bool), 1 / 3)).tolist() == train.tolist()

@@ -159,3 +159,14 @@ def test_a_key_has_the_versions_of_edits_that_are_not_the_first(monkeypatch: pyt
         assert "versions" not in Search(reds, 2, plain.proposes()).facts()
     finally:
         edit_versions.cache_clear()
+
+
+def test_a_function_is_the_same_in_a_script_and_where_it_is_imported() -> None:
+    """A script's functions are those of `__main__`; imported by a worker or a test they are of another module."""
+
+    def count(edits: tuple[str, ...]) -> float:
+        return len(edits) / 9
+
+    before = identity_of(count)
+    count.__module__ = "__main__"
+    assert identity_of(count) == before

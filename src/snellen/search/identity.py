@@ -53,7 +53,10 @@ def _fingerprint(thing: Any) -> str | None:
 
 
 def _kind(thing: Any) -> str:
-    named = thing if isinstance(thing, FunctionType | type) else type(thing)
+    """The name of an object's type; of a function its own, without its module, which is another where a script is imported."""
+    if isinstance(thing, FunctionType):
+        return thing.__qualname__
+    named = thing if isinstance(thing, type) else type(thing)
     return f"{named.__module__}.{named.__qualname__}"
 
 
