@@ -56,7 +56,7 @@ def boxes(place: Path, left: int) -> str:
 
 def coco(place: Path, left: int) -> str:
     names = write_images(place) if not place.exists() else [f"{row}.png" for row in range(COUNT)]
-    polygon = [left, 4, left + 5, 4, left + 5, 9, left, 9]
+    polygon = [left, 4, left + 6, 4, left + 6, 10, left, 10]
     content = {
         "images": [{"id": row, "file_name": name, "width": SIDE, "height": SIDE} for row, name in enumerate(names)],
         "categories": [{"id": 0, "name": "a"}, {"id": 1, "name": "b"}],

@@ -76,6 +76,7 @@ ELSEWHERE: dict[type, dict[str, str]] = {
         "facts": BEHIND_FINGERPRINT,
         "read_together": HOW,
         "concepts": BEHIND_FINGERPRINT,
+        "notices": WORDS,
     },
     Settings: {
         "seed": "the audit puts it into the cells that it asks for",
