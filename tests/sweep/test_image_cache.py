@@ -27,7 +27,7 @@ def counted(together: bool = True) -> tuple[Dataset, list[int]]:
         "images": random.integers(0, 256, (COUNT, SIDE, SIDE, 3), dtype=np.uint8),
         "labels": np.arange(COUNT) % 2,
         "masks": random.integers(0, 2, (COUNT, SIDE, SIDE), dtype=np.uint8),
-        "boxes": random.integers(0, SIDE, (COUNT, 2, 4)),
+        "boxes": np.sort(random.integers(0, SIDE, (COUNT, 2, 2, 2)), axis=2).reshape(COUNT, 2, 4),  # x0, y0, x1, y1
     }
     data = from_arrays(arrays, "memory:kept", "kept")
     decoded: list[int] = []
