@@ -63,6 +63,22 @@ def test_the_likelihood_worked_by_hand_on_two_by_two_features() -> None:
     assert float(explained.scores[0, 1]) == pytest.approx(4 * math.log(0.75 * (1 + off) / 2))
 
 
+def test_a_place_with_hardly_any_feature_does_not_undo_a_training() -> None:
+    features = torch.ones(1, 3, 2, 2)
+    features[0, :, 0, 0] = torch.tensor([1e-7, 0.0, 0.0])
+    features.requires_grad_()
+    active = activations(features, torch.eye(3), 30)
+    lengths = features.norm(dim=1, keepdim=True)
+    expected = torch.exp(30 * (features / lengths - 1))  # the cosines with the axes
+    torch.testing.assert_close(active, expected)
+    active.log().sum().backward()
+    assert features.grad is not None
+    assert not features.grad[0, :, 0, 0].any()
+    (plain,) = torch.autograd.grad(expected.log().sum(), features)
+    torch.testing.assert_close(features.grad[0, :, 1], plain[0, :, 1])
+    assert plain.abs().max() > 1e8
+
+
 def test_without_occlusion_it_is_the_plain_mixture() -> None:
     generator = torch.Generator().manual_seed(1)
     features = torch.randn(3, 6, 4, 5, generator=generator)

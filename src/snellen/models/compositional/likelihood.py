@@ -13,6 +13,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+FAINT = 0.1  # of the mean length of a batch's features: no direction is learnt from shorter ones
+
 
 class Explained(NamedTuple):
     """Log-likelihoods [B, Y] of each class, summed over places, the mixture [B, Y] that explains best, and for that mixture the
@@ -25,9 +27,18 @@ class Explained(NamedTuple):
 
 def activations(features: Tensor, kernels: Tensor, concentration: float) -> Tensor:
     """exp(concentration · (cos − 1)) of every kernel [K, D] at every place of features [B, D, H, W]: [B, K, H, W] in (0, 1]."""
-    directions = F.normalize(features.float(), dim=1)
-    cosines = F.conv2d(directions, F.normalize(kernels, dim=1)[:, :, None, None])
+    cosines = F.conv2d(_directions(features.float()), F.normalize(kernels, dim=1)[:, :, None, None])
     return torch.exp(concentration * (cosines - 1))
+
+
+def _directions(features: Tensor) -> Tensor:
+    """Features of length 1, [B, D, H, W]. A place with hardly any feature teaches the layers below nothing: the gradient of its
+    direction is as large as its length is small, and one such place undoes a training."""
+    directions = F.normalize(features, dim=1)
+    if not torch.is_grad_enabled():
+        return directions
+    lengths = features.detach().norm(dim=1, keepdim=True)
+    return torch.where(lengths < FAINT * lengths.mean(), directions.detach(), directions)
 
 
 def by_place(parts: Tensor) -> Tensor:
