@@ -39,7 +39,7 @@ CONDITIONS = (
     "none", "occlude(0.2, noise)", "occlude(0.4, noise)", "cutouts(0.2)", "cutouts(0.4)", "lattice(0.25, 4)", "lattice(0.5, 4)",
 )  # fmt: skip
 LEARNT, TESTED = ("bmx-trees", "soapbox"), ("camel",)  # of DAVIS: none of them a class of CIFAR-10 or a pet
-SCRATCH = ("resnet20", "vgg16_bn", "preact_resnet18", "wide_resnet16_4")
+SCRATCH = ("resnet20", "vgg16_bn", "preact_resnet18_fmix", "wide_resnet16_4")
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # inside the pack's networks
 
 
@@ -77,7 +77,7 @@ def main() -> None:
                     "runs": chosen.runs,
                     "device": chosen.device,
                 }
-                starts = train("fast", limited(load_data(learnt), chosen.train), chosen.out / "scratch", **how)
+                starts = train("fast", limited(load_data(learnt), chosen.train), chosen.out / "scratch" / arch, **how)
                 if mix == "none":
                     compare(f"{arch}-scratch", starts, learnt, test, chosen)
                 else:
