@@ -2,6 +2,7 @@
 
     python examples/maintainers/occlusion_models.py --net resnet20             # of the data pack, 3,000 training images, 2 runs
     python examples/maintainers/occlusion_models.py --net resnet56
+    python examples/maintainers/occlusion_models.py --net runs                 # the pack's ResNet-20 runs: basic, MixUp, CutMix
     python examples/maintainers/occlusion_models.py --scratch --device cuda    # networks of the zoo, all of CIFAR-10
     python examples/maintainers/occlusion_models.py --tables                   # the results so far, as Markdown
 
@@ -23,6 +24,7 @@ from typing import Any
 import numpy as np
 import torch
 from PIL import Image
+from torch import nn
 
 sys.path.insert(0, str(Path(__file__).parent))
 from shared_networks import CIFAR10, _pack, shared
@@ -30,7 +32,7 @@ from shared_networks import CIFAR10, _pack, shared
 from snellen.data import limited, load_data
 from snellen.distort import apply
 from snellen.models import load_model
-from snellen.models.checkpoint import save_checkpoint
+from snellen.models.checkpoint import load_into, save_checkpoint
 from snellen.models.zoo import build
 from snellen.train import train
 from snellen.train.device_dataset import remember
@@ -45,7 +47,7 @@ MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # inside the pack's ne
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--net", choices=("resnet20", "resnet56"), help="of the data pack")
+    parser.add_argument("--net", choices=("resnet20", "resnet56", "runs"), help="of the data pack")
     parser.add_argument("--scratch", nargs="*", metavar="ARCH", help=f"train these first; default: {' '.join(SCRATCH)}")
     parser.add_argument("--tables", action="store_true", help="print the results as Markdown")
     parser.add_argument("--train", type=int, help="training images; default: 3,000 for --net, all for --scratch")
@@ -64,8 +66,15 @@ def main() -> None:
     write_cutouts(chosen.out / "cutouts", TESTED)
     if chosen.net:
         learnt, test = write_data(chosen.out, whole=False)
-        start = pack_checkpoint(chosen.net, chosen.out / "given" / f"{chosen.net}.safetensors")
-        compare(chosen.net, [start], learnt, test, chosen)
+        if chosen.net == "runs":
+            for mix in ("mixup", "cutmix"):
+                starts = pack_runs(mix, chosen)
+                keep(chosen.out / f"resnet20-{mix}-runs.json", {mix: [answers(path, test, chosen) for path in starts]})
+            compare("resnet20-runs", "resnet20", pack_runs("basic", chosen), learnt, test, chosen)
+            return
+        module = _pack("models/cifar_models").load(f"cifar10_{chosen.net}")
+        start = pack_checkpoint(chosen.net, module, chosen.out / "given" / f"{chosen.net}.safetensors")
+        compare(chosen.net, chosen.net, [start], learnt, test, chosen)
     elif chosen.scratch is not None:
         learnt, test = write_data(chosen.out, whole=True)
         for arch in chosen.scratch or SCRATCH:
@@ -79,16 +88,15 @@ def main() -> None:
                 }
                 starts = train("fast", limited(load_data(learnt), chosen.train), chosen.out / "scratch" / arch, **how)
                 if mix == "none":
-                    compare(f"{arch}-scratch", starts, learnt, test, chosen)
+                    compare(f"{arch}-scratch", arch, starts, learnt, test, chosen)
                 else:
                     keep(chosen.out / f"{arch}-{mix}-scratch.json", {mix: [answers(p, test, chosen) for p in starts]})
     else:
         parser.error("give --net, --scratch or --tables")
 
 
-def compare(name: str, starts: list[Path], learnt: str, test: str, chosen: argparse.Namespace) -> None:
+def compare(name: str, arch: str, starts: list[Path], learnt: str, test: str, chosen: argparse.Namespace) -> None:
     """The four ways on one network, a start for each run or the same for all; the result is kept as JSON."""
-    arch = name.removesuffix("-scratch")
     ways: dict[str, dict[str, Any]] = {
         "fine-tuned": {"arch": arch},
         "dfa": {"arch": arch, "robust": f"dfa('{chosen.out / 'learnt'}')"},
@@ -168,13 +176,20 @@ def write_data(folder: Path, *, whole: bool) -> tuple[str, str]:
     return texts[0], texts[1]
 
 
-def pack_checkpoint(name: str, path: Path) -> Path:
+def pack_checkpoint(arch: str, module: nn.Module, path: Path) -> Path:
     """A network of the pack as a checkpoint of the zoo's, to begin with."""
-    network = build(name, 10)
-    network.load_state_dict(_pack("models/cifar_models").load(f"cifar10_{name}").state_dict())
+    network = build(arch, 10)
+    network.load_state_dict(module.state_dict())
     path.parent.mkdir(parents=True, exist_ok=True)
-    save_checkpoint(path, network, {"arch": name, "classes": CIFAR10, "size": (32, 32), "mean": MEAN, "std": STD})
+    save_checkpoint(path, network, {"arch": arch, "classes": CIFAR10, "size": (32, 32), "mean": MEAN, "std": STD})
     return path
+
+
+def pack_runs(mix: str, chosen: argparse.Namespace) -> list[Path]:
+    """The pack's ResNet-20, trained from scratch on all of CIFAR-10 with a mixing method, as checkpoints of the zoo's."""
+    files = [shared() / "models" / "cifar10_runs" / f"{mix}-{run}.safetensors" for run in range(chosen.runs)]
+    modules = [load_into(_pack("models/cifar_models").CifarResNet(3), file) for file in files]
+    return [pack_checkpoint("resnet20", m, chosen.out / "given" / file.name) for m, file in zip(modules, files)]
 
 
 def write_cutouts(folder: Path, sequences: Sequence[str]) -> Path:
