@@ -31,8 +31,8 @@ class ModelKind:
     `load` makes a model of place, argument and device. `card` reads its card without torch; without it the model is loaded
     for the plan, or its card `remembered` from an earlier run, for the version of that package. `gradients` is what
     remembered cards of before are taken to say. `glob` is the part of the text whose `*` makes runs. `prefix` stands for
-    `kind:`, and a bare path that ends in `suffix` is an argument without a place. `lines` are those of `snellen list
-    models`: how to write it, what it means.
+    `kind:`, and a bare path that ends in one of `suffixes` is of this kind: its argument where it takes one, else its place.
+    `lines` are those of `snellen list models`: how to write it, what it means.
     """
 
     load: Callable[[str, str | None, Device], Model]
@@ -43,7 +43,7 @@ class ModelKind:
     gradients: bool = False
     glob: Literal["argument", "place"] | None = None
     prefix: str | None = None
-    suffix: str | None = None
+    suffixes: tuple[str, ...] = ()
 
 
 def _zoo_lines() -> Lines:
@@ -84,7 +84,9 @@ KINDS: dict[str, ModelKind] = {
         ),
         takes_argument=True,
     ),
-    "zoo": ModelKind(load_zoo, _zoo_lines(), zoo_card, takes_argument=True, glob="argument", suffix=".safetensors"),
+    "zoo": ModelKind(
+        load_zoo, _zoo_lines(), zoo_card, takes_argument=True, glob="argument", suffixes=(".safetensors",)
+    ),
     "python": ModelKind(
         load_python,
         (("python:package.module:factory", "your own code; also python:file.py:factory@argument"),),
@@ -96,6 +98,7 @@ KINDS: dict[str, ModelKind] = {
         (("predictions:file.csv", "answers made elsewhere: columns sample, pred and optionally distortion, seed"),),
         predictions_card,
         glob="place",
+        suffixes=(".csv", ".parquet"),
     ),
     "observer": ModelKind(
         load_observer,
