@@ -18,6 +18,7 @@ from snellen.models.adapters.zoo import load_zoo, zoo_card
 from snellen.models.card import Card
 from snellen.models.device import Device
 from snellen.models.model import Model
+from snellen.models.network_settings import SETTINGS
 from snellen.models.observers import OBSERVERS
 from snellen.models.zoo import NETWORKS
 
@@ -51,7 +52,11 @@ def _zoo_lines() -> Lines:
     return (
         (
             "zoo:ARCH@file.safetensors",
-            "weights for a network named below, or for timm:NAME, torchvision:NAME or hf:NAME",
+            "weights for a network named below, or for timm:NAME, torchvision:NAME or hf:NAME; also .pt and its like",
+        ),
+        (
+            "zoo:timm:resnet18@ft.pt#like=resnet18.a1_in1k",
+            f"fine-tuned weights, and how their images are made: #{', '.join(SETTINGS)}",
         ),
         *networks,
         ("file.safetensors", "a checkpoint that snellen trained; a * in its name makes runs of one model"),
