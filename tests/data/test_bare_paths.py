@@ -63,9 +63,7 @@ def test_folders_of_splits_are_no_classes(photos: Path) -> None:
         (photos.parent / "set" / split).parent.mkdir(exist_ok=True)
         (photos.parent / "set" / split).symlink_to(photos)
     for text in (f"{photos.parent}/set", f"folder:{photos.parent}/set"):
-        with pytest.raises(
-            UserError, match=r"holds the splits test, train, which .*; name one: 'folder:.*/set/test'"
-        ):
+        with pytest.raises(UserError, match=r"holds the splits test, train, which .*; name one: 'folder:.*/set/test'"):
             load_data(text)
     for name in ("train", "test"):  # classes of images that are called so
         (photos.parent / "signals" / name).mkdir(parents=True)

@@ -16,7 +16,7 @@ import snellen
 from snellen.data.canvas import Canvas
 from snellen.errors import UserError
 from snellen.models import load_model, subjects_of
-from snellen.models.network_settings import NetworkSettings, Preprocessing, read_network_settings
+from snellen.models.network_settings import NetworkInput, NetworkSettings, read_network_settings
 from snellen.models.text import ModelText, parse_text
 
 NAME = "test_resnet.r160_in1k"  # small, with a preprocessing of its own: 160 px, crop 0.95
@@ -64,7 +64,7 @@ def test_like_takes_what_timm_states_for_a_name_and_settings_win(tuned: tuple[nn
 
 def test_like_takes_what_torchvision_states_for_weights() -> None:
     preset = ResNet18_Weights.IMAGENET1K_V1.transforms()
-    found = NetworkSettings(like="torchvision:resnet18@IMAGENET1K_V1").complete(Preprocessing())
+    found = NetworkSettings(like="torchvision:resnet18@IMAGENET1K_V1").complete(NetworkInput())
     assert found.canvas == Canvas(224, 224, "crop", 256, "bilinear")
     assert list(found.mean or ()) == preset.mean
     assert list(found.std or ()) == preset.std
@@ -182,7 +182,7 @@ def test_settings_that_cannot_be_used_are_one_line(query: str, message: str) -> 
 )
 def test_a_network_to_be_like_must_be_known(like: str, message: str) -> None:
     with pytest.raises(UserError, match=message):
-        NetworkSettings(like=like).complete(Preprocessing())
+        NetworkSettings(like=like).complete(NetworkInput())
 
 
 def test_a_model_without_a_size_is_told_how_to_get_one(tuned: tuple[nn.Module, Path], tmp_path: Path) -> None:

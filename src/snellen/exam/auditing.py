@@ -51,8 +51,8 @@ def audit(
 ) -> Run | Outline:  # fmt: skip
     config = settings.pop("config", None)
     by_position = {"models": models, "data": data, "audits": audits, "out": out, "engine": engine}
-    given = given_data({**by_position, **settings}, "data", "train", "donors")
-    return examine(resolve(AuditRequest, given, None if config is None else Path(config)))
+    values = given_data({**by_position, **settings}, "data", "train", "donors")
+    return examine(resolve(AuditRequest, values, None if config is None else Path(config)))
 
 
 def _signature() -> inspect.Signature:

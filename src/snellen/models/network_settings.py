@@ -27,7 +27,7 @@ Channels = tuple[float, float, float]
 
 
 @dataclass(frozen=True)
-class Preprocessing:
+class NetworkInput:
     """A canvas and the normalisation of pixels in 0…1; None where nothing is known."""
 
     canvas: Canvas | None = None
@@ -53,10 +53,10 @@ class NetworkSettings:
     def __bool__(self) -> bool:
         return any(getattr(self, field.name) is not None for field in fields(self))
 
-    def complete(self, stated: Preprocessing) -> Preprocessing:
+    def complete(self, stated: NetworkInput) -> NetworkInput:
         """The preprocessing to use: what the settings say, else that of `like`, else what the file itself states."""
         base = preprocessing_like(self.like) if self.like else stated
-        return Preprocessing(self._canvas(base.canvas), self.mean or base.mean, self.std or base.std)
+        return NetworkInput(self._canvas(base.canvas), self.mean or base.mean, self.std or base.std)
 
     def _canvas(self, base: Canvas | None) -> Canvas | None:
         """The canvas of the settings, where they say nothing as in `base`."""
@@ -81,24 +81,24 @@ def _scale_to(size: tuple[int, int], base: Canvas | None) -> int:
 
 def read_network_settings(query: str, text: str) -> NetworkSettings:
     """The settings behind the `#` of a network's text; what cannot be used is refused in one line."""
-    settings: dict[str, Any] = read_settings(query, SETTINGS, text)
-    if ("mean" in settings) != ("std" in settings):
-        given, missing = ("mean", "std") if "mean" in settings else ("std", "mean")
+    values: dict[str, Any] = read_settings(query, SETTINGS, text)
+    if ("mean" in values) != ("std" in values):
+        given, missing = ("mean", "std") if "mean" in values else ("std", "mean")
         raise UserError(f"'{text}' sets {given} without {missing}; give both, such as #mean=0.5&std=0.5")
-    if "size" not in settings and "like" not in settings:
-        for name in settings.keys() & {"resize", "fit", "interpolation"}:
+    if "size" not in values and "like" not in values:
+        for name in values.keys() & {"resize", "fit", "interpolation"}:
             raise UserError(f"'{text}' sets {name} without a size; add #size=224, or #like= a network that states one")
-    if settings.get("fit") == "pad" and "resize" in settings:
+    if values.get("fit") == "pad" and "resize" in values:
         raise UserError(f"'{text}' sets resize, which fit=pad does not use; leave it out")
-    found = NetworkSettings(**settings)
-    if found.size and found.resize and found.resize < min(found.size):
+    settings = NetworkSettings(**values)
+    if settings.size and settings.resize and settings.resize < min(settings.size):
         raise UserError(
-            f"'{text}' scales photos to {found.resize} pixels, less than its size; expected resize of size or more"
+            f"'{text}' scales photos to {settings.resize} pixels, less than its size; expected resize of size or more"
         )
-    return found
+    return settings
 
 
-def preprocessing_like(name: str) -> Preprocessing:
+def preprocessing_like(name: str) -> NetworkInput:
     """The preprocessing of a network of timm (`resnet18.a1_in1k`) or torchvision (`torchvision:resnet50@IMAGENET1K_V2`), as these
     packages state it; nothing is downloaded."""
     from snellen.models.adapters.timm import timm_preprocessing

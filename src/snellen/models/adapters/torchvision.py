@@ -10,7 +10,7 @@ from snellen.errors import UserError, unknown
 from snellen.lazy_torch import torch
 from snellen.models.device import Device
 from snellen.models.model import Model, from_torch
-from snellen.models.network_settings import Preprocessing
+from snellen.models.network_settings import NetworkInput
 from snellen.models.offline import is_offline
 
 
@@ -37,7 +37,7 @@ def load_torchvision(name: str, weights: str | None, device: Device) -> Model:
     )
 
 
-def torchvision_preprocessing(text: str) -> Preprocessing:
+def torchvision_preprocessing(text: str) -> NetworkInput:
     """The preprocessing that torchvision states for a network's weights, `resnet50@IMAGENET1K_V2`; nothing is downloaded."""
     name, _, weights = text.partition("@")
     return _preprocessing(_entry(name, weights))
@@ -57,11 +57,11 @@ def _entry(name: str, weights: str | None) -> Any:
     return choices[weights]
 
 
-def _preprocessing(entry: Any) -> Preprocessing:
+def _preprocessing(entry: Any) -> NetworkInput:
     preset = entry.transforms()
     crop, scale = preset.crop_size[0], preset.resize_size[0]
     canvas = Canvas(crop, crop, "crop", scale, preset.interpolation.value)
-    return Preprocessing(canvas, tuple(preset.mean), tuple(preset.std))
+    return NetworkInput(canvas, tuple(preset.mean), tuple(preset.std))
 
 
 def _classes(categories: list[str]) -> list[str]:

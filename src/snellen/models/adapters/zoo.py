@@ -19,7 +19,7 @@ from snellen.models.card import MOST_CLASSES, Card
 from snellen.models.checkpoint import load_into, load_state, read_card, unwrapped
 from snellen.models.device import Device
 from snellen.models.model import Model, from_torch
-from snellen.models.network_settings import Preprocessing, check_count, read_network_settings
+from snellen.models.network_settings import NetworkInput, check_count, read_network_settings
 from snellen.models.text_settings import split_settings
 from snellen.models.zoo import SEGMENTATION, build, check_name
 
@@ -60,17 +60,17 @@ def zoo_card(architecture: str, path: str | None) -> Card:
     )
 
 
-def _stated(header: Mapping[str, Any]) -> Preprocessing:
+def _stated(header: Mapping[str, Any]) -> NetworkInput:
     """The preprocessing that a checkpoint's card states."""
     size, mean, std = header.get("size"), header.get("mean"), header.get("std")
-    return Preprocessing(
+    return NetworkInput(
         Canvas(size[0], size[1], "crop", min(size)) if size else None,
         (mean[0], mean[1], mean[2]) if mean else None,
         (std[0], std[1], std[2]) if std else None,
     )
 
 
-def _notices(place: str, header: Mapping[str, Any], used: Preprocessing) -> Iterator[str]:
+def _notices(place: str, header: Mapping[str, Any], used: NetworkInput) -> Iterator[str]:
     """What is assumed of a file without a card, and how to state it."""
     unknown = [
         *(["at the data's own size"] if used.canvas is None else []),
