@@ -83,8 +83,8 @@ def read_network_settings(query: str, text: str) -> NetworkSettings:
     """The settings behind the `#` of a network's text; what cannot be used is refused in one line."""
     values: dict[str, Any] = read_settings(query, SETTINGS, text)
     if ("mean" in values) != ("std" in values):
-        given, missing = ("mean", "std") if "mean" in values else ("std", "mean")
-        raise UserError(f"'{text}' sets {given} without {missing}; give both, such as #mean=0.5&std=0.5")
+        first, second = ("mean", "std") if "mean" in values else ("std", "mean")
+        raise UserError(f"'{text}' sets {first} without {second}; give both, such as #mean=0.5&std=0.5")
     if "size" not in values and "like" not in values:
         for name in values.keys() & {"resize", "fit", "interpolation"}:
             raise UserError(f"'{text}' sets {name} without a size; add #size=224, or #like= a network that states one")
