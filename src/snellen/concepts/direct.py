@@ -10,7 +10,7 @@ import numpy as np
 
 from snellen.concepts.dissection import Dissection, iou_of
 from snellen.concepts.sources import default_sources
-from snellen.data import load_data
+from snellen.data import as_data
 from snellen.data.concept_maps import Concept
 from snellen.data.dataset import Dataset
 from snellen.engine.requests.cell import canvas_for
@@ -56,7 +56,7 @@ def dissect(
     table of the classes that are no objects (`model:TEXT?categories=FILE`). Further settings: `quantile` of the
     values (0.99), `grid` of cells per side (56), `tops`, the number of images kept per unit (5).
     """
-    dataset = load_data(data) if isinstance(data, str) else data
+    dataset = as_data(data)
     network = load_model(model) if isinstance(model, str) else as_model(model)
     request = Dissection(layer, tuple(concepts) or default_sources(dataset.facts), **settings)
     request.check(dataset)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qsl
 
 from snellen.data.arrays import from_arrays, load_arrays
+from snellen.data.bare_paths import scheme_of
 from snellen.data.boxes import load_boxes
 from snellen.data.canvas import Canvas, render
 from snellen.data.class_map import map_classes, rename_classes
@@ -115,6 +118,8 @@ SCHEMES: dict[str, DataKind] = {
 def load_data(text: str) -> Dataset:
     """The dataset a text names: `folder:path`, `manifest:file.csv`, `arrays:file.npz`, `phantom:test?texture_bias=1`.
 
+    A path alone is of the kind that it looks like: `photos/`, `photos.csv`, `photos.tar`.
+
     `?column=value` keeps only the rows with that value; several are joined with `&`. Options that any data take are
     `ids`, `without`, `rename`, `classes`, `random_labels` and `labels_seed`: see subset.py.
     """
@@ -122,9 +127,8 @@ def load_data(text: str) -> Dataset:
         raise UserError(f"'{text}' has bytes that are not UTF-8; rename the file or folder, or make a link to it")
     scheme, colon, rest = text.partition(":")
     if not colon:
-        raise UserError(
-            f"expected data as 'scheme:path', got '{text}'; schemes: {', '.join(SCHEMES)}; for example 'folder:{text}'"
-        )
+        scheme, rest = scheme_of(text.partition("?")[0], list(SCHEMES)), text
+        text = f"{scheme}:{text}"
     if scheme not in SCHEMES:
         raise unknown("data scheme", scheme, SCHEMES)
     path, _, query = rest.partition("?")
@@ -136,6 +140,25 @@ def load_data(text: str) -> Dataset:
     return data if data.text == text else replace(data, text=text)
 
 
+def as_data(thing: Any) -> Dataset:
+    """The dataset of a text, of one of torch's datasets or loaders, or one that is there already."""
+    if isinstance(thing, Dataset):
+        return thing
+    if isinstance(thing, str | Path):
+        return load_data(str(thing))
+    if hasattr(thing, "__getitem__") or hasattr(thing, "dataset"):
+        from snellen.data.torch_data import from_torch_data
+
+        return from_torch_data(thing)
+    raise UserError(f"expected data as text, a Dataset or one of torch's, got {type(thing).__name__}")
+
+
+def given_data(settings: dict[str, Any], *names: str) -> dict[str, Any]:
+    """Settings of a caller in Python, in which some data may be torch's: these as datasets, read once."""
+    plain = (str, Path, Dataset, type(None))
+    return settings | {n: as_data(settings[n]) for n in names if n in settings and not isinstance(settings[n], plain)}
+
+
 __all__ = [
     "OPTIONS",
     "SCHEMES",
@@ -145,7 +168,9 @@ __all__ = [
     "Photo",
     "Samples",
     "Unreadable",
+    "as_data",
     "from_arrays",
+    "given_data",
     "limited",
     "load_data",
     "map_classes",

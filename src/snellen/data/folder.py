@@ -15,6 +15,7 @@ from snellen.errors import UserError
 from snellen.files.tree import files_below, folders_in, size_and_time
 from snellen.hashing import key_of
 
+SPLITS = frozenset({"train", "training", "val", "valid", "validation", "dev", "test", "testing"})
 EXTENSIONS = {".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff", ".gif", ".ppm", ".pgm"}
 
 
@@ -24,8 +25,11 @@ def load_folder(path: str, options: Mapping[str, str]) -> Dataset:
     if not os.path.exists(root):
         raise UserError(f"no folder '{path}'; give a folder with one sub-folder per class")
     if not os.path.isdir(root):
-        raise UserError(f"'{path}' is a file; give a folder with one sub-folder per class")
+        raise UserError(
+            f"'{path}' is a file; give a folder with one sub-folder per class, or the path without 'folder:'"
+        )
     names = folders_in(root)
+    _check_splits(root, names, path)
     if not names:
         raise UserError(
             f"folder '{path}' has no sub-folders; put the images of each class into a sub-folder named after it"
@@ -50,3 +54,16 @@ def load_folder(path: str, options: Mapping[str, str]) -> Dataset:
     fingerprint = key_of(["folder", ids, labels, stats])
     classes = different(names, f"folder '{path}'", "class")
     return filter_rows(Dataset(f"folder:{path}", classes, samples, fingerprint, read), options)
+
+
+def _check_splits(root: Path, names: Sequence[str], path: str) -> None:
+    """Refuse folders of splits, which are no classes: each holds the folders of classes."""
+    if (
+        len(names) > 1
+        and SPLITS.issuperset(name.lower() for name in names)
+        and all(folders_in(root / n) for n in names)
+    ):
+        last = min(names, key=lambda name: not name.lower().startswith("test"))
+        raise UserError(
+            f"'{path}' holds the splits {', '.join(names)}, which are no classes; name one: 'folder:{path}/{last}'"
+        )

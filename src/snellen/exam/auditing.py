@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, overload
 
+from snellen.data import given_data
 from snellen.engine import RunProgress
 from snellen.engine.ask.watchdog import watch
 from snellen.engine.settings import Cluster
@@ -50,7 +51,8 @@ def audit(
 ) -> Run | Outline:  # fmt: skip
     config = settings.pop("config", None)
     by_position = {"models": models, "data": data, "audits": audits, "out": out, "engine": engine}
-    return examine(resolve(AuditRequest, {**by_position, **settings}, None if config is None else Path(config)))
+    values = given_data({**by_position, **settings}, "data", "train", "donors")
+    return examine(resolve(AuditRequest, values, None if config is None else Path(config)))
 
 
 def _signature() -> inspect.Signature:
@@ -68,9 +70,10 @@ audit.__signature__ = _signature()  # type: ignore[attr-defined]
 audit.__doc__ = f"""Ask the models, conclude, and leave a run folder with findings and a report.
 
 Models may be texts, models, torch modules, callables, lists of these, or a dictionary from names to one or several (several
-are runs of one model); data a text or a Dataset; audits texts or audits. Without `out` the run lasts as long as the Run that
-is returned; `Run.keep(path)` keeps it. `dry_run` returns the outline of the plan and writes nothing. A condition of `require`
-that fails raises RequirementFailed, which holds the run. Settings that are not given come from `config`, a YAML file.
+are runs of one model); data a text, a Dataset, or a dataset or loader of torch; audits texts or audits. Without `out` the run
+lasts as long as the Run that is returned; `Run.keep(path)` keeps it. `dry_run` returns the outline of the plan and writes
+nothing. A condition of `require` that fails raises RequirementFailed, which holds the run. Settings that are not given come
+from `config`, a YAML file.
 
 Settings:
 {describe(AuditRequest)}

@@ -95,10 +95,10 @@ def check_names(conditions: Sequence[Condition], request: AuditRequest) -> None:
     if names is None or all(condition.name in names for condition in conditions):
         return
     if request.audits is None:  # the data decide on further audits
-        from snellen.data import load_data
+        from snellen.data import as_data
 
         assert request.data is not None
-        data = load_data(request.data) if isinstance(request.data, str) else request.data
+        data = as_data(request.data)
         names |= _findings_of([audit for audit, _ in default_audits(data)]) or set()
     for condition in conditions:
         if condition.name not in names:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from snellen.audits import Audit, Exam
-from snellen.data import Dataset, limited, load_data
+from snellen.data import Dataset, as_data, limited
 from snellen.data.occluders import Occluders, read_occluders
 from snellen.data.variants import stored_variants
 from snellen.distort.distortion import Stimulus
@@ -38,10 +38,10 @@ class RunData:
 
 def load_main(request: AuditRequest) -> dict[str, Dataset]:
     """The test data, and the training data where there are any, which must be others."""
-    data = {"test": _dataset(request.data, request.limit)}
+    data = {"test": limited(as_data(request.data), request.limit)}
     if request.train is None:
         return data
-    data["train"] = _dataset(request.train, request.limit)
+    data["train"] = limited(as_data(request.train), request.limit)
     if data["train"].fingerprint == data["test"].fingerprint:  # equal questions merge, and there is nothing to compare
         raise UserError(
             f"the training data {data['train'].text} are the test data, image for image, so there is no gap to look at; "
@@ -132,7 +132,7 @@ def donors_source(request: AuditRequest, audits: Sequence[Audit], exam: Exam) ->
 
 def load_donors(source: DataLike | None, audits: Sequence[Audit], exam: Exam) -> Dataset | None:
     """The donors, of whose objects something must be known where they are to lend backgrounds."""
-    donors = None if source is None else _dataset(source, None)
+    donors = None if source is None else as_data(source)
     if donors is None or donors.facts & {"masks", "boxes"}:
         return donors
     for distortion in _distortions(audits, exam):
@@ -157,10 +157,3 @@ def _distortions(audits: Sequence[Audit], exam: Exam) -> list[Stimulus]:
     for audit in audits:
         requests += [*audit.cells(exam), *audit.maps(exam), *audit.trials(exam), *audit.searches(exam)]
     return list(dict.fromkeys(request.distortion for request in requests))
-
-
-def _dataset(data: object, limit: int | None) -> Dataset:
-    dataset = load_data(data) if isinstance(data, str) else data
-    if not isinstance(dataset, Dataset):
-        raise UserError(f"expected data as text or a Dataset, got {type(data).__name__}")
-    return limited(dataset, limit)

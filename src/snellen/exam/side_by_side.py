@@ -15,7 +15,7 @@ from snellen.audits import FACTS, Finding, InsideMaskAudit
 from snellen.audits.facts import Number, without_nan
 from snellen.audits.inside_mask import inside_masks
 from snellen.audits.stored_finding import StoredFinding, read_finding
-from snellen.data import Dataset, limited, load_data
+from snellen.data import Dataset, as_data, limited
 from snellen.data.canvas import Rendered
 from snellen.engine.keep.map_reader import MapReader, masked_maps, render_rows
 from snellen.engine.requests.cell import canvas_for
@@ -56,7 +56,7 @@ def explain_models(request: BesideRequest) -> Beside:
     out, limit = request.out or Path("explained"), request.most
     data = cast(Dataset | str, request.data)  # an audit refuses None
     run: Run = audit(request.models, data, [inside], out, limit=limit, device=request.device)
-    dataset = limited(load_data(data) if isinstance(data, str) else data, limit)
+    dataset = limited(as_data(data), limit)
     readers = _readers(run, dataset, MapRequest(inside.method, inside.layer))
     maps = _maps_inside(readers)
     rows = {model: without_nan(shares.tolist()) for model, shares in maps.shares.items()}

@@ -67,9 +67,9 @@ def load_statistics(
     model: Model, data: Dataset | str, layer: int | str | None, canvas: Canvas | None = None
 ) -> FeatureStatistics:
     """The statistics of a dataset's images on a canvas (the model's own), read from the cache folder where they are kept."""
-    from snellen.data import load_data
+    from snellen.data import as_data
 
-    some = limited(load_data(data) if isinstance(data, str) else data, MOST)
+    some = limited(as_data(data), MOST)
     canvas = canvas or _canvas(model, some)
     blank = torch.zeros((1, 3, canvas.height, canvas.width), dtype=torch.uint8)  # to find the layer by
     opened = open_network(model, blank)

@@ -19,7 +19,7 @@ import numpy as np
 
 from snellen.errors import UserError
 from snellen.files.net import reading
-from snellen.files.plain import GIB, file_size, format_size, open_file, read_bytes
+from snellen.files.plain import GIB, MIB, file_size, format_size, open_file, read_bytes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,6 +73,18 @@ def read_table(path: Path | str, schema: Schema, kind: str = "file", most: int =
             commas = "; separate columns by commas" if len(table.columns) == 1 and re.search(r"[;\t|]", listed) else ""
             raise UserError(f"{path} has no column '{name}'{also}; it has: {listed}{commas}")
     return table
+
+
+def column_names(path: Path, kind: str = "file") -> frozenset[str]:
+    """The names of a table's columns, from the beginning of a CSV file or the schema of a `.parquet` one."""
+    with open_file(path, kind) as file:
+        if path.suffix != ".parquet":
+            line = re.split(rb"[\r\n]", file.read(MIB).lstrip(), maxsplit=1)[0].removeprefix(codecs.BOM_UTF8)
+            return frozenset(name.strip().strip('"') for name in line.decode("utf-8", "replace").split(","))
+        import pyarrow.parquet as pq
+
+        with reading(path, "Parquet"):
+            return frozenset(pq.ParquetFile(file).schema_arrow.names)
 
 
 def line_of(row: int) -> int:

@@ -18,6 +18,7 @@ from snellen.models.adapters.zoo import load_zoo, zoo_card
 from snellen.models.card import Card
 from snellen.models.device import Device
 from snellen.models.model import Model
+from snellen.models.network_settings import SETTINGS
 from snellen.models.observers import OBSERVERS
 from snellen.models.zoo import NETWORKS
 
@@ -31,8 +32,8 @@ class ModelKind:
     `load` makes a model of place, argument and device. `card` reads its card without torch; without it the model is loaded
     for the plan, or its card `remembered` from an earlier run, for the version of that package. `gradients` is what
     remembered cards of before are taken to say. `glob` is the part of the text whose `*` makes runs. `prefix` stands for
-    `kind:`, and a bare path that ends in `suffix` is an argument without a place. `lines` are those of `snellen list
-    models`: how to write it, what it means.
+    `kind:`, and a bare path that ends in one of `suffixes` is of this kind: its argument where it takes one, else its place.
+    `lines` are those of `snellen list models`: how to write it, what it means.
     """
 
     load: Callable[[str, str | None, Device], Model]
@@ -43,7 +44,7 @@ class ModelKind:
     gradients: bool = False
     glob: Literal["argument", "place"] | None = None
     prefix: str | None = None
-    suffix: str | None = None
+    suffixes: tuple[str, ...] = ()
 
 
 def _zoo_lines() -> Lines:
@@ -51,7 +52,11 @@ def _zoo_lines() -> Lines:
     return (
         (
             "zoo:ARCH@file.safetensors",
-            "weights for a network named below, or for timm:NAME, torchvision:NAME or hf:NAME",
+            "weights for a network named below, or for timm:NAME, torchvision:NAME or hf:NAME; also .pt and its like",
+        ),
+        (
+            "zoo:timm:resnet18@ft.pt#like=resnet18.a1_in1k",
+            f"fine-tuned weights, and how their images are made: #{', '.join(SETTINGS)}",
         ),
         *networks,
         ("file.safetensors", "a checkpoint that snellen trained; a * in its name makes runs of one model"),
@@ -84,7 +89,9 @@ KINDS: dict[str, ModelKind] = {
         ),
         takes_argument=True,
     ),
-    "zoo": ModelKind(load_zoo, _zoo_lines(), zoo_card, takes_argument=True, glob="argument", suffix=".safetensors"),
+    "zoo": ModelKind(
+        load_zoo, _zoo_lines(), zoo_card, takes_argument=True, glob="argument", suffixes=(".safetensors",)
+    ),
     "python": ModelKind(
         load_python,
         (("python:package.module:factory", "your own code; also python:file.py:factory@argument"),),
@@ -96,6 +103,7 @@ KINDS: dict[str, ModelKind] = {
         (("predictions:file.csv", "answers made elsewhere: columns sample, pred and optionally distortion, seed"),),
         predictions_card,
         glob="place",
+        suffixes=(".csv", ".parquet"),
     ),
     "observer": ModelKind(
         load_observer,

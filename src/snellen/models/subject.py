@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from snellen.errors import UserError
 from snellen.models.card import Card
@@ -11,7 +10,7 @@ from snellen.models.card_memory import forget_card, recall_card, remember_card
 from snellen.models.device import Device
 from snellen.models.kinds import KINDS
 from snellen.models.model import Model
-from snellen.models.text import ModelText, expand_text, parse_text
+from snellen.models.text import ModelText, expand_text, parse_text, run_name
 
 
 @dataclass
@@ -58,5 +57,4 @@ def _subject(name: str | None, parts: ModelText, device: Device) -> Subject:
         model = load_text(text, device)
         card = model.card
         remember_card(card)
-    run = Path(parts.argument).stem if parts.argument else card.name
-    return Subject(name or card.name, run, replace(card, text=text), model)
+    return Subject(name or card.name, run_name(parts, card.name), replace(card, text=text), model)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from snellen.data import load_data
+from snellen.data import as_data
 from snellen.data.dataset import Dataset, limited
 from snellen.distort import View
 from snellen.engine.requests.cell import canvas_for
@@ -47,7 +47,7 @@ def fitness_of(
     detection. A function of images and rows (see `Score`) may stand in its place.
     """
     subject = _model(model, task)
-    dataset = limited(load_data(data) if isinstance(data, str) else data, limit)
+    dataset = limited(as_data(data), limit)
     canvas = canvas_for(Subject(subject.name, subject.name, subject.card), dataset)
     _check_facts(dataset, subject.card.task, metric)
     device = subject.device or torch.device("cpu")

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from snellen.data import Dataset
+from snellen.data import Dataset, as_data
 from snellen.errors import UserError
 from snellen.sweep.by_variant import NamedData
-from snellen.sweep.points import SweepPlan, SweepPoint, as_dataset, as_recipe, choose_gaps, load_named
+from snellen.sweep.points import SweepPlan, SweepPoint, as_recipe, choose_gaps, load_named
 from snellen.sweep.request import AmountRequest
 from snellen.sweep.result import Sweep, run_settings
 from snellen.sweep.run_sweep import Left
@@ -33,7 +33,7 @@ def amount(
 
 def plan_amounts(request: AmountRequest) -> SweepPlan:
     """What a sweep over amounts will do."""
-    data = as_dataset(request.data)
+    data = as_data(request.data)
     points = []
     for count in sorted(request.amounts):
         part = balanced_subset(data, count)

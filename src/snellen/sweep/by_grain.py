@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from snellen.data import Dataset
+from snellen.data import Dataset, as_data
 from snellen.sweep.by_variant import NamedData
-from snellen.sweep.points import SweepPlan, SweepPoint, as_dataset, as_recipe, choose_gaps, load_named
+from snellen.sweep.points import SweepPlan, SweepPoint, as_recipe, choose_gaps, load_named
 from snellen.sweep.request import GrainRequest
 from snellen.sweep.result import Sweep, run_settings
 from snellen.sweep.run_sweep import Left
@@ -34,7 +34,7 @@ def grain(
 
 def plan_grains(request: GrainRequest) -> SweepPlan:
     """What a sweep over grains will do."""
-    data = as_dataset(request.data)
+    data = as_data(request.data)
     parts = subclasses(data, groups=request.groups, tree=request.tree, by=request.by)
     points = []
     for count in sorted(request.grains):

@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from snellen.data import as_data
 from snellen.data.dataset import Dataset, limited
 from snellen.errors import UserError
 from snellen.models.compositional import is_compositional, parse_compositional
 from snellen.sweep.matrix_rows import MatrixRow, naming, read_rows
-from snellen.sweep.points import as_dataset, unknown_class
+from snellen.sweep.points import unknown_class
 from snellen.sweep.request import MatrixRequest
 from snellen.train.feature_augmentation import Dfa
 from snellen.train.hold_out import hold_out
@@ -81,7 +82,7 @@ class MatrixPlan:
 def plan_matrix(request: MatrixRequest) -> MatrixPlan:
     """What a request will do; whatever can be refused is refused now, with the name of its row."""
     rows = read_rows(request.file)
-    data, test = as_dataset(request.data), limited(as_dataset(request.test), request.limit)
+    data, test = as_data(request.data), limited(as_data(request.test), request.limit)
     for flag, dataset in (("--data", data), ("--test", test)):
         if not len(dataset):
             raise UserError(f"{flag}: {dataset.text} holds no images")

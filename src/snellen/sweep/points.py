@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from snellen.data import Dataset, load_data
+from snellen.data import Dataset, as_data
 from snellen.errors import UserError
 from snellen.models.labels import match_classes
 from snellen.train.recipe import Recipe
@@ -86,11 +86,6 @@ def unknown_class(classes: Sequence[str], data: Dataset, model: str) -> str | No
     return None if targets is None else next((data.classes[label] for label in labels if label not in targets), None)
 
 
-def as_dataset(data: Any) -> Dataset:
-    """A dataset, or that of a text."""
-    return load_data(data) if isinstance(data, str) else data
-
-
 def load_named(sources: Sequence[str | Mapping[str, Dataset | str]], flag: str) -> dict[str, Dataset]:
     """Datasets by name, of dictionaries and texts `NAME=DATA`; `flag` is the option that errors name."""
     datasets: dict[str, Dataset] = {}
@@ -98,7 +93,7 @@ def load_named(sources: Sequence[str | Mapping[str, Dataset | str]], flag: str) 
         check_name(name, flag)
         if name in datasets:
             raise UserError(f"{flag} names '{name}' twice; names must differ")
-        datasets[name] = as_dataset(data)
+        datasets[name] = as_data(data)
         if not len(datasets[name]):
             raise UserError(f"{flag} {name}: {datasets[name].text} holds no images")
     return datasets

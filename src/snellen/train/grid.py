@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from snellen.atomic import write_atomic
-from snellen.data import load_data
+from snellen.data import as_data
 from snellen.data.dataset import Dataset
 from snellen.errors import UserError, unknown
 from snellen.hashing import key_of
@@ -72,7 +72,7 @@ def search_grid(
 
     A trial trains in `<out>/grid/<key>/`, where a search that was stopped finds it again. `settings` are those of `train`.
     """
-    data = load_data(data) if isinstance(data, str) else data
+    data = as_data(data)
     out = Path(out)
     trials: list[GridTrial] = []
     for values, candidate in combinations(recipe, grid):

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from snellen.atomic import check_place, make_folder
+from snellen.data import given_data
 from snellen.data.dataset import Dataset
 from snellen.errors import UserError
 from snellen.lazy_torch import torch
@@ -65,6 +66,7 @@ def train(
     named = {**dict(zip(_BY_PLACE[3:], values)), **settings, "recipe": recipe, "data": data, "out": out}
     listener = Listener(named.pop("progress", None), named.pop("notice", None))
     config = named.pop("config", None)
+    named = given_data(named, "data", "test", "partner")
     return train_runs(resolve_training(TrainRequest, named, config and Path(config)), listener)
 
 

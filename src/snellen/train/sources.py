@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from snellen.data import load_data
+from snellen.data import as_data, load_data
 from snellen.data.dataset import Dataset, limited
 from snellen.errors import UserError
 from snellen.files import expand_home
@@ -43,9 +43,9 @@ class Sources:
     @classmethod
     def of(cls, request: TrainRequest, data: Dataset | None = None) -> Sources:
         """Read and check them; nothing is trained yet."""
-        data = data or limited(_load(request.data), request.limit)
-        test = None if request.test is None else _load(request.test)
-        partner = None if request.partner is None else _load(request.partner)
+        data = data or limited(as_data(request.data), request.limit)
+        test = None if request.test is None else as_data(request.test)
+        partner = None if request.partner is None else as_data(request.partner)
         _check(request.how, data, test, partner)
         training, held_out = hold_out(data, request.holdout) if request.holdout else (data, None)
         start = Start.of(request.init) if request.init is not None else None
@@ -75,10 +75,6 @@ def _backgrounds(arch: str) -> str | None:
     """The fingerprint of the images that a compositional network knows clutter from; None where it names none."""
     settings = parse_compositional(arch) if is_compositional(arch) else None
     return load_data(settings.backgrounds).fingerprint if settings is not None and settings.backgrounds else None
-
-
-def _load(data: Any) -> Dataset:
-    return load_data(data) if isinstance(data, str) else data
 
 
 def _stored_tuples(way: Way | None) -> Sequence[WorstTuple] | None:

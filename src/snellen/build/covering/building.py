@@ -22,7 +22,7 @@ from snellen.build.covering.request import CoverRequest
 from snellen.build.covering.tables import CoverOutcome, group_of, write_tables
 from snellen.build.encode import names_of
 from snellen.build.runner import Amount, Builder, Built, Portion, Site, not_taken, reasons_of
-from snellen.data import load_data
+from snellen.data import as_data
 from snellen.data.dataset import Dataset, limited
 from snellen.data.in9.layout import folders
 from snellen.data.occluders import read_occluders
@@ -143,7 +143,7 @@ class CoveredSet(Builder[CoveredBuilt]):
 def _sides(request: CoverRequest) -> dict[str, Dataset]:
     """The images to train and to test with, by split; they must have masks."""
     sides = {split: data for split, data in ((TRAIN, request.train), (TEST, request.data)) if data is not None}
-    known = {split: load_data(data) if isinstance(data, str) else data for split, data in sides.items()}
+    known = {split: as_data(data) for split, data in sides.items()}
     for data in known.values():
         if "masks" not in data.facts:
             raise UserError(

@@ -20,7 +20,7 @@ from snellen.build.hts.measuring import ClarityTask, ClarityVerdict, clarity_con
 from snellen.build.hts.request import HtsRequest
 from snellen.build.hts.writing import write_set
 from snellen.build.runner import Amount, Builder, Built, Portion, Site, not_taken, reasons_of
-from snellen.data import load_data
+from snellen.data import as_data
 from snellen.data.dataset import limited
 from snellen.errors import UserError, option
 from snellen.files import expand_home
@@ -65,7 +65,7 @@ class HtsSet(Builder[HtsBuilt]):
     def __init__(self, request: HtsRequest) -> None:
         self.request: HtsRequest = request
         assert request.data is not None
-        self.data = limited(load_data(request.data) if isinstance(request.data, str) else request.data, request.limit)
+        self.data = limited(as_data(request.data), request.limit)
         self.levels = levels_of(self.data, request)
         class_folders(self.data.classes)  # two that would have the same names of files are refused
         self.facts = {

@@ -22,7 +22,7 @@ from snellen.build.in9.rejections import PAGE, write_rejections
 from snellen.build.in9.request import In9Request
 from snellen.build.in9.variants import Order, write_files
 from snellen.build.runner import Amount, Builder, Built, Site, not_taken
-from snellen.data import load_data
+from snellen.data import as_data
 from snellen.data.dataset import Dataset, limited
 from snellen.data.in9.layout import FACTS, folders
 from snellen.distort.background import MIXED
@@ -69,7 +69,7 @@ class In9Set(Builder[In9Built]):
     def __init__(self, request: In9Request) -> None:
         self.request: In9Request = request
         assert request.data is not None
-        data = limited(load_data(request.data) if isinstance(request.data, str) else request.data, request.limit)
+        data = limited(as_data(request.data), request.limit)
         if "boxes" not in data.facts and not request.all_images:
             raise UserError(
                 f"{data.text} has no boxes; use voc:, coco: or boxes: data, or {option('all_images')} for the originals alone"

@@ -18,7 +18,7 @@ from snellen.build.in9.grouping import rank
 from snellen.build.occluders.cutting import CutTask, CutVerdict, cut_content, cut_objects
 from snellen.build.occluders.request import OccludersRequest
 from snellen.build.runner import Amount, Builder, Built, Portion, Site, not_taken, reasons_of
-from snellen.data import load_data
+from snellen.data import as_data
 from snellen.data.names import storable
 from snellen.data.occluders import MOST
 from snellen.errors import UserError
@@ -57,12 +57,12 @@ class OccludersSet(Builder[OccludersBuilt]):
     def __init__(self, request: OccludersRequest) -> None:
         self.request: OccludersRequest = request
         assert request.data is not None
-        self.data = load_data(request.data) if isinstance(request.data, str) else request.data
+        self.data = as_data(request.data)
         if "masks" not in self.data.facts:
             raise UserError(
                 f"{self.data.text} has no masks to cut objects out by; use coco:, ovis:, voc:…?masks=true or a manifest"
             )
-        target = load_data(request.target) if isinstance(request.target, str) else request.target
+        target = as_data(request.target)
         avoided = (*(target.classes if target else ()), *request.without)
         self.numbers = absent_classes(self.data.classes, avoided, self.data.text)
         self.names = names_of(self.data.samples.ids)
