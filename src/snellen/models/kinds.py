@@ -66,7 +66,10 @@ def _zoo_lines() -> Lines:
 KINDS: dict[str, ModelKind] = {
     "timm": ModelKind(
         load_timm,
-        (("timm:resnet18.a1_in1k", "any timm model, always with its weight tag"),),
+        (
+            ("timm:resnet18.a1_in1k", "any timm model, always with its weight tag"),
+            ("timm:FOLDER", "one that timm wrote for the hub: config.json and model.safetensors"),
+        ),
         remembered="timm",
         gradients=True,
         prefix="timm/",

@@ -19,7 +19,7 @@ from snellen.lazy_torch import torch
 from snellen.models.card import Task
 from snellen.models.device import Device
 from snellen.models.model import Model, from_torch
-from snellen.models.offline import is_offline
+from snellen.models.offline import hub_address, is_offline, reaches
 
 if TYPE_CHECKING:
     from torch import nn
@@ -96,7 +96,7 @@ def _source(place: str, revision: str | None) -> tuple[str, dict[str, Any]]:
         return str(folder), options
     if folder.is_absolute() or place.startswith(("~", ".")) or place.count("/") > 1:
         raise UserError(f"no folder '{place}' of a model of transformers")
-    return place, {**options, "revision": revision, "local_files_only": is_offline()}
+    return place, {**options, "revision": revision, "local_files_only": is_offline() or not reaches(hub_address())}
 
 
 def _find(transformers: Any, source: str, chosen: dict[str, Any], name: str) -> Path | None:

@@ -1,38 +1,89 @@
-"""`timm:name.tag`: networks, weights and preprocessing as timm has them."""
+"""`timm:name.tag`, or `timm:FOLDER` as timm writes it for the hub: networks, weights and preprocessing as timm has them."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import msgspec
 
 from snellen.data.canvas import Canvas
 from snellen.errors import UserError, unknown
+from snellen.files import expand_home, read_json, reading
+from snellen.models.card import MOST_CLASSES
+from snellen.models.checkpoint import load_into
 from snellen.models.device import Device
 from snellen.models.model import Model, from_torch
 from snellen.models.network_settings import NetworkInput
+from snellen.models.offline import asking, hub_address
 
 if TYPE_CHECKING:
     from torch import nn
+
+
+class FolderConfig(msgspec.Struct):
+    """What is read of the config.json that `timm.models.save_for_hf` writes."""
+
+    architecture: Annotated[str, msgspec.Meta(max_length=200)]
+    num_classes: Annotated[int, msgspec.Meta(ge=1, le=MOST_CLASSES)]
+    pretrained_cfg: dict[str, Any] = {}
+    label_names: list[str] | None = None
 
 
 def load_timm(name: str, argument: str | None, device: Device) -> Model:
     """The model of a full timm name with its weight tag, such as `resnet18.a1_in1k`."""
     import timm
 
+    folder = expand_home(name)
+    if os.path.isdir(folder):
+        return _from_folder(folder, device)
     architecture, _, tag = name.partition(".")
     if architecture not in timm.list_models():
         raise unknown("timm model", architecture, timm.list_models())
     if not tag:
         tags = timm.list_pretrained(architecture + ".*") or timm.list_pretrained(architecture)
         raise UserError(f"'timm:{name}' names no weights; choose one of: {', '.join(tags[:8]) or 'none exist'}")
-    try:
-        module = timm.create_model(name, pretrained=True)
-    except RuntimeError as error:
-        raise UserError(f"timm has no weights '{name}': {str(error).splitlines()[0]}") from None
-    except Exception as error:  # the hub client raises many kinds when it cannot reach its host
-        raise UserError(f"the weights of 'timm:{name}' could not be downloaded ({type(error).__name__}); are you offline? "
-                        "set HF_HOME to a cache that holds them") from None  # fmt: skip
+    with asking(hub_address()) as why:
+        try:
+            module = timm.create_model(name, pretrained=True)
+        except RuntimeError as error:
+            raise UserError(f"timm has no weights '{name}': {str(error).splitlines()[0]}") from None
+        except Exception:  # the hub client raises many kinds when it has not what is asked for
+            raise UserError(
+                f"the weights of 'timm:{name}' are not in the cache ('{hub_cache()}', set by HF_HOME): {why}"
+            ) from None
     return from_timm_module(module, name, device)
+
+
+def hub_cache() -> str:
+    """Where Hugging Face's library keeps what it downloaded."""
+    from huggingface_hub import constants
+
+    return str(constants.HF_HUB_CACHE)
+
+
+def _from_folder(folder: Path, device: Device) -> Model:
+    """The model of a folder that timm wrote for the hub: config.json and model.safetensors."""
+    import timm
+
+    config = read_json(folder / "config.json", FolderConfig, "configuration of timm")
+    if config.architecture not in timm.list_models():
+        raise unknown(f"timm model in '{folder / 'config.json'}'", config.architecture, timm.list_models())
+    with reading(folder / "config.json", "a configuration of timm"):
+        module = timm.create_model(
+            config.architecture,
+            pretrained=False,
+            num_classes=config.num_classes,
+            pretrained_cfg=config.pretrained_cfg or None,
+        )
+    module = load_into(module, folder / "model.safetensors")
+    model = from_timm_module(module, folder.name, device)
+    if config.label_names is None or len(config.label_names) != config.num_classes:
+        return model
+    return replace(model, card=replace(model.card, classes=tuple(config.label_names)))
 
 
 def from_timm_module(module: nn.Module, name: str, device: Device = None) -> Model:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 from snellen.data.canvas import Canvas
 from snellen.errors import UserError, unknown
+from snellen.files.net import reason_of
 from snellen.lazy_torch import torch
 from snellen.models.device import Device
 from snellen.models.model import Model, from_torch
 from snellen.models.network_settings import NetworkInput
-from snellen.models.offline import is_offline
+from snellen.models.offline import asking, is_offline
 
 
 def load_torchvision(name: str, weights: str | None, device: Device) -> Model:
@@ -19,12 +21,17 @@ def load_torchvision(name: str, weights: str | None, device: Device) -> Model:
     from torchvision import models
 
     entry = _entry(name, weights)
-    _check_downloaded(f"torchvision:{name}@{weights}", entry.url)
-    try:
-        module = models.get_model(name, weights=entry)
-    except OSError as error:
-        raise UserError(f"the weights of 'torchvision:{name}' could not be downloaded ({error}); are you offline? "
-                        "set TORCH_HOME to a cache that holds them") from None  # fmt: skip
+    file = Path(torch.hub.get_dir()) / "checkpoints" / entry.url.rpartition("/")[2]
+    with nullcontext("") if file.exists() else asking(entry.url) as why:
+        missing = (
+            f"the weights of 'torchvision:{name}@{weights}' are not downloaded ('{file}', set by TORCH_HOME): {why}"
+        )
+        if is_offline() and not file.exists():  # torchvision itself knows no such setting
+            raise UserError(missing)
+        try:
+            module = models.get_model(name, weights=entry)
+        except OSError as error:
+            raise UserError(f"{missing} ({reason_of(error)})") from None
     stated = _preprocessing(entry)
     return from_torch(
         module,
@@ -72,10 +79,3 @@ def _classes(categories: list[str]) -> list[str]:
 
     info = ImageNetInfo("imagenet-1k")
     return [f"{info.index_to_description(i)}, {info.index_to_label_name(i)}" for i in range(1000)]
-
-
-def _check_downloaded(text: str, url: str) -> None:
-    """Refuse weights that are not here while nothing may be downloaded; torchvision itself knows no such setting."""
-    file = Path(torch.hub.get_dir()) / "checkpoints" / url.rpartition("/")[2]
-    if is_offline() and not file.exists():
-        raise UserError(f"the weights of '{text}' are not downloaded ('{file}' is missing); run once without --offline")
