@@ -231,8 +231,10 @@ def weights(root: Path) -> None:
 
 
 def pretrained(root: Path) -> None:
-    """A network of transformers with its image processor, as they are saved."""
+    """A network of transformers with its image processor, and one of timm, as they are saved."""
     import transformers
+    from timm import create_model
+    from timm.models import save_for_hf
 
     sizes = {"embedding_size": 4, "hidden_sizes": [4], "depths": [1], "layer_type": "basic", "num_labels": 3}
     network = transformers.ResNetForImageClassification(transformers.ResNetConfig(**sizes))
@@ -240,6 +242,7 @@ def pretrained(root: Path) -> None:
     network.save_pretrained(root / "sharded", max_shard_size="1KB")
     for name in ("pretrained", "sharded"):
         transformers.ConvNextImageProcessor(size={"shortest_edge": 16}).save_pretrained(root / name)
+    save_for_hf(create_model("test_resnet", num_classes=3), root / "timm", safe_serialization=True)
 
 
 def services(root: Path) -> None:

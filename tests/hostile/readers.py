@@ -75,6 +75,7 @@ READERS: Mapping[str, Reader] = {
     "in9, its images": Reader("in9", ("original/**/*.png",), calls.data("in9:{}/original"), names=True),
     "folder": Reader("photos", _IMAGES, calls.data("folder:{}"), 3, names=True),
     "folder, audited": Reader("photos", _IMAGES, calls.audited("folder:{}"), 0.3, names=True),
+    "a path alone": Reader("photos", _IMAGES, calls.data("{}"), 0.5, names=True),
     "cue": Reader("cue", ("**/*.png",), calls.data("cue:{}"), names=True),
     "occluders": Reader("occluders", ("*.png", "*.webp"), calls.occluders, names=True),
     "svhn": Reader("digits", ("plain.mat",), calls.data("svhn:{}/plain.mat"), 2),
@@ -109,6 +110,7 @@ READERS: Mapping[str, Reader] = {
     "transformers, in parts": Reader(
         "sharded", ("*.index.json", "*.index.json", "config.json", "*.safetensors"), calls.weights("hf:{}"), 0.5
     ),
+    "timm, a folder": Reader("timm", ("config.json", "*.safetensors"), calls.weights("timm:{}"), 0.5),
     "statistics of features": Reader("usual", ("usual.safetensors",), calls.usual, 0.5),
     "training, its start": Reader("weights", ("net.safetensors",), calls.training_start),
     "training, again": Reader("training", ("state/*.pt",), train_net, writes=True),

@@ -62,7 +62,7 @@ class OccludersSet(Builder[OccludersBuilt]):
             raise UserError(
                 f"{self.data.text} has no masks to cut objects out by; use coco:, ovis:, voc:…?masks=true or a manifest"
             )
-        target = as_data(request.target)
+        target = None if request.target is None else as_data(request.target)
         avoided = (*(target.classes if target else ()), *request.without)
         self.numbers = absent_classes(self.data.classes, avoided, self.data.text)
         self.names = names_of(self.data.samples.ids)

@@ -6,14 +6,14 @@ import math
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 
 from snellen.data.canvas import Canvas
 from snellen.errors import UserError, unknown
 from snellen.files import expand_home, read_json, reading
-from snellen.models.card import MOST_CLASSES
+from snellen.models.card import LARGEST, MOST_CLASSES
 from snellen.models.checkpoint import load_into
 from snellen.models.device import Device
 from snellen.models.model import Model, from_torch
@@ -24,12 +24,28 @@ if TYPE_CHECKING:
     from torch import nn
 
 
+Side = Annotated[int, msgspec.Meta(ge=1, le=LARGEST)]
+Level = Annotated[float, msgspec.Meta(ge=-1000, le=1000)]
+Deviation = Annotated[float, msgspec.Meta(gt=0, le=1000)]
+
+
+class FolderInput(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a folder of timm's says of the images; the rest is timm's default."""
+
+    input_size: tuple[Literal[3], Side, Side] | None = None
+    interpolation: Literal["bilinear", "bicubic", "nearest", "lanczos", "box", "hamming", "random"] | None = None
+    crop_pct: Annotated[float, msgspec.Meta(gt=0, le=10)] | None = None
+    crop_mode: Literal["center", "squash", "border"] | None = None
+    mean: tuple[Level, Level, Level] | None = None
+    std: tuple[Deviation, Deviation, Deviation] | None = None
+
+
 class FolderConfig(msgspec.Struct):
     """What is read of the config.json that `timm.models.save_for_hf` writes."""
 
     architecture: Annotated[str, msgspec.Meta(max_length=200)]
     num_classes: Annotated[int, msgspec.Meta(ge=1, le=MOST_CLASSES)]
-    pretrained_cfg: dict[str, Any] = {}
+    pretrained_cfg: FolderInput = FolderInput()
     label_names: list[str] | None = None
 
 
@@ -77,7 +93,7 @@ def _from_folder(folder: Path, device: Device) -> Model:
             config.architecture,
             pretrained=False,
             num_classes=config.num_classes,
-            pretrained_cfg=config.pretrained_cfg or None,
+            pretrained_cfg_overlay=msgspec.to_builtins(config.pretrained_cfg),
         )
     module = load_into(module, folder / "model.safetensors")
     model = from_timm_module(module, folder.name, device)
