@@ -50,8 +50,8 @@ def load_manifest(path: str, options: Mapping[str, str]) -> Dataset:
     ids = tuple(table["id"] if "id" in table.columns else table["path"])
     if len(set(ids)) < len(ids):
         twice = next(i for i, count in Counter(ids).items() if count > 1)
-        boxes = f"; a table with one row per box is 'boxes:{path}'" if set(BOX) <= set(table.columns) else ""
-        raise UserError(f"{path} lists '{twice}' twice; give each row its own 'id'{boxes}")
+        advice = f"; a table with one row per box is 'boxes:{path}'" if boxes is not None else ""
+        raise UserError(f"{path} lists '{twice}' twice; give each row its own 'id'{advice}")
     labels, classes = number_labels(table["label"])
     if not classes:
         raise UserError(f"{path}: no image has a label; fill the column 'label'")

@@ -50,7 +50,9 @@ def from_torch_data(source: Any, text: str | None = None) -> Dataset:
                 return Unreadable(f"cannot be read: {reason_of(error)}"), -1
 
     _check_repeated(item, len(dataset), text)
-    labels, sums, sizes = np.full(len(dataset), -1, np.int64), [], set()
+    labels = np.full(len(dataset), -1, np.int64)
+    sums: list[str] = []
+    sizes: set[tuple[int, int] | None] = set()
     for position in range(len(dataset)):
         photo, label = item(position)
         labels[position] = _label(label, f"{text}, image {position}")

@@ -85,7 +85,7 @@ def _from_folder(folder: Path, device: Device) -> Model:
     """The model of a folder that timm wrote for the hub: config.json and model.safetensors."""
     import timm
 
-    config = read_json(folder / "config.json", FolderConfig, "configuration of timm")
+    config: FolderConfig = read_json(folder / "config.json", FolderConfig, "configuration of timm")
     if config.architecture not in timm.list_models():
         raise unknown(f"timm model in '{folder / 'config.json'}'", config.architecture, timm.list_models())
     with reading(folder / "config.json", "a configuration of timm"):
