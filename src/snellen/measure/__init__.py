@@ -76,6 +76,7 @@ from snellen.measure.people_and_models import HumanGap, click_hits, human_gap, w
 from snellen.measure.responses import without_observers
 from snellen.measure.segmentation_scores import Segmentation, segmentation, segmentation_of_counts
 from snellen.measure.shape_and_texture import ShapeBias, shape_bias
+from snellen.measure.simulated_people import SimulatedPeople, SimulatedPerson
 
 __all__ = [
     "CATEGORIES",
@@ -115,6 +116,8 @@ __all__ = [
     "ScaleLeakage",
     "Segmentation",
     "ShapeBias",
+    "SimulatedPeople",
+    "SimulatedPerson",
     "SizeBin",
     "State",
     "TopRespondents",
