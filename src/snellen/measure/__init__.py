@@ -15,6 +15,7 @@ from snellen.measure.calibration import CalibrationError, calibration_error
 from snellen.measure.comparison import Comparison, compare, detectable_difference, holm
 from snellen.measure.detectors import DetectorUnits, concept_iou, detector_units
 from snellen.measure.energy import EnergyGain, energy_gain, energy_pointing_game, gain_ratio, inside_mask, pointing_game
+from snellen.measure.error_consistency import ErrorConsistency, error_consistencies, error_consistency
 from snellen.measure.error_direction import Direction, direction
 from snellen.measure.estimate import Estimate
 from snellen.measure.exchanged_models import equal_models_p
@@ -95,6 +96,7 @@ __all__ = [
     "DetectorUnits",
     "Direction",
     "EnergyGain",
+    "ErrorConsistency",
     "Estimate",
     "Friedman",
     "HumanAccuracy",
@@ -152,6 +154,8 @@ __all__ = [
     "energy_pointing_game",
     "equal_models_p",
     "error_agreement",
+    "error_consistencies",
+    "error_consistency",
     "friedman",
     "gain_ratio",
     "hierarchical_accuracy",
