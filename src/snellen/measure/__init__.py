@@ -15,8 +15,8 @@ from snellen.measure.calibration import CalibrationError, calibration_error
 from snellen.measure.comparison import Comparison, compare, detectable_difference, holm
 from snellen.measure.detectors import DetectorUnits, concept_iou, detector_units
 from snellen.measure.energy import EnergyGain, energy_gain, energy_pointing_game, gain_ratio, inside_mask, pointing_game
-from snellen.measure.error_consistency import ErrorConsistency, error_consistencies, error_consistency
 from snellen.measure.error_direction import Direction, direction
+from snellen.measure.error_kappa import ErrorConsistency, error_consistencies, error_consistency
 from snellen.measure.estimate import Estimate
 from snellen.measure.exchanged_models import equal_models_p
 from snellen.measure.faithfulness import (

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from snellen.measure.answerer_pairs import Pairs, pair_columns
 from snellen.measure.bootstrap import REPEATS
-from snellen.measure.error_consistency_interval import consistency_interval
+from snellen.measure.error_kappa_interval import consistency_interval
 from snellen.measure.estimate import Estimate, as_runs
 from snellen.measure.human import image_groups, model_scores
 from snellen.measure.joint_bootstrap import Floats, ratio

@@ -14,15 +14,22 @@ from snellen.measure.bootstrap import resampled_sums, sum_by_group
 from snellen.measure.few_units import effective_number, few_factor, sizes_of, student
 from snellen.measure.joint_bootstrap import Floats, ratio
 
-Draws = tuple[int, int]  # repeats and seed
 _NORMAL = NormalDist()
 _Z = 1.959963984540054  # the normal quantile of 97.5%
 
 
 def consistency_interval(
-    columns: Floats, value: float, expected: float, labels: NDArray[Any] | None, without: Floats | None, draws: Draws
+    columns: Floats,
+    value: float,
+    expected: float,
+    labels: NDArray[Any] | None,
+    without: Floats | None,
+    draws: tuple[int, int],
 ) -> tuple[float, float]:
-    """The 95% interval of the mean kappa of `columns` [images, 4, pairs]; `without` as in `_people_factor`."""
+    """The 95% interval of the mean kappa of `columns` [images, 4, pairs].
+
+    `without` as in `_people_factor`, None where nobody is drawn; `draws` are repeats and seed.
+    """
     sizes = sizes_of(labels, len(columns))
     flat = columns.reshape(len(columns), -1)
     units = flat if labels is None else sum_by_group(flat, labels)
