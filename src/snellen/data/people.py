@@ -1,8 +1,8 @@
 """Answers of people: who said what to which image, from a CSV or Parquet file.
 
 Columns: `sample` (the data's id), `pred` (or `answer`: class name or number; empty or −1 is none of them), optional `observer`
-(who answered; one person where there is none), `distortion` (text form; default none()) and `hit` (1 where a click lay on the
-object, 0 beside it).
+(who answered; one person where there is none), `distortion` (text form; default none()) and `hit` or `on_target` (1 where a
+click lay on the object, 0 beside it). The export of a study is such a file; its other columns are not read.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SCHEMA = {
     "pred": Column(required=True, also="answer"),
     "observer": Column(filled=True),
     "distortion": Column(),
-    "hit": Column("float", least=0, most=1),
+    "hit": Column("float", least=0, most=1, also="on_target"),
 }
 
 

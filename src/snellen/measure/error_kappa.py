@@ -96,6 +96,7 @@ def error_consistencies(
     models: Mapping[str, Mapping[Any, ArrayLike]] | None = None,
     *,
     groups: str | None = None,
+    between_models: bool = True,
     repeats: int = REPEATS,
     seed: int = 0,
 ) -> dict[tuple[Hashable, Hashable], ErrorConsistency]:
@@ -103,7 +104,8 @@ def error_consistencies(
 
     `responses` has the columns observer, sample, label and answer; `models` maps samples to right or wrong, or to a value for
     each run. All are compared on the images that people saw. The first of them is the ceiling: as consistent as people are with
-    each other. `groups` names a column of images that are drawn together, such as their video.
+    each other. Without `between_models` the last kind is left out. `groups` names a column of images that are drawn together,
+    such as their video.
     """
     table = read_responses(responses, [groups] if groups else [])
     crowd, members = ratio(table.right, table.seen), image_groups(table, groups)
@@ -114,7 +116,7 @@ def error_consistencies(
     }
     for name, own in scores.items():
         found[PEOPLE, name] = error_consistency(crowd, own, members, **more)
-    names = list(scores)
+    names = list(scores) if between_models else []
     for place, name in enumerate(names):
         for another in names[place + 1 :]:
             found[name, another] = error_consistency(scores[name], scores[another], members, people=False, **more)
