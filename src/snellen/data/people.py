@@ -63,3 +63,20 @@ def read_people(text: str) -> PeopleAnswers:
     names = {"sample": "", "pred": "", "observer": "people", "distortion": ""}
     sample, answer, observer, distortion = (column(name, otherwise) for name, otherwise in names.items())
     return PeopleAnswers(text, sample, answer, observer, distortion, hit)
+
+
+def right_answers(text: str) -> tuple[dict[str, list[str]], dict[str, str]]:
+    """The columns observer, sample, label and answer of a study's export, and the label of each image.
+
+    An image under a distortion is an image of its own, named by both.
+    """
+    path = expand_home(text)
+    table = read_table(path, {**SCHEMA, "label": Column(required=True, filled=True)}, "file of people's answers")
+    answers = read_people(text)
+    labels = [storable(label).strip() for label in table["label"]]
+    names = [
+        sample if distortion in ("", "none()") else f"{sample} {distortion}"
+        for sample, distortion in zip(answers.sample, answers.distortion)
+    ]
+    columns = {"observer": list(answers.observer), "sample": names, "label": labels, "answer": list(answers.answer)}
+    return columns, dict(zip(names, labels))

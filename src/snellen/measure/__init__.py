@@ -78,6 +78,14 @@ from snellen.measure.responses import without_observers
 from snellen.measure.segmentation_scores import Segmentation, segmentation, segmentation_of_counts
 from snellen.measure.shape_and_texture import ShapeBias, shape_bias
 from snellen.measure.simulated_people import SimulatedPeople, SimulatedPerson
+from snellen.measure.study_plan import (
+    StudyAssumptions,
+    StudyOption,
+    StudyPlan,
+    pilot_assumptions,
+    plan_study,
+    study_power,
+)
 
 __all__ = [
     "CATEGORIES",
@@ -122,6 +130,9 @@ __all__ = [
     "SimulatedPerson",
     "SizeBin",
     "State",
+    "StudyAssumptions",
+    "StudyOption",
+    "StudyPlan",
     "TopRespondents",
     "TreeDistances",
     "Trend",
@@ -178,6 +189,8 @@ __all__ = [
     "occlusion_residual",
     "paired_difference",
     "patch_shares",
+    "pilot_assumptions",
+    "plan_study",
     "pointing_game",
     "pool_kinds",
     "proxy_taus",
@@ -190,6 +203,7 @@ __all__ = [
     "shape_bias",
     "standard_error",
     "state_of",
+    "study_power",
     "suggested_boxes",
     "top_respondents",
     "tree_depths",
