@@ -75,7 +75,7 @@ def test_a_wrong_cell_is_told_by_its_line(tmp_path: Path, column: str, value: st
     [
         ("sample,pred\n01,cat\n01,dog\n", r"line 3 answers sample '01' under none\(\) twice"),
         ("sample,pred\n01,cat\n", "has no answer for sample '000000' under"),
-        ("sample,answer\n01,cat\n", "has no column 'pred'; it has: sample, answer"),
+        ("sample,class\n01,cat\n", r"has no column 'pred' \(or 'answer'\); it has: sample, class"),
         ("", "is empty"),
         (b"\x80\x81\0" * 50, "people.csv"),
     ],

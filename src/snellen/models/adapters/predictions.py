@@ -1,8 +1,8 @@
 """`predictions:file.csv`: answers made elsewhere, by people, other frameworks or closed systems.
 
-Columns: `sample` (the data's id), `pred` or `answer` (class name or number; −1 is none of them), optional `distortion` (text form;
-default none()), `seed` (default 0), `confidence`, `label_prob`. With a column `observer`, as in the export of a study, the model is
-what most people answered; `confidence` is their share.
+Columns: `sample` (the data's id), `pred` or `answer` (class name or number; −1 is none of them), optional `distortion` (text
+form; default none()), `seed` (default 0), `confidence`, `label_prob`. With a column `observer`, as in the export of a study, the
+model is what most people answered; `confidence` is their share.
 """
 
 from __future__ import annotations
