@@ -34,7 +34,7 @@ class Case:
 
 CASES = (
     Case("as published: 20 people, two bad"),
-    Case("nobody is bad", bad=0),
+    Case("none is bad", bad=0),
     Case("people who are alike", ability=0.0),
     Case("people who differ twice as much", ability=0.6),
     Case("a hard task, accuracy 0.6", accuracy=0.6),

@@ -192,9 +192,9 @@ def _variances(assumptions: StudyAssumptions, difference: float, effect: Effect)
         effects = [_influence(answer, right, p, q, expected, kappa) for answer in (0, 1)]
         whole += chance * (given * effects[1] ** 2 + (1 - given) * effects[0] ** 2)
         mine += chance * (effects[1] - effects[0]) ** 2 * given * (1 - given)
-    luck = mine * luck / alone  # the part of a person's own answers that neither image nor person explains
-    slope = (2 * q - 1) * (1 - kappa) / (1 - expected)  # of kappa, in a person's accuracy, beside what agreement moves
-    return max(whole - luck - person * slope**2, 0.0), person * slope**2, luck
+    # who is better agrees more and is expected to: people's own accuracies are taken to leave kappa as it is
+    luck = mine * (1 - assumptions.consistency)
+    return max(whole - luck, 0.0), 0.0, luck
 
 
 def _influence(answer: int, right: int, p: float, q: float, expected: float, kappa: float) -> float:

@@ -55,30 +55,30 @@ def _findings(crowd: Crowd, models: RunsByImage, kind: str, between_models: bool
     pairs = error_consistencies(crowd.frame, models, groups=crowd.groups, between_models=between_models)
     ceiling = pairs[PEOPLE, PEOPLE].value
     findings = []
-    for (first, second), found in pairs.items():
+    for (first, second), estimate in pairs.items():
         model, other = (
             (second, first) if first == PEOPLE else (first, second)
         )  # what people and a model share is the model's
-        findings.append(_finding(str(model), str(other), found, kind, ceiling))
+        findings.append(_finding(str(model), str(other), estimate, kind, ceiling))
     return findings
 
 
-def _finding(model: str, other: str, found: ErrorConsistency, kind: str, ceiling: float) -> Finding:
+def _finding(model: str, other: str, estimate: ErrorConsistency, kind: str, ceiling: float) -> Finding:
     where = WHERE.get(kind, f"{kind} occluders")
     who = "people with each other" if model == other == PEOPLE else f"{model} with {other}"
-    facts = ErrorConsistencyFacts(other=other, type=kind, pairs=found.pairs, reason=found.reason)
-    text = f"error consistency of {who}, {where}: {found.reason}"
-    if not found.reason:
+    facts = ErrorConsistencyFacts(other=other, type=kind, pairs=estimate.pairs, reason=estimate.reason)
+    text = f"error consistency of {who}, {where}: {estimate.reason}"
+    if not estimate.reason:
         text = f"Cohen's kappa of right and wrong answers of {who}, {where}; independent errors give 0"
         facts = ErrorConsistencyFacts(
-            other=other, type=kind, pairs=found.pairs, observed=found.observed, expected=found.expected,
-            lowest=found.lowest, highest=found.highest, first=found.first, second=found.second, ceiling=ceiling,
+            other=other, type=kind, pairs=estimate.pairs, observed=estimate.observed, expected=estimate.expected,
+            lowest=estimate.lowest, highest=estimate.highest, first=estimate.first, second=estimate.second, ceiling=ceiling,
         )  # fmt: skip
     return finding(
         AUDIT,
         "error_consistency",
         model,
-        found,
+        estimate,
         text,
         unit="index",
         facts=facts,

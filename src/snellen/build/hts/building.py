@@ -15,7 +15,7 @@ from snellen.build.class_folders import class_folders
 from snellen.build.destination import Destination
 from snellen.build.encode import table
 from snellen.build.hts.calibration import BoundsTrial, choose_bounds, correct_answers, try_bounds
-from snellen.build.hts.choosing import Cell, check_bands, choose, lacking, levels_of
+from snellen.build.hts.choosing import HtsCell, check_bands, choose, lacking, levels_of
 from snellen.build.hts.measuring import ClarityTask, ClarityVerdict, clarity_content, measure_portion
 from snellen.build.hts.request import HtsRequest
 from snellen.build.hts.writing import write_set
@@ -143,7 +143,7 @@ class HtsSet(Builder[HtsBuilt]):
         return clarity, round(best.accuracy, 6), notices
 
 
-def _cell_words(cell: Cell) -> str:
+def _cell_words(cell: HtsCell) -> str:
     """A class at a level, or behind an occluder that hides so much."""
     name, kind, place = cell
     return f"{name} behind {kind}, {place}" if kind else f"{name} at level {place}"

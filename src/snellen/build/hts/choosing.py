@@ -22,7 +22,7 @@ NO_BAND, UNCOVERED = "in no band", "not covered"
 GATES = bin_names(GATE_BINS)[1:]  # 10–30% to 70–90%
 
 
-Cell: TypeAlias = tuple[str, str, str]  # class, type of occluder (none by level), and band or level
+HtsCell: TypeAlias = tuple[str, str, str]  # class, type of occluder (none by level), and band or level
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class HtsChoice:
     band: str = ""
 
     @property
-    def cell(self) -> Cell:
+    def cell(self) -> HtsCell:
         """What so many images are taken of."""
         return self.category, self.type, self.band or str(self.level)
 
@@ -76,7 +76,7 @@ def choose(
 ) -> list[HtsChoice]:
     """What becomes of each image, in the order of the dataset."""
     choices = [_judge(data, verdict, levels[verdict.row], clarity, request.bands) for verdict in measures]
-    cells: dict[Cell, list[int]] = {}
+    cells: dict[HtsCell, list[int]] = {}
     for place, chosen in enumerate(choices):
         if not chosen.reason:
             cells.setdefault(chosen.cell, []).append(place)
@@ -127,7 +127,7 @@ def _judge(data: Dataset, verdict: ClarityVerdict, level: int, clarity: Clarity,
     return HtsChoice(verdict, category, level, reason=reason, detail=detail, type=kind, band=band)
 
 
-def lacking(choices: Sequence[HtsChoice], classes: Sequence[str], request: HtsRequest) -> Mapping[Cell, int]:
+def lacking(choices: Sequence[HtsChoice], classes: Sequence[str], request: HtsRequest) -> Mapping[HtsCell, int]:
     """Of which cells there are fewer images than wanted, and how many there are."""
     known = [choice for choice in choices if choice.reason not in (UNKNOWN_CLASS, NO_LEVEL, NO_BAND, UNCOVERED)]
     wanted = {choice.cell[1:] for choice in known if choice.level != UNKNOWN and (choice.band or not request.bands)}

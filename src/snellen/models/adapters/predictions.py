@@ -122,8 +122,8 @@ def _most_given(table: pd.DataFrame) -> pd.DataFrame:
     """One answer to each image: that of most observers, `confidence` their share; of equals one by a hash, whatever its class."""
     shown = ["distortion", "seed", "sample"]
     votes = table.groupby([*shown, "pred"]).size().rename("votes").reset_index()
-    asked = votes.groupby(shown)["votes"].transform("sum")
-    votes["confidence"], votes["label_prob"] = votes["votes"] / asked, float("nan")
+    people = votes.groupby(shown)["votes"].transform("sum")
+    votes["confidence"], votes["label_prob"] = votes["votes"] / people, float("nan")
     votes["turn"] = [key_of(["votes", *map(str, row)]) for row in votes[[*shown, "pred"]].itertuples(index=False)]
     return votes.sort_values(["votes", "turn"], ascending=[False, True]).drop_duplicates(shown)
 
