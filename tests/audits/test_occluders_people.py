@@ -120,6 +120,64 @@ def test_the_best_people_stand_beside_models_on_their_images_and_in_the_class_tr
     assert clicks.get(2, 1) == 1
 
 
+def test_error_consistency_of_every_pair_is_cohens_kappa_on_the_images_that_people_saw(planted: Run) -> None:
+    pairs = {
+        (finding["model"], finding["facts"]["other"]): finding
+        for finding in named(planted, "error_consistency", type="all")
+    }
+    assert set(pairs) == {("people", "people"), ("shape", "people"), ("texture", "people"), ("shape", "texture")}
+    assert len({finding["label"] for finding in named(planted, "error_consistency")}) == len(
+        named(planted, "error_consistency")
+    )
+    # six people with the same answers; the observer of shapes knows all that it sees and errs only where it sees little
+    people = pairs["people", "people"]
+    assert (people["value"], people["facts"]["pairs"]) == (1, 15)
+    assert people["facts"]["ceiling"] == pairs["shape", "people"]["facts"]["ceiling"] == 1
+    texture = pairs["texture", "people"]["facts"]
+    assert texture["expected"] == pytest.approx(
+        texture["first"] * texture["second"] + (1 - texture["first"]) * (1 - texture["second"])
+    )
+    kappa = (texture["observed"] - texture["expected"]) / (1 - texture["expected"])
+    assert pairs["texture", "people"]["value"] == pytest.approx(kappa)
+    assert texture["lowest"] <= kappa <= texture["highest"]
+    # people are right on every unoccluded image, so that no errors can be compared there
+    (clean,) = named(planted, "error_consistency", type="none", model="texture")
+    assert (clean["value"], clean["facts"]["pairs"]) == (None, 0)
+    assert "right on every image that both answered" in clean["text"]
+    (table,) = [
+        table for table in every(Table, page_of(planted)) if table.head and table.head[0].text == "error consistency"
+    ]
+    assert [row.head.text for row in rows_of(table)] == ["people", "shape", "texture"]
+    cells = {row.head.text: [cell.value for cell in row.cells] for row in rows_of(table)}
+    assert cells["people"] == [
+        pairs[key]["value"] for key in (("people", "people"), ("shape", "people"), ("texture", "people"))
+    ]
+    assert cells["shape"][2] == cells["texture"][1] == pairs["shape", "texture"]["value"]
+
+
+EXPORT = (
+    "observer,sample,label,answer,level,distortion,seed,x,y,on_target,response_ms,onset_ms,late_frames,away_ms,shown_at"
+)
+
+
+def test_the_export_of_a_study_is_read_as_it_is(tmp_path: Path) -> None:
+    rows = [
+        ["p001", "a", "star", "star", 0, "", 0, 0.5, 0.5, 1, 812.5, 3.1, 0, 0, "2026-11-18T10:00:00Z"],
+        ["p002", "a", "star", "", 0, "none()", 0, "", "", "", 900, 3.0, 0, 0, "2026-11-18T10:00:09Z"],
+        ["p002", "b", "star", "moon", 2, GATE, 7, 0.1, 0.9, 0, 900, 3.0, 1, 20, "2026-11-18T10:00:12Z"],
+    ]
+    path = write(tmp_path / "export.csv", rows, EXPORT)
+    pd.read_csv(path, keep_default_na=False, dtype=str).to_parquet(tmp_path / "export.parquet")
+    for file in (path, str(tmp_path / "export.parquet")):
+        read = read_people(file)
+        assert (read.observer, read.answer) == (("p001", "p002", "p002"), ("star", "", "moon"))
+        assert read.distortion == ("", "none()", GATE)
+        assert read.hit[[0, 2]].tolist() == [1, 0]
+        assert np.isnan(read.hit[1])
+    # and the measures of people read the same columns
+    assert human_accuracy(pd.read_csv(path), False).value == pytest.approx(0.25)
+
+
 def test_the_report_sets_people_beside_the_models(planted: Run) -> None:
     page = (planted.path / "report.html").read_text()
     assert ">People and models<" in page

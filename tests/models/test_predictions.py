@@ -75,7 +75,7 @@ def test_a_wrong_cell_is_told_by_its_line(tmp_path: Path, column: str, value: st
     [
         ("sample,pred\n01,cat\n01,dog\n", r"line 3 answers sample '01' under none\(\) twice"),
         ("sample,pred\n01,cat\n", "has no answer for sample '000000' under"),
-        ("sample,answer\n01,cat\n", "has no column 'pred'; it has: sample, answer"),
+        ("sample,class\n01,cat\n", r"has no column 'pred' \(or 'answer'\); it has: sample, class"),
         ("", "is empty"),
         (b"\x80\x81\0" * 50, "people.csv"),
     ],
@@ -95,3 +95,25 @@ def test_parquet_answers_keep_their_words(tmp_path: Path) -> None:
 def test_what_is_no_file_is_refused(path: str) -> None:
     with pytest.raises(UserError, match="no predictions file"):
         load_model(f"predictions:{path}")
+
+
+def test_the_export_of_a_study_is_what_most_people_answered(tmp_path: Path) -> None:
+    head = "observer,sample,label,answer,level,distortion,seed,x,y,on_target,response_ms"
+    said = [("p1", "a", "dog"), ("p2", "a", "dog"), ("p3", "a", "cat"), ("p1", "b", "cat")]
+    rows = [f"{who},{sample},cat,{answer},0,none(),0,0.5,0.5,1,800" for who, sample, answer in said]
+    (tmp_path / "export.csv").write_text("\n".join([head, *rows]))
+    model = load_model(f"predictions:{tmp_path}/export.csv")
+    found = recorded_answers(model, "none()", 0, ["a", "b"], CLASSES)
+    assert found["pred"].tolist() == [1, 0]
+    assert found["confidence"].tolist() == pytest.approx([2 / 3, 1])
+    (tmp_path / "export.csv").write_text("\n".join([head, *rows, rows[0]]))
+    with pytest.raises(UserError, match=r"line 6 answers sample 'a' under none\(\) twice"):
+        load_model(f"predictions:{tmp_path}/export.csv")
+
+
+def test_of_answers_that_as_many_gave_no_class_is_preferred(tmp_path: Path) -> None:
+    rows = [f"p{who},i{image},{CLASSES[who]}" for image in range(200) for who in range(2)]
+    (tmp_path / "export.csv").write_text("\n".join(["observer,sample,answer", *rows]))
+    model = load_model(f"predictions:{tmp_path}/export.csv")
+    pred = recorded_answers(model, "none()", 0, [f"i{image}" for image in range(200)], CLASSES)["pred"]
+    assert 70 < pred.sum() < 130

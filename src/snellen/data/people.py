@@ -1,8 +1,8 @@
 """Answers of people: who said what to which image, from a CSV or Parquet file.
 
 Columns: `sample` (the data's id), `pred` (or `answer`: class name or number; empty or −1 is none of them), optional `observer`
-(who answered; one person where there is none), `distortion` (text form; default none()) and `hit` (1 where a click lay on the
-object, 0 beside it).
+(who answered; one person where there is none), `distortion` (text form; default none()) and `hit` or `on_target` (1 where a
+click lay on the object, 0 beside it). The export of a study is such a file; its other columns are not read.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SCHEMA = {
     "pred": Column(required=True, also="answer"),
     "observer": Column(filled=True),
     "distortion": Column(),
-    "hit": Column("float", least=0, most=1),
+    "hit": Column("float", least=0, most=1, also="on_target"),
 }
 
 
@@ -63,3 +63,20 @@ def read_people(text: str) -> PeopleAnswers:
     names = {"sample": "", "pred": "", "observer": "people", "distortion": ""}
     sample, answer, observer, distortion = (column(name, otherwise) for name, otherwise in names.items())
     return PeopleAnswers(text, sample, answer, observer, distortion, hit)
+
+
+def right_answers(text: str) -> tuple[dict[str, list[str]], dict[str, str]]:
+    """The columns observer, sample, label and answer of a study's export, and the label of each image.
+
+    An image under a distortion is an image of its own, named by both.
+    """
+    path = expand_home(text)
+    table = read_table(path, {**SCHEMA, "label": Column(required=True, filled=True)}, "file of people's answers")
+    answers = read_people(text)
+    labels = [storable(label).strip() for label in table["label"]]
+    names = [
+        sample if distortion in ("", "none()") else f"{sample} {distortion}"
+        for sample, distortion in zip(answers.sample, answers.distortion)
+    ]
+    columns = {"observer": list(answers.observer), "sample": names, "label": labels, "answer": list(answers.answer)}
+    return columns, dict(zip(names, labels))

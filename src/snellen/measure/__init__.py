@@ -16,6 +16,7 @@ from snellen.measure.comparison import Comparison, compare, detectable_differenc
 from snellen.measure.detectors import DetectorUnits, concept_iou, detector_units
 from snellen.measure.energy import EnergyGain, energy_gain, energy_pointing_game, gain_ratio, inside_mask, pointing_game
 from snellen.measure.error_direction import Direction, direction
+from snellen.measure.error_kappa import ErrorConsistency, error_consistencies, error_consistency
 from snellen.measure.estimate import Estimate
 from snellen.measure.exchanged_models import equal_models_p
 from snellen.measure.faithfulness import (
@@ -76,6 +77,15 @@ from snellen.measure.people_and_models import HumanGap, click_hits, human_gap, w
 from snellen.measure.responses import without_observers
 from snellen.measure.segmentation_scores import Segmentation, segmentation, segmentation_of_counts
 from snellen.measure.shape_and_texture import ShapeBias, shape_bias
+from snellen.measure.simulated_people import SimulatedPeople, SimulatedPerson
+from snellen.measure.study_plan import (
+    StudyAssumptions,
+    StudyOption,
+    StudyPlan,
+    pilot_assumptions,
+    plan_study,
+    study_power,
+)
 
 __all__ = [
     "CATEGORIES",
@@ -94,6 +104,7 @@ __all__ = [
     "DetectorUnits",
     "Direction",
     "EnergyGain",
+    "ErrorConsistency",
     "Estimate",
     "Friedman",
     "HumanAccuracy",
@@ -115,8 +126,13 @@ __all__ = [
     "ScaleLeakage",
     "Segmentation",
     "ShapeBias",
+    "SimulatedPeople",
+    "SimulatedPerson",
     "SizeBin",
     "State",
+    "StudyAssumptions",
+    "StudyOption",
+    "StudyPlan",
     "TopRespondents",
     "TreeDistances",
     "Trend",
@@ -149,6 +165,8 @@ __all__ = [
     "energy_pointing_game",
     "equal_models_p",
     "error_agreement",
+    "error_consistencies",
+    "error_consistency",
     "friedman",
     "gain_ratio",
     "hierarchical_accuracy",
@@ -171,6 +189,8 @@ __all__ = [
     "occlusion_residual",
     "paired_difference",
     "patch_shares",
+    "pilot_assumptions",
+    "plan_study",
     "pointing_game",
     "pool_kinds",
     "proxy_taus",
@@ -183,6 +203,7 @@ __all__ = [
     "shape_bias",
     "standard_error",
     "state_of",
+    "study_power",
     "suggested_boxes",
     "top_respondents",
     "tree_depths",

@@ -104,14 +104,14 @@ def top_respondents(
     )
 
 
-def model_scores(model: Mapping[Any, float], table: Responses, name: str = "the model") -> Floats:
-    """A model's scores on the images of the responses, [images]; nan is no answer."""
-    missing = [sample for sample in table.samples if model.get(sample, nan) != model.get(sample, nan)]
+def model_scores(model: Mapping[Any, ArrayLike], table: Responses, name: str = "the model") -> Floats:
+    """A model's scores on the images of the responses, [images] or [runs, images]; nan is no answer."""
+    missing = [sample for sample in table.samples if np.isnan(np.asarray(model.get(sample, nan), np.float64)).any()]
     if missing:
         raise ValueError(
             f"expected an answer of {name} to every image that people saw, got none to {len(missing)}, '{missing[0]}' first"
         )
-    return np.array([float(model[sample]) for sample in table.samples])
+    return np.array([model[sample] for sample in table.samples], np.float64).T
 
 
 def image_groups(table: Responses, groups: str | None) -> NDArray[np.int64] | None:

@@ -13,6 +13,7 @@ from snellen.audits.exam import Exam
 from snellen.audits.facts import FindingFacts
 from snellen.audits.finding import Finding, accuracy_finding
 from snellen.audits.occluders.answers import check_people, frame_of_file, frame_of_model, groups_column, shown_rows
+from snellen.audits.occluders.consistency import ErrorConsistencyFacts, consistency_findings, runs_by_image
 from snellen.audits.occluders.levels import LevelAccuracyFacts, OcclusionSlopeFacts, level_findings, series_of
 from snellen.audits.occluders.people import (
     ClickFacts,
@@ -108,6 +109,7 @@ class OccludersAudit(Audit):
         *(
             "human_accuracy",
             "human_gap",
+            "error_consistency",
             "human_outliers",
             "top_human_accuracy",
             "top_image_accuracy",
@@ -130,6 +132,7 @@ class OccludersAudit(Audit):
         "top_tree_accuracy": TreeAccuracyFacts,
         "human_accuracy": HumanAccuracyFacts,
         "human_gap": HumanGapFacts,
+        "error_consistency": ErrorConsistencyFacts,
         "human_outliers": PeopleFacts,
         "top_human_accuracy": TopPeopleFacts,
         "top_image_accuracy": HumanAccuracyFacts,
@@ -229,7 +232,9 @@ class OccludersAudit(Audit):
             return []
         scores = {model: own.scores_by_image() for model, own in models.items()}
         crowd = crowd_of(frame, names_of_levels(types, self._bins), groups_column(exam))
-        findings = people_findings(crowd, scores) + (tree_findings_of_people(exam, crowd, tree) if tree else [])
+        findings = people_findings(crowd, scores)
+        findings += consistency_findings(crowd, {model: runs_by_image(own) for model, own in models.items()})
+        findings += tree_findings_of_people(exam, crowd, tree) if tree else []
         top = best_people(crowd, scores, self.top)
         if top is not None:
             findings += top_findings(crowd, top) + (top_tree_findings(exam, crowd, top, models, tree) if tree else [])

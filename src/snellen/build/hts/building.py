@@ -15,7 +15,7 @@ from snellen.build.class_folders import class_folders
 from snellen.build.destination import Destination
 from snellen.build.encode import table
 from snellen.build.hts.calibration import BoundsTrial, choose_bounds, correct_answers, try_bounds
-from snellen.build.hts.choosing import choose, lacking, levels_of
+from snellen.build.hts.choosing import HtsCell, check_bands, choose, lacking, levels_of
 from snellen.build.hts.measuring import ClarityTask, ClarityVerdict, clarity_content, measure_portion
 from snellen.build.hts.request import HtsRequest
 from snellen.build.hts.writing import write_set
@@ -67,13 +67,15 @@ class HtsSet(Builder[HtsBuilt]):
         assert request.data is not None
         self.data = limited(as_data(request.data), request.limit)
         self.levels = levels_of(self.data, request)
+        if request.bands:
+            check_bands(self.data)
         class_folders(self.data.classes)  # two that would have the same names of files are refused
         self.facts = {
             "schema": "snellen/hts/1",
             "data": self.data.text,
             "data_fingerprint": self.data.fingerprint,
             "limit": request.limit,
-            **request.choices(),
+            **{name: value for name, value in request.choices().items() if name != "bands" or value},
             "models": [subject.card.fingerprint for text in request.calibrate for subject in subjects_of(text)],
             "labels_sha256": None if request.labels is None else file_sha256(expand_home(request.labels)),
         }
@@ -92,7 +94,7 @@ class HtsSet(Builder[HtsBuilt]):
         write_set(site.to, self.data, choices)
         few = lacking(choices, self.data.classes, self.request)
         if few:
-            listed = ", ".join(f"{name} at level {level} ({count})" for (name, level), count in list(few.items())[:20])
+            listed = ", ".join(f"{_cell_words(cell)} ({count})" for cell, count in list(few.items())[:20])
             warnings.append(f"fewer than {self.request.per} clear images of {listed}")
         own = Counter(choice.category for choice in choices if choice.number)
         return {
@@ -139,3 +141,9 @@ class HtsSet(Builder[HtsBuilt]):
             trial for trial in trials if (trial.min_pixels, trial.min_sharpness) == (clarity.pixels, clarity.sharpness)
         )
         return clarity, round(best.accuracy, 6), notices
+
+
+def _cell_words(cell: HtsCell) -> str:
+    """A class at a level, or behind an occluder that hides so much."""
+    name, kind, place = cell
+    return f"{name} behind {kind}, {place}" if kind else f"{name} at level {place}"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from snellen.build.request import MOST_PIXELS, MOST_SEED, MOST_SHARPNESS, CrewRequest, DataLike
+from snellen.errors import UserError, is_command, option
 from snellen.request import setting
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ class HtsRequest(CrewRequest):
     """The settings of a subset, with the published ones as defaults.
 
     With `calibrate` both bounds are chosen: those that keep most images of level 0 among those under which the models' mean
-    accuracy on them reaches `target`.
+    accuracy on them reaches `target`. `bands` chooses for the diffuse experiment, 2 or 3 (`per`) of each type and band.
     """
 
     elsewhere: ClassVar[tuple[str, ...]] = ("data", "limit")
@@ -35,6 +36,9 @@ class HtsRequest(CrewRequest):
     )
     size: int = setting("width and height for --resized", 224, at_least=8, at_most=4096)
     levels: bool = setting("so many per class and level, or per class alone", True)
+    bands: bool = setting(
+        "so many per class, type of occluder and band of the hidden share, as snellen build diffuse writes them", False
+    )
     calibrate: tuple[str, ...] = setting(
         "choose both bounds by this model's answers at level 0; repeat for several", (), metavar="MODEL"
     )
@@ -42,6 +46,12 @@ class HtsRequest(CrewRequest):
     labels: str | None = setting("label map of these models; default matches class names", metavar="FILE")
     seed: int = setting("seed of the choice", 0, at_least=0, at_most=MOST_SEED)
     limit: int | None = setting("look at no more than N images", at_least=1, at_most=10**9)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.bands and not self.levels:
+            no_levels = "--no-levels" if is_command() else "levels=False"
+            raise UserError(f"expected {option('bands')} or {no_levels}, got both")
 
     @property
     def clarity(self) -> Clarity:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -21,6 +22,7 @@ from snellen.files.spreadsheet import plain_cell
 
 CORNERS = ("x0", "y0", "x1", "y1")
 INDEX = ("path", "label", "id", "group", "level", "type", "hidden", "pixels", "sharpness", "source_checksum")
+BY_BAND = ("band", "distortion", "seed", "source")  # what else is known of images that were chosen by band
 COUNTED = ("class", "level", "type")
 REJECT = ("id", "class", "level", "reason", "detail", "pixels", "sharpness")
 ACCEPTED_SHEET, REJECTED_SHEET = "contact-sheet-kept.jpg", "contact-sheet-rejected.jpg"
@@ -30,7 +32,7 @@ def write_set(to: Destination, data: Dataset, choices: Sequence[HtsChoice]) -> N
     """Write the images that were chosen and all tables."""
     chosen = sorted(
         (choice for choice in choices if choice.number),
-        key=lambda choice: (choice.category, choice.level, choice.number),
+        key=lambda choice: (choice.category, choice.type, choice.band, choice.level, choice.number),
     )
     rows: list[dict[str, Any]] = []
     tiles: list[Tile] = []
@@ -39,13 +41,16 @@ def write_set(to: Destination, data: Dataset, choices: Sequence[HtsChoice]) -> N
         if len(tiles) < MOST_TILES:
             tiles.append(_tile(choice, photo))
     facts = (*(CORNERS if "boxes" in data.facts else ()), *(("mask",) if "masks" in data.facts else ()))
-    to.write("index.csv", table((*INDEX, *facts), rows))
+    by_band = any(choice.band for choice in chosen)
+    to.write("index.csv", table((*INDEX, *(BY_BAND if by_band else ()), *facts), rows))
     to.write("ids.txt", "".join(f"{row['id']}\n" for row in rows).encode())
-    to.write(ACCEPTED_SHEET, contact_sheet(tiles, f"kept: {len(chosen):,} images, by class and level"))
+    order = "class, type and band" if by_band else "class and level"
+    to.write(ACCEPTED_SHEET, contact_sheet(tiles, f"kept: {len(chosen):,} images, by {order}"))
     _write_rejected_sheet(to, data, choices)
-    counts = sorted(Counter(tuple(str(row[name]) for name in ("label", "level", "type")) for row in rows).items())
-    listed = ({**dict(zip(COUNTED, key)), "images": count} for key, count in counts)
-    to.write("counts.csv", table((*COUNTED, "images"), listed))
+    counted = (*COUNTED, "band") if by_band else COUNTED
+    named = [tuple(str(row["label" if name == "class" else name]) for name in counted) for row in rows]
+    listed = ({**dict(zip(counted, key)), "images": count} for key, count in sorted(Counter(named).items()))
+    to.write("counts.csv", table((*counted, "images"), listed))
     to.write("rejected.csv", table(REJECT, (_reject(data, choice) for choice in choices if choice.reason)))
 
 
@@ -79,7 +84,7 @@ def _photos(data: Dataset, choices: Sequence[HtsChoice]) -> Iterator[tuple[HtsCh
 
 def _write_image(to: Destination, data: Dataset, choice: HtsChoice, photo: Photo) -> dict[str, Any]:
     """Write an image, and its mask where it has one; its row of the index."""
-    name = f"{class_folders(data.classes)[choice.category]}_o{choice.level}_n{choice.number}.png"
+    name = f"{class_folders(data.classes)[choice.category]}_{_place_in_name(choice)}_n{choice.number}.png"
     to.write(f"images/{name}", encode_image(photo.image))
     mask = photo.maps.get("mask") if "masks" in data.facts else None
     if mask is not None:
@@ -100,15 +105,24 @@ def _write_image(to: Destination, data: Dataset, choice: HtsChoice, photo: Photo
         "level": choice.level,
         "type": column("type"),
         "hidden": column("hidden"),
+        **({name: column(name) for name in BY_BAND} if choice.band else {}),
         "pixels": choice.measure.pixels,
         "sharpness": f"{choice.measure.sharpness:.4f}",
         "source_checksum": choice.measure.source,
     }
 
 
+def _place_in_name(choice: HtsChoice) -> str:
+    """The level, or the type and band, in the name of a file: o2, solid_10-30."""
+    if not choice.band:
+        return f"o{choice.level}"
+    return "_".join(re.sub(r"[^A-Za-z0-9]+", "-", text).strip("-") for text in (choice.type, choice.band))
+
+
 def _tile(choice: HtsChoice, photo: Photo) -> Tile:
     known = f"{choice.measure.sharpness:.0f}, {choice.measure.pixels:,} px"
-    return Tile(thumbnail(photo.image), f"{choice.category[:12]} level {choice.level}\n{known}")
+    place = f"{choice.type} {choice.band}" if choice.band else f"level {choice.level}"
+    return Tile(thumbnail(photo.image), f"{choice.category[:12]} {place}\n{known}")
 
 
 def _reject(data: Dataset, choice: HtsChoice) -> dict[str, Any]:

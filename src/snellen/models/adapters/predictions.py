@@ -1,7 +1,8 @@
 """`predictions:file.csv`: answers made elsewhere, by people, other frameworks or closed systems.
 
-Columns: `sample` (the data's id), `pred` (class name or number; −1 is none of them), optional `distortion` (text form;
-default none()), `seed` (default 0), `confidence`, `label_prob`.
+Columns: `sample` (the data's id), `pred` or `answer` (class name or number; −1 is none of them), optional `distortion` (text
+form; default none()), `seed` (default 0), `confidence`, `label_prob`. With a column `observer`, as in the export of a study, the
+model is what most people answered; `confidence` is their share.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 _SHARE = Column("float", least=0, most=1)
 SCHEMA = {
     "sample": Column(required=True, filled=True),
-    "pred": Column(required=True, filled=True),
+    "pred": Column(required=True, filled=True, also="answer"),
+    "observer": Column(filled=True),
     "distortion": Column(),
     "seed": Column("int", least=0),
     "confidence": _SHARE,
@@ -104,14 +106,26 @@ def _tidy(table: pd.DataFrame, path: str) -> pd.DataFrame:
     for column in ("confidence", "label_prob"):
         if column not in table.columns:
             table[column] = float("nan")
-    twice = table.duplicated(["sample", "distortion", "seed"]).to_numpy()
+    people = ["observer"] if "observer" in table.columns else []
+    twice = table.duplicated([*people, "sample", "distortion", "seed"]).to_numpy()
     if twice.any():
         number = int(twice.argmax())
         row = table.iloc[number]
         raise UserError(
             f"{place_of(path, number)} answers sample '{row['sample']}' under {row['distortion']} twice; leave one answer out"
         )
+    table = _most_given(table) if people else table
     return table.set_index(["distortion", "seed", "sample"]).sort_index()
+
+
+def _most_given(table: pd.DataFrame) -> pd.DataFrame:
+    """One answer to each image: that of most observers, `confidence` their share; of equals one by a hash, whatever its class."""
+    shown = ["distortion", "seed", "sample"]
+    votes = table.groupby([*shown, "pred"]).size().rename("votes").reset_index()
+    people = votes.groupby(shown)["votes"].transform("sum")
+    votes["confidence"], votes["label_prob"] = votes["votes"] / people, float("nan")
+    votes["turn"] = [key_of(["votes", *map(str, row)]) for row in votes[[*shown, "pred"]].itertuples(index=False)]
+    return votes.sort_values(["votes", "turn"], ascending=[False, True]).drop_duplicates(shown)
 
 
 def _canonical_texts(texts: pd.Series, path: str) -> dict[str, str]:

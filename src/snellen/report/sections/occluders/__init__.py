@@ -75,7 +75,7 @@ OCCLUDERS = Section(
     elsewhere=frozenset(
         {
             *("level_accuracy", "occlusion_slope", "tree_accuracy", "tree_distance", "mean_rank", "occlusion_residual"),
-            *("human_gap", "top_image_accuracy", "top_tree_accuracy", "unoccluded_accuracy"),
+            *("human_gap", "error_consistency", "top_image_accuracy", "top_tree_accuracy", "unoccluded_accuracy"),
         }
     ),
     meanings={

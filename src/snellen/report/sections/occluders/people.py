@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from snellen.audits.facts import UNSET
+from snellen.audits.occluders.consistency import ErrorConsistencyFacts
 from snellen.audits.occluders.people import (
     ALL,
     PEOPLE,
@@ -29,7 +30,14 @@ def people_blocks(values: OccluderValues) -> list[Block]:
     who = values.results.having(PeopleFacts)
     if not who:
         return []
-    return [Heading("People and models", 3), *_top(values), *_gaps(values), note(_who(who[0])), *_clicks(values)]
+    return [
+        Heading("People and models", 3),
+        *_top(values),
+        *_gaps(values),
+        *_consistency(values),
+        note(_who(who[0])),
+        *_clicks(values),
+    ]
 
 
 def _top(values: OccluderValues) -> list[Block]:
@@ -81,6 +89,38 @@ def _gaps(values: OccluderValues) -> list[Block]:
             )
     table = Table((TableCell("people less model"), TableCell("people"), *hues), tuple(rows), dense=True)
     return [table, _published()]
+
+
+def _consistency(values: OccluderValues) -> list[Block]:
+    """Who errs on the same images as whom: people and models, each with each, on all images that people saw."""
+    findings = [finding for finding in values.results.having(ErrorConsistencyFacts) if finding.facts.type == ALL]
+    if not findings:
+        return []
+    pairs = {frozenset((finding.model, finding.facts.other)): finding for finding in findings}
+    everyone = list(dict.fromkeys([PEOPLE, *(finding.model for finding in findings)]))
+    rows = []
+    for who in everyone:
+        cells = (pairs.get(frozenset((who, other))) for other in everyone)
+        rows.append(Row(values.model_cell(who), tuple(map(_kappa, cells))))
+    columns = (values.model_cell(who) for who in everyone)
+    table = Table((TableCell("error consistency"), *columns), tuple(rows), dense=True)
+    return [
+        table,
+        note(
+            "Cohen's kappa of right and wrong on the images that people saw: 1 for the same errors, 0 for independent ones, "
+            "whatever the accuracies. People with people is their mean with each other."
+        ),
+    ]
+
+
+def _kappa(finding: StoredFinding[ErrorConsistencyFacts] | None) -> TableCell:
+    if finding is None:
+        return TableCell("")
+    if finding.value is None:
+        return TableCell(UNKNOWN, title=finding.facts.reason)
+    return TableCell(
+        f"{finding.value:.2f}".replace("-", "−"), finding.value, interval(finding.low, finding.high, "index")
+    )
 
 
 def _published() -> Details:
