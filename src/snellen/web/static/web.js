@@ -11,9 +11,9 @@ export class Refused extends Error {
 }
 
 // Send JSON (or fetch, without a body) and return the JSON of the answer. Throws Refused for a refusal and TypeError
-// where the network is gone, as fetch does.
+// or a TimeoutError where the network is gone, as fetch does.
 export async function call(path, body) {
-  const options = { credentials: "same-origin", headers: { accept: "application/json" } };
+  const options = { credentials: "same-origin", headers: { accept: "application/json" }, signal: AbortSignal.timeout(20000) };
   if (body !== undefined) {
     options.method = "POST";
     options.headers["content-type"] = "application/json";
