@@ -111,8 +111,8 @@ class Participant:
 
     async def withdraw(self, request: Request) -> Response:
         body = await decoded(request, Withdrawal)
-        self.door.failed.check(request)
         if not await run_in_threadpool(self.store.withdraw, body.code):
+            self.door.failed.check(request)
             self.door.failed.count(request)
             raise Refusal(404, "this code is not known")
         return self.door.close(as_json({"withdrawn": True}))

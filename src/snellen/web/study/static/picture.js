@@ -53,7 +53,8 @@ export class Picture {
     const ratio = window.devicePixelRatio;
     const box = this.canvas.getBoundingClientRect();
     const off = (value) => (Math.round(value * ratio) - value * ratio) / ratio;
-    this.frame.style.transform = `translate(${off(box.left + window.scrollX)}px, ${off(box.top + window.scrollY)}px)`;
+    this.frame.style.left = `${off(box.left + window.scrollX)}px`; // not a transform, which is added after rounding
+    this.frame.style.top = `${off(box.top + window.scrollY)}px`;
   }
 
   draw() {
