@@ -195,7 +195,7 @@ function answered(picture) {
     const question = () => {
       stopPicking(picture);
       const name = steps.at(-1) ?? "";
-      ask(name ? `Which kind of ${facts.labels[name]}?` : facts.question);
+      ask(name ? `${facts.labels[name]}: which kind?` : facts.question);
       offer(facts.nodes[name], choose);
       at("back").hidden = !steps.length;
       onKey = (event) => {
