@@ -17,7 +17,7 @@ from snellen.web.study.request import ExportRequest, SimulateRequest, StudyReque
 study = typer.Typer(help="Ask people about the images that models saw.", no_args_is_help=True)
 
 Folder = Annotated[Path, typer.Argument(metavar="STUDY", help="folder of the study")]
-Database = Annotated[
+DatabaseUrl = Annotated[
     str | None,
     typer.Option(metavar="URL", help="PostgreSQL database of the answers; or the variable SNELLEN_STUDY_DATABASE"),
 ]
@@ -52,7 +52,7 @@ def create(settings: Mapping[str, Any], config: Config = None, json: AsJson = Fa
 
 @study.command("serve", epilog=epilog("snellen study serve study --port 8000"))
 @takes(ServeRequest)
-def serve(settings: Mapping[str, Any], folder: Folder, database: Database = None) -> None:
+def serve(settings: Mapping[str, Any], folder: Folder, database: DatabaseUrl = None) -> None:
     """Serve a study to participants until Ctrl-C; it prints the addresses of participants and of the experimenter."""
     require(_USE)
     from snellen.web.server import serve as run
@@ -77,7 +77,7 @@ def serve(settings: Mapping[str, Any], folder: Folder, database: Database = None
 
 
 @study.command("status", epilog=epilog("snellen study status study --json"))
-def status(folder: Folder, database: Database = None, json: AsJson = False) -> None:
+def status(folder: Folder, database: DatabaseUrl = None, json: AsJson = False) -> None:
     """Show who is how far; also while the study is served."""
     require(_USE)
     import msgspec
@@ -114,7 +114,7 @@ def export(settings: Mapping[str, Any]) -> None:
 def backup(
     folder: Folder,
     out: Annotated[Path, typer.Option(help="file of the copy")],
-    database: Database = None,
+    database: DatabaseUrl = None,
 ) -> None:
     """Copy the answers while the study is served; the copy is of one moment."""
     require(_USE)

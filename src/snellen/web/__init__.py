@@ -24,6 +24,7 @@ _HOMES = {
     "ServeRequest": "snellen.web.serve_request",
     "background": "snellen.web.server",
     "serve": "snellen.web.server",
+    "study": "snellen.web.study",
 }
 
 __all__ = [*_HOMES, "require"]

@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 
 def new_address() -> str:
-    """A random address of a picture, 24 characters; drawn anew for each person and image."""
+    """A random address of a picture, 24 characters; another one for each person and image."""
     return secrets.token_urlsafe(18)
 
 

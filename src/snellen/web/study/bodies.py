@@ -11,7 +11,7 @@ Name = Annotated[str, Meta(max_length=200)]
 Milliseconds = Annotated[float, Meta(ge=0, le=1e9)]
 
 
-class Entry(Struct, forbid_unknown_fields=True):
+class EntryBody(Struct, forbid_unknown_fields=True):
     """A personal link's token."""
 
     token: Text
@@ -48,7 +48,7 @@ class Screen(Struct, forbid_unknown_fields=True):
     touch: bool = False
 
 
-class Answer(Struct, forbid_unknown_fields=True):
+class AnswerBody(Struct, forbid_unknown_fields=True):
     """An answer to one picture. `key` is the same when it is sent again; `x`, `y` are pixels of the picture, (0, 0) its top left;
     `response_ms` runs from the first frame that showed the picture, without `away_ms`, when the page was hidden; `onset_ms` is
     that frame since the trial began, `exposure_ms` how long the picture was there, `late_frames` how many frames came too late
@@ -80,7 +80,7 @@ class NextTrial(Struct):
     practice: bool
 
 
-class State(Struct):
+class StudyState(Struct):
     """Where a person is: `consent`, `trials` or `done`; how many pictures they have answered, and the next two."""
 
     csrf: str

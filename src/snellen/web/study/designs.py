@@ -18,9 +18,9 @@ def choose(
 
     `sources` names the source of each item, of which a person sees one item at most; `seen` counts who has each item already.
 
-    - `random`: every item is as likely, whoever came before (Kassaw et al. 2024: 200 of 552).
+    - `random`: every item is as likely, whatever others have (Kassaw et al. 2024: 200 of 552).
     - `balanced`: those that the fewest have, so that the numbers differ by at most one (see `check_design`).
-    - `partition`: only those that nobody has.
+    - `partition`: only those that no person has.
     """
     order = rng.permutation(len(sources))
     if design == "random":

@@ -1,4 +1,4 @@
-"""The experimenter's pages: who is how far, and the answers as a file; for whoever has the token that the server printed."""
+"""The experimenter's pages: who is how far, and the answers as a file; for those who have the token that the server printed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from starlette.routing import Route
 
 from snellen.web.bodies import Refusal, as_json, decoded
 from snellen.web.pages import Pages
-from snellen.web.study.bodies import Entry
+from snellen.web.study.bodies import EntryBody
 from snellen.web.study.export import answers_frame
 from snellen.web.study.progress import progress_of
 from snellen.web.study.store import StudyStore
@@ -36,7 +36,7 @@ class Experimenter:
         return self.pages.page("experimenter.html", title=self.store.study.settings["title"])
 
     async def enter(self, request: Request) -> Response:
-        token = (await decoded(request, Entry)).token
+        token = (await decoded(request, EntryBody)).token
         if not same(fingerprint(token), self.token):
             self.door.failed.check(request)
             self.door.failed.count(request)

@@ -11,7 +11,7 @@ from snellen.errors import UserError, option
 from snellen.web.pictures import plain_png
 from snellen.web.study.folder import Item, Kind, write_mask, write_picture
 from snellen.web.study.request import StudyRequest
-from snellen.web.study.stimuli import CLEAN, Shown, Stimuli
+from snellen.web.study.stimuli import CLEAN, ShownImage, Stimuli
 
 _SOURCES = ("source", "instance", "group", "video", "clip")  # columns that say what images have in common
 
@@ -32,7 +32,7 @@ def recognition_items(request: StudyRequest, stimuli: Stimuli) -> list[Item]:
     return items
 
 
-def item_of(number: int, kind: Kind, shown: Shown, data: Dataset, way: tuple[str, int], source: str) -> Item:
+def item_of(number: int, kind: Kind, shown: ShownImage, data: Dataset, way: tuple[str, int], source: str) -> Item:
     """An item with one picture; `way` is the distortion and its seed. Its level is the data's, or else its distortion."""
     samples = data.samples
     levels = samples.columns.get("level")

@@ -10,16 +10,16 @@ from starlette.routing import Route
 from snellen.web.bodies import Refusal, as_json, decoded, not_there
 from snellen.web.pages import Pages
 from snellen.web.pictures import picture
-from snellen.web.study.bodies import Answer, Arrival, Consent, Entry, NextTrial, Screen, State, Withdrawal
+from snellen.web.study.bodies import AnswerBody, Arrival, Consent, EntryBody, NextTrial, Screen, StudyState, Withdrawal
 from snellen.web.study.consent import to_html
-from snellen.web.study.store import INVITED, Person, StudyStore, Trial
+from snellen.web.study.store import INVITED, AssignedTrial, Person, StudyStore
 from snellen.web.tokens import Door, csrf_token, well_formed
 
 AHEAD = 2  # pictures that may be fetched: the one that is shown, and the next
 
 
 class Participant:
-    """The routes that participants call. Whoever has no cookie of theirs sees the page's shell and nothing of the study."""
+    """The routes that participants call. Those without a person's cookie see the page's shell and nothing of the study."""
 
     def __init__(self, store: StudyStore, door: Door, pages: Pages) -> None:
         self.store, self.study, self.door, self.pages = store, store.study, door, pages
@@ -65,7 +65,7 @@ class Participant:
         )
 
     async def enter(self, request: Request) -> Response:
-        token = well_formed((await decoded(request, Entry)).token)
+        token = well_formed((await decoded(request, EntryBody)).token)
         person = await run_in_threadpool(self.store.person, token) if token else None
         if person is None:
             self.door.failed.check(request)
@@ -105,7 +105,7 @@ class Participant:
     async def answer(self, request: Request) -> Response:
         token = self.door.check_csrf(request)
         person = await self._person(token)
-        answer = await decoded(request, Answer)
+        answer = await decoded(request, AnswerBody)
         await run_in_threadpool(self.store.answer, person, answer)
         return await self._state(person, token)
 
@@ -141,7 +141,7 @@ class Participant:
         remaining = [trial for trial in trials if not trial.is_answered]
         upcoming = [self._next(trial) for trial in remaining[:AHEAD]] + [None, None]
         has_begun = person.state != INVITED
-        state = State(
+        state = StudyState(
             csrf=csrf_token(token),
             phase="trials" if remaining else "done" if has_begun else "consent",
             done=len(trials) - len(remaining),
@@ -154,7 +154,7 @@ class Participant:
         )
         return as_json(state)
 
-    def _next(self, trial: Trial) -> NextTrial:
+    def _next(self, trial: AssignedTrial) -> NextTrial:
         item = self.store.item(trial)
         pictures = [f"/picture/{trial.address}/{number}" for number in range(len(item.pictures))]
         return NextTrial(trial.address, pictures, item.width, item.height, item.kind == "practice")

@@ -25,7 +25,7 @@ class PersonProgress(msgspec.Struct):
     late_share: float | None
 
 
-class Progress(msgspec.Struct):
+class StudyProgress(msgspec.Struct):
     """People by state, answers, the fewest and most ratings of an image, and a row for each person who has consented."""
 
     title: str
@@ -37,7 +37,7 @@ class Progress(msgspec.Struct):
     people: list[PersonProgress]
 
 
-def progress_of(store: StudyStore) -> Progress:
+def progress_of(store: StudyStore) -> StudyProgress:
     """The state of a study now."""
     query = (
         sa.select(PEOPLE.c.name, TRIALS.c.item, ANSWERS.c.answer, ANSWERS.c.response_ms, ANSWERS.c.late_frames)
@@ -56,7 +56,7 @@ def progress_of(store: StudyStore) -> Progress:
     states = dict(people_row for people_row in [(name, 0) for name in (INVITED, ACTIVE, DONE, WITHDRAWN)])
     for _, state in people:
         states[state] += 1
-    return Progress(
+    return StudyProgress(
         title=str(store.study.settings["title"]),
         states=states,
         answers=sum(ratings.values()),

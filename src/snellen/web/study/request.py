@@ -11,7 +11,7 @@ from snellen.errors import UserError, choice, option
 from snellen.request import Request, setting
 
 Design = Literal["random", "balanced", "partition"]
-Protocol = Literal["kassaw2024", "forced", "better-map", "trust-map"]
+StudyProtocol = Literal["kassaw2024", "forced", "better-map", "trust-map"]
 EXPLANATIONS = ("better-map", "trust-map")  # of the type `explanation`: pictures are maps of a run's models
 
 
@@ -23,13 +23,13 @@ class StudyRequest(Request):
         "a run folder, whose images and distortions people see too, or data as audits take them", required=True
     )
     out: Path = setting("folder of the study", required=True)
-    protocol: Protocol = setting(
+    protocol: StudyProtocol = setting(
         "kassaw2024: a tree of questions and a click on the object; forced: cross, picture for some frames, mask, choice; "
         "better-map: the better of two models' maps; trust-map: is the model right, told from its map",
         "forced",
     )
     design: Design = setting(
-        "random: images of each person drawn anew; balanced: ratings per image differ by at most one; partition: each image once",
+        "random: images drawn for each person; balanced: ratings per image differ by at most one; partition: each image once",
         "balanced",
     )
     per_person: int | None = setting("images that a person sees (default 200, or one per source)", at_least=1)

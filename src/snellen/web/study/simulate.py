@@ -24,7 +24,7 @@ from snellen.web.study.store import StudyStore
 from snellen.web.study.tables import TRIALS
 from snellen.web.tokens import CSRF_HEADER, new_token
 
-Law = Callable[[Item, Question, np.random.Generator], str]  # what somebody answers to an item
+Law = Callable[[Item, Question, np.random.Generator], str]  # what a person answers to an item
 
 
 @dataclass(frozen=True)

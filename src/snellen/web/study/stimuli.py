@@ -27,7 +27,7 @@ CLEAN = "none()"
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownImage:
     """One image under one distortion: pixels uint8 [H, W, 3] and the object's mask bool [H, W], where that is known."""
 
     row: int
@@ -52,7 +52,7 @@ class Stimuli:
     run: Run | None = None
     model: str = ""
 
-    def show(self, rows: Sequence[int], text: str, seed: int) -> Iterator[Shown]:
+    def show(self, rows: Sequence[int], text: str, seed: int) -> Iterator[ShownImage]:
         """The images of some rows of the data under a distortion, in turn; one that cannot be read is refused by name."""
         distortion = parse(text)
         part = self.data.at(np.asarray(rows, np.int64))
@@ -77,7 +77,7 @@ class Stimuli:
             objects = None if masks is None else moved(distortion, masks, view).cpu().numpy()
             arrays = pixels.permute(0, 2, 3, 1).cpu().numpy()
             for place, position in enumerate(slide.positions):
-                yield Shown(int(rows[position]), arrays[place], None if objects is None else objects[place])
+                yield ShownImage(int(rows[position]), arrays[place], None if objects is None else objects[place])
 
     def _donors(self, distortion: Distortion) -> Donors | None:
         if "donors" not in distortion.needs:

@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from snellen.web.bodies import Refusal, not_there
 from snellen.web.database import Database
 from snellen.web.pictures import new_address
-from snellen.web.study.bodies import Answer, Arrival, Screen
+from snellen.web.study.bodies import AnswerBody, Arrival, Screen
 from snellen.web.study.designs import choose
 from snellen.web.study.folder import Item, StudyFolder
 from snellen.web.study.masks import on_object
@@ -39,7 +39,7 @@ class Person(NamedTuple):
     screen: str
 
 
-class Trial(NamedTuple):
+class AssignedTrial(NamedTuple):
     """One thing that a person sees: its place in their order, its item, the address of its pictures, whether sides change."""
 
     id: int
@@ -70,7 +70,7 @@ class StudyStore:
             return dict(self._add_person(connection, new_token()) for _ in range(count))
 
     def arrive(self, arrival: Arrival) -> str:
-        """The token of somebody whom a recruiting site sends; the same for the same person."""
+        """The token of a person whom a recruiting site sends; the same for the same person."""
         ids = "\n".join([arrival.PROLIFIC_PID, arrival.STUDY_ID])
         token = base64.urlsafe_b64encode(self._derive("recruit", ids)[:24]).decode()
         with self.database.writing() as connection:
@@ -88,7 +88,7 @@ class StudyStore:
         return token
 
     def person(self, token: str) -> Person | None:
-        """Who has this token; None for nobody, and after a withdrawal."""
+        """The person with this token; None where there is none, and after a withdrawal."""
         with self.database.reading() as connection:
             return _by_token(connection, token)
 
@@ -97,7 +97,7 @@ class StudyStore:
         return self._code(person.id)
 
     def withdraw(self, code: str) -> bool:
-        """Erase all that is stored of the person with this code but that there was somebody; whether there was."""
+        """Erase all that is stored of the person with this code but that there was one; whether there was."""
         wanted = code.strip().upper().replace(" ", "")
         with self.database.writing() as connection:
             rows = connection.execute(sa.select(PEOPLE.c.id).where(PEOPLE.c.state != WITHDRAWN)).scalars().all()
@@ -146,7 +146,7 @@ class StudyStore:
         with self.database.writing() as connection:
             connection.execute(PEOPLE.update().where(PEOPLE.c.id == person.id).values(screen=text, seen_at=time.time()))
 
-    def trials(self, person: Person) -> list[Trial]:
+    def trials(self, person: Person) -> list[AssignedTrial]:
         """What a person sees, in order, and which of it they have answered."""
         query = (
             sa.select(
@@ -162,15 +162,15 @@ class StudyStore:
             .order_by(TRIALS.c.place)
         )
         with self.database.reading() as connection:
-            return [Trial(*row) for row in connection.execute(query)]
+            return [AssignedTrial(*row) for row in connection.execute(query)]
 
-    def item(self, trial: Trial) -> Item:
+    def item(self, trial: AssignedTrial) -> Item:
         """What a trial shows."""
         return self.study.items[trial.item]
 
     # what people answer
 
-    def answer(self, person: Person, answer: Answer) -> None:
+    def answer(self, person: Person, answer: AnswerBody) -> None:
         """Store an answer, on disk when this returns; one to an image that has its answer already is dropped.
 
         Refused: an image that is not the person's (404), one that is not their turn (409), an answer that does not fit (400).
@@ -196,7 +196,7 @@ class StudyStore:
             person_values: dict[str, Any] = {"seen_at": now} | ({"state": DONE, "done_at": now} if is_last else {})
             connection.execute(PEOPLE.update().where(PEOPLE.c.id == person.id).values(**person_values))
 
-    def _checked(self, trial: Trial, answer: Answer) -> dict[str, Any]:
+    def _checked(self, trial: AssignedTrial, answer: AnswerBody) -> dict[str, Any]:
         item, question = self.item(trial), self.study.question
         if answer.answer not in question.answers:
             raise Refusal(400, "expected one of the answers that the question offers")
