@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -64,6 +65,6 @@ def server() -> Iterator[str]:
         wait_until(lambda: subprocess.run(ready, **quiet).returncode == 0, "PostgreSQL")
         yield f"postgresql://snellen@127.0.0.1:{port}/postgres"
     finally:
-        process.terminate()
+        process.send_signal(signal.SIGINT)  # SIGTERM would wait until every connection is closed
         process.wait()
         shutil.rmtree(folder, ignore_errors=True)
