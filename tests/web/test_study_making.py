@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import subprocess
 import sys
 from collections import Counter
@@ -24,8 +25,10 @@ from snellen.web.study import (
     SimulateRequest,
     StudyFolder,
     StudyRequest,
+    StudyStore,
     create_study,
     export_study,
+    progress_of,
     simulate_study,
 )
 from snellen.web.study.designs import check_design, choose
@@ -252,6 +255,29 @@ def test_a_study_folder_of_another_version_is_one_line_and_left_as_it_is(tmp_pat
     assert (folder.path / "study.sqlite").stat().st_size > 0
     with pytest.raises(UserError, match="has a study already; choose another out"):
         make(tmp_path / "study")
+
+
+def test_a_damaged_store_or_study_is_one_line(tmp_path):
+    folder, _ = make(tmp_path / "study")
+    path = folder.path / "study.json"
+    whole = json.loads(path.read_text())
+    path.write_text(json.dumps(whole | {"items": whole["items"][1:]}))
+    with pytest.raises(UserError, match="does not number its items from 0 on, so it was changed"):
+        StudyFolder(folder.path)
+    path.write_text(json.dumps(whole | {"settings": whole["settings"] | {"design": "by taste"}}))
+    with pytest.raises(UserError, match=r"study\.json"):
+        StudyFolder(folder.path)
+    path.write_text(json.dumps(whole))
+    StudyStore(StudyFolder(folder.path)).close()
+    with sqlite3.connect(folder.path / "study.sqlite") as connection:
+        connection.execute("alter table people rename column state to mood")
+    connection.close()
+    store = StudyStore(StudyFolder(folder.path))
+    with pytest.raises(
+        UserError, match=r"cannot read .*study\.sqlite: no such column: .*state; stop the server and restore"
+    ):
+        progress_of(store)
+    store.close()
 
 
 # --- the loop: simulated people, export, measures

@@ -69,8 +69,12 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[sa.Connection]:
         """A transaction that reads one state of the store."""
-        with self.engine.connect() as connection, connection.begin():
-            yield connection
+        try:
+            with self.engine.connect() as connection, connection.begin():
+                yield connection
+        except (sa.exc.DatabaseError, sqlite3.DatabaseError) as error:
+            advice = "stop the server and restore a backup, or check the database"
+            raise UserError(f"cannot read {self.name}: {_reason(error)}; {advice}") from None
 
     def backup(self, target: Path) -> None:
         """Copy an SQLite store to a new file while it is in use; the copy is of one moment."""

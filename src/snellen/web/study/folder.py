@@ -88,6 +88,25 @@ class Study(msgspec.Struct, frozen=True):
         return [item for item in self.items if item.kind == kind]
 
 
+class StudySettings(msgspec.Struct):
+    """The settings that a study is served by; all others are kept to know how it was made."""
+
+    protocol: Literal["kassaw2024", "forced", "better-map", "trust-map"]
+    design: Literal["random", "balanced", "partition"]
+    seed: int
+    title: str
+    frames: int
+    fixation_ms: int
+    mask_ms: int
+    breaks: int
+    card: bool
+    recruit: bool
+    scale: int | None
+    most_people: int | None
+    completion: str | None
+    retention: str | None
+
+
 class _Header(msgspec.Struct):
     schema: str
     version: int
@@ -111,6 +130,11 @@ class StudyFolder:
                 f"{file} is of version {header.version}, this snellen reads version {VERSION}; use the snellen that made it"
             )
         self.study: Study = read_json(file, Study, "study", most=1 << 30)
+        fit(self.study.settings, StudySettings, file)
+        if [item.number for item in self.study.items] != list(range(len(self.study.items))):
+            raise UserError(
+                f"{file} does not number its items from 0 on, so it was changed; take the study from a backup"
+            )
 
     def picture(self, number: int) -> bytes:
         """The PNG file of a picture."""
