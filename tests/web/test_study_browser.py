@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
+from tests.gates import wait_until
 from tests.web.participants import Running, running
 
 CHROMIUM = Path("/usr/bin/chromium")
@@ -80,9 +81,9 @@ def take_by_mouse(page: Any, study: Running) -> None:
 
 
 def wait_for_done(page: Any, count: int) -> None:
-    page.wait_for_function(
-        "count => fetch('/api/state').then(r => r.json()).then(s => s.done === count)", arg=count, polling=50
-    )
+    """Until the server has this many answers of the page's person."""
+    done = "fetch('/api/state').then(r => r.json()).then(s => s.done)"
+    wait_until(lambda: bool(page.evaluate(done) == count), f"answer {count}")
 
 
 def test_a_participant_completes_a_study_with_the_mouse(browser, kassaw):

@@ -115,6 +115,8 @@ class _Header(msgspec.Struct):
 class StudyFolder:
     """A study that is there: its settings and its pictures."""
 
+    study: Study
+
     def __init__(self, path: Path | str) -> None:
         self.path = expand_home(path)
         file = self.path / FILE
@@ -129,12 +131,13 @@ class StudyFolder:
             raise UserError(
                 f"{file} is of version {header.version}, this snellen reads version {VERSION}; use the snellen that made it"
             )
-        self.study: Study = read_json(file, Study, "study", most=1 << 30)
-        fit(self.study.settings, StudySettings, file)
-        if [item.number for item in self.study.items] != list(range(len(self.study.items))):
+        study: Study = read_json(file, Study, "study", most=1 << 30)
+        fit(study.settings, StudySettings, file)
+        if any(item.number != place for place, item in enumerate(study.items)):
             raise UserError(
                 f"{file} does not number its items from 0 on, so it was changed; take the study from a backup"
             )
+        self.study = study
 
     def picture(self, number: int) -> bytes:
         """The PNG file of a picture."""

@@ -48,9 +48,10 @@ export class Picture {
     this.node = element("figure", {}, this.frame, caption ? element("figcaption", {}, caption) : null);
   }
 
-  // Move the canvas onto the grid of device pixels, so that the screen shows each of its pixels as it is.
+  // Move the canvas onto the grid of device pixels, so that the screen shows each of its pixels as it is. Where a CSS pixel is a
+  // whole number of them, onto that of CSS pixels, to which browsers may round.
   align() {
-    const ratio = window.devicePixelRatio;
+    const ratio = Number.isInteger(window.devicePixelRatio) ? 1 : window.devicePixelRatio;
     const box = this.canvas.getBoundingClientRect();
     const off = (value) => (Math.round(value * ratio) - value * ratio) / ratio;
     this.frame.style.left = `${off(box.left + window.scrollX)}px`; // not a transform, which is added after rounding
