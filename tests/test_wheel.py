@@ -184,6 +184,12 @@ LACKS = {
     f"snellen audit plain='plain/*.safetensors' --data '{SMALL}' --out on-ray --engine ray": "ray",
     f"snellen train smallnet --data '{SMALL}' --epochs 1 --out logged --log tensorboard": "tensorboard",
     f"snellen train smallnet --data '{SMALL}' --epochs 1 --out logged --log mlflow": "mlflow",
+    f"snellen study create '{SMALL}' --out study": "starlette",
+    "snellen study serve study": "starlette",
+    "snellen study status study": "starlette",
+    "snellen study export study --out answers": "starlette",
+    "snellen study backup study --out copy.sqlite": "starlette",
+    "snellen study simulate study": "starlette",
 }
 
 

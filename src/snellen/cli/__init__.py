@@ -26,6 +26,7 @@ from snellen.cli.options import epilog
 from snellen.cli.report import report
 from snellen.cli.search import search
 from snellen.cli.sql import sql
+from snellen.cli.study import study
 from snellen.cli.sweep import sweep
 from snellen.cli.train import train
 from snellen.errors import STOPPED, UserError, command, unknown
@@ -66,6 +67,7 @@ COMMANDS: dict[str, tuple[Callable[..., None], tuple[str, ...]]] = {
 }
 GROUPS: dict[str, tuple[typer.Typer, tuple[str, ...]]] = {
     "build": (build, ("snellen build phantom --format coco --out phantom-coco",)),
+    "study": (study, ("snellen study create 'phantom:test?size=64&n=120' --distortion 'occlude(0.5)' --out study",)),
     "sweep": (
         sweep,
         (

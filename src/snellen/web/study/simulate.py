@@ -1,0 +1,188 @@
+"""Simulated participants: they do over HTTP what a browser does, with known laws of answering."""
+
+from __future__ import annotations
+
+import http.client
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+import numpy as np
+import sqlalchemy as sa
+
+from snellen.errors import UserError
+from snellen.web.server import background
+from snellen.web.study.app import study_app
+from snellen.web.study.folder import Item, Question, StudyFolder
+from snellen.web.study.request import SimulateRequest
+from snellen.web.study.store import StudyStore
+from snellen.web.study.tables import TRIALS
+from snellen.web.tokens import CSRF_HEADER, new_token
+
+Law = Callable[[Item, Question, np.random.Generator], str]  # what a person answers to an item
+
+
+@dataclass(frozen=True)
+class SimulatedStudy:
+    """What came of a simulation: names of all and of the careless people, answers sent, seconds of each request for an answer."""
+
+    observers: tuple[str, ...]
+    bad: tuple[str, ...]
+    answers: int
+    seconds: tuple[float, ...]
+
+
+class Refused(Exception):
+    """A refusal of the server, with its status."""
+
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(f"{status}: {text}")
+        self.status = status
+
+
+class Visitor:
+    """A browser without a screen: one connection, a cookie, the CSRF token."""
+
+    def __init__(self, url: str) -> None:
+        parts = urlsplit(url)
+        kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+        self.connection = kind(parts.netloc, timeout=60)
+        self.cookie, self.csrf = "", ""
+
+    def call(self, path: str, body: Any = None) -> dict[str, Any]:
+        """Send JSON, or fetch without a body; the JSON of the answer."""
+        value: dict[str, Any] = msgspec.json.decode(self.fetch(path, body) or b"{}")
+        self.csrf = str(value.get("csrf", self.csrf))
+        return value
+
+    def fetch(self, path: str, body: Any = None) -> bytes:
+        """The same, as bytes."""
+        headers = {"cookie": self.cookie, CSRF_HEADER: self.csrf, "content-type": "application/json"}
+        content = None if body is None else msgspec.json.encode(body)
+        self.connection.request("GET" if body is None else "POST", path, content, headers)
+        response = self.connection.getresponse()
+        answer = response.read()
+        if response.status != 200:
+            raise Refused(response.status, answer[:200].decode(errors="replace"))
+        if cookie := response.headers.get("set-cookie"):
+            self.cookie = cookie.partition(";")[0]
+        return answer
+
+    def close(self) -> None:
+        """End the connection."""
+        self.connection.close()
+
+
+def right_with(accuracy: float) -> Law:
+    """The law of people who name this share of images right, and err to any other answer alike."""
+
+    def answer(item: Item, question: Question, rng: np.random.Generator) -> str:
+        others = [name for name in question.answers if name != item.label]
+        is_right = rng.random() < accuracy and item.label in question.answers
+        return item.label if is_right else str(rng.choice(others))
+
+    return answer
+
+
+def at_random(item: Item, question: Question, rng: np.random.Generator) -> str:
+    """The law of people who do not look."""
+    return str(rng.choice(question.answers))
+
+
+def simulate_study(request: SimulateRequest, law: Law | None = None) -> SimulatedStudy:
+    """Let simulated people take part in a study through HTTP, all at once; by default a server runs for them meanwhile.
+
+    The last of them are the careless ones. Their answers are stored like those of people: simulate in a copy of a real study.
+    """
+    store = StudyStore(StudyFolder(request.study), request.database)
+    try:
+        links = store.add_links(request.people)
+        laws = [law or right_with(request.accuracy)] * (request.people - request.bad) + [at_random] * request.bad
+        with _server(store, request.url) as url, ThreadPoolExecutor(min(request.people, 256)) as pool:
+            people = [
+                _SimulatedPerson(store, request, url, number, token, person_law)
+                for number, (token, person_law) in enumerate(zip(links.values(), laws))
+            ]
+            timings = list(pool.map(lambda person: person.take_part(), people))
+    finally:
+        store.close()
+    names = tuple(links)
+    seconds = tuple(value for timing in timings for value in timing)
+    return SimulatedStudy(names, names[request.people - request.bad :], len(seconds), seconds)
+
+
+@contextmanager
+def _server(store: StudyStore, url: str | None) -> Iterator[str]:
+    if url is not None:
+        yield url.rstrip("/")
+        return
+    with background(study_app(store, new_token())) as own:
+        yield own
+
+
+@dataclass(frozen=True)
+class _SimulatedPerson:
+    """One of them. What is shown they know from the store: no page tells."""
+
+    store: StudyStore
+    request: SimulateRequest
+    url: str
+    number: int
+    token: str
+    law: Law
+
+    def take_part(self) -> list[float]:
+        """Come in, consent, answer everything; the seconds of each answer's request."""
+        visitor = Visitor(self.url)
+        try:
+            visitor.fetch("/")
+            visitor.call("/api/enter", {"token": self.token})
+            visitor.call("/api/screen", {"width": 1280, "height": 720, "pixel_ratio": 1.0, "refresh_hz": 60.0})
+            state = visitor.call("/api/consent", {"agreed": True})
+            return self._answer_all(visitor, state)
+        except Refused as error:
+            raise UserError(f"the server at {self.url} refused a simulated participant: {error}") from None
+        except OSError as error:
+            raise UserError(f"the server at {self.url} does not answer: {error}; is it running?") from None
+        finally:
+            visitor.close()
+
+    def _answer_all(self, visitor: Visitor, state: dict[str, Any]) -> list[float]:
+        rng = np.random.default_rng([self.request.seed, self.number])
+        seconds = []
+        while trial := state["current"]:
+            for path in trial["pictures"]:
+                visitor.fetch(path)
+            if self.request.think_ms:
+                time.sleep(float(rng.exponential(self.request.think_ms)) / 1000)
+            body = self._answer(trial["trial"], rng)
+            begin = time.perf_counter()
+            state = visitor.call("/api/answer", body)
+            seconds.append(time.perf_counter() - begin)
+            if rng.random() < self.request.twice:
+                state = visitor.call("/api/answer", body)
+        return seconds
+
+    def _answer(self, address: str, rng: np.random.Generator) -> dict[str, Any]:
+        with self.store.database.reading() as connection:
+            number = connection.execute(sa.select(TRIALS.c.item).where(TRIALS.c.address == address)).scalar_one()
+        item, question = self.store.study.items[number], self.store.study.question
+        click = {"x": item.width / 2, "y": item.height / 2} if question.click else {}
+        return {
+            "trial": address,
+            "key": new_token(),
+            "answer": self.law(item, question, rng),
+            "response_ms": float(rng.gamma(4, 200)),
+            "onset_ms": 500.0,
+            "late_frames": 0,
+            "away_ms": 0.0,
+            "scale": 2.0,
+            "shown_at": time.time() * 1000,
+            "input": "keys",
+            **click,
+        }

@@ -1,0 +1,163 @@
+"""What was confirmed is there: after SIGKILL, from many people at once, in a backup, on SQLite and on PostgreSQL."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+from tests.web import postgres
+from tests.web.participants import answer_to, make, participant, running
+
+from snellen.errors import UserError
+from snellen.web.study import ExportRequest, SimulateRequest, StudyFolder, StudyStore, export_study, simulate_study
+from snellen.web.study.folder import VARIABLE
+
+NEEDS_POSTGRES = pytest.mark.skipif(
+    postgres.programs() is None, reason="needs PostgreSQL (initdb and postgres) and setpriv"
+)
+SERVERS = """
+import os, sys
+from snellen.web import ServeRequest
+from snellen.web.server import serve
+from snellen.web.study import StudyFolder, StudyStore, study_app
+
+for _ in sys.stdin:  # each line asks for a server
+    if os.fork() == 0:
+        store = StudyStore(StudyFolder(sys.argv[1]), sys.argv[2] or None)
+        serve(study_app(store, "t" * 32), ServeRequest(port=0), lambda url: print(os.getpid(), url, flush=True))
+        os._exit(1)
+"""
+
+
+@contextmanager
+def killed_servers(folder: Path, database: str) -> Iterator[subprocess.Popen[str]]:
+    """A process that starts a server for each line."""
+    command = [sys.executable, "-c", SERVERS, str(folder), database]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        yield process
+        assert process.stdin is not None
+        process.stdin.close()
+
+
+def kill_after_replies(folder: StudyFolder, token: str, times: int, database: str = "") -> None:
+    """Answer one picture per server, and kill it as soon as its reply is there; every confirmed answer must be found."""
+    with killed_servers(folder.path, database) as servers:
+        assert servers.stdin is not None
+        assert servers.stdout is not None
+        for number in range(times):
+            servers.stdin.write("one\n")
+            servers.stdin.flush()
+            process, url = servers.stdout.readline().split()
+            with httpx.Client(base_url=url, timeout=60) as client:
+                state = client.post("/api/enter", json={"token": token}).json()
+                assert state["done"] == number  # all that were confirmed before
+                client.headers["x-csrf-token"] = state["csrf"]
+                if number == 0:
+                    state = client.post("/api/consent", json={"agreed": True}).json()
+                body = answer_to(state["current"]["trial"], "disc", key=f"answer {number}")
+                reply = client.post("/api/answer", json=body)
+                os.kill(int(process), signal.SIGKILL)
+            assert reply.status_code == 200
+    store = StudyStore(StudyFolder(folder.path), database or None)
+    person = store.person(token)
+    assert person is not None
+    trials = store.trials(person)
+    assert [trial.is_answered for trial in trials] == [True] * times + [False] * (len(trials) - times)
+    store.close()
+
+
+@pytest.mark.slow
+def test_fifty_kills_right_after_the_reply_lose_nothing(tmp_path):
+    folder, links = make(tmp_path / "study", "phantom:test?size=32&n=60", per_person=60)
+    kill_after_replies(folder, links["p001"], 50)
+    with sqlite3.connect(folder.path / "study.sqlite") as connection:
+        assert connection.execute("pragma integrity_check").fetchone() == ("ok",)
+    connection.close()
+
+
+@pytest.mark.slow
+@NEEDS_POSTGRES
+def test_a_study_on_postgresql_survives_kills_and_many_people(tmp_path, monkeypatch):
+    with postgres.server() as url:
+        settings = {"per_person": 24, "database": url}
+        folder, links = make(tmp_path / "study", "phantom:test?size=32&n=24", **settings)
+        kill_after_replies(folder, links["p001"], 10, url)
+        simulated = simulate_study(SimulateRequest(study=folder.path, people=5, twice=0.5, database=url))
+        assert simulated.answers == 120
+        with pytest.raises(UserError, match=f"in a PostgreSQL database; give it with database or in {VARIABLE}"):
+            StudyFolder(folder.path).store_place(None)
+        monkeypatch.setenv(VARIABLE, url)
+        exported = export_study(ExportRequest(study=folder.path, out=tmp_path / "answers"))
+        assert exported.answers == 130
+        store = StudyStore(StudyFolder(folder.path))
+        with pytest.raises(UserError, match="back it up by its own: pg_dump --format=custom"):
+            store.database.backup(tmp_path / "copy")
+        assert store.withdraw(store.withdrawal_code(store.person(links["p001"])))
+        store.close()
+        assert export_study(ExportRequest(study=folder.path, out=tmp_path / "answers")).answers == 120
+        with pytest.raises(UserError, match="this snellen reads 'study"):
+            make(tmp_path / "other", database=url)  # one database has one study
+
+
+def test_a_backup_while_people_answer_is_whole(tmp_path):
+    with running(tmp_path / "study") as study, participant(study) as client:
+        state = client.get("/api/state").json()
+        client.post("/api/answer", json=answer_to(state["current"]["trial"], "disc"))
+        command = [
+            sys.executable,
+            "-m",
+            "snellen",
+            "study",
+            "backup",
+            tmp_path / "study",
+            "--out",
+            tmp_path / "copy.sqlite",
+        ]
+        subprocess.run(command, check=True, capture_output=True)
+        assert client.post(
+            "/api/answer", json=answer_to(client.get("/api/state").json()["current"]["trial"], "ring")
+        ).is_success
+    with sqlite3.connect(tmp_path / "copy.sqlite") as connection:
+        assert connection.execute("select answer from answers").fetchall() == [("disc",)]
+    connection.close()
+
+
+def test_serve_prints_where_it_is_and_stops_on_ctrl_c(tmp_path):
+    folder, links = make(tmp_path / "study")
+    command = [sys.executable, "-m", "snellen", "study", "serve", folder.path, "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        lines = [process.stdout.readline() for _ in range(2)]
+        url = lines[0].split()[1].partition("/#")[0]
+        assert httpx.post(f"{url}/api/enter", json={"token": links["p001"]}).status_code == 200
+        page, token = lines[1].split()[1].split("#")
+        with httpx.Client() as client:
+            assert client.post(f"{page}/enter", json={"token": token}).status_code == 200
+            assert client.get(f"{page}/progress").json()["states"]["invited"] == 2
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate()
+    assert process.returncode == 130
+    assert "Traceback" not in errors
+    assert "127.0.0.1" not in errors  # who came is not written down
+
+
+def test_what_a_closed_tab_left_open_is_given_to_others_and_balance_stays(tmp_path):
+    import time
+
+    from snellen.web.study.store import STALE_SECONDS
+    from snellen.web.study.tables import PEOPLE
+
+    with running(tmp_path / "study", participants=2, per_person=30) as study:
+        with participant(study, "p001"):
+            pass  # consents, answers nothing, and never comes back
+        with study.store.database.writing() as connection:
+            connection.execute(PEOPLE.update().values(seen_at=time.time() - STALE_SECONDS - 1))
+        assert study.store._shown(study.store.database.engine.connect(), True) == []
