@@ -35,7 +35,8 @@ class Model:
     `module` is the torch network where there is one (white-box methods need it). A model made of recorded answers has
     `recorded` instead of `predict`: one row per sample and distortion. `predict_by` makes another `predict` of another form
     of the network, such as a compiled one. `support` maps images to the pixels that the answers
-    rest on, float [B, H, W] in 0…1, where these are known by construction.
+    rest on, float [B, H, W] in 0…1, where these are known by construction. `floats` says that `predict` also takes pixels that
+    are no bytes, as a torch network's does: other ways of normalising can be tried on it.
     """
 
     card: Card
@@ -46,6 +47,7 @@ class Model:
     recorded: pd.DataFrame | None = field(default=None, repr=False)
     support: Callable[[Tensor], Tensor] | None = field(default=None, repr=False)
     predict_by: Callable[[Callable[..., Any]], Callable[[Tensor], Tensor]] | None = field(default=None, repr=False)
+    floats: bool = False
 
     @property
     def name(self) -> str:
@@ -127,7 +129,7 @@ def from_torch(
     facts = [type(module).__name__, weights_hash(module), str(card.canvas), card.mean, card.std, outputs, task]
     predict_by = functools.partial(_torch_predict, card, where, precision_on(where), outputs)
     card, predict = replace(card, fingerprint=key_of(facts)), predict_by(module)
-    return Model(card, predict, where, precision_on(where), module, predict_by=predict_by)
+    return Model(card, predict, where, precision_on(where), module, predict_by=predict_by, floats=True)
 
 
 def from_callable(

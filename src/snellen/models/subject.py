@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from snellen.errors import UserError
 from snellen.models.card import Card
@@ -11,7 +11,7 @@ from snellen.models.card_memory import forget_card, recall_card, remember_card
 from snellen.models.device import Device
 from snellen.models.kinds import KINDS
 from snellen.models.model import Model
-from snellen.models.text import ModelText, expand_text, parse_text
+from snellen.models.text import ModelText, expand_text, parse_text, run_name
 
 
 @dataclass
@@ -37,10 +37,11 @@ class Subject:
         return self.loaded
 
 
-def subjects_of(text: str, device: Device = None) -> list[Subject]:
-    """The runs of a model text: `NAME=` in front names it, a `*` in its path makes one run per file."""
+def subjects_of(text: str, device: Device = None, classes: Sequence[str] | None = None) -> list[Subject]:
+    """The runs of a model text: `NAME=` in front names it, a `*` in its path makes one run per file. `classes` are those of the
+    data, for kinds of models that have none of their own."""
     name, runs = expand_text(text)
-    return [_subject(name, run, device) for run in runs]
+    return [_subject(name, run, device, classes) for run in runs]
 
 
 def load_text(text: str, device: Device = None) -> Model:
@@ -50,13 +51,16 @@ def load_text(text: str, device: Device = None) -> Model:
     return model.named(model.name, text)
 
 
-def _subject(name: str | None, parts: ModelText, device: Device) -> Subject:
+def _subject(name: str | None, parts: ModelText, device: Device, classes: Sequence[str] | None) -> Subject:
     text, kind = str(parts), KINDS[parts.kind]
     model = None
+    if kind.of_classes and classes is not None:
+        model = kind.of_classes(parts.place, parts.argument, device, classes)
+        if model is not None:
+            return Subject(name or model.name, model.name, replace(model.card, text=text), model, by_text=False)
     card = kind.card(parts.place, parts.argument) if kind.card else recall_card(parts)
     if card is None:
         model = load_text(text, device)
         card = model.card
         remember_card(card)
-    run = Path(parts.argument).stem if parts.argument else card.name
-    return Subject(name or card.name, run, replace(card, text=text), model)
+    return Subject(name or card.name, run_name(parts, card.name), replace(card, text=text), model)

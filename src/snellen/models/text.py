@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import os
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,6 +11,9 @@ from pathlib import Path
 from snellen.errors import UserError, unknown
 from snellen.files import expand_home
 from snellen.models.kinds import KINDS
+from snellen.models.text_settings import split_settings
+
+WEIGHTS = (".pt", ".pth", ".ckpt", ".bin", ".pth.tar")  # files of torch.save, which do not say what they are weights of
 
 
 @dataclass(frozen=True)
@@ -29,12 +33,9 @@ def parse_text(text: str) -> ModelText:
     for name, kind in KINDS.items():
         if kind.prefix and text.startswith(kind.prefix):
             return ModelText(name, text.removeprefix(kind.prefix))
-        if kind.suffix and text.endswith(kind.suffix) and ":" not in text:
-            return ModelText(name, "", text)
     name, colon, rest = text.partition(":")
-    if not colon:
-        hint = f"; for example 'timm:{text}' or 'zoo:ARCH@{text}'"
-        raise UserError(f"expected a model as 'kind:name' ({', '.join(KINDS)}), got '{text}'{hint}")
+    if not colon or "#" in name:
+        return _bare_path(text)
     if name not in KINDS:
         raise unknown("kind of model", name, KINDS)
     if not KINDS[name].takes_argument:
@@ -49,14 +50,43 @@ def expand_text(text: str) -> tuple[str | None, list[ModelText]]:
     name = match[1] if match else None
     parts = parse_text(text[match.end() :] if match else text)
     part = KINDS[parts.kind].glob
-    pattern = getattr(parts, part) if part else None
-    if pattern is None or not glob.has_magic(pattern):
+    place = getattr(parts, part) if part else None
+    pattern, settings = split_settings(place or "")
+    if not glob.has_magic(pattern):
         return name, [parts]
     files = sorted(glob.glob(str(expand_home(pattern))), key=_natural)
     if not files:
         raise UserError(f"no file matches '{pattern}'")
-    runs = [replace(parts, place=file) if part == "place" else replace(parts, argument=file) for file in files]
+    texts = [f"{file}#{settings}" if settings else file for file in files]
+    runs = [replace(parts, place=text) if part == "place" else replace(parts, argument=text) for text in texts]
     return name or _stem(pattern), runs
+
+
+def run_name(parts: ModelText, otherwise: str) -> str:
+    """What a run is called: the file that its text names, without its ending and settings."""
+    return Path(split_settings(parts.argument)[0]).stem if parts.argument else otherwise
+
+
+def _bare_path(text: str) -> ModelText:
+    """The model of a path without a kind in front: of the kind that its ending, or a look at it, tells."""
+    path, settings = split_settings(text)
+    file = expand_home(path)
+    for name, kind in KINDS.items():
+        if path.endswith(kind.suffixes):
+            return ModelText(name, "", text) if kind.takes_argument else ModelText(name, text)
+    if os.path.isdir(file) and os.path.exists(file / "config.json"):
+        return ModelText("hf", text)
+    if path.endswith(".py"):
+        raise UserError(f"'{path}' holds code; name the function that returns the model: 'python:{path}:FUNCTION'")
+    if path.endswith(WEIGHTS):
+        raise UserError(
+            f"'{path}' holds weights and no architecture; name it, for example 'zoo:timm:resnet18@{path}#like=resnet18.a1_in1k'"
+        )
+    if os.path.isdir(file):
+        raise UserError(f"'{path}' is a folder without config.json, so it is no model; --data takes folders of images")
+    raise UserError(
+        f"expected a model as 'kind:name' ({', '.join(KINDS)}), got '{text}'; for example 'timm:{path}.TAG'"
+    )
 
 
 def _natural(path: str) -> list[int | str]:

@@ -149,19 +149,19 @@ def canvas_for(subject: Subject, data: Dataset) -> Canvas:
 def _no_size(subject: Subject, data: Dataset) -> UserError:
     """Says what is known of the photos' sizes, and which size to give the model."""
     sizes = some_sizes(data)
-    size: object = 224
+    height, width = sizes[0] if len(sizes) == 1 else (224, 224)
     if len(sizes) == 1:
-        height, width = sizes[0]
         known = f"{data.text} states none for its photos; those looked at are {height}x{width}"
-        size = height if height == width else sizes[0]
     elif sizes:
         known = f"{data.text} holds photos of several, such as {' and '.join(f'{h}x{w}' for h, w in sizes[:2])}"
     else:
         known = f"none is known of the photos of {data.text}"
-    return UserError(
-        f"model '{subject.name}' names no image size and {known}; give it one: "
-        f"snellen.models.from_torch(module, size={size})"
-    )
+    text = subject.card.text
+    if text.startswith("zoo:"):
+        how = f"'{text}{'&' if '#' in text else '#'}size={height if height == width else f'{height}x{width}'}'"
+    else:
+        how = f"snellen.models.from_torch(module, size={height if height == width else (height, width)})"
+    return UserError(f"model '{subject.name}' names no image size and {known}; give it one: {how}")
 
 
 def bind_cell(

@@ -7,10 +7,8 @@ detection must have to count (the `scaleFactor` and `minNeighbors` of detectMult
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -20,10 +18,10 @@ from snellen.files import file_size
 from snellen.hashing import file_sha256
 from snellen.models.device import Device
 from snellen.models.model import Model, from_callable
-from snellen.models.remote.address import number_setting, read_settings, size_setting, whole_setting
+from snellen.models.text_settings import Readers, number_setting, read_settings, size_setting, whole_setting
 
 PREFIX = "haarcascade_"
-SETTINGS: dict[str, Callable[[str], Any]] = {
+SETTINGS: Readers = {
     "size": size_setting,
     "scale": number_setting(1.01, 10),
     "neighbours": whole_setting(0, 100),

@@ -9,6 +9,7 @@ from snellen.data.canvas import Canvas
 from snellen.errors import UserError, unknown
 from snellen.models.device import Device
 from snellen.models.model import Model, from_torch
+from snellen.models.network_settings import Preprocessing
 
 if TYPE_CHECKING:
     from torch import nn
@@ -48,6 +49,26 @@ def from_timm_module(module: nn.Module, name: str, device: Device = None) -> Mod
         name=name,
         device=device,
     )
+
+
+def timm_preprocessing(name: str) -> Preprocessing:
+    """The preprocessing that timm states for a name, with its weight tag or that of its first weights; nothing is downloaded."""
+    import timm
+    from timm.data import resolve_data_config
+    from timm.models import get_pretrained_cfg
+
+    architecture, _, tag = name.partition(".")
+    if architecture not in timm.list_models():
+        raise unknown("timm model", architecture, timm.list_models())
+    try:
+        config = get_pretrained_cfg(name)
+    except RuntimeError:
+        config = None
+    if config is None:
+        tags = [known.partition(".")[2] for known in timm.list_pretrained(architecture + ".*")]
+        raise unknown(f"weights of {architecture}", tag, tags)
+    resolved = resolve_data_config(pretrained_cfg=config.to_dict())
+    return Preprocessing(canvas_of(resolved), tuple(resolved["mean"]), tuple(resolved["std"]))
 
 
 def canvas_of(config: dict[str, Any]) -> Canvas:

@@ -3,17 +3,48 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from snellen.data.canvas import Canvas
 from snellen.errors import UserError, unknown
 from snellen.lazy_torch import torch
 from snellen.models.device import Device
 from snellen.models.model import Model, from_torch
+from snellen.models.network_settings import Preprocessing
 from snellen.models.offline import is_offline
 
 
 def load_torchvision(name: str, weights: str | None, device: Device) -> Model:
     """The model of a torchvision name with its weights, such as `resnet50@IMAGENET1K_V2`."""
+    from torchvision import models
+
+    entry = _entry(name, weights)
+    _check_downloaded(f"torchvision:{name}@{weights}", entry.url)
+    try:
+        module = models.get_model(name, weights=entry)
+    except OSError as error:
+        raise UserError(f"the weights of 'torchvision:{name}' could not be downloaded ({error}); are you offline? "
+                        "set TORCH_HOME to a cache that holds them") from None  # fmt: skip
+    stated = _preprocessing(entry)
+    return from_torch(
+        module,
+        classes=_classes(entry.meta["categories"]),
+        canvas=stated.canvas,
+        mean=stated.mean,
+        std=stated.std,
+        name=f"{name}@{weights}",
+        device=device,
+    )
+
+
+def torchvision_preprocessing(text: str) -> Preprocessing:
+    """The preprocessing that torchvision states for a network's weights, `resnet50@IMAGENET1K_V2`; nothing is downloaded."""
+    name, _, weights = text.partition("@")
+    return _preprocessing(_entry(name, weights))
+
+
+def _entry(name: str, weights: str | None) -> Any:
+    """The weights of a network as torchvision lists them."""
     from torchvision import models
 
     if name not in models.list_models(module=models):
@@ -23,24 +54,14 @@ def load_torchvision(name: str, weights: str | None, device: Device) -> Model:
         raise UserError(f"'torchvision:{name}' names no weights; write torchvision:{name}@{choices.DEFAULT.name}")
     if weights not in choices.__members__:
         raise unknown(f"weights of {name}", weights, choices.__members__)
-    entry = choices[weights]
-    _check_downloaded(f"torchvision:{name}@{weights}", entry.url)
-    try:
-        module = models.get_model(name, weights=entry)
-    except OSError as error:
-        raise UserError(f"the weights of 'torchvision:{name}' could not be downloaded ({error}); are you offline? "
-                        "set TORCH_HOME to a cache that holds them") from None  # fmt: skip
+    return choices[weights]
+
+
+def _preprocessing(entry: Any) -> Preprocessing:
     preset = entry.transforms()
     crop, scale = preset.crop_size[0], preset.resize_size[0]
-    return from_torch(
-        module,
-        classes=_classes(entry.meta["categories"]),
-        canvas=Canvas(crop, crop, "crop", scale, preset.interpolation.value),
-        mean=preset.mean,
-        std=preset.std,
-        name=f"{name}@{weights}",
-        device=device,
-    )
+    canvas = Canvas(crop, crop, "crop", scale, preset.interpolation.value)
+    return Preprocessing(canvas, tuple(preset.mean), tuple(preset.std))
 
 
 def _classes(categories: list[str]) -> list[str]:

@@ -1,10 +1,12 @@
 """`zoo:arch@file.safetensors` (or the file alone, if its card names the architecture): networks that were trained here.
 
-ARCH is a network of the zoo, or one of `timm:…` or `torchvision:…` with weights of one's own.
+ARCH is a network of the zoo, or one of `timm:…` or `torchvision:…` with weights of one's own, such as a fine-tuned one. What
+its file does not say stands behind a `#`: `zoo:timm:resnet18@ft.pt#like=resnet18.a1_in1k&classes=names.txt`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +19,8 @@ from snellen.models.card import MOST_CLASSES, Card
 from snellen.models.checkpoint import load_into, load_state, read_card
 from snellen.models.device import Device
 from snellen.models.model import Model, from_torch
+from snellen.models.network_settings import Preprocessing, check_count, read_network_settings
+from snellen.models.text_settings import split_settings
 from snellen.models.zoo import SEGMENTATION, build, check_name
 
 if TYPE_CHECKING:
@@ -27,32 +31,56 @@ def zoo_card(architecture: str, path: str | None) -> Card:
     """The card of a zoo checkpoint, read from its header without torch."""
     if path is None:
         raise UserError(f"'zoo:{architecture}' names no weights; write zoo:{architecture}@file.safetensors")
-    file = expand_home(path)
+    place, query = split_settings(path)
+    file = expand_home(place)
     header = read_card(file)
     architecture = architecture or header.get("arch") or ""
     if not architecture:
         raise UserError(
-            f"'{path}' does not say its architecture; write zoo:ARCH@{path}; `snellen list models` names them"
+            f"'{place}' does not say its architecture; write zoo:ARCH@{path}; `snellen list models` names them"
         )
     check_name(architecture)
-    size = header.get("size")
-    canvas = Canvas(size[0], size[1], "crop", min(size)) if size else None
-    mean, std = header.get("mean"), header.get("std")
-    notices = () if header else (f"'{path}' has no card: it gets float RGB in 0…1 at the data's own size",)
+    settings = read_network_settings(query, f"zoo:{architecture}@{place}")
+    used = settings.complete(_stated(header))
+    mean, std = (None if values is None else list(values) for values in (used.mean, used.std))
+    classes = settings.classes or (tuple(header["classes"]) if header.get("classes") else None)
     return Card(
         name=file.stem,
         text=f"zoo:{architecture}@{path}",
-        fingerprint=key_of(["zoo", architecture, file_sha256(file), str(canvas), mean, std]),
-        classes=tuple(header["classes"]) if header.get("classes") else None,
-        canvas=canvas,
-        mean=(mean[0], mean[1], mean[2]) if mean else None,
-        std=(std[0], std[1], std[2]) if std else None,
+        fingerprint=key_of(["zoo", architecture, file_sha256(file), str(used.canvas), mean, std]),
+        classes=classes,
+        canvas=used.canvas,
+        mean=used.mean,
+        std=used.std,
         task="segmentation" if architecture in SEGMENTATION else "classification",
-        notices=notices,
+        notices=tuple(_notices(place, header, used)),
         stated=header.get("accuracy"),
         losses=last_losses(header.get("history")),
         gradients=True,
     )
+
+
+def _stated(header: Mapping[str, Any]) -> Preprocessing:
+    """The preprocessing that a checkpoint's card states."""
+    size, mean, std = header.get("size"), header.get("mean"), header.get("std")
+    return Preprocessing(
+        Canvas(size[0], size[1], "crop", min(size)) if size else None,
+        (mean[0], mean[1], mean[2]) if mean else None,
+        (std[0], std[1], std[2]) if std else None,
+    )
+
+
+def _notices(place: str, header: Mapping[str, Any], used: Preprocessing) -> Iterator[str]:
+    """What is assumed of a file without a card, and how to state it."""
+    unknown = [
+        *(["at the data's own size"] if used.canvas is None else []),
+        *(["with pixels in 0…1, not normalised"] if used.mean is None else []),
+    ]
+    if unknown and not header:
+        yield (
+            f"'{place}' does not say how its images are made: they are shown {' and '.join(unknown)}; if it was trained on "
+            "others, add #size=224&mean=…&std=…, or #like=NAME of a network of timm"
+        )
 
 
 def last_losses(history: Any) -> dict[str, float] | None:
@@ -75,8 +103,11 @@ def load_zoo(architecture: str, path: str | None, device: Device) -> Model:
     card = zoo_card(architecture, path)
     assert path is not None
     architecture = card.text.removeprefix("zoo:").partition("@")[0]
-    file = expand_home(path)
-    outputs = len(card.classes) if card.classes else _outputs(architecture, file)
+    place, query = split_settings(path)
+    file = expand_home(place)
+    named = len(card.classes) if card.classes else None
+    outputs = _outputs(architecture, file) if query or named is None else named
+    check_count(card.classes, outputs, place)
     module = load_into(build(architecture, outputs), file)
     model = from_torch(
         module,

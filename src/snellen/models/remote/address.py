@@ -7,13 +7,20 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, get_args
-from urllib.parse import SplitResult, parse_qsl, urlsplit
+from typing import get_args
+from urllib.parse import SplitResult, urlsplit
 
-from snellen.errors import UserError, unknown
-from snellen.models.card import LARGEST, Task
+from snellen.errors import UserError
+from snellen.models.card import Task
+from snellen.models.text_settings import (
+    Readers,
+    choice_setting,
+    number_setting,
+    read_settings,
+    size_setting,
+    whole_setting,
+)
 
 LONGEST = 4_000  # characters of a text
 
@@ -59,21 +66,6 @@ def parse_address(text: str) -> Address:
     return Address(url, **read_settings(query, OPTIONS, url))
 
 
-def read_settings(query: str, options: Mapping[str, Callable[[str], Any]], text: str) -> dict[str, Any]:
-    """What stands behind the `#` of a model text, `timeout=10&batch=32`, each read by its option."""
-    settings: dict[str, Any] = {}
-    for name, value in parse_qsl(query, keep_blank_values=True):
-        if name not in options:
-            raise unknown(f"setting of '{text}'", name, options)
-        if name in settings:
-            raise UserError(f"'{text}' sets {name} twice; leave one of them out")
-        try:
-            settings[name] = options[name](value)
-        except ValueError as error:
-            raise UserError(f"'{text}': expected {name} {error}, got '{value}'") from None
-    return settings
-
-
 def _check_url(url: str) -> None:
     try:
         parts = urlsplit(url)
@@ -91,60 +83,18 @@ def _check_url(url: str) -> None:
         raise UserError(f"'{url}' holds characters that no URL has; write them as %20 and so on")
 
 
-def number_setting(least: float, most: float) -> Callable[[str], float]:
-    """What reads a number within bounds; a ValueError says what was expected."""
-
-    def read(value: str) -> float:
-        try:
-            number = float(value)
-        except ValueError:
-            number = math.nan
-        if not least <= number <= most:
-            raise ValueError(f"from {least:g} to {most:g}")
-        return number
-
-    return read
-
-
-def whole_setting(least: int, most: int) -> Callable[[str], int]:
-    """What reads a whole number within bounds."""
-
-    def read(value: str) -> int:
-        number = int(value) if re.fullmatch(r"[0-9]{1,9}", value) else -1
-        if not least <= number <= most:
-            raise ValueError(f"as a whole number from {least:,} to {most:,}")
-        return number
-
-    return read
-
-
-def size_setting(value: str) -> tuple[int, int]:
-    """Height and width in pixels, of `224` or `180x240`."""
-    match = re.fullmatch(r"([0-9]{1,5})(?:x([0-9]{1,5}))?", value)
-    height, width = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
-    if not (1 <= height <= LARGEST and 1 <= width <= LARGEST):
-        raise ValueError(f"in pixels, as 224 or HEIGHTxWIDTH, up to {LARGEST:,}")
-    return height, width
-
-
 def _variable(value: str) -> str:
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", value):
         raise ValueError("as the name of an environment variable")
     return value
 
 
-def _task(value: str) -> str:
-    if value not in get_args(Task):
-        raise ValueError(f"as one of {', '.join(get_args(Task))}")
-    return value
-
-
-OPTIONS: dict[str, Callable[[str], Any]] = {
+OPTIONS: Readers = {
     "timeout": number_setting(0.001, 86_400),
     "rate": number_setting(0.001, 1_000_000),
     "batch": whole_setting(1, 100_000),
     "retries": whole_setting(0, 1_000),
     "size": size_setting,
     "token": _variable,
-    "task": _task,
+    "task": choice_setting(*get_args(Task)),
 }
