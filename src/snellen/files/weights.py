@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import struct
 import warnings
@@ -57,7 +58,8 @@ def load_torch(path: Path | str, kind: str = "checkpoint") -> Any:
         _check_archive(file, path)
         import torch
 
-        with reading(path, "weights"), warnings.catch_warnings():
+        plain = torch.serialization.safe_globals([argparse.Namespace])  # timm keeps the settings of a training so
+        with reading(path, "weights"), warnings.catch_warnings(), plain:
             warnings.simplefilter("ignore")  # of torch, about the ways in which a file is odd
             try:
                 return torch.load(file, map_location="cpu", weights_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,7 +53,7 @@ def load_state(path: Path) -> dict[str, Tensor]:
     content = load_safetensors(path) if path.suffix == ".safetensors" else load_torch(path)
     import torch
 
-    for wrapper in ("state_dict", "model", "model_state_dict"):
+    for wrapper in ("state_dict", "model", "model_state_dict", "module"):
         if isinstance(content, dict) and isinstance(content.get(wrapper), dict):
             content = content[wrapper]
     if not isinstance(content, dict) or not all(isinstance(v, torch.Tensor) for v in content.values()):
@@ -68,8 +68,8 @@ def load_state(path: Path) -> dict[str, Tensor]:
 
 def load_into(module: nn.Module, path: Path) -> nn.Module:
     """The module with a file's weights; the first tensor that does not fit is named."""
-    state = load_state(path)
     own = module.state_dict()
+    state = unwrapped(load_state(path), own, path)
     for name, tensor in state.items():
         if name in own and own[name].shape != tensor.shape:
             raise UserError(
@@ -82,6 +82,19 @@ def load_into(module: nn.Module, path: Path) -> nn.Module:
         raise UserError(f"'{path}' does not fit this network: it {problem}; is it of another architecture?")
     module.load_state_dict({n: t.to(own[n].dtype) for n, t in state.items()}, strict=False)
     return module
+
+
+def unwrapped(state: dict[str, Tensor], own: Iterable[str], path: Path) -> dict[str, Tensor]:
+    """The tensors under a network's `own` names, where what saved them put a word in front (`model.` of Lightning, `_orig_mod.`
+    of torch.compile). A file with several such networks is refused; one that does not hold the network comes back as it is."""
+    wanted = [name for name in own if not name.endswith("num_batches_tracked")]
+    if not wanted or any(name in state for name in wanted):
+        return state
+    fronts = [name.removesuffix(wanted[0]) for name in state if name.endswith("." + wanted[0])]
+    whole = [front for front in fronts if all(front + name in state for name in wanted)]
+    if len(whole) > 1:
+        raise UserError(f"'{path}' holds several networks, under {' and '.join(map(repr, whole))}; save the one to use")
+    return {n.removeprefix(whole[0]): t for n, t in state.items() if n.startswith(whole[0])} if whole else state
 
 
 def _finite(value: Any) -> Any:

@@ -69,7 +69,7 @@ def run_name(parts: ModelText, otherwise: str) -> str:
 
 def _bare_path(text: str) -> ModelText:
     """The model of a path without a kind in front: of the kind that its ending, or a look at it, tells."""
-    path, settings = split_settings(text)
+    path, _ = split_settings(text)
     file = expand_home(path)
     for name, kind in KINDS.items():
         if path.endswith(kind.suffixes):

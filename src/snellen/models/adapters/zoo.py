@@ -16,7 +16,7 @@ from snellen.errors import UserError
 from snellen.files import expand_home
 from snellen.hashing import file_sha256, key_of
 from snellen.models.card import MOST_CLASSES, Card
-from snellen.models.checkpoint import load_into, load_state, read_card
+from snellen.models.checkpoint import load_into, load_state, read_card, unwrapped
 from snellen.models.device import Device
 from snellen.models.model import Model, from_torch
 from snellen.models.network_settings import Preprocessing, check_count, read_network_settings
@@ -126,7 +126,7 @@ def _outputs(architecture: str, file: Path) -> int:
     """The class count of a checkpoint without a card: the rows of the first tensor that grows with the classes."""
     two, three = _shapes(architecture, 2), _shapes(architecture, 3)
     name = next(name for name in two if two[name] != three[name])
-    state = load_state(file)
+    state = unwrapped(load_state(file), two, file)
     if name not in state:
         raise UserError(f"'{file}' does not fit {architecture}: it lacks '{name}'")
     rows = int(state[name].shape[0]) if state[name].ndim else 0
