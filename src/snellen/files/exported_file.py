@@ -135,7 +135,9 @@ class ExportedFile:
                 f"'{self.path}' has no {name}; save it again with this version of torch: torch.export.save(program, path)"
             ) from None
         if entry.file_size > most:
-            raise UserError(f"'{self.path}': {name} has {entry.file_size:,} bytes, more than the {most:,} that are read")
+            raise UserError(
+                f"'{self.path}': {name} has {entry.file_size:,} bytes, more than the {most:,} that are read"
+            )
         return self.archive.read(entry)
 
     def _check(self, names: list[str]) -> None:
@@ -143,7 +145,11 @@ class ExportedFile:
         path = self.path
         if f"{self.root}/archive_format" not in names or self._read("archive_format", 100).strip() != FORMAT:
             old = "serialized_exported_program.json" in names
-            how = "an older torch wrote it; load and save it again with this one" if old else "expected one of torch.export.save"
+            how = (
+                "an older torch wrote it; load and save it again with this one"
+                if old
+                else "expected one of torch.export.save"
+            )
             raise UserError(f"'{path}' is not an exported network of this format; {how}")
         if packed := [entry for entry in self.archive.infolist() if entry.compress_type != zipfile.ZIP_STORED]:
             raise UserError(f"'{path}': '{packed[0].filename}' is compressed, which torch.export.save does not do")

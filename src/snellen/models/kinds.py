@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from snellen.models.adapters.ensemble import load_ensemble
 from snellen.models.adapters.exported import load_exported
 from snellen.models.adapters.hf import load_hf
 from snellen.models.adapters.http import http_loader
@@ -17,6 +18,7 @@ from snellen.models.adapters.python import load_python
 from snellen.models.adapters.timm import load_timm
 from snellen.models.adapters.torchscript import load_torchscript
 from snellen.models.adapters.torchvision import load_torchvision
+from snellen.models.adapters.tta import load_tta
 from snellen.models.adapters.zeroshot import load_zeroshot, zeroshot_of
 from snellen.models.adapters.zoo import load_zoo, zoo_card
 from snellen.models.card import Card
@@ -81,7 +83,12 @@ KINDS: dict[str, ModelKind] = {
     ),
     "onnx": ModelKind(
         load_onnx,
-        (("onnx:file.onnx#mean=…&std=…", "a network in ONNX, run by onnxruntime; #like=NAME, #classes=FILE, #output=NAME"),),
+        (
+            (
+                "onnx:file.onnx#mean=…&std=…",
+                "a network in ONNX, run by onnxruntime; #like=NAME, #classes=FILE, #output=NAME",
+            ),
+        ),
         onnx_card,
         glob="place",
         suffixes=(".onnx",),
@@ -117,6 +124,15 @@ KINDS: dict[str, ModelKind] = {
             ),
         ),
         of_classes=zeroshot_of,
+    ),
+    "ensemble": ModelKind(
+        load_ensemble,
+        (("ensemble:MODEL,MODEL", "the mean of the probabilities of models with the same classes and canvas"),),
+    ),
+    "tta": ModelKind(
+        load_tta,
+        (("tta(flip):MODEL", "the mean of a model's probabilities for each image and its mirror image"),),
+        prefix="tta(flip):",
     ),
     "zoo": ModelKind(
         load_zoo, _zoo_lines(), zoo_card, takes_argument=True, glob="argument", suffixes=(".safetensors",)

@@ -174,7 +174,8 @@ def from_callable(
 
 
 def as_model(thing: Any, name: str | None = None, device: Device = None) -> Model:
-    """A Model of what a factory or a caller gave: ours, a torch module, or any callable, whose `task` may name its task."""
+    """A Model of what a factory or a caller gave: ours, a torch module, or any callable, whose `task` may name its task
+    and whose `answers` may say that it answers labels, names of its `classes`."""
     if isinstance(thing, Model):
         return thing if name is None else thing.named(name)
     if isinstance(thing, torch.nn.Module):
@@ -190,6 +191,10 @@ def as_model(thing: Any, name: str | None = None, device: Device = None) -> Mode
         )
         return from_torch(thing, name=label, device=device, notices=[notice])
     if callable(thing):
+        if getattr(thing, "answers", None) == "labels":
+            from snellen.models.text_answers import from_labels
+
+            return from_labels(thing, getattr(thing, "classes", ()), name=name)
         task = getattr(thing, "task", None)
         return from_callable(thing, name=name, task=task if task in READERS else "classification")
     raise UserError(f"expected a model, a torch module or a callable, got {type(thing).__name__}")

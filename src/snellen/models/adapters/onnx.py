@@ -96,19 +96,21 @@ def _refusal(text: StoredText, version: str, error: Exception) -> Exception:
             f"'{text}' is of IR version {match[1]}, newer than onnxruntime {version} reads; save it with an older onnx, or "
             "update onnxruntime"
         )
-    if "NOT_IMPLEMENTED" in words or "is not a registered function/op" in words:
-        return UserError(f"'{text}' has an operator that onnxruntime {version} does not have: {_last(words)}")
+    if match := re.search(r"No Op registered for (\S+)|(?:implementation for|Fatal error:) ([\w.:]+)", words):
+        return UserError(f"'{text}' has the operator '{match[1] or match[2]}', which onnxruntime {version} does not have")
     return type(error)(_last(words)) if type(error) in (RuntimeError, ValueError) else RuntimeError(_last(words))
 
 
 def _last(words: str) -> str:
     """The reason at the end of onnxruntime's own words, without its codes and paths."""
-    return reason_of(RuntimeError(re.sub(r"^\[ONNXRuntimeError\] : \d+ : \w+ : (Load model from \S+ failed:)?", "", words)))
+    return reason_of(
+        RuntimeError(re.sub(r"^\[ONNXRuntimeError\] : \d+ : \w+ : (Load model from \S+ failed:)?", "", words))
+    )
 
 
 def _card(text: StoredText, session: Any) -> Card:
     outputs = session.get_outputs()
-    shape = next((output.shape for output in outputs if output.name == _output(text, session)), ())
+    shape = next((list(output.shape) for output in outputs if output.name == _output(text, session)), [])
     classes = shape[1] if len(shape) > 1 and isinstance(shape[1], int) else None
     return stored_card(text, _input(text, session), classes, _data_files(text.file))
 
@@ -147,5 +149,7 @@ def _data_files(file: Path) -> list[Path]:
             names.add(mapped[at + 1 : at + 1 + mapped[at]].decode("utf-8", "replace"))
             at = mapped.find(LOCATION, at)
     if wrong := [name for name in names if Path(name).is_absolute() or ".." in Path(name).parts]:
-        raise UserError(f"'{file}' refers to '{sorted(wrong)[0]}', which is not in its folder; save it with its weights beside it")
+        raise UserError(
+            f"'{file}' refers to '{sorted(wrong)[0]}', which is not in its folder; save it with its weights beside it"
+        )
     return [file.parent / name for name in sorted(names)]

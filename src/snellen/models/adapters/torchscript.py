@@ -23,4 +23,6 @@ def load_torchscript(place: str, argument: str | None, device: Device) -> Model:
     module = load_script(text.file)
     images = ImageInput(numbers=text.further.get("numbers") or "float32")
     card = stored_card(text, images, None)
-    return model_of(Stored(lambda pixels: module(as_taken(pixels, images)), text, None, module), card, device, images.normalised)
+    return model_of(
+        Stored(lambda pixels: module(as_taken(pixels, images)), text, None, module), card, device, images.normalised
+    )

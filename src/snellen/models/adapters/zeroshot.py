@@ -26,6 +26,7 @@ from snellen.models.zero_shot.prompts import PUBLISHED, read_prompts, read_synon
 
 ENCODERS = ("CLIPModel", "SiglipModel")
 OPTIONS: Readers = {"classes": SETTINGS["classes"], "prompts": expand_home, "synonyms": expand_home}
+TOKENIZERS = ("tokenizer.json", "vocab.json", "spiece.model", "tokenizer.model")
 PROCESSORS = ("preprocessor_config.json", "processor_config.json")
 
 
@@ -45,7 +46,7 @@ def zeroshot_of(place: str, argument: str | None, device: Device, classes: Seque
     names = settings.get("classes") or classes
     if names is None:
         raise UserError(
-            f"'zeroshot:{place}' has no classes of its own; add #classes=FILE, one name per line; an audit takes those of its data"
+            f"'zeroshot:{place}' has no classes of its own; add #classes=FILE, one name per line (an audit takes its data's)"
         )
     kind, colon, name = path.partition(":")
     if kind != "hf" or not colon:
@@ -73,7 +74,9 @@ def _load(place: str, classes: tuple[str, ...], texts: Sequence[Sequence[str]], 
 
     longest = int(network.config.text_config.max_position_embeddings)
     how = {"padding": "max_length", "truncation": True, "max_length": longest, "return_tensors": "pt"}
-    tokens = [{name: part for name, part in tokenizer(list(some), **how).items() if _wanted(name, network)} for some in texts]
+    tokens = [
+        {name: part for name, part in tokenizer(list(some), **how).items() if _wanted(name, network)} for some in texts
+    ]
     features, key = class_features(encode, tokens, encoder_hash(text_parts))
     rule = rule_of(processor, place)
     mean, std = statistics_of(rule)
@@ -88,7 +91,7 @@ def _load(place: str, classes: tuple[str, ...], texts: Sequence[Sequence[str]], 
     )
     assert model.module is not None
     facts = ["zeroshot", [weights_hash(part) for part in model.module.children()], key, str(model.canvas), mean, std]
-    scale = [float(value) for value in (network.logit_scale, getattr(network, "logit_bias", None)) if value is not None]
+    scale = [network.logit_scale.item(), *([network.logit_bias.item()] if hasattr(network, "logit_bias") else [])]
     return replace(model, card=replace(model.card, fingerprint=key_of([*facts, scale])))
 
 
@@ -118,6 +121,11 @@ def _parts(transformers: Any, place: str) -> tuple[Any, Any, Any]:
         if not any(find(file) for file in PROCESSORS):
             raise UserError(
                 f"'zeroshot:hf:{name}' has no {PROCESSORS[0]}, which says how images are made; save the processor of the "
+                "network beside it"
+            )
+        if not any(find(file) for file in TOKENIZERS):  # transformers would make one that knows no word
+            raise UserError(
+                f"'zeroshot:hf:{name}' has no {TOKENIZERS[0]}, which says how words are read; save the tokenizer of the "
                 "network beside it"
             )
         weights = check_weights(find)

@@ -27,7 +27,9 @@ class Stored(nn.Module):
     `ask` does the work; `batch` is the number of images that it takes at once, filled up where there are fewer, None for any.
     """
 
-    def __init__(self, ask: Callable[[Tensor], Any], text: StoredText, batch: int | None, network: nn.Module | None = None):
+    def __init__(
+        self, ask: Callable[[Tensor], Any], text: StoredText, batch: int | None, network: nn.Module | None = None
+    ):
         super().__init__()
         self.ask, self.text, self.network = ask, text, network
         self.batch: int | None = text.further.get("batch") or batch
@@ -118,7 +120,9 @@ def _look(network: Stored, pixels: Tensor) -> Tensor:
                     "export it with a dynamic batch dimension"
                 ) from None
         size = f"{pixels.shape[2]}x{pixels.shape[3]}"
-        raise UserError(f"'{network.text}' fails on images of {size} ({reason_of(error)}); is that its size?") from error
+        raise UserError(
+            f"'{network.text}' fails on images of {size} ({reason_of(error)}); is that its size?"
+        ) from error
 
 
 def _works(network: Stored, pixels: Tensor) -> bool:

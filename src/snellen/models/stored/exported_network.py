@@ -29,19 +29,24 @@ ORDERS = {
 }  # fmt: skip
 # What is done with lengths that are known only when the network runs.
 ARITHMETIC: dict[str, Callable[..., Any]] = {
-    **{f"_operator.{name}": getattr(operator, name) for name in ("add", "sub", "mul", "floordiv", "truediv", "mod", "neg", "pow")},
-    **{f"_operator.{name}": getattr(operator, name) for name in ("eq", "ne", "lt", "le", "gt", "ge", "and_", "or_")},
-    **{f"math.{name}": getattr(math, name) for name in ("ceil", "floor", "trunc")},
-    "torch.sym_int": int,
-    "torch.sym_float": float,
-    "torch.sym_max": max,
-    "torch.sym_min": min,
-    "torch.sym_not": operator.not_,
+    "_operator.add": operator.add, "_operator.sub": operator.sub, "_operator.mul": operator.mul, "_operator.neg": operator.neg,
+    "_operator.floordiv": operator.floordiv, "_operator.truediv": operator.truediv, "_operator.mod": operator.mod,
+    "_operator.eq": operator.eq, "_operator.ne": operator.ne, "_operator.lt": operator.lt, "_operator.le": operator.le,
+    "_operator.gt": operator.gt, "_operator.ge": operator.ge, "_operator.and_": operator.and_, "_operator.or_": operator.or_,
+    "math.ceil": math.ceil, "math.floor": math.floor, "math.trunc": math.trunc,
+    "torch.sym_int": int, "torch.sym_float": float, "torch.sym_max": max, "torch.sym_min": min, "torch.sym_not": operator.not_,
 }  # fmt: skip
-CHECKS = ("torch.ops.aten._assert", "torch.ops.aten.sym_constrain_range")  # of lengths, which were true when it was exported
+CHECKS = (
+    "torch.ops.aten._assert",
+    "torch.ops.aten.sym_constrain_range",
+)  # of lengths, which were true when it was exported
+TRAINING = ("training", "train")  # parameters of operators that draw at random or change the network's numbers
 OPERATORS = "torch.ops.aten."
 UNSAFE = re.compile(r"Storage|filename|file_name")  # in the signature of an operator that opens a file or shares memory
-PLAIN = {"as_int", "as_ints", "as_float", "as_floats", "as_bool", "as_bools", "as_string", "as_strings", "as_int_lists", "as_float_lists"}  # fmt: skip
+PLAIN = {
+    "as_int", "as_ints", "as_float", "as_floats", "as_bool", "as_bools", "as_string", "as_strings", "as_int_lists",
+    "as_float_lists",
+}  # fmt: skip
 Value = Callable[[Mapping[str, Any], torch.device], Any]  # an argument, by the values so far and the device
 
 
@@ -110,7 +115,9 @@ def _inputs(specs: Sequence[Mapping[str, Any]], file: ExportedFile) -> tuple[str
         elif sort in ("parameter", "buffer", "tensor_constant"):
             inputs[str(name)] = str(facts[{"tensor_constant": "tensor_constant_name"}.get(sort, f"{sort}_name")])
         else:
-            raise UserError(f"'{file.path}' has an input of the sort '{sort}', which is not read; export a network of plain tensors")
+            raise UserError(
+                f"'{file.path}' has an input of the sort '{sort}', which is not read; export a network of plain tensors"
+            )
     if len(images) != 1:
         raise UserError(f"'{file.path}' has {len(images)} inputs ({', '.join(images)[:200]}); expected images alone")
     return images[0], inputs
@@ -122,15 +129,16 @@ def _outputs(specs: Sequence[Mapping[str, Any]], file: ExportedFile) -> list[str
     for spec in specs:
         ((sort, facts),) = spec.items()
         if sort != "user_output":
-            raise UserError(
-                f"'{file.path}' changes its own numbers ({sort}), as a network in training does; call network.eval() and export "
-                "it again"
-            )
+            raise _in_training(file)
         if "as_tensor" in facts["arg"]:
             names.append(str(facts["arg"]["as_tensor"]["name"]))
     if not names:
         raise UserError(f"'{file.path}' returns no tensor; expected numbers [images, classes]")
     return names
+
+
+def _in_training(file: ExportedFile) -> UserError:
+    return UserError(f"'{file.path}' was exported in training; call network.eval() and export it again")
 
 
 def _tensors(file: ExportedFile) -> Iterator[tuple[str, Tensor]]:
@@ -144,7 +152,9 @@ def _tensor(name: str, meta: TensorMeta, content: bytes, file: ExportedFile) -> 
     sizes, strides = ([length.as_int for length in lengths] for lengths in (meta.sizes, meta.strides))
     offset = meta.storage_offset.as_int
     if meta.dtype not in DTYPES or meta.layout != STRIDED or None in (*sizes, *strides, offset):
-        raise UserError(f"'{file.path}': '{name}' is no plain tensor; export a network without sparse or quantised ones")
+        raise UserError(
+            f"'{file.path}': '{name}' is no plain tensor; export a network without sparse or quantised ones"
+        )
     dtype = DTYPES[meta.dtype]
     numbers = torch.frombuffer(bytearray(content), dtype=dtype) if content else torch.empty(0, dtype=dtype)
     return numbers.as_strided(sizes, strides, offset).clone()  # type: ignore[arg-type]
@@ -161,6 +171,8 @@ def _steps(graph: Graph, outputs: Sequence[str], file: ExportedFile) -> Iterator
     for node, done in zip(graph.nodes, reversed(last)):
         if node.target.startswith(CHECKS):
             continue
+        if any(given.name in TRAINING and given.arg.get("as_bool") is True for given in node.inputs):
+            raise _in_training(file)
         yield Step(
             _operator(node, file),
             [_value(given.arg, file) for given in node.inputs if given.kind != 2],
@@ -191,7 +203,9 @@ def _reference(content: Any) -> str | None:
     if not isinstance(content, Mapping):
         return None
     inside = content.get("as_tensor")
-    name = content.get("name") or content.get("as_name") or (inside.get("name") if isinstance(inside, Mapping) else None)
+    name = (
+        content.get("name") or content.get("as_name") or (inside.get("name") if isinstance(inside, Mapping) else None)
+    )
     return None if name is None else str(name)
 
 

@@ -43,7 +43,9 @@ def image_input(name: str, shape: Sequence[Dimension], numbers: str, text: str, 
     if not fits:
         raise UserError(f"'{text}' takes {shown} as '{name}'; expected images of three channels, red, green and blue")
     if layout is None and len(sure) != 1 and len(fits) > 1:
-        raise UserError(f"'{text}' does not say which dimension of '{name}', {shown}, is colour; add #layout=NCHW or NHWC")
+        raise UserError(
+            f"'{text}' does not say which dimension of '{name}', {shown}, is colour; add #layout=NCHW or NHWC"
+        )
     chosen: Layout = (sure if len(sure) == 1 else fits)[0]
     if layout is not None:
         if layout not in fits:

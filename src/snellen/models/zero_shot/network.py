@@ -49,7 +49,9 @@ def class_features(encode: Encode, tokens: Sequence[dict[str, Tensor]], encoder:
     `tokens` are those of the sentences about each class: their features, each of length 1, are averaged (Radford et al. 2021,
     section 3.1.4). They are made once and kept in SNELLEN_HOME under a key of the tokens and the encoder's weights.
     """
-    key = key_of([encoder, [[name, list(part.shape), _bytes_of(part)] for some in tokens for name, part in sorted(some.items())]])
+    key = key_of(
+        [encoder, [[name, list(part.shape), _bytes_of(part)] for some in tokens for name, part in sorted(some.items())]]
+    )
     file = snellen_home() / "zero-shot" / f"{key}.safetensors"
     features = _kept(file, len(tokens))
     if features is None:
@@ -70,12 +72,11 @@ def _mean(encode: Encode, tokens: dict[str, Tensor]) -> Tensor:
     """The mean direction [channels] of the sentences about one class."""
     count = len(next(iter(tokens.values())))
     parts = []
-    with torch.inference_mode():
+    with torch.no_grad():
         for start in range(0, count, BATCH):
             features = encode({name: part[start : start + BATCH] for name, part in tokens.items()}).float().cpu()
             parts.append(nn.functional.normalize(features, dim=-1))
-        mean = nn.functional.normalize(torch.cat(parts).mean(0), dim=-1)
-    return torch.tensor(mean.tolist())  # an ordinary tensor, which gradients may pass
+        return nn.functional.normalize(torch.cat(parts).mean(0), dim=-1)
 
 
 def _kept(file: Path, classes: int) -> Tensor | None:
@@ -85,8 +86,9 @@ def _kept(file: Path, classes: int) -> Tensor | None:
         features = load_safetensors(file, "features of texts").get("features")
     except UserError:
         return None  # a damaged file only costs this command some time
-    fits = isinstance(features, Tensor) and features.ndim == 2 and len(features) == classes
-    return features if fits and bool(features.isfinite().all()) else None
+    if not isinstance(features, Tensor) or features.ndim != 2 or len(features) != classes:
+        return None
+    return features if bool(features.isfinite().all()) else None
 
 
 def _bytes_of(tokens: Tensor) -> str:

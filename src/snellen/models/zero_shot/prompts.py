@@ -58,7 +58,9 @@ def read_prompts(file: Path) -> tuple[str, ...]:
         raise UserError(f"'{file}' has {len(prompts):,} prompts; expected 1 to {MOST_PROMPTS:,}, one per line")
     for number, line in enumerate(lines, 1):
         if line and line.count("{}") != 1:
-            raise UserError(f"'{file}' line {number}: expected {{}} once, where the name of the class goes, got '{line[:100]}'")
+            raise UserError(
+                f"'{file}' line {number}: expected {{}} once, where the name of the class goes, got '{line[:100]}'"
+            )
     return prompts
 
 
@@ -87,7 +89,9 @@ def _described(synset: str) -> str:
         info = ImageNetInfo(subset)
         if synset in info.label_names():
             return info.label_name_to_description(synset)
-    raise UserError(f"no words are known for the class '{synset}'; give them by #synonyms=FILE, {{\"{synset}\": \"name\"}}")
+    raise UserError(
+        f'no words are known for the class \'{synset}\'; give them by #synonyms=FILE, {{"{synset}": "name"}}'
+    )
 
 
 def sentences(names: Sequence[str], prompts: Sequence[str]) -> list[str]:
