@@ -21,7 +21,9 @@ class Small(nn.Module):
     def __init__(self, ending: nn.Module | None = None, bytes_in: bool = False, channels_last: bool = False) -> None:
         super().__init__()
         torch.manual_seed(3)
-        self.features = nn.Sequential(nn.Conv2d(3, 8, 3, padding=1), nn.BatchNorm2d(8), nn.ReLU(), nn.AdaptiveAvgPool2d(4))
+        self.features = nn.Sequential(
+            nn.Conv2d(3, 8, 3, padding=1), nn.BatchNorm2d(8), nn.ReLU(), nn.AdaptiveAvgPool2d(4)
+        )
         self.head = nn.Linear(128, 3)
         self.ending, self.bytes_in, self.channels_last = ending or nn.Identity(), bytes_in, channels_last
         self.head.weight.data.mul_(4)

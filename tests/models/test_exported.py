@@ -67,10 +67,19 @@ def test_answers_are_those_of_the_network_that_was_exported(folder: Path, text: 
         ("torchscript:{}/plain.pt", "does not say which size its images have and how its images are normalised"),
         (f"exported:{{}}/plain.pt2#size=32&{NORMALISED}", "takes images of 16x16 alone, but 32x32 are asked for"),
         (f"exported:{{}}/several.pt2#{NORMALISED}", "has the outputs .*, linear; choose one of them by #output=NAME"),
-        (f"torchscript:{{}}/several.pt#size=16&{NORMALISED}", "has the outputs 0, 1; choose one of them by #output=NAME"),
+        (
+            f"torchscript:{{}}/several.pt#size=16&{NORMALISED}",
+            "has the outputs 0, 1; choose one of them by #output=NAME",
+        ),
         (f"torchscript:{{}}/plain.pt#size=17&{NORMALISED}&classes=a,b", "has 3 outputs, but 2 classes are named"),
-        (f"exported:{{}}/plain.pt#{NORMALISED}", "is not an exported network of this format; expected one of torch.export.save"),
-        (f"torchscript:{{}}/plain.pt2#size=16&{NORMALISED}", "holds no program, so it is no TorchScript file; weights alone"),
+        (
+            f"exported:{{}}/plain.pt#{NORMALISED}",
+            "is not an exported network of this format; expected one of torch.export.save",
+        ),
+        (
+            f"torchscript:{{}}/plain.pt2#size=16&{NORMALISED}",
+            "holds no program, so it is no TorchScript file; weights alone",
+        ),
         ("exported:{}/none.pt2", "no exported network '.*none.pt2'"),
     ],
 )
@@ -213,7 +222,9 @@ class Writes(nn.Module):
         return images.mean((2, 3))
 
 
-def test_a_script_that_opens_files_is_refused_before_it_is_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_script_that_opens_files_is_refused_before_it_is_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     torch.jit.script(Writes()).save(str(tmp_path / "net.pt"))
     with pytest.raises(UserError, match="calls 'save', which opens files or belongs to another library"):

@@ -79,7 +79,11 @@ def test_the_planned_card_is_that_of_the_loaded_model(folder: Path) -> None:
     place = f"{folder}/plain.onnx#{NORMALISED}&classes=cat,dog,fox"
     card = onnx_card(place)
     assert card == load_onnx(place, None, "cpu").card
-    assert (card.classes, card.canvas, card.gradients) == (("cat", "dog", "fox"), Canvas(SIDE, SIDE, "crop", SIDE), False)
+    assert (card.classes, card.canvas, card.gradients) == (
+        ("cat", "dog", "fox"),
+        Canvas(SIDE, SIDE, "crop", SIDE),
+        False,
+    )
     (subject,) = subjects_of(f"onnx:{place}")
     assert isinstance(subject, Subject)
     assert subject.model("cpu").card.fingerprint == card.fingerprint
@@ -126,8 +130,14 @@ def test_the_number_of_threads_is_that_of_torch(folder: Path, monkeypatch: pytes
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("plain.onnx", r"does not say how its images are normalised; add for example #mean=0.485,.*mean=0&std=1 for plain"),
-        ("anysize.onnx", "does not say which size its images have and how its images are normalised; add for example #size=224&mean"),
+        (
+            "plain.onnx",
+            r"does not say how its images are normalised; add for example #mean=0.485,.*mean=0&std=1 for plain",
+        ),
+        (
+            "anysize.onnx",
+            "does not say which size its images have and how its images are normalised; add for example #size=224&mean",
+        ),
         (f"plain.onnx#size=32&{NORMALISED}", "takes images of 16x16 alone, but 32x32 are asked for; leave out size"),
         ("bytes.onnx#mean=0&std=1", "takes bytes, so it normalises by itself; leave out mean and std"),
         (f"plain.onnx#{NORMALISED}&classes=cat,dog", "has 3 outputs, but 2 classes are named"),
@@ -198,7 +208,9 @@ def test_a_batch_that_is_dynamic_in_name_alone_is_told_and_can_be_set(tmp_path: 
     model.graph.node.append(onnx.helper.make_node("Reshape", [last, "shape"], ["reshaped"]))
     model.graph.output[0].name = "reshaped"
     (tmp_path / "net.onnx").write_bytes(model.SerializeToString())
-    with pytest.raises(UserError, match=r"answers one image but not 16 at once \(.*\); add #batch=1, or export it with"):
+    with pytest.raises(
+        UserError, match=r"answers one image but not 16 at once \(.*\); add #batch=1, or export it with"
+    ):
         snellen.load_model(f"onnx:{tmp_path}/net.onnx#{NORMALISED}", device="cpu")
     images = some_images()
     answers = snellen.load_model(f"onnx:{tmp_path}/net.onnx#{NORMALISED}&batch=1", device="cpu")(images)
@@ -245,7 +257,11 @@ def test_the_input_is_read_from_its_shape(shape: Any, numbers: str, layout: str 
         ((None, 784), "float32", r"takes \[any, 784\] of float32 as 'x'; expected images, four dimensions"),
         ((None, 3, 32, 32), "int64", "of int64 as 'x'; expected images"),
         ((None, 1, 28, 28), "float32", r"takes \[any, 1, 28, 28\] as 'x'; expected images of three channels"),
-        ((None, None, None, None), "float32", "does not say which dimension of 'x', .*, is colour; add #layout=NCHW or NHWC"),
+        (
+            (None, None, None, None),
+            "float32",
+            "does not say which dimension of 'x', .*, is colour; add #layout=NCHW or NHWC",
+        ),
         ((None, 3, 3, 3), "float32", "does not say which dimension of 'x'"),
     ],
 )

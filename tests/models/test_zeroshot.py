@@ -62,7 +62,9 @@ def test_logits_are_those_of_the_library_for_the_same_texts(
     assert model.classes == CLASSES
 
 
-def test_features_of_several_prompts_are_averaged_as_published(encoders: dict[str, tuple[Path, Any]], tmp_path: Path) -> None:
+def test_features_of_several_prompts_are_averaged_as_published(
+    encoders: dict[str, tuple[Path, Any]], tmp_path: Path
+) -> None:
     """Written out from section 3.1.4 and the published notebook: unit features, their mean, of unit length again."""
     folder, network = encoders["clip"]
     prompts = ["a photo of a {}.", "graffiti of a {}.", "a toy {}."]
@@ -95,7 +97,9 @@ def test_the_published_prompts_are_eighty_different_sentences() -> None:
     )
 
 
-def test_features_of_texts_are_made_once(encoders: dict[str, tuple[Path, Any]], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_features_of_texts_are_made_once(
+    encoders: dict[str, tuple[Path, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
     text = f"zeroshot:hf:{encoders['clip'][0]}#classes=fox,dog"
     before = set((snellen_home() / "zero-shot").glob("*"))
     first = snellen.load_model(text, device="cpu")
@@ -148,7 +152,13 @@ def test_synonyms_are_what_a_class_is_called(encoders: dict[str, tuple[Path, Any
 
 @pytest.mark.parametrize(
     ("name", "words"),
-    [("traffic_light", "traffic light"), ("tench, Tinca tinca", "tench"), ("n01440764", "tench"), ("7", "7"), (",", ",")],
+    [
+        ("traffic_light", "traffic light"),
+        ("tench, Tinca tinca", "tench"),
+        ("n01440764", "tench"),
+        ("7", "7"),
+        (",", ","),
+    ],
 )
 def test_names_are_spoken_as_words(name: str, words: str) -> None:
     assert spoken(name) == words
@@ -211,5 +221,7 @@ def test_prompts_that_name_no_class_are_refused(tmp_path: Path, content: str, me
 
 
 def test_a_text_that_names_no_library_is_refused() -> None:
-    with pytest.raises(UserError, match="expected 'zeroshot:hf:owner/name' or 'zeroshot:hf:FOLDER', got 'zeroshot:clip'"):
+    with pytest.raises(
+        UserError, match="expected 'zeroshot:hf:owner/name' or 'zeroshot:hf:FOLDER', got 'zeroshot:clip'"
+    ):
         snellen.load_model("zeroshot:clip#classes=cat,dog")

@@ -97,7 +97,9 @@ def _refusal(text: StoredText, version: str, error: Exception) -> Exception:
             "update onnxruntime"
         )
     if match := re.search(r"No Op registered for (\S+)|(?:implementation for|Fatal error:) ([\w.:]+)", words):
-        return UserError(f"'{text}' has the operator '{match[1] or match[2]}', which onnxruntime {version} does not have")
+        return UserError(
+            f"'{text}' has the operator '{match[1] or match[2]}', which onnxruntime {version} does not have"
+        )
     return type(error)(_last(words)) if type(error) in (RuntimeError, ValueError) else RuntimeError(_last(words))
 
 
