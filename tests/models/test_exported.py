@@ -78,7 +78,7 @@ def test_answers_are_those_of_the_network_that_was_exported(folder: Path, text: 
         ),
         (
             f"torchscript:{{}}/plain.pt2#size=16&{NORMALISED}",
-            "holds no program, so it is no TorchScript file; weights alone",
+            "holds no program, so it is no network in TorchScript; weights alone",
         ),
         ("exported:{}/none.pt2", "no exported network '.*none.pt2'"),
     ],

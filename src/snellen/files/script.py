@@ -15,7 +15,7 @@ from snellen.errors import UserError
 from snellen.files.net import reading
 from snellen.files.plain import MIB, open_file
 
-KIND = "TorchScript file"
+KIND = "network in TorchScript"
 LONGEST_CODE = 64 * MIB  # of all parts together
 OPENS_FILES = re.compile(rb"\b(?:torch|aten)\.(save|load|from_file)\(|\bops\.(?!prim\b|aten\b|torchvision\b)(\w+)\.")
 

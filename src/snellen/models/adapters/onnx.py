@@ -7,6 +7,7 @@ images are normalised it does not say: `#mean=…&std=…` or `#like=NAME` does,
 from __future__ import annotations
 
 import mmap
+import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -46,7 +47,7 @@ def load_onnx(place: str, argument: str | None, device: Device) -> Model:
 
     text = read_text("onnx", place, FURTHER)
     where = choose_device(device)
-    runtime = import_package("onnxruntime", f"'{text}'")
+    runtime = _runtime(text)
     gpu = where.type == "cuda" and CUDA in runtime.get_available_providers()
     session = _session(text, torch.get_num_threads(), where.index or 0 if gpu else None)
     card, images = _card(text, session), _input(text, session)
@@ -66,10 +67,16 @@ def _asker(session: Any, images: ImageInput, output: str) -> Any:
     return ask
 
 
+def _runtime(text: StoredText) -> Any:
+    """onnxruntime, which otherwise reports its use to its makers and keeps an identity of the machine in the user's cache."""
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+    return import_package("onnxruntime", f"'{text}'")
+
+
 def _session(text: StoredText, threads: int | None = None, gpu: int | None = None) -> Any:
     """A session of onnxruntime with so many threads, on a GPU by number; without threads only the graph is to be read."""
-    runtime = import_package("onnxruntime", f"'{text}'")
-    open_file(text.file, "ONNX file").close()
+    runtime = _runtime(text)
+    open_file(text.file, "network in ONNX").close()
     options = runtime.SessionOptions()
     options.log_severity_level = 4  # what fails is raised, too
     options.intra_op_num_threads = threads or 1
@@ -144,7 +151,10 @@ def _output(text: StoredText, session: Any) -> str:
 def _data_files(file: Path) -> list[Path]:
     """The files of weights that an ONNX file refers to, in its own folder or below."""
     names: set[str] = set()
-    with open_file(file, "ONNX file") as content, mmap.mmap(content.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+    with (
+        open_file(file, "network in ONNX") as content,
+        mmap.mmap(content.fileno(), 0, access=mmap.ACCESS_READ) as mapped,
+    ):
         at = mapped.find(LOCATION)
         while at >= 0:
             at += len(LOCATION)
