@@ -1,8 +1,9 @@
 """Which networks of timm can be audited from files: 30 architectures with random weights as they are, as ONNX and as .pt2.
 
-Each is built for twelve classes and small images, written by `torch.onnx.export` and `torch.export.save`, and audited three times
-on the same images under the same distortions. A row of two tables agrees where the classes are the same, or the margin between the
-first two is below 1e-4. Throughput is of model calls on one batch, ONNX and native in turn, the median over the rounds.
+Each is built for twelve classes and small images, written by `torch.onnx.export` and `torch.export.save`, and audited three
+times on the same images under the same distortions. A row of two tables agrees where the classes are the same, or the margin
+between the first two is below 1e-4. Throughput is of model calls on one batch, ONNX and native in turn, the median over the
+rounds.
 
     python benchmarks/adapters.py --threads 1 --out docs/results/adapters.md
     python benchmarks/adapters.py --only resnet18 vit_tiny_patch16_224
@@ -181,6 +182,11 @@ def page(rows: list[Row], threads: int, images: int) -> str:
         f"Random weights, {images} images of the phantom world, clean, mildly noisy and occluded. CPU ({platform.machine()}), "
         f"{threads} thread{'s' if threads > 1 else ''}, fp32.",
         f"{versions}. Made by `python benchmarks/adapters.py`.",
+        *(
+            [f"Measured so far: {len(rows)} of the {listed} architectures that the script lists."]
+            if len(rows) < listed
+            else []
+        ),
         "",
         "*same*: every answer names the same class, or one that is within 1e-4; the number is the largest difference between",
         "probabilities. Images per second are of batches of 16, native and ONNX in turn.",

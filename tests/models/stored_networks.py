@@ -74,7 +74,7 @@ def write(network: nn.Module, path: Path, side: int = SIDE, dynamic: Sequence[in
     given = example(network, side)
     if not dynamic and path.suffix != ".pt":
         given = given[: settings.pop("batch", 1)]
-    shapes = ({place: torch.export.Dim.DYNAMIC for place in dynamic},)
+    shapes = (dict.fromkeys(dynamic, torch.export.Dim.DYNAMIC),)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if path.suffix == ".onnx":

@@ -128,13 +128,13 @@ def _input(text: StoredText, session: Any) -> ImageInput:
     """The one input of a graph."""
     inputs = session.get_inputs()
     if len(inputs) != 1:
-        names = ", ".join(f"'{given.name}'" for given in inputs)
+        names = ", ".join(f"'{entry.name}'" for entry in inputs)
         raise UserError(f"'{text}' has {len(inputs)} inputs ({names}); expected images alone; export it with one")
-    (given,) = inputs
-    match = re.fullmatch(r"tensor\((\w+)\)", given.type)
-    numbers = TYPES.get(match[1], match[1]) if match else given.type
-    shape = [length if isinstance(length, int) and length > 0 else None for length in given.shape]
-    return image_input(given.name, shape, numbers, str(text), text.further.get("layout"))
+    (entry,) = inputs
+    match = re.fullmatch(r"tensor\((\w+)\)", entry.type)
+    numbers = TYPES.get(match[1], match[1]) if match else entry.type
+    shape = [length if isinstance(length, int) and length > 0 else None for length in entry.shape]
+    return image_input(entry.name, shape, numbers, str(text), text.further.get("layout"))
 
 
 def _output(text: StoredText, session: Any) -> str:

@@ -53,7 +53,7 @@ def zeroshot_of(place: str, argument: str | None, device: Device, classes: Seque
         raise UserError(f"expected 'zeroshot:hf:owner/name' or 'zeroshot:hf:FOLDER', got 'zeroshot:{path}'")
     prompts = read_prompts(settings["prompts"]) if "prompts" in settings else PUBLISHED
     synonyms = read_synonyms(settings["synonyms"], names) if "synonyms" in settings else {}
-    texts = [sentences(synonyms.get(one) or [spoken(one)], prompts) for one in names]
+    texts = [sentences(synonyms.get(label) or [spoken(label)], prompts) for label in names]
     return _load(name, tuple(names), texts, device)
 
 
@@ -116,7 +116,7 @@ def _parts(transformers: Any, place: str) -> tuple[Any, Any, Any]:
             f"'zeroshot:hf:{name}' is {', '.join(architectures)[:80] or 'of no named architecture'}; expected one of "
             f"{', '.join(ENCODERS)}"
         )
-    loader = getattr(transformers, next(one for one in architectures if one in ENCODERS))
+    loader = getattr(transformers, next(known for known in architectures if known in ENCODERS))
     with loading(name, source), without_bars(transformers):
         if not any(find(file) for file in PROCESSORS):
             raise UserError(

@@ -165,18 +165,18 @@ def _steps(graph: Graph, outputs: Sequence[str], file: ExportedFile) -> Iterator
     needed = set(outputs)
     last: list[list[str]] = []
     for node in reversed(graph.nodes):
-        used = {name for given in node.inputs for name in _names(given.arg)}
+        used = {name for argument in node.inputs for name in _names(argument.arg)}
         last.append(sorted(used - needed))
         needed |= used
     for node, done in zip(graph.nodes, reversed(last)):
         if node.target.startswith(CHECKS):
             continue
-        if any(given.name in TRAINING and given.arg.get("as_bool") is True for given in node.inputs):
+        if any(argument.name in TRAINING and argument.arg.get("as_bool") is True for argument in node.inputs):
             raise _in_training(file)
         yield Step(
             _operator(node, file),
-            [_value(given.arg, file) for given in node.inputs if given.kind != 2],
-            {given.name: _value(given.arg, file) for given in node.inputs if given.kind == 2},
+            [_value(argument.arg, file) for argument in node.inputs if argument.kind != 2],
+            {argument.name: _value(argument.arg, file) for argument in node.inputs if argument.kind == 2},
             [_result(output) for output in node.outputs],
             done,
             node.target,
@@ -189,9 +189,9 @@ def _operator(node: Node, file: ExportedFile) -> Callable[..., Any]:
         return ARITHMETIC[node.target]
     name, dot, overload = node.target.removeprefix(OPERATORS).partition(".")
     if node.target.startswith(OPERATORS) and dot and name.isidentifier() and overload.isidentifier():
-        found = getattr(getattr(torch.ops.aten, name, None), overload, None)
-        if isinstance(found, torch._ops.OpOverload) and not UNSAFE.search(str(found._schema)):
-            return found
+        match = getattr(getattr(torch.ops.aten, name, None), overload, None)
+        if isinstance(match, torch._ops.OpOverload) and not UNSAFE.search(str(match._schema)):
+            return match
     raise UserError(
         f"'{file.path}' applies '{node.target}', which is not among the operators that are read (torch.ops.aten); use "
         "python:file.py:factory if you trust it"
@@ -236,10 +236,10 @@ def _value(argument: Mapping[str, Any], file: ExportedFile) -> Value:
         return lambda values, device: torch.strided
     if sort in ("as_scalar_type", "as_memory_format"):
         table: Mapping[int, Any] = DTYPES if sort == "as_scalar_type" else ORDERS
-        found = table.get(content)
-        if found is None:
+        match = table.get(content)
+        if match is None:
             raise UserError(f"'{file.path}' uses a type of number ({sort} {content}) that is not read")
-        return lambda values, device: found
+        return lambda values, device: match
     if sort in ("as_tensor", "as_sym_int", "as_sym_float", "as_sym_bool", "as_optional_tensor"):
         return _single(content)
     if sort in ("as_tensors", "as_sym_ints", "as_sym_floats", "as_sym_bools", "as_optional_tensors"):

@@ -53,7 +53,7 @@ def class_features(encode: Encode, tokens: Sequence[dict[str, Tensor]], encoder:
         [encoder, [[name, list(part.shape), _bytes_of(part)] for some in tokens for name, part in sorted(some.items())]]
     )
     file = snellen_home() / "zero-shot" / f"{key}.safetensors"
-    features = _kept(file, len(tokens))
+    features = _recall(file, len(tokens))
     if features is None:
         features = torch.stack([_mean(encode, some) for some in tokens])
         from safetensors.torch import save
@@ -79,7 +79,7 @@ def _mean(encode: Encode, tokens: dict[str, Tensor]) -> Tensor:
         return nn.functional.normalize(torch.cat(parts).mean(0), dim=-1)
 
 
-def _kept(file: Path, classes: int) -> Tensor | None:
+def _recall(file: Path, classes: int) -> Tensor | None:
     if not file.exists():
         return None
     try:
