@@ -168,6 +168,7 @@ def page(rows: list[Row], threads: int, images: int) -> str:
     """The results as a page."""
     works = {form: sum(str(getattr(row, form)).startswith("same") for row in rows) for form in ("onnx", "exported")}
     ratios = [row.onnx_rate / row.native_rate for row in rows if np.isfinite(row.onnx_rate)]
+    listed = sum(map(len, ARCHITECTURES.values()))
     versions = (
         f"torch {torch.__version__.partition('+')[0]}, timm {timm.__version__}, onnxruntime {onnxruntime.__version__}"
     )
