@@ -49,6 +49,8 @@ def make_corpus(root: Path) -> Path:
         label_maps,
         weights,
         pretrained,
+        stored_networks,
+        encoder,
         usual,
         lists,
         run,
@@ -243,6 +245,54 @@ def pretrained(root: Path) -> None:
     for name in ("pretrained", "sharded"):
         transformers.ConvNextImageProcessor(size={"shortest_edge": 16}).save_pretrained(root / name)
     save_for_hf(create_model("test_resnet", num_classes=3), root / "timm", safe_serialization=True)
+
+
+def stored_networks(root: Path) -> None:
+    """One small network in ONNX, of torch.export and in TorchScript."""
+    import torch
+
+    torch.manual_seed(0)
+    network = torch.nn.Sequential(
+        torch.nn.Conv2d(3, 4, 3),
+        torch.nn.BatchNorm2d(4),
+        torch.nn.AdaptiveAvgPool2d(2),
+        torch.nn.Flatten(),
+        torch.nn.Linear(16, 3),
+    ).eval()
+    images = torch.zeros(2, 3, 16, 16)
+    shapes = ({0: torch.export.Dim("batch")},)
+    for name in ("onnx", "exported", "script"):
+        (root / name).mkdir()
+    torch.onnx.export(
+        network, (images,), root / "onnx" / "net.onnx", dynamic_shapes=shapes, external_data=False, verbose=False
+    )
+    torch.export.save(torch.export.export(network, (images,), dynamic_shapes=shapes), root / "exported" / "net.pt2")
+    torch.jit.save(torch.jit.trace(network, images), root / "script" / "net.pt")
+
+
+def encoder(root: Path) -> None:
+    """A tiny CLIP, and sentences and names of classes for it."""
+    import tokenizers
+    import transformers
+
+    folder = root / "encoder"
+    tokenizer = tokenizers.Tokenizer(
+        tokenizers.models.WordLevel({"<unk>": 0, "<eos>": 1, "cat": 2, "dog": 3}, unk_token="<unk>")
+    )
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    transformers.PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, pad_token="<eos>", eos_token="<eos>", unk_token="<unk>"
+    ).save_pretrained(folder)
+    sizes = {"hidden_size": 8, "intermediate_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2}
+    marks = {"vocab_size": 4, "max_position_embeddings": 8, "eos_token_id": 1, "bos_token_id": 1, "pad_token_id": 1}
+    config = transformers.CLIPConfig(
+        text_config={**sizes, **marks}, vision_config={**sizes, "image_size": 16, "patch_size": 8}, projection_dim=4
+    )
+    transformers.CLIPModel(config).save_pretrained(folder)
+    square = {"height": 16, "width": 16}
+    transformers.CLIPImageProcessor(size={"shortest_edge": 16}, crop_size=square).save_pretrained(folder)
+    (folder / "prompts.txt").write_text("a {}.\nmy {}.\n")
+    (folder / "names.json").write_text(json.dumps({"cat": ["cat", "tabby"], "dog": "dog"}))
 
 
 def services(root: Path) -> None:

@@ -111,6 +111,21 @@ READERS: Mapping[str, Reader] = {
         "sharded", ("*.index.json", "*.index.json", "config.json", "*.safetensors"), calls.weights("hf:{}"), 0.5
     ),
     "timm, a folder": Reader("timm", ("config.json", "*.safetensors"), calls.weights("timm:{}"), 0.5),
+    "onnx": Reader("onnx", ("net.onnx",), calls.weights("onnx:{}/net.onnx#mean=0.5&std=0.5")),
+    "exported": Reader("exported", ("net.pt2",), calls.weights("exported:{}/net.pt2#mean=0.5&std=0.5")),
+    "torchscript": Reader("script", ("net.pt",), calls.weights("torchscript:{}/net.pt#size=16&mean=0&std=1"), 0.5),
+    "zeroshot": Reader(
+        "encoder",
+        ("*.json", "*.safetensors", "*.txt", "*.txt"),
+        calls.weights("zeroshot:hf:{0}#classes=cat,dog&prompts={0}/prompts.txt&synonyms={0}/names.json"),
+        0.3,
+    ),
+    "ensemble": Reader(
+        "exported",
+        ("net.pt2",),
+        calls.weights("ensemble:{0}/net.pt2#mean=0.5&std=0.5,(tta:{0}/net.pt2#mean=0&std=1)"),
+        0.2,
+    ),
     "statistics of features": Reader("usual", ("usual.safetensors",), calls.usual, 0.5),
     "training, its start": Reader("weights", ("net.safetensors",), calls.training_start),
     "training, again": Reader("training", ("state/*.pt",), train_net, writes=True),

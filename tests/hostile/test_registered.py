@@ -15,6 +15,7 @@ NO_FILES = {  # kind → why no file of the user's is read
     "python": "runs the user's own code",
     "timm": "reads what timm downloads",
     "torchvision": "reads what torchvision downloads",
+    "tta": "reads what its model's text names",
     "http": "reads answers of a service, which are readers of their own",
     "https": "the same",
 }

@@ -59,7 +59,7 @@ class Look:
 def look_at_model(
     subject: Subject, data: Dataset, labels: LabelMap, settings: Settings, networks_only: bool = False
 ) -> list[Doubt]:
-    """What up to 64 clean answers, and for a torch network other ways of preprocessing, make doubtful.
+    """What up to 64 clean answers, and for a network that takes them other ways of preprocessing, make doubtful.
 
     There are none about recorded answers, which are checked whole, nor where there are fewer than 30 labelled images (one of
     them tells whether the number of classes fits), nor about models that are no torch networks if `networks_only`. A model that
@@ -89,7 +89,7 @@ def look_at_model(
             stated=subject.card.stated,
             groups=look.first.groups,
         )
-        misfit = preprocessing(subject.name, model, look, clean.correct) if model.module is not None else None
+        misfit = preprocessing(subject.name, model, look, clean.correct) if model.floats else None
     except UserError:
         raise
     except Exception:  # whatever a user's model raises

@@ -107,15 +107,22 @@ def ways(model: Model) -> list[Preprocessing]:
     """The common normalisations that are not the model's own, and its own with red and blue exchanged."""
     mean, std = model.card.mean or (0.0, 0.0, 0.0), model.card.std or (1.0, 1.0, 1.0)
     others = [
-        Preprocessing(name, _advice(*usual), _through((mean, std), usual))
+        Preprocessing(name, _advice(*usual, from_file=model.module is None), _through((mean, std), usual))
         for name, usual in NORMALISATIONS.items()
         if not np.allclose(usual, (mean, std), rtol=1e-3, atol=1e-4)
     ]
-    advice = "it seems to expect blue first; give it such: wrap the module so that it calls network(x[:, [2, 1, 0]])"
+    how = "export" if model.module is None else "wrap"
+    advice = f"it seems to expect blue first; give it such: {how} the module so that it calls network(x[:, [2, 1, 0]])"
     return [*others, Preprocessing("red and blue exchanged (BGR)", advice, lambda images: images.flip(1))]
 
 
-def _advice(mean: Triple, std: Triple) -> str:
+def _advice(mean: Triple, std: Triple, from_file: bool) -> str:
+    """What to change: of a network in a file the settings of its text, of a module the arguments of from_torch."""
+    if from_file:
+        settings = "&".join(
+            f"{name}={','.join(f'{value:.4g}' for value in triple)}" for name, triple in (("mean", mean), ("std", std))
+        )
+        return f"it seems trained on these; write them behind its text: #{settings}"
     if (mean, std) == NORMALISATIONS["plain pixels in 0…1"]:
         return "it seems to normalise by itself; leave mean and std out of from_torch"
     numbers = [f"[{', '.join(f'{value:.4g}' for value in triple)}]" for triple in (mean, std)]

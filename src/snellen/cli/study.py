@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from snellen.cli.options import AsJson, Config, epilog, takes
+from snellen.cli.study_plan import plan
 from snellen.settings_file import resolve
 from snellen.terminal import show, show_json, tell
 from snellen.web import ServeRequest, require
@@ -141,3 +142,6 @@ def simulate(settings: Mapping[str, Any], json: AsJson = False) -> None:
         return
     careless = ", ".join(simulated.bad) or "none"
     show(f"{simulated.answers} answers of {len(simulated.observers)} simulated people; careless: {careless}")
+
+
+study.command("plan", epilog=epilog("snellen study plan --gap 0.1 --people 0.85"))(plan)

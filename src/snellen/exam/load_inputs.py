@@ -57,13 +57,13 @@ def add_stored(main: Mapping[str, Dataset], audits: Sequence[Audit]) -> RunData:
     return RunData(main, variants, parts)
 
 
-def load_subjects(request: AuditRequest, device: str) -> list[Subject]:
-    """The runs to ask, of anything `audit` takes for models."""
+def load_subjects(request: AuditRequest, device: str, classes: Sequence[str]) -> list[Subject]:
+    """The runs to ask, of anything `audit` takes for models; `classes` are those of the test data."""
     subjects: list[Subject] = []
     with watch(request.shard_timeout, "loading the models"):
         for model in request.models:
             if isinstance(model, str):
-                subjects += subjects_of(model, device)
+                subjects += subjects_of(model, device, classes)
             else:
                 subjects.append(_own_subject(model, device, subjects))
         _check_distinct(subjects)

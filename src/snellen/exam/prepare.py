@@ -86,7 +86,7 @@ def prepare(request: AuditRequest) -> Prepared:
     main = load_main(request)
     settings = _settings(request, folder, before)
     named = parse_audits(request.audits) if request.audits else []
-    subjects = load_subjects(request, settings.device)
+    subjects = load_subjects(request, settings.device, main["test"].classes)
     task = _check_task(request, main, named, subjects)
     audits, reasons = _choose_audits(request, named, main["test"], task, before)
     data = add_stored(main, audits)

@@ -9,10 +9,14 @@ from snellen.models.device import Device
 from snellen.models.model import Model, as_model, from_callable, from_torch
 from snellen.models.subject import Subject, subjects_of
 
-_HOMES = {"observers": "snellen.models.observers"}  # they need the phantom world
+_HOMES = {
+    "observers": "snellen.models.observers",  # they need the phantom world
+    "from_labels": "snellen.models.text_answers",
+}
 
 __all__ = [
-    "Card", "Model", "Subject", "as_model", "from_callable", "from_torch", "load_model", "observers", "subjects_of",
+    "Card", "Model", "Subject", "as_model", "from_callable", "from_labels", "from_torch", "load_model", "observers",
+    "subjects_of",
 ]  # fmt: skip
 __getattr__ = finder(__name__, _HOMES)
 __dir__ = lister(__all__)

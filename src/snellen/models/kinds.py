@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from snellen.models.adapters.ensemble import load_ensemble
+from snellen.models.adapters.exported import load_exported
 from snellen.models.adapters.hf import load_hf
 from snellen.models.adapters.http import http_loader
 from snellen.models.adapters.observer import load_observer, observer_card
+from snellen.models.adapters.onnx import load_onnx, onnx_card
 from snellen.models.adapters.opencv import load_opencv
 from snellen.models.adapters.predictions import load_predictions, predictions_card
 from snellen.models.adapters.python import load_python
 from snellen.models.adapters.timm import load_timm
+from snellen.models.adapters.torchscript import load_torchscript
 from snellen.models.adapters.torchvision import load_torchvision
+from snellen.models.adapters.tta import load_tta
+from snellen.models.adapters.zeroshot import load_zeroshot, zeroshot_of
 from snellen.models.adapters.zoo import load_zoo, zoo_card
 from snellen.models.card import Card
 from snellen.models.device import Device
@@ -33,7 +39,8 @@ class ModelKind:
     for the plan, or its card `remembered` from an earlier run, for the version of that package. `gradients` is what
     remembered cards of before are taken to say. `glob` is the part of the text whose `*` makes runs. `prefix` stands for
     `kind:`, and a bare path that ends in one of `suffixes` is of this kind: its argument where it takes one, else its place.
-    `lines` are those of `snellen list models`: how to write it, what it means.
+    `lines` are those of `snellen list models`: how to write it, what it means. `of_classes` makes a model of the data's classes;
+    None where its text names others.
     """
 
     load: Callable[[str, str | None, Device], Model]
@@ -45,6 +52,7 @@ class ModelKind:
     glob: Literal["argument", "place"] | None = None
     prefix: str | None = None
     suffixes: tuple[str, ...] = ()
+    of_classes: Callable[[str, str | None, Device, Sequence[str]], Model | None] | None = None
 
 
 def _zoo_lines() -> Lines:
@@ -81,6 +89,29 @@ KINDS: dict[str, ModelKind] = {
         remembered="torchvision",
         gradients=True,
     ),
+    "onnx": ModelKind(
+        load_onnx,
+        (
+            (
+                "onnx:file.onnx#mean=…&std=…",
+                "a network in ONNX, run by onnxruntime; #like=NAME, #classes=FILE, #output=NAME",
+            ),
+        ),
+        onnx_card,
+        glob="place",
+        suffixes=(".onnx",),
+    ),
+    "exported": ModelKind(
+        load_exported,
+        (("exported:file.pt2#mean=…&std=…", "a network of torch.export.save; the same settings"),),
+        glob="place",
+        suffixes=(".pt2",),
+    ),
+    "torchscript": ModelKind(
+        load_torchscript,
+        (("torchscript:file.pt#size=…&mean=…&std=…", "a network of torch.jit.save; the same settings"),),
+        glob="place",
+    ),
     "hf": ModelKind(
         load_hf,
         (
@@ -91,6 +122,25 @@ KINDS: dict[str, ModelKind] = {
             ("hf:FOLDER", "one that save_pretrained wrote, with its image processor"),
         ),
         takes_argument=True,
+    ),
+    "zeroshot": ModelKind(
+        load_zeroshot,
+        (
+            (
+                "zeroshot:hf:owner/name",
+                "CLIP or SigLIP of transformers, for the classes of the data; #prompts=FILE, #synonyms=FILE, #classes=FILE",
+            ),
+        ),
+        of_classes=zeroshot_of,
+    ),
+    "ensemble": ModelKind(
+        load_ensemble,
+        (("ensemble:MODEL,MODEL", "the mean of the probabilities of models with the same classes and canvas"),),
+    ),
+    "tta": ModelKind(
+        load_tta,
+        (("tta(flip):MODEL", "the mean of a model's probabilities for each image and its mirror image"),),
+        prefix="tta(flip):",
     ),
     "zoo": ModelKind(
         load_zoo, _zoo_lines(), zoo_card, takes_argument=True, glob="argument", suffixes=(".safetensors",)

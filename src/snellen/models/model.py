@@ -35,7 +35,8 @@ class Model:
     `module` is the torch network where there is one (white-box methods need it). A model made of recorded answers has
     `recorded` instead of `predict`: one row per sample and distortion. `predict_by` makes another `predict` of another form
     of the network, such as a compiled one. `support` maps images to the pixels that the answers
-    rest on, float [B, H, W] in 0…1, where these are known by construction.
+    rest on, float [B, H, W] in 0…1, where these are known by construction. `floats` says that `predict` also takes pixels that
+    are no bytes, as a torch network's does: other ways of normalising can be tried on it.
     """
 
     card: Card
@@ -46,6 +47,7 @@ class Model:
     recorded: pd.DataFrame | None = field(default=None, repr=False)
     support: Callable[[Tensor], Tensor] | None = field(default=None, repr=False)
     predict_by: Callable[[Callable[..., Any]], Callable[[Tensor], Tensor]] | None = field(default=None, repr=False)
+    floats: bool = False
 
     @property
     def name(self) -> str:
@@ -127,7 +129,7 @@ def from_torch(
     facts = [type(module).__name__, weights_hash(module), str(card.canvas), card.mean, card.std, outputs, task]
     predict_by = functools.partial(_torch_predict, card, where, precision_on(where), outputs)
     card, predict = replace(card, fingerprint=key_of(facts)), predict_by(module)
-    return Model(card, predict, where, precision_on(where), module, predict_by=predict_by)
+    return Model(card, predict, where, precision_on(where), module, predict_by=predict_by, floats=True)
 
 
 def from_callable(
@@ -172,7 +174,8 @@ def from_callable(
 
 
 def as_model(thing: Any, name: str | None = None, device: Device = None) -> Model:
-    """A Model of what a factory or a caller gave: ours, a torch module, or any callable, whose `task` may name its task."""
+    """A Model of what a factory or a caller gave: ours, a torch module, or any callable, whose `task` may name its task
+    and whose `answers` may say that it answers labels, names of its `classes`."""
     if isinstance(thing, Model):
         return thing if name is None else thing.named(name)
     if isinstance(thing, torch.nn.Module):
@@ -188,6 +191,10 @@ def as_model(thing: Any, name: str | None = None, device: Device = None) -> Mode
         )
         return from_torch(thing, name=label, device=device, notices=[notice])
     if callable(thing):
+        if getattr(thing, "answers", None) == "labels":
+            from snellen.models.text_answers import from_labels
+
+            return from_labels(thing, getattr(thing, "classes", ()), name=name)
         task = getattr(thing, "task", None)
         return from_callable(thing, name=name, task=task if task in READERS else "classification")
     raise UserError(f"expected a model, a torch module or a callable, got {type(thing).__name__}")

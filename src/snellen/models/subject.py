@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from snellen.errors import UserError
@@ -36,10 +37,11 @@ class Subject:
         return self.loaded
 
 
-def subjects_of(text: str, device: Device = None) -> list[Subject]:
-    """The runs of a model text: `NAME=` in front names it, a `*` in its path makes one run per file."""
+def subjects_of(text: str, device: Device = None, classes: Sequence[str] | None = None) -> list[Subject]:
+    """The runs of a model text: `NAME=` in front names it, a `*` in its path makes one run per file. `classes` are those of the
+    data, for kinds of models that have none of their own."""
     name, runs = expand_text(text)
-    return [_subject(name, run, device) for run in runs]
+    return [_subject(name, run, device, classes) for run in runs]
 
 
 def load_text(text: str, device: Device = None) -> Model:
@@ -49,9 +51,13 @@ def load_text(text: str, device: Device = None) -> Model:
     return model.named(model.name, text)
 
 
-def _subject(name: str | None, parts: ModelText, device: Device) -> Subject:
+def _subject(name: str | None, parts: ModelText, device: Device, classes: Sequence[str] | None) -> Subject:
     text, kind = str(parts), KINDS[parts.kind]
     model = None
+    if kind.of_classes and classes is not None:
+        model = kind.of_classes(parts.place, parts.argument, device, classes)
+        if model is not None:
+            return Subject(name or model.name, model.name, replace(model.card, text=text), model, by_text=False)
     card = kind.card(parts.place, parts.argument) if kind.card else recall_card(parts)
     if card is None:
         model = load_text(text, device)

@@ -30,6 +30,11 @@ def read_classes(answers: Any, shape: BatchShape, name: str) -> Tensor:
     """float32 [n, classes]: the probabilities that a callable returned."""
     count = shape[0]
     values = np.asarray(answers)
+    if values.dtype.kind == "U":
+        raise UserError(
+            f"model '{name}' answered words, such as {str(values.flat[0])[:60]!r}; make it a model by "
+            "snellen.models.from_labels(function, classes=[…])"
+        )
     if np.iscomplexobj(values):
         raise UserError(f"model '{name}' answered complex numbers; expected probabilities [{count}, classes]")
     values = values.astype(np.float32, copy=False)

@@ -33,10 +33,10 @@ def load_hf(place: str, revision: str | None, device: Device) -> Model:
     from snellen.models.adapters.hf_parts import Logits, canvas_of, rule_of, statistics_of
 
     transformers = import_package("transformers", f"'hf:{place}'")
-    source, chosen = _source(place, revision)
+    source, chosen = source_of(place, revision)
 
-    find = functools.partial(_find, transformers, source, chosen)
-    with _loading(place, source):
+    find = functools.partial(find_file, transformers, source, chosen)
+    with loading(place, source):
         check_configuration(find)
         config = transformers.AutoConfig.from_pretrained(source, **chosen)
     task = _task(place, config)
@@ -45,7 +45,7 @@ def load_hf(place: str, revision: str | None, device: Device) -> Model:
         "segmentation": transformers.AutoModelForSemanticSegmentation,
     }[task]
     options = {**chosen, "config": config, "use_safetensors": True, "dtype": torch.float32, "output_loading_info": True}
-    with _loading(place, source), _without_bars(transformers):
+    with loading(place, source), without_bars(transformers):
         weights = check_weights(find)
         if weights is not None:
             check_network(lambda: loader.from_config(config), weights, place)
@@ -73,16 +73,16 @@ def untrained_hf(place: str, revision: str | None, classes: int) -> nn.Module:
     from snellen.models.adapters.hf_parts import Logits
 
     transformers = import_package("transformers", f"'hf:{place}'")
-    source, chosen = _source(place, revision)
-    with _loading(place, source):
-        check_configuration(functools.partial(_find, transformers, source, chosen))
+    source, chosen = source_of(place, revision)
+    with loading(place, source):
+        check_configuration(functools.partial(find_file, transformers, source, chosen))
         config = transformers.AutoConfig.from_pretrained(source, num_labels=classes, **chosen)
     if _task(place, config) != "classification":
         raise UserError(f"'hf:{place}' segments; a training by name needs a classifier of transformers")
     return Logits(transformers.AutoModelForImageClassification.from_config(config))
 
 
-def _source(place: str, revision: str | None) -> tuple[str, dict[str, Any]]:
+def source_of(place: str, revision: str | None) -> tuple[str, dict[str, Any]]:
     """What transformers is given: a folder, or a repository and its revision."""
     folder = expand_home(place)
     options: dict[str, Any] = {"trust_remote_code": False}
@@ -99,7 +99,7 @@ def _source(place: str, revision: str | None) -> tuple[str, dict[str, Any]]:
     return place, {**options, "revision": revision, "local_files_only": is_offline() or not reaches(hub_address())}
 
 
-def _find(transformers: Any, source: str, chosen: dict[str, Any], name: str) -> Path | None:
+def find_file(transformers: Any, source: str, chosen: dict[str, Any], name: str) -> Path | None:
     """Where a file of a folder or a repository is, downloaded first where need be; None where there is none."""
     quiet = {f"_raise_exceptions_for_{what}": False for what in ("missing_entries", "connection_errors", "gated_repo")}
     options = {option: value for option, value in chosen.items() if option != "trust_remote_code"}
@@ -107,7 +107,7 @@ def _find(transformers: Any, source: str, chosen: dict[str, Any], name: str) -> 
     return None if file is None else Path(file)
 
 
-def _loading(place: str, source: str) -> AbstractContextManager[None]:
+def loading(place: str, source: str) -> AbstractContextManager[None]:
     """Tell what fails inside as the failure of a folder or of a download."""
     return reading(place, "a model of transformers") if Path(source).is_dir() else _downloading(place)
 
@@ -124,7 +124,7 @@ def _downloading(place: str) -> Iterator[None]:
 
 
 @contextmanager
-def _without_bars(transformers: Any) -> Iterator[None]:
+def without_bars(transformers: Any) -> Iterator[None]:
     """No bars of transformers among the messages of a command."""
     bars = transformers.utils.logging
     shown = bars.is_progress_bar_enabled()

@@ -16,7 +16,7 @@ from snellen.models.device import Device
 from snellen.models.model import Model, from_callable
 from snellen.models.remote.address import Address, parse_address
 from snellen.models.remote.client import Client
-from snellen.models.remote.protocol import read_answer, request_of
+from snellen.models.remote.protocol import read_answer, read_labels, request_of
 
 
 def http_loader(scheme: str) -> Callable[[str, str | None, Device], Model]:
@@ -32,10 +32,11 @@ def from_address(address: Address, client: Client | None = None) -> Model:
     """The model at an address. Its URL and its answers to the probe images stand for it, as for a callable."""
     service = Service(client or Client(address))
     model = from_callable(service, size=address.size, name=address.name, task=address.task)
+    in_words = ["labels"] if address.answers == "labels" else []
     card = replace(
         model.card,
         text=address.url,
-        fingerprint=key_of(["http", address.url, address.task, str(model.canvas)]),
+        fingerprint=key_of(["http", address.url, address.task, str(model.canvas), *in_words]),
         classes=service.classes,
     )
     return replace(model, card=card)
@@ -63,7 +64,13 @@ class Service:
         address = self.client.address
         source = f"the answer of {address.url}"
         shape = (len(images), images.shape[1], images.shape[2])
-        answers, classes = read_answer(self.client.post(request_of(images)), shape, address.task, source)
+        content = self.client.post(request_of(images))
+        answers: np.ndarray
+        classes: tuple[str, ...] | None
+        if address.answers == "labels":
+            answers, classes = read_labels(content, len(images), source)
+        else:
+            answers, classes = read_answer(content, shape, address.task, source)
         width = answers.shape[1] if address.task == "classification" else 0
         if self._width < 0:
             self.classes, self._width = classes, width

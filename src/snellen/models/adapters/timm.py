@@ -68,17 +68,8 @@ def load_timm(name: str, argument: str | None, device: Device) -> Model:
         except RuntimeError as error:
             raise UserError(f"timm has no weights '{name}': {str(error).splitlines()[0]}") from None
         except Exception:  # the hub client raises many kinds when it has not what is asked for
-            raise UserError(
-                f"the weights of 'timm:{name}' are not in the cache ('{hub_cache()}', set by HF_HOME): {why}"
-            ) from None
+            raise UserError(f"the weights of 'timm:{name}' are not in the cache, which HF_HOME names: {why}") from None
     return from_timm_module(module, name, device)
-
-
-def hub_cache() -> str:
-    """Where Hugging Face's library keeps what it downloaded."""
-    from huggingface_hub import constants
-
-    return str(constants.HF_HUB_CACHE)
 
 
 def _from_folder(folder: Path, device: Device) -> Model:

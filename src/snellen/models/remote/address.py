@@ -32,6 +32,7 @@ class Address:
     `timeout` is in seconds per request, from connecting to the last byte; `rate` the most requests per second; `batch` the most
     images per request; `retries` how often a request that failed is sent again; `size` (height, width) of the images in pixels,
     else the data's own.
+    `answers` are `probabilities` or `labels`, the names of classes.
     `token` names an environment variable whose value is sent as a bearer token: the secret itself stands in no text.
     """
 
@@ -43,6 +44,7 @@ class Address:
     size: tuple[int, int] | None = None
     token: str = ""
     task: Task = "classification"
+    answers: str = "probabilities"
 
     @property
     def parts(self) -> SplitResult:
@@ -97,4 +99,5 @@ OPTIONS: Readers = {
     "size": size_setting,
     "token": _variable,
     "task": choice_setting(*get_args(Task)),
+    "answers": choice_setting("probabilities", "labels"),
 }

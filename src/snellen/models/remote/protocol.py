@@ -2,6 +2,7 @@
 
 POST {"images": ["iVBORw0…", …]}
 200  {"probabilities": [[0.1, 0.9], …], "classes": ["cat", "dog"]}     classes may be left out
+200  {"labels": ["cat", …], "classes": ["cat", "dog"]}                with #answers=labels: a name, or null, per image
 200  {"boxes": [[[x0, y0, x1, y1], …], …]}                             with #task=detection
 200  {"maps": ["AAEB…", …], "classes": […]}                            with #task=segmentation: H · W bytes each, base64
 """
@@ -22,6 +23,7 @@ from snellen.errors import UserError
 from snellen.files import decode_json
 from snellen.models.card import MOST_CLASSES, Task
 from snellen.models.tasks import MOST_BOXES
+from snellen.models.text_answers import probabilities_of, with_other
 
 MOST_IMAGES = 100_000  # of one request
 NONE = 255  # a pixel of no class
@@ -36,6 +38,13 @@ class Classified(msgspec.Struct):
 
     probabilities: Annotated[list[_Row], msgspec.Meta(max_length=MOST_IMAGES)]
     classes: _Names | None = None
+
+
+class Labelled(msgspec.Struct):
+    """Per image the name of a class, null for no answer."""
+
+    labels: Annotated[list[Annotated[str, msgspec.Meta(max_length=1000)] | None], msgspec.Meta(max_length=MOST_IMAGES)]
+    classes: _Names
 
 
 class Detected(msgspec.Struct):
@@ -59,6 +68,14 @@ SCHEMAS: dict[Task, type[Classified | Detected | Segmented]] = {
     "detection": Detected,
     "segmentation": Segmented,
 }
+
+
+def read_labels(content: bytes, count: int, source: str) -> tuple[np.ndarray, tuple[str, ...]]:
+    """What a callable returns for n images that were answered in words, and the classes with that of no known word."""
+    answer: Labelled = decode_json(content, Labelled, source, unique=True)
+    _check_length(answer.labels, count, "labels", source)
+    classes = with_other(answer.classes)
+    return probabilities_of(answer.labels, classes[:-1]), classes
 
 
 def request_of(images: np.ndarray) -> bytes:
