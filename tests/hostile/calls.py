@@ -307,7 +307,7 @@ def classes(folder: Path) -> object:
 
 
 def curation(folder: Path) -> object:
-    from snellen.build.in9.manifests import read_curation
+    from snellen.build.in9.curation import read_curation
 
     return read_curation(folder / "curation.csv")
 

@@ -72,7 +72,7 @@ def write_files(order: Order, request: In9Request, pool: Path, out: Path) -> lis
         return names
     own = portrait(pool, order.name, order.box)
     for kind, file in files.items():
-        write_atomic(out / file, _encode(variant(kind, own, order, request, pool), request))
+        write_atomic(out / file, encode_variant(variant(kind, own, order, request, pool), request))
     if mask is not None:
         content = io.BytesIO()
         np.save(content, own.mask[0].numpy().astype(np.uint8))
@@ -114,7 +114,8 @@ def variant(kind: str, own: Portrait, order: Order, request: In9Request, pool: P
     return distortion(own.image, View.of([order.name], request.seed, **known))[0]
 
 
-def _encode(image: Tensor, request: In9Request) -> bytes:
+def encode_variant(image: Tensor, request: In9Request) -> bytes:
+    """An image uint8 [3, S, S] as the set's files hold it."""
     content = io.BytesIO()
     picture = Image.fromarray(image.permute(1, 2, 0).contiguous().numpy())
     if request.format == "png":
