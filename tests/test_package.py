@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "snellen"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 EXTRAS = PROJECT["project"]["optional-dependencies"]
+WEB = {"starlette", "uvicorn", "sqlalchemy"}  # which `snellen.web.require` names before a module of web/ imports them
 INSIDE_RAY = SOURCE / "engine" / "ask" / "actor.py"  # only a Ray worker runs it
 DATA = "phantom:test?size=32&n=24"
 
@@ -56,7 +57,7 @@ def test_the_readme_has_the_two_commands_to_paste_and_ci_runs_the_tests() -> Non
 
 
 def test_every_imported_package_is_a_dependency() -> None:
-    """Or is imported by `import_package`, which says how to install it."""
+    """Or is imported by `import_package`, which says how to install it, or in web/ behind `require`, which calls that."""
     needed = {distribution(line) for line in PROJECT["project"]["dependencies"]}
     providers = {name: {distribution(one) for one in them} for name, them in metadata.packages_distributions().items()}
     providers["cv2"] = {PACKAGES["cv2"].distribution}  # a machine may have another OpenCV
@@ -64,7 +65,10 @@ def test_every_imported_package_is_a_dependency() -> None:
         (name, str(file.relative_to(SOURCE)))
         for file in SOURCE.rglob("*.py")
         for name in import_names(file)
-        if name not in sys.stdlib_module_names and name != "snellen" and not needed & providers.get(name, set())
+        if name not in sys.stdlib_module_names
+        and name != "snellen"
+        and not needed & providers.get(name, set())
+        and not (file.is_relative_to(SOURCE / "web") and name in WEB)
     }
     # Imported where `runs_triton`; torch brings it.
     kernels = ("distort/draw_kernels.py", "distort/photometric/kernel.py")

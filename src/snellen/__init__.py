@@ -33,6 +33,7 @@ _HOMES = {
     "search": "snellen.search",
     "sweep": "snellen.sweep",
     "train": "snellen.train",
+    "web": "snellen.web",
 }
 
 __all__ = ["__version__", *_HOMES]

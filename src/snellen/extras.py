@@ -32,6 +32,10 @@ PACKAGES = {
     "captum": Package("Captum", "captum", "snellen[captum]"),
     "transformers": Package("transformers", "transformers", "snellen[hf]"),
     "mlflow": Package("MLflow", "mlflow", "snellen[mlflow]"),
+    "starlette": Package("Starlette", "starlette", "snellen[web]"),
+    "uvicorn": Package("uvicorn", "uvicorn", "snellen[web]"),
+    "sqlalchemy": Package("SQLAlchemy", "sqlalchemy", "snellen[web]"),
+    "pg8000": Package("pg8000", "pg8000", "snellen[web]"),
 }
 
 
