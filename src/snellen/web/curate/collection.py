@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -53,6 +54,7 @@ class Collection(ABC):
         """How the user wrote it."""
         return self.data.text
 
+    @cached_property
     def rows(self) -> Mapping[str, int]:
         """The row of each name."""
         return {name: row for row, name in enumerate(self.names)}

@@ -62,7 +62,6 @@ class Desk:
 
     def __init__(self, collection: Collection, store: ReviewStore) -> None:
         self.collection, self.store, self.addresses = collection, store, Addresses()
-        self._rows = collection.rows()
 
     def state(self, reviewer: str) -> dict[str, Any]:
         """What the page begins with: the images, and what this reviewer has decided of each."""
@@ -139,7 +138,7 @@ class Desk:
             not_there()
         review = self.store.current(reviewer, undone.sample)
         return {
-            "item": self._address(reviewer, self._rows[undone.sample]),
+            "item": self._address(reviewer, self.collection.rows[undone.sample]),
             "review": None if review is None else _told(review),
             "last": self.store.last(reviewer),
         }
@@ -160,7 +159,11 @@ class Desk:
             for pair in settled.pairs
         ]
         differing = [
-            {"item": self._address(reviewer, self._rows[name]), "id": name, "reviews": [_told(one) for one in reviews]}
+            {
+                "item": self._address(reviewer, self.collection.rows[name]),
+                "id": name,
+                "reviews": [_told(one) for one in reviews],
+            }
             for name, reviews in settled.open.items()
         ]
         return {"pairs": pairs, "open": differing, "settled": len(settled.reviews)}

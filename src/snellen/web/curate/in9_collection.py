@@ -40,7 +40,8 @@ class In9Collection(Collection):
         return self.data.text.removesuffix("/original")
 
     def variant(self, row: int, name: str, mend: Mend | None) -> np.ndarray:
-        if mend is not None and self._shows(name, mend):
+        """As it would be with what people changed of this image; backgrounds that it borrows are as they were."""
+        if mend is not None and self._shows(row, name, mend):
             return self._remade(row, name, mend)
         data = self.shown[name]
         place = data.samples.rows.get(self.names[row])
@@ -51,22 +52,25 @@ class In9Collection(Collection):
             raise UserError(f"'{self.names[row]}' cannot be shown as {name}: {photo.reason}")
         return photo.image
 
-    def _shows(self, name: str, mend: Mend) -> bool:
+    def _shows(self, row: int, name: str, mend: Mend) -> bool:
         """Whether a variant depends on what was changed, and can be made again."""
-        if mend.mask is not None and (name in MASKED or name in MIXED):
-            return name not in MIXED or self.stored is not None
-        return mend.box is not None and name in BOXED
+        if name in MIXED:
+            lender = self._lender(row, name)
+            return bool(lender) and (mend.mask is not None or lender == self.names[row])
+        return (mend.mask is not None and name in MASKED) or (mend.box is not None and name in BOXED)
+
+    def _lender(self, row: int, name: str) -> str:
+        """Whose background a mixed variant has; empty where no manifest says it."""
+        order = None if self.stored is None else self.stored.orders.get(self.names[row])
+        return "" if order is None or name not in order.lenders else order.lenders[name][0]
 
     def _remade(self, row: int, name: str, mend: Mend) -> np.ndarray:
-        exhibit, lender = self.exhibit(row), None
+        own, lender = self.exhibit(row).mended(mend), None
         if name in MIXED:
-            assert self.stored is not None
-            order = self.stored.orders.get(self.names[row])
-            if order is None or name not in order.lenders:
-                raise UserError(f"'{self.names[row]}' has no lender of a background for {name}")
-            lender = _portrait(self.exhibit(self.rows()[order.lenders[name][0]]))
-        made_image = edited(name, _portrait(exhibit.mended(mend)), lender, self.names[row], self.settings)
-        return made_image.permute(1, 2, 0).contiguous().numpy()
+            place = self.rows[self._lender(row, name)]
+            lender = _portrait(own if place == row else self.exhibit(place))
+        image = edited(name, _portrait(own), lender, self.names[row], self.settings)
+        return image.permute(1, 2, 0).contiguous().numpy()
 
 
 def in9_collection(text: str, split: str | None) -> In9Collection:

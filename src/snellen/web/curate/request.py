@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from snellen.build.request import MOST_WORKERS
 from snellen.errors import UserError, option
 from snellen.request import setting
 from snellen.web.serve_request import ServeRequest
@@ -34,6 +35,10 @@ class CurateRequest(ServeRequest):
         "write the list and the set that is left into this new folder, and end", metavar="DIR", once=True
     )
     balance: bool = setting("in the set that is left, cut all classes to the smallest, if it was built so", True)
+
+    workers: int | None = setting(
+        "processes that rebuild; default one per core; changes no byte", at_least=1, at_most=MOST_WORKERS, once=True
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -87,7 +87,8 @@ class Session:
                 f"{curated.differing:,} images are judged differently by several reviewers; settle them on the page "
                 f"'Agreement' first, then give {option('apply')} again"
             )
-        built = rebuild(str(self._folder), str(self.out / LIST), self.request.apply, balance=self.request.balance)
+        settings = {"balance": self.request.balance, "workers": self.request.workers}
+        built = rebuild(str(self._folder), str(self.out / LIST), self.request.apply, **settings)
         return replace(curated, built=built.out)
 
     def _write(self) -> Curated:
