@@ -13,8 +13,8 @@ import pytest
 from PIL import Image
 
 from snellen.build.in9 import building as building_module
-from snellen.build.in9.grouping import group_classes
 from snellen.build.in9.curation import read_curation
+from snellen.build.in9.grouping import group_classes
 from snellen.build.in9.masks import with_masks
 from snellen.build.in9.pool import In9Verdict, keep_image, keep_refusal, read_image, read_verdict
 from snellen.data import Photo, Unreadable, load_data

@@ -306,6 +306,12 @@ def classes(folder: Path) -> object:
     return group_classes(load_data(DATA), folder / "classes.csv")
 
 
+def mended(folder: Path) -> object:
+    from snellen.build.in9.curation import read_curation
+
+    return read_curation(folder / "mended.csv")
+
+
 def curation(folder: Path) -> object:
     from snellen.build.in9.curation import read_curation
 

@@ -224,9 +224,11 @@ def _orders(
     """What to write of each image; lenders are drawn as the distortion draws them on the fly."""
     folder, box = folders(groups.classes), {verdict.name: verdict.box for verdict in accepted}
     content = {verdict.name: verdict.content for verdict in accepted}
-    drawn = [{}] * len(accepted) if request.all_images else draw_lenders(accepted, label, len(groups.classes), request)
+    lenders_by_image = (
+        [{}] * len(accepted) if request.all_images else draw_lenders(accepted, label, len(groups.classes), request)
+    )
     orders = []
-    for verdict, lender_names in zip(accepted, drawn):
+    for verdict, lender_names in zip(accepted, lenders_by_image):
         lenders_of_image = {kind: (name, box[name]) for kind, name in lender_names.items()}
         made_of = content_key(content[verdict.name], {kind: content[name] for kind, name in lender_names.items()})
         orders.append(Order(verdict.name, folder[label[verdict.name]], verdict.box, lenders_of_image, made_of))

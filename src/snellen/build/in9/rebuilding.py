@@ -102,6 +102,7 @@ class In9Rebuild(Builder[In9Built]):
         data = load_in9(str(stored.folder / "original"), {"split": request.split})
         changed = self._changed(data)
         verdicts = [self._judge(verdict, changed) for verdict in stored.verdicts]
+        self._check_classes(verdicts)
         verdicts = balanced(verdicts, stored.label, stored.groups, request)
         accepted = [verdict for verdict in verdicts if not verdict.reason]
         orders = self._orders(accepted)
@@ -123,6 +124,16 @@ class In9Rebuild(Builder[In9Built]):
             "judged": len(every),
             "rejected": dict(sorted(Counter(verdict.reason for verdict in every if verdict.reason).items())),
         }
+
+    def _check_classes(self, verdicts: Sequence[In9Verdict]) -> None:
+        """Refuse a list that leaves a class without images."""
+        left = {self.stored.label[verdict.name] for verdict in verdicts if not verdict.reason}
+        empty = [name for label, name in enumerate(self.stored.groups.classes) if label not in left]
+        if empty:
+            raise UserError(
+                f"{self.request.curation} leaves no image of class '{empty[0]}' in {self.stored.folder}; accept some of it, or "
+                "build a set without that class"
+            )
 
     def _judge(self, verdict: In9Verdict, changed: Mapping[str, Mend]) -> In9Verdict:
         """An image of the set, with what people changed of it, or rejected."""
@@ -148,9 +159,9 @@ class In9Rebuild(Builder[In9Built]):
     def _orders(self, accepted: Sequence[In9Verdict]) -> list[Order]:
         """What to write of each image: lenders stay while they are in the set; others are drawn as a build of it draws them."""
         stored, box = self.stored, {verdict.name: verdict.box for verdict in accepted}
-        drawn = draw_lenders(accepted, stored.label, len(stored.groups.classes), self.set_request)
+        fresh = draw_lenders(accepted, stored.label, len(stored.groups.classes), self.set_request)
         orders = []
-        for verdict, names in zip(accepted, drawn):
+        for verdict, names in zip(accepted, fresh):
             before = stored.orders[verdict.name]
             former = {kind: lender for kind, (lender, _) in before.lenders.items() if lender in box}
             lenders = {kind: former.get(kind, name) for kind, name in names.items()}

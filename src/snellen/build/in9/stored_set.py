@@ -40,7 +40,7 @@ class _Facts(msgspec.Struct):
 
 
 @dataclass(frozen=True)
-class StoredSet:
+class StoredIn9Set:
     """A built set: its folder, the facts in its build.json, the settings it was built with, its classes, and its images in the
     order of the manifest (`verdicts`: box, seed, source, …; `orders`: its class folder and who lends it a background). `refused`
     are the images that were not taken, `fingerprint` a key of its facts and manifests."""
@@ -56,7 +56,7 @@ class StoredSet:
     fingerprint: str
 
 
-def read_set(folder: Path) -> StoredSet:
+def read_set(folder: Path) -> StoredIn9Set:
     """The set in a folder that `build in9` has written."""
     facts, request = _read_facts(folder)
     stated: _Facts = fit(dict(facts), _Facts, folder / FACTS)
@@ -69,7 +69,9 @@ def read_set(folder: Path) -> StoredSet:
     labels = np.array([label[verdict.name] for verdict in verdicts], np.int64)
     stamps = [checksum(read_bytes(folder / name, "manifest")) for name in (FACTS, PROVENANCE)]
     grouping = Grouping(classes, labels, coarse)
-    return StoredSet(folder, facts, request, grouping, verdicts, orders, label, _read_refused(folder), key_of(stamps))
+    return StoredIn9Set(
+        folder, facts, request, grouping, verdicts, orders, label, _read_refused(folder), key_of(stamps)
+    )
 
 
 def earlier_list(folder: Path) -> Path | None:

@@ -17,8 +17,8 @@ from snellen.web.curate.reviews import OTHER, Review, mend_of, settle
 from snellen.web.curate.store import Draft, ReviewStore
 from snellen.web.pictures import Addresses, plain_png
 
-Address = Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
-Box = Annotated[list[int], msgspec.Meta(min_length=4, max_length=4)]
+ItemAddress = Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
+Corners = Annotated[list[int], msgspec.Meta(min_length=4, max_length=4)]
 Number = Annotated[int, msgspec.Meta(ge=1, le=2**53)]
 IMAGE = "image"
 
@@ -26,20 +26,20 @@ IMAGE = "image"
 class Mending(msgspec.Struct, forbid_unknown_fields=True):
     """A box and strokes to try on an image; strokes null: the box alone changes."""
 
-    item: Address
-    box: Box
+    item: ItemAddress
+    box: Corners
     strokes: Annotated[list[Stroke], msgspec.Meta(max_length=2000)] | None = None
 
 
 class Deciding(msgspec.Struct, forbid_unknown_fields=True):
     """A decision about an image. `attempt` is drawn by the page and the same when it is sent again."""
 
-    item: Address
-    attempt: Address
+    item: ItemAddress
+    attempt: ItemAddress
     decision: Literal["accept", "mend", "reject"]
     reason: Annotated[str, msgspec.Meta(max_length=80)] = ""
     note: Annotated[str, msgspec.Meta(max_length=500)] = ""
-    box: Box | None = None
+    box: Corners | None = None
     strokes: Annotated[list[Stroke], msgspec.Meta(max_length=2000)] | None = None
 
 
@@ -52,8 +52,8 @@ class Undoing(msgspec.Struct, forbid_unknown_fields=True):
 class Choosing(msgspec.Struct, forbid_unknown_fields=True):
     """Which of the reviews of an image shall count."""
 
-    item: Address
-    attempt: Address
+    item: ItemAddress
+    attempt: ItemAddress
     number: Number
 
 
@@ -194,8 +194,8 @@ class Desk:
         mend = self._mended(row, exhibit, deciding.box, deciding.strokes)
         if mend.box is None and mend.mask is None:
             return Draft(draft.sample, draft.attempt, "accept")  # it is as it was
-        drawn = None if deciding.strokes is None else msgspec.json.encode(deciding.strokes).decode()
-        return Draft(draft.sample, draft.attempt, "mend", box=mend.box, strokes=drawn or "", mask=mend.mask)
+        painted = None if deciding.strokes is None else msgspec.json.encode(deciding.strokes).decode()
+        return Draft(draft.sample, draft.attempt, "mend", box=mend.box, strokes=painted or "", mask=mend.mask)
 
     def _mended(self, row: int, exhibit: Exhibit, box: list[int], strokes: list[Stroke] | None) -> Mend:
         return mended(exhibit, self.collection.names[row], box, strokes, self.collection.settings)

@@ -11,7 +11,7 @@ import numpy as np
 
 from snellen.build.in9.curation import Mend
 from snellen.build.in9.rebuilding import BOXED, MASKED
-from snellen.build.in9.stored_set import StoredSet, read_set
+from snellen.build.in9.stored_set import StoredIn9Set, read_set
 from snellen.build.in9.variants import Portrait, edited
 from snellen.data.dataset import Dataset, Unreadable
 from snellen.data.in9.layout import FACTS, VARIANTS
@@ -32,7 +32,7 @@ REASONS = ("mask keeps background", "mask misses object", "object still in only_
 class In9Collection(Collection):
     """A set in the layout of ImageNet-9; `stored` is what its manifests say, None for the published one, which has none."""
 
-    stored: StoredSet | None = None
+    stored: StoredIn9Set | None = None
     shown: Mapping[str, Dataset] = field(default_factory=dict)
 
     @property

@@ -15,7 +15,7 @@ from snellen.build.encode import table
 from snellen.build.in9.curation import CORNERS, MENDED
 from snellen.files.spreadsheet import plain_cell
 from snellen.web.curate.collection import Collection
-from snellen.web.curate.reviews import Pair, Review, Settled
+from snellen.web.curate.reviews import Review, ReviewerPair, Settled
 from snellen.web.curate.store import ReviewStore
 
 LIST, MASKS, KEPT, AGREEMENT = "curation.csv", "masks", "kept.txt", "agreement.json"
@@ -31,7 +31,7 @@ class Curated:
     mended: int
     rejected: int
     differing: int
-    agreement: Sequence[Pair]
+    agreement: Sequence[ReviewerPair]
     built: Path | None = None
 
     @property
@@ -100,7 +100,7 @@ def _npy(mask: np.ndarray) -> bytes:
     return content.getvalue()
 
 
-def _in_words(pair: Pair) -> str:
+def _in_words(pair: ReviewerPair) -> str:
     """The agreement of two reviewers in a line."""
     agreement = pair.agreement
     start = f"{pair.first} and {pair.second} decided {agreement.observed:.0%} of {agreement.n:,} images alike"

@@ -52,11 +52,11 @@ class Settled:
 
     reviews: Mapping[str, Review]
     open: Mapping[str, Sequence[Review]]
-    pairs: Sequence[Pair] = field(default=())
+    pairs: Sequence[ReviewerPair] = field(default=())
 
 
 @dataclass(frozen=True)
-class Pair:
+class ReviewerPair:
     """Two reviewers and how far their decisions (accept, mend or reject) agree."""
 
     first: str
@@ -85,14 +85,14 @@ def settle(own: Mapping[str, Mapping[str, Review]], final: Mapping[str, Review])
     return Settled(counting, differing, agreements(own))
 
 
-def agreements(own: Mapping[str, Mapping[str, Review]]) -> list[Pair]:
+def agreements(own: Mapping[str, Mapping[str, Review]]) -> list[ReviewerPair]:
     """Cohen's kappa of every two reviewers over the images that both have decided."""
     pairs = []
     for first, second in combinations(sorted(own), 2):
         shared = sorted(own[first].keys() & own[second].keys())
         if shared:
             decisions = [np.array([own[name][sample].decision for sample in shared]) for name in (first, second)]
-            pairs.append(Pair(first, second, reviewer_agreement(*decisions)))
+            pairs.append(ReviewerPair(first, second, reviewer_agreement(*decisions)))
     return pairs
 
 
