@@ -40,7 +40,7 @@ def test_the_steps_work_when_they_are_pasted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    build, desk, apply, audit, other_desk, other_audit = commands(PAGE)
+    build, desk, apply, audit, coco, other_desk, from_kept = commands(PAGE)
     paste(build)
     assert desk == ["snellen", "curate", "in9:variants", "--reviewer", "ann,ben"]
     names = decide("in9:variants")
@@ -53,10 +53,11 @@ def test_the_steps_work_when_they_are_pasted(
         foregrounds = {row["foreground"] for row in csv.DictReader(file)}
     assert names[0] not in foregrounds
     paste([*audit, "--quiet"])
-    assert other_desk[2:] == ["phantom:test?size=64&n=60", "--out", "reviews"]
+    paste(coco)
+    assert other_desk[3:] == ["--out", "reviews"]
     decide(other_desk[2], out=Path("reviews"))
     paste([*other_desk, "--settle"])
-    paste([*other_audit, "--quiet"])
+    paste([*from_kept, "--workers", "1"])
     assert len(Path("reviews/kept.txt").read_text().splitlines()) == 59
     (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.S)
     exec(code, {})

@@ -88,7 +88,7 @@ class Desk:
         facts = {
             "id": name,
             "class": self.collection.data.classes[label] if label >= 0 else "",
-            "review": None if review is None else _told(review),
+            "review": None if review is None else _facts_of(review),
         }
         try:
             exhibit = self.collection.exhibit(row).mended(self._mend(review))
@@ -110,11 +110,11 @@ class Desk:
         review = self.store.review(int(version)) if version != "0" else None
         return plain_png(self.collection.variant(int(row), kind, self._mend(review)))
 
-    def try_mending(self, reviewer: str, asked_for: Mending) -> dict[str, Any]:
+    def try_mending(self, reviewer: str, mending: Mending) -> dict[str, Any]:
         """The box and the mask that a decision with these strokes would keep."""
-        row = self._row(reviewer, asked_for.item)
+        row = self._row(reviewer, mending.item)
         exhibit = self.collection.exhibit(row)
-        return _shown(exhibit.mended(self._mended(row, exhibit, asked_for.box, asked_for.strokes)))
+        return _shown(exhibit.mended(self._mended(row, exhibit, mending.box, mending.strokes)))
 
     def decide(self, reviewer: str, deciding: Deciding) -> dict[str, Any]:
         """Keep a decision: it is on disk when this returns."""
@@ -129,7 +129,7 @@ class Desk:
         elif deciding.box is not None or deciding.strokes is not None:
             raise Refusal(400, "expected a box and strokes with mending only")
         review = self.store.add(reviewer, draft)
-        return {"review": _told(review), "last": self.store.last(reviewer)}
+        return {"review": _facts_of(review), "last": self.store.last(reviewer)}
 
     def undo(self, reviewer: str, number: int) -> dict[str, Any]:
         """Take back a decision; what is decided of its image then, if anything."""
@@ -139,7 +139,7 @@ class Desk:
         review = self.store.current(reviewer, undone.sample)
         return {
             "item": self._address(reviewer, self.collection.rows[undone.sample]),
-            "review": None if review is None else _told(review),
+            "review": None if review is None else _facts_of(review),
             "last": self.store.last(reviewer),
         }
 
@@ -162,7 +162,7 @@ class Desk:
             {
                 "item": self._address(reviewer, self.collection.rows[name]),
                 "id": name,
-                "reviews": [_told(one) for one in reviews],
+                "reviews": [_facts_of(one) for one in reviews],
             }
             for name, reviews in settled.open.items()
         ]
@@ -224,7 +224,7 @@ def _shown(exhibit: Exhibit) -> dict[str, Any]:
     return {"width": width, "height": height, "box": exhibit.box, "mask": runs_of(exhibit.mask), "share": share}
 
 
-def _told(review: Review) -> dict[str, Any]:
+def _facts_of(review: Review) -> dict[str, Any]:
     strokes: Any = msgspec.json.decode(review.strokes) if review.strokes else None
     facts: Mapping[str, Any] = {
         name: getattr(review, name) for name in ("number", "reviewer", "decision", "reason", "note")
