@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import csv
+import os
 import re
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
+import httpx
 import pytest
 
+from snellen.build.in9.building import In9Built
 from snellen.cli import main
 from snellen.web.curate.request import CurateRequest
 from snellen.web.curate.session import Session
 from snellen.web.curate.store import Draft
-from snellen.web.server import background
 
 from ...pages import commands
 
-PAGE = (Path(__file__).parents[3] / "docs" / "curation.md").read_text()
+ROOT = Path(__file__).resolve().parents[3]
+PAGE = (ROOT / "docs" / "curation.md").read_text()
 
 
 def paste(words: list[str]) -> None:
@@ -65,7 +71,7 @@ def test_the_steps_work_when_they_are_pasted(
 
 
 def test_every_key_of_the_page_is_one_of_the_desk() -> None:
-    script = (Path(__file__).parents[3] / "src/snellen/web/curate/static/curate.js").read_text()
+    script = (ROOT / "src/snellen/web/curate/static/curate.js").read_text()
     told = set(re.findall(r"`([a-z?\[\]])`", PAGE.partition("## The desk")[2].partition("\n## ")[0]))
     table = script.partition("const DESK_KEYS")[2].partition("const MOVES")[0]
     known = set(re.findall(r'^  "?([a-z?\[\]])"?:', table, re.M)) | {
@@ -120,24 +126,23 @@ def test_what_cannot_be_reviewed_is_one_line(
     assert re.search(words, line), line
 
 
-def test_the_command_serves_the_desk_prints_a_link_for_each_and_writes_the_list_at_the_end(
-    made: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_the_command_prints_a_link_for_each_reviewer_and_writes_the_list_when_it_is_ended(
+    made: In9Built, tmp_path: Path
 ) -> None:
-    """The server itself is replaced by one that somebody visits once and that then ends, as Ctrl-C does."""
-    import httpx
-
-    def serve(app: object, at: object, announce: object) -> None:
-        with background(app) as address:  # type: ignore[arg-type]
-            announce(address)  # type: ignore[operator]
-            lines = capsys.readouterr().err
-            for name in ("ann", "ben"):
-                (token,) = re.findall(rf"^{name}: {re.escape(address)}/#(\S{{32}})$", lines, re.M)
-                assert httpx.post(f"{address}/enter", json={"token": token}).json()["reviewer"] == name
-
-    monkeypatch.setattr("snellen.web.curate.session.serve", serve)
-    folder = made.out  # type: ignore[attr-defined]
-    with pytest.raises(SystemExit) as ended:
-        main(["curate", f"in9:{folder}", "--reviewer", "ann,ben", "--out", str(tmp_path / "reviews"), "--port", "0"])
-    assert not ended.value.code
-    assert "24 images: 0 accepted, 0 mended, 0 rejected, 24 not reviewed" in capsys.readouterr().out
+    words = ["curate", f"in9:{made.out}", "--reviewer", "ann,ben", "--out", str(tmp_path / "reviews"), "--port", "0"]
+    command = [sys.executable, "-m", "snellen", *words]
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        assert process.stdout is not None
+        lines = [process.stderr.readline() for _ in range(4)]
+        assert lines[-1] == "Ctrl-C writes the list and ends\n"
+        for name, line in zip(("ann", "ben"), lines[1:3]):
+            match = re.fullmatch(rf"{name}: (http://127\.0\.0\.1:\d+)/#(\S{{32}})\n", line)
+            assert match is not None, line
+            assert httpx.post(f"{match[1]}/enter", json={"token": match[2]}).json()["reviewer"] == name
+        process.send_signal(signal.SIGINT)
+        out = process.stdout.read()
+    assert process.returncode == 0
+    assert "24 images: 0 accepted, 0 mended, 0 rejected, 24 not reviewed" in out
     assert (tmp_path / "reviews" / "curation.csv").read_text() == "id,decision,reason,x0,y0,x1,y1,mask\n"

@@ -162,7 +162,7 @@ class Desk:
             {
                 "item": self._address(reviewer, self.collection.rows[name]),
                 "id": name,
-                "reviews": [_facts_of(one) for one in reviews],
+                "reviews": [_facts_of(review) for review in reviews],
             }
             for name, reviews in settled.open.items()
         ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
@@ -74,7 +75,8 @@ class Session:
                 announce(f"{name}: {address}/#{token}")
             announce("Ctrl-C writes the list and ends")
 
-        serve(CurateApp(self.desk, self.request.https).starlette, self.request, tell_links)
+        with contextlib.suppress(KeyboardInterrupt):  # how people end it
+            serve(CurateApp(self.desk, self.request.https).starlette, self.request, tell_links)
         return self._write()
 
     def settle(self) -> Curated:
