@@ -133,6 +133,15 @@ def test_strokes_and_grabcut_change_the_mask_that_is_kept(page: playwright.Page,
     assert exhibit.mask[row, column]
     assert not mask[row, column]  # painted as background
     assert mask[round(((y0 + y1) / 2 + (y1 - y0) / 4) / scale), column]  # painted as the object
+    assert press(page, "ArrowLeft") == name
+    page.keyboard.press("e")
+    with page.expect_response("**/api/try"):
+        page.keyboard.press("c")
+    page.keyboard.press("Enter")  # without strokes the mask is the stored one again
+    page.wait_for_function("old => document.getElementById('desk').dataset.item !== old", arg=name)
+    review = served.session.store.current("ann", name)
+    assert review is not None
+    assert (review.decision, review.has_mask) == ("accept", False)
 
 
 def test_the_box_is_dragged_and_moved_by_keys_and_escape_leaves_it(page: playwright.Page, served: Served) -> None:

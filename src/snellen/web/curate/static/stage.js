@@ -166,8 +166,8 @@ export class Stage {
   clearStrokes() {
     this.strokes = [];
     this.segmented = false;
-    this.working = Promise.resolve(true);
-    this.open(this.facts);
+    this.draw();
+    return this.preview(); // the stored mask, also where an earlier decision mended it
   }
 
   preview() {
