@@ -47,7 +47,7 @@ def test_the_steps_work_when_they_are_pasted(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     build, desk, apply, audit, coco, other_desk, from_kept = commands(PAGE)
-    paste(build)
+    paste([*build, "--workers", "1"])
     assert desk == ["snellen", "curate", "in9:variants", "--reviewer", "ann,ben"]
     names = decide("in9:variants")
     capsys.readouterr()
