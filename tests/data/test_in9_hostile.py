@@ -13,8 +13,8 @@ import pytest
 from PIL import Image
 
 from snellen.build.in9 import building as building_module
+from snellen.build.in9.curation import read_curation
 from snellen.build.in9.grouping import group_classes
-from snellen.build.in9.manifests import read_curation
 from snellen.build.in9.masks import with_masks
 from snellen.build.in9.pool import In9Verdict, keep_image, keep_refusal, read_image, read_verdict
 from snellen.data import Photo, Unreadable, load_data
@@ -219,7 +219,7 @@ def test_lists_of_classes_and_decisions_are_read_as_text(source: Path, tmp_path:
         with pytest.raises(UserError, match=words):
             group_classes(data, file)
     file.write_text('id,decision,reason\n000000,reject,"two\nlines"\n01,accept,\n')
-    assert read_curation(file) == {"000000": "two\nlines"}
+    assert read_curation(file).rejects == {"000000": "two\nlines"}
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     for read in (lambda: group_classes(data, pipe), lambda: read_curation(pipe)):

@@ -40,6 +40,16 @@ def cutting(folder: Path) -> object:
         return cut_set(folder, Path(out) / "set")
 
 
+def rebuilding(folder: Path) -> object:
+    """A damaged set in which the box of its first image was mended."""
+    from snellen.build.in9 import rebuild
+
+    first = (corpus() / "in9" / "curation.csv").read_text().splitlines()[1].partition(",")[0]
+    with tempfile.TemporaryDirectory(dir=folder.parent) as out:
+        (Path(out) / "list.csv").write_text(f"id,decision,reason,x0,y0,x1,y1\n{first},accept,,1,2,9,8\n")
+        return rebuild(str(folder), f"{out}/list.csv", Path(out) / "set", balance=False, workers=1)
+
+
 def cutting_again(folder: Path) -> object:
     return cut_set(corpus() / "ovis", folder)
 

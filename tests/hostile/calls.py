@@ -306,8 +306,14 @@ def classes(folder: Path) -> object:
     return group_classes(load_data(DATA), folder / "classes.csv")
 
 
+def mended(folder: Path) -> object:
+    from snellen.build.in9.curation import read_curation
+
+    return read_curation(folder / "mended.csv")
+
+
 def curation(folder: Path) -> object:
-    from snellen.build.in9.manifests import read_curation
+    from snellen.build.in9.curation import read_curation
 
     return read_curation(folder / "curation.csv")
 

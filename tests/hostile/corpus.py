@@ -77,6 +77,16 @@ def exports(root: Path) -> None:
     export("phantom:test?size=16", "folder", root / "export", limit=IMAGES)
     export("phantom:test?n=60&size=16", "cue-conflict", root / "cue", limit=IMAGES)
     build_set(root, root / "in9")
+    mended = root / "mended"
+    mended.mkdir(exist_ok=True)
+    np.save(mended / "a.npy", np.eye(16, dtype=np.uint8))
+    rows = [
+        "id,decision,reason,x0,y0,x1,y1,mask",
+        "a,accept,,,,,,a.npy",
+        "b,accept,,1,2,9,8,",
+        "c,reject,other: x,,,,,",
+    ]
+    (mended / "mended.csv").write_text("\n".join(rows) + "\n")
 
 
 def frames(root: Path) -> None:

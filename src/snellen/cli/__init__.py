@@ -17,6 +17,7 @@ from snellen.atomic import DISK_FAILURES, cannot_write
 from snellen.cli.audit import audit
 from snellen.cli.build import build
 from snellen.cli.calibrate import calibrate
+from snellen.cli.curate import curate
 from snellen.cli.demo import demo
 from snellen.cli.dissect import dissect
 from snellen.cli.doctor import doctor
@@ -57,6 +58,10 @@ COMMANDS: dict[str, tuple[Callable[..., None], tuple[str, ...]]] = {
             "snellen dissect timm:resnet18.a1_in1k --data coco:instances.json?images=photos --layer layer4",
             "snellen dissect python:snellen.models.planted:concept_units@0.5 --data 'phantom:test?size=32&n=200' --out planted",
         ),
+    ),
+    "curate": (
+        curate,
+        ("snellen curate in9:variants --reviewer ann,ben", "snellen curate in9:variants --apply variants-clean"),
     ),
     "list": (list_, ("snellen list distortions",)),
     "sql": (

@@ -75,6 +75,7 @@ from snellen.measure.occlusion_levels import (
 from snellen.measure.occlusion_table import KindAccuracy, accuracy_by_level, accuracy_by_share
 from snellen.measure.people_and_models import HumanGap, click_hits, human_gap, wrong_object_clicks
 from snellen.measure.responses import without_observers
+from snellen.measure.reviewers import ReviewerAgreement, reviewer_agreement
 from snellen.measure.segmentation_scores import Segmentation, segmentation, segmentation_of_counts
 from snellen.measure.shape_and_texture import ShapeBias, shape_bias
 from snellen.measure.simulated_people import SimulatedPeople, SimulatedPerson
@@ -123,6 +124,7 @@ __all__ = [
     "ProxyTau",
     "PublishedChance",
     "Ranks",
+    "ReviewerAgreement",
     "ScaleLeakage",
     "Segmentation",
     "ShapeBias",
@@ -197,6 +199,7 @@ __all__ = [
     "published_chance",
     "rank_bootstrap",
     "recipe_accuracy",
+    "reviewer_agreement",
     "scale_leakage",
     "segmentation",
     "segmentation_of_counts",

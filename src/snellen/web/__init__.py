@@ -23,6 +23,7 @@ _HOMES = {
     "Guard": "snellen.web.guard",
     "ServeRequest": "snellen.web.serve_request",
     "background": "snellen.web.server",
+    "curate": "snellen.web.curate",
     "serve": "snellen.web.server",
     "study": "snellen.web.study",
 }

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from snellen.build.in9.request import In9Request
+from snellen.build.in9.request import In9Request, RebuildRequest
 from snellen.lazy_names import lister
 from snellen.settings_file import door
 
 if TYPE_CHECKING:
     from snellen.build.in9.building import In9Built
 
-__all__ = ["In9Request", "build", "build_set"]
+__all__ = ["In9Request", "RebuildRequest", "build", "build_set", "rebuild"]
 __dir__ = lister(__all__)
 
 
@@ -26,4 +26,15 @@ def build_set(request: In9Request) -> In9Built:
     return In9Set(request).run()
 
 
+def rebuild_set(request: RebuildRequest) -> In9Built:
+    """Write what people have left of the built set in the folder `data`, by the list `curation`, into the folder `out`.
+
+    Files that nothing has changed are copied; others are made of the stored originals. A finished set is left as it is.
+    """
+    from snellen.build.in9.rebuilding import In9Rebuild
+
+    return In9Rebuild(request).run()
+
+
 build = door(build_set, In9Request, "data", "out", "classes", quiet=True)
+rebuild = door(rebuild_set, RebuildRequest, "data", "curation", "out", quiet=True)

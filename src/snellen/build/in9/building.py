@@ -13,9 +13,10 @@ import numpy as np
 
 from snellen.build.content import content_key
 from snellen.build.encode import encode_json, names_of
+from snellen.build.in9.curation import CurationList, read_curation
 from snellen.build.in9.grouping import Grouping, group_classes, rank
 from snellen.build.in9.judging import In9Candidate, candidate_content, judge, mask_model
-from snellen.build.in9.manifests import In9Outcome, read_curation, write_manifests
+from snellen.build.in9.manifests import In9Outcome, write_manifests
 from snellen.build.in9.masks import with_masks
 from snellen.build.in9.pool import In9Verdict, read_verdict
 from snellen.build.in9.rejections import PAGE, write_rejections
@@ -80,9 +81,10 @@ class In9Set(Builder[In9Built]):
                 mask_model(request.masks)  # a wrong name is refused before the first image
         self.data = data
         self.groups = group_classes(data, request.classes, request.sub_classes, request.seed)
-        self.rejects = read_curation(request.curation)
+        self.curation = read_curation(request.curation)
+        self.curation.check_size(request.size, request.size, request.curation)
         if request.limit is None:
-            _check_rejects(self.rejects, data, request.curation)
+            _check_ids(self.curation, data, request.curation)
         self.facts = {
             "schema": "snellen/in9/1",
             "data": data.text,
@@ -91,7 +93,7 @@ class In9Set(Builder[In9Built]):
             "classes": list(self.groups.classes),
             "coarse_classes": list(self.groups.coarse),
             "grouping": key_of(self.groups.labels.tolist()),
-            "curation": key_of(sorted(self.rejects.items())),
+            "curation": key_of(self.curation.content),
             **request.choices(),
         }
 
@@ -110,13 +112,13 @@ class In9Set(Builder[In9Built]):
         names = names_of([data.samples.ids[row] for row in rows])
         label = dict(zip(names, groups.labels[rows].tolist()))
         verdicts = self._judge(site, rows.tolist(), names)
-        verdicts = [_apply_curation(verdict, self.rejects) for verdict in verdicts]
-        verdicts = _balance(verdicts, label, groups, request)
+        verdicts = [_apply_curation(verdict, self.curation.rejects) for verdict in verdicts]
+        verdicts = balanced(verdicts, label, groups, request)
         accepted = sorted((v for v in verdicts if not v.reason), key=lambda verdict: verdict.name)
         orders = _orders(accepted, label, groups, request)
         for files in site.each(partial(_write, request, site.pool, site.to.part), orders, len(orders)):
             site.to.own(*files)
-        outcome = In9Outcome(orders, accepted, verdicts, label, self.rejects)
+        outcome = In9Outcome(orders, accepted, verdicts, label, self.curation.rejects)
         write_manifests(site.to, outcome, groups, request)
         rejected = Counter(verdict.reason for verdict in verdicts if verdict.reason)
         write_rejections(site.to, data, verdicts, rejected, len(rows), len(data) - len(rows))
@@ -129,7 +131,7 @@ class In9Set(Builder[In9Built]):
 
     def _judge(self, site: Site, rows: Sequence[int], names: Sequence[str]) -> list[In9Verdict]:
         """What becomes of each image; what became of it in an earlier run, if that read the same."""
-        candidates = _candidates(self.data, list(zip(rows, names)))
+        candidates = _candidates(self.data, list(zip(rows, names)), self.curation)
         work, recall = partial(_judge, self.request, site.pool), partial(_recall, self.request, site.pool)
         by_name = {verdict.name: verdict for verdict in site.each(work, candidates, len(names), recall)}
         return [by_name[name] for name in names]
@@ -150,14 +152,15 @@ def _write(request: In9Request, pool: Path, out: Path, order: Order) -> list[str
     return write_files(order, request, pool, out)
 
 
-def _candidates(data: Dataset, rows: Sequence[tuple[int, str]]) -> Iterator[In9Candidate]:
+def _candidates(data: Dataset, rows: Sequence[tuple[int, str]], curation: CurationList) -> Iterator[In9Candidate]:
     """The images to judge, read as they are needed."""
     annotated = data.samples.columns.get("annotated")
     for start in range(0, len(rows), data.chunk):
         some = rows[start : start + data.chunk]
         for (row, name), photo in zip(some, data.read([row for row, _ in some])):
             there = annotated is None or bool(annotated[row])
-            yield In9Candidate(data.samples.ids[row], name, photo, there, bool(data.samples.labels[row] >= 0))
+            classed, mend = bool(data.samples.labels[row] >= 0), curation.mends.get(name)
+            yield In9Candidate(data.samples.ids[row], name, photo, there, classed, mend)
 
 
 def _classless(data: Dataset) -> np.ndarray:
@@ -166,12 +169,13 @@ def _classless(data: Dataset) -> np.ndarray:
     return np.zeros(len(data), bool) if objects is None else (data.samples.labels < 0) & (objects == 0)
 
 
-def _check_rejects(rejects: Mapping[str, str], data: Dataset, file: str | Path | None) -> None:
+def _check_ids(curation: CurationList, data: Dataset, file: str | Path | None) -> None:
     """Refuse a list of which not one image is in the data: it belongs to another set."""
-    if rejects and not rejects.keys() & set(names_of(data.samples.ids)):
-        raise UserError(
-            f"{file} rejects '{next(iter(rejects))}', …, and no image of {data.text}; ids are those of curation.csv"
+    if curation.named and not curation.named & set(names_of(data.samples.ids)):
+        does, name = (
+            ("rejects", next(iter(curation.rejects))) if curation.rejects else ("mends", next(iter(curation.mends)))
         )
+        raise UserError(f"{file} {does} '{name}', …, and no image of {data.text}; ids are those of curation.csv")
 
 
 def _apply_curation(verdict: In9Verdict, rejects: Mapping[str, str]) -> In9Verdict:
@@ -181,7 +185,7 @@ def _apply_curation(verdict: In9Verdict, rejects: Mapping[str, str]) -> In9Verdi
     return replace(verdict, reason="curation", detail=rejects[verdict.name])
 
 
-def _balance(
+def balanced(
     verdicts: list[In9Verdict], label: Mapping[str, int], groups: Grouping, request: In9Request
 ) -> list[In9Verdict]:
     """The verdicts after each class is cut to the smallest, at random by the seed; no class may be empty."""
@@ -218,18 +222,25 @@ def _orders(
     accepted: Sequence[In9Verdict], label: Mapping[str, int], groups: Grouping, request: In9Request
 ) -> list[Order]:
     """What to write of each image; lenders are drawn as the distortion draws them on the fly."""
-    names = [verdict.name for verdict in accepted]
-    labels = np.array([label[name] for name in names], np.int64)
     folder, box = folders(groups.classes), {verdict.name: verdict.box for verdict in accepted}
     content = {verdict.name: verdict.content for verdict in accepted}
-    lenders_by_kind = {}
-    if not request.all_images:
-        lenders, view = Lenders(names, labels, len(groups.classes)), View.of(names, request.seed)
-        lenders_by_kind = {kind: lenders.choose(view.draw, labels, kind, request.own) for kind in MIXED}
+    lenders_by_image = (
+        [{}] * len(accepted) if request.all_images else draw_lenders(accepted, label, len(groups.classes), request)
+    )
     orders = []
-    for row, verdict in enumerate(accepted):
-        lender_names = {kind: names[rows[row]] for kind, rows in lenders_by_kind.items() if rows[row] >= 0}
+    for verdict, lender_names in zip(accepted, lenders_by_image):
         lenders_of_image = {kind: (name, box[name]) for kind, name in lender_names.items()}
         made_of = content_key(content[verdict.name], {kind: content[name] for kind, name in lender_names.items()})
         orders.append(Order(verdict.name, folder[label[verdict.name]], verdict.box, lenders_of_image, made_of))
     return orders
+
+
+def draw_lenders(
+    accepted: Sequence[In9Verdict], label: Mapping[str, int], classes: int, request: In9Request
+) -> list[Mapping[str, str]]:
+    """Who lends each image its background, by variant; a variant for which there is nobody is missing."""
+    names = [verdict.name for verdict in accepted]
+    labels = np.array([label[name] for name in names], np.int64)
+    lenders, view = Lenders(names, labels, classes), View.of(names, request.seed)
+    rows = {kind: lenders.choose(view.draw, labels, kind, request.own) for kind in MIXED}
+    return [{kind: names[lent[row]] for kind, lent in rows.items() if lent[row] >= 0} for row in range(len(names))]

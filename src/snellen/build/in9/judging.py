@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from snellen.build.content import content_key, photo_content
+from snellen.build.in9.curation import Mend
 from snellen.build.in9.pool import In9Verdict, keep_image, keep_refusal
 from snellen.build.in9.request import In9Request
 from snellen.build.in9.segment import segment_object
@@ -29,7 +30,7 @@ _OUTSIDE = (
 class In9Candidate:
     """An image to judge: its id in the data, the name of its files, and the photo, or why there is none.
 
-    `annotated` is whether it has an annotation, `classed` whether its class is known.
+    `annotated` is whether it has an annotation, `classed` whether its class is known, `mend` what people changed of it.
     """
 
     source: str
@@ -37,12 +38,14 @@ class In9Candidate:
     photo: Photo | Unreadable
     annotated: bool = True
     classed: bool = True
+    mend: Mend | None = None
 
 
 def candidate_content(candidate: In9Candidate, request: In9Request) -> str:
     """A key of an image as it was read, and of the program that makes its mask, if one does."""
     facts = (candidate.source, candidate.name, candidate.annotated, candidate.classed)
-    return content_key(facts, photo_content(candidate.photo), _mask_program(request.masks or ""))
+    mend = () if candidate.mend is None else candidate.mend.content
+    return content_key(facts, photo_content(candidate.photo), _mask_program(request.masks or ""), *mend)
 
 
 @cache
@@ -90,16 +93,19 @@ def _look(candidate: In9Candidate, request: In9Request) -> tuple[In9Verdict, np.
 def _accept(candidate: In9Candidate, photo: Photo, request: In9Request) -> tuple[In9Verdict, np.ndarray, np.ndarray]:
     """The verdict, the image uint8 [3, S, S] and the mask bool [S, S] on the canvas."""
     box = _only_box(photo, candidate.annotated)
-    corners = _on_canvas(box, photo, request)
-    mask, seed = _mask(box, candidate, photo, request)
-    rendering = render(Photo(photo.pixels, "", box[None], {"mask": mask}), request.canvas)
-    object_ = rendering.maps["mask"]
+    corners, mend = _on_canvas(box, photo, request), candidate.mend or Mend()
+    if mend.mask is not None:
+        image, object_, seed = render(Photo(photo.pixels, ""), request.canvas).image, mend.mask, -1
+    else:
+        mask, seed = _mask(box, candidate, photo, request)
+        rendering = render(Photo(photo.pixels, "", box[None], {"mask": mask}), request.canvas)
+        image, object_ = rendering.image, rendering.maps["mask"]
     if not object_.any():
         raise _Refusal("cropped away", "no pixel of the object is in the crop")
     share = float(object_.mean())
     return (
-        In9Verdict(candidate.source, candidate.name, "", "", corners, share, seed, photo.checksum),
-        rendering.image,
+        In9Verdict(candidate.source, candidate.name, "", "", mend.box or corners, share, seed, photo.checksum),
+        image,
         object_,
     )
 

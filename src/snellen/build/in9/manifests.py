@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from snellen.build.destination import Destination
 from snellen.build.encode import table
+from snellen.build.in9.curation import DECIDED
 from snellen.build.in9.grouping import Grouping
 from snellen.build.in9.pool import In9Verdict
 from snellen.build.in9.request import In9Request
 from snellen.build.in9.variants import Order, files_of
 from snellen.data.in9.layout import COLUMNS, CURATION, PROVENANCE, REJECTED
-from snellen.data.names import storable
-from snellen.errors import UserError, option
 from snellen.files.spreadsheet import plain_cell
-from snellen.files.table import Column, line_of, read_table
-
-DECISIONS = ("accept", "reject")
-DECIDED = ("id", "decision", "reason")  # columns of the list that people keep of a set
 
 
 @dataclass(frozen=True)
@@ -87,20 +80,3 @@ def _files(
             }
         )
     return rows
-
-
-def read_curation(file: str | Path | None) -> dict[str, str]:
-    """Id → reason of the images that a list rejects; nothing without a list."""
-    if file is None:
-        return {}
-    path = Path(os.path.expanduser(file))
-    if not os.path.exists(path):
-        raise UserError(f"no file '{file}'; {option('curation')} takes a CSV file with columns id, decision and reason")
-    rejects: dict[str, str] = {}
-    table = read_table(path, dict.fromkeys(DECIDED, Column(required=True)))
-    for row, (name, decision, reason) in enumerate(table[list(DECIDED)].itertuples(index=False)):
-        if decision.strip() not in DECISIONS:
-            raise UserError(f"{file} line {line_of(row)}: expected accept or reject, got '{decision.strip()[:60]}'")
-        if decision.strip() == "reject":
-            rejects[storable(name.strip())] = storable(reason.strip())
-    return rejects

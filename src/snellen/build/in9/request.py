@@ -112,6 +112,21 @@ class In9Request(CrewRequest):
         return Canvas(self.size, self.size, "crop", self.scale or round(self.size * 8 / 7), self.interpolation)
 
 
+@dataclass(frozen=True, kw_only=True)
+class RebuildRequest(CrewRequest):
+    """The settings of a set made of a built one and a list of people's decisions."""
+
+    elsewhere: ClassVar[tuple[str, ...]] = ("data", "curation", "balance")
+
+    data: str | None = setting("folder that build in9 has written", metavar="DIR", required=True)
+    curation: str | None = setting(
+        "a CSV file (id, decision, reason, x0, y0, x1, y1, mask) of what to leave out and what to change",
+        metavar="FILE",
+        required=True,
+    )
+    balance: bool = setting("cut all classes to the smallest again, where the set was built so", True)
+
+
 def read_fine(fine: FineLike) -> tuple[int, int]:
     """`16:4` or (16, 4): 16 sub-classes per class, in groups of 4."""
     text = ":".join(map(str, fine)) if isinstance(fine, tuple | list) else str(fine)

@@ -46,6 +46,40 @@ def grabcut(image: np.ndarray, box: tuple[int, int, int, int], seed: int, iterat
     return (mask == cv2.GC_FGD) | (mask == cv2.GC_PR_FGD)
 
 
+def grabcut_again(image: np.ndarray, start: np.ndarray, seed: int, iterations: int = 5) -> np.ndarray:
+    """bool [H, W]: the foreground that GrabCut finds in uint8 RGB [H, W, 3] from `start`, uint8 [H, W] of OpenCV's GC_ values:
+    what is certainly background or object stays so.
+
+    Raises cv2.error where it cannot work, such as where nothing may be the object.
+    """
+    cv2 = import_package("cv2", "GrabCut")
+    cv2.setRNGSeed(seed)
+    mask, background, foreground = start.copy(), np.zeros((1, 65)), np.zeros((1, 65))
+    cv2.grabCut(image, mask, None, background, foreground, iterations, cv2.GC_INIT_WITH_MASK)
+    return (mask == cv2.GC_FGD) | (mask == cv2.GC_PR_FGD)
+
+
+def segment_strokes(
+    image: np.ndarray, mask: np.ndarray, strokes: np.ndarray, box: tuple[int, ...], request: In9Request
+) -> np.ndarray:
+    """bool [H, W]: the mask of the object after people painted on the image uint8 [H, W, 3].
+
+    `strokes` int8 [H, W] is 1 where they painted the object, −1 where they painted background, which stays so; outside the box
+    (x0, y0, x1, y1) all else is background, and inside it GrabCut begins with the earlier `mask` and decides.
+    """
+    cv2 = import_package("cv2", "GrabCut")
+    small, factors = _scale(image, request.segment_size)
+    rows = np.minimum(((np.arange(small.shape[0]) + 0.5) / factors[1]).astype(int), image.shape[0] - 1)
+    columns = np.minimum(((np.arange(small.shape[1]) + 0.5) / factors[0]).astype(int), image.shape[1] - 1)
+    inside = np.zeros(mask.shape, bool)
+    inside[box[1] : box[3], box[0] : box[2]] = True
+    start = np.where(inside, np.where(mask, cv2.GC_PR_FGD, cv2.GC_PR_BGD), cv2.GC_BGD)
+    start = np.where(strokes > 0, cv2.GC_FGD, np.where(strokes < 0, cv2.GC_BGD, start)).astype(np.uint8)
+    seed = grabcut_seed(request.seed, "strokes")
+    found_mask = grabcut_again(small, start[np.ix_(rows, columns)], seed, request.iterations)
+    return (resize_mask(found_mask, *mask.shape) | (strokes > 0)) & (strokes >= 0)
+
+
 def segment_object(image: np.ndarray, box: np.ndarray, sample: str, request: In9Request) -> GrabCutMask:
     """The mask of the object in a box (float x0, y0, x1, y1, inside the image), by as many tries as are allowed."""
     cv2 = import_package("cv2", "GrabCut")

@@ -72,7 +72,7 @@ def write_files(order: Order, request: In9Request, pool: Path, out: Path) -> lis
         return names
     own = portrait(pool, order.name, order.box)
     for kind, file in files.items():
-        write_atomic(out / file, _encode(variant(kind, own, order, request, pool), request))
+        write_atomic(out / file, encode_variant(variant(kind, own, order, request, pool), request))
     if mask is not None:
         content = io.BytesIO()
         np.save(content, own.mask[0].numpy().astype(np.uint8))
@@ -97,6 +97,15 @@ def portrait(pool: Path, name: str, box: tuple[int, ...]) -> Portrait:
 
 def variant(kind: str, own: Portrait, order: Order, request: In9Request, pool: Path) -> Tensor:
     """uint8 [3, S, S]: one variant of an image; mixed ones borrow from the lender that was drawn for them."""
+    lender = None
+    if kind in MIXED:
+        name, box = order.lenders[kind]
+        lender = portrait(pool, name, box)
+    return edited(kind, own, lender, order.name, request)
+
+
+def edited(kind: str, own: Portrait, lender: Portrait | None, name: str, request: In9Request) -> Tensor:
+    """uint8 [3, S, S]: one variant of the image of this name; mixed ones have the background of the lender."""
     if kind == "original":
         return own.image[0]
     known: dict[str, object] = {
@@ -104,17 +113,15 @@ def variant(kind: str, own: Portrait, order: Order, request: In9Request, pool: P
         "boxes": list(own.box[:, None].astype(float)),
         "labels": np.zeros(1, int),
     }
-    kind_drawn = kind
-    if kind in MIXED:
-        name, box = order.lenders[kind]
-        lender = portrait(pool, name, box)
-        known["donors"] = Donors(lender.image, (name,), "lender", np.zeros(1, int), [lender.box.astype(float)])
-        kind_drawn = "mixed_rand"  # of a pool of one
-    distortion = Background(kind_drawn, request.sigma, request.inpaint)  # type: ignore[arg-type]
-    return distortion(own.image, View.of([order.name], request.seed, **known))[0]
+    if lender is not None:
+        known["donors"] = Donors(lender.image, ("lender",), "lender", np.zeros(1, int), [lender.box.astype(float)])
+        kind = "mixed_rand"  # of a pool of one
+    distortion = Background(kind, request.sigma, request.inpaint)  # type: ignore[arg-type]
+    return distortion(own.image, View.of([name], request.seed, **known))[0]
 
 
-def _encode(image: Tensor, request: In9Request) -> bytes:
+def encode_variant(image: Tensor, request: In9Request) -> bytes:
+    """An image uint8 [3, S, S] as the set's files hold it."""
     content = io.BytesIO()
     picture = Image.fromarray(image.permute(1, 2, 0).contiguous().numpy())
     if request.format == "png":
