@@ -49,7 +49,9 @@ def run(*arguments: str) -> int:
 def test_an_audit_prints_its_findings_and_leaves_a_run(at: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("audit", "mine=python:nets.py:model", "--data", DATA, "--audits", QUICK) == 0
     out = capsys.readouterr().out
-    assert re.search(r"^mine\n  accuracy  .* Clean accuracy$", out, re.M)
+    assert re.search(r"^mine\n  Right on [\d.]+% of 36 clean images", out, re.M)
+    assert "finding  " not in out
+    assert "all 6 findings: snellen report runs/mine-on-test-size-16-n-36 --all" in out
     folder = at / "runs" / "mine-on-test-size-16-n-36"
     assert f"report: {folder.relative_to(at)}/report.html" in out
     names = {"run.json", "findings.json", "findings.csv", "report.html", "report.md", "settings.yaml", "cells.parquet"}

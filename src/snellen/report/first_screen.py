@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import nan
 from typing import Literal
 
 from snellen.audits.label import WORDS
@@ -18,7 +20,7 @@ from snellen.report.results import AnyFinding, Results
 from snellen.report.sections import SECTIONS
 from snellen.report.sections.baseline import NOT_SCORED, RIGHT
 from snellen.report.verdict import at_chance
-from snellen.report.words import count_of, in_unit, interval, is_known, join_words, percent, points
+from snellen.report.words import count_of, in_unit, interval, is_known, percent, points
 
 MOST_KEY_FINDINGS = 8
 Standing = Literal["not scored", "at chance", "breaks", "holds", "not tried"]
@@ -29,6 +31,7 @@ class KeyFinding:
     """A finding as the first screen shows it: its number and interval in words, what changed against clean images (`change`, only
     of accuracies on modified ones), its mark and the class that the modification is taken for, both empty where there is none.
 
+    `strength` is how far it is from nothing at the cautious end of its interval, in shares (nan where that has no meaning);
     `out_of` is how many findings of its kind it was chosen from as the strongest.
     """
 
@@ -37,12 +40,13 @@ class KeyFinding:
     value: str
     interval: str
     change: str = ""
+    strength: float = nan
     out_of: int = 1
 
     @property
     def sign(self) -> str:
         """The mark of its DI: ▲, △, ? or nothing."""
-        return self.finding.interference.sign if self.finding.interference else ""
+        return _sign(self.finding)
 
     @property
     def taken_for(self) -> str:
@@ -52,11 +56,12 @@ class KeyFinding:
 
 @dataclass(frozen=True)
 class ModelVerdict:
-    """The verdict on one model: where it stands, sentences (clean accuracy, what breaks it, what to trust) and its strongest
-    findings, of all that were `measured`."""
+    """The verdict on one model: where it stands, in a few words (`headline`) and in sentences (clean accuracy, what breaks it,
+    what to trust), and its strongest findings, of all that were `measured`."""
 
     model: str
     standing: Standing
+    headline: str
     sentences: tuple[str, ...]
     findings: tuple[KeyFinding, ...]
     losses: tuple[Loss, ...]
@@ -77,7 +82,8 @@ def first_screen(results: Results) -> FirstScreen:
     """The first screen of a run."""
     guessing = at_chance(results)
     verdicts = tuple(model_verdict(results, model, model in guessing) for model in results.models)
-    table = ranking(results, guessing) if results.several else None
+    telling = [key for verdict in verdicts for key in verdict.findings]
+    table = ranking(results, telling, guessing) if results.several else None
     return FirstScreen(verdicts, table, tuple(next_steps(results, verdicts)), len(results.header.warnings))
 
 
@@ -97,17 +103,38 @@ def model_verdict(results: Results, model: str, guesses: bool) -> ModelVerdict:
         sentences += [_loss_sentence(results.task, every), _trust_sentence(every)]
     measured = len(results.of_model(model))
     findings = key_findings(results, model, every)
-    return ModelVerdict(model, standing, tuple(filter(None, sentences)), findings, tuple(every), measured)
+    headline = _headline(results, standing, clean, every)
+    return ModelVerdict(model, standing, headline, tuple(filter(None, sentences)), findings, tuple(every), measured)
 
 
 # Sentences
+
+
+def _headline(results: Results, standing: Standing, clean: AnyFinding | None, every: Sequence[Loss]) -> str:
+    """The verdict in a few words, for a line beside the model's name."""
+    worst, tried = strongest(every), count_of(len(every), "modification")
+    if standing == "not scored" or clean is None:
+        return "no image could be scored"
+    if standing == "at chance":
+        return f"{percent(clean.value)} right, not clearly above {results.guess(clean).threshold}"
+    if standing == "not tried":
+        return f"{percent(clean.value)} right; nothing else was compared with it"
+    if worst is None:
+        return f"no clear loss under {tried}"
+    clear = sum(loss.is_clear for loss in every)
+    most = ", most" if clear > 1 else ","
+    return f"clearly loses under {clear} of {tried}{most} under {worst.finding.topic} {_sign(worst.finding)}".rstrip()
+
+
+def _sign(finding: AnyFinding) -> str:
+    return finding.interference.sign if finding.interference else ""
 
 
 def _clean_sentence(results: Results, clean: AnyFinding | None, guesses: bool) -> str:
     """The clean accuracy; beside what needs no look at the images where it is not clearly above."""
     if clean is None or not is_known(clean.value):
         return NOT_SCORED
-    sentence = RIGHT[results.task].format(percent(clean.value), count_of(clean.n, "unmodified image"))
+    sentence = RIGHT[results.task].format(percent(clean.value), count_of(clean.n, "clean image"))
     runs = len(results.models[clean.model])
     mean = f", mean of {runs} runs" if runs > 1 else ""
     sentence += f" (95% interval {interval(clean.low, clean.high, 'share')}%{mean})."
@@ -124,7 +151,7 @@ def _loss_sentence(task: str, every: Sequence[Loss]) -> str:
     clear = [loss for loss in every if loss.is_clear]
     worst = strongest(every)
     if worst is None:
-        under = f"any of the {tried} modifications tried" if tried > 1 else every[0].finding.topic
+        under = f"any of {tried} modifications" if tried > 1 else every[0].finding.topic
         most = points(max(loss.high for loss in every)).removeprefix("+")
         return f"No clear loss of {accuracy} under {under}; losses of up to {most} are not ruled out."
     numbers = f"{points(-worst.value)}, to {percent(worst.finding.value)}"
@@ -132,8 +159,8 @@ def _loss_sentence(task: str, every: Sequence[Loss]) -> str:
         return f"It clearly loses {accuracy} under {worst.finding.topic}: {numbers}."
     most = "most" if len(clear) > 1 else "which is"
     return (
-        f"It clearly loses {accuracy} under {len(clear)} of {tried} modifications tried, {most} under "
-        f"{worst.finding.topic}: {numbers}{', chosen as the largest loss on these images' if len(clear) > 1 else ''}."
+        f"It clearly loses {accuracy} under {len(clear)} of {tried} modifications, {most} under {worst.finding.topic}: "
+        f"{numbers}{' (chosen as the largest loss on these images)' if len(clear) > 1 else ''}."
     )
 
 
@@ -146,10 +173,10 @@ def _trust_sentence(every: Sequence[Loss]) -> str:
         return f"{TOO_FEW[:1].upper()}{TOO_FEW[1:]}." if any(is_known(trust.index) for trust in trusts) else ""
     flagged = [trust for trust in trusts if trust.mark == "flagged"]
     if flagged:
-        names = join_words(list(dict.fromkeys(f"'{trust.dominant}'" for trust in flagged)))
+        names = " or ".join(dict.fromkeys(f"'{trust.dominant}'" for trust in flagged))
         who = "This loss" if len(trusts) == 1 else f"{len(flagged)} of these losses"
         what = "artefacts" if len(flagged) > 1 else "an artefact"
-        return f"{who} may be {what} (▲): errors go to {names}, for which the modification itself may be taken."
+        return f"{who} may be {what} (▲): the modification itself may be taken for {names}."
     open_ = sum(trust.mark != "" for trust in trusts)
     who = "this loss is an artefact" if len(trusts) == 1 else f"{open_} of these losses are artefacts"
     return f"Whether {who} cannot be told (? or △)." if open_ else ""
@@ -168,10 +195,24 @@ def key_findings(results: Results, model: str, every: Sequence[Loss]) -> tuple[K
         kinds.setdefault((finding.audit, finding.name), []).append((strength, finding))
     best = [(*max(own, key=lambda ranked: ranked[0]), len(own)) for own in kinds.values()]
     best.sort(key=lambda ranked: -ranked[0])
-    chosen = [_key_finding(finding, lost.get(id(finding)), many) for _, finding, many in best]
+    chosen = [_key_finding(finding, lost.get(id(finding)), strength, many) for strength, finding, many in best]
+    chosen = varied(chosen)
     columns = (finding for finding in _columns(results, model) if (finding.audit, finding.name) not in kinds)
-    others = [_key_finding(finding, None, 1) for finding in columns]
+    others = [_key_finding(finding, None, nan, 1) for finding in columns]
     return tuple([*chosen, *others][:MOST_KEY_FINDINGS])
+
+
+def varied(keys: Sequence[KeyFinding]) -> list[KeyFinding]:
+    """The same findings, the first of each audit before the second of any: audits often measure one weakness in several ways.
+
+    What is not clear comes after what is.
+    """
+    seen: Counter[str] = Counter()
+    turns = []
+    for key in keys:
+        turns.append((not key.strength > 0, seen[key.finding.audit]))
+        seen[key.finding.audit] += 1
+    return [key for _, key in sorted(zip(turns, keys), key=lambda pair: pair[0])]
 
 
 def _effects(results: Results, model: str) -> list[tuple[float, AnyFinding]]:
@@ -191,7 +232,7 @@ def _columns(results: Results, model: str) -> list[AnyFinding]:
     return [finding for finding in own if finding.name not in UNMODIFIED and any(fits(finding) for fits in every)]
 
 
-def _key_finding(finding: AnyFinding, loss: Loss | None, out_of: int) -> KeyFinding:
+def _key_finding(finding: AnyFinding, loss: Loss | None, strength: float, out_of: int) -> KeyFinding:
     change = "" if loss is None else points(-loss.value) if loss.is_clear else "not clear"
     ends = interval(finding.low, finding.high, finding.unit)
-    return KeyFinding(finding, finding.label, in_unit(finding.value, finding.unit), ends, change, out_of)
+    return KeyFinding(finding, finding.label, in_unit(finding.value, finding.unit), ends, change, strength, out_of)

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from snellen.distort.language import in_words
 from snellen.report.losses import strongest
 from snellen.report.results import Results
+from snellen.report.table import CLEAN
 
 if TYPE_CHECKING:
     from snellen.report.first_screen import ModelVerdict
@@ -37,10 +39,10 @@ def _doubtful(results: Results, verdicts: Sequence[ModelVerdict]) -> list[NextSt
     if guessing is None:
         return []
     query = (
-        f'select label, pred, count(*) as images from answers join cells using (cell) join samples using (sample, "on") '
-        f"where model = {_quoted(guessing)} and distortion = 'none()' group by all order by images desc limit 20"
+        f"select class, pred, count(*) as images from answers natural join cells join samples using (sample) where "
+        f"model = {_quoted(guessing)} and distortion = 'none()' group by all order by images desc limit 9"
     )
-    return [NextStep("see what it answers to which class", _sql(results, query))]
+    return [NextStep("what it answers to which class", _sql(results, query))]
 
 
 def _mistakes(results: Results, verdicts: Sequence[ModelVerdict]) -> list[NextStep]:
@@ -51,12 +53,16 @@ def _mistakes(results: Results, verdicts: Sequence[ModelVerdict]) -> list[NextSt
     )
     if loss is None or not loss.finding.distortions:
         return []
-    distortion = loss.finding.distortions[-1]
+    whose = f"model = {_quoted(model)} and " if results.several else ""
+    distortion = next(
+        text for text in loss.finding.distortions if text != CLEAN
+    )  # of several sizes the first, least severe
+    fits = _quoted(_beginning(distortion, results))
     query = (
-        f"select sample, pred, confidence from answers join cells using (cell) where model = {_quoted(model)} and "
-        f"distortion = {_quoted(distortion)} and score = 0 order by confidence desc limit 20"
+        f"select sample, pred from answers natural join cells where {whose}distortion like {fits} and score = 0 "
+        "order by confidence desc limit 9"
     )
-    return [NextStep(f"the most confident mistakes under {loss.finding.topic}", _sql(results, query))]
+    return [NextStep(f"the most confident mistakes under {in_words(distortion)}", _sql(results, query))]
 
 
 def _training_images(results: Results) -> list[NextStep]:
@@ -67,6 +73,16 @@ def _training_images(results: Results) -> list[NextStep]:
         return []
     again = shlex.join([Path(command[0]).name, *command[1:], "--train"])
     return [NextStep("whether it memorised its training images (iOcclusion)", f"{again} DATA")]
+
+
+def _beginning(distortion: str, results: Results) -> str:
+    """The shortest pattern that fits no other distortion of the run; `_` in it fits itself too."""
+    others = {text for finding in results.findings for text in finding.distortions} - {distortion}
+    for length in range(distortion.find("(") + 1, len(distortion)):
+        ends = not distortion[length].isalnum() and distortion[length - 1].isalnum()
+        if ends and not any(text.startswith(distortion[:length]) for text in others):
+            return f"{distortion[:length]}%"
+    return distortion
 
 
 def _sql(results: Results, query: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from snellen.report.glossary import meanings
 from snellen.report.results import Results
 from snellen.report.sections.section import Section
 from snellen.report.words import count_of, interval, is_known, percent
@@ -49,10 +50,5 @@ BASELINE = Section(
     verdict=clean_sentence,
     columns={"clean": lambda finding: finding.name == "accuracy"},
     losses=lambda finding: finding.name == "noisy_accuracy",
-    meanings={
-        "Accuracy": "Share of images answered rightly. The 95% interval says how far it could be off because only so many images "
-        "were shown; for several runs it is about the mean of these runs. Other runs of the same recipe may lie further off: the "
-        "interval for the recipe counts runs as well as images (facts recipe_low and recipe_high). Two models are compared on "
-        "the same images, pair by pair, which sees smaller differences than their intervals do."
-    },
+    meanings=meanings("Accuracy"),
 )

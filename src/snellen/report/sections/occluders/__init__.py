@@ -5,6 +5,7 @@ from __future__ import annotations
 from snellen.audits.occluders.people import ALL, HumanGapFacts
 from snellen.audits.occluders.types import AUDIT, REAL
 from snellen.report.blocks import Block, Heading, lead, note
+from snellen.report.glossary import meanings
 from snellen.report.results import AnyFinding, Results
 from snellen.report.sections.occluders.levels import diffuse_blocks, level_blocks, tree_blocks
 from snellen.report.sections.occluders.people import people_blocks
@@ -79,11 +80,5 @@ OCCLUDERS = Section(
             *("human_gap", "top_image_accuracy", "top_tree_accuracy", "unoccluded_accuracy"),
         }
     ),
-    meanings={
-        "Hidden share": "How much of the object an occluder hides; of the image where the data have no masks. Lattices hide "
-        "their share of the image.",
-        "Kendall's W": "How far types of occluders agree on the order of the models: 1 wholly, 0 not at all.",
-        "Beyond clean accuracy": "How far a model's accuracy under occlusion lies above the line of all models' occluded on "
-        "clean accuracy: being better clean explains the rest.",
-    },
+    meanings=meanings("Hidden share", "Kendall's W", "Beyond clean accuracy"),
 )
