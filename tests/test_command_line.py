@@ -169,6 +169,49 @@ def test_lists_say_what_there_is(kind: str, capsys: pytest.CaptureFixture[str]) 
     assert example[kind] in capsys.readouterr().out
 
 
+def test_list_alone_says_what_there_are_lists_of_with_an_example(capsys: pytest.CaptureFixture[str]) -> None:
+    from snellen.catalogue import CATALOGUES, catalogue
+
+    assert run("list") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[: len(CATALOGUES)]] == list(CATALOGUES)
+    assert lines[-1] == "example: snellen list audits"
+    assert all(catalogue(kind) for kind in CATALOGUES)
+
+
+def test_snellen_alone_shows_its_commands_and_what_to_do_next(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run() == 2
+    shown = capsys.readouterr().err
+    assert all(f"\n  {name} " in shown for name in (*COMMANDS, *GROUPS))
+    assert re.findall(r"Example: snellen (\w+)", shown) == ["list", "audit", "demo"]
+
+
+def test_no_summary_of_a_command_is_cut_off() -> None:
+    for path, shown in every_help():
+        assert "..." not in shown.partition("Commands:")[2], path
+
+
+def test_all_and_pairs_print_every_finding_and_the_report_prints_them_again(
+    at: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    models = ("a=python:nets.py:model", "b=observer:guess")
+    base = ("audit", *models, "--data", "phantom:test?size=16&n=24", "--audits", QUICK, "--out", "r")
+    assert run(*base) == 0
+    screen = capsys.readouterr().out
+    assert "place  model" in screen
+    assert run(*base, "--all") == 0
+    every = capsys.readouterr().out
+    assert len(re.findall(r"^  accuracy ", every, re.M)) == 2
+    assert "  difference " not in every
+    assert run(*base, "--pairs") == 0
+    pairs = capsys.readouterr().out
+    assert "a − b" in pairs
+    assert "  accuracy " not in pairs
+    assert run("report", "r", "--all") == 0
+    assert capsys.readouterr().out == every.replace("report: ", "")
+    assert "--pairs" in screen
+
+
 def test_every_scheme_and_kind_is_listed() -> None:
     from snellen.catalogue import catalogue
     from snellen.data import SCHEMES

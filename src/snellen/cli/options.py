@@ -26,6 +26,11 @@ def epilog(*examples: str) -> str:
     return "\b\n" + "\n".join(f"Example: {example}" for example in examples)  # \b: a line to paste is not wrapped
 
 
+def summary(command: Callable[..., Any] | None) -> str:
+    """The first paragraph of a command's help, whole."""
+    return " ".join((inspect.getdoc(command) or "").split("\n\n")[0].split())
+
+
 def finish(code: int) -> None:
     """End a command with an exit code."""
     if code:
