@@ -95,8 +95,8 @@ def test_the_printed_table_tells_maskings_apart(splits: tuple[str, str], capsys:
     cells = [re.split(r"  +", line.strip()) for line in capsys.readouterr().out.splitlines() if line.startswith("  ")]
     rows = [(row[0], row[-1]) for row in cells if "iocclusion" in row[0] or row[0] in ("affinity", "direction")]
     assert len(set(rows)) == len(rows) > 10
-    assert ("iocclusion", "iOcclusion under white Fourier mask of 25%") in rows
-    assert ("iocclusion_fill_gap", "iOcclusion fill gap, squares: black less white") in rows
+    assert ("iocclusion", "Train–test gap left (iOcclusion) under white Fourier mask of 25%") in rows
+    assert ("iocclusion_fill_gap", "Effect of the fill on iOcclusion, squares: black minus white") in rows
 
 
 def test_without_training_images_it_says_what_to_add(

@@ -77,11 +77,11 @@ def _strongest(verdict: ModelVerdict, room: int, width: int) -> list[str]:
     """The strongest findings of one model, `room` lines of them if there is room for any."""
     if not verdict.findings:
         return ["no other finding has a number"]
-    head = ("strongest findings", "value", "95% interval", "change", "trust")
+    head = ("strongest findings (% or points)", "value", "95% interval", "change", "trust")
     lines: list[str] = []
     for count in range(1, len(verdict.findings) + 1):
         longer = aligned([head, *map(_key_row, verdict.findings[:count])], width)
-        if len(longer) > max(room, 0) + 2 and count > FEWEST_ROWS:
+        if len(longer) > max(room, 0) + 2 and count > 2:
             break
         lines = longer
     return lines
@@ -89,7 +89,7 @@ def _strongest(verdict: ModelVerdict, room: int, width: int) -> list[str]:
 
 def _key_row(key: KeyFinding) -> tuple[str, ...]:
     change = key.change.removesuffix(" points")
-    return key.label, key.value, key.interval, change, f"{key.sign} {key.taken_for}".strip()
+    return key.label, key.value.removesuffix(" points"), key.interval, change, f"{key.sign} {key.taken_for}".strip()
 
 
 def _ranked(ranking: Ranking, room: int, width: int) -> list[str]:
@@ -166,7 +166,26 @@ def _next(screen: FirstScreen, width: int) -> list[str]:
     """The first of the next steps, its command whole so that it can be pasted."""
     if screen.warnings:
         return [f"next: the warning{'s' * (screen.warnings > 1)} at the top, which the report has too"]
-    return [line for step in screen.next_steps[:1] for line in (f"next: {step.reason}", f"  {step.command}")]
+    steps = screen.next_steps[:1]
+    return [line for step in steps for line in (f"next: {step.reason}", *command_lines(step.command, width))]
+
+
+def command_lines(command: str, width: int) -> list[str]:
+    """A command in lines that a shell takes as one: broken between words, and inside double quotes, where `\\` joins lines."""
+    pieces, single, double = [""], False, False
+    for letter in command:
+        double ^= letter == '"' and not single
+        single ^= letter == "'" and not double
+        if letter == " " and not single:
+            pieces.append("")
+        else:
+            pieces[-1] += letter
+    lines = [" "]
+    for piece in pieces:
+        if len(lines[-1]) + len(piece) + 3 > width and lines[-1].strip():
+            lines.append("   ")
+        lines[-1] += f" {piece}"
+    return [f"{line} \\" for line in lines[:-1]] + lines[-1:]
 
 
 def _where(screen: FirstScreen, path: Path, reported: bool) -> list[str]:
