@@ -13,7 +13,7 @@ from snellen.request import Request, Setting, settings_of
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="print nothing but errors")]
 AsJson = Annotated[bool, typer.Option("--json", help="print the result as JSON")]
-Every = Annotated[bool, typer.Option("--all", help="print every finding of each model")]
+AllFindings = Annotated[bool, typer.Option("--all", help="print every finding of each model")]
 Pairs = Annotated[bool, typer.Option("--pairs", help="print the differences between pairs of models")]
 Config = Annotated[
     Path | None,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Shown:
+class PrintChoice:
     """What of a run is printed: nothing (`quiet`), everything as JSON, `every` finding of models, those of `pairs` of models;
     else the first screen."""
 
@@ -26,7 +26,7 @@ class Shown:
     pairs: bool = False
 
 
-def print_run(run: Run, shown: Shown, *, reported: bool = True) -> None:
+def print_run(run: Run, shown: PrintChoice, *, reported: bool = True) -> None:
     """What is wrong with each model, on one screen; or all findings, those of pairs of models, or everything as JSON."""
     if shown.as_json:
         show_json(run.results())
@@ -44,7 +44,7 @@ def print_run(run: Run, shown: Shown, *, reported: bool = True) -> None:
             show(line)
 
 
-def print_findings(run: Run, shown: Shown) -> None:
+def print_findings(run: Run, shown: PrintChoice) -> None:
     """All findings as a table by the names that --require takes; those of pairs of models apart."""
     findings = [finding for finding in run.stored_findings() if (shown.pairs if _is_of_pair(finding) else shown.every)]
     print_table([("finding", "value", "95% interval", "DI", "new errors go to", ""), *_rows(findings)])

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from snellen.cli.options import Every, Pairs
+from snellen.cli.options import AllFindings, Pairs
 from snellen.errors import UserError
 from snellen.terminal import show
 
@@ -15,7 +15,7 @@ from snellen.terminal import show
 def report(
     runs: Annotated[list[Path], typer.Argument(help="run folder", metavar="RUN...")],
     out: Annotated[Path | None, typer.Option(help="write here instead (.html or .md); for one run only")] = None,
-    every: Every = False,
+    every: AllFindings = False,
     pairs: Pairs = False,
 ) -> None:
     """Write the report of finished runs again, from their stored answers."""
@@ -26,7 +26,7 @@ def report(
     for folder in runs:
         run = load_run(folder)
         if every or pairs:
-            from snellen.cli.printing import Shown, print_findings
+            from snellen.cli.printing import PrintChoice, print_findings
 
-            print_findings(run, Shown(every=every, pairs=pairs))
+            print_findings(run, PrintChoice(every=every, pairs=pairs))
         show(run.report(out))

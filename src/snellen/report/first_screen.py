@@ -15,7 +15,7 @@ from snellen.audits.label import WORDS
 from snellen.audits.trust import TOO_FEW
 from snellen.report.losses import UNMODIFIED, Loss, losses, strongest
 from snellen.report.next_steps import NextStep, next_steps
-from snellen.report.ranking import Ranking, ranking
+from snellen.report.ranking import ModelRanking, ranking
 from snellen.report.results import AnyFinding, Results
 from snellen.report.sections import SECTIONS
 from snellen.report.sections.baseline import NOT_SCORED, RIGHT
@@ -73,7 +73,7 @@ class FirstScreen:
     """What a reader sees first: a verdict per model, the models ranked where there are several, and what to do next."""
 
     verdicts: tuple[ModelVerdict, ...]
-    ranking: Ranking | None
+    ranking: ModelRanking | None
     next_steps: tuple[NextStep, ...]
     warnings: int
 

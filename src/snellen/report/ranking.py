@@ -43,7 +43,7 @@ class RankedModel:
 
 
 @dataclass(frozen=True)
-class Ranking:
+class ModelRanking:
     """The models in order, best first; `columns` are topics: clean images, by which they are ranked, then what the strongest
     findings of any model are about. `rule` says how places were found."""
 
@@ -52,7 +52,7 @@ class Ranking:
     rule: str
 
 
-def ranking(results: Results, telling: Sequence[Telling], guessing: Collection[str] = ()) -> Ranking | None:
+def ranking(results: Results, telling: Sequence[Telling], guessing: Collection[str] = ()) -> ModelRanking | None:
     """The models of a run by clean accuracy; nothing where that is not known of any."""
     clean = {model: finding for model in results.models if (finding := results.clean(model)) is not None}
     known = {model: -finding.value for model, finding in clean.items() if is_known(finding.value)}
@@ -67,7 +67,7 @@ def ranking(results: Results, telling: Sequence[Telling], guessing: Collection[s
         for model in order
     ]
     topics = tuple(next(iter(column.values())).topic for column in columns)
-    return Ranking(topics, tuple(ranked), _rule(row))
+    return ModelRanking(topics, tuple(ranked), _rule(row))
 
 
 def telling_questions(telling: Sequence[Telling]) -> list[AnyFinding]:

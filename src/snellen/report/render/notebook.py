@@ -67,8 +67,8 @@ class Plot:
         if first.suffix != ".svg":
             raise UserError(f"expected a name that ends in .svg, got '{first}'")
         places = [first, *(first.with_stem(f"{first.stem}-{number}") for number in range(2, len(self.svgs) + 1))]
-        for place, drawn in zip(places, self.svgs):
-            write_atomic(place, drawn.encode())
+        for place, picture in zip(places, self.svgs):
+            write_atomic(place, picture.encode())
         return places
 
 
@@ -78,8 +78,8 @@ def plot_of(results: Results, name: str) -> Plot:
         raise unknown("plot", name, SECTIONS)
     charts = _charts(results, name)
     if not charts:
-        drawn = [other for other in SECTIONS if other != name and _charts(results, other)]
-        has = f"it has {', '.join(drawn)}" if drawn else "it has none"
+        available = [other for other in SECTIONS if other != name and _charts(results, other)]
+        has = f"it has {', '.join(available)}" if available else "it has none"
         raise UserError(f"the run has no chart of '{name}': {has}")
     return Plot(name, tuple(chart.title for chart in charts), tuple(svg(chart.spec) for chart in charts))
 

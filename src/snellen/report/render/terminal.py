@@ -8,7 +8,7 @@ from pathlib import Path
 
 from snellen.report.first_screen import FirstScreen, KeyFinding, ModelVerdict
 from snellen.report.glossary import SIGN_MEANINGS, sentence_on
-from snellen.report.ranking import Ranking
+from snellen.report.ranking import ModelRanking
 from snellen.report.results import AnyFinding
 from snellen.report.words import UNKNOWN, in_unit, interval, is_known
 
@@ -92,7 +92,7 @@ def _key_row(key: KeyFinding) -> tuple[str, ...]:
     return key.label, key.value.removesuffix(" points"), key.interval, change, f"{key.sign} {key.taken_for}".strip()
 
 
-def _ranked(ranking: Ranking, room: int, width: int) -> list[str]:
+def _ranked(ranking: ModelRanking, room: int, width: int) -> list[str]:
     """The models with their places, and as many columns as there is room for."""
     models = ranking.models[:room]
     names = [_shortened(ranked.model, MODEL_WIDTH) for ranked in models]
