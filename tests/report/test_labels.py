@@ -18,7 +18,7 @@ DATA = "phantom:test?size=32&n=40"
 ONE_PASS = "occlusion([0.3], [black, noise], validate=true),interference,shape,augmentation,background,calibration"
 OTHERS = (
     "occluders(px=[4]),adversarial_backgrounds(backgrounds=3),inside_mask,explanation,faithfulness(points=4),concepts,"
-    "shift(length=2,random=4,evaluations=8,images=20)"
+    "shift(length=2,random=4,evaluations=10,images=20)"
 )
 
 
@@ -42,6 +42,7 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("audits", [ONE_PASS, OTHERS])
 def test_no_two_rows_of_a_model_have_the_same_label(audits: str, network: str) -> None:
     run = snellen.audit({"net": network}, DATA, audits, train="phantom:train?size=32&n=40", quiet=True, report=False)
