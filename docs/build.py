@@ -1,7 +1,7 @@
-"""Write what is generated in the docs: reference.md and commands.md.
+"""Write what is generated in the docs: reference.md, commands.md and glossary.md.
 
 python docs/build.py                # after a change of a docstring, a help text, a command or an option
-python docs/build.py --terminal     # also the README's terminal output: runs its command
+python docs/build.py --terminal     # also the README's terminal output and tutorial.md: runs their commands
 python docs/build.py --picture RUN  # also the README's picture, from a run's report
 python docs/build.py --phantom      # also the pictures of phantom.md
 """
@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import inspect
+import os
 import re
 import shlex
 import subprocess
@@ -25,12 +26,18 @@ from snellen.distort import DISTORTIONS
 from snellen.distort.fills import PAINTS
 from snellen.distort.law import LAWS
 from snellen.notation import format_value
+from snellen.report.glossary import GLOSSARY, SIGN_MEANINGS
 
 DOCS = Path(__file__).resolve().parent
 sys.path.insert(0, str(DOCS))
 from commands_page import commands_page, wrapped  # noqa: E402
 
 README = DOCS.parent / "README.md"
+ENVIRONMENT = {
+    **os.environ,
+    "COLUMNS": "80",
+    "PYTHONPATH": str(DOCS.parent / "src"),
+}  # of what is shown: this tree, 80 columns
 TERMINAL = re.compile(r"(?<=```console\n)\$ (snellen (?:[^\n]*\\\n)*[^\n]*)\n(.*?)(?=```)", re.S)
 
 
@@ -58,6 +65,42 @@ def reference() -> str:
     return "\n".join(parts)
 
 
+def glossary() -> str:
+    """The text of glossary.md."""
+    parts = [
+        "# Glossary\n",
+        "Written by `python docs/build.py` from `snellen.report.glossary`; do not edit. Terminal, report and docs use",
+        "these words.\n",
+        "## Terms\n",
+    ]
+    parts += ["\n".join(wrapped(f"**{term}.** {meaning}", "")) + "\n" for term, meaning in GLOSSARY.items()]
+    parts += ["## Marks beside numbers\n"]
+    parts.append(
+        "\n".join("\n".join(wrapped(f"- {sign} {meaning}", "  ")) for sign, meaning in SIGN_MEANINGS.items()) + "\n"
+    )
+    return "\n".join(parts)
+
+
+def tutorial() -> str:
+    """The text of tutorial.md: the script, part by part, with what each part prints."""
+    source = (DOCS.parent / "examples" / "tutorial.py").read_text()
+    with tempfile.TemporaryDirectory() as folder:
+        ended = subprocess.run(
+            [sys.executable, str(DOCS.parent / "examples" / "tutorial.py")],
+            cwd=folder, capture_output=True, text=True, check=True, timeout=600, env=ENVIRONMENT,
+        )  # fmt: skip
+    _, *parts = re.split(r"^# (?=\d+\. )", source, flags=re.M)
+    outputs = re.split(r"^== \d+ ==\n", ended.stdout, flags=re.M)[1:]
+    lines = ["# Tutorial\n", "Written by `python docs/build.py --terminal` from `examples/tutorial.py`, which the tests run; do",
+             "not edit.\n"]  # fmt: skip
+    for part, output in zip(parts, outputs, strict=True):
+        title, _, code = part.partition("\n")
+        code = "\n".join(line for line in code.strip().splitlines() if not line.startswith('print("== '))
+        shown = "\n".join(line.rstrip() for line in output.strip().splitlines())
+        lines += [f"## {title}\n", f"```python\n{code.strip()}\n```\n", f"```text\n{shown}\n```\n"]
+    return "\n".join(lines)
+
+
 def terminal(readme: str) -> str:
     """The README's text with the output that its command prints now."""
 
@@ -65,7 +108,13 @@ def terminal(readme: str) -> str:
         command = shlex.split(match[1].replace("\\\n", " "))
         with tempfile.TemporaryDirectory() as folder:
             ended = subprocess.run(
-                [sys.executable, "-m", *command], cwd=folder, capture_output=True, text=True, check=True, timeout=600
+                [sys.executable, "-m", *command],
+                cwd=folder,
+                capture_output=True,
+                text=True,
+                check=True,
+                timeout=600,
+                env=ENVIRONMENT,
             )
         return f"$ {match[1]}\n" + "\n".join(line.rstrip() for line in ended.stdout.splitlines()) + "\n"
 
@@ -158,7 +207,9 @@ def main() -> None:
     chosen = parser.parse_args()
     (DOCS / "reference.md").write_text(reference())
     (DOCS / "commands.md").write_text(commands_page())
+    (DOCS / "glossary.md").write_text(glossary())
     if chosen.terminal:
+        (DOCS / "tutorial.md").write_text(tutorial())
         README.write_text(terminal(README.read_text()))
     if chosen.picture:
         picture(chosen.picture)

@@ -49,7 +49,9 @@ def run(*arguments: str) -> int:
 def test_an_audit_prints_its_findings_and_leaves_a_run(at: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("audit", "mine=python:nets.py:model", "--data", DATA, "--audits", QUICK) == 0
     out = capsys.readouterr().out
-    assert re.search(r"^mine\n  accuracy  .* Clean accuracy$", out, re.M)
+    assert re.search(r"^mine\n  Right on [\d.]+% of 36 clean images", out, re.M)
+    assert "finding  " not in out
+    assert "all 6 findings: snellen report runs/mine-on-test-size-16-n-36 --all" in out
     folder = at / "runs" / "mine-on-test-size-16-n-36"
     assert f"report: {folder.relative_to(at)}/report.html" in out
     names = {"run.json", "findings.json", "findings.csv", "report.html", "report.md", "settings.yaml", "cells.parquet"}
@@ -165,6 +167,49 @@ def test_lists_say_what_there_is(kind: str, capsys: pytest.CaptureFixture[str]) 
         "spaces": "211 edits: autocontrast 20",
     }
     assert example[kind] in capsys.readouterr().out
+
+
+def test_list_alone_says_what_there_are_lists_of_with_an_example(capsys: pytest.CaptureFixture[str]) -> None:
+    from snellen.catalogue import CATALOGUES, catalogue
+
+    assert run("list") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[: len(CATALOGUES)]] == list(CATALOGUES)
+    assert lines[-1] == "example: snellen list audits"
+    assert all(catalogue(kind) for kind in CATALOGUES)
+
+
+def test_snellen_alone_shows_its_commands_and_what_to_do_next(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run() == 2
+    shown = capsys.readouterr().err
+    assert all(f"\n  {name} " in shown for name in (*COMMANDS, *GROUPS))
+    assert re.findall(r"Example: snellen (\w+)", shown) == ["list", "audit", "demo"]
+
+
+def test_no_summary_of_a_command_is_cut_off() -> None:
+    for path, shown in every_help():
+        assert "..." not in shown.partition("Commands:")[2], path
+
+
+def test_all_and_pairs_print_every_finding_and_the_report_prints_them_again(
+    at: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    models = ("a=python:nets.py:model", "b=observer:guess")
+    base = ("audit", *models, "--data", "phantom:test?size=16&n=24", "--audits", QUICK, "--out", "r")
+    assert run(*base) == 0
+    screen = capsys.readouterr().out
+    assert "place  model" in screen
+    assert run(*base, "--all") == 0
+    every = capsys.readouterr().out
+    assert len(re.findall(r"^  accuracy ", every, re.M)) == 2
+    assert "  difference " not in every
+    assert run(*base, "--pairs") == 0
+    pairs = capsys.readouterr().out
+    assert "a − b" in pairs
+    assert "  accuracy " not in pairs
+    assert run("report", "r", "--all") == 0
+    assert capsys.readouterr().out == every.replace("report: ", "")
+    assert "--pairs" in screen
 
 
 def test_every_scheme_and_kind_is_listed() -> None:

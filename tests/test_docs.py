@@ -50,6 +50,7 @@ def page_id(page: Path) -> str:
 def test_the_generated_pages_are_current() -> None:
     assert (DOCS / "reference.md").read_text() == builder().reference(), REFRESH
     assert (DOCS / "commands.md").read_text() == builder().commands_page(), REFRESH
+    assert (DOCS / "glossary.md").read_text() == builder().glossary(), REFRESH
 
 
 @pytest.mark.slow
@@ -57,6 +58,11 @@ def test_the_terminal_output_of_the_readme_is_what_the_command_prints() -> None:
     readme = (ROOT / "README.md").read_text()
     assert builder().TERMINAL.search(readme)
     assert builder().terminal(readme) == readme, "run `python docs/build.py --terminal`"
+
+
+@pytest.mark.slow
+def test_the_tutorial_runs_and_its_page_shows_what_it_prints() -> None:
+    assert (DOCS / "tutorial.md").read_text() == builder().tutorial(), "run `python docs/build.py --terminal`"
 
 
 def test_every_distortion_and_audit_is_documented() -> None:

@@ -18,7 +18,7 @@ OURS = ("README.md", "CONTRIBUTING.md", "docs", "examples", "src", "benchmarks",
 PAGES = sorted(
     page for place in OURS for page in ([ROOT / place] if place.endswith(".md") else (ROOT / place).rglob("*.md"))
 )
-GENERATED = ("commands.md", "reference.md")  # their words are those of help texts and docstrings
+GENERATED = ("commands.md", "glossary.md", "reference.md")  # their words are those of help texts and docstrings
 NOT = {
     r"\bdata sets?\b": "dataset",
     r"\d %": "95% without a space",

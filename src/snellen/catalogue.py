@@ -8,6 +8,16 @@ from typing import Any
 from snellen.errors import unknown
 from snellen.notation import format_value
 
+CATALOGUES = {
+    "models": "how to name a model: snellen audit MODEL …",
+    "data": "how to name a dataset: snellen audit … --data DATA",
+    "distortions": "what can be done to images: --audits 'interference([shuffle(4)])'",
+    "audits": "what can be asked: --audits occlusion,background",
+    "methods": "attribution methods: snellen explain … --method NAME",
+    "spaces": "sets of edits to search for the worst: snellen search … --set NAME",
+}
+"""What there are lists of, each with where it is used."""
+
 
 def catalogue(kind: str) -> list[tuple[str, str]]:
     """(how to write it, what it is) of every model kind, data scheme, distortion, audit, attribution method or space."""

@@ -390,8 +390,8 @@ def test_findings_of_several_methods_stand_beside_each_other(tmp_path) -> None:
     assert set(by_method) == {(method, model) for method in ("gradcam", "spot") for model in models}
     assert by_method["gradcam", "blue"]["value"] != by_method["spot", "blue"]["value"]
     page = (tmp_path / "run" / "report.html").read_text()
-    assert "EnergyPG: energy on the object (gradcam)" in page
-    assert "EnergyPG: energy on the object (spot)" in page
+    assert "Share of the map on the object (EnergyPG) (gradcam)" in page
+    assert "Share of the map on the object (EnergyPG) (spot)" in page
     assert "<h3>Maps by spot</h3>" in page
     with pytest.raises(snellen.RequirementFailed, match="energy_pg"):
         snellen.audit(

@@ -10,7 +10,7 @@ import pytest
 
 import snellen
 from snellen.audits import Exam, parse_audits
-from snellen.cli.printing import print_run
+from snellen.cli.printing import PrintChoice, print_run
 from snellen.errors import UserError
 from snellen.models import Model, from_callable
 
@@ -91,12 +91,12 @@ def test_every_masking_and_share_is_asked_and_squares_keep_their_curve(splits: t
 def test_the_printed_table_tells_maskings_apart(splits: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     text = "occlusion([0.25], [black, white], [occlude, fourier], validate=true), augmentation([occlude(0.1), tiles(2, 0.5)])"
     run = snellen.audit(observer(0.1, 0.2), splits[0], text, train=splits[1], quiet=True, report=False)
-    print_run(run, as_json=False, quiet=False)
+    print_run(run, PrintChoice(every=True))
     cells = [re.split(r"  +", line.strip()) for line in capsys.readouterr().out.splitlines() if line.startswith("  ")]
     rows = [(row[0], row[-1]) for row in cells if "iocclusion" in row[0] or row[0] in ("affinity", "direction")]
     assert len(set(rows)) == len(rows) > 10
-    assert ("iocclusion", "iOcclusion under white Fourier mask of 25%") in rows
-    assert ("iocclusion_fill_gap", "iOcclusion fill gap, squares: black less white") in rows
+    assert ("iocclusion", "Train–test gap left (iOcclusion) under white Fourier mask of 25%") in rows
+    assert ("iocclusion_fill_gap", "Effect of the fill on iOcclusion, squares: black minus white") in rows
 
 
 def test_without_training_images_it_says_what_to_add(
@@ -106,7 +106,7 @@ def test_without_training_images_it_says_what_to_add(
     (found,) = [one for one in run.results()["findings"] if one["name"] == "iocclusion"]
     assert found["value"] is None
     assert "add --train DATA" in found["text"]
-    print_run(run, as_json=False, quiet=False)
+    print_run(run, PrintChoice(every=True))
     assert capsys.readouterr().out.count("– iOcclusion needs the training images too: add --train DATA") == 1
 
 

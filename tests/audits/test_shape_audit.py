@@ -62,7 +62,9 @@ def test_the_models_side_by_side_have_their_shape_bias(conflicts: str) -> None:
     models = {name: follows(of_four) for name, of_four in (("textures", 1), ("shapes", 3))}
     run = snellen.audit(models, conflicts, "shape", quiet=True, report=False)
     (table,) = [block for block in comparison(Results.of(run)) if isinstance(block, Table)]
-    column = [cell.text for cell in table.head].index("Shape bias") - 1  # the first has the models' names
+    column = [cell.text for cell in table.head].index(
+        "Shape against texture (shape bias)"
+    ) - 1  # the first has the models' names
     assert [row.cells[column].value for row in table.rows] == pytest.approx([0.25, 0.75])
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import snellen
 from snellen.audits import AUDITS
-from snellen.cli.printing import print_run
+from snellen.cli.printing import PrintChoice, print_run
 from snellen.report.blocks import Block, Heading
 from snellen.report.findings_table import finding_rows
 from snellen.report.results import Results
@@ -140,7 +140,7 @@ def test_faithfulness_within_explanation_is_told_from_one_beside_it(capsys: pyte
     assert {"Faithfulness of the maps (tile=0)", "Faithfulness of the maps (tile=4)"} <= set(titles)
     terms = section_sentences(results, "object")
     assert {"Faithful maps (tile=0)", "Faithful maps (tile=4)"} <= set(terms)
-    print_run(run, as_json=False, quiet=False)
+    print_run(run, PrintChoice(every=True))
     lines = [line for line in capsys.readouterr().out.splitlines() if line.strip().startswith("inter_model_deletion ")]
     labels = [line.split("  ")[-1].strip() for line in lines]
     assert len(lines) == 4

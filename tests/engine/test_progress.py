@@ -1,13 +1,14 @@
-"""Progress is for people at a terminal."""
+"""Progress says what is asked, how much is left and how fast it goes, on a terminal alone."""
 
 from __future__ import annotations
 
 import io
+import re
 import sys
 
 import pytest
 
-from snellen.engine import RunProgress
+from snellen.engine.progress import WIDEST, RunProgress
 
 
 class Terminal(io.StringIO):
@@ -15,22 +16,31 @@ class Terminal(io.StringIO):
         return True
 
 
-def run(progress: RunProgress) -> None:
-    progress.start(100)
-    progress.advance(60)
-    progress.advance(40)
+def test_it_names_what_is_asked_with_what_is_left_and_the_rate(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(
+        sys, "stderr", terminal
+    )  # in the test itself: pytest puts its own back between fixtures and test
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("TERM", "xterm")
+    progress = RunProgress()
+    progress.start(200)
+    progress.describe("14 conditions, [bold]basic")
+    progress.advance(50)
+    progress._bar.refresh()
     progress.stop()
+    shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", terminal.getvalue())
+    assert "14 conditions, [bold]basic" in shown
+    assert "50/200" in shown
+    assert "images/s" in shown
+    assert all(len(line) <= 80 for line in re.split(r"[\r\n]+", shown))
 
 
-def test_nothing_is_said_without_a_terminal_or_when_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
-    for stream, quiet in ((io.StringIO(), False), (Terminal(), True)):
-        monkeypatch.setattr(sys, "stderr", stream)
-        run(RunProgress(quiet))
-        assert stream.getvalue() == ""
-
-
-def test_a_terminal_sees_rate_and_total(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stderr", Terminal())
-    run(RunProgress())
-    assert "asked 100 images in" in sys.stderr.getvalue()  # type: ignore[attr-defined]
-    assert "images/s" in sys.stderr.getvalue()  # type: ignore[attr-defined]
+def test_a_long_name_is_cut_and_nothing_is_shown_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    progress = RunProgress()
+    progress.describe("x" * 100)
+    assert progress.about == "x" * (WIDEST - 1) + "…"
+    progress.start(10)
+    progress.advance(10)
+    progress.stop()
+    assert capsys.readouterr().err == ""

@@ -31,7 +31,7 @@ def compared(results: Results) -> Table:
 def test_every_cell_is_the_finding_with_its_spread_over_runs(fooled: Run) -> None:
     table = compared(Results.of(fooled))
     assert [cell.text for cell in table.head] == [
-        "model", "Clean accuracy", "Accuracy: 4×4 patches shuffled", "CutOcclusion, black squares"
+        "model", "Clean accuracy", "Accuracy: 4×4 patches shuffled", "Accuracy: black squares of all sizes"
     ]  # fmt: skip
     assert [(row.head.text, row.head.note) for row in rows(table)] == [("naive", "3 runs"), ("wise", "3 runs")]
     for row in rows(table):
@@ -66,11 +66,11 @@ def test_iocclusion_is_its_last_column_and_a_model_without_it_has_a_dash(fooled:
     added = {
         **named(fooled, "wise", "cut_occlusion"), "name": "mean_iocclusion", "value": 1.25, "unit": "index",
         "facts": {"masking": "occlude", "fill": "black", "std": 0.25}, "per_run": [1.0, 1.25, 1.5],
-        "label": "iOcclusion, mean over sizes, black squares",
+        "label": "Train–test gap left (iOcclusion), mean over sizes, black squares",
     }  # fmt: skip
     results["findings"].append(added)
     table = compared(Results(results, fooled.facts, fooled))
-    assert table.head[-1].text == "iOcclusion, mean over sizes, black squares"
+    assert table.head[-1].text == "Train–test gap left (iOcclusion), mean over sizes, black squares"
     assert rows(table)[0].cells[-1] == TableCell(UNKNOWN)
     assert rows(table)[1].cells[-1].text == "1.25 ± 0.25"
 

@@ -156,7 +156,7 @@ def test_areas_beyond_the_scale_are_explained(run: snellen.Run) -> None:
 
 def test_both_layers_have_a_row_of_their_own_and_a_sentence(run: snellen.Run) -> None:
     text = (run.path / "report.md").read_text()
-    assert "Inter-model deletion: least relevant first, less random, by gradcam at layer features.0" in text
+    assert "Answers kept without irrelevant tiles, minus random ones (deletion), by gradcam at layer features.0" in text
     assert text.count("**Faithful maps**: ") == 2
     assert "hiding the least relevant first keeps" in text
 

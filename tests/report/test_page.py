@@ -62,7 +62,7 @@ def test_every_number_of_the_table_is_the_finding(fooled: Run, html: str):
         assert {in_unit(one["value"], one["unit"]) for one in same} >= {cell.text}
         assert cell.text in shown
     labels = [label for label, _, _ in cells]
-    assert labels.count("Clean accuracy") == labels.count("CutOcclusion, black squares") == 2
+    assert labels.count("Clean accuracy") == labels.count("Accuracy: black squares of all sizes") == 2
 
 
 def test_every_distorted_number_has_its_interference_beside_it(fooled: Run):

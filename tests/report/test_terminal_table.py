@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from snellen.audits import BaselineAudit, InterferenceAudit, OcclusionAudit
-from snellen.cli.printing import MARKS, print_run
+from snellen.cli.printing import PrintChoice, print_run
 from snellen.exam.run import Run
+from snellen.report.glossary import SIGN_MEANINGS as MARKS
 from snellen.report.results import Results
 from snellen.report.verdict import at_chance, between, verdict_of
 
@@ -32,7 +33,7 @@ def test_signs_and_classes_of_the_table_are_those_of_the_findings(
 ) -> None:
     for answerers, samples in ((steady(0.1), 120), (falls_for(2, "black"), 120), (sometimes(1, "black", 7), 24)):
         run = toy_run(Toy({"mine": [answerers]}, samples=samples))
-        print_run(run, as_json=False, quiet=False)
+        print_run(run, PrintChoice(every=True))
         out = capsys.readouterr().out
         table, legend = out.split("\n\n")[0], out.split("\n\n")[-1]
         findings = [finding for finding in run.stored_findings() if finding.interference]

@@ -187,7 +187,7 @@ class AdversarialBackgroundsAudit(Audit):
         return finding(
             AUDIT, "vulnerable", answers.model, share, text, better="lower", cells=tuple(self.cells(exam)), facts=facts,
             per_run=tuple(np.nanmean(run) for run in fooled) if share.n else (),
-            label="Objects that some background fools it on", topic="objects fooled by some background",
+            label="Objects misclassified on at least one background", topic="objects fooled by some background",
         )  # fmt: skip
 
     def _wrong_on_one(self, exam: Exam, answers: Answers) -> float:

@@ -38,11 +38,11 @@ FACTS: dict[str, type[FindingFacts]] = {
     "wsol_disagreement": DisagreementFacts,
 }
 LABELS = {
-    "energy_pg": "EnergyPG: energy on the object",
-    "ehr": "EHR: heat on the object",
-    "wsol": f"WSOL: boxes with IoU of at least {HIT:g}",
-    "wsol_iou": "WSOL: mean IoU of the boxes",
-    "pointing_game": "Pointing game: peak on the object",
+    "energy_pg": "Share of the map on the object (EnergyPG)",
+    "ehr": "Highest parts of the map on the object (EHR)",
+    "wsol": f"Boxes from maps with IoU of at least {HIT:g} (WSOL)",
+    "wsol_iou": "Mean IoU of boxes from maps (WSOL)",
+    "pointing_game": "Peak of the map on the object (pointing game)",
 }
 TOPICS = {
     "energy_pg": "EnergyPG",
@@ -172,7 +172,7 @@ def _difference(pair: AlignmentPair, name: str, difference: Comparison, p: float
         **_identity(pair.reading), other=pair.other, p=difference.p, p_corrected=p,
         detectable=difference.detectable_among(family.tests), corrected_over=family.words,
     )  # fmt: skip
-    label = f"{LABELS[name]}{_by(pair.reading)}, less that of {pair.other}"
+    label = f"{LABELS[name]}{_by(pair.reading)}, minus that of {pair.other}"
     topic = f"the difference in {TOPICS[name]} to {pair.other}"
     return finding(
         AUDIT,

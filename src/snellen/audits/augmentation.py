@@ -94,12 +94,12 @@ def _augmentation(exam: Exam, answers: Answers, cell: Cell) -> list[Finding]:
             "augmentation", "affinity", answers.model, gap,
             f"accuracy under {cell.distortion} less accuracy without; higher is not better in itself",
             unit="difference", cells=(cell,), facts=AffinityFacts(std=gap.std), per_run=tuple(gap.per_run.tolist()),
-            label=f"Affinity under {words}",
+            label=f"Change of accuracy (affinity): {words}",
         ),
         finding(
             "augmentation", "direction", answers.model, pushed,
             f"agreement of the runs on where {cell.distortion} pushes errors: most to {towards}, away from {away} ({chance})",
-            unit="index", cells=(cell,), label=f"Direction under {words}",
+            unit="index", cells=(cell,), label=f"Agreement of runs on where errors go (direction): {words}",
             facts=DirectionFacts(
                 null95=pushed.null95, p=pushed.p, towards=towards, away=away, classes=list(classes),
                 shift=np.round(pushed.shift, 5).tolist(),
@@ -114,7 +114,9 @@ def _diversity(exam: Exam, answers: Answers) -> Finding:
     name = next((name for name in ("diversity", "loss") if losses and all(name in of_run for of_run in losses)), None)
     if name is None:
         text = "no training history on the model's card; train it with snellen train to know its training loss"
-        return finding("augmentation", "diversity", answers.model, NO_DATA, text, unit="index", label="Diversity")
+        return finding(
+            "augmentation", "diversity", answers.model, NO_DATA, text, unit="index", label="Training loss (diversity)"
+        )
     estimate = diversity([of_run[name] for of_run in losses])
     mixed = [of_run["mix_diversity"] for of_run in losses if "mix_diversity" in of_run]
     facts = DiversityFacts(
@@ -126,5 +128,5 @@ def _diversity(exam: Exam, answers: Answers) -> Finding:
     per_run = tuple(estimate.per_run.tolist())
     return finding(
         "augmentation", "diversity", answers.model, estimate, text, unit="index", facts=facts, per_run=per_run,
-        label="Diversity",
+        label="Training loss (diversity)",
     )  # fmt: skip

@@ -56,12 +56,12 @@ MEANING = {
     "only_bg_t": "the background with the object's box filled by what lies beside it",
 }
 BACKGROUND_LABELS = {
-    "bg_gap": "BG-Gap: same class less any class",
-    "bg_gap_next": "Same class less next class",
+    "bg_gap": "Lost with backgrounds of any class (BG-Gap)",
+    "bg_gap_next": "Lost with backgrounds of the next class",
     "needs_background": "Images that need their background",
-    "outline_gain": "Outline: object blackened less box blackened",
-    "size_effect": "Background alone: small objects less large ones",
-    "scale_leakage": "Class guessed from box size, above chance",
+    "outline_gain": "Gained by the outline: object minus box blackened",
+    "size_effect": "Background alone: small minus large objects",
+    "scale_leakage": "Class leakage through box size",
 }
 BlocksByKind = Mapping[str, AnswerBlock]
 

@@ -66,7 +66,7 @@ class CalibrationAudit(Audit):
             excess_high=excess.high,
         )
         text = "mean distance of accuracy from confidence on unmodified test images (ECE), corrected for noise"
-        words = {"label": "Expected calibration error", "topic": "calibration"}
+        words = {"label": "Distance of confidence from accuracy (calibration error)", "topic": "calibration"}
         per_run = tuple(error.per_run.tolist())
         return [
             finding(

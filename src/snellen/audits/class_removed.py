@@ -84,7 +84,7 @@ def class_removed(
         "occlusion", "interference_without_class", answers.model, left.di,
         f"DI of {cell.distortion} for networks that never saw {', '.join(lost)}, on images of the other {len(rest)} "
         f"classes: {outcome} (p = {left.chance.p:.3f} for errors at random{before}; {CAVEAT})",
-        unit="index", label=f"DI without {', '.join(lost)}", per_run=tuple(left.di.per_run.tolist()),
+        unit="index", label=f"New errors on one class (DI), without {', '.join(lost)}", per_run=tuple(left.di.per_run.tolist()),
         facts=WithoutClassFacts(
             distortion=str(cell.distortion), removed=", ".join(lost), dominant=left.dominant or "none",
             p_uniform=left.chance.p, null95=left.chance.quantile95, taken=takes_over, others=knowing,

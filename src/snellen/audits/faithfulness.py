@@ -38,8 +38,8 @@ FAMILY = "differences of inter-model deletion: all pairs of models and methods"
 PICTURES = 4  # images with the highest and with the lowest area that a page shows, each
 NAMES = {"lerf": ("inter_model_deletion", "inter_model_insertion"), "morf": ("morf_deletion", "lerf_insertion")}
 LABELS = {
-    "inter_model_deletion": "Inter-model deletion: least relevant first, less random",
-    "inter_model_insertion": "Inter-model insertion: most relevant first, less random",
+    "inter_model_deletion": "Answers kept without irrelevant tiles, minus random ones (deletion)",
+    "inter_model_insertion": "Answers regained by relevant tiles, minus random ones (insertion)",
     "morf_deletion": "Deletion, most relevant first, less random",
     "lerf_insertion": "Insertion, least relevant first, less random",
 }

@@ -144,7 +144,7 @@ class InsideMaskAudit(Audit):
         text = f"share of the map inside the true mask, less that of {first.model} on the same images"
         return finding(
             AUDIT, "inside_mask_difference", answers.model, estimate, text, unit="difference",
-            facts=InsideDifferenceFacts(other=first.model), label=f"{LABEL}, less that of {first.model}",
+            facts=InsideDifferenceFacts(other=first.model), label=f"{LABEL}, minus that of {first.model}",
         )  # fmt: skip
 
 

@@ -132,7 +132,7 @@ def _index_finding(exam: Exam, answers: Answers, cell: Cell) -> Finding:
         better="lower",
         unit="index",
         cells=(cell,),
-        label=f"DI: {words}",
+        label=f"New errors on one class (DI): {words}",
         topic=f"the DI of {words}",
         per_run=tuple(di.per_run.tolist()),
         facts=InterferenceFacts(

@@ -22,10 +22,10 @@ from snellen.notation import name_of
 
 Select = Callable[[AnswerBlock, str], AnswerBlock]
 IOCCLUSION_LABELS = {
-    "iocclusion": "iOcclusion",
-    "mean_iocclusion": "iOcclusion, mean over sizes",
-    "iocclusion_fill_gap": "iOcclusion fill gap",
-    "iocclusion_tail_gap": "iOcclusion, typical less tail images",
+    "iocclusion": "Train–test gap left (iOcclusion)",
+    "mean_iocclusion": "Train–test gap left (iOcclusion), mean over sizes",
+    "iocclusion_fill_gap": "Effect of the fill on iOcclusion",
+    "iocclusion_tail_gap": "iOcclusion of typical minus rare images",
     "iocclusion_random_labels": "iOcclusion after learning random labels",
     "iocclusion_random_gap": "iOcclusion of random labels",
 }
@@ -189,7 +189,7 @@ def fill_gap(exam: Exam, answers: Answers, first: CoverSeries, other: CoverSerie
     return finding(
         "occlusion", "iocclusion_fill_gap", answers.model, gap, text, unit="index", cells=cells, facts=facts,
         per_run=tuple(gap.per_run.tolist()),
-        label=f"{IOCCLUSION_LABELS['iocclusion_fill_gap']}, {masked_by(masking)}: {first.fill} less {other.fill}",
+        label=f"{IOCCLUSION_LABELS['iocclusion_fill_gap']}, {masked_by(masking)}: {first.fill} minus {other.fill}",
     )  # fmt: skip
 
 

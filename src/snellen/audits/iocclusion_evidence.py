@@ -112,7 +112,7 @@ def tail_gap(exam: Exam, answers: Answers, series: CoverSeries, typicality: Typi
         label += f" (proxy: rare by the doubt of {facts.judges})"
     return finding(
         "occlusion", "iocclusion_tail_gap", answers.model, gap, text, unit="index", cells=_cells(exam, series),
-        facts=facts, per_run=per_run, label=label, topic="iOcclusion of typical less tail images",
+        facts=facts, per_run=per_run, label=label, topic="iOcclusion of typical minus rare images",
     )  # fmt: skip
 
 
@@ -159,7 +159,7 @@ def random_labels(exam: Exam, everyone: Sequence[Answers], series: CoverSeries, 
             finding(
                 "occlusion", "iocclusion_random_gap", answers.model, gap, text, unit="index",
                 cells=_cells(exam, series), facts=RandomGapFacts(**moved(gap, cut), other=everyone[0].model),
-                label=f"{IOCCLUSION_LABELS['iocclusion_random_gap']}, less that of {everyone[0].model}",
+                label=f"{IOCCLUSION_LABELS['iocclusion_random_gap']}, minus that of {everyone[0].model}",
             )
         )  # fmt: skip
     return findings
@@ -167,7 +167,7 @@ def random_labels(exam: Exam, everyone: Sequence[Answers], series: CoverSeries, 
 
 def no_evidence(name: str, model: str, text: str) -> Finding:
     """The finding in the place of evidence that is missing: nothing measured, and how to get it."""
-    label = IOCCLUSION_LABELS.get(name, "DI without the dominant class")
+    label = IOCCLUSION_LABELS.get(name, "New errors on one class (DI), without the dominant class")
     return finding("occlusion", name, model, NO_DATA, text, unit="index", label=label)
 
 

@@ -330,7 +330,7 @@ class OcclusionAudit(Audit):
                     cells=cells,
                     facts=FillGapFacts(fill=first, other=other),
                     per_run=tuple((score.mean(1) - other_score.mean(1)).tolist()),
-                    label=f"Fill gap, {first} less {other}",
+                    label=f"Effect of the fill alone: {first} minus {other}",
                     topic="the fill gap",
                 )
             )
@@ -339,4 +339,4 @@ class OcclusionAudit(Audit):
 
 def _cut_words(fill: str) -> dict[str, str]:
     """Label and topic of CutOcclusion under a fill, or under the user's cut-outs."""
-    return {"label": f"CutOcclusion, {covering(fill)}", "topic": f"{covering(fill)} of all sizes"}
+    return {"label": f"Accuracy: {covering(fill)} of all sizes", "topic": f"{covering(fill)} of all sizes"}

@@ -80,7 +80,7 @@ class ShapeAudit(Audit):
         for name, cell in zip(SHUFFLED, (self.shuffle_cell(exam), self.soft_shuffle_cell(exam))):
             text = f"accuracy under {cell.distortion}: what is known without the outline, unless DI says otherwise"
             words = in_words(str(cell.distortion))
-            more = {"better": "", "label": f"Accuracy: {words}", "topic": words}
+            more = {"better": "", "label": f"Accuracy without outlines: {words}", "topic": words}
             findings.append(accuracy_finding("shape", name, answers.model, answers[cell], cell, text, **more))
         return [*findings, *self._cues(exam, answers)]
 
@@ -102,7 +102,7 @@ class ShapeAudit(Audit):
             findings.append(
                 finding(
                     "shape", f"{cue}_accuracy", answers.model, estimate, text, cells=(exam.clean(),),
-                    per_run=tuple(right.mean(1).tolist()), label=f"{cue.capitalize()} accuracy",
+                    per_run=tuple(right.mean(1).tolist()), label=f"Answers that name the {cue}",
                 )
             )  # fmt: skip
         biases = [shape_bias(run, block.labels, textures).value for run in block.pred]
@@ -114,7 +114,7 @@ class ShapeAudit(Audit):
         findings.append(
             finding(
                 "shape", "shape_bias", answers.model, bias, text, cells=(exam.clean(),), facts=facts,
-                per_run=tuple(biases), label="Shape bias",
+                per_run=tuple(biases), label="Shape against texture (shape bias)", topic="the shape bias",
             )
         )  # fmt: skip
         return findings

@@ -23,7 +23,7 @@ from snellen.cli.dissect import dissect
 from snellen.cli.doctor import doctor
 from snellen.cli.explain import explain
 from snellen.cli.list import list_
-from snellen.cli.options import epilog
+from snellen.cli.options import epilog, summary
 from snellen.cli.report import report
 from snellen.cli.search import search
 from snellen.cli.sql import sql
@@ -84,7 +84,7 @@ GROUPS: dict[str, tuple[typer.Typer, tuple[str, ...]]] = {
 app = typer.Typer(
     name="snellen",
     help="An eye exam for vision models: what they rely on, what breaks them, and which conclusions can be trusted.",
-    epilog=epilog("snellen demo"),
+    epilog=epilog("snellen list", "snellen audit timm:resnet18.a1_in1k --data folder:photos", "snellen demo"),
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -94,6 +94,13 @@ for _name, (_command, _examples) in COMMANDS.items():
     app.command(_name, epilog=epilog(*_examples))(_command)
 for _name, (_group, _examples) in GROUPS.items():
     app.add_typer(_group, name=_name, epilog=epilog(*_examples))
+
+for _typer in (app, build, sweep):
+    for _registered in _typer.registered_commands:  # else click cuts their summaries to one line
+        _registered.short_help = summary(_registered.callback)
+for _registered_group in app.registered_groups:
+    assert _registered_group.typer_instance is not None
+    _registered_group.short_help = str(_registered_group.typer_instance.info.help)
 
 DEBUG = "--debug"
 _ClickError: Any = typer.BadParameter.__mro__[2]  # typer brings its own click, or uses the installed one

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from snellen.cli.options import AsJson, Config, finish, takes
+from snellen.cli.options import AllFindings, AsJson, Config, Pairs, finish, takes
 from snellen.exam.request import AuditRequest
 from snellen.settings_file import resolve
 from snellen.terminal import show_json, tell
@@ -20,17 +20,19 @@ def audit(
     settings: Mapping[str, Any],
     config: Config = None,
     json: AsJson = False,
+    every: AllFindings = False,
+    pairs: Pairs = False,
 ) -> None:
     """Show distorted images to models and write findings and a report."""
-    carry_out_audit(resolve(AuditRequest, settings, config), json)
+    carry_out_audit(resolve(AuditRequest, settings, config), json, every, pairs)
 
 
-def carry_out_audit(request: AuditRequest, json: bool) -> None:
+def carry_out_audit(request: AuditRequest, json: bool, every: bool = False, pairs: bool = False) -> None:
     """Carry a request out and print its outline or its findings; the exit code says whether what was required holds."""
     if request.out is None:
         request = replace(request, out=default_folder([str(model) for model in request.models], str(request.data)))
 
-    from snellen.cli.printing import print_run, show_outline
+    from snellen.cli.printing import PrintChoice, print_run, show_outline
     from snellen.exam.auditing import examine
     from snellen.exam.conditions import RequirementFailed
     from snellen.exam.outline import Outline
@@ -43,7 +45,7 @@ def carry_out_audit(request: AuditRequest, json: bool) -> None:
     if isinstance(result, Outline):
         show_json(result.to_json()) if json else show_outline(result.to_json())
         return
-    print_run(result, as_json=json, quiet=request.quiet, reported=request.report)
+    print_run(result, PrintChoice(request.quiet, json, every, pairs), reported=request.report)
     for text in failures:
         tell(f"failed: {text}")
     finish(1 if failures else 0)

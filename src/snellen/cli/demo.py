@@ -7,16 +7,18 @@ from typing import Annotated
 
 import typer
 
-from snellen.cli.options import AsJson, Quiet
+from snellen.cli.options import AllFindings, AsJson, Pairs, Quiet
 
 
 def demo(
     out: Annotated[Path, typer.Option(help="folder for models, answers and the report")] = Path("demo"),
     json: AsJson = False,
     quiet: Quiet = False,
+    every: AllFindings = False,
+    pairs: Pairs = False,
 ) -> None:
     """Train two small models on the phantom world, audit them and write a report (some minutes on 2 cores)."""
-    from snellen.cli.printing import print_run
+    from snellen.cli.printing import PrintChoice, print_run
     from snellen.demo import run_demo
 
-    print_run(run_demo(out, quiet=quiet), as_json=json, quiet=quiet)
+    print_run(run_demo(out, quiet=quiet), PrintChoice(quiet, json, every, pairs))

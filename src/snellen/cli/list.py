@@ -13,14 +13,20 @@ from snellen.terminal import show, show_json
 
 def list_(
     kind: Annotated[
-        str, typer.Argument(help="models, data, distortions, audits, methods (of making maps) or spaces (of edits)")
-    ],
+        str,
+        typer.Argument(
+            help="models, data, distortions, audits, methods (attribution) or spaces (of edits); none: these words"
+        ),
+    ] = "",
     json: AsJson = False,
 ) -> None:
     """List the available models, data, distortions, audits, attribution methods and search spaces."""
-    from snellen.catalogue import catalogue
+    from snellen.catalogue import CATALOGUES, catalogue
 
-    _print_pairs(catalogue(kind), as_json=json)
+    _print_pairs(catalogue(kind) if kind else list(CATALOGUES.items()), as_json=json)
+    if not kind and not json:
+        show()
+        show("example: snellen list audits")
 
 
 def _print_pairs(pairs: Sequence[tuple[str, str]], *, as_json: bool) -> None:

@@ -13,6 +13,8 @@ from snellen.request import Request, Setting, settings_of
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="print nothing but errors")]
 AsJson = Annotated[bool, typer.Option("--json", help="print the result as JSON")]
+AllFindings = Annotated[bool, typer.Option("--all", help="print every finding of each model")]
+Pairs = Annotated[bool, typer.Option("--pairs", help="print the differences between pairs of models")]
 Config = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="settings from a YAML file, such as an earlier settings.yaml; options win"),
@@ -22,6 +24,11 @@ Config = Annotated[
 def epilog(*examples: str) -> str:
     """The end of a command's --help: lines one can paste."""
     return "\b\n" + "\n".join(f"Example: {example}" for example in examples)  # \b: a line to paste is not wrapped
+
+
+def summary(command: Callable[..., Any] | None) -> str:
+    """The first paragraph of a command's help, whole."""
+    return " ".join((inspect.getdoc(command) or "").split("\n\n")[0].split())
 
 
 def finish(code: int) -> None:

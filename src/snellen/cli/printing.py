@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from snellen.errors import one_line
@@ -12,37 +14,61 @@ from snellen.terminal import show, show_json
 if TYPE_CHECKING:
     from snellen.report.results import AnyFinding
 
-MARKS = {
-    "▲": "errors go to one class, clearly more than by chance and under mild noise: the drop may be an artefact",
-    "△": "errors go to one class, more than by chance but not clearly more than under mild noise",
-    "?": "too few errors to decide whether they go to one class",
-}  # by the signs of interference
+
+@dataclass(frozen=True)
+class PrintChoice:
+    """What of a run is printed: nothing (`quiet`), everything as JSON, `every` finding of models, those of `pairs` of models;
+    else the first screen."""
+
+    quiet: bool = False
+    as_json: bool = False
+    every: bool = False
+    pairs: bool = False
 
 
-def print_run(run: Run, *, as_json: bool, quiet: bool, reported: bool = True) -> None:
-    """The findings as a table (or JSON) and where the report is, if one was written."""
-    if as_json:
+def print_run(run: Run, shown: PrintChoice, *, reported: bool = True) -> None:
+    """What is wrong with each model, on one screen; or all findings, those of pairs of models, or everything as JSON."""
+    if shown.as_json:
         show_json(run.results())
-    elif not quiet:
-        findings = run.stored_findings()
-        print_table([("finding", "value", "95% interval", "DI", "new errors go to", ""), *_rows(findings)])
-        for text in dict.fromkeys(finding.text for finding in findings if finding.value is None):
-            show(f"– {text}")
-        show()
-        for line in _legend(findings):
-            show(line)
+    elif shown.every or shown.pairs:
+        print_findings(run, shown)
         if reported:
             show(f"report: {run.path / 'report.html'}")
+    elif not shown.quiet:
+        from snellen.report.first_screen import first_screen
+        from snellen.report.render.terminal import screen_lines
+        from snellen.report.results import Results
+
+        width = shutil.get_terminal_size((80, 24)).columns
+        for line in screen_lines(first_screen(Results.of(run)), run.path, width=width, reported=reported):
+            show(line)
+
+
+def print_findings(run: Run, shown: PrintChoice) -> None:
+    """All findings as a table by the names that --require takes; those of pairs of models apart."""
+    findings = [finding for finding in run.stored_findings() if (shown.pairs if _is_of_pair(finding) else shown.every)]
+    print_table([("finding", "value", "95% interval", "DI", "new errors go to", ""), *_rows(findings)])
+    for text in dict.fromkeys(finding.text for finding in findings if finding.value is None):
+        show(f"– {text}")
+    show()
+    for line in _legend(findings):
+        show(line)
+
+
+def _is_of_pair(finding: AnyFinding) -> bool:
+    return finding.audit == "between"
 
 
 def _legend(findings: Sequence[AnyFinding]) -> list[str]:
     """What the marks of the table mean: those that stand in it."""
+    from snellen.report.glossary import SIGN_MEANINGS, sentence_on
+
     every = [finding.plain_facts.get("corrected_over", "") for finding in findings if _is_clear(finding)]
     over = "; ".join(family for family in dict.fromkeys(every) if family)
     star = [f"* clear: p < 0.05 after Holm's correction{' over ' if over else ''}{over}"] if every else []
     signs = {finding.interference.sign for finding in findings if finding.interference}
-    marks = [f"{sign} {words}" for sign, words in MARKS.items() if sign in signs]
-    return [*star, *marks, *(["DI: compare between models; not a score"] if marks else [])]
+    marks = [f"{sign} {words}" for sign, words in SIGN_MEANINGS.items() if sign in signs]
+    return [*star, *marks, *([f"DI: {sentence_on('DI')}"] if marks else [])]
 
 
 def _is_clear(finding: AnyFinding) -> bool:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from snellen.cli.options import AllFindings, Pairs
 from snellen.errors import UserError
 from snellen.terminal import show
 
@@ -14,11 +15,18 @@ from snellen.terminal import show
 def report(
     runs: Annotated[list[Path], typer.Argument(help="run folder", metavar="RUN...")],
     out: Annotated[Path | None, typer.Option(help="write here instead (.html or .md); for one run only")] = None,
+    every: AllFindings = False,
+    pairs: Pairs = False,
 ) -> None:
     """Write the report of finished runs again, from their stored answers."""
     from snellen.exam.run import load_run
 
     if out is not None and len(runs) > 1:
         raise UserError(f"--out takes one run, got {len(runs)}")
-    for run in runs:
-        show(load_run(run).report(out))
+    for folder in runs:
+        run = load_run(folder)
+        if every or pairs:
+            from snellen.cli.printing import PrintChoice, print_findings
+
+            print_findings(run, PrintChoice(every=every, pairs=pairs))
+        show(run.report(out))

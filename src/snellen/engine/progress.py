@@ -1,4 +1,4 @@
-"""Progress on stderr: images per second and time left; silent where it is not a terminal."""
+"""Progress on stderr: what is asked, how much is left and how fast it goes; silent where it is not a terminal."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import sys
 import time
 from typing import Any
 
+from snellen.errors import one_line
 from snellen.terminal import tell
+
+WIDEST = 30  # letters of what is asked; the bar and its numbers take the rest of a line of 80
 
 
 class RunProgress:
@@ -16,7 +19,7 @@ class RunProgress:
         self.quiet = quiet
         self.terminal = not quiet and sys.stderr.isatty()
         self.done = self.total = 0
-        self.of = "images"
+        self.of, self.about = "images", "asking"
         self.began = time.perf_counter()
         self._bar: Any = None
         self._task: Any = None
@@ -44,10 +47,21 @@ class RunProgress:
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as Bar
 
-        columns = (TextColumn("asking"), BarColumn(), MofNCompleteColumn(), TextColumn(f"{{task.fields[rate]}} {of}/s"))
+        columns = (
+            TextColumn("{task.description}", markup=False),
+            BarColumn(12),
+            MofNCompleteColumn(),
+            TextColumn(f"{{task.fields[rate]}} {of}/s"),
+        )
         self._bar = Bar(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True)
-        self._task = self._bar.add_task("asking", total=total, rate="–")
+        self._task = self._bar.add_task(self.about, total=total, rate="–")
         self._bar.start()
+
+    def describe(self, text: str) -> None:
+        """What is asked now, cut to what a line has room for."""
+        self.about = one_line(text if len(text) <= WIDEST else f"{text[: WIDEST - 1]}…")
+        if self._bar is not None:
+            self._bar.update(self._task, description=self.about)
 
     def advance(self, images: int) -> None:
         self.done += images

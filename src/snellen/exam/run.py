@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from snellen.audits.stored_finding import StoredFinding
     from snellen.engine.ask.maps import Maps
     from snellen.engine.requests.map import MapRequest
+    from snellen.report.render.notebook import Plot
 
 TABLES = ("cells", "samples", "shown", "answers")
 EXTRA = ("trials", "searches", "surveys")  # few audits have them
@@ -130,6 +131,22 @@ class Run(RunFolder):
         from snellen.report import write_report
 
         return write_report(self, expand_home(path) if path else self.path / "report.html")
+
+    def plot(self, name: str) -> Plot:
+        """The charts of one audit, such as `occlusion`, as its report has them; a notebook shows them."""
+        from snellen.report.render.notebook import plot_of
+        from snellen.report.results import Results
+
+        return plot_of(Results.of(self), name)
+
+    def _repr_html_(self) -> str | None:
+        """The first screen, for notebooks; None, and so the plain form, while the run has no findings."""
+        from snellen.report.render.notebook import run_html
+        from snellen.report.results import Results
+
+        if not (self.path / "findings.json").exists():
+            return None
+        return run_html(Results.of(self))
 
     def keep(self, path: Path | str) -> Self:
         """Move a temporary run to a path, where it stays; others, which have a folder of their own, refuse it."""

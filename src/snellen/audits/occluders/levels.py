@@ -173,7 +173,7 @@ def _series_findings(exam: Exam, answers: Answers, series: Series) -> list[Findi
     findings.append(finding(
         AUDIT, "occlusion_slope", answers.model, table.slope, f"change of accuracy under {words} per {per}",
         unit="difference", better="higher", facts=OcclusionSlopeFacts(**shared, slopes=steps), trust=trust,
-        label=f"Slope: {words}, per {per}",
+        label=f"Change of accuracy per {per}: {words}", topic=f"the slope under {words}",
     ))  # fmt: skip
     return findings
 

@@ -157,7 +157,7 @@ def _gaps(crowd: Crowd, model: str, scores: Mapping[Hashable, float]) -> list[Fi
             facts = HumanGapFacts(type=ALL, human=gap.human, own=gap.model)
         findings.append(finding(
             AUDIT, "human_gap", model, gap, f"accuracy of people less that of the model on the same images, {where}",
-            unit="difference", better="lower", facts=facts, label=f"People less model: {where}",
+            unit="difference", better="lower", facts=facts, label=f"People minus model: {where}",
         ))  # fmt: skip
     return findings
 

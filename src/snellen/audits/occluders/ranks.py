@@ -182,9 +182,9 @@ def rank_findings(judged: Judged) -> list[Finding]:
     return [
         *findings,
         Finding(AUDIT, "friedman_q", EVERYONE, test.q, *nowhere, types, text, unit="index", facts=agreement,
-                label=f"Friedman's Q: {judged.where}"),
+                label=f"Do models differ (Friedman's Q): {judged.where}"),
         Finding(AUDIT, "kendall_w", EVERYONE, test.w, *nowhere, types, extent, unit="index", facts=agreement,
-                label=f"Kendall's W: {judged.where}"),
+                label=f"Do types agree on the order (Kendall's W): {judged.where}"),
     ]  # fmt: skip
 
 
@@ -213,7 +213,7 @@ def proxy_findings(every: Sequence[Judged]) -> list[Finding]:
             f"Kendall's τ of the order of {tau.n} models under {name} occluders with that under real ones, "
             f"{judged.level_name} hidden; the interval is about other models"
         )
-        label = f"τ with real occlusion: {name}, {judged.level_name} hidden"
+        label = f"Same order of models as under real occlusion (τ): {name}, {judged.level_name} hidden"
         findings.append(finding(AUDIT, "proxy_tau", EVERYONE, tau, text, unit="index", facts=facts, label=label))
     return findings
 

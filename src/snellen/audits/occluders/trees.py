@@ -87,9 +87,9 @@ def tree_findings(exam: Exam, model: str, rows: OccluderRows, tree: Mapping[str,
 
 
 def depth_findings(
-    exam: Exam, model: str, rows: OccluderRows, tree: Mapping[str, str], name: str = "tree_accuracy"
+    exam: Exam, model: str, rows: OccluderRows, tree: Mapping[str, str], name: str = "tree_accuracy", among: str = ""
 ) -> list[Finding]:
-    """Accuracy at each depth of the tree, for each level that there are images of."""
+    """Accuracy at each depth of the tree, for each level that there are images of; `among` says in words of which."""
     findings = []
     for level in _levels(rows):
         own = rows.at(rows.level == level)
@@ -98,7 +98,7 @@ def depth_findings(
             estimate = hierarchical_accuracy(pred, label, tree, depth, _groups(exam, own))
             facts = TreeAccuracyFacts(level=level, level_name=LEVEL_NAMES[level], depth=depth)
             where = f"depth {depth} of the class tree, {LEVEL_NAMES[level]} hidden"
-            more = {"better": "higher", "facts": facts, "label": f"Accuracy at {where}"}
+            more = {"better": "higher", "facts": facts, "label": f"Accuracy at {where}{among}"}
             findings.append(finding(AUDIT, name, model, estimate, f"accuracy at {where}", **more))
     return findings
 
@@ -129,7 +129,17 @@ def tree_findings_of_people(exam: Exam, crowd: Crowd, tree: Mapping[str, str]) -
         facts = TreeDistanceFacts(**place, unanswered=distances.unanswered, shares=distances.shares)
         text = f"mean number of edges from the truth to a wrong answer of people, {facts.level_name} hidden"
         findings.append(
-            finding(AUDIT, "tree_distance", PEOPLE, distances, text, better="lower", unit="index", facts=facts)
+            finding(
+                AUDIT,
+                "tree_distance",
+                PEOPLE,
+                distances,
+                text,
+                better="lower",
+                unit="index",
+                facts=facts,
+                label=f"Distance of errors of people in the tree, {facts.level_name} hidden",
+            )
         )
     return findings
 
@@ -140,11 +150,11 @@ def top_tree_findings(
     """Figure 11: the best people, and models on the images that these saw, at every depth and level."""
     best = crowd.as_taken()
     best = best.only([observer in top.observers for observer in best.frame["observer"]])
-    seen = set(best.frame["sample"])
+    seen, among = set(best.frame["sample"]), " (images that the best people saw)"
     findings = _depths_of_people(exam, best, tree, "top_tree_accuracy", "the best people")
     for model, own in rows.items():
         places = [f"{kind}/{sample}" in seen for kind, sample in own.images()]
-        findings += depth_findings(exam, model, own.at(np.flatnonzero(places)), tree, "top_tree_accuracy")
+        findings += depth_findings(exam, model, own.at(np.flatnonzero(places)), tree, "top_tree_accuracy", among)
     return findings
 
 
@@ -159,5 +169,7 @@ def _depths_of_people(exam: Exam, crowd: Crowd, tree: Mapping[str, str], name: s
         for level, estimate in at_depth.by_level().items():
             facts = TreeAccuracyFacts(**crowd.place(REAL if level else CLEAN, level), depth=depth)
             text = f"accuracy of {who} at depth {depth} of the class tree, {facts.level_name} hidden"
-            findings.append(finding(AUDIT, name, PEOPLE, estimate, text, better="higher", facts=facts))
+            findings.append(
+                finding(AUDIT, name, PEOPLE, estimate, text, better="higher", facts=facts, label=text.capitalize())
+            )
     return findings

@@ -51,6 +51,7 @@ def _run(plan: Plan, store: Store, progress: RunProgress, pools: Pools, shard_do
     for pass_ in plan.passes:
         work = prepare_pass(pass_, plan, models, pools, store)
         work.on_answers = progress.advance
+        progress.describe(asked_in(pass_))
         name = store.begin_pass(pass_.on, {bound.key: bound.shown for bound in pass_.cells}, pass_.new)
         shards = [plan.samples_of(pass_.on, shard) for shard in pass_.shards]
         pinned = work.device.type == "cuda"
@@ -69,6 +70,14 @@ def _run(plan: Plan, store: Store, progress: RunProgress, pools: Pools, shard_do
         batch_size = reduced_batch_size(work, plan) or batch_size
     progress.stop()
     return batch_size
+
+
+def asked_in(pass_: Pass) -> str:
+    """Which models are asked about what in a pass, in short."""
+    models = list(dict.fromkeys(bound.subject.name for bound in pass_.cells))
+    who = models[0] if len(models) == 1 else f"{len(models)} models"
+    conditions = len({bound.shown for bound in pass_.cells})
+    return f"{conditions} {'condition' if conditions == 1 else 'conditions'}, {who}"
 
 
 def store_shard(store: Store, name: str, number: int, answers: AnsweredShard, work: PassState) -> None:

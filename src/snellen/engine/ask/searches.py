@@ -39,6 +39,7 @@ def run_searches(
         work = prepare_pass(Pass(on, cells, (), frozenset()), plan, {}, pools, store)
         for bound in cells:
             progress.say(f"{bound.subject.name} ({bound.subject.run}): {bound.cell.distortion}")
+            progress.describe(f"{str(bound.cell.distortion).partition('(')[0]}, {bound.subject.name}")
             model = bound.subject.model(plan.settings.device)
             panel = _panel(bound, work, model, plan.settings.decoders, batch_done)
             _carry_out(bound, panel, store, progress)

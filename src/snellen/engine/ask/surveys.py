@@ -19,6 +19,7 @@ def run_surveys(
     for bound in plan.open_surveys:
         request, data = bound.cell.as_survey, plan.data[bound.on]
         progress.say(f"{bound.subject.name} ({bound.subject.run}): {request}")
+        progress.describe(f"{str(request).partition('(')[0]}, {bound.subject.name}")
 
         def report(images: int) -> None:
             progress.advance(images)

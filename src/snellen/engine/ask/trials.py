@@ -45,6 +45,7 @@ def run_trials(
         work = prepare_pass(Pass(on, cells, (), frozenset()), plan, {}, pools, store)
         for bound in cells:
             progress.say(f"{bound.subject.name} ({bound.subject.run}): {bound.cell.distortion}")
+            progress.describe(f"{str(bound.cell.distortion).partition('(')[0]}, {bound.subject.name}")
             work = replace(work, models={bound.subject.card.fingerprint: bound.subject.model(plan.settings.device)})
             batch_done()
             _carry_out(bound, work, plan.settings.decoders, store, progress, batch_done)

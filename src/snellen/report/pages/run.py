@@ -33,6 +33,7 @@ from snellen.report.blocks import (
 from snellen.report.comparison import comparison
 from snellen.report.findings_table import finding_rows, findings_table
 from snellen.report.gallery import gallery_blocks
+from snellen.report.glossary import meanings
 from snellen.report.pages.origin import command_of, origin_of
 from snellen.report.results import Results
 from snellen.report.sections import SECTIONS, section_blocks
@@ -229,30 +230,8 @@ def _meanings(results: Results) -> Definitions:
     return Definitions(tuple(Entry(term, (meaning,)) for term, meaning in terms))
 
 
-MEANINGS = {
-    "DI index": "Data interference: do the new errors under a distortion fall on one class, in every run? 0 is not at all; the "
-    "number of classes is the most. A high DI means that the distortion adds something which the model takes for that class, so "
-    "a loss of accuracy is not simply a lack of robustness. Comparative, not absolute: compare models on the same data. With "
-    "two classes no dominant class can be shown, because a wrong answer has only the other one to fall on.",
-    "DI as published": "The point estimate of Marcu & Prügel-Bennett (2022). Chance raises it where nothing rises and lowers it "
-    "where one class does, so the DI shown elsewhere is an estimate that undoes this, with a 95% interval for the true index.",
-    "By chance": "The DI as published that 95% of draws stay below when every error goes to a random class.",
-    "Mild noise": "The yardstick: the DI of the same model under Gaussian noise with σ up to 0.025 of the pixel range. That σ "
-    "is our choice, made so that CIFAR-10 networks have a DI of about 0.1; the published σ is up to 0.1, in units that cannot be "
-    "told. If noise itself looks like a class to a model, the yardstick is lenient and fewer numbers are marked than deserve it.",
-    "When not to trust": "A number marked ▲; a ranking in which the loser is marked and the winner is not; clean accuracy near "
-    "chance; anything in the box at the top or under notices.",
-}
-
+MEANINGS = meanings("DI", "DI as published", "By chance", "Mild noise", "When not to trust")
 TASK_MEANINGS: dict[str, dict[str, str]] = {
-    "segmentation": {
-        "Pixel accuracy": "Per image the share of its labelled pixels whose class is right. The number is the mean over images; "
-        "its 95% interval says how far it could be off because only so many images were shown.",
-        "IoU, mIoU": "Of a class, over all images: the pixels rightly given to it, divided by those that have it or were given "
-        "to it. mIoU is the mean over the classes that have a pixel.",
-    },
-    "detection": {
-        "Found": "An image counts as right where a detected box overlaps a true one by an IoU of at least 0.5; where the data "
-        "have no boxes, wherever anything is detected. The number is the share of such images with its 95% interval.",
-    },
+    "segmentation": meanings("Pixel accuracy", "IoU, mIoU"),
+    "detection": meanings("Found"),
 }

@@ -21,11 +21,12 @@ TEMPLATES = Path(__file__).parent
 
 def html_of(page: Page) -> str:
     """The page through the templates; every value is escaped, only our own charts go in as they are."""
-    return harmless(_environment().get_template("page.html").render(page=page, snellen=__version__))
+    return harmless(environment().get_template("page.html").render(page=page, snellen=__version__))
 
 
 @functools.cache
-def _environment() -> jinja2.Environment:
+def environment() -> jinja2.Environment:
+    """The templates of this room; values are escaped, and a name that is not known is an error."""
     import jinja2
 
     environment = jinja2.Environment(
@@ -41,7 +42,7 @@ def _environment() -> jinja2.Environment:
 
 def _show(block: Block) -> Markup:
     """A block by the macro of its kind."""
-    return getattr(_environment().get_template("blocks.html").module, NAMES[type(block)])(block)
+    return getattr(environment().get_template("blocks.html").module, NAMES[type(block)])(block)
 
 
 def _draw(spec: Mapping[str, Any]) -> Markup:

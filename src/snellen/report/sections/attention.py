@@ -28,6 +28,7 @@ from snellen.report.blocks import (
     note,
 )
 from snellen.report.charts import INK, by_name, chart, filled_points, interval_bars, layer, lines, nominal, share
+from snellen.report.glossary import meanings
 from snellen.report.pictures import packed_address
 from snellen.report.results import Results
 from snellen.report.sections.section import Section
@@ -209,8 +210,5 @@ ATTENTION = Section(
     blocks=attention_blocks,
     verdict=attention_sentence,
     elsewhere=frozenset({"attention_background", "attention_object"}),
-    meanings={
-        "Attention mass": "The share of the attention of the object’s patches that goes to a region of the image, class tokens "
-        "left out. Even attention has the region’s share of the image.",
-    },
+    meanings=meanings("Attention mass"),
 )

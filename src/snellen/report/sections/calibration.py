@@ -9,6 +9,7 @@ from snellen.audits.calibration import CalibrationFacts
 from snellen.audits.stored_finding import StoredFinding
 from snellen.report.blocks import Block, Chart, FactLine, Heading, Panels, lead, note
 from snellen.report.charts import by_name, chart, diagonal, layer, lines, share
+from snellen.report.glossary import meanings
 from snellen.report.results import Results
 from snellen.report.sections.section import Section
 from snellen.report.words import interval, is_known, percent
@@ -89,10 +90,7 @@ def _plug_in(facts: CalibrationFacts) -> str:
 CALIBRATION = Section(
     blocks=calibration_blocks,
     verdict=calibration_sentence,
+    effects=frozenset({"calibration_error"}),
     columns={"calibration error": lambda finding: finding.name == "calibration_error"},
-    meanings={
-        "Calibration error": "The mean distance of accuracy from confidence over bins of confidence (ECE, Guo et al. 2017): 0 "
-        "for a model that is right in 80% of the cases in which it is 80% sure. Corrected for noise, which adds to the plug-in "
-        "value of the published formula: that one is above 0 even for a perfect model."
-    },
+    meanings=meanings("Calibration error"),
 )

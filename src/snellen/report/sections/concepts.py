@@ -27,6 +27,7 @@ from snellen.report.blocks import (
     note,
 )
 from snellen.report.charts import by_name, chart, layer, nominal, quantitative
+from snellen.report.glossary import meanings
 from snellen.report.pictures import packed_address
 from snellen.report.results import Results
 from snellen.report.sections.section import Section
@@ -169,8 +170,5 @@ CONCEPTS = Section(
     blocks=concept_blocks,
     verdict=concept_sentence,
     columns={"concepts": lambda finding: finding.name == "unique_concepts"},
-    meanings={
-        "Detector": "A unit whose highest values overlap with one concept: the pixels both cover, over those that either covers, "
-        "counted over all images, are more than the threshold (Bau et al. 2017). The name is that of its best concept.",
-    },
+    meanings=meanings("Detector"),
 )

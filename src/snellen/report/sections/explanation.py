@@ -25,6 +25,7 @@ from snellen.report.blocks import (
     note,
 )
 from snellen.report.charts import chart, dashed_rule, lines_with_bands, share
+from snellen.report.glossary import meanings
 from snellen.report.published import published_table
 from snellen.report.results import Results
 from snellen.report.sections.explanation_gallery import disagreement_blocks, example_blocks
@@ -170,16 +171,7 @@ EXPLANATION = Section(
         "WSOL": lambda finding: finding.name == "wsol_iou",
     },
     elsewhere=frozenset({*(f"{name}_difference" for name in MEASURES), "gain_ratio", "wsol_disagreement"}),
-    meanings={
-        "EnergyPG": "The energy-based pointing game: the share of a map’s energy that lies on the object. An even map has the "
-        "object’s share of the image.",
-        "EHR": "The effective heat ratio: at eleven thresholds, heat on the object by the number of pixels that reach the "
-        "threshold; the area under that curve. 1: all heat is on the object and at its maximum.",
-        "WSOL": "Weakly supervised object localisation: the IoU of the object’s box with the smallest box around the map’s "
-        "pixels of at least 15% of its maximum (or another threshold). It sees the outline of a map, not its values. The box "
-        "of an even map is the image, so its IoU is the share of the image that the object’s largest box has.",
-        "Gain ratio": "Of the energy that a model’s maps have more than the baseline’s, the part that is on the object.",
-    },
+    meanings=meanings("EnergyPG", "EHR", "WSOL", "Gain ratio"),
 )
 
 INSIDE_MASK = Section(verdict=inside_sentence, columns={"map on object": lambda finding: finding.name == "inside_mask"})

@@ -16,6 +16,7 @@ from snellen.audits.facts import UNSET
 from snellen.audits.stored_finding import StoredFinding
 from snellen.report.blocks import Block, Chart, FactLine, Heading, Panels, Row, Table, TableCell, heads, lead, note
 from snellen.report.charts import TICKS, chart, dashed_rule, lines_with_bands, quantitative, share
+from snellen.report.glossary import meanings
 from snellen.report.results import Results
 from snellen.report.sections.faithfulness_gallery import stage_blocks
 from snellen.report.sections.section import Section
@@ -256,8 +257,5 @@ FAITHFULNESS = Section(
     verdict=faithfulness_sentence,
     columns={"faithfulness": lambda finding: finding.name == "inter_model_deletion"},
     elsewhere=frozenset({"inter_model_insertion", "lerf_insertion"}),
-    meanings={
-        "Inter-model deletion": "The area between the score's curve when the least relevant tiles are deleted first and that of "
-        "random orders, in points of 100 (Won et al. 2023). 0 is what a map that says nothing gets.",
-    },
+    meanings=meanings("Inter-model deletion"),
 )

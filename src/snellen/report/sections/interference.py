@@ -215,6 +215,7 @@ INTERFERENCE = Section(
     blocks=interference_blocks,
     verdict=hardest_sentence,
     columns={"shuffled": lambda finding: shuffled("distorted_accuracy", finding)},
+    losses=lambda finding: finding.name == "distorted_accuracy",
     last=frozenset({"interference"}),  # accuracies first, then their DI
     badge=index_badge,
 )
@@ -223,5 +224,5 @@ SHAPE = Section(  # no blocks of its own; the accuracy under patch shuffling is 
     columns={
         "shuffled": lambda finding: shuffled("shuffled_accuracy", finding),
         "shape bias": lambda finding: finding.name == "shape_bias",
-    }
+    },
 )

@@ -10,6 +10,7 @@ from snellen.audits.occlusion import CutOcclusionFacts, FillGapFacts, SquareFact
 from snellen.audits.stored_finding import StoredFinding
 from snellen.report.blocks import Block, Chart, Details, FactLine, Heading, Line, Panels, Span, Table, lead
 from snellen.report.charts import CurvePanel, CurvePoint, curve_chart
+from snellen.report.glossary import meanings
 from snellen.report.results import AnyFinding, Results
 from snellen.report.sections.iocclusion import iocclusion_blocks
 from snellen.report.sections.section import Section
@@ -177,11 +178,8 @@ OCCLUSION = Section(
         "covered": lambda finding: finding.name == "cut_occlusion",
         "iocclusion": lambda finding: finding.name == "mean_iocclusion",
     },
+    losses=lambda finding: finding.name == "cut_occlusion",
+    effects=frozenset({"fill_gap"}),
     elsewhere=frozenset({"occluded_accuracy"}),
-    meanings={
-        "CutOcclusion": "Mean accuracy while one square inside the image grows. Higher is better, as far as the square only "
-        "hides.",
-        "Fill gap": "The same pixels hidden by another fill. Were hiding all that matters, it would be 0; what remains is the "
-        "model reacting to the fill itself.",
-    },
+    meanings=meanings("CutOcclusion", "Fill gap"),
 )

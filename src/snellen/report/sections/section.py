@@ -27,4 +27,6 @@ class Section:
     elsewhere: frozenset[str] = frozenset()
     last: frozenset[str] = frozenset()
     badge: Callable[[AnyFinding], Badge | None] = di_badge
+    losses: Callable[[AnyFinding], bool] = lambda finding: False
+    effects: frozenset[str] = frozenset()
     meanings: Mapping[str, str] = field(default_factory=dict)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from snellen.audits.occluders.people import ALL, HumanGapFacts
 from snellen.audits.occluders.types import AUDIT, REAL
 from snellen.report.blocks import Block, Heading, lead, note
+from snellen.report.glossary import meanings
 from snellen.report.results import AnyFinding, Results
 from snellen.report.sections.occluders.levels import diffuse_blocks, level_blocks, tree_blocks
 from snellen.report.sections.occluders.people import people_blocks
@@ -72,17 +73,12 @@ OCCLUDERS = Section(
     blocks=occluders_blocks,
     verdict=occluders_sentences,
     columns={"occluders": _is_unoccluded},
+    losses=lambda finding: finding.name == "occluder_accuracy",
     elsewhere=frozenset(
         {
             *("level_accuracy", "occlusion_slope", "tree_accuracy", "tree_distance", "mean_rank", "occlusion_residual"),
             *("human_gap", "error_consistency", "top_image_accuracy", "top_tree_accuracy", "unoccluded_accuracy"),
         }
     ),
-    meanings={
-        "Hidden share": "How much of the object an occluder hides; of the image where the data have no masks. Lattices hide "
-        "their share of the image.",
-        "Kendall's W": "How far types of occluders agree on the order of the models: 1 wholly, 0 not at all.",
-        "Beyond clean accuracy": "How far a model's accuracy under occlusion lies above the line of all models' occluded on "
-        "clean accuracy: being better clean explains the rest.",
-    },
+    meanings=meanings("Hidden share", "Kendall's W", "Beyond clean accuracy"),
 )
