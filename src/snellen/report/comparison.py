@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Sequence
 
-from snellen.report.blocks import Block, Heading, Row, Table, TableCell, note
+from snellen.report.blocks import Block, Row, Table, TableCell, note
 from snellen.report.results import AnyFinding, Results
 from snellen.report.sections import SECTIONS
 from snellen.report.table import di_badge
@@ -29,7 +29,6 @@ def comparison(results: Results) -> list[Block]:
         for model in results.models
     ]
     return [
-        Heading("The models side by side"),
         Table((TableCell("model"), *map(TableCell, labels)), tuple(rows)),
         note("± is the deviation over runs; one run has none.")
         if results.task != "classification"
@@ -47,10 +46,10 @@ def comparison_columns(results: Results) -> list[dict[str, AnyFinding]]:
     for audit, section in SECTIONS.items():
         for name, fits in section.columns.items():
             questions.setdefault(name, []).append((audit, fits))
-    return [column for question in questions.values() if (column := _column(results.findings, question))]
+    return [column for question in questions.values() if (column := column_of(results.findings, question))]
 
 
-def _column(
+def column_of(
     findings: Sequence[AnyFinding], question: Sequence[tuple[str, Callable[[AnyFinding], bool]]]
 ) -> dict[str, AnyFinding]:
     """Of the first question that fits and was answered, each model's finding: a run may hold several fills or grids."""

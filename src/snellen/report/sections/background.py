@@ -199,4 +199,4 @@ def _alone_sentence(results: Results, alone: StoredFinding[VariantFacts]) -> str
     return f"{right}, not clearly above {guess.threshold}."
 
 
-BACKGROUND = Section(blocks=background_blocks, verdict=background_sentences)
+BACKGROUND = Section(headline="bg_gap", blocks=background_blocks, verdict=background_sentences)

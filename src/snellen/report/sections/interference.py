@@ -195,6 +195,20 @@ def hardest_sentence(results: Results, model: str) -> list[tuple[str, str]]:
     return [("What breaks it", sentence)]
 
 
+def highest_headline(results: Results) -> Line:
+    """The distortion of the highest DI of each model, mild noise left out."""
+    line: list[str | Span] = []
+    for model in indices_of(results):
+        if model.findings:
+            worst = max(model.findings, key=lambda finding: finding.value or 0.0)
+            trust = worst.interference
+            taken = f", taken for {trust.taken_for}" if trust and trust.mark == "flagged" else ""
+            words = f" under {in_words(worst.distortions[0])}{taken}"
+            line += ["; " if line else "", Span(f"{model.model} ", hue=results.own_hue(model.model))]
+            line += [Span(index(worst.value), "bold"), words]
+    return ("Highest DI: ", *line) if line else ()
+
+
 def index_badge(finding: AnyFinding) -> Badge | None:
     """At a DI the class that takes the new errors and what chance gives; at an accuracy the DI of its distortion."""
     trust = finding.interference
@@ -213,6 +227,7 @@ def shuffled(name: str, finding: AnyFinding) -> bool:
 
 INTERFERENCE = Section(
     blocks=interference_blocks,
+    headline=highest_headline,
     verdict=hardest_sentence,
     columns={"shuffled": lambda finding: shuffled("distorted_accuracy", finding)},
     last=frozenset({"interference"}),  # accuracies first, then their DI
