@@ -28,6 +28,7 @@ PAGE = Path(__file__).resolve().parents[1] / "docs" / "results" / "sentences.md"
 REPORTS = {
     "clean_images": 2500, "marks": 900, "models_compared": 600, "artefacts": 600, "squares": 2000, "confidence": 1200,
     "backgrounds": 2000, "maps": 800, "edits": 1200, "ranks": 600, "people": 1200,
+    "first_screens": 1200,
 }  # fmt: skip
 PART = 100  # reports of one task
 HEAD = """# Are the sentences true?

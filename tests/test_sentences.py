@@ -20,6 +20,7 @@ NAMES = {kind.name for kind in KINDS}
 SAMPLE = {
     "clean_images": 60, "marks": 20, "models_compared": 10, "artefacts": 12, "squares": 60, "confidence": 40,
     "backgrounds": 60, "maps": 20, "edits": 40, "ranks": 10, "people": 40,
+    "first_screens": 60,
 }  # fmt: skip
 ALARM = 1e-6  # the chance that a kept promise is called broken by a sample
 

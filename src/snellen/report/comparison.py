@@ -42,11 +42,17 @@ def comparison(results: Results) -> list[Block]:
 
 def comparison_columns(results: Results) -> list[dict[str, AnyFinding]]:
     """Of each column that has an answer, each model's finding."""
+    return list(comparison_questions(results).values())
+
+
+def comparison_questions(results: Results) -> dict[str, dict[str, AnyFinding]]:
+    """The short name of each column that has an answer → each model's finding."""
     questions: dict[str, list[tuple[str, Callable[[AnyFinding], bool]]]] = {}
     for audit, section in SECTIONS.items():
         for name, fits in section.columns.items():
             questions.setdefault(name, []).append((audit, fits))
-    return [column for question in questions.values() if (column := column_of(results.findings, question))]
+    columns = {name: column_of(results.findings, question) for name, question in questions.items()}
+    return {name: column for name, column in columns.items() if column}
 
 
 def column_of(

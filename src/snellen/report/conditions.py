@@ -1,4 +1,4 @@
-"""The conditions that matter for a model: of each kind of distortion one, those first that may be taken for a class."""
+"""The conditions that matter for a model: of each kind of modification one, those first that may be taken for a class."""
 
 from __future__ import annotations
 
@@ -6,31 +6,36 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from snellen.audits.exam import YARDSTICK
-from snellen.audits.run_facts import RunFacts
-from snellen.audits.shift_facts import TransferFacts, WorstEditsFacts
-from snellen.audits.stored_finding import StoredFinding
-from snellen.report.results import Results
-from snellen.report.table import CLEAN
-from snellen.report.words import in_words, is_known
+from snellen.audits.shift_facts import WorstEditsFacts
+from snellen.report.losses import Loss, losses
+from snellen.report.results import AnyFinding, Results
+from snellen.report.words import in_words
 
 MOST = 5  # conditions beside the unmodified images
 PER_AUDIT = 2  # of them of one audit, as long as others have some
 WORST = "the worst edits that were found"
 NUMBERS = re.compile(r"\d[\d.]*")
 
-Accuracy = StoredFinding[RunFacts]
-
 
 @dataclass(frozen=True)
 class Condition:
-    """An accuracy of a model under one distortion."""
+    """What a model loses under one modification of test images."""
 
-    accuracy: Accuracy
+    loss: Loss
+
+    @property
+    def accuracy(self) -> AnyFinding:
+        """The accuracy under it."""
+        return self.loss.finding
+
+    @property
+    def value(self) -> float:
+        """That accuracy, 0 to 1."""
+        return self.accuracy.value or 0.0
 
     @property
     def on(self) -> str:
-        """The images that were distorted, by their role."""
+        """The images that were modified, by their role."""
         return self.accuracy.on or "test"
 
     @property
@@ -41,7 +46,7 @@ class Condition:
 
     @property
     def words(self) -> str:
-        """The distortion in words."""
+        """The modification in words."""
         return WORST if isinstance(self.accuracy.facts, WorstEditsFacts) else in_words(self.distortion)
 
     @property
@@ -50,14 +55,10 @@ class Condition:
         return (self.on, self.accuracy.audit, NUMBERS.sub("#", self.distortion))
 
     @property
-    def value(self) -> float:
-        """The accuracy."""
-        return self.accuracy.value or 0.0
-
-    @property
-    def flagged(self) -> bool:
-        """Whether the distortion itself may be taken for a class."""
-        return self.accuracy.interference is not None and self.accuracy.interference.mark == "flagged"
+    def taken_for(self) -> str:
+        """The class that the modification itself may be taken for; empty where it is not flagged."""
+        trust = self.accuracy.interference
+        return trust.taken_for if trust is not None and trust.mark == "flagged" else ""
 
 
 def conditions_of(results: Results, model: str) -> list[Condition]:
@@ -66,33 +67,24 @@ def conditions_of(results: Results, model: str) -> list[Condition]:
     Of the sizes of one kind it is the mildest under which less than half of the clean accuracy is left, else the hardest; where
     some are flagged, only those count.
     """
-    clean = results.clean(model)
-    half = (clean.value or 0.0) / 2 if clean else 0.0
     kinds: dict[tuple[str, ...], list[Condition]] = {}
-    for finding in results.having(RunFacts):
-        if finding.model == model and _is_condition(finding):
-            condition = Condition(finding)
+    for loss in losses(results, model):
+        facts = loss.finding.facts
+        if len(loss.finding.distortions) == 1 or (isinstance(facts, WorstEditsFacts) and facts.edits):
+            condition = Condition(loss)
             kinds.setdefault(condition.kind, []).append(condition)
-    every = [_telling(sizes, half) for sizes in kinds.values()]
-    every.sort(key=lambda condition: (not condition.flagged, condition.value))
-    return _of_several_audits(list({condition.distortion: condition for condition in reversed(every)}.values())[::-1])
+    every = sorted(map(_telling, kinds.values()), key=lambda condition: (not condition.taken_for, condition.value))
+    first: dict[tuple[str, str], Condition] = {}
+    for condition in every:  # two audits may ask the same
+        first.setdefault((condition.on, condition.distortion), condition)
+    return _of_several_audits(list(first.values()))
 
 
-def _is_condition(finding: Accuracy) -> bool:
-    """Whether a finding is an accuracy under one distortion of test images, of which higher is better."""
-    if not is_known(finding.value) or finding.unit != "share" or finding.better != "higher":
-        return False
-    if isinstance(finding.facts, WorstEditsFacts):
-        return True
-    if finding.on in ("", "train") or len(finding.distortions) != 1 or isinstance(finding.facts, TransferFacts):
-        return False
-    return finding.distortions[0] not in (CLEAN, str(YARDSTICK))
-
-
-def _telling(sizes: Sequence[Condition], half: float) -> Condition:
-    flagged = [condition for condition in sizes if condition.flagged]
+def _telling(sizes: Sequence[Condition]) -> Condition:
+    flagged = [condition for condition in sizes if condition.taken_for]
     mildest_first = sorted(flagged or sizes, key=lambda condition: -condition.value)
-    return next((condition for condition in mildest_first if condition.value < half), mildest_first[-1])
+    halved = (condition for condition in mildest_first if condition.value < (condition.loss.clean.value or 0.0) / 2)
+    return next(halved, mildest_first[-1])
 
 
 def _of_several_audits(conditions: Sequence[Condition]) -> list[Condition]:

@@ -5,27 +5,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from snellen.report.blocks import Answer, Bar, Line, Picture, Shot, Span, Strip
-from snellen.report.conditions import Accuracy, Condition
+from snellen.report.conditions import Condition, conditions_of
 from snellen.report.pictured import Pictured, SampleRow
-from snellen.report.results import AnyFinding, Results
+from snellen.report.results import AnyFinding
 from snellen.report.table import CLEAN
-from snellen.report.words import in_unit, interval, is_known
-
-UNMODIFIED = "unmodified"
+from snellen.report.words import in_unit, in_words, interval, is_known
 
 
-def strip_of(model: str, conditions: Sequence[Condition], pictured: Pictured) -> Strip | None:
-    """The unmodified image and each condition; None where no clean accuracy is known. Conditions without a picture of the image
-    have their numbers alone."""
-    results = pictured.results
-    clean = results.clean(model)
+def strip_of(model: str, pictured: Pictured) -> Strip | None:
+    """The unmodified image and each condition that matters; None where no clean accuracy is known. Where there is no picture of
+    the image, the numbers stand alone."""
+    clean = pictured.results.clean(model)
     if clean is None or not is_known(clean.value):
         return None
+    conditions = conditions_of(pictured.results, model)
     sample = telling_sample(model, conditions, pictured)
-    shots = [_shot(clean, UNMODIFIED, _picture(model, "test", CLEAN, sample, pictured), results, None)]
+    hue = pictured.results.hue(model)
+    shots = [
+        Shot(_picture(model, "test", CLEAN, sample, pictured), "unmodified", *_amount(clean), _bar(clean, None, hue))
+    ]
     for condition in conditions:
         picture = _picture(model, condition.on, condition.distortion, sample, pictured)
-        shots.append(_shot(condition.accuracy, condition.words, picture, results, clean.value))
+        bar = _bar(condition.accuracy, condition.loss.clean.value, hue)
+        shots.append(Shot(picture, condition.words, *_amount(condition.accuracy), bar, *_mark(condition)))
     return Strip(tuple(shots))
 
 
@@ -50,21 +52,15 @@ def _fits(condition: Condition, model: str, sample: SampleRow, pictured: Picture
     answer = pictured.answer(model, condition.on, condition.distortion, sample)
     if answer is None or answer.right is None:
         return 0
-    if taken_for(condition.accuracy) == answer.text and not answer.right:
+    if condition.taken_for == answer.text and not answer.right:
         return 2
     return int(answer.right == (condition.value >= 0.5))
-
-
-def taken_for(finding: AnyFinding) -> str:
-    """The class that a flagged distortion may be taken for; empty where nothing is flagged."""
-    trust = finding.interference
-    return trust.taken_for if trust is not None and trust.mark == "flagged" else ""
 
 
 def _picture(model: str, on: str, distortion: str, sample: SampleRow | None, pictured: Pictured) -> Picture:
     if sample is None:
         return Picture(None, "no picture")
-    alt = f"{sample.class_name}: {UNMODIFIED if distortion == CLEAN else distortion}"
+    alt = f"{sample.class_name}: {in_words(distortion)}"
     picture = pictured.picture(model, on, distortion, sample.sample, alt)
     answer = pictured.answer(model, on, distortion, sample) if picture.source else None
     return Picture(picture.source, alt, (_answer(answer),) if answer else ())
@@ -75,10 +71,18 @@ def _answer(answer: Answer) -> Answer:
     return Answer(answer.text, answer.right, answer.note, answer.title)
 
 
-def _shot(finding: Accuracy, words: str, picture: Picture, results: Results, clean: float | None) -> Shot:
-    ends = interval(finding.low, finding.high, finding.unit)
-    bar = Bar(finding.value or 0.0, finding.low, finding.high, clean, results.hue(finding.model))
-    name, trust = taken_for(finding), finding.interference
-    mark: Line = ("▲ taken for ", Span(name, "bold")) if name else ()
-    title = trust.text if trust is not None and name else ""
-    return Shot(picture, words, in_unit(finding.value, finding.unit), ends, bar, mark, bool(name), title)
+def _amount(finding: AnyFinding) -> tuple[str, str]:
+    """A value and its interval as text."""
+    return in_unit(finding.value, finding.unit), interval(finding.low, finding.high, finding.unit)
+
+
+def _bar(finding: AnyFinding, level: float | None, hue: str) -> Bar:
+    return Bar(finding.value or 0.0, finding.low, finding.high, level, hue)
+
+
+def _mark(condition: Condition) -> tuple[Line, bool, str]:
+    """The class that the modification may be taken for, whether there is one, and what is behind it."""
+    name, trust = condition.taken_for, condition.accuracy.interference
+    if not name or trust is None:
+        return (), False, ""
+    return ("▲ taken for ", Span(name, "bold")), True, trust.text

@@ -53,13 +53,19 @@ class FindingRow:
             return None
         choose = max if self.first.better == "higher" else min
         best = choose(values, key=lambda model: values[model] or 0.0)
-        p_values = {frozenset((pair.first, pair.second)): pair.p_corrected for pair in self.pairs}
+        return best if all(model == best or self.is_clearly_better(best, model) for model in values) else None
 
-        def beaten(model: str) -> bool:
-            p = p_values.get(frozenset((best, model)))
-            return apart(self.findings[best], self.findings[model]) if p is None else p < SURE
-
-        return best if all(model == best or beaten(model) for model in values) else None
+    def is_clearly_better(self, model: str, other: str) -> bool:
+        """Whether one model is clearly better than another, by the paired difference or by intervals, as `leader` says."""
+        first, second = self.findings[model], self.findings[other]
+        if not (is_known(first.value) and is_known(second.value)) or not self.first.better:
+            return False
+        if (first.value > second.value) != (self.first.better == "higher") or first.value == second.value:
+            return False
+        p = {frozenset((pair.first, pair.second)): pair.p_corrected for pair in self.pairs}.get(
+            frozenset((model, other))
+        )
+        return apart(first, second) if p is None else p < SURE
 
 
 def row_of(findings: Mapping[str, AnyFinding], results: Results) -> FindingRow:

@@ -35,7 +35,7 @@ from snellen.report.chapters import chapters
 from snellen.report.comparison import comparison
 from snellen.report.examples import example_blocks
 from snellen.report.findings_table import finding_rows, findings_table
-from snellen.report.first_screen import brief_screen, first_screen
+from snellen.report.opening import brief_opening, opening
 from snellen.report.pages.origin import command_of, origin_of
 from snellen.report.pictured import Pictured
 from snellen.report.results import Results
@@ -56,7 +56,7 @@ def page_of(folder: RunFolder) -> Page:
         (
             FactLine((*_data(results, "{on} data "), *_variants(results), *_origin(results))),
             *_warnings(results),
-            *first_screen(results, pictured, rows),
+            *opening(pictured, rows),
             *_notices(results),
             Heading("What lies behind it"),
             *_side_by_side(results),
@@ -87,7 +87,7 @@ def brief_page_of(folder: RunFolder) -> Page:
         (
             FactLine((*_data(results, ""), *_models(results), *_origin(results))),
             *_warnings(results),
-            *brief_screen(results, rows),
+            *brief_opening(results, rows),
             *_notices(results),
             *([Heading(SIDE_BY_SIDE), *side_by_side] if side_by_side else []),
             Heading("Findings"),

@@ -199,4 +199,11 @@ def _alone_sentence(results: Results, alone: StoredFinding[VariantFacts]) -> str
     return f"{right}, not clearly above {guess.threshold}."
 
 
-BACKGROUND = Section(headline="bg_gap", blocks=background_blocks, verdict=background_sentences)
+BACKGROUND = Section(
+    headline="bg_gap",
+    blocks=background_blocks,
+    verdict=background_sentences,
+    columns={"other backgrounds": lambda finding: finding.name == "mixed_rand_accuracy"},
+    losses=lambda finding: finding.name in ("mixed_same_accuracy", "mixed_rand_accuracy", "only_fg_accuracy"),
+    effects=frozenset({"bg_gap", "needs_background"}),
+)

@@ -12,7 +12,8 @@ def clean_sentence(results: Results, model: str) -> list[tuple[str, str]]:
     return [("Unmodified images", _sentence(results, model))]
 
 
-_RIGHT = {
+NOT_SCORED = "No unmodified test image could be scored, so nothing can be said."
+RIGHT = {
     "classification": "Right on {} of {}",
     "segmentation": "Right on {} of the labelled pixels of {}, on average",
     "detection": "Finds the object on {} of {}",
@@ -22,7 +23,7 @@ _RIGHT = {
 def _sentence(results: Results, model: str) -> str:
     clean = results.clean(model)
     if clean is None or not is_known(clean.value):
-        return "No unmodified test image could be scored, so nothing can be said."
+        return NOT_SCORED
     runs, per_run = len(results.models[model]), [value for value in clean.per_run if value is not None]
     over_runs = "one run: no spread over runs"
     if runs > 1 and per_run:
@@ -31,7 +32,7 @@ def _sentence(results: Results, model: str) -> str:
     if is_known(low := clean.facts.recipe_low) and is_known(high := clean.facts.recipe_high):
         recipe = interval(low, high, "share")
         ends += f" for these runs on other images, {recipe}% for other runs of the recipe too"
-    sentence = _RIGHT[results.task].format(percent(clean.value), count_of(clean.n, "unmodified image"))
+    sentence = RIGHT[results.task].format(percent(clean.value), count_of(clean.n, "unmodified image"))
     sentence += f" (95% interval {ends}; {over_runs})."
     if results.task != "classification":
         miou = clean.facts.miou
@@ -47,6 +48,7 @@ def _sentence(results: Results, model: str) -> str:
 BASELINE = Section(
     verdict=clean_sentence,
     columns={"clean": lambda finding: finding.name == "accuracy"},
+    losses=lambda finding: finding.name == "noisy_accuracy",
     meanings={
         "Accuracy": "Share of images answered rightly. The 95% interval says how far it could be off because only so many images "
         "were shown; for several runs it is about the mean of these runs. Other runs of the same recipe may lie further off: the "

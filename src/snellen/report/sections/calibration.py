@@ -89,6 +89,7 @@ def _plug_in(facts: CalibrationFacts) -> str:
 CALIBRATION = Section(
     blocks=calibration_blocks,
     verdict=calibration_sentence,
+    effects=frozenset({"calibration_error"}),
     columns={"calibration error": lambda finding: finding.name == "calibration_error"},
     meanings={
         "Calibration error": "The mean distance of accuracy from confidence over bins of confidence (ECE, Guo et al. 2017): 0 "

@@ -230,6 +230,7 @@ INTERFERENCE = Section(
     headline=highest_headline,
     verdict=hardest_sentence,
     columns={"shuffled": lambda finding: shuffled("distorted_accuracy", finding)},
+    losses=lambda finding: finding.name == "distorted_accuracy",
     last=frozenset({"interference"}),  # accuracies first, then their DI
     badge=index_badge,
 )
@@ -238,5 +239,5 @@ SHAPE = Section(  # no blocks of its own; the accuracy under patch shuffling is 
     columns={
         "shuffled": lambda finding: shuffled("shuffled_accuracy", finding),
         "shape bias": lambda finding: finding.name == "shape_bias",
-    }
+    },
 )

@@ -177,6 +177,8 @@ OCCLUSION = Section(
         "covered": lambda finding: finding.name == "cut_occlusion",
         "iocclusion": lambda finding: finding.name == "mean_iocclusion",
     },
+    losses=lambda finding: finding.name == "cut_occlusion",
+    effects=frozenset({"fill_gap"}),
     elsewhere=frozenset({"occluded_accuracy"}),
     meanings={
         "CutOcclusion": "Mean accuracy while one square inside the image grows. Higher is better, as far as the square only "

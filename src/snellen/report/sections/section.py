@@ -31,5 +31,7 @@ class Section:
     elsewhere: frozenset[str] = frozenset()
     last: frozenset[str] = frozenset()
     badge: Callable[[AnyFinding], Badge | None] = di_badge
+    losses: Callable[[AnyFinding], bool] = lambda finding: False
+    effects: frozenset[str] = frozenset()
     meanings: Mapping[str, str] = field(default_factory=dict)
     published: Callable[[Results], list[Block]] = lambda results: []

@@ -239,6 +239,7 @@ def shift_sentence(results: Results, model: str) -> list[tuple[str, str]]:
 SHIFT = Section(
     blocks=shift_blocks,
     verdict=shift_sentence,
+    effects=frozenset({"worst_drop"}),
     columns={"worst edits": lambda finding: finding.name == "worst_accuracy"},
     elsewhere=frozenset({"edit_effect"}),
 )

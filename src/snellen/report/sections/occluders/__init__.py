@@ -73,6 +73,7 @@ OCCLUDERS = Section(
     blocks=occluders_blocks,
     verdict=occluders_sentences,
     columns={"occluders": _is_unoccluded},
+    losses=lambda finding: finding.name == "occluder_accuracy",
     elsewhere=frozenset(
         {
             *("level_accuracy", "occlusion_slope", "tree_accuracy", "tree_distance", "mean_rank", "occlusion_residual"),
