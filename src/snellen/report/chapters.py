@@ -42,28 +42,28 @@ def _of_audit(results: Results, audit: str, rows: Sequence[FindingRow]) -> list[
     """The chapter of an audit; where a run has two of one kind that are told apart, that of each by itself."""
     every = results.settings_of(audit)
     if not every:
-        made = _chapter(results, audit, rows, "")
-        return [made] if made else []
-    made_each = []
+        chapter = _chapter(results, audit, rows, "")
+        return [chapter] if chapter else []
+    every_chapter = []
     for settings in every:
         own = [row for row in rows if row.first.facts.settings in (settings, UNSET)]
-        made_each.append(_chapter(results.with_settings(audit, settings), audit, own, settings))
-    return [made for made in made_each if made]
+        every_chapter.append(_chapter(results.with_settings(audit, settings), audit, own, settings))
+    return [chapter for chapter in every_chapter if chapter]
 
 
 def _chapter(results: Results, audit: str, rows: Sequence[FindingRow], settings: str) -> Chapter | None:
     section = SECTIONS.get(audit, Section())
-    shown = section.blocks(results)
-    if not shown and not rows:
+    blocks = section.blocks(results)
+    if not blocks and not rows:
         return None
-    title = _title(results, audit, shown)
+    title = _title(results, audit, blocks)
     measured = [row for row in rows if not is_missing(row)]
     table = Table(model_heads(results), tuple(table_row(row, results, section.badge) for row in measured))
     return Chapter(
         f"{title} ({settings})" if settings else title,
         headline_of(results, audit, section),
         (
-            *_lowered(shown, title),
+            *_lowered(blocks, title),
             *([Heading("All numbers", 3), table] if measured else []),
             *section.published(results),
             *_definitions(section.meanings),
@@ -83,8 +83,8 @@ def _title(results: Results, audit: str, blocks: Sequence[Block]) -> str:
 
 def anchor_of(audit: str, settings: str = "") -> str:
     """The address of a chapter on its page."""
-    kept = "".join(char if char.isalnum() else "-" for char in f"{audit} {settings}".strip().lower())
-    return "-".join(filter(None, kept.split("-")))
+    letters = "".join(char if char.isalnum() else "-" for char in f"{audit} {settings}".strip().lower())
+    return "-".join(filter(None, letters.split("-")))
 
 
 def _lowered(blocks: Sequence[Block], title: str) -> list[Block]:
@@ -92,13 +92,13 @@ def _lowered(blocks: Sequence[Block], title: str) -> list[Block]:
     the title again is left out."""
     whole = [block for block in blocks if isinstance(block, Heading) and block.level == 2 and block.text != title]
     lower = 1 if whole else 0
-    kept = [block for block in blocks if not (isinstance(block, Heading) and block.level == 2 and block.text == title)]
-    return [replace(block, level=block.level + lower) if isinstance(block, Heading) else block for block in kept]
+    rest = [block for block in blocks if not (isinstance(block, Heading) and block.level == 2 and block.text == title)]
+    return [replace(block, level=block.level + lower) if isinstance(block, Heading) else block for block in rest]
 
 
 def is_missing(row: FindingRow) -> bool:
     """Whether a row says only why something was not measured, of any model."""
-    return all(one.value is None and one.n == 0 and not one.distortions for one in row.findings.values())
+    return all(own.value is None and own.n == 0 and not own.distortions for own in row.findings.values())
 
 
 def headline_of(results: Results, audit: str, section: Section) -> Line:

@@ -6,10 +6,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from snellen.audits.shift_facts import WorstEditsFacts
-from snellen.report.losses import Loss, losses
+from snellen.audits.exam import YARDSTICK
+from snellen.audits.run_facts import RunFacts
+from snellen.audits.shift_facts import TransferFacts, WorstEditsFacts
+from snellen.audits.stored_finding import StoredFinding
+from snellen.report.losses import UNMODIFIED
 from snellen.report.results import AnyFinding, Results
-from snellen.report.words import in_words
+from snellen.report.table import CLEAN
+from snellen.report.words import in_words, is_known
 
 MOST = 5  # conditions beside the unmodified images
 PER_AUDIT = 2  # of them of one audit, as long as others have some
@@ -19,14 +23,10 @@ NUMBERS = re.compile(r"\d[\d.]*")
 
 @dataclass(frozen=True)
 class Condition:
-    """What a model loses under one modification of test images."""
+    """A model's `accuracy` under one modification of test images, and that on the same images unmodified."""
 
-    loss: Loss
-
-    @property
-    def accuracy(self) -> AnyFinding:
-        """The accuracy under it."""
-        return self.loss.finding
+    accuracy: StoredFinding[RunFacts]
+    clean: float
 
     @property
     def value(self) -> float:
@@ -68,10 +68,9 @@ def conditions_of(results: Results, model: str) -> list[Condition]:
     some are flagged, only those count.
     """
     kinds: dict[tuple[str, ...], list[Condition]] = {}
-    for loss in losses(results, model):
-        facts = loss.finding.facts
-        if len(loss.finding.distortions) == 1 or (isinstance(facts, WorstEditsFacts) and facts.edits):
-            condition = Condition(loss)
+    for finding in results.having(RunFacts):
+        if finding.model == model and _is_condition(finding) and (clean := _clean(results, finding)) is not None:
+            condition = Condition(finding, clean)
             kinds.setdefault(condition.kind, []).append(condition)
     every = sorted(map(_telling, kinds.values()), key=lambda condition: (not condition.taken_for, condition.value))
     first: dict[tuple[str, str], Condition] = {}
@@ -80,10 +79,30 @@ def conditions_of(results: Results, model: str) -> list[Condition]:
     return _of_several_audits(list(first.values()))
 
 
+def _is_condition(finding: StoredFinding[RunFacts]) -> bool:
+    """Whether a finding is an accuracy under one modification of test images, of which higher is better."""
+    if not is_known(finding.value) or finding.unit != "share" or finding.better != "higher" or finding.on == "train":
+        return False
+    if isinstance(finding.facts, WorstEditsFacts):
+        return bool(finding.facts.edits)
+    if len(finding.distortions) != 1 or isinstance(finding.facts, TransferFacts):
+        return False
+    return finding.distortions[0] not in (CLEAN, str(YARDSTICK))
+
+
+def _clean(results: Results, finding: AnyFinding) -> float | None:
+    """The accuracy on the same images unmodified: that of the same audit where it has one, else the clean accuracy."""
+    own = (
+        other for other in results.of_audit(finding.audit) if other.model == finding.model and other.name in UNMODIFIED
+    )
+    clean = next(own, None) or results.clean(finding.model, finding.on) or results.clean(finding.model)
+    return clean.value if clean else None
+
+
 def _telling(sizes: Sequence[Condition]) -> Condition:
     flagged = [condition for condition in sizes if condition.taken_for]
     mildest_first = sorted(flagged or sizes, key=lambda condition: -condition.value)
-    halved = (condition for condition in mildest_first if condition.value < (condition.loss.clean.value or 0.0) / 2)
+    halved = (condition for condition in mildest_first if condition.value < condition.clean / 2)
     return next(halved, mildest_first[-1])
 
 

@@ -26,7 +26,7 @@ from snellen.report.telling import (
 )
 from snellen.report.words import in_words, percent
 
-WRONG = 6  # wrong answers shown of a condition
+WRONG = 5  # wrong answers shown of a condition
 
 
 def example_blocks(pictured: Pictured) -> list[Block]:

@@ -66,7 +66,8 @@ class Pictured:
         """(cell, sample) → the answer, of every pictured sample."""
         rows = [row for some in self.samples.values() for row in some.values()]
         shards = {row.shard for row in rows}
-        files = [file for file in self.results.folder.store.files("answers") if shard_of(file) in shards]
+        cells = {row.cell for own in self.cells.values() for row in own}
+        files = [file for file in self.results.folder.store.answer_files(cells) if shard_of(file) in shards]
         return stored_answers(files, {row.sample for row in rows})
 
     def places(self, model: str, on: str, distortion: str) -> dict[str, int]:

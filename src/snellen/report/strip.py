@@ -26,7 +26,7 @@ def strip_of(model: str, pictured: Pictured) -> Strip | None:
     ]
     for condition in conditions:
         picture = _picture(model, condition.on, condition.distortion, sample, pictured)
-        bar = _bar(condition.accuracy, condition.loss.clean.value, hue)
+        bar = _bar(condition.accuracy, condition.clean, hue)
         shots.append(Shot(picture, condition.words, *_amount(condition.accuracy), bar, *_mark(condition)))
     return Strip(tuple(shots))
 
@@ -34,17 +34,17 @@ def strip_of(model: str, pictured: Pictured) -> Strip | None:
 def telling_sample(model: str, conditions: Sequence[Condition], pictured: Pictured) -> SampleRow | None:
     """The image to show: pictured under most conditions, right when unmodified, and answered as the accuracies tell."""
     listed = {row.sample: row for row in pictured.samples.get("test", {}).values()}
-    asked = [("test", CLEAN), *((condition.on, condition.distortion) for condition in conditions)]
-    there = [pictured.places(model, on, text) for on, text in asked]
+    questions = [("test", CLEAN), *((condition.on, condition.distortion) for condition in conditions)]
+    there = [pictured.places(model, on, text) for on, text in questions]
     candidates = [listed[sample] for sample in there[0] if sample in listed]
 
-    def told(row: SampleRow) -> tuple[int, bool, int]:
+    def fit(row: SampleRow) -> tuple[int, bool, int]:
         places = sum(row.sample in places for places in there)
         first = pictured.answer(model, "test", CLEAN, row)
         fitting = sum(_fits(condition, model, row, pictured) for condition in conditions)
         return places, bool(first and first.right), fitting
 
-    return max(candidates, key=told, default=None)  # the first of the listing where several tell the same
+    return max(candidates, key=fit, default=None)  # the first of the listing where several tell the same
 
 
 def _fits(condition: Condition, model: str, sample: SampleRow, pictured: Pictured) -> int:

@@ -58,10 +58,9 @@ def confident_mistakes(answers: CleanAnswers) -> list[str]:
 
 def only_right(best: CleanAnswers, others: Sequence[CleanAnswers]) -> list[str]:
     """The images that every run of one model gets right and every run of all others wrong, the surest first."""
-    alone = best.right.copy()
-    for other in others:
-        alone &= np.isin(best.ids, other.ids[other.wrong])
-    return _surest(best, alone)
+    missed = [set(other.ids[other.wrong].tolist()) for other in others]
+    alone = np.array([all(sample in wrong for wrong in missed) for sample in best.ids.tolist()], bool)
+    return _surest(best, best.right & alone)
 
 
 def telling_samples(everyone: Mapping[str, CleanAnswers]) -> list[str]:
@@ -163,7 +162,7 @@ def _scores(results: Results, cells: Sequence[str]) -> dict[str, dict[str, tuple
     import pyarrow.compute as pc
 
     scores: dict[str, dict[str, tuple[float, float]]] = {}
-    for file in results.folder.store.files("answers"):
+    for file in results.folder.store.answer_files(cells):
         if "confidence" not in read_schema(file).names:
             continue
         columns = ["cell", "sample", "score", "confidence"]

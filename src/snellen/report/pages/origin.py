@@ -59,9 +59,9 @@ def _without_options(words: Sequence[str]) -> Iterator[str]:
     """The words of a command without what names its audits, its folder and what is required of it."""
     rest = iter(words)
     for word in rest:
-        name, given, _ = word.partition("=")
+        name, sign, _ = word.partition("=")
         if name in DROPPED:
-            if DROPPED[name] and not given:
+            if DROPPED[name] and not sign:
                 next(rest, "")  # its value
             continue
         yield word

@@ -54,7 +54,7 @@ def page_of(folder: RunFolder) -> Page:
     return Page(
         _title(results),
         (
-            FactLine((*_data(results, "{on} data "), *_variants(results), *_origin(results))),
+            FactLine((_test_data(results), *_origin(results))),
             *_warnings(results),
             *opening(pictured, rows),
             *_notices(results),
@@ -102,6 +102,13 @@ def brief_page_of(folder: RunFolder) -> Page:
 
 def _title(results: Results) -> str:
     return "Eye exam of " + ", ".join(results.models)
+
+
+def _test_data(results: Results) -> Line:
+    """What the models were asked about."""
+    data = results.data["test"]
+    count = count_of(data.samples, "image")
+    return (bold(data.text), f" ({count}, {count_of(len(data.classes), 'class', 'classes')})")
 
 
 def _data(results: Results, before: str) -> list[Line]:
@@ -175,7 +182,7 @@ def _how_to_read(results: Results) -> Chapter:
 def _about(results: Results) -> Chapter:
     """How the run is made again, what it is of, and which images count nowhere."""
     blocks = (
-        FactLine(tuple(_models(results))),
+        FactLine((*_models(results), *_data(results, "{on} data "), *_variants(results))),
         Command(command_of(results.facts)),
         *_origin_tables(results),
         *_unreadable(results),

@@ -163,7 +163,7 @@ def _cell(cell: TableCell | Picture, strong: bool = False) -> str:
     text = _coded(cell.text) if cell.tone == "code" else escaped(cell.text)
     parts = [f"**{text}**" if text and (cell.bold or strong) else text]
     parts += [f"({escaped(cell.interval)})"] if cell.interval else []
-    parts += [f"({escaped(said)})" for said in (cell.more, cell.note) if said]
+    parts += [f"({escaped(remark)})" for remark in (cell.more, cell.note) if remark]
     badge = cell.badge
     remarks = [escaped(badge.text), *([escaped(badge.note)] if badge.note else [])] if badge else []
     return " · ".join([" ".join(filter(None, parts)), *remarks])
