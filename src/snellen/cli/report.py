@@ -14,11 +14,20 @@ from snellen.terminal import show
 def report(
     runs: Annotated[list[Path], typer.Argument(help="run folder", metavar="RUN...")],
     out: Annotated[Path | None, typer.Option(help="write here instead (.html or .md); for one run only")] = None,
+    figures: Annotated[
+        Path | None, typer.Option(help="write its charts into this folder too; for one run only", metavar="DIR")
+    ] = None,
+    figure_format: Annotated[str, typer.Option(help="format of the charts: svg or png", metavar="svg|png")] = "svg",
 ) -> None:
     """Write the report of finished runs again, from their stored answers."""
     from snellen.exam.run import load_run
 
     if out is not None and len(runs) > 1:
         raise UserError(f"--out takes one run, got {len(runs)}")
+    if figures is not None and len(runs) > 1:
+        raise UserError(f"--figures takes one run, got {len(runs)}")
     for run in runs:
-        show(load_run(run).report(out))
+        stored = load_run(run)
+        show(stored.report(out))
+        if figures is not None:
+            show(f"{len(stored.figures(figures, figure_format))} charts in {figures}")

@@ -59,12 +59,13 @@ def _chapter(results: Results, audit: str, rows: Sequence[FindingRow], settings:
     title = _title(results, audit, blocks)
     measured = [row for row in rows if not is_missing(row)]
     table = Table(model_heads(results), tuple(table_row(row, results, section.badge) for row in measured))
+    numbers: list[Block] = [Heading("All numbers", 3), table] if measured else []
     return Chapter(
         f"{title} ({settings})" if settings else title,
         headline_of(results, audit, section),
         (
             *_lowered(blocks, title),
-            *([Heading("All numbers", 3), table] if measured else []),
+            *numbers,
             *section.published(results),
             *_definitions(section.meanings),
             *_command(results, audit),

@@ -27,7 +27,9 @@ def strip_of(model: str, pictured: Pictured) -> Strip | None:
     for condition in conditions:
         picture = _picture(model, condition.on, condition.distortion, sample, pictured)
         bar = _bar(condition.accuracy, condition.clean, hue)
-        shots.append(Shot(picture, condition.words, *_amount(condition.accuracy), bar, *_mark(condition)))
+        mark, title = _mark(condition)
+        amount, ends = _amount(condition.accuracy)
+        shots.append(Shot(picture, condition.words, amount, ends, bar, mark, bool(mark), title))
     return Strip(tuple(shots))
 
 
@@ -80,9 +82,9 @@ def _bar(finding: AnyFinding, level: float | None, hue: str) -> Bar:
     return Bar(finding.value or 0.0, finding.low, finding.high, level, hue)
 
 
-def _mark(condition: Condition) -> tuple[Line, bool, str]:
-    """The class that the modification may be taken for, whether there is one, and what is behind it."""
+def _mark(condition: Condition) -> tuple[Line, str]:
+    """The class that the modification may be taken for, and what is behind it; empty where there is none."""
     name, trust = condition.taken_for, condition.accuracy.interference
     if not name or trust is None:
-        return (), False, ""
-    return ("▲ taken for ", Span(name, "bold")), True, trust.text
+        return (), ""
+    return ("▲ taken for ", Span(name, "bold")), trust.text

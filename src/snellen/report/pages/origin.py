@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any, cast
 
 from msgspec import UNSET
 
@@ -74,7 +75,9 @@ def _short(text: str) -> str:
         (usual,) = parse_audits(text.partition("(")[0])
     except UserError:  # of an earlier version, or one that has no default
         return text
-    names = [field.name for field in fields(audit) if getattr(audit, field.name) != getattr(usual, field.name)]
+    names = [
+        field.name for field in fields(cast(Any, audit)) if getattr(audit, field.name) != getattr(usual, field.name)
+    ]
     settings = ", ".join(f"{name}={format_value(getattr(audit, name))}" for name in names)
     return text.partition("(")[0] + (f"({settings})" if settings else "")
 
