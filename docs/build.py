@@ -121,37 +121,17 @@ def terminal(readme: str) -> str:
     return TERMINAL.sub(run, readme)
 
 
-def picture(run: Path, width: int = 1240) -> None:
-    """The verdict, the curves and some examples of a run's report as docs/images/report.png, with Debian's Chromium."""
-    import io
-
-    from PIL import Image
+def picture(run: Path, width: int = 1200, height: int = 800) -> None:
+    """The first screen of a run's report as docs/images/report.png, with Debian's Chromium."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as browsers:
         browser = browsers.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": width, "height": 900})
+        page = browser.new_page(viewport={"width": width, "height": height})
         page.goto((run / "report.html").resolve().as_uri())
-        whole = Image.open(io.BytesIO(page.screenshot(full_page=True))).convert("RGB")
-
-        def top(words: str) -> int:
-            box = page.get_by_role("heading", name=words, exact=True).bounding_box()
-            assert box is not None
-            return int(box["y"]) - 12
-
-        second = page.locator(".card:not(.warning)").nth(1).bounding_box()
-        assert second is not None
-        curves, errors, examples = top("Accuracy under a square"), top("Where the errors go"), top("Examples")
+        (DOCS / "images").mkdir(exist_ok=True)
+        page.screenshot(path=DOCS / "images" / "report.png")
         browser.close()
-    bands = [(0, int(second["y"]) - 6), (curves, errors - 64), (examples, examples + 560)]
-    parts = [whole.crop((0, start, width, stop)) for start, stop in bands]
-    shown = Image.new("RGB", (width, sum(part.height for part in parts)))
-    at = 0
-    for part in parts:
-        shown.paste(part, (0, at))
-        at += part.height
-    (DOCS / "images").mkdir(exist_ok=True)
-    shown.quantize(128).save(DOCS / "images" / "report.png", optimize=True)
 
 
 def _pairs(kind: str) -> str:

@@ -12,10 +12,11 @@ import pytest
 import snellen
 from snellen.audits import AUDITS
 from snellen.cli.printing import PrintChoice, print_run
-from snellen.report.blocks import Block, Heading
+from snellen.report.blocks import Block
+from snellen.report.chapters import chapters
 from snellen.report.findings_table import finding_rows
 from snellen.report.results import Results
-from snellen.report.sections import SECTIONS, section_blocks, section_sentences
+from snellen.report.sections import SECTIONS, section_sentences
 from snellen.report.sections.section import Section
 
 from .test_attention_audit import planted, white_objects
@@ -97,7 +98,7 @@ def test_each_section_and_sentence_is_that_of_its_own_audit(three: tuple[str, Re
     blocks = SECTIONS.get(kind, Section()).blocks
     apart = [_tokens(blocks(results), every) for results in alone]
     assert [_tokens(blocks(both.with_settings(kind, settings)), every) for settings in every] == apart
-    assert not sum(apart, Counter()) - _tokens(section_blocks(both), every)
+    assert not sum(apart, Counter()) - _tokens(chapters(both, finding_rows(both)), every)
     for model in both.models:
         said = {_plain(text, every) for some in section_sentences(both, model).values() for text in some}
         for results in alone:
@@ -136,7 +137,7 @@ def test_faithfulness_within_explanation_is_told_from_one_beside_it(capsys: pyte
     assert results.settings_of("faithfulness") == ["tile=0", "tile=4"]
     (difference,) = results.with_settings("faithfulness", "tile=4").of_model("object − strip")[:1]
     assert difference.label.endswith("(tile=4)")
-    titles = [block.text for block in section_blocks(results) if isinstance(block, Heading)]
+    titles = [chapter.title for chapter in chapters(results, finding_rows(results))]
     assert {"Faithfulness of the maps (tile=0)", "Faithfulness of the maps (tile=4)"} <= set(titles)
     terms = section_sentences(results, "object")
     assert {"Faithful maps (tile=0)", "Faithful maps (tile=4)"} <= set(terms)

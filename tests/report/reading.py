@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 from typing import Any, TypeVar
 
 from snellen.engine.keep.run_folder import RunFolder
-from snellen.report.blocks import NAMES, Page, Row, Table
+from snellen.report.blocks import NAMES, Chapter, Heading, Page, Row, Table
 
 Kind = TypeVar("Kind")
 
@@ -55,11 +55,11 @@ def every(kind: type[Kind], value: Any) -> list[Kind]:
 
 
 def titles(value: Any) -> list[str]:
-    """The texts of headings and the titles of charts."""
+    """The texts of headings and the titles of chapters and charts."""
     return [
         getattr(one, "title", getattr(one, "text", ""))
         for one in parts(value)
-        if NAMES[type(one)] in ("heading", "chart")
+        if NAMES[type(one)] in ("heading", "chapter", "chart")
     ]
 
 
@@ -68,13 +68,22 @@ def rows(table: Table) -> list[Row]:
     return [row for row in table.rows if isinstance(row, Row)]
 
 
-def under(page: Page, heading: str) -> list[Any]:
-    """The blocks from one heading to the next of its level."""
-    blocks = list(page.blocks)
-    places = [(place, one) for place, one in enumerate(blocks) if NAMES[type(one)] == "heading" and one.level == 2]
-    for (start, one), (stop, _) in zip(places, [*places[1:], (len(blocks), None)]):
-        if one.text == heading:
-            return blocks[start + 1 : stop]
+def under(page: Page, title: str) -> list[Any]:
+    """The blocks of a chapter, or those from a heading, on the page or in a chapter, to the next of its level."""
+    for chapter in every(Chapter, page):
+        if chapter.title == title:
+            return list(chapter.blocks)
+    for blocks in (page.blocks, *(chapter.blocks for chapter in every(Chapter, page))):
+        found = [place for place, one in enumerate(blocks) if isinstance(one, Heading) and one.text == title]
+        if found:
+            start = found[0]
+            level = blocks[start].level
+            ends = [
+                place
+                for place, one in enumerate(blocks)
+                if place > start and (isinstance(one, Chapter) or (isinstance(one, Heading) and one.level <= level))
+            ]
+            return list(blocks[start + 1 : ends[0] if ends else len(blocks)])
     return []
 
 

@@ -12,9 +12,11 @@ from snellen.report.blocks import (
     NAMES,
     Answer,
     Badge,
+    Bar,
     Block,
     Bullets,
     CardBlock,
+    Chapter,
     Chart,
     Command,
     Definitions,
@@ -30,7 +32,9 @@ from snellen.report.blocks import (
     Prose,
     Published,
     Row,
+    Shot,
     Span,
+    Strip,
     Table,
     TableCell,
     bold,
@@ -56,6 +60,7 @@ def blocks_with(word: str) -> list[Block]:
     picture = Picture(PIXEL, word, (Answer(word, True, word, word, "1"), Answer(word, False), Answer(word)))
     bare = (Row(TableCell(word), (Picture(None, word),)),)
     inside = (note(word),)
+    bar = Bar(0.5, 0.4, 0.6, 0.9, "1")
     return [
         Heading(word, 3, word),
         Prose((word, " ", bold(word), code(word), Span(word, "flag", word, "2"), Span(word, "soft")), "lead"),
@@ -72,6 +77,9 @@ def blocks_with(word: str) -> list[Block]:
         CardBlock(word, inside, "warning", "5", 2),
         Details(word, inside, True),
         Published(word, False, word, inside),
+        Strip((Shot(picture, word, word, word, bar, (word,), True, word), Shot(bare[0].cells[0], word, word))),
+        Table((), (Row(TableCell(word, more=word), (TableCell(word, 0.5, bar=Bar(0.5)),)),)),
+        Chapter(word, (word, Span(word, link="place")), inside, "place"),
     ]  # fmt: skip
 
 

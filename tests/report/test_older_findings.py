@@ -56,7 +56,7 @@ def test_every_fact_is_read_with_its_type_and_none_is_lost(content: dict[str, An
 
 def test_they_make_a_page_with_every_number(content: dict[str, Any], older: Run) -> None:
     page = html_of(page_of(older))
-    assert "What the numbers mean" in page
+    assert "How to read the numbers" in page
     for entry in content["findings"]:
         if entry["audit"] in ("baseline", "calibration", "augmentation", "interference"):
             assert entry["label"] in page

@@ -40,7 +40,7 @@ def blink_blocks(results: Results) -> list[Block]:
     rows = [
         Row(TableCell(blink.model, hue=results.hue(blink.model)), (TableCell("all", blink.value),)) for blink in own
     ]
-    picture = Picture(results.thumbnail("shown02", 0), "an eye")
+    picture = Picture(results.thumbnail("shown02", 21), "an eye")
     gallery = Gallery(heads("is", "seen"), (Row(TableCell("eye"), (picture,)),))
     return [Heading("While blinking"), lead("Nothing is seen."), Table(heads("", "seen"), tuple(rows)), gallery]
 
@@ -64,7 +64,7 @@ def run(toy_run: Callable[[Toy], Run]) -> Run:
 
 def test_an_audit_without_a_section_has_its_rows_and_nothing_else(run: Run) -> None:
     page = page_of(run)
-    (table,) = every(Table, under(page, "Findings"))
+    (table,) = every(Table, under(page, "All findings"))
     assert [one.text for one in table.rows if not isinstance(one, Row)][-1] == "blink"
     assert "linked accuracy" in table.rows[-1].head.text
     assert "While blinking" not in titles(page)
@@ -79,7 +79,8 @@ def test_an_audit_with_a_section_shows_it_in_html_and_markdown(run: Run, monkeyp
     assert "Nothing is seen." in Reader(html).text
     assert 'alt="an eye"' in html
     assert "data:image/png" in html.partition('alt="an eye"')[0].rpartition("<td>")[2]
-    assert "## While blinking\n\nNothing is seen.\n\n|  | seen |\n| --- | --- |\n| one | all |" in markdown
+    assert "## While blinking\n\n*" in markdown
+    assert "Nothing is seen.\n\n|  | seen |\n| --- | --- |\n| one | all |" in markdown
     assert "| &lt;b&gt;two | all |" in markdown
     assert "<b>two" not in html
 

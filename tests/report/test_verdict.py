@@ -11,7 +11,7 @@ from snellen.audits.model_differences import DifferenceFacts
 from snellen.audits.stored_finding import StoredFinding, apart
 from snellen.exam.run import Run
 from snellen.report import page_of
-from snellen.report.blocks import Bullets, CardBlock, Table
+from snellen.report.blocks import Bullets, Details, Table
 from snellen.report.results import Results
 from snellen.report.table import FindingRow
 from snellen.report.verdict import Verdict, between, verdict_of
@@ -27,8 +27,8 @@ def said_of(run: Run, model: str) -> Verdict:
 
 
 def said_between(run: Run) -> list[str]:
-    (card,) = [card for card in every(CardBlock, page_of(run)) if card.title == "Between the models"]
-    return ["".join(item) for item in every(Bullets, card)[0].items]
+    (folded,) = [one for one in every(Details, page_of(run)) if one.summary.startswith("Between the models")]
+    return ["".join(item) for item in every(Bullets, folded)[0].items]
 
 
 def test_a_distortion_taken_for_a_class_is_named_with_the_class(fooled: Run):
@@ -135,7 +135,7 @@ def test_models_that_answer_alike_have_no_leader(toy_run: Callable[[Toy], Run]):
     run = toy_run(Toy({"one": [steady(0.2)], "two": [steady(0.2)]}))
     assert [one for one in said_between(run) if "clearly better" in one] == []
     assert "no proof of equality" in said_between(run)[0]
-    (table,) = every(Table, under(page_of(run), "Findings"))
+    (table,) = every(Table, under(page_of(run), "All findings"))
     assert not any(cell.bold for row in rows(table) for cell in row.cells)
 
 

@@ -28,7 +28,7 @@ UNITS = [f"u{share}=python:snellen.models.planted:concept_units@0.{share}" for s
 
 # Places on pages, as `changes` writes them, where texts are shown in two pieces: what those of all models begin with stands at
 # the row, the rest at each model (`report/table.py`, `parted`). Nothing is lost or read there.
-SHOWN_IN_PIECES = (r"Findings.*\.note:",)
+SHOWN_IN_PIECES = (r".*\.rows\[\d+\](\.head\.more|.*\.note):",)
 
 
 def run_of_occluders(folder: Path) -> Run:
@@ -110,12 +110,12 @@ class Dictionary:
 
 
 def pages_of(run: RunFolder) -> dict[str, Any]:
-    """The blocks of the brief page, and those of the whole page by the heading that they stand under."""
+    """The blocks of the brief page, those above its chapters, and its chapters by title."""
     parts: dict[str, Any] = {"brief page": brief_page_of(run).to_json()["blocks"]}
     heading = "top"
     for block in page_of(run).to_json()["blocks"]:
-        if block["kind"] == "heading" and block.get("level", 2) == 2:
-            heading = block["text"]
+        if block["kind"] == "chapter":
+            heading = block["title"]
         parts.setdefault(heading, []).append(block)
     return parts
 
@@ -139,7 +139,7 @@ def test_a_page_shows_words_whole_and_reads_nothing_from_them(make: Callable[[Pa
     run, dictionary = make(tmp_path), Dictionary()
     assert {finding["audit"] for finding in run.results()["findings"]} >= set(RUNS[make])
     before, after = pages_of(run), pages_of(ChangedRun(run, dictionary.rename))
-    assert "Qx0zq" in str(after["Findings"])  # the label of the first finding
+    assert "Qx0zq" in str(after["All findings"])  # the label of the first finding
     assert list(before) == list(after)
     differences = [
         change for part in before for change in changes(before[part], dictionary.put_back(after[part]), part)

@@ -94,7 +94,7 @@ def carry_out(prepared: Prepared, progress: RunProgress, execution: Execution) -
         for notice in excluded_notices(Run(folder, store), findings):
             progress.warn(notice)
         if execution.report:
-            add_report_pictures(prepared, plan, store, findings)
+            add_report_pictures(prepared, plan, store, everyone, findings)
         (write_results if execution.report else write_findings)(Run(folder, store), findings, doubts)
     return Run(folder)  # without the tables in memory
 

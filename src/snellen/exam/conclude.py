@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from snellen.audits import Finding, differences, with_trust
+from snellen.audits import Exam, Finding, differences, with_trust
+from snellen.audits.occluders.types import real_levels
 from snellen.audits.told_apart import made_by, own_findings, told_apart
 from snellen.checks import Doubt, doubts_about, merge_runs, stored_copies
 from snellen.checks.answers import NO_PROBABILITIES
 from snellen.engine import Answers, Plan, Store
 from snellen.engine.keep.thumbnails import add_pictures, add_trial_pictures
+from snellen.engine.requests.cell import Cell
 from snellen.exam.prepare import Prepared
+from snellen.report.telling import CleanAnswers, samples_by_level, telling_samples
 
 
 def check(
@@ -51,9 +54,26 @@ def conclude(prepared: Prepared, everyone: Sequence[Answers]) -> list[Finding]:
     return findings + differences(prepared.exam, everyone, findings)
 
 
-def add_report_pictures(prepared: Prepared, plan: Plan, store: Store, findings: Sequence[Finding]) -> None:
-    """Store the pictures that the report shows of findings; no model is run."""
+def add_report_pictures(
+    prepared: Prepared, plan: Plan, store: Store, everyone: Sequence[Answers], findings: Sequence[Finding]
+) -> None:
+    """Store the pictures that the report shows of findings and answers; no model is run."""
     pictures = [picture for audit in prepared.audits for picture in audit.pictures(prepared.exam, findings)]
+    pictures += _telling_pictures(prepared.exam, everyone)
     add_pictures(pictures, plan, store, prepared.inputs.pools)
     things = [thing for audit in prepared.audits for thing in audit.trial_pictures(prepared.exam, findings)]
     add_trial_pictures(things, plan, store, prepared.inputs.pools)
+
+
+def _telling_pictures(exam: Exam, everyone: Sequence[Answers]) -> list[tuple[Cell, str]]:
+    """The unmodified images that the report's galleries show: telling ones, and some of each level of occlusion."""
+    if exam.task != "classification":
+        return []
+    clean = exam.clean()
+    blocks = {answers.model: CleanAnswers.of(answers[clean]) for answers in everyone}
+    listing = exam.samples.get("test")
+    samples = telling_samples(blocks)
+    if listing is not None:
+        levels = samples_by_level(listing.ids, listing.labels, real_levels(listing))
+        samples += [sample for some in levels.values() for sample in some]
+    return [(clean, sample) for sample in dict.fromkeys(samples)]

@@ -148,6 +148,12 @@ class Run(RunFolder):
             return None
         return run_html(Results.of(self))
 
+    def figures(self, path: Path | str, kind: str = "svg") -> list[Path]:
+        """Write every chart of the report into a folder, as `svg` or `png`; their paths."""
+        from snellen.report import write_figures
+
+        return write_figures(self, expand_home(path), kind)
+
     def keep(self, path: Path | str) -> Self:
         """Move a temporary run to a path, where it stays; others, which have a folder of their own, refuse it."""
         raise UserError(f"this run is kept already, in '{self.path}'; copy that folder to have it at '{path}' too")

@@ -9,6 +9,7 @@ from snellen.audits.finding import Finding
 from snellen.checks.doubt import Doubt
 from snellen.engine.keep.run_folder import RunFolder
 from snellen.lazy_names import lister
+from snellen.report import figures
 from snellen.report.blocks import Page
 from snellen.report.findings import findings_frame, write_findings
 from snellen.report.pages.run import brief_page_of, page_of
@@ -29,6 +30,11 @@ def write_report(run: RunFolder, path: Path) -> Path:
     return path
 
 
+def write_figures(run: RunFolder, folder: Path, kind: str = "svg") -> list[Path]:
+    """Write the charts of a stored run's report into a folder, as `svg` or `png`, and give their paths."""
+    return figures.write_figures(page_of(run), folder, kind)
+
+
 __all__ = [
     "Page",
     "brief_page_of",
@@ -37,6 +43,7 @@ __all__ = [
     "json_of",
     "markdown_of",
     "page_of",
+    "write_figures",
     "write_findings",
     "write_report",
     "write_results",

@@ -47,8 +47,7 @@ Replies: TypeAlias = Mapping[tuple[str, str], AnswerRow]
 
 def cell_rows(results: Results) -> list[CellRow]:
     """The rows of the `cells` table with the run's seed, models and runs in the order they were asked in."""
-    store = results.folder.store
-    rows: list[CellRow] = fit(store.cells(), list[CellRow], results.folder.path / "cells.parquet")
+    rows: list[CellRow] = fit(results.cells, list[CellRow], results.folder.path / "cells.parquet")
     runs = [(model, run) for model, names in results.models.items() for run in names]
     order = {run: place for place, run in enumerate(runs)}
     rows = [row for row in rows if row.seed == results.facts.settings.seed and (row.model, row.run) in order]
@@ -59,7 +58,7 @@ def survey_rows(results: Results, model: str, request: str, kind: type[R]) -> Se
     """What a survey counted of the model's first run, as rows of a kind; nothing where that is not stored, or damaged."""
     store = results.folder.store
     wanted = {"model": model, "run": results.models[model][0], "distortion": request}
-    keys = [row["cell"] for row in store.cells() if row.items() >= wanted.items()]
+    keys = [row["cell"] for row in results.cells if row.items() >= wanted.items()]
     try:
         table = store.survey(keys[-1]) if keys else None
         return () if table is None else fit(table.rows, list[kind], "surveys")  # type: ignore[valid-type]

@@ -14,7 +14,16 @@ from snellen.audits.facts import Number
 from snellen.audits.stored_finding import Mark
 from snellen.errors import one_line
 
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#56b4e9", "#7a5ad6", "#8c8c8c")
+COLOURS = (
+    "#0072b2",
+    "#d55e00",
+    "#009e73",
+    "#b260a5",
+    "#6b5600",
+    "#3a9bd6",
+    "#6a3fd8",
+    "#464646",
+)  # differ with deuteranopia too
 INK, GRID, CARD, WARN = "var(--ink, #222)", "var(--grid, #ddd)", "var(--card, #fff)", "var(--warn, #c2410c)"
 BAR = "var(--bar, #8aa0b8)"
 TICKS = {"tickCount": 5}

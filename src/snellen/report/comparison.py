@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Sequence
 
-from snellen.report.blocks import Block, Heading, Row, Table, TableCell, note
+from snellen.report.blocks import Block, Row, Table, TableCell, note
 from snellen.report.results import AnyFinding, Results
 from snellen.report.sections import SECTIONS
 from snellen.report.table import di_badge
@@ -29,7 +29,6 @@ def comparison(results: Results) -> list[Block]:
         for model in results.models
     ]
     return [
-        Heading("The models side by side"),
         Table((TableCell("model"), *map(TableCell, labels)), tuple(rows)),
         note("± is the deviation over runs; one run has none.")
         if results.task != "classification"
@@ -52,11 +51,11 @@ def comparison_questions(results: Results) -> dict[str, dict[str, AnyFinding]]:
     for audit, section in SECTIONS.items():
         for name, fits in section.columns.items():
             questions.setdefault(name, []).append((audit, fits))
-    columns = {name: _column(results.findings, question) for name, question in questions.items()}
+    columns = {name: column_of(results.findings, question) for name, question in questions.items()}
     return {name: column for name, column in columns.items() if column}
 
 
-def _column(
+def column_of(
     findings: Sequence[AnyFinding], question: Sequence[tuple[str, Callable[[AnyFinding], bool]]]
 ) -> dict[str, AnyFinding]:
     """Of the first question that fits and was answered, each model's finding: a run may hold several fills or grids."""

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from snellen.audits import AUDITS, BaselineAudit, CleanAudit
 from snellen.report.blocks import Group, Row, Table
 from snellen.report.results import AnyFinding, Results
 from snellen.report.sections import SECTIONS
 from snellen.report.sections.section import Section
+from snellen.report.sections.titles import title_of
 from snellen.report.table import FindingRow, model_heads, row_of, table_row
-
-TITLES = {"baseline": BaselineAudit.title, **{name: str(vars(audit)["title"]) for name, audit in AUDITS.items()}}
 
 
 def finding_rows(results: Results) -> dict[str, list[FindingRow]]:
@@ -33,12 +32,11 @@ def finding_rows(results: Results) -> dict[str, list[FindingRow]]:
     return audits
 
 
-def findings_table(results: Results, rows: dict[str, list[FindingRow]]) -> Table:
+def findings_table(results: Results, rows: Mapping[str, Sequence[FindingRow]]) -> Table:
     """The rows as a table, grouped by the titles of their audits."""
     lines: list[Row | Group] = []
     for audit, questions in rows.items():
-        alone = audit == "baseline" and results.task != "classification"  # without the yardstick
-        lines.append(Group(CleanAudit.title if alone else TITLES.get(audit, audit)))
+        lines.append(Group(title_of(audit, results.task)))
         lines += [table_row(row, results, _section(audit).badge) for row in questions]
     return Table(model_heads(results), tuple(lines))
 

@@ -71,17 +71,43 @@ class CountedAnswers:
     preds: tuple[int, ...]
 
 
-def counted_answers(folder: RunFolder, cells: Sequence[Mapping[str, Any]]) -> CountedAnswers:
+@dataclass(frozen=True)
+class Counted:
+    """Of all answers of a run: how many scores each cell has, by its key, and the samples that what was shown excludes."""
+
+    scores: Mapping[str, int]
+    excluded: Mapping[str, set[str]]
+
+    @classmethod
+    def of(cls, folder: RunFolder) -> Counted:
+        """Counted over the files once."""
+        import pyarrow.compute as pc
+
+        scores: Counter[str] = Counter()
+        for file in folder.store.files("answers"):
+            table = read_rows(file, ["cell", "score"])
+            for count in table.filter(pc.is_valid(table["score"]))["cell"].value_counts().to_pylist():
+                scores[count["values"]] += count["counts"]
+        return cls(scores, _excluded(folder))
+
+    def all_count(self, cells: Sequence[Mapping[str, Any]], samples: int) -> bool:
+        """Whether each of so many samples counts for each of some cells, rows of the `cells` table."""
+        return all(self.scores.get(row["cell"]) == samples and row["shown"] not in self.excluded for row in cells)
+
+
+def counted_answers(
+    folder: RunFolder, cells: Sequence[Mapping[str, Any]], excluded: Mapping[str, set[str]]
+) -> CountedAnswers:
     """Of rows of the `cells` table: a sample counts where every run of a model has a score for it and its distortion applied."""
     import pyarrow.compute as pc
 
-    excluded = _excluded(folder, {row["shown"] for row in cells})
     answers: dict[str, dict[str, int]] = {row["cell"]: {} for row in cells}
-    for file in folder.store.files("answers") if cells else ():
+    for file in folder.store.answer_files(answers) if cells else ():
         columns = ["cell", "sample", "pred", "score"]
         table = read_rows(file, columns, filters=pc.field("cell").isin(list(answers)))
-        for row in table.filter(pc.is_valid(table["score"])).to_pylist():
-            answers[row["cell"]][row["sample"]] = row["pred"]
+        known = table.filter(pc.is_valid(table["score"]))
+        for cell, sample, pred in zip(*(known[name].to_pylist() for name in columns[:3])):
+            answers[cell][sample] = pred
     counted: dict[tuple[str, str], set[str]] = {}
     for row in cells:
         own = answers[row["cell"]].keys() - excluded.get(row["shown"], set())
@@ -91,14 +117,13 @@ def counted_answers(folder: RunFolder, cells: Sequence[Mapping[str, Any]]) -> Co
     return CountedAnswers(frozenset().union(*counted.values()), tuple(preds))
 
 
-def _excluded(folder: RunFolder, shown: Collection[str]) -> dict[str, set[str]]:
+def _excluded(folder: RunFolder) -> dict[str, set[str]]:
     """What was shown → the samples that its distortion could not be applied to."""
     excluded: dict[str, set[str]] = {}
     for file in folder.store.files("shown"):
         table = folder.store.rows(file, ["shown", "sample", "excluded"])
         for row in table.filter(table["excluded"]).to_pylist():
-            if row["shown"] in shown:
-                excluded.setdefault(row["shown"], set()).add(row["sample"])
+            excluded.setdefault(row["shown"], set()).add(row["sample"])
     return excluded
 
 

@@ -17,7 +17,7 @@ from snellen.engine.keep.run_folder import RunFolder
 from snellen.engine.keep.schemas import DataRecord, FindingsHeader, RunRecord
 from snellen.report.blocks import Line, Span
 from snellen.report.charts import COLOURS
-from snellen.report.guessing import CountedAnswers, Guess, best_guess, constant_answer, counted_answers
+from snellen.report.guessing import Counted, Guess, best_guess, constant_answer, counted_answers
 from snellen.report.pictures import picture_address
 from snellen.report.words import count_of
 
@@ -118,7 +118,7 @@ class Results:
         """What can be right without looking at the images that some findings on one dataset are about; without any, of all test
         images."""
         on = findings[0].on if findings else "test"
-        counted = self._counted(findings).samples if findings else None
+        counted = self._counted_samples(on, findings) if findings else None
         if (on, counted) not in self._guesses:
             among = counted or None  # a finding whose answers are not told apart is about all images
             self._guesses[on, counted] = best_guess(self.folder, on, self.data[on].classes, among)
@@ -126,19 +126,35 @@ class Results:
 
     def constant_answer(self, finding: AnyFinding) -> str:
         """The one class that a model answers to (nearly) all images behind a finding, in words; '' where its answers vary."""
-        return constant_answer(self._counted([finding]).preds, self.data[finding.on].classes)
+        counted = counted_answers(self.folder, self._cells_of([finding]), self._counted.excluded)
+        return constant_answer(counted.preds, self.data[finding.on].classes)
 
-    def _counted(self, findings: Sequence[AnyFinding]) -> CountedAnswers:
-        """The answers that findings rest on, of the runs and the seed of this report."""
+    def _counted_samples(self, on: str, findings: Sequence[AnyFinding]) -> frozenset[str] | None:
+        """The samples that count for some findings; None where all do."""
+        cells = self._cells_of(findings)
+        if self._counted.all_count(cells, self.data[on].samples):
+            return None
+        return counted_answers(self.folder, cells, self._counted.excluded).samples
+
+    @cached_property
+    def cells(self) -> list[dict[str, Any]]:
+        """The rows of the `cells` table."""
+        return self.folder.store.cells()
+
+    @cached_property
+    def _counted(self) -> Counted:
+        return Counted.of(self.folder)
+
+    def _cells_of(self, findings: Sequence[AnyFinding]) -> list[dict[str, Any]]:
+        """The cells that findings rest on, of the runs and the seed of this report."""
         wanted = {(finding.model, finding.on, text) for finding in findings for text in finding.distortions}
-        cells = [
+        return [
             row
-            for row in self.folder.store.cells()
+            for row in self.cells
             if (row["model"], row["on"], row["distortion"]) in wanted
             and row["run"] in self.models[row["model"]]
             and row["seed"] == self.facts.settings.seed
         ]
-        return counted_answers(self.folder, cells)
 
     def hue(self, model: str) -> str:
         """The colour of a model's dot."""

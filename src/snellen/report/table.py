@@ -125,7 +125,7 @@ def table_row(row: FindingRow, results: Results, badge: Callable[[AnyFinding], B
         else TableCell(UNKNOWN)
         for model in results.models
     ]
-    return Row(TableCell(row.label, note=row.detail), tuple(cells))
+    return Row(TableCell(row.label, more=row.detail), tuple(cells))
 
 
 def finding_cell(

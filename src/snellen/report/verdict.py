@@ -12,7 +12,7 @@ from snellen.audits.exam import YARDSTICK
 from snellen.audits.occlusion import SquareFacts
 from snellen.audits.stored_finding import StoredInterference, apart
 from snellen.audits.trust import TOO_FEW
-from snellen.report.blocks import Block, Bullets, CardBlock, Definitions, Entry, Heading, Line, Span, note
+from snellen.report.blocks import Definitions, Entry, Line, Span
 from snellen.report.results import AnyFinding, Results
 from snellen.report.sections import section_sentences
 from snellen.report.table import FindingRow
@@ -36,14 +36,6 @@ class Verdict:
     yardstick: str
 
 
-def verdict_blocks(results: Results, rows: Sequence[FindingRow]) -> list[Block]:
-    """A card for each model, one between them, and the caveat."""
-    cards = [_card(verdict_of(results, model), results) for model in results.models]
-    if results.several and (sentences := between(rows, at_chance(results))):
-        cards.append(CardBlock("Between the models", (Bullets(tuple((sentence,) for sentence in sentences)),)))
-    return [Heading("Verdict"), *cards, *([note(CAVEAT)] if results.task == "classification" else [])]
-
-
 def verdict_of(results: Results, model: str) -> Verdict:
     """The sentences of all sections, those of one term together, and what to trust."""
     own = results.of_model(model)
@@ -51,14 +43,15 @@ def verdict_of(results: Results, model: str) -> Verdict:
     return Verdict(model, joined, trust_sentence(own), marked(own, "flagged"), yardstick_warning(own))
 
 
-def _card(verdict: Verdict, results: Results) -> CardBlock:
+def verdict_definitions(verdict: Verdict, results: Results) -> Definitions:
+    """The sentences of a verdict by term, and what to trust."""
     entries = [Entry(term, (sentence,)) for term, sentence in verdict.sentences.items()]
     flagged: tuple[Line, ...] = tuple((Span("▲", "flag"), f" {text}") for text in verdict.flagged)
     if results.task == "classification":  # interference is about classes of images
         entries.append(Entry("What to trust", (verdict.trust,), flagged))
     if verdict.yardstick:
         entries.append(Entry("", (verdict.yardstick,)))
-    return CardBlock(verdict.model, (Definitions(tuple(entries)),), hue=results.hue(verdict.model))
+    return Definitions(tuple(entries))
 
 
 def trust_sentence(own: Sequence[AnyFinding]) -> str:

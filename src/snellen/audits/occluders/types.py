@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -118,7 +118,12 @@ def real_levels(samples: Samples) -> np.ndarray:
     column = samples.columns.get("level")
     if column is None:
         return np.zeros(len(samples), np.int64)
-    return np.array([WORDS.get(str(word), -1) for word in np.asarray(column).tolist()], np.int64)
+    return levels_of_words(np.asarray(column).tolist())
+
+
+def levels_of_words(words: Iterable[object]) -> np.ndarray:
+    """int64 [words]: the levels that a column names, −1 for what names none."""
+    return np.array([WORDS.get(str(word), -1) for word in words], np.int64)
 
 
 def _synthetic(name: Synthetic, masks: bool) -> Distortion:

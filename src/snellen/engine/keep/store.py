@@ -21,7 +21,7 @@ A pass is the set of cells that one command found missing; which cells a shard a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -264,6 +264,15 @@ class Store:
         if table == "cells":
             return [p for p in [self.folder / CELLS] if p.exists()]
         return sorted((self.folder / table).glob("*/*.parquet"))
+
+    def answer_files(self, cells: Collection[str]) -> list[Path]:
+        """The files with the answers of some cells, and those of passes whose record is damaged."""
+        files: list[Path] = []
+        for record in sorted((self.folder / "answers").glob("*/pass.json")):
+            content = read_pass(record)
+            if content is None or not content["cells"].keys().isdisjoint(cells):
+                files += sorted(record.parent.glob("*.parquet"))
+        return files
 
     def rows(self, file: Path, columns: Sequence[str], dictionaries: Sequence[str] = ()) -> pa.Table:
         """Columns of one of the Parquet files, from memory where it was just written; `dictionaries` come as such."""

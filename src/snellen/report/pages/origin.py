@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any, cast
 
 from msgspec import UNSET
 
 from snellen.audits import AUDITS, BaselineAudit, parse_audits
 from snellen.engine.keep.schemas import RunRecord
+from snellen.errors import UserError
+from snellen.notation import format_value
+
+DROPPED = {  # options that the command of one audit goes without → whether a value follows
+    **dict.fromkeys(("--audits", "--out", "--require"), True),
+    **dict.fromkeys(("--fresh", "--quiet", "-q", "--no-report", "--json"), False),
+}
 
 
 def command_of(facts: RunRecord) -> str:
@@ -18,11 +26,15 @@ def command_of(facts: RunRecord) -> str:
     if facts.command:
         name, *rest = facts.command
         return shlex.join([Path(name).name, *rest] if Path(name).name == "snellen" else ["snellen", name, *rest])
+    return _python_call(facts, _audits_of(facts))
+
+
+def _python_call(facts: RunRecord, audits: str) -> str:
     texts = {name: [facts.models[name][run].text or "…" for run in runs] for name, runs in facts.asked.items()}
     models = {name: runs[0] if len(runs) == 1 else runs for name, runs in texts.items()}
     pools = {"train": facts.data.get("train"), "donors": facts.donors, "occluders": facts.occluders}
     settings: dict[str, str | int | None] = {
-        "audits": _audits_of(facts),
+        "audits": audits,
         **{name: pool.text for name, pool in pools.items() if pool},
         "seed": facts.settings.seed,
         "limit": facts.settings.limit,
@@ -30,6 +42,44 @@ def command_of(facts: RunRecord) -> str:
     }
     more = "".join(f", {name}={value!r}" for name, value in settings.items() if value)
     return f"snellen.audit({models!r}, {facts.data['test'].text!r}{more})"
+
+
+def audit_command(facts: RunRecord, audit: str) -> str:
+    """The line that asks one audit of a run alone, into a run folder of its own; empty for what every run asks, and for an audit
+    that was made in Python."""
+    texts = [_short(text) for text in facts.audits if text.partition("(")[0] == audit and audit in AUDITS]
+    if not texts:
+        return ""
+    wanted = ", ".join(texts)
+    if [Path(word).name for word in facts.command[:2]] != ["snellen", "audit"]:
+        return _python_call(facts, wanted)
+    return shlex.join(["snellen", "audit", *_without_options(facts.command[2:]), "--audits", wanted])
+
+
+def _without_options(words: Sequence[str]) -> Iterator[str]:
+    """The words of a command without what names its audits, its folder and what is required of it."""
+    rest = iter(words)
+    for word in rest:
+        name, sign, _ = word.partition("=")
+        if name in DROPPED:
+            if DROPPED[name] and not sign:
+                next(rest, "")  # its value
+            continue
+        yield word
+
+
+def _short(text: str) -> str:
+    """An audit's text without the settings that are the default."""
+    try:
+        (audit,) = parse_audits(text)
+        (usual,) = parse_audits(text.partition("(")[0])
+    except UserError:  # of an earlier version, or one that has no default
+        return text
+    names = [
+        field.name for field in fields(cast(Any, audit)) if getattr(audit, field.name) != getattr(usual, field.name)
+    ]
+    settings = ", ".join(f"{name}={format_value(getattr(audit, name))}" for name in names)
+    return text.partition("(")[0] + (f"({settings})" if settings else "")
 
 
 def _audits_of(facts: RunRecord) -> str:

@@ -11,6 +11,7 @@ from snellen.report.blocks import (
     Block,
     Bullets,
     CardBlock,
+    Chapter,
     Command,
     Definitions,
     Details,
@@ -30,40 +31,41 @@ from snellen.report.blocks import (
     note,
     prose,
 )
+from snellen.report.chapters import chapters
 from snellen.report.comparison import comparison
+from snellen.report.examples import example_blocks
 from snellen.report.findings_table import finding_rows, findings_table
-from snellen.report.gallery import gallery_blocks
 from snellen.report.glossary import meanings
+from snellen.report.opening import brief_opening, opening
 from snellen.report.pages.origin import command_of, origin_of
+from snellen.report.pictured import Pictured
 from snellen.report.results import Results
-from snellen.report.sections import SECTIONS, section_blocks
-from snellen.report.verdict import verdict_blocks
+from snellen.report.table import FindingRow
 from snellen.report.words import VARIANTS, count_of
 
+SIDE_BY_SIDE = "The models side by side"
 MOST_LISTED = 200  # images that could not be shown, or have no label; all are in the samples table
 
 
 def page_of(folder: RunFolder) -> Page:
     """The whole page of a stored run; every number on it is a finding's."""
     results = Results.of(folder)
-    command = Command(command_of(results.facts))
+    rows = finding_rows(results)
+    pictured = Pictured(results)
     return Page(
         _title(results),
         (
-            FactLine((*_data(results, "{on} data "), *_variants(results), *_models(results), *_origin(results))),
-            command,
-            *_opening(results),
-            *comparison(results),
-            *_findings(results, findings_table(results, finding_rows(results))),
-            *section_blocks(results),
-            *gallery_blocks(results),
-            Heading("What the numbers mean"),
-            _meanings(results),
-            Heading("Make it again"),
-            command,
-            Details("Versions, fingerprints, seeds and hardware", _origin_tables(results)),
-            *_unreadable(results),
-            *_unlabelled(results),
+            FactLine((_test_data(results), *_origin(results))),
+            *_warnings(results),
+            *opening(pictured, rows),
+            *_notices(results),
+            Heading("What lies behind it"),
+            *_side_by_side(results),
+            *chapters(results, rows),
+            *_examples(pictured),
+            _how_to_read(results),
+            _about(results),
+            _all_findings(results, rows),
             Prose(
                 (
                     f"Made by snellen {results.header.snellen}. The same findings for machines: findings.json and "
@@ -78,14 +80,20 @@ def page_of(folder: RunFolder) -> Page:
 def brief_page_of(folder: RunFolder) -> Page:
     """The page in brief, for Markdown: verdict, notices, comparison, the bare table and how to make it again."""
     results = Results.of(folder)
+    rows = finding_rows(results)
     versions = origin_of(results.facts).versions
+    side_by_side = comparison(results)
     return Page(
         _title(results),
         (
             FactLine((*_data(results, ""), *_models(results), *_origin(results))),
-            *_opening(results),
-            *comparison(results),
-            *_findings(results, _bare(findings_table(results, finding_rows(results)))),
+            *_warnings(results),
+            *brief_opening(results, rows),
+            *_notices(results),
+            *([Heading(SIDE_BY_SIDE), *side_by_side] if side_by_side else []),
+            Heading("Findings"),
+            _bare(findings_table(results, rows)),
+            _legend(results),
             Heading("Make it again"),
             Command(command_of(results.facts)),
             prose(", ".join(f"{name} {version}" for name, version in versions.items())),
@@ -95,6 +103,13 @@ def brief_page_of(folder: RunFolder) -> Page:
 
 def _title(results: Results) -> str:
     return "Eye exam of " + ", ".join(results.models)
+
+
+def _test_data(results: Results) -> Line:
+    """What the models were asked about."""
+    data = results.data["test"]
+    count = count_of(data.samples, "image")
+    return (bold(data.text), f" ({count}, {count_of(len(data.classes), 'class', 'classes')})")
 
 
 def _data(results: Results, before: str) -> list[Line]:
@@ -126,34 +141,76 @@ def _origin(results: Results) -> list[Line]:
     return [(results.header.created[:10],), (f"snellen {results.header.snellen}",)]
 
 
-def _opening(results: Results) -> list[Block]:
-    """Warnings, the verdict and notices."""
-    blocks: list[Block] = []
-    if warnings := results.header.warnings:
-        items = tuple((f"{doubt.text} — ", bold(doubt.advice)) for doubt in warnings)
-        blocks.append(CardBlock("Check before you believe", (Bullets(items),), "warning", level=2))
-    blocks += verdict_blocks(results, [row for rows in finding_rows(results).values() for row in rows])
-    if notices := results.header.notices:
-        blocks.append(CardBlock("Notices", (Bullets(tuple((text,) for text in notices)),), "warning", level=2))
-    return blocks
+def _warnings(results: Results) -> list[Block]:
+    """What is to be checked before anything is believed."""
+    if not (warnings := results.header.warnings):
+        return []
+    items = tuple((f"{doubt.text} — ", bold(doubt.advice)) for doubt in warnings)
+    return [CardBlock("Check before you believe", (Bullets(items),), "warning", level=2)]
 
 
-def _findings(results: Results, table: Table) -> list[Block]:
+def _notices(results: Results) -> list[Block]:
+    """What happened on the way."""
+    if not (notices := results.header.notices):
+        return []
+    return [CardBlock("Notices", (Bullets(tuple((text,) for text in notices)),), "warning", level=2)]
+
+
+def _side_by_side(results: Results) -> list[Chapter]:
+    """The models side by side, where there are several."""
+    blocks = comparison(results)
+    return (
+        [Chapter(SIDE_BY_SIDE, ("A row for each model, a column for each question.",), tuple(blocks), "models")]
+        if blocks
+        else []
+    )
+
+
+def _examples(pictured: Pictured) -> list[Chapter]:
+    """Images with the answers of the models, where pictures are stored."""
+    blocks = example_blocks(pictured)
+    headline = "Images and the answers to them: mistakes first."
+    return [Chapter("Examples", (headline,), tuple(blocks), "examples")] if blocks else []
+
+
+def _how_to_read(results: Results) -> Chapter:
+    """The terms that every report uses."""
+    return Chapter(
+        "How to read the numbers", ("What an interval, a mark and DI mean.",), (_meanings(results),), "numbers"
+    )
+
+
+def _about(results: Results) -> Chapter:
+    """How the run is made again, what it is of, and which images count nowhere."""
+    blocks = (
+        FactLine((*_models(results), *_data(results, "{on} data "), *_variants(results))),
+        Command(command_of(results.facts)),
+        *_origin_tables(results),
+        *_unreadable(results),
+        *_unlabelled(results),
+    )
+    return Chapter("Make it again", ("The command, versions, fingerprints, seeds and hardware.",), blocks, "again")
+
+
+def _all_findings(results: Results, rows: Mapping[str, Sequence[FindingRow]]) -> Chapter:
     """The table of all findings with its legend."""
+    count = sum(len(own) for own in rows.values())
+    headline = f"{count_of(count, 'row')}; what curves and levels are drawn from stands in their chapters."
+    return Chapter("All findings", (headline,), (findings_table(results, rows), _legend(results)), "findings")
+
+
+def _legend(results: Results) -> Prose:
+    """How to read the cells of the table of findings."""
     clearly: Line = (
         bold("Bold"),
         ": clearly better than every other model (accuracies: paired on the same images, corrected for many tests; others: "
         "intervals that do not overlap). ",
     )
-    return [
-        Heading("Findings"),
-        table,
-        note(
-            "Value and its 95% interval in brackets; – where there is none. ",
-            *(clearly if results.several else ()),
-            *_about_di(results),
-        ),
-    ]
+    return note(
+        "Value and its 95% interval in brackets; – where there is none. ",
+        *(clearly if results.several else ()),
+        *_about_di(results),
+    )
 
 
 def _about_di(results: Results) -> Line:
@@ -182,7 +239,7 @@ def _short_row(row: Row | Group) -> Row | Group:
 
 
 def _short(cell: TableCell) -> TableCell:
-    return replace(cell, note="", badge=replace(cell.badge, note="") if cell.badge else None)
+    return replace(cell, note="", more="", badge=replace(cell.badge, note="") if cell.badge else None)
 
 
 def _origin_tables(results: Results) -> tuple[Table, ...]:
@@ -220,14 +277,9 @@ def _listed(title: str, lines: Sequence[Line]) -> Details:
 
 
 def _meanings(results: Results) -> Definitions:
-    """The terms of the audits of this run, and those that every report uses."""
-    audits = {finding.audit for finding in results.findings}
-    terms = [term for audit, section in SECTIONS.items() if audit in audits for term in section.meanings.items()]
-    if results.task != "classification":
-        terms = list(TASK_MEANINGS[results.task].items())
-    else:
-        terms += MEANINGS.items()
-    return Definitions(tuple(Entry(term, (meaning,)) for term, meaning in terms))
+    """The terms that every report uses; those of an audit stand in its chapter."""
+    terms = MEANINGS if results.task == "classification" else TASK_MEANINGS[results.task]
+    return Definitions(tuple(Entry(term, (meaning,)) for term, meaning in terms.items()))
 
 
 MEANINGS = meanings("DI", "DI as published", "By chance", "Mild noise", "When not to trust")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from snellen.errors import harmless
 from snellen.report.blocks import NAMES, Block, Group, Page, Row
 from snellen.report.charts import svg
+from snellen.report.render.shared_pictures import shared_pictures
 from snellen.version import __version__
 
 if TYPE_CHECKING:
@@ -21,7 +22,15 @@ TEMPLATES = Path(__file__).parent
 
 def html_of(page: Page) -> str:
     """The page through the templates; every value is escaped, only our own charts go in as they are."""
-    return harmless(environment().get_template("page.html").render(page=page, snellen=__version__))
+    shared = shared_pictures(page)
+
+    def show(block: Block) -> Markup:
+        """A block by the macro of its kind."""
+        return getattr(macros, NAMES[type(block)])(block)
+
+    macros = environment().get_template("blocks.html").make_module({"show": show, "shared": shared})
+    content = {"page": page, "show": show, "shared": shared, "snellen": __version__}
+    return harmless(environment().get_template("page.html").render(content))
 
 
 @functools.cache
@@ -36,13 +45,8 @@ def environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals |= {"show": _show, "draw": _draw, "beside": _beside}
+    environment.globals |= {"draw": _draw, "beside": _beside}
     return environment
-
-
-def _show(block: Block) -> Markup:
-    """A block by the macro of its kind."""
-    return getattr(environment().get_template("blocks.html").module, NAMES[type(block)])(block)
 
 
 def _draw(spec: Mapping[str, Any]) -> Markup:

@@ -12,6 +12,7 @@ from snellen.report.blocks import (
     Block,
     Bullets,
     CardBlock,
+    Chapter,
     Chart,
     Command,
     Definitions,
@@ -28,6 +29,7 @@ from snellen.report.blocks import (
     Published,
     Row,
     Span,
+    Strip,
     Table,
     TableCell,
 )
@@ -110,6 +112,20 @@ def _details(block: Details) -> str:
     return _joined([f"**{escaped(block.summary)}**", _all(block.blocks)])
 
 
+def _chapter(block: Chapter) -> str:
+    headline = _words(block.headline)
+    return _joined([f"## {escaped(block.title)}", f"*{headline}*" if headline else "", _all(block.blocks)])
+
+
+def _strip(block: Strip) -> str:
+    """A table with a row for each condition."""
+    lines = ["| condition | accuracy | mark | this image |", "| --- | --- | --- | --- |"]
+    for shot in block.shots:
+        amount = escaped(shot.text) + (f" ({escaped(shot.interval)})" if shot.interval else "")
+        lines.append(f"| {escaped(shot.words)} | {amount} | {_words(shot.mark)} | {_cell(shot.picture)} |")
+    return "\n".join(lines)
+
+
 def _published(block: Published) -> str:
     beware = "" if block.comparable else "**Not the same data:** "
     return _joined([f"{beware}{escaped(block.text)} ({escaped(block.paper)})", _all(block.blocks)])
@@ -147,7 +163,7 @@ def _cell(cell: TableCell | Picture, strong: bool = False) -> str:
     text = _coded(cell.text) if cell.tone == "code" else escaped(cell.text)
     parts = [f"**{text}**" if text and (cell.bold or strong) else text]
     parts += [f"({escaped(cell.interval)})"] if cell.interval else []
-    parts += [f"({escaped(cell.note)})"] if cell.note else []
+    parts += [f"({escaped(remark)})" for remark in (cell.more, cell.note) if remark]
     badge = cell.badge
     remarks = [escaped(badge.text), *([escaped(badge.note)] if badge.note else [])] if badge else []
     return " · ".join([" ".join(filter(None, parts)), *remarks])
@@ -167,4 +183,6 @@ _WRITERS: dict[str, Callable[[Any], str]] = {
     "card": _card,
     "details": _details,
     "published": _published,
+    "strip": _strip,
+    "chapter": _chapter,
 }

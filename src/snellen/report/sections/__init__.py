@@ -6,9 +6,6 @@ page. An audit that is not listed has its rows in the table of findings and noth
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from snellen.report.blocks import Block, Heading
 from snellen.report.results import Results
 from snellen.report.sections.adversarial_backgrounds import ADVERSARIAL_BACKGROUNDS
 from snellen.report.sections.attention import ATTENTION
@@ -42,24 +39,6 @@ SECTIONS: dict[str, Section] = {
     "shift": SHIFT,
     "interference": INTERFERENCE,
 }
-
-
-def section_blocks(results: Results) -> list[Block]:
-    """The blocks of all sections; where a run has two audits of one kind that are told apart, those of each by itself."""
-    blocks: list[Block] = []
-    for audit, section in SECTIONS.items():
-        if not (every := results.settings_of(audit)):
-            blocks += section.blocks(results)
-        for settings in every:
-            blocks += [_headed(block, settings) for block in section.blocks(results.with_settings(audit, settings))]
-    return blocks
-
-
-def _headed(block: Block, settings: str) -> Block:
-    """A block of a section; a heading of a whole one says by which settings it is."""
-    return (
-        replace(block, text=f"{block.text} ({settings})") if isinstance(block, Heading) and block.level == 2 else block
-    )
 
 
 def section_sentences(results: Results, model: str) -> dict[str, list[str]]:

@@ -260,4 +260,4 @@ def _number(value: Number) -> TableCell:
     return TableCell(UNKNOWN if value is None else f"{value:.1f}", value)
 
 
-ADVERSARIAL_BACKGROUNDS = Section(blocks=adversarial_blocks, verdict=adversarial_sentence)
+ADVERSARIAL_BACKGROUNDS = Section(headline="vulnerable", blocks=adversarial_blocks, verdict=adversarial_sentence)

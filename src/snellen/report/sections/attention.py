@@ -207,6 +207,7 @@ def attention_sentence(results: Results, model: str) -> list[tuple[str, str]]:
 
 
 ATTENTION = Section(
+    headline="attention_visible",
     blocks=attention_blocks,
     verdict=attention_sentence,
     elsewhere=frozenset({"attention_background", "attention_object"}),

@@ -200,6 +200,7 @@ def _alone_sentence(results: Results, alone: StoredFinding[VariantFacts]) -> str
 
 
 BACKGROUND = Section(
+    headline="bg_gap",
     blocks=background_blocks,
     verdict=background_sentences,
     columns={"other backgrounds": lambda finding: finding.name == "mixed_rand_accuracy"},

@@ -167,6 +167,7 @@ def concept_sentence(results: Results, model: str) -> list[tuple[str, str]]:
 
 
 CONCEPTS = Section(
+    headline="detector_share",
     blocks=concept_blocks,
     verdict=concept_sentence,
     columns={"concepts": lambda finding: finding.name == "unique_concepts"},

@@ -39,10 +39,12 @@ from snellen.report.sections.interference_values import (
     published_index,
     sweeps_of,
 )
+from snellen.report.sections.published_marcu import published_by_marcu
 from snellen.report.sections.section import Section
 from snellen.report.table import di_badge
 from snellen.report.words import UNKNOWN, in_words, index, is_known, percent
 
+MOST_BARS = 60  # charts of changes by class
 TWO_CLASSES = "two classes: no dominant class can be shown"
 
 
@@ -152,6 +154,9 @@ def _bar_blocks(groups: Sequence[DistortionBars], results: Results) -> list[Bloc
             + ("Whiskers span the runs." if results.repeated else "One run: no spread over runs.")
         )
     ]
+    groups, every = _strongest(groups), len(groups)
+    if len(groups) < every:
+        blocks.append(note(f"Of {every} distortions the {len(groups)} of the highest DI are drawn."))
     if not results.several:
         charts = [
             _bar_panel(chart, group, group.words, (code(group.distortion),), "")
@@ -163,6 +168,18 @@ def _bar_blocks(groups: Sequence[DistortionBars], results: Results) -> list[Bloc
         panels = [_bar_panel(chart, group, chart.model, (), results.hue(chart.model)) for chart in group.charts]
         blocks += [Heading(group.words, 3, group.distortion), Panels(tuple(panels), "small")]
     return blocks
+
+
+def _strongest(groups: Sequence[DistortionBars]) -> list[DistortionBars]:
+    """The groups that are drawn: all, or of very many charts those of the highest DI, in their order."""
+    charts = max(1, max(len(group.charts) for group in groups))
+    highest = sorted(groups, key=lambda group: -max((_index(chart) for chart in group.charts), default=0.0))
+    chosen = highest[: max(1, MOST_BARS // charts)]
+    return [group for group in groups if group in chosen]
+
+
+def _index(chart: ClassBars) -> float:
+    return (chart.interference.index if chart.interference else None) or 0.0
 
 
 def _bar_panel(chart: ClassBars, group: DistortionBars, title: str, detail: Line, hue: str) -> Chart:
@@ -195,6 +212,20 @@ def hardest_sentence(results: Results, model: str) -> list[tuple[str, str]]:
     return [("What breaks it", sentence)]
 
 
+def highest_headline(results: Results) -> Line:
+    """The distortion of the highest DI of each model, mild noise left out."""
+    line: list[str | Span] = []
+    for model in indices_of(results):
+        if model.findings:
+            worst = max(model.findings, key=lambda finding: finding.value or 0.0)
+            trust = worst.interference
+            taken = f", taken for {trust.taken_for}" if trust and trust.mark == "flagged" else ""
+            words = f" under {in_words(worst.distortions[0])}{taken}"
+            line += ["; " if line else "", Span(f"{model.model} ", hue=results.own_hue(model.model))]
+            line += [Span(index(worst.value), "bold"), words]
+    return ("Highest DI: ", *line) if line else ()
+
+
 def index_badge(finding: AnyFinding) -> Badge | None:
     """At a DI the class that takes the new errors and what chance gives; at an accuracy the DI of its distortion."""
     trust = finding.interference
@@ -213,11 +244,20 @@ def shuffled(name: str, finding: AnyFinding) -> bool:
 
 INTERFERENCE = Section(
     blocks=interference_blocks,
+    headline=highest_headline,
     verdict=hardest_sentence,
     columns={"shuffled": lambda finding: shuffled("distorted_accuracy", finding)},
     losses=lambda finding: finding.name == "distorted_accuracy",
     last=frozenset({"interference"}),  # accuracies first, then their DI
     badge=index_badge,
+    published=published_by_marcu(
+        "interference",
+        {
+            "1": "DI under 4×4 shuffled patches (Fashion-MNIST 2×2), PreAct-ResNet18, mean ± deviation of 5 runs",
+            "3": "DI under a square of 70 to 100% of the image that may leave it, the same networks",
+            "12": "DI under masks of Fourier space, the same networks",
+        },
+    ),
 )
 
 SHAPE = Section(  # no blocks of its own; the accuracy under patch shuffling is in one column with that above
@@ -225,4 +265,11 @@ SHAPE = Section(  # no blocks of its own; the accuracy under patch shuffling is 
         "shuffled": lambda finding: shuffled("shuffled_accuracy", finding),
         "shape bias": lambda finding: finding.name == "shape_bias",
     },
+    published=published_by_marcu(
+        "shape",
+        {
+            "2": "accuracy on the cue conflicts of Geirhos et al. (2019), by shape and by texture",
+            "4": "accuracy on shuffled patches",
+        },
+    ),
 )

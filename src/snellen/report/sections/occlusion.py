@@ -13,6 +13,7 @@ from snellen.report.charts import CurvePanel, CurvePoint, curve_chart
 from snellen.report.glossary import meanings
 from snellen.report.results import AnyFinding, Results
 from snellen.report.sections.iocclusion import iocclusion_blocks
+from snellen.report.sections.published_marcu import published_by_marcu
 from snellen.report.sections.section import Section
 from snellen.report.table import di_badge, model_heads, row_of, table_row
 from snellen.report.words import covering, is_known, join_words, percent
@@ -172,6 +173,13 @@ def _ends(finding: AnyFinding) -> tuple[float, float, float] | None:
 
 
 OCCLUSION = Section(
+    published=published_by_marcu(
+        "occlusion",
+        {
+            "14": "DI under a square of 10 to 100% inside the image, PreAct-ResNet18, mean ± deviation of 5 runs",
+            "16": "the gaps that iOcclusion divides, in points, by covered share, on CIFAR-10",
+        },
+    ),
     blocks=occlusion_blocks,
     verdict=occlusion_sentences,
     columns={

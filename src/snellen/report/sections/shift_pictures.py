@@ -25,7 +25,8 @@ from snellen.report.blocks import (
     bold,
     lead,
 )
-from snellen.report.gallery import positions_with_pictures, samples_at
+from snellen.report.gallery import ON, positions_with_pictures
+from snellen.report.pictured import samples_at
 from snellen.report.pictures import address_of
 from snellen.report.results import Results
 from snellen.report.sections.shift_values import ModelSearch
@@ -76,7 +77,7 @@ def _gallery(results: Results, columns: Mapping[str, str]) -> Gallery:
     columns = {text: head for text, head in columns.items() if any(key[1] == text for key in cells)}
     first = {text: next(row for key, row in cells.items() if key[1] == text) for text in columns}
     positions = positions_with_pictures(results, [row.shown for row in first.values()])
-    samples = {place: sample for place, sample in samples_at(results, positions).items() if not sample.error}
+    samples = {place: sample for place, sample in samples_at(results, positions, ON).items() if not sample.error}
     chosen = dict(list(samples.items())[: PICTURES[results.task]])
     answers = stored_answers(results.folder.store.files("answers"), {sample.sample for sample in chosen.values()})
     rows: list[Row | Group] = []

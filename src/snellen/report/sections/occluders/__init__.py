@@ -70,6 +70,7 @@ def _is_unoccluded(finding: AnyFinding) -> bool:
 
 
 OCCLUDERS = Section(
+    headline="level_accuracy",
     blocks=occluders_blocks,
     verdict=occluders_sentences,
     columns={"occluders": _is_unoccluded},
