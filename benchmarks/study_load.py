@@ -34,10 +34,12 @@ def main() -> None:
             assert server.stdout is not None
             url = server.stdout.readline().split()[1].partition("/#")[0]
             begin = time.perf_counter()
-            request = SimulateRequest(study=path, people=arguments.people, think_ms=arguments.think, url=url)
-            simulated = simulate_study(request)
+            try:
+                request = SimulateRequest(study=path, people=arguments.people, think_ms=arguments.think, url=url)
+                simulated = simulate_study(request)
+            finally:
+                server.terminate()
             took = time.perf_counter() - begin
-            server.terminate()
         store = StudyStore(StudyFolder(path))
         with store.database.reading() as connection:
             rows = connection.execute(sa.select(sa.func.count()).select_from(ANSWERS)).scalar_one()

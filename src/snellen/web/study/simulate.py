@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 
 import msgspec
 import numpy as np
-import sqlalchemy as sa
 
 from snellen.errors import UserError
 from snellen.web.server import background
@@ -21,7 +20,6 @@ from snellen.web.study.app import study_app
 from snellen.web.study.folder import Item, Question, StudyFolder
 from snellen.web.study.request import SimulateRequest
 from snellen.web.study.store import StudyStore
-from snellen.web.study.tables import TRIALS
 from snellen.web.tokens import CSRF_HEADER, new_token
 
 Law = Callable[[Item, Question, np.random.Generator], str]  # what a person answers to an item
@@ -62,16 +60,23 @@ class Visitor:
 
     def fetch(self, path: str, body: Any = None) -> bytes:
         """The same, as bytes."""
-        headers = {"cookie": self.cookie, CSRF_HEADER: self.csrf, "content-type": "application/json"}
         content = None if body is None else msgspec.json.encode(body)
-        self.connection.request("GET" if body is None else "POST", path, content, headers)
-        response = self.connection.getresponse()
-        answer = response.read()
+        try:
+            response, answer = self._exchange(path, content)
+        except (http.client.RemoteDisconnected, ConnectionError):  # a server ends connections that were idle
+            self.connection.close()
+            response, answer = self._exchange(path, content)
         if response.status != 200:
             raise Refused(response.status, answer[:200].decode(errors="replace"))
         if cookie := response.headers.get("set-cookie"):
             self.cookie = cookie.partition(";")[0]
         return answer
+
+    def _exchange(self, path: str, content: bytes | None) -> tuple[http.client.HTTPResponse, bytes]:
+        headers = {"cookie": self.cookie, CSRF_HEADER: self.csrf, "content-type": "application/json"}
+        self.connection.request("GET" if content is None else "POST", path, content, headers)
+        response = self.connection.getresponse()
+        return response, response.read()
 
     def close(self) -> None:
         """End the connection."""
@@ -147,7 +152,7 @@ class _SimulatedPerson:
             return self._answer_all(visitor, state)
         except Refused as error:
             raise UserError(f"the server at {self.url} refused a simulated participant: {error}") from None
-        except OSError as error:
+        except (OSError, http.client.HTTPException) as error:
             raise UserError(f"the server at {self.url} does not answer: {error}; is it running?") from None
         finally:
             visitor.close()
@@ -155,12 +160,15 @@ class _SimulatedPerson:
     def _answer_all(self, visitor: Visitor, state: dict[str, Any]) -> list[float]:
         rng = np.random.default_rng([self.request.seed, self.number])
         seconds = []
+        person = self.store.person(self.token)
+        assert person is not None
+        items = {trial.address: self.store.item(trial) for trial in self.store.trials(person)}
         while trial := state["current"]:
             for path in trial["pictures"]:
                 visitor.fetch(path)
             if self.request.think_ms:
                 time.sleep(float(rng.exponential(self.request.think_ms)) / 1000)
-            body = self._answer(trial["trial"], rng)
+            body = self._answer(trial["trial"], items[trial["trial"]], rng)
             begin = time.perf_counter()
             state = visitor.call("/api/answer", body)
             seconds.append(time.perf_counter() - begin)
@@ -168,10 +176,8 @@ class _SimulatedPerson:
                 state = visitor.call("/api/answer", body)
         return seconds
 
-    def _answer(self, address: str, rng: np.random.Generator) -> dict[str, Any]:
-        with self.store.database.reading() as connection:
-            number = connection.execute(sa.select(TRIALS.c.item).where(TRIALS.c.address == address)).scalar_one()
-        item, question = self.store.study.items[number], self.store.study.question
+    def _answer(self, address: str, item: Item, rng: np.random.Generator) -> dict[str, Any]:
+        question = self.store.study.question
         click = {"x": item.width / 2, "y": item.height / 2} if question.click else {}
         return {
             "trial": address,
