@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from snellen.engine.keep.run_folder import RunFolder
+from snellen.engine.keep.run_folder import RunFolder, check_run
 from snellen.engine.keep.shard_file import damaged, is_whole
 from snellen.errors import UserError, unknown
 from snellen.exam.query import LONGEST_QUERY, mentions, run_query
@@ -138,9 +137,6 @@ class Run(RunFolder):
 
 def load_run(path: Path | str) -> Run:
     """The run in a folder."""
-    path = expand_home(path)
-    if not os.path.exists(path / "run.json"):
-        raise UserError(f"'{path}' is not a run folder: it has no run.json; give the --out of an audit")
-    run = Run(path)
+    run = Run(check_run(path))
     _ = run.facts  # one that is damaged is refused here
     return run

@@ -10,7 +10,8 @@ from snellen.checks.doubt import Doubt
 from snellen.engine.keep.run_folder import RunFolder
 from snellen.lazy_names import lister
 from snellen.report.blocks import Page
-from snellen.report.findings import findings_frame, write_findings
+from snellen.report.findings import findings_frame, write_findings, write_gate
+from snellen.report.gate import gate_blocks
 from snellen.report.pages.run import brief_page_of, page_of
 from snellen.report.render import check_suffix, html_of, json_of, markdown_of, write_page
 
@@ -18,6 +19,11 @@ from snellen.report.render import check_suffix, html_of, json_of, markdown_of, w
 def write_results(run: RunFolder, findings: Sequence[Finding], doubts: Sequence[Doubt] = ()) -> None:
     """Write findings.json, findings.csv, report.html and report.md into the run folder."""
     write_findings(run, findings, doubts)
+    write_reports(run)
+
+
+def write_reports(run: RunFolder) -> None:
+    """Write report.html and report.md into the run folder."""
     for name in ("report.html", "report.md"):
         write_report(run, run.path / name)
 
@@ -33,12 +39,15 @@ __all__ = [
     "Page",
     "brief_page_of",
     "findings_frame",
+    "gate_blocks",
     "html_of",
     "json_of",
     "markdown_of",
     "page_of",
     "write_findings",
+    "write_gate",
     "write_report",
+    "write_reports",
     "write_results",
 ]
 __dir__ = lister(__all__)

@@ -33,6 +33,7 @@ from snellen.report.blocks import (
 from snellen.report.comparison import comparison
 from snellen.report.findings_table import finding_rows, findings_table
 from snellen.report.gallery import gallery_blocks
+from snellen.report.gate import gate_section
 from snellen.report.pages.origin import command_of, origin_of
 from snellen.report.results import Results
 from snellen.report.sections import SECTIONS, section_blocks
@@ -52,6 +53,7 @@ def page_of(folder: RunFolder) -> Page:
             FactLine((*_data(results, "{on} data "), *_variants(results), *_models(results), *_origin(results))),
             command,
             *_opening(results),
+            *gate_section(results),
             *comparison(results),
             *_findings(results, findings_table(results, finding_rows(results))),
             *section_blocks(results),
@@ -83,6 +85,7 @@ def brief_page_of(folder: RunFolder) -> Page:
         (
             FactLine((*_data(results, ""), *_models(results), *_origin(results))),
             *_opening(results),
+            *gate_section(results),
             *comparison(results),
             *_findings(results, _bare(findings_table(results, finding_rows(results)))),
             Heading("Make it again"),
