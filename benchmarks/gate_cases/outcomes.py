@@ -44,9 +44,7 @@ def gate(world: World, questions: int, drop: float, condition: str, seed: tuple[
 
 def equal_models(world: World, questions: int, total: int, condition: str, what: str, drop: float = 0.0) -> Tally:
     """How often the gate is closed though no condition is broken."""
-    closed = sum(
-        not gate(world, questions, drop, condition, (seed, questions, 1)).passed for seed in range(total)
-    )
+    closed = sum(not gate(world, questions, drop, condition, (seed, questions, 1)).passed for seed in range(total))
     return Tally(world, questions, what, drop, closed, total)
 
 
@@ -56,18 +54,22 @@ def stated_drop(world: World, questions: int, condition: str, total: int = 40) -
     return float(np.median([record.outcomes[0].visible for record in records]))  # type: ignore[arg-type]
 
 
-def regressions(world: World, questions: int, total: int, condition: str) -> Tally:
-    """How often a regression of the stated size is caught, on the one question that it is on."""
-    drop = stated_drop(world, questions, condition)
+def regressions(world: World, questions: int, total: int, condition: str, stated: int = 40) -> Tally:
+    """How often a regression of the stated size is caught, on the one question that it is on; `stated` pairs state it."""
+    drop = stated_drop(world, questions, condition, stated)
     seen = (gate(world, questions, drop, condition, (seed, questions, 3)).outcomes[0] for seed in range(total))
-    return Tally(world, questions, "a regression of the stated size fails", drop, sum(o.state == "fails" for o in seen), total)
+    return Tally(
+        world, questions, "a regression of the stated size fails", drop, sum(o.state == "fails" for o in seen), total
+    )
 
 
 def wrongly_held(world: World, total: int, margin: float) -> Tally:
     """How often `no_worse` with a margin holds for a model that is worse by that margin."""
     condition = f"no_worse(accuracy, {margin})"
     seen = (gate(world, 1, margin, condition, (seed, 4)).outcomes[0] for seed in range(total))
-    return Tally(world, 1, "worse by the margin, and yet no_worse holds", margin, sum(o.state == "holds" for o in seen), total)
+    return Tally(
+        world, 1, "worse by the margin, and yet no_worse holds", margin, sum(o.state == "holds" for o in seen), total
+    )
 
 
 def tallies(world: World, total: int) -> Iterator[Tally]:

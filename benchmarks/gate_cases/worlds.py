@@ -1,7 +1,7 @@
 """Two models of known accuracy on the same images, as the sides of a gate: no pixel is drawn and no network run.
 
-An answer is right where a sum of normal effects is above a threshold: of the image, of its group, of model and group, of model and
-image, and of the single answer. All variances add to 1, so the accuracy of all images there are is Φ(threshold), exactly.
+An answer is right where a sum of normal effects is above a threshold: of the image, of its group, of model and group, of model
+and image, and of the single answer. All variances add to 1, so the accuracy of all images there are is Φ(threshold), exactly.
 """
 
 from __future__ import annotations
@@ -95,7 +95,9 @@ class PlantedSide:
 def draw(world: World, questions: int, drop: float, random: np.random.Generator) -> tuple[PlantedSide, PlantedSide]:
     """A model as good as its baseline but on the first question, on which it is worse by `drop`; and that baseline."""
     images, clustered = world.images, world.groups > 0
-    parts = {"image": 0.45, "group": 0.2, "own group": 0.05} if clustered else {"image": 0.7, "group": 0, "own group": 0}
+    parts = (
+        {"image": 0.45, "group": 0.2, "own group": 0.05} if clustered else {"image": 0.7, "group": 0, "own group": 0}
+    )
     members = np.arange(images) % world.groups if clustered else np.zeros(images, int)
     size = max(world.groups, 1)
     shared = parts["image"] ** 0.5 * random.normal(size=images)

@@ -121,15 +121,15 @@ def write_baseline(side: RunSide, path: Path) -> Path:
         answers=answers,
         checksum="",
     )
-    plain = json.loads(encode_json(msgspec.to_builtins(content)))
+    plain = msgspec.to_builtins(content)
     write_atomic(path, encode_json({**plain, "checksum": _sum_of(plain)}))
     return path
 
 
 def read_baseline(path: Path | str) -> Baseline:
     """The baseline in a file; one that does not fit its own checksum is refused."""
-    plain = read_json(path, dict, "baseline", MOST)
-    content = read_json(path, BaselineContent, "baseline", MOST)
+    plain: dict[str, object] = read_json(path, dict[str, object], "baseline", MOST)
+    content: BaselineContent = read_json(path, BaselineContent, "baseline", MOST)
     if content.checksum != _sum_of(plain):
         raise UserError(f"{path} does not fit its own checksum, so it was damaged or changed by hand; {_AGAIN}")
     for own in content.answers:

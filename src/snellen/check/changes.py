@@ -1,4 +1,4 @@
-"""Evidence for conditions on changes: the same question in the run and in its baseline, paired image by image where that can be."""
+"""What is known about changes: the same question in the run and in its baseline, paired image by image where that can be."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from math import isnan, sqrt
 import numpy as np
 
 from snellen.check.condition import Condition
-from snellen.check.evidence import Evidence, behind, degrees_in, error_towards, estimate_of, in_words, settled
+from snellen.check.evidence import GateEvidence, behind, degrees_in, error_towards, estimate_of, in_words, settled
 from snellen.check.matching import AnyFinding
 from snellen.check.pairing import Pairing, pair_images
 from snellen.check.run_side import RunSide
-from snellen.check.side import Measured, Scores, Side, measured, scores_behind
+from snellen.check.side import GateSide, Measured, Scores, measured, scores_behind
 from snellen.errors import UserError, unknown
 from snellen.measure.bound_test import interval_test
 from snellen.measure.estimate import Estimate
@@ -23,7 +23,7 @@ from snellen.measure.paired_bound import PairedBound, paired_bound
 class Changes:
     """What changed between a baseline and a run; `unpaired` allows other data, compared by their intervals alone."""
 
-    def __init__(self, run: RunSide, baseline: Side, margin: float, unpaired: bool) -> None:
+    def __init__(self, run: RunSide, baseline: GateSide, margin: float, unpaired: bool) -> None:
         self.run, self.baseline, self.margin, self.unpaired = run, baseline, margin, unpaired
 
     @cached_property
@@ -31,7 +31,7 @@ class Changes:
         """Role → the images that both sides have, as far as it was looked at."""
         return {}
 
-    def evidence(self, condition: Condition, finding: AnyFinding) -> Evidence:
+    def evidence(self, condition: Condition, finding: AnyFinding) -> GateEvidence:
         """The change of a finding against the bound of a condition."""
         here = measured(finding)
         there = self._before(here)
@@ -61,15 +61,15 @@ class Changes:
         return self._from_intervals(condition, finding, (words, sign, bound), estimate)
 
     def _from_intervals(
-        self, condition: Condition, finding: AnyFinding, said: tuple[str, str, float], estimate: Estimate
-    ) -> Evidence:
-        words, sign, bound = said
+        self, condition: Condition, finding: AnyFinding, phrase: tuple[str, str, float], estimate: Estimate
+    ) -> GateEvidence:
+        words, sign, bound = phrase
         words = f"{words}: a change of {in_words(estimate)}, by the two intervals"
         if isnan(estimate.low) or isnan(estimate.high):
             return settled(condition, finding, words, "undecided", "one of the two has no interval")
         listing = self.run.listing(finding.on)
         degrees = degrees_in(None if listing is None else listing.groups, finding.n)
-        return Evidence(
+        return GateEvidence(
             condition=condition, finding=finding, words=words, estimate=estimate, bound=bound, sign=sign, paired=False,
             test=interval_test(estimate, bound, degrees), error=error_towards(estimate, bound, degrees),
         )  # fmt: skip
@@ -143,8 +143,10 @@ def condition_met(sign: str, value: float, bound: float) -> bool:
     return OPERATORS[sign](value, bound)
 
 
-def _paired(condition: Condition, finding: AnyFinding, said: tuple[str, str, float], paired: PairedBound) -> Evidence:
-    words, sign, bound = said
+def _paired(
+    condition: Condition, finding: AnyFinding, phrase: tuple[str, str, float], paired: PairedBound
+) -> GateEvidence:
+    words, sign, bound = phrase
     change = paired.difference
     estimate = Estimate(change.value, change.low, change.high, change.n)
     words = f"{words}: a change of {in_words(estimate)}, on the same {change.n:,} images"
@@ -153,7 +155,7 @@ def _paired(condition: Condition, finding: AnyFinding, said: tuple[str, str, flo
         return settled(condition, finding, words, "holds" if met else "fails")
     if isnan(change.low) or isnan(change.high):
         return settled(condition, finding, words, "undecided", "too few images or groups for an interval")
-    return Evidence(
+    return GateEvidence(
         condition=condition, finding=finding, words=words, estimate=estimate, bound=bound, sign=sign, paired=True,
         test=paired.test, error=change.error, drop=paired.drop_among,
     )  # fmt: skip

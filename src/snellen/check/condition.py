@@ -30,9 +30,7 @@ EXAMPLE = (
 ANY = "di"  # in place of a name: every finding that has a DI
 _NAME = r"(?P<name>\w+)\s*(?P<early>(?:\.\w+)*)\s*(?:\[(?P<filters>.*)\])?\s*(?P<late>(?:\.\w+)*)"
 _LEVEL = re.compile(rf"{_NAME}\s*(?P<sign><=|>=|==|!=|<|>)\s*(?P<bound>.+)")
-_CHANGE = re.compile(
-    rf"change\(\s*{_NAME}\s*\)\s*(?P<after>(?:\.\w+)*)\s*(?P<sign><=|>=|==|!=|<|>)\s*(?P<bound>.+)"
-)
+_CHANGE = re.compile(rf"change\(\s*{_NAME}\s*\)\s*(?P<after>(?:\.\w+)*)\s*(?P<sign><=|>=|==|!=|<|>)\s*(?P<bound>.+)")
 _NO_WORSE = re.compile(rf"no_worse\(\s*{_NAME}\s*(?:,\s*(?P<bound>[^,)]+))?\s*\)")
 _POINT = re.compile(r"\s*point:\s*")
 
@@ -95,7 +93,9 @@ def parse_condition(text: str) -> Condition:
         raise UserError(f"'{text}' is not a condition; {EXAMPLE}")
     after = match["after"] if kind == "change" else ""
     if kind == "change" and (match["early"] or match["late"]):
-        raise UserError(f"'{text}' is not a condition: write change({match['name']}).low, the attribute behind the call")
+        raise UserError(
+            f"'{text}' is not a condition: write change({match['name']}).low, the attribute behind the call"
+        )
     attribute = _attribute(text, match["early"], match["late"], after)
     name = match["name"]
     if kind == "level" and name == ANY and attribute:

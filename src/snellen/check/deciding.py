@@ -1,7 +1,7 @@
 """The decision: evidence for every condition, failures corrected over all of them, and what came of each in words.
 
-All conditions must hold for a gate to open. That each holds is therefore shown at its own level (an intersection–union test, Berger
-1982), while that any fails is corrected by Holm's rule over all tests: a run as good as it should be is turned away in at most 5%.
+All conditions must hold for a gate to open. That each holds is therefore shown at its own level (an intersection–union test,
+Berger 1982), while that any fails is corrected by Holm's rule over all tests: a run as good as required is turned away in at most 5%.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Literal
 
 from snellen.check.changes import Changes
 from snellen.check.condition import Condition
-from snellen.check.evidence import Evidence, level_evidence, settled
+from snellen.check.evidence import GateEvidence, level_evidence, settled
 from snellen.check.matching import AnyFinding, attribute_of, matching
 from snellen.check.pairing import groups_in
 from snellen.check.run_side import RunSide
@@ -47,7 +47,7 @@ def decide(
     )
 
 
-def _evidence(condition: Condition, finding: AnyFinding, run: RunSide, changes: Changes | None) -> Evidence:
+def _evidence(condition: Condition, finding: AnyFinding, run: RunSide, changes: Changes | None) -> GateEvidence:
     if condition.kind == "level" and condition.attribute not in ("", "value"):
         return _of_attribute(condition, finding)
     if finding.value is None:  # a gate must not open because there was nothing to measure
@@ -59,7 +59,7 @@ def _evidence(condition: Condition, finding: AnyFinding, run: RunSide, changes: 
     return level_evidence(condition, finding, groups_in(run.listing(finding.on)))
 
 
-def _of_attribute(condition: Condition, finding: AnyFinding) -> Evidence:
+def _of_attribute(condition: Condition, finding: AnyFinding) -> GateEvidence:
     value = attribute_of(finding, condition.attribute)
     name = f"{finding.name}.{condition.attribute}"
     if value is None or value == "":
@@ -73,7 +73,7 @@ def _of_attribute(condition: Condition, finding: AnyFinding) -> Evidence:
     return settled(condition, finding, words, "holds" if condition.met_by(value) else "fails")
 
 
-def _outcome(own: Evidence, p_corrected: float | None, tests: int) -> OutcomeRecord:
+def _outcome(own: GateEvidence, p_corrected: float | None, tests: int) -> OutcomeRecord:
     state = own.settled or _state(own, p_corrected)
     needed = own.needed(tests) if state == "undecided" and own.settled is None else float("nan")
     estimate = own.estimate
@@ -98,7 +98,7 @@ def _outcome(own: Evidence, p_corrected: float | None, tests: int) -> OutcomeRec
     )
 
 
-def _state(own: Evidence, p_corrected: float | None) -> State:
+def _state(own: GateEvidence, p_corrected: float | None) -> State:
     if own.right and (own.paired is None or own.p_right < LEVEL):
         return "holds"
     if own.wrong and p_corrected is not None and p_corrected < LEVEL:
@@ -106,7 +106,7 @@ def _state(own: Evidence, p_corrected: float | None) -> State:
     return "undecided"
 
 
-def _because(own: Evidence, state: State, p_corrected: float | None, needed: float, tests: int) -> str:
+def _because(own: GateEvidence, state: State, p_corrected: float | None, needed: float, tests: int) -> str:
     """What follows the numbers: why it could not be decided, or how sure a failure is."""
     if own.settled is not None:
         return f"; {own.reason}" if own.reason else ""
@@ -128,7 +128,7 @@ def _rounded(images: float) -> int:
     return int(-(-images // 10**digits) * 10**digits)
 
 
-def _unit(own: Evidence) -> Literal["share", "index", "difference", "count", ""]:
+def _unit(own: GateEvidence) -> Literal["share", "index", "difference", "count", ""]:
     if own.condition.attribute:
         return ""
     return "difference" if own.condition.compares and own.finding.unit == "share" else own.finding.unit

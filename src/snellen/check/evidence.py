@@ -12,14 +12,14 @@ from snellen.check.condition import Condition
 from snellen.check.matching import AnyFinding, where
 from snellen.engine.keep.gate_record import State
 from snellen.measure.bound_test import BoundTest, interval_test, share_test, units_to_decide, worth_images
-from snellen.measure.estimate import Estimate
+from snellen.measure.estimate import NO_DATA, Estimate
 from snellen.measure.few_units import degrees_of, sizes_of, student
 
 UNKNOWN = BoundTest(nan, nan)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Evidence:
+class GateEvidence:
     """A number with its interval, the bound it is held against and the tests of that.
 
     `settled` is the state where no test is needed, or possible, and `reason` says why. `error` is the standard error towards the
@@ -29,7 +29,7 @@ class Evidence:
     condition: Condition
     finding: AnyFinding
     words: str
-    estimate: Estimate = Estimate(nan, nan, nan, 0)
+    estimate: Estimate = NO_DATA
     bound: float = nan
     sign: str = ">="
     test: BoundTest = UNKNOWN
@@ -45,9 +45,9 @@ class Evidence:
         low, high, bound = self.estimate.low, self.estimate.high, self.bound
         if isnan(low) or isnan(high):
             return False
-        kept = {">=": low >= bound, ">": low > bound, "<=": high <= bound, "<": high < bound}
-        kept |= {"==": low == high == bound, "!=": bound < low or bound > high}
-        return kept[self.sign]
+        keeps = {">=": low >= bound, ">": low > bound, "<=": high <= bound, "<": high < bound}
+        keeps |= {"==": low == high == bound, "!=": bound < low or bound > high}
+        return keeps[self.sign]
 
     @property
     def wrong(self) -> bool:
@@ -82,18 +82,18 @@ class Evidence:
         return units_to_decide(away, self.error, self.estimate.n, tests if beyond else 1)
 
 
-def settled(condition: Condition, finding: AnyFinding, words: str, state: State, reason: str = "") -> Evidence:
+def settled(condition: Condition, finding: AnyFinding, words: str, state: State, reason: str = "") -> GateEvidence:
     """What needs no test."""
-    return Evidence(condition=condition, finding=finding, words=words, settled=state, reason=reason)
+    return GateEvidence(condition=condition, finding=finding, words=words, settled=state, reason=reason)
 
 
 def estimate_of(value: float | None, low: float | None, high: float | None, n: int) -> Estimate:
     """Numbers as findings.json has them, null for nan."""
-    known = (nan if number is None else number for number in (value, low, high))
-    return Estimate(*known, n)
+    first, second, third = (nan if number is None else number for number in (value, low, high))
+    return Estimate(first, second, third, n)
 
 
-def level_evidence(condition: Condition, finding: AnyFinding, groups: np.ndarray | None) -> Evidence:
+def level_evidence(condition: Condition, finding: AnyFinding, groups: np.ndarray | None) -> GateEvidence:
     """A finding's value against a bound; `groups` are those of the samples of its role."""
     assert isinstance(condition.bound, float)
     estimate, bound = estimate_of(finding.value, finding.low, finding.high, finding.n), condition.bound
@@ -105,7 +105,7 @@ def level_evidence(condition: Condition, finding: AnyFinding, groups: np.ndarray
         return settled(condition, finding, words, "undecided", reason)
     degrees = degrees_in(groups, estimate.n)
     share = finding.unit == "share" and 0 <= estimate.low <= estimate.high <= 1
-    return Evidence(
+    return GateEvidence(
         condition=condition,
         finding=finding,
         words=words,

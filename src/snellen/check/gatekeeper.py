@@ -15,7 +15,7 @@ from snellen.check.deciding import decide
 from snellen.check.junit import to_junit
 from snellen.check.request import CheckRequest
 from snellen.check.run_side import RunSide
-from snellen.check.side import Side
+from snellen.check.side import GateSide
 from snellen.check.summary import to_markdown
 from snellen.engine.keep.gate_record import GateRecord
 from snellen.engine.keep.run_folder import RunFolder, open_run
@@ -27,8 +27,8 @@ from snellen.settings_file import door
 def hold(request: CheckRequest) -> GateRecord:
     """What came of the conditions on a run: of each whether it holds, fails or is undecided, in `outcomes`; `passed` in all.
 
-    `run` and `baseline` are folders, or runs; a baseline may also be a file that `write_baseline` wrote. Nothing is raised where a
-    condition fails.
+    `run` and `baseline` are folders, or runs; a baseline may also be a file that `write_baseline` wrote. A condition that fails
+    raises nothing.
     """
     folder = _folder(request.run)
     run = RunSide(folder)
@@ -71,7 +71,7 @@ def _folder(run: Any) -> RunFolder:
     return run if isinstance(run, RunFolder) else open_run(run)
 
 
-def _side(baseline: Any) -> Side:
+def _side(baseline: Any) -> GateSide:
     if not isinstance(baseline, RunFolder) and os.path.isfile(expand_home(baseline)):
         return read_baseline(Path(expand_home(baseline)))
     return RunSide(_folder(baseline))

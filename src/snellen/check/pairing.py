@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from snellen.check.side import Listing, Side
+from snellen.check.side import GateSide, Listing
 from snellen.errors import UserError, option
 
 
@@ -26,7 +26,7 @@ class Pairing:
         return len(self.here)
 
 
-def pair_images(run: Side, baseline: Side, on: str) -> Pairing:
+def pair_images(run: GateSide, baseline: GateSide, on: str) -> Pairing:
     """The shared images of a role; data that are not the same are refused.
 
     Images of one id that differ in class or pixels are other data, and so are two sides without an image in common.
@@ -34,7 +34,9 @@ def pair_images(run: Side, baseline: Side, on: str) -> Pairing:
     here, there = run.listing(on), baseline.listing(on)
     if here is None or there is None:
         side = run if here is None else baseline
-        raise UserError(f"{side.source} has no samples of '{on}', so nothing can be compared image by image; {_advice()}")
+        raise UserError(
+            f"{side.source} has no samples of '{on}', so nothing can be compared image by image; {_advice()}"
+        )
     _, first, second = np.intersect1d(here.keys, there.keys, return_indices=True)
     changed = len(np.intersect1d(here.ids, there.ids)) - len(first)
     if changed > 0:
@@ -43,9 +45,7 @@ def pair_images(run: Side, baseline: Side, on: str) -> Pairing:
             f"these are other data; {_advice()}"
         )
     if not len(first):
-        raise UserError(
-            f"no {on} image of {run.source} is in {baseline.source}: these are other data; {_advice()}"
-        )
+        raise UserError(f"no {on} image of {run.source} is in {baseline.source}: these are other data; {_advice()}")
     order = np.argsort(first)
     return Pairing(first[order], second[order], len(here.keys) - len(first), len(there.keys) - len(first))
 

@@ -110,7 +110,9 @@ class RunSide:
             self._known[key][at] = columns["score"][start:stop]
         shown = {row["shown"]: row["on"] for row in self._cells if row["cell"] in keys}
         excluded = {key: np.zeros(len(self._rows[on]), bool) for key, on in shown.items()}
-        for key, start, stop, columns, at in stored_parts(store, store.files("shown"), ("excluded",), shown, self._rows):
+        for key, start, stop, columns, at in stored_parts(
+            store, store.files("shown"), ("excluded",), shown, self._rows
+        ):
             excluded[key][at] = columns["excluded"][start:stop]
         for row in self._cells:
             if row["cell"] in keys:

@@ -81,7 +81,7 @@ def sample_key(sample: str, class_name: str, pixels: str) -> int:
     return int.from_bytes(name.digest() + content.digest(), "big")
 
 
-class Side(Protocol):
+class GateSide(Protocol):
     """A run, or a baseline file that was made of one."""
 
     @property
@@ -111,7 +111,7 @@ class Side(Protocol):
         """The scores [runs, samples] of one question, nan where one does not count; None where they are not there."""
 
 
-def scores_behind(side: Side, finding: Measured) -> Scores | None:
+def scores_behind(side: GateSide, finding: Measured) -> Scores | None:
     """The scores [runs, samples] whose mean a finding is, nan where a sample does not count; None where it is no such mean."""
     if finding.unit != "share" or finding.model not in side.models:
         return None

@@ -11,7 +11,7 @@ from snellen.settings_file import resolve
 from snellen.terminal import show, show_json, tell
 
 if TYPE_CHECKING:
-    from snellen.engine.keep.gate_record import GateRecord
+    from snellen.engine.keep.gate_record import GateRecord, State
 
 
 @takes(CheckRequest, arguments=("run",))
@@ -34,7 +34,7 @@ def check(settings: Mapping[str, Any], config: Config = None, json: AsJson = Fal
 
 def print_outcomes(record: GateRecord) -> None:
     """A line for each condition and finding, those that fail last, and the verdict."""
-    for state in ("holds", "undecided", "fails"):
+    for state, _ in _COUNTED:
         for outcome in record.having(state):
             show(f"{state}: {outcome.condition}: {outcome.text}")
     for notice in record.notices:
@@ -49,4 +49,4 @@ def tell_closed(record: GateRecord) -> None:
         tell(f"failed: {outcome.condition}: {outcome.text}")
 
 
-_COUNTED = (("holds", "held"), ("undecided", "undecided"), ("fails", "failed"))
+_COUNTED: tuple[tuple[State, str], ...] = (("holds", "held"), ("undecided", "undecided"), ("fails", "failed"))

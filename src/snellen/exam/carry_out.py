@@ -12,8 +12,8 @@ from snellen.check.run_side import RunSide
 from snellen.checks import certain, refusal
 from snellen.engine import Plan, RunProgress, Store, read_answers
 from snellen.engine.ask.watchdog import Watchdog
-from snellen.engine.keep.gate_record import Undecided
 from snellen.engine.keep.failures import TooManyFailures, check_failures, discard_failures
+from snellen.engine.keep.gate_record import Undecided
 from snellen.engine.keep.recent import RecentTables
 from snellen.engine.keep.repair import Repair, repair_store
 from snellen.engine.keep.run_json import record

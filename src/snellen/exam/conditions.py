@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from snellen.exam.request import AuditRequest
     from snellen.exam.run import Run
 
+
 class RequirementFailed(Exception):
     """Findings did not meet what `require` demands; `run` holds them, `failures` says of each what failed."""
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from snellen.errors import UserError, option
 from snellen.check.condition import Condition, parse_condition
+from snellen.errors import UserError, option
 from snellen.request import Request, setting
 
 if TYPE_CHECKING:

@@ -9,7 +9,11 @@ from snellen.report.blocks import Block, Bullets, Heading, Row, Table, TableCell
 from snellen.report.results import Results
 from snellen.report.words import UNKNOWN, count_of, in_unit, interval, join_words, points
 
-TONES: dict[State, Literal["bad", "warn", "good"]] = {"fails": "bad", "undecided": "warn", "holds": "good"}  # in this order
+TONES: dict[State, Literal["bad", "warn", "good"]] = {
+    "fails": "bad",
+    "undecided": "warn",
+    "holds": "good",
+}  # in this order
 
 
 def gate_section(results: Results) -> list[Block]:
