@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
@@ -15,12 +14,12 @@ from snellen.engine.keep.gate_record import GateRecord
 
 from .worlds import World, draw
 
-Promise = Literal["closed", "passes", "caught", "shown"]
+CAUGHT = "a regression fails"
 
 
 @dataclass(frozen=True)
 class Tally:
-    """Of so many planted pairs, how many a gate judged so; `size` is the planted drop."""
+    """Of so many planted pairs, how many a gate judged so; `drop` is what was planted."""
 
     world: World
     questions: int
@@ -33,6 +32,23 @@ class Tally:
     def share(self) -> float:
         """The share of pairs."""
         return self.count / self.total
+
+    @property
+    def error(self) -> float:
+        """The standard error of the simulation."""
+        return float(np.sqrt(max(self.share * (1 - self.share), 1 / self.total) / self.total))
+
+    @property
+    def promise(self) -> str:
+        """What the gate promises of this."""
+        return "at least 80%" if self.what == CAUGHT else "at most 5%"
+
+    @property
+    def kept(self) -> bool:
+        """Whether the promise is kept, but for two standard errors."""
+        if self.what == CAUGHT:
+            return self.share >= 0.8 - 2 * self.error
+        return self.share <= 0.05 + 2 * self.error
 
 
 def gate(world: World, questions: int, drop: float, condition: str, seed: tuple[int, ...]) -> GateRecord:
@@ -58,18 +74,14 @@ def regressions(world: World, questions: int, total: int, condition: str, stated
     """How often a regression of the stated size is caught, on the one question that it is on; `stated` pairs state it."""
     drop = stated_drop(world, questions, condition, stated)
     seen = (gate(world, questions, drop, condition, (seed, questions, 3)).outcomes[0] for seed in range(total))
-    return Tally(
-        world, questions, "a regression of the stated size fails", drop, sum(o.state == "fails" for o in seen), total
-    )
+    return Tally(world, questions, CAUGHT, drop, sum(o.state == "fails" for o in seen), total)
 
 
 def wrongly_held(world: World, total: int, margin: float) -> Tally:
     """How often `no_worse` with a margin holds for a model that is worse by that margin."""
     condition = f"no_worse(accuracy, {margin})"
     seen = (gate(world, 1, margin, condition, (seed, 4)).outcomes[0] for seed in range(total))
-    return Tally(
-        world, 1, "worse by the margin, and yet no_worse holds", margin, sum(o.state == "holds" for o in seen), total
-    )
+    return Tally(world, 1, "worse by the margin, yet held", margin, sum(o.state == "holds" for o in seen), total)
 
 
 def tallies(world: World, total: int) -> Iterator[Tally]:

@@ -1,7 +1,8 @@
 """The decision: evidence for every condition, failures corrected over all of them, and what came of each in words.
 
 All conditions must hold for a gate to open. That each holds is therefore shown at its own level (an intersection–union test,
-Berger 1982), while that any fails is corrected by Holm's rule over all tests: a run as good as required is turned away in at most 5%.
+Berger 1982), while that any fails is corrected by Holm's rule over all tests: a run as good as required is turned away in at
+most 5%.
 """
 
 from __future__ import annotations

@@ -55,6 +55,11 @@ class RunSide:
         groups = rows.get("group")
         return Listing(np.array(keys, np.uint64), None if groups is None else np.asarray(groups, object).astype(str))
 
+    def sample(self, on: str, place: int) -> tuple[str, str]:
+        """The id and the class of the sample at a place of the listing."""
+        rows = self._samples[on]
+        return rows["sample"][place], rows["class"][place]
+
     def answers(self, question: Question) -> Scores | None:
         keys = {row["run"]: row["cell"] for row in self._cells if _question(row) == question}
         runs = self.models.get(question.model, ())

@@ -18,6 +18,7 @@ from snellen.cli.audit import audit
 from snellen.cli.build import build
 from snellen.cli.calibrate import calibrate
 from snellen.cli.check import check
+from snellen.cli.compare import compare
 from snellen.cli.demo import demo
 from snellen.cli.dissect import dissect
 from snellen.cli.doctor import doctor
@@ -48,6 +49,13 @@ COMMANDS: dict[str, tuple[Callable[..., None], tuple[str, ...]]] = {
         (
             "snellen check runs/new --require 'accuracy > 0.9'",
             "snellen check runs/new --baseline runs/old --require 'no_worse(accuracy)' --junit gate.xml",
+        ),
+    ),
+    "compare": (
+        compare,
+        (
+            "snellen compare runs/three-models",
+            "snellen compare runs/new runs/old --page flips.html",
         ),
     ),
     "report": (report, ("snellen report runs/resnet18-on-photos",)),

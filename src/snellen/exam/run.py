@@ -96,6 +96,23 @@ class Run(RunFolder):
             raise unknown(f"run of '{model}'", name, runs)
         return dict(facts["models"][model][name])
 
+    def flips(
+        self,
+        other: Run | None = None,
+        models: Sequence[str] | None = None,
+        *,
+        on: str = "test",
+        distortion: Any = "none()",
+    ) -> pd.DataFrame:
+        """The images that only one of two models gets right, a row each: sample, class, which is right, what each says.
+
+        The two are the models of this run (or the two of them that `models` names), or a model here and its version in another
+        run of the same images.
+        """
+        from snellen.exam.comparing import flips_frame
+
+        return flips_frame(self, other, models, on, str(distortion))
+
     def sql(self, query: str, timeout: float = LONGEST_QUERY) -> pd.DataFrame:
         """The result of an SQL query over the tables cells, samples, shown and answers, and trials, searches and surveys where
         there are any.

@@ -73,7 +73,9 @@ from snellen.measure.occlusion_levels import (
 )
 from snellen.measure.occlusion_table import KindAccuracy, accuracy_by_level, accuracy_by_share
 from snellen.measure.people_and_models import HumanGap, click_hits, human_gap, wrong_object_clicks
+from snellen.measure.rank_differences import CriticalDifference, critical_difference
 from snellen.measure.responses import without_observers
+from snellen.measure.right_alone import Flips, flips
 from snellen.measure.segmentation_scores import Segmentation, segmentation, segmentation_of_counts
 from snellen.measure.shape_and_texture import ShapeBias, shape_bias
 
@@ -91,10 +93,12 @@ __all__ = [
     "Chance",
     "Comparison",
     "Covered",
+    "CriticalDifference",
     "DetectorUnits",
     "Direction",
     "EnergyGain",
     "Estimate",
+    "Flips",
     "Friedman",
     "HumanAccuracy",
     "HumanGap",
@@ -138,6 +142,7 @@ __all__ = [
     "click_hits",
     "compare",
     "concept_iou",
+    "critical_difference",
     "curve_areas",
     "detectable_difference",
     "detector_units",
@@ -149,6 +154,7 @@ __all__ = [
     "energy_pointing_game",
     "equal_models_p",
     "error_agreement",
+    "flips",
     "friedman",
     "gain_ratio",
     "hierarchical_accuracy",
