@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from scipy.stats import binomtest
 
@@ -102,21 +103,17 @@ def test_the_page_has_a_grid_for_each_side_of_each_pair(tmp_path: Path, run: Run
 
 
 def test_a_page_is_written_where_the_data_are_gone(tmp_path: Path) -> None:
-    from PIL import Image
-
-    for label in ("a", "b"):
-        (tmp_path / "data" / label).mkdir(parents=True)
-        for number in range(20):
-            Image.new("RGB", (16, 16), (10 * number, 0, 200)).save(tmp_path / "data" / label / f"{number}.png")
+    images, labels = np.random.default_rng(0).integers(0, 256, (40, 16, 16, 3), np.uint8), np.repeat([0, 1], 20)
+    np.savez(tmp_path / "data.npz", images=images, labels=labels)
     (tmp_path / "net.py").write_text(
         "import numpy as np\n"
         "def answer():\n    return lambda images: np.eye(2)[np.zeros(len(images), int)]\n"
         "def other():\n    return lambda images: np.eye(2)[np.ones(len(images), int)]\n"
     )
     models = {name: f"python:{tmp_path / 'net.py'}:{name}" for name in ("answer", "other")}
-    data = f"folder:{tmp_path / 'data'}"
+    data = f"arrays:{tmp_path / 'data.npz'}"
     run = snellen.audit(models, data, "calibration", tmp_path / "run", quiet=True, report=False)
-    (tmp_path / "data").rename(tmp_path / "gone")
+    (tmp_path / "data.npz").rename(tmp_path / "gone.npz")
     (pair,) = compare_models(run, page=tmp_path / "page.html").pairs
     assert (pair.only_first, pair.only_second) == (20, 20)
     assert pair.difference.value == 0

@@ -1,24 +1,34 @@
-"""`snellen report`: the report of finished runs."""
+"""`snellen report`: the report of finished runs, or their findings for other people's pages."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from snellen.errors import UserError
 from snellen.terminal import show
 
+FORMAT_HELP = (
+    "instead of the report: card (a section of a model card, Markdown), hf (Hugging Face's evaluation results, YAML), badge (SVG) "
+    "or mlflow (metrics and artifacts, sent to MLFLOW_TRACKING_URI)"
+)
+Format = Literal["card", "hf", "badge", "mlflow"]
+
 
 def report(
     runs: Annotated[list[Path], typer.Argument(help="run folder", metavar="RUN...")],
     out: Annotated[Path | None, typer.Option(help="write here instead (.html or .md); for one run only")] = None,
+    format: Annotated[Format | None, typer.Option("--format", help=FORMAT_HELP)] = None,
 ) -> None:
     """Write the report of finished runs again, from their stored answers."""
     from snellen.exam.run import load_run
+    from snellen.report import to_mlflow
 
     if out is not None and len(runs) > 1:
         raise UserError(f"--out takes one run, got {len(runs)}")
+    if out is not None and format == "mlflow":
+        raise UserError("--format mlflow writes no file; leave --out away")
     for run in runs:
-        show(load_run(run).report(out))
+        show(f"mlflow run {to_mlflow(load_run(run))}" if format == "mlflow" else load_run(run).report(out, format))

@@ -141,10 +141,15 @@ class Run(RunFolder):
                 if not whole:
                     raise damaged(file)
 
-    def report(self, path: Path | str | None = None) -> Path:
-        """Write the report (HTML, or Markdown where the name ends in .md); its path."""
-        from snellen.report import write_report
+    def report(self, path: Path | str | None = None, format: str | None = None) -> Path:
+        """Write the report (HTML, or Markdown where the name ends in .md); its path.
 
+        Other formats are `card` (a section of a model card), `hf` (Hugging Face's evaluation results) and `badge` (SVG).
+        """
+        from snellen.report import write_as, write_report
+
+        if format is not None:
+            return write_as(self, format, expand_home(path) if path else None)
         return write_report(self, expand_home(path) if path else self.path / "report.html")
 
     def keep(self, path: Path | str) -> Self:

@@ -26,13 +26,14 @@ def gate_blocks(record: GateRecord) -> list[Block]:
     """The verdict in a sentence, a row for each condition and finding, and how it was decided."""
     ordered = [outcome for state in TONES for outcome in record.having(state)]
     head = heads("condition", "model", "outcome", "measured", "")
-    blocks: list[Block] = [lead(_verdict(record)), Table(head, tuple(map(_row, ordered)))]
+    blocks: list[Block] = [lead(gate_verdict(record)), Table(head, tuple(map(_row, ordered)))]
     if record.notices:
         blocks.append(Bullets(tuple((text,) for text in record.notices)))
     return [*blocks, note(*_rules(record))]
 
 
-def _verdict(record: GateRecord) -> str:
+def gate_verdict(record: GateRecord) -> str:
+    """Whether the gate is open, and how many conditions fail, are undecided and hold."""
     counts = [(state, len(record.having(state))) for state in TONES]
     plural = {"fails": "fail", "holds": "hold"}
     parts = [f"{count} {state if count == 1 else plural.get(state, state)}" for state, count in counts if count]
