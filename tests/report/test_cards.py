@@ -11,6 +11,7 @@ import yaml
 import snellen
 from snellen.exam import Run
 from snellen.report.cards import MOST_ROWS
+from snellen.report.findings_table import finding_rows
 from snellen.report.results import Results
 from snellen.report.tracking import metrics_of
 from snellen.report.words import in_unit, interval
@@ -31,8 +32,9 @@ def test_a_card_has_every_known_number_with_its_interval_and_escapes_names(run: 
     text = run.report(format="card").read_text()
     assert text.startswith("## Robustness\n")
     assert "<b>" not in text
-    own = [found for found in run.stored_findings() if found.model in (NAME, "plain") and found.value is not None]
-    assert len({found.label for found in own}) < MOST_ROWS
+    rows = [row for rows in finding_rows(Results.of(run)).values() for row in rows]
+    own = [found for row in rows for found in row.findings.values() if found.value is not None]
+    assert 8 <= len(own) < 2 * MOST_ROWS
     for found in own:
         (line,) = [line for line in text.splitlines() if line.startswith(f"| {found.label} |")]
         assert f"{in_unit(found.value, found.unit)} ({interval(found.low, found.high, found.unit)})" in line

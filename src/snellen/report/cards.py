@@ -32,32 +32,20 @@ def card_blocks(results: Results) -> list[Block]:
     """Heading, what was shown, the numbers with their intervals, what to check first and what was required."""
     data = results.data["test"]
     shown = f"{count_of(data.samples, 'image')} of {count_of(len(data.classes), 'class', 'classes')}"
-    blocks: list[Block] = [
-        Heading("Robustness"),
-        prose(f"Measured by snellen {results.header.snellen} on {shown}: {data.text}."),
-    ]
-    every = [
-        row
-        for row in sum(finding_rows(results).values(), [])
-        if any(is_known(own.value) for own in row.findings.values())
-    ]
+    opening = f"Measured by snellen {results.header.snellen} on {shown}: {data.text}."
+    every = [row for rows in finding_rows(results).values() for row in rows]
+    known = [row for row in every if any(is_known(own.value) for own in row.findings.values())]
     rows = tuple(
         Row(TableCell(row.label), tuple(_number(row.findings.get(model)) for model in results.models))
-        for row in every[:MOST_ROWS]
+        for row in known[:MOST_ROWS]
     )
-    blocks.append(Table(heads("question", *results.models), rows))
-    if len(every) > MOST_ROWS:
+    blocks: list[Block] = [Heading("Robustness"), prose(opening), Table(heads("question", *results.models), rows)]
+    if len(known) > MOST_ROWS:
         blocks.append(
-            note(f"The first {MOST_ROWS} of {count_of(len(every), 'question')}; the others are in findings.json.")
+            note(f"The first {MOST_ROWS} of {count_of(len(known), 'question')}; the others are in findings.json.")
         )
-    if results.task == "classification":
-        blocks.append(
-            note(
-                "In brackets the 95% interval. DI: whether new errors fall on one class, so that a drop may be an artefact."
-            )
-        )
-    else:
-        blocks.append(note("In brackets the 95% interval."))
+    about_di = " DI: whether new errors fall on one class, so that a drop may be an artefact."
+    blocks.append(note("In brackets the 95% interval.", about_di if results.task == "classification" else ""))
     if warnings := results.header.warnings:
         blocks += [
             Heading("Check before you believe", 3),
