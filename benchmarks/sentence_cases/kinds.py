@@ -132,6 +132,9 @@ DECISIONS = {
     ("checks/preprocessing.py", "fits_better"): "another preprocessing fits better",
     ("cli/printing.py", "_is_clear"): "star in the terminal",
     ("report/gate.py", "_more"): "elsewhere",
+    ("report/pages/compared.py", "_p_words"): "number",
+    ("report/pages/compared.py", "_pair_row"): "two models clearly differ",
+    ("report/pages/compared.py", "rank_blocks"): "elsewhere",  # tests/measure/test_friedman.py
     ("report/sections/background.py", "_alone_sentence"): "backgrounds alone suffice",
     ("report/sections/baseline.py", "_sentence"): "clean accuracy above guessing",
     ("report/sections/calibration.py", "_side"): "too sure or unsure of itself",

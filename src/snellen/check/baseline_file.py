@@ -129,7 +129,7 @@ def write_baseline(side: RunSide, path: Path) -> Path:
 def read_baseline(path: Path | str) -> Baseline:
     """The baseline in a file; one that does not fit its own checksum is refused."""
     plain: dict[str, object] = read_json(path, dict[str, object], "baseline", MOST)
-    content: BaselineContent = read_json(path, BaselineContent, "baseline", MOST)
+    content: BaselineContent = read_json(path, BaselineContent, "baseline", MOST, unique=True)
     if content.checksum != _sum_of(plain):
         raise UserError(f"{path} does not fit its own checksum, so it was damaged or changed by hand; {_AGAIN}")
     for own in content.answers:

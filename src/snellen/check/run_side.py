@@ -12,7 +12,7 @@ from snellen.audits import read_findings
 from snellen.audits.stored_finding import StoredFinding
 from snellen.check.side import Listing, Measured, Question, Scores, measured, questions_of, sample_key
 from snellen.engine.keep.run_folder import RunFolder
-from snellen.engine.keep.shard_file import read_rows, shard_of
+from snellen.engine.keep.shard_file import read_rows, read_schema, shard_of
 from snellen.engine.keep.stored_parts import stored_parts
 
 
@@ -84,10 +84,10 @@ class RunSide:
         self.folder.check_files(["samples", "answers"])
         for file in sorted(self.folder.store.files("samples"), key=shard_of):
             columns = roles.setdefault(file.parent.name, {})
-            table = read_rows(file)
-            for name in ("sample", "class", "checksum", "group"):
-                if name in table.column_names:
-                    columns.setdefault(name, []).extend(table[name].to_pylist())
+            names = ("sample", "class", "checksum", *(("group",) if "group" in read_schema(file).names else ()))
+            table = read_rows(file, names)
+            for name in names:
+                columns.setdefault(name, []).extend(table[name].to_pylist())
         return roles
 
     @cached_property

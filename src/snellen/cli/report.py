@@ -11,16 +11,17 @@ from snellen.errors import UserError
 from snellen.terminal import show
 
 FORMAT_HELP = (
-    "instead of the report: card (a section of a model card, Markdown), hf (Hugging Face's evaluation results, YAML), badge (SVG) "
-    "or mlflow (metrics and artifacts, sent to MLFLOW_TRACKING_URI)"
+    "instead of the report: card (a section of a model card, Markdown), hf (Hugging Face's evaluation results, YAML), badge "
+    "(SVG) or mlflow (metrics and artifacts, sent to MLFLOW_TRACKING_URI)"
 )
-Format = Literal["card", "hf", "badge", "mlflow"]
 
 
 def report(
     runs: Annotated[list[Path], typer.Argument(help="run folder", metavar="RUN...")],
     out: Annotated[Path | None, typer.Option(help="write here instead (.html or .md); for one run only")] = None,
-    format: Annotated[Format | None, typer.Option("--format", help=FORMAT_HELP)] = None,
+    format: Annotated[
+        Literal["card", "hf", "badge", "mlflow"] | None, typer.Option("--format", help=FORMAT_HELP)
+    ] = None,
 ) -> None:
     """Write the report of finished runs again, from their stored answers."""
     from snellen.exam.run import load_run

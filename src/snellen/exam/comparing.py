@@ -46,20 +46,22 @@ class Entrant:
         seed = int(self.side.folder.facts["settings"]["seed"])
         scores = self.side.answers(Question(self.model, on, seed, distortion))
         if scores is None:
-            asked = sorted({text for finding in self.side.findings for text in finding.distortions})
-            raise unknown(f"distortion of {self.side.source} on its {on} images", distortion, asked)
+            known = sorted({text for finding in self.side.findings for text in finding.distortions})
+            raise unknown(f"distortion of {self.side.source} on its {on} images", distortion, known)
         return scores
 
 
 @dataclass(frozen=True)
 class PairScores:
-    """The scores of two models on the images they share, the places of these in each listing, and their groups."""
+    """The scores of two models under a distortion on the images they share, the places of these in each listing, their groups."""
 
     first: Scores
     second: Scores
     here: np.ndarray
     there: np.ndarray
     groups: np.ndarray | None
+    on: str
+    distortion: str
 
 
 def compare_requested(request: CompareRequest) -> ComparedModels:
@@ -106,7 +108,7 @@ def flips_frame(run: Run, other: Run | None, models: Sequence[str] | None, on: s
     flipped = flips(scores.first, scores.second)
     rows = []
     for right, places in ((first, flipped.only_first), (second, flipped.only_second)):
-        for image in flipped_images(first, second, scores, places, on, text, pictures=False):
+        for image in flipped_images(first, second, scores, places, pictures=False):
             rows.append((image.sample, image.label, right.name, image.first, image.second))
     columns = ["sample", "class", "right", f"{first.name} says", f"{second.name} says"]
     return pd.DataFrame(rows, columns=columns)
@@ -152,7 +154,7 @@ def _compared(first: Entrant, second: Entrant, request: CompareRequest, distorti
     pictured = {}
     for side, places in (("first_images", flipped.only_first), ("second_images", flipped.only_second)):
         chosen = places[: request.pictures] if request.page is not None else places[:0]
-        pictured[side] = tuple(flipped_images(first, second, scores, chosen, request.on, distortion))
+        pictured[side] = tuple(flipped_images(first, second, scores, chosen))
     return ComparedPair(
         first=first.name, second=second.name, difference=difference, p=_p(difference, scores), p_corrected=nan, visible=nan,
         only_first=len(flipped.only_first), only_second=len(flipped.only_second), **pictured,
@@ -178,7 +180,7 @@ def _pair_scores(first: Entrant, second: Entrant, on: str, distortion: str) -> P
         pairing = pair_images(first.side, second.side, on)
         here, there = pairing.here, pairing.there
     groups = None if listing.groups is None else listing.groups[here]
-    return PairScores(a[:, here], b[:, there], here, there, groups)
+    return PairScores(a[:, here], b[:, there], here, there, groups, on, distortion)
 
 
 def _accuracy(entrant: Entrant, on: str, distortion: str) -> Any:
@@ -191,12 +193,12 @@ def _ranks(entrants: Sequence[Entrant], on: str) -> tuple[CriticalDifference | N
     if len(entrants) < FEWEST_RANKED:
         return None, ()
     side = entrants[0].side
-    asked = dict.fromkeys(
+    texts = dict.fromkeys(
         finding.distortions[0]
         for finding in side.findings
         if len(finding.distortions) == 1 and finding.on == on and finding.unit == "share"
     )
-    table: Mapping[str, list[float]] = {text: _accuracies(entrants, on, text) for text in asked}
+    table: Mapping[str, list[float]] = {text: _accuracies(entrants, on, text) for text in texts}
     known = {text: row for text, row in table.items() if row}
     if len(known) < 2:
         return None, ()

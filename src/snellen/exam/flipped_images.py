@@ -21,18 +21,12 @@ if TYPE_CHECKING:
 
 
 def flipped_images(
-    first: Entrant,
-    second: Entrant,
-    scores: PairScores,
-    places: np.ndarray,
-    on: str,
-    distortion: str,
-    *,
-    pictures: bool = True,
+    first: Entrant, second: Entrant, scores: PairScores, places: np.ndarray, *, pictures: bool = True
 ) -> list[FlippedImage]:
     """The images at some places among those that both share, with the answers of each model's first run."""
     if not len(places):
         return []
+    on, distortion = scores.on, scores.distortion
     here, there = scores.here[places], scores.there[places]
     samples = [first.side.sample(on, int(place)) for place in here]
     others = [second.side.sample(on, int(place)) for place in there]

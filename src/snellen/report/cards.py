@@ -70,9 +70,9 @@ def badge_of(folder: RunFolder) -> str:
     results = Results.of(folder)
     gate = results.header.gate
     if gate is not None:
-        held = len(gate.having("holds"))
-        colour = "#b3261e" if not gate.passed else "#2e7d32" if held == len(gate.outcomes) else "#8a5a00"
-        return _badge(f"gate {'open' if gate.passed else 'closed'}: {held} of {len(gate.outcomes)} hold", colour)
+        holding = len(gate.having("holds"))
+        colour = "#b3261e" if not gate.passed else "#2e7d32" if holding == len(gate.outcomes) else "#8a5a00"
+        return _badge(f"gate {'open' if gate.passed else 'closed'}: {holding} of {len(gate.outcomes)} hold", colour)
     clean = results.clean(next(iter(results.models)))
     if clean is None or not is_known(clean.value):
         return _badge("accuracy unknown", "#5f6368")

@@ -102,7 +102,7 @@ def compared_json(compared: ComparedModels) -> dict[str, Any]:
 
 def pair_rows(compared: ComparedModels) -> list[tuple[str, ...]]:
     """The table of pairs for a terminal; the first row is the head."""
-    rows = [("pair", "difference", "95% interval", "p", "only 1st", "only 2nd", "visible from")]
+    rows: list[tuple[str, ...]] = [("pair", "difference", "95% interval", "p", "only 1st", "only 2nd", "visible from")]
     for pair in compared.pairs:
         own = pair.difference
         rows.append(
@@ -157,11 +157,7 @@ def rank_blocks(compared: ComparedModels) -> list[Block]:
     ranks = compared.ranks
     if ranks is None or ranks.test.method == "none":
         return []
-    clear = (
-        "the questions rank the models alike"
-        if ranks.test.p < CLEAR
-        else "the questions do not clearly rank the models alike"
-    )
+    clear = "do" if ranks.test.p < CLEAR else "do not clearly"
     title = f"Mean rank over {count_of(len(compared.questions), 'question')}"
     caption = (
         f"Friedman's Q = {ranks.test.q:.1f}, {_p_words(ranks.test.p)}: the questions {clear} rank the models alike. Models under "
