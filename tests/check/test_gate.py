@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import jsonschema
 import numpy as np
 import pytest
 from junitparser import Failure, JUnitXml, Skipped
@@ -16,6 +17,7 @@ from snellen.check.gatekeeper import gate_of
 from snellen.check.run_side import RunSide
 from snellen.check.side import questions_of
 from snellen.errors import UserError
+from snellen.report.findings import SCHEMA
 
 from ..commands import exit_code
 
@@ -143,14 +145,15 @@ def test_outcomes_stand_in_findings_json_and_in_the_report(tmp_path: Path) -> No
     run = audited(tmp_path / "run", "net=observer:shape", report=True)
     before = snellen.load_run(run).results()
     assert gate_of(snellen.load_run(run)) is None
-    record = gate(run, require=["accuracy > 0.9", "occluded_accuracy <= 0.05"])
+    record = gate(run, run, ["accuracy > 0.9", "occluded_accuracy <= 0.05", "no_worse(accuracy)"])
     results = snellen.load_run(run).results()
+    jsonschema.validate(results, json.loads(SCHEMA.read_text()))
     assert {name: value for name, value in results.items() if name != "gate"} == before
     assert gate_of(snellen.load_run(run)) == record
     for name in ("report.html", "report.md"):
         page = (run / name).read_text()
         assert "What was required" in page
-        assert "of 3 conditions" in page
+        assert "of 4 conditions" in page
 
 
 def test_junit_is_what_junitparser_reads(tmp_path: Path, runs: dict[str, Path]) -> None:

@@ -11,7 +11,7 @@ from scipy.stats import binomtest, norm
 
 from snellen.measure import Estimate, accuracy
 from snellen.measure.bound_test import interval_test, share_test, units_to_decide, worth_images
-from snellen.measure.paired_bound import mcnemar, paired_bound, tango
+from snellen.measure.paired_changes import mcnemar, paired_bound, tango
 
 
 @pytest.mark.parametrize(

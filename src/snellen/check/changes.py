@@ -17,7 +17,7 @@ from snellen.check.side import GateSide, Measured, Scores, measured, scores_behi
 from snellen.errors import UserError, unknown
 from snellen.measure.bound_test import interval_test
 from snellen.measure.estimate import Estimate
-from snellen.measure.paired_bound import PairedBound, paired_bound
+from snellen.measure.paired_changes import PairedBound, paired_bound
 
 
 class Changes:

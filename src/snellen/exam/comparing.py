@@ -22,7 +22,7 @@ from snellen.exam.run import Run, load_run
 from snellen.files import expand_home
 from snellen.measure import accuracy, compare, flips, holm
 from snellen.measure.comparison import Comparison
-from snellen.measure.paired_bound import mcnemar
+from snellen.measure.paired_changes import mcnemar
 from snellen.measure.rank_differences import CriticalDifference, critical_difference
 from snellen.report.pages.compared import ComparedModels, ComparedPair, write_compared
 from snellen.settings_file import door

@@ -11,6 +11,7 @@ from snellen.measure.background_attack import AttackSuccess, attack_success
 from snellen.measure.background_scale import BySize, ScaleLeakage, SizeBin, accuracy_by_size, scale_leakage
 from snellen.measure.bootstrap import bootstrap_interval, paired_difference
 from snellen.measure.bootstrap_ranks import Ranks, rank_bootstrap
+from snellen.measure.bound_test import BoundTest, interval_test, share_test
 from snellen.measure.calibration import CalibrationError, calibration_error
 from snellen.measure.comparison import Comparison, compare, detectable_difference, holm
 from snellen.measure.detectors import DetectorUnits, concept_iou, detector_units
@@ -72,6 +73,7 @@ from snellen.measure.occlusion_levels import (
     pool_kinds,
 )
 from snellen.measure.occlusion_table import KindAccuracy, accuracy_by_level, accuracy_by_share
+from snellen.measure.paired_changes import PairedBound, paired_bound
 from snellen.measure.people_and_models import HumanGap, click_hits, human_gap, wrong_object_clicks
 from snellen.measure.rank_differences import CriticalDifference, critical_difference
 from snellen.measure.responses import without_observers
@@ -87,6 +89,7 @@ __all__ = [
     "LATTICE_BINS",
     "POOLS",
     "AttackSuccess",
+    "BoundTest",
     "BySize",
     "CalibrationError",
     "Categories",
@@ -113,6 +116,7 @@ __all__ = [
     "MeanIOcclusion",
     "OcclusionResiduals",
     "OverRuns",
+    "PairedBound",
     "ProxyTau",
     "PublishedChance",
     "Ranks",
@@ -166,6 +170,7 @@ __all__ = [
     "inter_model_auc",
     "interference",
     "interference_null",
+    "interval_test",
     "iocclusion",
     "iocclusion_gap",
     "kendall_tau",
@@ -175,6 +180,7 @@ __all__ = [
     "normalised_curves",
     "occlusion_level",
     "occlusion_residual",
+    "paired_bound",
     "paired_difference",
     "patch_shares",
     "pointing_game",
@@ -187,6 +193,7 @@ __all__ = [
     "segmentation",
     "segmentation_of_counts",
     "shape_bias",
+    "share_test",
     "standard_error",
     "state_of",
     "suggested_boxes",

@@ -89,7 +89,7 @@ def _number(finding: AnyFinding | None) -> TableCell:
 def _evaluations(results: Results, model: str) -> list[Mapping[str, Any]]:
     """One entry per role of the data, each with the findings that are about it."""
     known = [own for own in results.of_model(model) if is_known(own.value)]
-    entries = []
+    entries: list[Mapping[str, Any]] = []
     for on in dict.fromkeys(own.on or "test" for own in known):
         text = results.data[on].text if on in results.data else on
         entries.append(
