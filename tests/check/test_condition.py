@@ -85,6 +85,12 @@ def test_a_value_without_an_interval_is_undecided_but_a_count_is_itself() -> Non
     assert states("objects == 0", finding(3.0, "objects", half=None, unit="count")) == ["fails"]
 
 
+@pytest.mark.parametrize("text", ["accuracy > 1", "accuracy >= 1.1", "accuracy < 0", "accuracy <= -0.1"])
+def test_what_no_share_can_be_fails(text: str) -> None:
+    for value in (0.0, 0.5, 1.0):
+        assert states(text, stored(name="accuracy", model="mine", value=value, low=value, high=value, n=9)) == ["fails"]
+
+
 def test_every_finding_that_matches_must_hold_and_others_are_not_asked() -> None:
     findings = [
         finding(0.9, fill="black", area=0.5),

@@ -100,6 +100,8 @@ def level_evidence(condition: Condition, finding: AnyFinding, groups: np.ndarray
     words = f"{finding.model} has {finding.name} {in_words(estimate)}{behind(finding)}"
     if finding.unit == "count" or condition.point:
         return settled(condition, finding, words, "holds" if condition.met_by(estimate.value) else "fails")
+    if finding.unit == "share" and _never(condition.sign, bound):
+        return settled(condition, finding, words, "fails", "a share is never that")
     if isnan(estimate.low) or isnan(estimate.high):
         reason = "it has no interval; put 'point:' before the condition to hold the value itself against the bound"
         return settled(condition, finding, words, "undecided", reason)
@@ -114,6 +116,16 @@ def level_evidence(condition: Condition, finding: AnyFinding, groups: np.ndarray
         sign=condition.sign,
         test=share_test(estimate, bound) if share else interval_test(estimate, bound, degrees),
         error=_share_error(estimate, bound) if share else error_towards(estimate, bound, degrees),
+    )
+
+
+def _never(sign: str, bound: float) -> bool:
+    """Whether no share keeps a bound: such as one above 1."""
+    return (
+        (bound >= 1 and sign == ">")
+        or (bound > 1 and sign == ">=")
+        or (bound <= 0 and sign == "<")
+        or (bound < 0 and sign == "<=")
     )
 
 
