@@ -162,6 +162,9 @@ WORKS = {  # what must be in the working folder afterwards
     f"snellen build occluders --data '{SMALL}' --without disc --min-pixels 9 --out objects": "objects/occluders.csv",
     "snellen report demo/run --out page.html": "page.html",
     "snellen report demo/run --out page.md": "page.md",
+    "snellen report demo/run --format card": "demo/run/card.md",
+    "snellen check demo/run --require 'accuracy >= 0' --junit gate.xml --write-baseline base.json": "gate.xml",
+    "snellen compare demo/run --page compared.html": "compared.html",
     "snellen sql demo/run 'select count(*) from answers'": "",
     f"snellen audit plain='plain/*.safetensors' --data '{SMALL}' --out telea"
     " --audits 'interference([background(only_bg_t, inpaint=telea)])'": "telea/report.html",

@@ -10,10 +10,11 @@ from pathlib import Path
 SOURCE = Path(__file__).resolve().parents[2] / "src" / "snellen"
 WRITERS = (
     *("report", "checks", "exam/notices.py", "cli/printing.py"),
+    *("check/changes.py", "check/deciding.py", "check/evidence.py"),
     *("audits/trust.py", "audits/model_differences.py", "audits/interference.py"),
 )
 NO_WRITERS = ("_charts.py", "charts.py", "sweep_result.py", "render/__init__.py")  # axes, and errors about stored files
-DECIDERS = ("report", "checks", "cli/printing.py", "audits")
+DECIDERS = ("report", "check", "checks", "cli/printing.py", "audits")
 FEWEST_WORDS = 4  # below which a text names something
 EVIDENCE = {
     "low",

@@ -58,6 +58,8 @@ FIELDS: dict[str, tuple[list[str], Any, list[str], Any, str]] = {
                       "expected shard_timeout as a number above 0, got 'soon'"),
     "require": (["--require", "accuracy >= 0"], ("accuracy >= 0",), ["--require", "accuracy"], "accuracy",
                 "'accuracy' is not a condition"),
+    "undecided": (["--undecided", "fail"], "fail", ["--undecided", "past"], "past",
+                  "unknown undecided 'past'; did you mean 'pass'?"),
     "keep": (["--keep", "logits"], "logits", ["--keep", "top6"], "top6", "unknown keep 'top6'; did you mean 'top5'?"),
     "limit": (["--limit", "9"], 9, ["--limit", "few"], "few", "expected limit as a whole number of at least 1, got 'few'"),
     "batch_size": (["--batch-size", "8"], 8, ["--batch-size", "big"], "big",

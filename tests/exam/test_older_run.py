@@ -119,3 +119,17 @@ def numbers_in(page: str) -> Counter[str]:
     """Every number that a report states, but for the day it was written and the footer's versions."""
     text = DAY.sub("", page.partition("## Make it again")[0]).replace("−", "-")
     return Counter(NUMBER.findall(text))
+
+
+def test_it_is_checked_and_its_baseline_is_itself(older):
+    """Runs of before there was a gate: conditions hold or fail as on any, and the outcomes stand in findings.json."""
+    name = findings_of(older)[0]["name"]
+    before = findings_of(older)
+    words = ["check", str(older), "--baseline", str(older), "--require", f"point: {name} >= 0"]
+    assert exit_code([*words, "--require", f"no_worse({name}, 0.5)", "--write-baseline", "base.json"]) == 0
+    content = json.loads((older / "findings.json").read_text())
+    assert content["findings"] == before
+    assert {outcome["state"] for outcome in content["gate"]["outcomes"]} == {"holds"}
+    assert exit_code(["check", str(older), "--baseline", "base.json", "--require", f"no_worse({name}, 0.5)"]) == 0
+    assert exit_code(["report", str(older)]) == 0
+    assert "What was required" in (older / "report.html").read_text()

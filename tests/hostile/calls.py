@@ -273,6 +273,23 @@ def stored_report(folder: Path) -> object:
     return run.report(folder / "report.html"), run.report(folder / "report.md"), run.report(folder / "report.json")
 
 
+REQUIRED = ("no_worse(accuracy)", "change(occluded_accuracy) >= 0", "no_worse(cut_occlusion)")
+
+
+def checked(folder: Path) -> object:
+    """A damaged run beside the undamaged one."""
+    import snellen
+
+    return snellen.gate(folder, corpus() / "run", REQUIRED, report=False)
+
+
+def baseline(folder: Path) -> object:
+    """The undamaged run beside a damaged baseline file."""
+    import snellen
+
+    return snellen.gate(corpus() / "run", folder / "base.json", REQUIRED, report=False)
+
+
 def audit_again(folder: Path) -> object:
     """The same command on a damaged folder: repaired, or refused."""
     import snellen

@@ -382,6 +382,8 @@ def run(root: Path) -> None:
         str(root / "weights" / "net.safetensors"), DATA, list(AUDITS), out=root / "run", quiet=True, keep="top5"
     )
     run.report()
+    (root / "baseline").mkdir()
+    snellen.gate(run, write_baseline=root / "baseline" / "base.json", report=False)
 
 
 def sweep(root: Path) -> None:

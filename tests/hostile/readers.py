@@ -145,6 +145,8 @@ READERS: Mapping[str, Reader] = {
     "run, maps": Reader("run", ("maps/**/*", "run.json"), calls.stored_maps, names=True),
     "run, report": Reader("run", _RUN, calls.stored_report, 0.5, names=True, writes=True),
     "run, audited again": Reader("run", _RUN, calls.audit_again, 0.5, names=True, writes=True),
+    "run, checked": Reader("run", _RUN, calls.checked, 0.3, names=True),
+    "baseline": Reader("baseline", ("base.json",), calls.baseline, 2),
     "sweep": Reader("sweep", ("sweep.json",), calls.sweep, writes=True),
     "sweep, again": Reader("sweep", ("**/*.json", "**/*.parquet", "sweep.json"), calls.sweep_again, 0.2, writes=True),
     "classes": Reader("lists", ("classes.csv",), calls.classes),

@@ -17,6 +17,8 @@ from snellen.atomic import DISK_FAILURES, cannot_write
 from snellen.cli.audit import audit
 from snellen.cli.build import build
 from snellen.cli.calibrate import calibrate
+from snellen.cli.check import check
+from snellen.cli.compare import compare
 from snellen.cli.curate import curate
 from snellen.cli.demo import demo
 from snellen.cli.dissect import dissect
@@ -44,6 +46,20 @@ COMMANDS: dict[str, tuple[Callable[..., None], tuple[str, ...]]] = {
     "search": (search, ("snellen search timm:resnet18.a1_in1k --data folder:photos --set cifar10 --length 5",)),
     "demo": (demo, ("snellen demo --out demo",)),
     "calibrate": (calibrate, ("snellen calibrate --out calibration --only square_edges",)),
+    "check": (
+        check,
+        (
+            "snellen check runs/new --require 'accuracy > 0.9'",
+            "snellen check runs/new --baseline runs/old --require 'no_worse(accuracy)' --junit gate.xml",
+        ),
+    ),
+    "compare": (
+        compare,
+        (
+            "snellen compare runs/three-models",
+            "snellen compare runs/new runs/old --page flips.html",
+        ),
+    ),
     "report": (report, ("snellen report runs/resnet18-on-photos",)),
     "explain": (
         explain,

@@ -11,6 +11,7 @@ _HOMES = {
     "RequirementFailed": "snellen.exam.conditions",
     "Run": "snellen.exam.run",
     "audit": "snellen.exam.auditing",
+    "compare_models": "snellen.exam.comparing",
     "explain_beside": "snellen.exam.side_by_side",
     "load_run": "snellen.exam.run",
 }

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, overload
 
+from snellen.check.gatekeeper import gate_of
 from snellen.data import given_data
 from snellen.engine import RunProgress
 from snellen.engine.ask.watchdog import watch
@@ -120,11 +121,20 @@ def _run(request: AuditRequest, run: Run, command: Sequence[str]) -> Run:
     write_settings(run.path / "settings.yaml", request)
     if isinstance(run, TemporaryRun):
         progress.note("this run is temporary; keep it with run.keep('runs/name'), or pass out='runs/name'")
-    findings = run.stored_findings() if request.conditions else []
-    failures = [text for condition in request.conditions for text in condition.failures(findings)]
-    if failures:
-        raise RequirementFailed(run, failures)
+    if request.conditions:
+        _require(run, progress)
     return run
+
+
+def _require(run: Run, progress: RunProgress) -> None:
+    """Raise RequirementFailed where the gate is closed, and tell what it left undecided."""
+    record = gate_of(run)
+    assert record is not None
+    if record.undecided == "warn":
+        for outcome in record.having("undecided"):
+            progress.warn(f"undecided: {outcome.condition}: {outcome.text}")
+    if not record.passed:
+        raise RequirementFailed(run, [f"{outcome.condition}: {outcome.text}" for outcome in record.failures])
 
 
 def _execution(request: AuditRequest, command: Sequence[str]) -> Execution:
@@ -137,5 +147,7 @@ def _execution(request: AuditRequest, command: Sequence[str]) -> Execution:
         shard_timeout=request.shard_timeout,
         strict=request.strict,
         report=request.report,
+        conditions=request.conditions,
+        undecided=request.undecided,
         command=command,
     )

@@ -6,10 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
+from snellen.check.condition import Condition
+from snellen.check.deciding import decide
+from snellen.check.run_side import RunSide
 from snellen.checks import certain, refusal
 from snellen.engine import Plan, RunProgress, Store, read_answers
 from snellen.engine.ask.watchdog import Watchdog
 from snellen.engine.keep.failures import TooManyFailures, check_failures, discard_failures
+from snellen.engine.keep.gate_record import Undecided
 from snellen.engine.keep.recent import RecentTables
 from snellen.engine.keep.repair import Repair, repair_store
 from snellen.engine.keep.run_json import record
@@ -31,19 +35,21 @@ R = TypeVar("R")
 class Execution:
     """Where and how an audit is carried out: on a `cluster` or here, with so many seconds per shard. `strict` refuses to
     conclude what a check doubts; without `first_look` models are taken to be preprocessed rightly; `command` is what
-    run.json says was typed."""
+    run.json says was typed. `conditions` are what is required of the findings."""
 
     cluster: Cluster | None = None
     shard_timeout: float | None = None
     strict: bool = False
     report: bool = True
     first_look: bool = True
+    conditions: Sequence[Condition] = ()
+    undecided: Undecided = "warn"
     command: Sequence[str] = ()
 
 
 def carry_out(prepared: Prepared, progress: RunProgress, execution: Execution) -> Run:
     """Take a first look, ask what is missing, check the clean answers, conclude and write findings and report."""
-    from snellen.report import write_findings, write_results
+    from snellen.report import write_findings, write_gate, write_reports
     from snellen.report.exclusions import excluded_notices
 
     folder = prepared.folder
@@ -95,7 +101,12 @@ def carry_out(prepared: Prepared, progress: RunProgress, execution: Execution) -
             progress.warn(notice)
         if execution.report:
             add_report_pictures(prepared, plan, store, everyone, findings)
-        (write_results if execution.report else write_findings)(Run(folder, store), findings, doubts)
+        run = Run(folder, store)
+        write_findings(run, findings, doubts)
+        if execution.conditions:
+            write_gate(run, decide(execution.conditions, RunSide(run), undecided=execution.undecided))
+        if execution.report:
+            write_reports(run)
     return Run(folder)  # without the tables in memory
 
 

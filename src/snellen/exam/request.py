@@ -10,8 +10,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from snellen.check.condition import Condition, parse_condition
 from snellen.errors import UserError, option
-from snellen.exam.conditions import Condition, parse_condition
 from snellen.request import Request, setting
 
 if TYPE_CHECKING:
@@ -63,7 +63,10 @@ class AuditRequest(Request):
         at_most=10**7,
         metavar="SECONDS",
     )
-    require: tuple[str, ...] = setting("fail (exit 1) unless this holds, such as 'accuracy > 0.9'", ())
+    require: tuple[str, ...] = setting("fail (exit 1) if this does not hold, such as 'accuracy > 0.9'", ())
+    undecided: Literal["fail", "pass", "warn"] = setting(
+        "what becomes of a requirement that so few images do not decide", "warn"
+    )
     keep: Literal["top5", "logits"] | None = setting("store more of each answer: the best five classes, or all logits")
     limit: int | None = setting("show at most N images", at_least=1, at_most=10**9)
     batch_size: Literal["auto"] | int = setting("images per forward pass", "auto", at_least=1, at_most=10**6)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from snellen.engine.keep.run_folder import RunFolder
+from snellen.engine.keep.run_folder import RunFolder, check_run
 from snellen.engine.keep.shard_file import damaged, is_whole
 from snellen.errors import UserError, unknown
 from snellen.exam.query import LONGEST_QUERY, mentions, run_query
@@ -98,6 +97,23 @@ class Run(RunFolder):
             raise unknown(f"run of '{model}'", name, runs)
         return dict(facts["models"][model][name])
 
+    def flips(
+        self,
+        other: Run | None = None,
+        models: Sequence[str] | None = None,
+        *,
+        on: str = "test",
+        distortion: Any = "none()",
+    ) -> pd.DataFrame:
+        """The images that only one of two models gets right, a row each: sample, class, which is right, what each says.
+
+        The two are the models of this run (or the two of them that `models` names), or a model here and its version in another
+        run of the same images.
+        """
+        from snellen.exam.comparing import flips_frame
+
+        return flips_frame(self, other, models, on, str(distortion))
+
     def sql(self, query: str, timeout: float = LONGEST_QUERY) -> pd.DataFrame:
         """The result of an SQL query over the tables cells, samples, shown and answers, and trials, searches and surveys where
         there are any.
@@ -126,10 +142,15 @@ class Run(RunFolder):
                 if not whole:
                     raise damaged(file)
 
-    def report(self, path: Path | str | None = None) -> Path:
-        """Write the report (HTML, or Markdown where the name ends in .md); its path."""
-        from snellen.report import write_report
+    def report(self, path: Path | str | None = None, format: str | None = None) -> Path:
+        """Write the report (HTML, or Markdown where the name ends in .md); its path.
 
+        Other formats are `card` (a section of a model card), `hf` (Hugging Face's evaluation results) and `badge` (SVG).
+        """
+        from snellen.report import write_as, write_report
+
+        if format is not None:
+            return write_as(self, format, expand_home(path) if path else None)
         return write_report(self, expand_home(path) if path else self.path / "report.html")
 
     def plot(self, name: str) -> Plot:
@@ -161,9 +182,6 @@ class Run(RunFolder):
 
 def load_run(path: Path | str) -> Run:
     """The run in a folder."""
-    path = expand_home(path)
-    if not os.path.exists(path / "run.json"):
-        raise UserError(f"'{path}' is not a run folder: it has no run.json; give the --out of an audit")
-    run = Run(path)
+    run = Run(check_run(path))
     _ = run.facts  # one that is damaged is refused here
     return run

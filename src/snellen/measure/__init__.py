@@ -11,6 +11,7 @@ from snellen.measure.background_attack import AttackSuccess, attack_success
 from snellen.measure.background_scale import BySize, ScaleLeakage, SizeBin, accuracy_by_size, scale_leakage
 from snellen.measure.bootstrap import bootstrap_interval, paired_difference
 from snellen.measure.bootstrap_ranks import Ranks, rank_bootstrap
+from snellen.measure.bound_test import BoundTest, interval_test, share_test
 from snellen.measure.calibration import CalibrationError, calibration_error
 from snellen.measure.comparison import Comparison, compare, detectable_difference, holm
 from snellen.measure.detectors import DetectorUnits, concept_iou, detector_units
@@ -73,9 +74,12 @@ from snellen.measure.occlusion_levels import (
     pool_kinds,
 )
 from snellen.measure.occlusion_table import KindAccuracy, accuracy_by_level, accuracy_by_share
+from snellen.measure.paired_changes import PairedBound, paired_bound
 from snellen.measure.people_and_models import HumanGap, click_hits, human_gap, wrong_object_clicks
+from snellen.measure.rank_differences import CriticalDifference, critical_difference
 from snellen.measure.responses import without_observers
 from snellen.measure.reviewers import ReviewerAgreement, reviewer_agreement
+from snellen.measure.right_alone import Flips, flips
 from snellen.measure.segmentation_scores import Segmentation, segmentation, segmentation_of_counts
 from snellen.measure.shape_and_texture import ShapeBias, shape_bias
 from snellen.measure.simulated_people import SimulatedPeople, SimulatedPerson
@@ -96,17 +100,20 @@ __all__ = [
     "LATTICE_BINS",
     "POOLS",
     "AttackSuccess",
+    "BoundTest",
     "BySize",
     "CalibrationError",
     "Categories",
     "Chance",
     "Comparison",
     "Covered",
+    "CriticalDifference",
     "DetectorUnits",
     "Direction",
     "EnergyGain",
     "ErrorConsistency",
     "Estimate",
+    "Flips",
     "Friedman",
     "HumanAccuracy",
     "HumanGap",
@@ -121,6 +128,7 @@ __all__ = [
     "MeanIOcclusion",
     "OcclusionResiduals",
     "OverRuns",
+    "PairedBound",
     "ProxyTau",
     "PublishedChance",
     "Ranks",
@@ -156,6 +164,7 @@ __all__ = [
     "click_hits",
     "compare",
     "concept_iou",
+    "critical_difference",
     "curve_areas",
     "detectable_difference",
     "detector_units",
@@ -169,6 +178,7 @@ __all__ = [
     "error_agreement",
     "error_consistencies",
     "error_consistency",
+    "flips",
     "friedman",
     "gain_ratio",
     "hierarchical_accuracy",
@@ -180,6 +190,7 @@ __all__ = [
     "inter_model_auc",
     "interference",
     "interference_null",
+    "interval_test",
     "iocclusion",
     "iocclusion_gap",
     "kendall_tau",
@@ -189,6 +200,7 @@ __all__ = [
     "normalised_curves",
     "occlusion_level",
     "occlusion_residual",
+    "paired_bound",
     "paired_difference",
     "patch_shares",
     "pilot_assumptions",
@@ -204,6 +216,7 @@ __all__ = [
     "segmentation",
     "segmentation_of_counts",
     "shape_bias",
+    "share_test",
     "standard_error",
     "state_of",
     "study_power",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec import to_builtins
 
 from snellen.atomic import encode_json, write_atomic
 from snellen.audits import read_findings
@@ -12,6 +14,7 @@ from snellen.audits.finding import Finding
 from snellen.audits.stored_finding import StoredFinding
 from snellen.checks.doubt import Doubt
 from snellen.engine.keep.failures import Failure, stored_failures, unreadable
+from snellen.engine.keep.gate_record import GateRecord
 from snellen.engine.keep.run_folder import RunFolder
 from snellen.files import decode_json
 from snellen.files.spreadsheet import to_csv
@@ -40,12 +43,23 @@ def write_findings(run: RunFolder, findings: Sequence[Finding], doubts: Sequence
         "warnings": [doubt.to_json() for doubt in doubts],
         "findings": [finding.to_json() for finding in findings],
     }
-    encoded = encode_json(content)
-    write_atomic(run.path / "findings.json", encoded)
-    run.store.write_facts({**facts, "checksums": {**facts.get("checksums", {}), "findings.json": checksum(encoded)}})
+    encoded = _write_content(run, content)
     stored = read_findings(decode_json(encoded, dict[str, Any], run.path / "findings.json"))
     write_atomic(run.path / "findings.csv", to_csv(findings_frame(stored)).encode())
     return content
+
+
+def write_gate(run: RunFolder, record: GateRecord) -> None:
+    """Write what a gate required, and what came of it, into findings.json."""
+    _write_content(run, {**run.results(), "gate": to_builtins(record)})
+
+
+def _write_content(run: RunFolder, content: Mapping[str, Any]) -> bytes:
+    """Write findings.json, with its checksum in run.json."""
+    facts, encoded = run.facts, encode_json(content)
+    write_atomic(run.path / "findings.json", encoded)
+    run.store.write_facts({**facts, "checksums": {**facts.get("checksums", {}), "findings.json": checksum(encoded)}})
+    return encoded
 
 
 def findings_frame(findings: Sequence[StoredFinding[Any]]) -> pd.DataFrame:

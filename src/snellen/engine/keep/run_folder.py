@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from snellen.engine.keep.store import Store
 from snellen.errors import UserError
-from snellen.files import GIB, decode_json, fit, read_bytes
+from snellen.files import GIB, decode_json, expand_home, fit, read_bytes
 from snellen.hashing import checksum
 
 MOST = GIB  # bytes of findings.json
+
+
+def open_run(path: Path | str) -> RunFolder:
+    """The run in a folder; one that is not there, or is damaged, is refused."""
+    run = RunFolder(check_run(path))
+    _ = run.facts
+    return run
+
+
+def check_run(path: Path | str) -> Path:
+    """The path of a run folder, which has a run.json."""
+    path = expand_home(path)
+    if not os.path.exists(path / "run.json"):
+        raise UserError(f"'{path}' is not a run folder: it has no run.json; give the --out of an audit")
+    return path
 
 
 class RunFolder:

@@ -6,6 +6,8 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from snellen.engine.keep.gate_record import GateRecord
+
 Count = Annotated[int, msgspec.Meta(ge=0)]
 Positive = Annotated[int, msgspec.Meta(ge=1)]
 
@@ -134,7 +136,8 @@ class _Finding(msgspec.Struct):
 
 
 class FindingsHeader(msgspec.Struct, kw_only=True):
-    """What findings.json holds beside its findings; a run of before there were checks has no warnings."""
+    """What findings.json holds beside its findings; a run of before there were checks has no warnings, and one of
+    which nothing was required no gate."""
 
     schema: Literal["snellen/findings/1"]
     snellen: str
@@ -143,6 +146,7 @@ class FindingsHeader(msgspec.Struct, kw_only=True):
     models: dict[str, list[str]]
     notices: list[str]
     warnings: list[DoubtRecord] = []
+    gate: GateRecord | None = None
 
 
 class Findings(FindingsHeader, kw_only=True):

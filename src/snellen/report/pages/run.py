@@ -35,6 +35,7 @@ from snellen.report.chapters import chapters
 from snellen.report.comparison import comparison
 from snellen.report.examples import example_blocks
 from snellen.report.findings_table import finding_rows, findings_table
+from snellen.report.gate import gate_section
 from snellen.report.glossary import meanings
 from snellen.report.opening import brief_opening, opening
 from snellen.report.pages.origin import command_of, origin_of
@@ -58,6 +59,7 @@ def page_of(folder: RunFolder) -> Page:
             FactLine((_test_data(results), *_origin(results))),
             *_warnings(results),
             *opening(pictured, rows),
+            *gate_section(results),
             *_notices(results),
             Heading("What lies behind it"),
             *_side_by_side(results),
@@ -89,6 +91,7 @@ def brief_page_of(folder: RunFolder) -> Page:
             FactLine((*_data(results, ""), *_models(results), *_origin(results))),
             *_warnings(results),
             *brief_opening(results, rows),
+            *gate_section(results),
             *_notices(results),
             *([Heading(SIDE_BY_SIDE), *side_by_side] if side_by_side else []),
             Heading("Findings"),

@@ -40,6 +40,11 @@ def markdown_of(page: Page) -> str:
     return harmless(_joined([f"# {escaped(page.title)}", _all(page.blocks)])) + "\n"
 
 
+def markdown_of_blocks(blocks: Sequence[Block]) -> str:
+    """Blocks as Markdown, to stand inside another page."""
+    return harmless(_all(blocks)) + "\n"
+
+
 def escaped(text: str) -> str:
     """Text that Markdown shows as it is, on one line."""
     return re.sub(r"([\\`*_\[\]<>|#~$])", r"\\\1", " ".join(text.split())).replace("\\<", "&lt;").replace("\\>", "&gt;")

@@ -1,0 +1,12 @@
+"""Outcomes as Markdown, short enough for a comment on a pull request."""
+
+from __future__ import annotations
+
+from snellen.engine.keep.gate_record import GateRecord
+from snellen.report import Page, gate_blocks, markdown_of
+
+
+def to_markdown(record: GateRecord, run: str) -> str:
+    """The outcomes as a page of Markdown: the verdict, then a row for each condition, those that fail first."""
+    word = "open" if record.passed else "closed"
+    return markdown_of(Page(f"Gate {word}: {run}", tuple(gate_blocks(record))))
