@@ -16,7 +16,7 @@ from scipy.special import ndtri
 
 from snellen.audits.facts import NO_FACTS
 from snellen.audits.stored_finding import StoredFinding
-from snellen.check.side import Listing, Measured, Question, measured
+from snellen.check.side import Listing, Measured, ModelCell, measured
 from snellen.measure import accuracy
 
 
@@ -77,7 +77,7 @@ class PlantedSide:
     def listing(self, on: str) -> Listing | None:
         return Listing(np.arange(self.world.images, dtype=np.uint64) << np.uint64(24), self.groups)
 
-    def answers(self, question: Question) -> np.ndarray | None:
+    def answers(self, question: ModelCell) -> np.ndarray | None:
         return self.scores[int(question.distortion)]
 
     def read_ahead(self, findings: object) -> None:
@@ -88,7 +88,7 @@ class PlantedSide:
         return StoredFinding(
             audit="some", name="accuracy", model="net", value=estimate.value, low=estimate.low, high=estimate.high,
             n=estimate.n, better="higher", unit="share", on="test", seed=0, distortions=[str(place)], facts=NO_FACTS,
-            per_run=[], text="", interference=None, label=f"Question {place}",
+            per_run=[], text="", interference=None, label=f"ModelCell {place}",
         )  # fmt: skip
 
 

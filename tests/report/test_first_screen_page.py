@@ -17,7 +17,7 @@ from snellen.report.examples import example_blocks
 from snellen.report.pages.origin import audit_command
 from snellen.report.pictured import Pictured
 from snellen.report.results import Results
-from snellen.report.telling import CleanAnswers, confident_mistakes, only_right, samples_by_level
+from snellen.report.telling import UnmodifiedAnswers, confident_mistakes, only_right, samples_by_level
 from snellen.report.words import in_unit, interval
 
 from .conftest import Toy, steady
@@ -138,10 +138,10 @@ def test_the_command_of_a_chapter_asks_its_audit_alone(toy_run: Callable[[Toy], 
 # Telling images
 
 
-def clean(right: list[int], confidence: list[float], labels: list[int] | None = None) -> CleanAnswers:
+def clean(right: list[int], confidence: list[float], labels: list[int] | None = None) -> UnmodifiedAnswers:
     flags = np.array(right, bool)
     ids = np.array([f"i{place}" for place in range(len(right))], object)
-    return CleanAnswers(ids, np.array(labels or range(len(right))), flags, ~flags, np.array(confidence))
+    return UnmodifiedAnswers(ids, np.array(labels or range(len(right))), flags, ~flags, np.array(confidence))
 
 
 def test_mistakes_come_the_surest_first_and_two_of_a_class_before_others() -> None:

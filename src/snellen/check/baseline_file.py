@@ -17,7 +17,7 @@ import numpy as np
 
 from snellen.atomic import encode_json, write_atomic
 from snellen.check.run_side import RunSide
-from snellen.check.side import Listing, Measured, Question, Scores, questions_of
+from snellen.check.side import Listing, Measured, ModelCell, Scores, questions_of
 from snellen.errors import UserError
 from snellen.files import MIB, read_json
 from snellen.hashing import checksum
@@ -69,14 +69,14 @@ class Baseline:
         self.created, self.snellen = content.created, content.snellen
         self.models: Mapping[str, Sequence[str]] = content.models
         self.findings: Sequence[Measured] = content.findings
-        self._answers = {Question(own.model, own.on, own.seed, own.distortion): own for own in content.answers}
+        self._answers = {ModelCell(own.model, own.on, own.seed, own.distortion): own for own in content.answers}
 
     def listing(self, on: str) -> Listing | None:
         """The samples of a role."""
         role = self.content.data.get(on)
         return None if role is None else Listing(np.frombuffer(self._bytes(role.keys, 8 * role.samples), ">u8"))
 
-    def answers(self, question: Question) -> Scores | None:
+    def answers(self, question: ModelCell) -> Scores | None:
         """The scores [runs, samples] of one question."""
         own, role = self._answers.get(question), self.content.data.get(question.on)
         if own is None or role is None:
@@ -138,7 +138,7 @@ def read_baseline(path: Path | str) -> Baseline:
     return Baseline(content, str(path))
 
 
-def _answers(side: RunSide, question: Question) -> BaselineAnswers | None:
+def _answers(side: RunSide, question: ModelCell) -> BaselineAnswers | None:
     """The answers to a question as they are packed; None where they are not there, as of trials."""
     scores = side.answers(question)
     if scores is None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from snellen.audits import read_findings
 from snellen.audits.stored_finding import StoredFinding
-from snellen.check.side import Listing, Measured, Question, Scores, measured, questions_of, sample_key
+from snellen.check.side import Listing, Measured, ModelCell, Scores, measured, questions_of, sample_key
 from snellen.engine.keep.run_folder import RunFolder
 from snellen.engine.keep.shard_file import read_rows, read_schema, shard_of
 from snellen.engine.keep.stored_parts import stored_parts
@@ -60,7 +60,7 @@ class RunSide:
         rows = self._samples[on]
         return rows["sample"][place], rows["class"][place]
 
-    def answers(self, question: Question) -> Scores | None:
+    def answers(self, question: ModelCell) -> Scores | None:
         keys = {row["run"]: row["cell"] for row in self._cells if _question(row) == question}
         runs = self.models.get(question.model, ())
         if not runs or not all(run in keys for run in runs):
@@ -124,5 +124,5 @@ class RunSide:
                 self._known[row["cell"]][excluded[row["shown"]]] = np.nan
 
 
-def _question(row: Mapping[str, Any]) -> Question:
-    return Question(row["model"], row["on"], row["seed"], row["distortion"])
+def _question(row: Mapping[str, Any]) -> ModelCell:
+    return ModelCell(row["model"], row["on"], row["seed"], row["distortion"])

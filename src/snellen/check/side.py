@@ -52,7 +52,7 @@ def measured(finding: StoredFinding[Any]) -> Measured:
     )
 
 
-class Question(NamedTuple):
+class ModelCell(NamedTuple):
     """What all runs of a model were asked: a cell, without the run."""
 
     model: str
@@ -107,7 +107,7 @@ class GateSide(Protocol):
     def listing(self, on: str) -> Listing | None:
         """The samples of a role; None where it has none."""
 
-    def answers(self, question: Question) -> Scores | None:
+    def answers(self, question: ModelCell) -> Scores | None:
         """The scores [runs, samples] of one question, nan where one does not count; None where they are not there."""
 
 
@@ -124,9 +124,9 @@ def scores_behind(side: GateSide, finding: Measured) -> Scores | None:
     return scores if explains(scores, finding) else None
 
 
-def questions_of(finding: Measured) -> list[Question]:
+def questions_of(finding: Measured) -> list[ModelCell]:
     """The questions that a finding rests on."""
-    return [Question(finding.model, finding.on, finding.seed, text) for text in finding.distortions]
+    return [ModelCell(finding.model, finding.on, finding.seed, text) for text in finding.distortions]
 
 
 def explains(scores: Scores, finding: Measured) -> bool:

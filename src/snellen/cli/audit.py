@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from snellen.cli.options import AllFindings, AsJson, Config, Pairs, finish, takes
+from snellen.cli.options import AllFindings, AsJson, Config, ModelPairs, finish, takes
 from snellen.exam.request import AuditRequest
 from snellen.settings_file import resolve
 from snellen.terminal import show_json, tell
@@ -21,7 +21,7 @@ def audit(
     config: Config = None,
     json: AsJson = False,
     every: AllFindings = False,
-    pairs: Pairs = False,
+    pairs: ModelPairs = False,
 ) -> None:
     """Show distorted images to models and write findings and a report."""
     carry_out_audit(resolve(AuditRequest, settings, config), json, every, pairs)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from snellen.cli.options import AllFindings, AsJson, Pairs, Quiet
+from snellen.cli.options import AllFindings, AsJson, ModelPairs, Quiet
 
 
 def demo(
@@ -15,7 +15,7 @@ def demo(
     json: AsJson = False,
     quiet: Quiet = False,
     every: AllFindings = False,
-    pairs: Pairs = False,
+    pairs: ModelPairs = False,
 ) -> None:
     """Train two small models on the phantom world, audit them and write a report (some minutes on 2 cores)."""
     from snellen.cli.printing import PrintChoice, print_run

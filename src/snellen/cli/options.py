@@ -14,7 +14,7 @@ from snellen.request import Request, Setting, settings_of
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="print nothing but errors")]
 AsJson = Annotated[bool, typer.Option("--json", help="print the result as JSON")]
 AllFindings = Annotated[bool, typer.Option("--all", help="print every finding of each model")]
-Pairs = Annotated[bool, typer.Option("--pairs", help="print the differences between pairs of models")]
+ModelPairs = Annotated[bool, typer.Option("--pairs", help="print the differences between pairs of models")]
 Config = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="settings from a YAML file, such as an earlier settings.yaml; options win"),

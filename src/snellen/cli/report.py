@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from snellen.cli.options import AllFindings, Pairs
+from snellen.cli.options import AllFindings, ModelPairs
 from snellen.errors import UserError
 from snellen.terminal import show
 
@@ -21,7 +21,7 @@ def report(
     runs: Annotated[list[Path], typer.Argument(help="run folder", metavar="RUN...")],
     out: Annotated[Path | None, typer.Option(help="write here instead (.html or .md); for one run only")] = None,
     every: AllFindings = False,
-    pairs: Pairs = False,
+    pairs: ModelPairs = False,
     figures: Annotated[
         Path | None, typer.Option(help="write its charts into this folder too; for one run only", metavar="DIR")
     ] = None,

@@ -12,7 +12,7 @@ import numpy as np
 
 from snellen.check.pairing import pair_images
 from snellen.check.run_side import RunSide
-from snellen.check.side import Listing, Question, Scores
+from snellen.check.side import Listing, ModelCell, Scores
 from snellen.distort import parse
 from snellen.engine.keep.run_folder import RunFolder
 from snellen.errors import UserError, option, unknown
@@ -44,7 +44,7 @@ class Entrant:
     def scores(self, on: str, distortion: str) -> Scores:
         """Its scores [runs, samples] under a distortion."""
         seed = int(self.side.folder.facts["settings"]["seed"])
-        scores = self.side.answers(Question(self.model, on, seed, distortion))
+        scores = self.side.answers(ModelCell(self.model, on, seed, distortion))
         if scores is None:
             known = sorted({text for finding in self.side.findings for text in finding.distortions})
             raise unknown(f"distortion of {self.side.source} on its {on} images", distortion, known)

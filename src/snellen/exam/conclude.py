@@ -14,7 +14,7 @@ from snellen.engine import Answers, Plan, Store
 from snellen.engine.keep.thumbnails import add_pictures, add_trial_pictures
 from snellen.engine.requests.cell import Cell
 from snellen.exam.prepare import Prepared
-from snellen.report.telling import CleanAnswers, samples_by_level, telling_samples
+from snellen.report.telling import UnmodifiedAnswers, samples_by_level, telling_samples
 
 
 def check(
@@ -70,7 +70,7 @@ def _telling_pictures(exam: Exam, everyone: Sequence[Answers]) -> list[tuple[Cel
     if exam.task != "classification":
         return []
     clean = exam.clean()
-    blocks = {answers.model: CleanAnswers.of(answers[clean]) for answers in everyone}
+    blocks = {answers.model: UnmodifiedAnswers.of(answers[clean]) for answers in everyone}
     listing = exam.samples.get("test")
     samples = telling_samples(blocks)
     if listing is not None:

@@ -29,7 +29,7 @@ BAR = "var(--bar, #8aa0b8)"
 TICKS = {"tickCount": 5}
 PERCENT = {"format": "%", **TICKS}
 Rows = Sequence[Mapping[str, Any]]
-Length = int | Mapping[str, int]
+ChartLength = int | Mapping[str, int]
 
 CONFIG: dict[str, Any] = {
     "background": None,
@@ -77,7 +77,7 @@ def _in_basic_plane(text: str) -> str:
     return "".join(char if ord(char) <= 0xFFFF else "\ufffd" for char in text)
 
 
-def chart(width: Length, height: Length, values: Rows, *layers: dict[str, Any]) -> dict[str, Any]:
+def chart(width: ChartLength, height: ChartLength, values: Rows, *layers: dict[str, Any]) -> dict[str, Any]:
     """Layers over the rows that all share but those with rows of their own; a length is in pixels, or of each step."""
     return {"width": width, "height": height, "data": {"values": list(values)}, "layer": list(layers), "config": CONFIG}
 

@@ -22,7 +22,7 @@ NUMBERS = re.compile(r"\d[\d.]*")
 
 
 @dataclass(frozen=True)
-class Condition:
+class PicturedCondition:
     """A model's `accuracy` under one modification of test images, and that on the same images unmodified."""
 
     accuracy: StoredFinding[RunFacts]
@@ -61,19 +61,19 @@ class Condition:
         return trust.taken_for if trust is not None and trust.mark == "flagged" else ""
 
 
-def conditions_of(results: Results, model: str) -> list[Condition]:
+def conditions_of(results: Results, model: str) -> list[PicturedCondition]:
     """The conditions that matter, flagged ones first, then by accuracy, the lowest first.
 
     Of the sizes of one kind it is the mildest under which less than half of the clean accuracy is left, else the hardest; where
     some are flagged, only those count.
     """
-    kinds: dict[tuple[str, ...], list[Condition]] = {}
+    kinds: dict[tuple[str, ...], list[PicturedCondition]] = {}
     for finding in results.having(RunFacts):
         if finding.model == model and _is_condition(finding) and (clean := _clean(results, finding)) is not None:
-            condition = Condition(finding, clean)
+            condition = PicturedCondition(finding, clean)
             kinds.setdefault(condition.kind, []).append(condition)
     every = sorted(map(_telling, kinds.values()), key=lambda condition: (not condition.taken_for, condition.value))
-    first: dict[tuple[str, str], Condition] = {}
+    first: dict[tuple[str, str], PicturedCondition] = {}
     for condition in every:  # two audits may ask the same
         first.setdefault((condition.on, condition.distortion), condition)
     return _of_several_audits(list(first.values()))
@@ -99,18 +99,18 @@ def _clean(results: Results, finding: AnyFinding) -> float | None:
     return clean.value if clean else None
 
 
-def _telling(sizes: Sequence[Condition]) -> Condition:
+def _telling(sizes: Sequence[PicturedCondition]) -> PicturedCondition:
     flagged = [condition for condition in sizes if condition.taken_for]
     mildest_first = sorted(flagged or sizes, key=lambda condition: -condition.value)
     halved = (condition for condition in mildest_first if condition.value < condition.clean / 2)
     return next(halved, mildest_first[-1])
 
 
-def _of_several_audits(conditions: Sequence[Condition]) -> list[Condition]:
+def _of_several_audits(conditions: Sequence[PicturedCondition]) -> list[PicturedCondition]:
     """At most so many, not more than two of one audit unless there are no others; in their order."""
     counts: dict[str, int] = {}
-    early: list[Condition] = []
-    late: list[Condition] = []
+    early: list[PicturedCondition] = []
+    late: list[PicturedCondition] = []
     for condition in conditions:
         audit = condition.accuracy.audit
         counts[audit] = counts.get(audit, 0) + 1

@@ -17,7 +17,7 @@ from snellen.report.pictured import Pictured, SampleRow
 from snellen.report.results import Results
 from snellen.report.table import CLEAN
 from snellen.report.telling import (
-    CleanAnswers,
+    UnmodifiedAnswers,
     best_model,
     clean_answers,
     confident_mistakes,
@@ -44,7 +44,7 @@ def example_blocks(pictured: Pictured) -> list[Block]:
     ]
 
 
-def _mistakes(everyone: Mapping[str, CleanAnswers], pictured: Pictured) -> list[Block]:
+def _mistakes(everyone: Mapping[str, UnmodifiedAnswers], pictured: Pictured) -> list[Block]:
     """Each model's most confident mistakes on unmodified images."""
     rows = []
     for model, answers in everyone.items():
@@ -61,7 +61,7 @@ def _mistakes(everyone: Mapping[str, CleanAnswers], pictured: Pictured) -> list[
     ]
 
 
-def _only_best(everyone: Mapping[str, CleanAnswers], pictured: Pictured) -> list[Block]:
+def _only_best(everyone: Mapping[str, UnmodifiedAnswers], pictured: Pictured) -> list[Block]:
     """The images that one model gets and no other."""
     best = best_model(everyone)
     if best is None:
@@ -84,7 +84,7 @@ def _only_best(everyone: Mapping[str, CleanAnswers], pictured: Pictured) -> list
     ]
 
 
-def _judged(model: str, sample: str, answers: CleanAnswers, pictured: Pictured) -> Picture | None:
+def _judged(model: str, sample: str, answers: UnmodifiedAnswers, pictured: Pictured) -> Picture | None:
     """An unmodified image with its class, and the answer with the model's confidence; None where no picture is stored."""
     row = _row(pictured, sample)
     if row is None:

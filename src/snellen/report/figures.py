@@ -13,7 +13,7 @@ from snellen.errors import UserError, unknown
 from snellen.report.blocks import NAMES, Chapter, Chart, Page
 from snellen.report.charts import svg
 
-Format = Literal["svg", "png"]
+FigureFormat = Literal["svg", "png"]
 SCALE = 3.0  # pixels of a PNG per unit of the chart
 PAPER = "#ffffff"
 VARIABLE = re.compile(r"var\(--[\w-]+, *([^()]+)\)")
@@ -21,8 +21,8 @@ VARIABLE = re.compile(r"var\(--[\w-]+, *([^()]+)\)")
 
 def write_figures(page: Page, folder: Path, kind: str = "svg") -> list[Path]:
     """Write every chart of a page into a folder, named by its chapter and title, and give their paths."""
-    if kind not in get_args(Format):
-        raise unknown("figure format", kind, list(get_args(Format)))
+    if kind not in get_args(FigureFormat):
+        raise unknown("figure format", kind, list(get_args(FigureFormat)))
     check_place(folder)
     paths: list[Path] = []
     for place, (chapter, chart) in enumerate(charts_of(page), 1):

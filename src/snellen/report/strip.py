@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from snellen.report.blocks import Answer, Bar, Line, Picture, Shot, Span, Strip
-from snellen.report.conditions import Condition, conditions_of
+from snellen.report.conditions import PicturedCondition, conditions_of
 from snellen.report.pictured import Pictured, SampleRow
 from snellen.report.results import AnyFinding
 from snellen.report.table import CLEAN
@@ -33,7 +33,7 @@ def strip_of(model: str, pictured: Pictured) -> Strip | None:
     return Strip(tuple(shots))
 
 
-def telling_sample(model: str, conditions: Sequence[Condition], pictured: Pictured) -> SampleRow | None:
+def telling_sample(model: str, conditions: Sequence[PicturedCondition], pictured: Pictured) -> SampleRow | None:
     """The image to show: pictured under most conditions, right when unmodified, and answered as the accuracies tell."""
     listed = {row.sample: row for row in pictured.samples.get("test", {}).values()}
     questions = [("test", CLEAN), *((condition.on, condition.distortion) for condition in conditions)]
@@ -49,7 +49,7 @@ def telling_sample(model: str, conditions: Sequence[Condition], pictured: Pictur
     return max(candidates, key=fit, default=None)  # the first of the listing where several tell the same
 
 
-def _fits(condition: Condition, model: str, sample: SampleRow, pictured: Pictured) -> int:
+def _fits(condition: PicturedCondition, model: str, sample: SampleRow, pictured: Pictured) -> int:
     """How well the answer to an image shows what the accuracy says: 2 for the class that the distortion is taken for."""
     answer = pictured.answer(model, condition.on, condition.distortion, sample)
     if answer is None or answer.right is None:
@@ -82,7 +82,7 @@ def _bar(finding: AnyFinding, level: float | None, hue: str) -> Bar:
     return Bar(finding.value or 0.0, finding.low, finding.high, level, hue)
 
 
-def _mark(condition: Condition) -> tuple[Line, str]:
+def _mark(condition: PicturedCondition) -> tuple[Line, str]:
     """The class that the modification may be taken for, and what is behind it; empty where there is none."""
     name, trust = condition.taken_for, condition.accuracy.interference
     if not name or trust is None:

@@ -24,7 +24,7 @@ PER_CLASS = 2  # of them of one class, as long as there are others
 
 
 @dataclass(frozen=True)
-class CleanAnswers:
+class UnmodifiedAnswers:
     """One model's answers to the unmodified test images, over its runs.
 
     `wrong` bool [samples]: in every run; `right` bool [samples]: in every run; `confidence` [samples]: the mean; `labels`
@@ -38,7 +38,7 @@ class CleanAnswers:
     confidence: np.ndarray
 
     @classmethod
-    def of(cls, block: AnswerBlock) -> CleanAnswers:
+    def of(cls, block: AnswerBlock) -> UnmodifiedAnswers:
         """Those of a block of answers, without what does not count."""
         valid = block.valid & np.isfinite(block.score).all(0)
         score, confidence = block.score[:, valid], block.confidence[:, valid]
@@ -51,19 +51,19 @@ class CleanAnswers:
         return float(self.right.mean()) if len(self.right) else 0.0
 
 
-def confident_mistakes(answers: CleanAnswers) -> list[str]:
+def confident_mistakes(answers: UnmodifiedAnswers) -> list[str]:
     """The images that every run gets wrong, the surest first; of one class few as long as there are others."""
     return _surest(answers, answers.wrong)
 
 
-def only_right(best: CleanAnswers, others: Sequence[CleanAnswers]) -> list[str]:
+def only_right(best: UnmodifiedAnswers, others: Sequence[UnmodifiedAnswers]) -> list[str]:
     """The images that every run of one model gets right and every run of all others wrong, the surest first."""
     missed = [set(other.ids[other.wrong].tolist()) for other in others]
     alone = np.array([all(sample in wrong for wrong in missed) for sample in best.ids.tolist()], bool)
     return _surest(best, best.right & alone)
 
 
-def telling_samples(everyone: Mapping[str, CleanAnswers]) -> list[str]:
+def telling_samples(everyone: Mapping[str, UnmodifiedAnswers]) -> list[str]:
     """Every image that the galleries of these models show, once."""
     samples = [sample for answers in everyone.values() for sample in confident_mistakes(answers)]
     if (best := best_model(everyone)) is not None:
@@ -72,14 +72,14 @@ def telling_samples(everyone: Mapping[str, CleanAnswers]) -> list[str]:
     return list(dict.fromkeys(samples))
 
 
-def best_model(everyone: Mapping[str, CleanAnswers]) -> str | None:
+def best_model(everyone: Mapping[str, UnmodifiedAnswers]) -> str | None:
     """The model that gets most images right in every run, the first where several do; None for a single model."""
     if len(everyone) < 2:
         return None
     return max(everyone, key=lambda model: everyone[model].accuracy)
 
 
-def _surest(answers: CleanAnswers, chosen: np.ndarray) -> list[str]:
+def _surest(answers: UnmodifiedAnswers, chosen: np.ndarray) -> list[str]:
     rows = np.flatnonzero(chosen)
     rows = rows[np.lexsort((answers.ids[rows].astype(str), -answers.confidence[rows]))]
     counts: dict[int, int] = {}
@@ -118,14 +118,14 @@ def samples_by_level(ids: Sequence[str], labels: np.ndarray, levels: np.ndarray)
 # From the stored answers
 
 
-def clean_answers(results: Results) -> dict[str, CleanAnswers]:
+def clean_answers(results: Results) -> dict[str, UnmodifiedAnswers]:
     """Each model's answers to the unmodified test images; empty of runs that stored no confidence, and of other tasks."""
     if results.task != "classification":
         return {}
     rows = {row.cell: row for row in cell_rows(results) if (row.on, row.distortion) == ("test", CLEAN)}
     labels = _labels(results)
     scores = _scores(results, list(rows))
-    everyone: dict[str, CleanAnswers] = {}
+    everyone: dict[str, UnmodifiedAnswers] = {}
     for model in results.models:
         runs = [scores[row.cell] for row in rows.values() if row.model == model and row.cell in scores]
         if runs:
@@ -133,12 +133,12 @@ def clean_answers(results: Results) -> dict[str, CleanAnswers]:
     return everyone if len(everyone) == len(results.models) else {}
 
 
-def _together(runs: Sequence[Mapping[str, tuple[float, float]]], labels: Mapping[str, int]) -> CleanAnswers:
+def _together(runs: Sequence[Mapping[str, tuple[float, float]]], labels: Mapping[str, int]) -> UnmodifiedAnswers:
     ids = [sample for sample in labels if all(sample in run for run in runs)]
     answers = np.array([[run[sample] for sample in ids] for run in runs], np.float64).reshape(len(runs), len(ids), 2)
     score, confidence = answers[..., 0], answers[..., 1]
     known = np.array([labels[sample] for sample in ids], np.int64)
-    return CleanAnswers(np.array(ids, object), known, (score == 1).all(0), (score == 0).all(0), confidence.mean(0))
+    return UnmodifiedAnswers(np.array(ids, object), known, (score == 1).all(0), (score == 0).all(0), confidence.mean(0))
 
 
 def _labels(results: Results) -> dict[str, int]:

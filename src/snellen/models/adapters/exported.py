@@ -18,7 +18,7 @@ FURTHER: Readers = {"output": str, "layout": choice_setting("NCHW", "NHWC")}
 
 def load_exported(place: str, argument: str | None, device: Device) -> Model:
     """The network of an exported file."""
-    from snellen.models.stored.answers import Stored, as_taken, model_of
+    from snellen.models.stored.answers import StoredNetwork, as_taken, model_of
     from snellen.models.stored.exported_network import ExportedNetwork
 
     text = read_text("exported", place, FURTHER)
@@ -26,7 +26,7 @@ def load_exported(place: str, argument: str | None, device: Device) -> Model:
         network = ExportedNetwork(file)
     images = _input(text, network.image, network.meta)
     card = stored_card(text, images, None)
-    stored = Stored(lambda pixels: network(as_taken(pixels, images)), text, images.batch, network)
+    stored = StoredNetwork(lambda pixels: network(as_taken(pixels, images)), text, images.batch, network)
     return model_of(stored, card, device, images.normalised)
 
 

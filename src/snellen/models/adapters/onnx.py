@@ -43,7 +43,7 @@ def onnx_card(place: str, argument: str | None = None) -> Card:
 
 def load_onnx(place: str, argument: str | None, device: Device) -> Model:
     """The network of an ONNX file, on the GPU where onnxruntime has its provider for it, else on the CPU."""
-    from snellen.models.stored.answers import Stored, model_of
+    from snellen.models.stored.answers import StoredNetwork, model_of
 
     text = read_text("onnx", place, FURTHER)
     where = choose_device(device)
@@ -52,7 +52,7 @@ def load_onnx(place: str, argument: str | None, device: Device) -> Model:
     session = _session(text, torch.get_num_threads(), where.index or 0 if gpu else None)
     card, images = _card(text, session), _input(text, session)
     ask = _asker(session, images, _output(text, session))
-    return model_of(Stored(ask, text, images.batch), card, torch.device("cpu"), floats=images.normalised)
+    return model_of(StoredNetwork(ask, text, images.batch), card, torch.device("cpu"), floats=images.normalised)
 
 
 def _asker(session: Any, images: ImageInput, output: str) -> Any:

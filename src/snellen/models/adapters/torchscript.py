@@ -17,12 +17,15 @@ FURTHER: Readers = {"output": str, "numbers": choice_setting("float32", "float16
 
 def load_torchscript(place: str, argument: str | None, device: Device) -> Model:
     """The network of a TorchScript file; `#numbers=uint8` where it takes bytes."""
-    from snellen.models.stored.answers import Stored, as_taken, model_of
+    from snellen.models.stored.answers import StoredNetwork, as_taken, model_of
 
     text = read_text("torchscript", place, FURTHER)
     module = load_script(text.file)
     images = ImageInput(numbers=text.further.get("numbers") or "float32")
     card = stored_card(text, images, None)
     return model_of(
-        Stored(lambda pixels: module(as_taken(pixels, images)), text, None, module), card, device, images.normalised
+        StoredNetwork(lambda pixels: module(as_taken(pixels, images)), text, None, module),
+        card,
+        device,
+        images.normalised,
     )

@@ -21,7 +21,7 @@ Outputs = Literal["logits", "probabilities"]
 ROUNDING = 1e-2  # by which the sum of probabilities may differ from 1, as that of half-precision numbers does
 
 
-class Stored(nn.Module):
+class StoredNetwork(nn.Module):
     """A network that takes any number of images [n, 3, H, W] and gives numbers [n, classes].
 
     `ask` does the work; `batch` is the number of images that it takes at once, filled up where there are fewer, None for any.
@@ -82,7 +82,7 @@ def choose_output(answer: Any, wanted: str | None, text: StoredText) -> Tensor:
     return chosen
 
 
-def model_of(network: Stored, card: Card, device: Device, floats: bool) -> Model:
+def model_of(network: StoredNetwork, card: Card, device: Device, floats: bool) -> Model:
     """The model of a stored network. A look at its answers to the probe images tells logits from probabilities, and whether it
     takes as many images at once as its file says; `floats` says that it can be given pixels that are no bytes."""
     assert card.canvas is not None
@@ -105,7 +105,7 @@ def model_of(network: Stored, card: Card, device: Device, floats: bool) -> Model
     return replace(model, card=card, module=None, predict_by=None, floats=floats)
 
 
-def _look(network: Stored, pixels: Tensor) -> Tensor:
+def _look(network: StoredNetwork, pixels: Tensor) -> Tensor:
     """The answers to the probe images; a network that takes one image but not several is named."""
     try:
         return network(pixels)
@@ -125,7 +125,7 @@ def _look(network: Stored, pixels: Tensor) -> Tensor:
         ) from error
 
 
-def _works(network: Stored, pixels: Tensor) -> bool:
+def _works(network: StoredNetwork, pixels: Tensor) -> bool:
     try:
         network(pixels)
     except Exception:  # whatever a runtime raises

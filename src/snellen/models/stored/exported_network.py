@@ -51,7 +51,7 @@ Value = Callable[[Mapping[str, Any], torch.device], Any]  # an argument, by the 
 
 
 @dataclass(frozen=True)
-class Step:
+class GraphStep:
     """One operator with its arguments, the names that its results get, and those that no later step needs."""
 
     apply: Callable[..., Any]
@@ -160,7 +160,7 @@ def _tensor(name: str, meta: TensorMeta, content: bytes, file: ExportedFile) -> 
     return numbers.as_strided(sizes, strides, offset).clone()  # type: ignore[arg-type]
 
 
-def _steps(graph: Graph, outputs: Sequence[str], file: ExportedFile) -> Iterator[Step]:
+def _steps(graph: Graph, outputs: Sequence[str], file: ExportedFile) -> Iterator[GraphStep]:
     """The operators in order, each with what is no longer needed after it."""
     needed = set(outputs)
     last: list[list[str]] = []
@@ -173,7 +173,7 @@ def _steps(graph: Graph, outputs: Sequence[str], file: ExportedFile) -> Iterator
             continue
         if any(argument.name in TRAINING and argument.arg.get("as_bool") is True for argument in node.inputs):
             raise _in_training(file)
-        yield Step(
+        yield GraphStep(
             _operator(node, file),
             [_value(argument.arg, file) for argument in node.inputs if argument.kind != 2],
             {argument.name: _value(argument.arg, file) for argument in node.inputs if argument.kind == 2},
