@@ -33,7 +33,7 @@ _USE = "snellen study"
 )
 @takes(StudyRequest, arguments=("source",))
 def create(settings: Mapping[str, Any], config: Config = None, json: AsJson = False) -> None:
-    """Make a study folder: pictures, questions, texts and personal links, from data or from a run."""
+    """Make a study of a run or of data: pictures and links."""
     require(_USE)
     from snellen.web.study import create_study
 
@@ -54,7 +54,7 @@ def create(settings: Mapping[str, Any], config: Config = None, json: AsJson = Fa
 @study.command("serve", epilog=epilog("snellen study serve study --port 8000"))
 @takes(ServeRequest)
 def serve(settings: Mapping[str, Any], folder: Folder, database: DatabaseUrl = None) -> None:
-    """Serve a study to participants until Ctrl-C; it prints the addresses of participants and of the experimenter."""
+    """Serve a study to participants until Ctrl-C."""
     require(_USE)
     from snellen.web.server import serve as run
     from snellen.web.study import StudyFolder, StudyStore, study_app
@@ -79,7 +79,7 @@ def serve(settings: Mapping[str, Any], folder: Folder, database: DatabaseUrl = N
 
 @study.command("status", epilog=epilog("snellen study status study --json"))
 def status(folder: Folder, database: DatabaseUrl = None, json: AsJson = False) -> None:
-    """Show who is how far; also while the study is served."""
+    """Show who is how far."""
     require(_USE)
     import msgspec
 
@@ -101,7 +101,7 @@ def status(folder: Folder, database: DatabaseUrl = None, json: AsJson = False) -
 @study.command("export", epilog=epilog("snellen study export study --out answers --format parquet"))
 @takes(ExportRequest, arguments=("study",))
 def export(settings: Mapping[str, Any]) -> None:
-    """Write answers, catch trials and people as tables that measures and audits read; also while the study is served."""
+    """Write the answers as tables that audits read."""
     require(_USE)
     from snellen.web.study import export_study
 
@@ -117,7 +117,7 @@ def backup(
     out: Annotated[Path, typer.Option(help="file of the copy")],
     database: DatabaseUrl = None,
 ) -> None:
-    """Copy the answers while the study is served; the copy is of one moment."""
+    """Copy the answers while the study is served."""
     require(_USE)
     from snellen.web.study import StudyFolder, StudyStore
 
@@ -132,7 +132,7 @@ def backup(
 @study.command("simulate", epilog=epilog("snellen study simulate study --people 20 --bad 2"))
 @takes(SimulateRequest, arguments=("study",))
 def simulate(settings: Mapping[str, Any], json: AsJson = False) -> None:
-    """Let simulated people take part through the pages' interface; they are stored like people, so use a copy of the study."""
+    """Let simulated people take part; use a copy of the study."""
     require(_USE)
     from snellen.web.study import simulate_study
 

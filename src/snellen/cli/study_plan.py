@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @takes(StudyPlanRequest)
 def plan(settings: Mapping[str, Any], config: Config = None, json: AsJson = False) -> None:
-    """Say how many people and images show a gap, or a difference of error consistency, with the wanted power."""
+    """Say how many people and images show a difference."""
     from snellen.exam.study_planning import planned_study
 
     planned = planned_study(resolve(StudyPlanRequest, settings, config))
