@@ -175,6 +175,7 @@ WORKS = {  # what must be in the working folder afterwards
     f"snellen sweep amount smallnet --data '{SMALL}' --amounts 12,24 {TESTS} {TINY} --out amount": "amount/sweep.html",
     f"snellen sweep grain smallnet --data '{SMALL}' --by texture --grains 1,2 {TESTS} {TINY} --out grain": "grain/sweep.html",
     f"snellen sweep matrix rows.yaml --data '{SMALL}' --test '{SMALL}' --out matrix --dry-run": "",
+    "snellen study plan --gap 0.1 --people 0.85 --images 50": "",
     f"snellen sweep domains plain='plain/*.safetensors' {TESTS} --out domains --quiet": "domains/sweep.html",
     f"snellen search plain='plain/*.safetensors' --data '{SMALL}' --random 10 --evaluations 20 --images 12 --out worst"
     " --quiet": "worst/report.html",
@@ -193,6 +194,7 @@ LACKS = {
     "snellen study export study --out answers": "starlette",
     "snellen study backup study --out copy.sqlite": "starlette",
     "snellen study simulate study": "starlette",
+    "snellen curate in9:in9": "starlette",
 }
 
 

@@ -111,7 +111,7 @@ for _name, (_command, _examples) in COMMANDS.items():
 for _name, (_group, _examples) in GROUPS.items():
     app.add_typer(_group, name=_name, epilog=epilog(*_examples))
 
-for _typer in (app, build, sweep):
+for _typer in (app, *(_group for _group, _ in GROUPS.values())):
     for _registered in _typer.registered_commands:  # else click cuts their summaries to one line
         _registered.short_help = summary(_registered.callback)
 for _registered_group in app.registered_groups:
