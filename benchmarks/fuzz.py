@@ -16,10 +16,10 @@ import atheris
 
 with atheris.instrument_imports(include=["snellen"]):
     from snellen.audits import parse_audits
+    from snellen.check.condition import parse_condition
     from snellen.data import load_data
     from snellen.distort import parse
     from snellen.errors import UserError
-    from snellen.exam.conditions import parse_condition
 
 PLACE = Path(tempfile.mkdtemp(prefix="snellen-fuzz-"))
 

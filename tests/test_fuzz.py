@@ -15,10 +15,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from snellen.audits import parse_audits
+from snellen.check.condition import parse_condition
 from snellen.data import load_data
 from snellen.distort import parse
 from snellen.errors import UserError
-from snellen.exam.conditions import parse_condition
 from snellen.exam.request import AuditRequest
 from snellen.models.labels import read_label_map
 from snellen.models.subject import subjects_of

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from .mutate.payload import RAN, VARIABLE
 
+CACHES = ("zero-shot",)  # folders of SNELLEN_HOME in which readers keep what they computed, each file named by a hash
+
 
 @dataclass(frozen=True)
 class Sandbox:
@@ -22,6 +24,10 @@ class Sandbox:
         return self.root / "above" / "below" / "case"
 
     @property
+    def home(self) -> Path:
+        return self.root / "home"
+
+    @property
     def canary(self) -> Path:
         return self.root / "canary"
 
@@ -31,8 +37,8 @@ class Sandbox:
             (self.root / name).mkdir(parents=True, exist_ok=True)
         os.chdir(self.root / "working")
         os.environ |= {
-            "SNELLEN_HOME": str(self.root / "home"),
-            "HOME": str(self.root / "home"),
+            "SNELLEN_HOME": str(self.home),
+            "HOME": str(self.home),
             "TMPDIR": str(self.root / "passing"),
             "HF_HUB_OFFLINE": "1",
             VARIABLE: str(self.canary),
@@ -52,11 +58,13 @@ class Sandbox:
         return self.root.with_name("change.txt")
 
     def outside(self) -> set[str]:
-        """Every file but those of the case."""
+        """Every file but those of the case and of caches."""
         below = []
         for folder, folders, files in os.walk(self.root):
             if Path(folder) == self.case.parent:
                 folders[:] = [name for name in folders if name != self.case.name]
+            if Path(folder) == self.home:
+                folders[:] = [name for name in folders if name not in CACHES]
             below += [os.path.join(folder, name) for name in (*folders, *files)]
         return set(below)
 
