@@ -264,6 +264,11 @@ def test_what_does_not_fit_the_task_is_refused(model: Any, data: Dataset, more: 
         audit(model, data, more.pop("audits", SEARCH), **more)
 
 
+def drawn(page: str, words: str) -> int:
+    """Pictures with these words; one that stands twice on the page is drawn from the first."""
+    return page.count(f'alt="{words}"') + page.count(f'aria-label="{words}"')
+
+
 def test_the_report_shows_inputs_truth_and_answers(tmp_path: Path) -> None:
     run = audit(segmenter(name="seg"), coloured(8), SEARCH, out=tmp_path / "seg", report=True)
     page = (run.path / "report.html").read_text()
@@ -277,7 +282,7 @@ def test_the_report_shows_inputs_truth_and_answers(tmp_path: Path) -> None:
         assert words in page
     for words in ("What to trust", "chance (", "without a label", "noise yardstick", "DI:"):
         assert words not in page
-    assert page.count('alt="truth"') == page.count('alt="image"') >= 8
+    assert drawn(page, "truth") == drawn(page, "image") >= 8
     run = audit(detector(), squares(10), SEARCH, out=tmp_path / "det", report=True)
     page = (run.path / "report.html").read_text()
     assert "Found and not found" in page

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import jsonschema
@@ -139,6 +140,15 @@ def test_a_damaged_baseline_is_refused_in_one_line(tmp_path: Path, runs: dict[st
             gate(runs["new"], tmp_path / "damaged.json", report=False)
         assert message in str(raised.value)
         assert str(tmp_path / "damaged.json") in str(raised.value)
+
+
+def test_a_run_that_lists_its_samples_twice_is_refused_in_one_line(tmp_path: Path, runs: dict[str, Path]) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(runs["new"], copy)
+    (listing,) = (copy / "samples" / "test").iterdir()
+    shutil.copy(listing, listing.with_name("beside.parquet"))
+    with pytest.raises(UserError, match="its test samples are listed twice; nothing is concluded from a part"):
+        gate(copy, runs["old"], report=False)
 
 
 def test_outcomes_stand_in_findings_json_and_in_the_report(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from snellen.audits import read_findings
 from snellen.audits.stored_finding import StoredFinding
 from snellen.check.side import Listing, Measured, ModelCell, Scores, measured, questions_of, sample_key
+from snellen.engine.keep.complete import incomplete
 from snellen.engine.keep.run_folder import RunFolder
 from snellen.engine.keep.shard_file import read_rows, read_schema, shard_of
 from snellen.engine.keep.stored_parts import stored_parts
@@ -88,6 +89,9 @@ class RunSide:
             table = read_rows(file, names)
             for name in names:
                 columns.setdefault(name, []).extend(table[name].to_pylist())
+        for on, columns in roles.items():
+            if len(set(columns["sample"])) < len(columns["sample"]):
+                raise incomplete(self.folder.store, f"its {on} samples are listed twice")
         return roles
 
     @cached_property
