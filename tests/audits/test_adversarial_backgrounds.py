@@ -22,7 +22,7 @@ from snellen.measure import accuracy, attack_success
 from snellen.models import Model, from_callable
 from snellen.models.observers import texture
 from snellen.report import page_of
-from snellen.report.blocks import Gallery, Published, Table
+from snellen.report.blocks import Chapter, Gallery, Heading, Published, Table
 from snellen.report.results import Results
 from snellen.report.sections.adversarial_backgrounds import adversarial_blocks, adversarial_sentence
 from snellen.search import EveryBackground
@@ -275,7 +275,13 @@ def test_the_report_shows_the_worst_backgrounds_as_they_were_pasted(tmp_path: Pa
     )
     results = Results.of(run)
     blocks = adversarial_blocks(results)
-    assert all(block in page_of(run).blocks for block in blocks)
+    (chapter,) = [
+        block
+        for block in page_of(run).blocks
+        if isinstance(block, Chapter) and block.title == "Adversarial backgrounds"
+    ]
+    assert isinstance(blocks[0], Heading)  # the chapter's title
+    assert all(block in chapter.blocks for block in blocks[1:])
     content = run.results()
     content["findings"] = [finding | {"label": "x", "topic": "y", "text": "z"} for finding in content["findings"]]
     assert adversarial_blocks(Results(content, run.facts, run)) == blocks

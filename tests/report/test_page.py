@@ -187,7 +187,11 @@ def test_names_from_the_run_are_escaped_everywhere(toy_run: Callable[[Toy], Run]
     markdown = (run.path / "report.md").read_text()
     assert "<" not in re.sub(r"```.*?```", "", markdown, flags=re.DOTALL)
     widths = {len(re.findall(r"(?<!\\)\|", line)) for line in markdown.splitlines() if line.startswith("|")}
-    assert widths == {4, 5}  # a label and two models; side by side a model and three numbers
+    assert widths == {
+        4,
+        5,
+        7,
+    }  # a label and two models; side by side a model and three numbers; ranked, a model and five
 
 
 def test_the_page_needs_nothing_from_outside(html: str):
