@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +20,8 @@ from snellen.exam.request import AuditRequest
 from snellen.exam.run import Run
 from snellen.measure import bg_gap, scale_leakage
 from snellen.models import Model, from_callable
+from snellen.report.first_screen import first_screen
+from snellen.report.results import Results
 
 SIZE = "size=32&n=240"
 RIGHT = "select c.model, c.distortion, s.sample, s.class, a.score, w.donor_class, w.covered, w.excluded from answers a join cells c using (cell) join samples s on s.sample = a.sample join shown w on w.shown = c.shown and w.sample = a.sample"  # noqa: E501
@@ -261,6 +264,10 @@ def test_variants_on_disk_are_shown_as_they_are_and_paired_by_object(built: Path
     page = (run.path / "report.html").read_text()
     assert page.count("data:image/png") > 3
     assert "beside it only_fg, mixed_same, mixed_rand, mixed_next, no_fg, only_bg_b, only_bg_t" in page
+    (step,) = [one for one in first_screen(Results.of(run)).next_steps if one.reason.startswith("the most confident")]
+    assert step.reason.removeprefix("the most confident mistakes on ") in parse_audits("background")[0].variants
+    mistakes = run.sql(shlex.split(step.command)[-1])
+    assert len(mistakes) > 0
 
 
 def test_a_limit_keeps_the_same_objects_in_every_stored_variant(built: Path) -> None:

@@ -147,7 +147,7 @@ def test_what_cannot_be_decoded_says_why(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("photos", "expected data as 'scheme:path', got 'photos'"),
+        ("photos", "no file or folder 'photos'; expected data as 'scheme:path'"),
         ("foldr:x", "unknown data scheme 'foldr'; did you mean 'folder'?"),
         ("folder:nowhere", "no folder 'nowhere'"),
         ("arrays:nowhere.npz", "no file 'nowhere.npz'"),

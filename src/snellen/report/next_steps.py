@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from snellen.distort.language import in_words
 from snellen.report.losses import strongest
-from snellen.report.results import Results
+from snellen.report.results import AnyFinding, Results
 from snellen.report.table import CLEAN
 
 if TYPE_CHECKING:
@@ -54,15 +54,22 @@ def _mistakes(results: Results, verdicts: Sequence[ModelVerdict]) -> list[NextSt
     if loss is None or not loss.finding.distortions:
         return []
     whose = f"model = {_quoted(model)} and " if results.several else ""
-    distortion = next(
-        text for text in loss.finding.distortions if text != CLEAN
-    )  # of several sizes the first, least severe
-    fits = _quoted(_beginning(distortion, results))
+    modification, those = _modification(loss.finding, results)
     query = (
-        f"select sample, pred from answers natural join cells where {whose}distortion like {fits} and score = 0 "
+        f"select sample, pred from answers natural join cells where {whose}{those} and score = 0 "
         "order by confidence desc limit 9"
     )
-    return [NextStep(f"the most confident mistakes under {in_words(distortion)}", _sql(results, query))]
+    return [NextStep(f"the most confident mistakes {modification}", _sql(results, query))]
+
+
+def _modification(finding: AnyFinding, results: Results) -> tuple[str, str]:
+    """What was done to the images, in words and as a condition of SQL: a distortion, or images that lie modified on disk."""
+    distortion = next(
+        (text for text in finding.distortions if text != CLEAN), None
+    )  # of several sizes the least severe
+    if distortion is None:
+        return f"on {finding.on}", f'"on" = {_quoted(finding.on)} and distortion = {_quoted(CLEAN)}'
+    return f"under {in_words(distortion)}", f"distortion like {_quoted(_beginning(distortion, results))}"
 
 
 def _training_images(results: Results) -> list[NextStep]:
