@@ -116,7 +116,7 @@ def test_the_command_prints_the_table_then_what_failed(capsys: pytest.CaptureFix
     arguments = ["audit", "observer:shape", "--data", DATA, "--audits", QUICK, "--require", "accuracy > 1"]
     assert run(*arguments) == 1
     told = capsys.readouterr()
-    assert "\n  accuracy" in told.out
+    assert "Right on 100.0% of 36 clean images" in told.out
     assert told.err.strip().splitlines()[-1].startswith("failed: accuracy > 1: shape has accuracy")
 
 
@@ -222,7 +222,7 @@ def test_an_interrupted_command_says_that_it_resumes(
 def test_one_line_and_exit_2_for_a_command_that_was_typed_wrongly(capsys: pytest.CaptureFixture[str]) -> None:
     for arguments, message in (
         (["adit"], "no such command 'adit'. Did you mean 'audit'?"),
-        (["list"], "missing argument"),
+        (["report"], "missing argument"),
         (["list", "data", "--jsn"], "unknown option '--jsn'; did you mean '--json'?"),
     ):
         assert run(*arguments) == 2
