@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,10 @@ settings.load_profile("patient")  # how long an example takes depends on how bus
 # Workers side by side share the cores: threads of torch that wait for each other would take most of the time.
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# Started in the background of a shell, tests and the commands that they stop by Ctrl-C would ignore it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).resolve().parents[1]
 
