@@ -49,9 +49,13 @@ def test_a_network_of_timm_begins_with_its_weights_but_for_the_head(
     assert train(recipe, bars(32), tmp_path, init="timm:test_resnet.r160_in1k") == [path]  # recognised by its weights
 
 
-def test_weights_of_torchvision_are_found_by_their_name(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_weights_of_torchvision_are_found_by_their_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from torchvision import models
 
+    downloaded = tmp_path / "checkpoints" / "squeezenet1_1-b8a52dc0.pth"
+    downloaded.parent.mkdir()
+    downloaded.touch()
+    monkeypatch.setattr(torch.hub, "get_dir", lambda: str(tmp_path))
     kept, build = models.get_model("squeezenet1_1", weights=None), models.get_model
     monkeypatch.setattr(
         models, "get_model", lambda name, weights=None, **other: kept if weights else build(name, **other)
