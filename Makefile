@@ -15,7 +15,7 @@ $(READY): pyproject.toml constraints.txt
 
 $(READY_DEV): $(READY)
 	$(PIP) -e '.[dev]'
-	$(PIP) --no-deps grad-cam  # it asks for another OpenCV
+	$(PIP) --no-deps grad-cam imagecorruptions-imaug  # they ask for another OpenCV
 	touch $@
 
 demo: $(READY)

@@ -54,18 +54,19 @@ class Blur(Distortion):
         return f"blurred by σ {in_numbers(self.sigma) or 'drawn'} px"
 
 
-def blurred(images: Tensor, sigma: float, border: BlurBorder = "repeat") -> Tensor:
+def blurred(images: Tensor, sigma: float, border: BlurBorder = "repeat", *, up: bool = True) -> Tensor:
     """uint8 [B, C, H, W] blurred by a Gaussian of `sigma` pixels, cut at 4 sigma; pixels of the border are repeated or mirrored.
 
+    Halves of a grey level are rounded `up`, or everything down.
     Products of matrices whose entries and sums are whole numbers below 2^24, so no order of summation changes a pixel.
     """
     if sigma == 0 or not len(images):
         return images
     many = _IMAGES if images.device.type == "cpu" else len(images)
-    return torch.cat([_blurred(part, sigma, border) for part in images.split(many)])
+    return torch.cat([_blurred(part, sigma, border, up) for part in images.split(many)])
 
 
-def _blurred(images: Tensor, sigma: float, border: BlurBorder) -> Tensor:
+def _blurred(images: Tensor, sigma: float, border: BlurBorder, up: bool) -> Tensor:
     # A GPU may round float32 products to fewer bits; its float64 ones are exact, and fast enough.
     kind = torch.float32 if images.device.type == "cpu" else torch.float64
     down, across = (_spread(side, sigma, border, images.device, kind) for side in images.shape[2:])
@@ -73,7 +74,7 @@ def _blurred(images: Tensor, sigma: float, border: BlurBorder) -> Tensor:
     half = torch.cat([pixels[..., first:last] @ weights.T for first, last, weights in across], -1)
     half = half.add_(128).mul_(2**-8).floor_()  # 20 bits to 12: a 16th of a grey level
     whole = torch.cat([weights @ half[..., first:last, :] for first, last, weights in down], -2)
-    return whole.add_(2**15).mul_(2**-16).to(torch.uint8)
+    return whole.add_(2**15 if up else 0).mul_(2**-16).to(torch.uint8)
 
 
 @functools.lru_cache(maxsize=16)

@@ -8,6 +8,7 @@ from snellen import notation
 from snellen.distort.background import KINDS, Background
 from snellen.distort.blur import Blur
 from snellen.distort.chain import Chain, Nothing, stages_of
+from snellen.distort.corruptions import Corruption
 from snellen.distort.cover import Occlude, Tiles
 from snellen.distort.cutouts import Cutouts
 from snellen.distort.distortion import Covering, Distortion
@@ -41,6 +42,7 @@ DISTORTIONS: dict[str, type[Distortion]] = {
     **GEOMETRIC,
     "blur": Blur,
     "jpeg": Jpeg,
+    "corruption": Corruption,
 }
 VARIANTS = KINDS  # also of images that lie on disk, which have no distortion
 

@@ -14,6 +14,7 @@ from snellen.measure.bootstrap_ranks import Ranks, rank_bootstrap
 from snellen.measure.bound_test import BoundTest, interval_test, share_test
 from snellen.measure.calibration import CalibrationError, calibration_error
 from snellen.measure.comparison import Comparison, compare, detectable_difference, holm
+from snellen.measure.corruptions import CorruptionError, corruption_error
 from snellen.measure.detectors import DetectorUnits, concept_iou, detector_units
 from snellen.measure.energy import EnergyGain, energy_gain, energy_pointing_game, gain_ratio, inside_mask, pointing_game
 from snellen.measure.error_direction import Direction, direction
@@ -106,6 +107,7 @@ __all__ = [
     "Categories",
     "Chance",
     "Comparison",
+    "CorruptionError",
     "Covered",
     "CriticalDifference",
     "DetectorUnits",
@@ -164,6 +166,7 @@ __all__ = [
     "click_hits",
     "compare",
     "concept_iou",
+    "corruption_error",
     "critical_difference",
     "curve_areas",
     "detectable_difference",

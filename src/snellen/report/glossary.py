@@ -37,6 +37,8 @@ GLOSSARY: dict[str, str] = {
     "Artefact": "A loss that comes from what a modification adds, not from what it takes away.",
     "When not to trust": "A number marked ▲; a ranking in which the loser is marked and the winner is not; clean accuracy near "
     "chance; anything in the box at the top or under notices.",
+    "Corruption error": "Share of wrong answers under a common corruption, over its severities together. The mean over the 15 "
+    "kinds is the mean corruption error of Hendrycks & Dietterich (2019), who divide each by AlexNet's.",
     # Occlusion
     "CutOcclusion": "Mean accuracy while one square inside the image grows. Higher is better, as far as the square only "
     "hides.",

@@ -13,6 +13,7 @@ from snellen.report.sections.background import BACKGROUND
 from snellen.report.sections.baseline import BASELINE
 from snellen.report.sections.calibration import CALIBRATION
 from snellen.report.sections.concepts import CONCEPTS
+from snellen.report.sections.corruptions import CORRUPTIONS
 from snellen.report.sections.explanation import EXPLANATION, INSIDE_MASK
 from snellen.report.sections.faithfulness import FAITHFULNESS
 from snellen.report.sections.interference import INTERFERENCE, SHAPE
@@ -26,6 +27,7 @@ SECTIONS: dict[str, Section] = {
     "baseline": BASELINE,
     "calibration": CALIBRATION,
     "shape": SHAPE,
+    "corruptions": CORRUPTIONS,
     "occlusion": OCCLUSION,
     "occluders": OCCLUDERS,
     "background": BACKGROUND,
