@@ -23,6 +23,7 @@ from snellen.data.names import storable
 from snellen.data.ovis.adapter import load_ovis
 from snellen.data.pairs import load_pairs
 from snellen.data.phantom import DIALS, load_phantom
+from snellen.data.python import load_python
 from snellen.data.stl import load_stl
 from snellen.data.subset import OPTIONS, apply_options, only_ids, random_labels, without_classes
 from snellen.data.svhn import load_svhn
@@ -106,6 +107,11 @@ SCHEMES: dict[str, DataKind] = {
         "in9:ROOT/VARIANT",
         "a variant that `snellen build in9` made, or of the published ImageNet-9; ?split=",
     ),
+    "python": DataKind(
+        load_python,
+        "python:file.py:name",
+        "a dataset that your own code makes: of torch's shape, or MAITE's; also python:package.module:factory@argument",
+    ),
     "phantom": DataKind(
         load_phantom,
         "phantom:test?size=32",
@@ -126,6 +132,8 @@ def load_data(text: str) -> Dataset:
     if storable(text) != text:  # reports and run.json name it, and it must be readable from there
         raise UserError(f"'{text}' has bytes that are not UTF-8; rename the file or folder, or make a link to it")
     scheme, colon, rest = text.partition(":")
+    if colon and scheme.endswith(".py"):
+        scheme, rest, text = "python", text, f"python:{text}"
     if not colon:
         scheme, rest = scheme_of(text.partition("?")[0], list(SCHEMES)), text
         text = f"{scheme}:{text}"
@@ -138,6 +146,15 @@ def load_data(text: str) -> Dataset:
     data = SCHEMES[scheme].read(path, {name: value for name, value in options.items() if name not in OPTIONS})
     data = apply_options(data, {name: value for name, value in options.items() if name in OPTIONS})
     return data if data.text == text else replace(data, text=text)
+
+
+def load_stored(text: str) -> Dataset:
+    """The dataset that a run folder names: not one made by code, which a folder from elsewhere might bring along."""
+    if text.partition(":")[0] == "python" or text.partition(":")[0].endswith(".py"):
+        raise UserError(
+            f"the run's data are made by code, '{text}', which is not run because a folder names it; give the data themselves"
+        )
+    return load_data(text)
 
 
 def as_data(thing: Any) -> Dataset:
@@ -173,6 +190,7 @@ __all__ = [
     "given_data",
     "limited",
     "load_data",
+    "load_stored",
     "map_classes",
     "only_ids",
     "random_labels",

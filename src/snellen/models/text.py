@@ -36,6 +36,8 @@ def parse_text(text: str) -> ModelText:
     name, colon, rest = text.partition(":")
     if not colon or "#" in name:
         return _bare_path(text)
+    if name.endswith(".py"):
+        name, rest = "python", text
     if name not in KINDS:
         raise unknown("kind of model", name, KINDS)
     if not KINDS[name].takes_argument:
