@@ -30,20 +30,25 @@ from snellen.data.svhn import load_svhn
 from snellen.data.tar import load_tar
 from snellen.data.voc import load_voc
 from snellen.errors import UserError, unknown
+from snellen.hashing import key_of
 from snellen.lazy_names import lister
+from snellen.plugins import Origin, PluginTable, instance_of, stamp
+from snellen.user_code import user_code
 
 
 @dataclass(frozen=True)
 class DataKind:
     """A kind of data: how it is read from its path and options, an example of its text, and what it is.
 
-    `also` are further examples with what they are.
+    `also` are further examples with what they are. A plug-in's `version` stands in keys for its code; without it the digest of
+    its source does.
     """
 
     read: Callable[[str, Mapping[str, str]], Dataset]
     example: str
     meaning: str
     also: tuple[tuple[str, str], ...] = ()
+    version: str | None = None
 
 
 SCHEMES: dict[str, DataKind] = {
@@ -121,6 +126,22 @@ SCHEMES: dict[str, DataKind] = {
 }
 
 
+def _fit(name: str, thing: object, origin: Origin) -> DataKind:
+    """A plug-in's kind, whose datasets are marked with its code."""
+    kind = instance_of(DataKind, thing)
+    mark = stamp(origin, kind.version)
+
+    def read(path: str, options: Mapping[str, str]) -> Dataset:
+        with user_code(f"the plug-in '{name}'"):
+            data = as_data(kind.read(path, options))
+        return replace(data, fingerprint=key_of([mark, data.fingerprint]))
+
+    return replace(kind, read=read)
+
+
+PLUGGED = PluginTable("data", SCHEMES, _fit)
+
+
 def load_data(text: str) -> Dataset:
     """The dataset a text names: `folder:path`, `manifest:file.csv`, `arrays:file.npz`, `phantom:test?texture_bias=1`.
 
@@ -137,8 +158,9 @@ def load_data(text: str) -> Dataset:
     if not colon:
         scheme, rest = scheme_of(text.partition("?")[0], list(SCHEMES)), text
         text = f"{scheme}:{text}"
+    PLUGGED.find(scheme)
     if scheme not in SCHEMES:
-        raise unknown("data scheme", scheme, SCHEMES)
+        raise unknown("data scheme", scheme, PLUGGED.names())
     path, _, query = rest.partition("?")
     options = dict(parse_qsl(query, keep_blank_values=True, strict_parsing=False))
     if query and not options:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 from snellen.distort.law import Beta, Uniform
 from snellen.distort.view import View
 from snellen.notation import text_form
+from snellen.plugins import source_of
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -22,6 +23,13 @@ class Stimulus:
     """Anything that makes the images a model is shown. A class overrides what is otherwise for it, by a class variable, or by
     a property where it depends on the parameters."""
 
+    def __init_subclass__(cls, **keywords: object) -> None:
+        """What a plug-in derives from one of ours without a version of its own has that of the plug-in's code."""
+        super().__init_subclass__(**keywords)
+        inherited = cls.version
+        if "version" not in vars(cls) and isinstance(inherited, int | str) and not cls.__module__.startswith("snellen."):
+            cls.version = property(lambda stimulus: source_of(type(stimulus)) or inherited)  # type: ignore[method-assign]
+
     @property
     def needs(self) -> frozenset[str]:
         """The facts of the View that it must know: labels, boxes, masks, mean, donors, saliency, occluders."""
@@ -29,8 +37,8 @@ class Stimulus:
 
     @property
     def version(self) -> int | str:
-        """Bumped by hand when pixels change; golden hashes guard it."""
-        return 1
+        """Bumped by hand when pixels change; golden hashes guard it. A plug-in's is the digest of its code unless it has one."""
+        return source_of(type(self)) or 1
 
     @property
     def own_data(self) -> bool:

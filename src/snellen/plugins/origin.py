@@ -1,0 +1,81 @@
+"""Where plug-ins come from: a package or a file, and the digest of its code, which stands in keys for what it computes."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from snellen.errors import UserError
+from snellen.files.net import reason_of
+from snellen.hashing import key_of
+
+SNELLEN = "snellen"  # where all that is no plug-in comes from
+
+
+@dataclass(frozen=True)
+class Origin:
+    """A package or file that plug-ins come from: its name (with a package's version), the module that holds its code, and the
+    digest of that code. `place` is a file's path."""
+
+    name: str
+    module: str
+    digest: str
+    place: Path | None = None
+
+    @property
+    def version(self) -> str:
+        """A package's version, or the digest of a file."""
+        return self.digest if self.place else self.name.rpartition(" ")[2]
+
+
+_used: dict[str, Origin] = {}  # by module
+
+
+def remember(origin: Origin) -> None:
+    """Note that code of this origin has been loaded."""
+    _used[origin.module] = origin
+
+
+def origins_used() -> list[Origin]:
+    """The origins whose code has been loaded, by name."""
+    return sorted(_used.values(), key=lambda origin: origin.name)
+
+
+def source_of(cls: type) -> str | None:
+    """The digest of the plug-in's code in which a class is defined; None of a class that is no plug-in's."""
+    origin = _origin_of(cls.__module__)
+    return None if origin is None else origin.digest
+
+
+def stamp(origin: Origin, version: str | None) -> str:
+    """What stands for a plug-in's code in keys: the version that it declares, else the digest of its source."""
+    return key_of(["plug-in", origin.digest if version is None else ["version", version]])
+
+
+def blame(error: BaseException) -> UserError | None:
+    """The error of a plug-in whose code raised this one, in one line; None where no plug-in took part."""
+    origin, line = None, 0
+    for frame, number in _frames(error):
+        found = _origin_of(frame)
+        origin, line = (found, number) if found else (origin, line)
+    if origin is None:
+        return None
+    reason, kind = reason_of(error), type(error).__name__
+    return UserError(f"plug-in '{origin.name}' failed in line {line} of its code: {kind}: {reason}; --debug shows where")
+
+
+def _frames(error: BaseException) -> Iterator[tuple[str, int]]:
+    """Module and line of each frame that an error passed, the innermost last."""
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        yield str(frame.f_globals.get("__name__", "")), line
+
+
+def _origin_of(module: str) -> Origin | None:
+    """The origin of a module: that of the package it lies in."""
+    while module:
+        if module in _used:
+            return _used[module]
+        module = module.rpartition(".")[0]
+    return None
