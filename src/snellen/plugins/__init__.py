@@ -8,7 +8,7 @@ named in one line and skipped: its name is unknown then.
 
 from snellen.lazy_names import lister
 from snellen.plugins.file import load_plugin, load_plugins, plugin_files
-from snellen.plugins.origin import SNELLEN, Origin, blame, origins_used, source_of, stamp
+from snellen.plugins.origin import SNELLEN, Origin, blame, plugin_versions, source_of, stamp
 from snellen.plugins.table import PluginTable, dataclass_of, instance_of
 
 __all__ = [
@@ -20,8 +20,8 @@ __all__ = [
     "instance_of",
     "load_plugin",
     "load_plugins",
-    "origins_used",
     "plugin_files",
+    "plugin_versions",
     "source_of",
     "stamp",
 ]

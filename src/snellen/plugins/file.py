@@ -56,7 +56,7 @@ def load_plugin(file: Path | str) -> None:
     before = _files.get(path)
     if before is not None and before.digest == digest:
         return
-    origin = Origin(_shown(path), f"snellen_plugin_{path.stem}_{digest}", digest, path)
+    origin = Origin(_shown(path), f"snellen_plugin_{path.stem}_{digest}", digest)
     try:
         tables = vars(import_file(path, origin.module, str(file)))
         offers = {group: _offers_of(tables[group.upper()], group, origin) for group in GROUPS if group.upper() in tables}

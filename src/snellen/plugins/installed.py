@@ -31,7 +31,7 @@ def installed(group: str) -> tuple[metadata.EntryPoint, ...]:
 
 def package_of(point: metadata.EntryPoint) -> str:
     """The package of an entry point with its version."""
-    return f"{point.dist.name} {point.dist.version}" if point.dist else "an unnamed package"
+    return f"{point.dist.name} {point.dist.version}" if point.dist else "unnamed ?"
 
 
 def load_point(point: metadata.EntryPoint) -> tuple[object, Origin]:
@@ -39,7 +39,8 @@ def load_point(point: metadata.EntryPoint) -> tuple[object, Origin]:
     with user_code(f"importing '{point.value}'"):
         thing = point.load()
         root = _root(point.module)
-    origin = Origin(package_of(point), root, key_of([package_of(point), _sources(root)]))
+    package, _, version = package_of(point).rpartition(" ")
+    origin = Origin(package, root, key_of([package, version, _sources(root)]), version)
     remember(origin)
     return thing, origin
 

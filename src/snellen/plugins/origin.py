@@ -5,7 +5,6 @@ from __future__ import annotations
 import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from snellen.errors import UserError
 from snellen.files.net import reason_of
@@ -16,18 +15,18 @@ SNELLEN = "snellen"  # where all that is no plug-in comes from
 
 @dataclass(frozen=True)
 class Origin:
-    """A package or file that plug-ins come from: its name (with a package's version), the module that holds its code, and the
-    digest of that code. `place` is a file's path."""
+    """A package with its version, or a file (without one), that plug-ins come from: the module that holds its code, and the
+    digest of that code."""
 
-    name: str
+    source: str
     module: str
     digest: str
-    place: Path | None = None
+    version: str = ""
 
     @property
-    def version(self) -> str:
-        """A package's version, or the digest of a file."""
-        return self.digest if self.place else self.name.rpartition(" ")[2]
+    def name(self) -> str:
+        """How a user knows it."""
+        return f"{self.source} {self.version}".rstrip()
 
 
 _used: dict[str, Origin] = {}  # by module
@@ -38,9 +37,9 @@ def remember(origin: Origin) -> None:
     _used[origin.module] = origin
 
 
-def origins_used() -> list[Origin]:
-    """The origins whose code has been loaded, by name."""
-    return sorted(_used.values(), key=lambda origin: origin.name)
+def plugin_versions() -> dict[str, str]:
+    """What has been loaded: the version of each package, the digest of each file."""
+    return {origin.source: origin.version or origin.digest for origin in _used.values()}
 
 
 def source_of(cls: type) -> str | None:
