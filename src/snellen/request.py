@@ -26,7 +26,9 @@ from snellen.errors import UserError, option, unknown
 from snellen.fitting import NAMES, NO_FIT, FieldType, field_type
 from snellen.plugins import load_plugins
 
-PLUGIN_HELP = "Python file with models, data, distortions or audits of your own, which is run; may be given several times"
+PLUGIN_HELP = (
+    "Python file with models, data, distortions or audits of your own, which is run; may be given several times"
+)
 _METAVARS: dict[Any, str] = {bool: "", int: "N", float: "NUMBER", str: "TEXT", Path: "PATH"}
 
 

@@ -44,7 +44,9 @@ DISTORTIONS: dict[str, type[Distortion]] = {
     "jpeg": Jpeg,
 }
 PLUGGED = PluginTable(
-    "distortions", DISTORTIONS, lambda name, thing, _: dataclass_of(Distortion, name, thing)  # type: ignore[type-abstract]
+    "distortions",
+    DISTORTIONS,
+    lambda name, thing, _: dataclass_of(Distortion, name, thing),  # type: ignore[type-abstract]
 )
 VARIANTS = KINDS  # also of images that lie on disk, which have no distortion
 

@@ -1,7 +1,7 @@
 """Models that follow MAITE's protocol for image classification, as they are; the package `maite` is not needed.
 
-Such a model is called with a sequence of images [3, H, W] and answers a sequence of pseudo-probabilities [classes]; its `metadata`
-is a dictionary with `id` and, where it names its classes, `index2label`.
+Such a model is called with a sequence of images [3, H, W] and answers a sequence of pseudo-probabilities [classes]; its
+`metadata` is a dictionary with `id` and, where it names its classes, `index2label`.
 """
 
 from __future__ import annotations
@@ -58,6 +58,6 @@ def _rows(answers: Any, count: int, name: str) -> np.ndarray:
 
 def _notice(name: str) -> str:
     return (
-        f"model '{name}' follows MAITE, whose protocol leaves open how pixels are scaled: it gets uint8 RGB in 0…255 at the data's "
-        "own size; if it expects 0…1 or another size, wrap it: snellen.models.from_maite(model, floats=True, size=…)"
+        f"model '{name}' follows MAITE, whose protocol leaves open how pixels are scaled: it gets uint8 RGB in 0…255 at the "
+        "data's own size; if it expects 0…1 or another size, wrap it: snellen.models.from_maite(model, floats=True, size=…)"
     )

@@ -59,7 +59,9 @@ def load_plugin(file: Path | str) -> None:
     origin = Origin(_shown(path), f"snellen_plugin_{path.stem}_{digest}", digest)
     try:
         tables = vars(import_file(path, origin.module, str(file)))
-        offers = {group: _offers_of(tables[group.upper()], group, origin) for group in GROUPS if group.upper() in tables}
+        offers = {
+            group: _offers_of(tables[group.upper()], group, origin) for group in GROUPS if group.upper() in tables
+        }
         if not any(offers.values()):
             raise UserError(f"{file} offers nothing; it needs a table such as DISTORTIONS = {{'name': Class}}")
     except BaseException:

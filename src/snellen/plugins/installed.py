@@ -24,7 +24,9 @@ def installed(group: str) -> tuple[metadata.EntryPoint, ...]:
     try:
         points = metadata.entry_points(group=f"snellen.{group}")
     except Exception as error:  # a package whose list of entry points cannot be read, which may be none of ours
-        tell(f"note: plug-ins of packages are skipped: the entry points of some package cannot be read: {reason_of(error)}")
+        tell(
+            f"note: plug-ins of packages are skipped: the entry points of some package cannot be read: {reason_of(error)}"
+        )
         return ()
     return tuple(sorted(points, key=lambda point: (point.name, package_of(point))))
 

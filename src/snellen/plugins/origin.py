@@ -62,7 +62,9 @@ def blame(error: BaseException) -> UserError | None:
     if origin is None:
         return None
     reason, kind = reason_of(error), type(error).__name__
-    return UserError(f"plug-in '{origin.name}' failed in line {line} of its code: {kind}: {reason}; --debug shows where")
+    return UserError(
+        f"plug-in '{origin.name}' failed in line {line} of its code: {kind}: {reason}; --debug shows where"
+    )
 
 
 def _frames(error: BaseException) -> Iterator[tuple[str, int]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import re
 from collections.abc import Callable, Sequence
@@ -90,8 +89,13 @@ class PluginTable(Generic[T]):
 def dataclass_of(kind: type[T], name: str, thing: object) -> type[T]:
     """The class that a plug-in gives for a distortion or an audit: a frozen dataclass whose own name gives this one."""
     if not isinstance(thing, type) or not issubclass(thing, kind):
-        raise UserError(f"expected a subclass of {kind.__module__.rpartition('.')[0]}.{kind.__name__}, got {_shown(thing)}")
-    if not dataclasses.is_dataclass(thing) or not thing.__dataclass_params__.frozen:  # type: ignore[attr-defined]
+        raise UserError(
+            f"expected a subclass of {kind.__module__.rpartition('.')[0]}.{kind.__name__}, got {_shown(thing)}"
+        )
+    how = vars(thing).get(
+        "__dataclass_params__"
+    )  # its own: those of a class that it derives from know no fields of its
+    if how is None or not how.frozen:
         raise UserError(f"{thing.__name__} is no frozen dataclass; put @dataclass(frozen=True) above it")
     if left := sorted(getattr(thing, "__abstractmethods__", ())):
         raise UserError(f"{thing.__name__} lacks {', '.join(left)}")

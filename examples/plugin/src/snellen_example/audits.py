@@ -9,7 +9,6 @@ from snellen.audits import Audit, Exam, Finding
 from snellen.audits.finding import finding
 from snellen.engine import Answers, Cell
 from snellen.measure import compare
-
 from snellen_example.distortions import Scanlines
 
 

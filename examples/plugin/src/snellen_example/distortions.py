@@ -16,7 +16,7 @@ class Scanlines(Distortion):
     """Blacken every `every`-th row, a whole number of at least 1, beginning with the first."""
 
     every: int = 4
-    version: ClassVar[int] = 1  # raise it when pixels change; without it, any change of this package's code counts as one
+    version: ClassVar[int] = 1  # raise it when pixels change; without one, any change of the package's code counts
 
     def __post_init__(self) -> None:
         if self.every < 1:

@@ -131,7 +131,9 @@ def load_same_plugins(plugins: Mapping[str, str]) -> None:
     for file, digest in plugins.items():
         load_plugin(file)
         if plugin_files()[file] != digest:
-            raise UserError(f"{socket.gethostname()} sees another {file}; put plug-ins on storage that all machines share")
+            raise UserError(
+                f"{socket.gethostname()} sees another {file}; put plug-ins on storage that all machines share"
+            )
 
 
 def _fetch(reference: Any) -> Any:
