@@ -33,7 +33,7 @@ from snellen.data.dataset import Dataset
 from snellen.distort.language import from_node
 from snellen.errors import UserError
 from snellen.lazy_names import lister
-from snellen.plugins import Origin, PluginTable, dataclass_of
+from snellen.plugins import PluginOrigin, PluginTable, dataclass_of
 
 AUDITS: dict[str, type[Audit]] = {
     "occlusion": OcclusionAudit,
@@ -60,7 +60,7 @@ FACTS: dict[str, Mapping[str, type[FindingFacts]]] = {
 """The types of findings' facts: what findings name as their audit → finding → type."""
 
 
-def _fit(name: str, thing: object, origin: Origin) -> type[Audit]:
+def _fit(name: str, thing: object, origin: PluginOrigin) -> type[Audit]:
     """A plug-in's audit, whose facts are read back as it declares them."""
     audit = dataclass_of(Audit, name, thing)
     FACTS[name] = audit.facts

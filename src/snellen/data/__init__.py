@@ -32,7 +32,7 @@ from snellen.data.voc import load_voc
 from snellen.errors import UserError, unknown
 from snellen.hashing import key_of
 from snellen.lazy_names import lister
-from snellen.plugins import Origin, PluginTable, instance_of, stamp
+from snellen.plugins import PluginOrigin, PluginTable, instance_of, stamp
 from snellen.user_code import user_code
 
 
@@ -126,7 +126,7 @@ SCHEMES: dict[str, DataKind] = {
 }
 
 
-def _fit(name: str, thing: object, origin: Origin) -> DataKind:
+def _fit(name: str, thing: object, origin: PluginOrigin) -> DataKind:
     """A plug-in's kind, whose datasets are marked with its code."""
     kind = instance_of(DataKind, thing)
     mark = stamp(origin, kind.version)

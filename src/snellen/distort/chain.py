@@ -114,14 +114,14 @@ def show(distortion: Distortion, images: Tensor, view: View) -> tuple[Tensor, Te
             images, own = stage.paste(images, at)
             cover = own if cover is None else cover | own
             continue
-        images = _changed(stage, images, at)
+        images = changed_by(stage, images, at)
         if isinstance(stage, Moving):
             cover = None if cover is None else stage.move(cover, at)
             view = stage.carry(view, at, *images.shape[-2:])
     return (images if tones is None else tones.pixels), cover
 
 
-def _changed(stage: Distortion, images: Tensor, view: View) -> Tensor:
+def changed_by(stage: Distortion, images: Tensor, view: View) -> Tensor:
     """The images that a stage makes, which must be of the same type and shape."""
     shown = stage(images, view)
     if shown.dtype != images.dtype or shown.shape != images.shape:

@@ -40,8 +40,8 @@ def from_maite(
         return _rows(model(list(batch.astype(np.float32) / 255 if floats else batch)), len(images), name)
 
     answer.__wrapped__ = type(model)  # type: ignore[attr-defined]  # whose source code stands for it
-    made = from_callable(answer, names_of(model.metadata, name), size, name=name)
-    return made if floats else replace(made, card=replace(made.card, notices=(_notice(name),)))
+    ours = from_callable(answer, names_of(model.metadata, name), size, name=name)
+    return ours if floats else replace(ours, card=replace(ours.card, notices=(_notice(name),)))
 
 
 def _rows(answers: Any, count: int, name: str) -> np.ndarray:

@@ -12,11 +12,11 @@ from snellen.hashing import key_of
 from snellen.models.card import Card
 from snellen.models.kinds import KINDS, ModelKind
 from snellen.models.model import Model, as_model
-from snellen.plugins import Origin, PluginTable, instance_of, stamp
+from snellen.plugins import PluginOrigin, PluginTable, instance_of, stamp
 from snellen.user_code import user_code
 
 
-def _fit(name: str, thing: object, origin: Origin) -> ModelKind:
+def _fit(name: str, thing: object, origin: PluginOrigin) -> ModelKind:
     """A plug-in's kind, whose models and cards are marked with its code. A text names it by `name:` alone."""
     kind = instance_of(ModelKind, thing)
     if kind.prefix or kind.suffixes:
@@ -36,12 +36,12 @@ def _marked(name: str, mark: str, make: Callable[..., Any]) -> Callable[..., Any
 
     def make_marked(*arguments: Any) -> Any:
         with user_code(f"the plug-in '{name}'"):
-            made = make(*arguments)
-        if made is None:
+            thing = make(*arguments)
+        if thing is None:
             return None
-        if isinstance(made, Card):
-            return _with_mark(made, mark)
-        model = made if isinstance(made, Model) else as_model(made, name)
+        if isinstance(thing, Card):
+            return _with_mark(thing, mark)
+        model = thing if isinstance(thing, Model) else as_model(thing, name)
         return replace(model, card=_with_mark(model.card, mark))
 
     return make_marked

@@ -8,12 +8,12 @@ named in one line and skipped: its name is unknown then.
 
 from snellen.lazy_names import lister
 from snellen.plugins.file import load_plugin, load_plugins, plugin_files
-from snellen.plugins.origin import SNELLEN, Origin, blame, plugin_versions, source_of, stamp
+from snellen.plugins.origin import SNELLEN, PluginOrigin, blame, plugin_versions, source_of, stamp
 from snellen.plugins.table import PluginTable, dataclass_of, instance_of
 
 __all__ = [
     "SNELLEN",
-    "Origin",
+    "PluginOrigin",
     "PluginTable",
     "blame",
     "dataclass_of",

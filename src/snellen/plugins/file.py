@@ -10,7 +10,7 @@ from pathlib import Path
 from snellen.errors import UserError
 from snellen.files import MIB, expand_home, read_bytes
 from snellen.hashing import checksum
-from snellen.plugins.origin import Origin, remember
+from snellen.plugins.origin import PluginOrigin, remember
 from snellen.terminal import tell
 from snellen.user_code import import_file
 
@@ -24,14 +24,14 @@ class Offer:
 
     name: object
     thing: object
-    origin: Origin
+    origin: PluginOrigin
 
-    def load(self) -> tuple[object, Origin]:
+    def load(self) -> tuple[object, PluginOrigin]:
         """The thing and where it comes from."""
         return self.thing, self.origin
 
 
-_files: dict[Path, Origin | None] = {}  # None: it was skipped
+_files: dict[Path, PluginOrigin | None] = {}  # None: it was skipped
 _offers: dict[str, list[Offer]] = {group: [] for group in GROUPS}
 
 
@@ -56,7 +56,7 @@ def load_plugin(file: Path | str) -> None:
     before = _files.get(path)
     if before is not None and before.digest == digest:
         return
-    origin = Origin(_shown(path), f"snellen_plugin_{path.stem}_{digest}", digest)
+    origin = PluginOrigin(_shown(path), f"snellen_plugin_{path.stem}_{digest}", digest)
     try:
         tables = vars(import_file(path, origin.module, str(file)))
         offers = {
@@ -94,7 +94,7 @@ def _shown(path: Path) -> str:
     return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
-def _offers_of(table: object, group: str, origin: Origin) -> list[Offer]:
+def _offers_of(table: object, group: str, origin: PluginOrigin) -> list[Offer]:
     if not isinstance(table, Mapping):
         raise UserError(
             f"its {group.upper()} is {type(table).__name__}; expected a dictionary from names to what they name"

@@ -11,7 +11,7 @@ from pathlib import Path
 from snellen.files import MIB, read_bytes
 from snellen.files.net import reason_of
 from snellen.hashing import checksum, key_of
-from snellen.plugins.origin import Origin, remember
+from snellen.plugins.origin import PluginOrigin, remember
 from snellen.terminal import tell
 from snellen.user_code import user_code
 
@@ -36,13 +36,13 @@ def package_of(point: metadata.EntryPoint) -> str:
     return f"{point.dist.name} {point.dist.version}" if point.dist else "unnamed ?"
 
 
-def load_point(point: metadata.EntryPoint) -> tuple[object, Origin]:
+def load_point(point: metadata.EntryPoint) -> tuple[object, PluginOrigin]:
     """What an entry point names, and where it comes from; its package is imported."""
     with user_code(f"importing '{point.value}'"):
         thing = point.load()
         root = _root(point.module)
     package, _, version = package_of(point).rpartition(" ")
-    origin = Origin(package, root, key_of([package, version, _sources(root)]), version)
+    origin = PluginOrigin(package, root, key_of([package, version, _sources(root)]), version)
     remember(origin)
     return thing, origin
 

@@ -14,7 +14,7 @@ SNELLEN = "snellen"  # where all that is no plug-in comes from
 
 
 @dataclass(frozen=True)
-class Origin:
+class PluginOrigin:
     """A package with its version, or a file (without one), that plug-ins come from: the module that holds its code, and the
     digest of that code."""
 
@@ -29,10 +29,10 @@ class Origin:
         return f"{self.source} {self.version}".rstrip()
 
 
-_used: dict[str, Origin] = {}  # by module
+_used: dict[str, PluginOrigin] = {}  # by module
 
 
-def remember(origin: Origin) -> None:
+def remember(origin: PluginOrigin) -> None:
     """Note that code of this origin has been loaded."""
     _used[origin.module] = origin
 
@@ -48,17 +48,18 @@ def source_of(cls: type) -> str | None:
     return None if origin is None else origin.digest
 
 
-def stamp(origin: Origin, version: str | None) -> str:
+def stamp(origin: PluginOrigin, version: str | None) -> str:
     """What stands for a plug-in's code in keys: the version that it declares, else the digest of its source."""
     return key_of(["plug-in", origin.digest if version is None else ["version", version]])
 
 
 def blame(error: BaseException) -> UserError | None:
     """The error of a plug-in whose code raised this one, in one line; None where no plug-in took part."""
-    origin, line = None, 0
+    origin: PluginOrigin | None = None
+    line = 0
     for frame, number in _frames(error):
-        found = _origin_of(frame)
-        origin, line = (found, number) if found else (origin, line)
+        if (culprit := _origin_of(frame)) is not None:
+            origin, line = culprit, number
     if origin is None:
         return None
     reason, kind = reason_of(error), type(error).__name__
@@ -73,7 +74,7 @@ def _frames(error: BaseException) -> Iterator[tuple[str, int]]:
         yield str(frame.f_globals.get("__name__", "")), line
 
 
-def _origin_of(module: str) -> Origin | None:
+def _origin_of(module: str) -> PluginOrigin | None:
     """The origin of a module: that of the package it lies in."""
     while module:
         if module in _used:

@@ -11,7 +11,7 @@ from snellen.errors import UserError
 from snellen.notation import name_of
 from snellen.plugins.file import take_offers
 from snellen.plugins.installed import installed, load_point, package_of
-from snellen.plugins.origin import SNELLEN, Origin
+from snellen.plugins.origin import SNELLEN, PluginOrigin
 from snellen.terminal import tell
 
 T = TypeVar("T")
@@ -25,10 +25,14 @@ class PluginTable(Generic[T]):
     """
 
     def __init__(
-        self, group: str, table: dict[str, T], fit: Callable[[str, object, Origin], T], taken: tuple[str, ...] = ()
+        self,
+        group: str,
+        table: dict[str, T],
+        fit: Callable[[str, object, PluginOrigin], T],
+        taken: tuple[str, ...] = (),
     ) -> None:
         self.group, self.table, self.fit, self.taken = group, table, fit, taken
-        self.origins: dict[str, Origin] = {}
+        self.origins: dict[str, PluginOrigin] = {}
         self.skipped: set[tuple[str, str]] = set()
 
     def find(self, name: str) -> None:
@@ -64,7 +68,7 @@ class PluginTable(Generic[T]):
             if point.name in names and self.origin(point.name) != package_of(point):
                 self._take(point.name, package_of(point), functools.partial(load_point, point))
 
-    def _take(self, name: object, source: str, load: Callable[[], tuple[object, Origin]]) -> None:
+    def _take(self, name: object, source: str, load: Callable[[], tuple[object, PluginOrigin]]) -> None:
         """One plug-in into the table; what is broken is named in one line, once, and skipped."""
         if (str(name), source) in self.skipped:
             return
