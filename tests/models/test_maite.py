@@ -17,6 +17,7 @@ from snellen.errors import UserError
 from snellen.models import as_model, from_callable, from_maite, load_model
 
 NAMES = ("dark", "middle", "bright")
+INDEX = dict(enumerate(NAMES))
 FILE = """
 import numpy as np
 
@@ -45,7 +46,7 @@ model, data, number = Rule(), Shades(), 3
 class Rule:
     """A model as MAITE's documentation writes one: a list of images [C, H, W] in, a list of pseudo-probabilities out."""
 
-    def __init__(self, names: Any = dict(enumerate(NAMES)), tensors: bool = False) -> None:  # noqa: B008
+    def __init__(self, names: Any = INDEX, tensors: bool = False) -> None:
         self.metadata = {"id": "thirds"} if names is None else {"id": "thirds", "index2label": names}
         self.seen: list[tuple[str, tuple[int, ...], float]] = []
         self.tensors = tensors
@@ -62,7 +63,7 @@ class Rule:
 class Shades:
     """A dataset as MAITE's documentation writes one: (image [C, H, W], one-hot target, metadata with id)."""
 
-    def __init__(self, images: Any, targets: Any, names: Any = dict(enumerate(NAMES))) -> None:  # noqa: B008
+    def __init__(self, images: Any, targets: Any, names: Any = INDEX) -> None:
         self.images, self.targets = images, targets
         self.metadata = {"id": "shades"} if names is None else {"id": "shades", "index2label": names}
 

@@ -18,8 +18,8 @@ from ..commands import exit_code
 
 def keys(here: Path) -> dict[str, tuple[str, str, str]]:
     """Distortion → key, version and model of its cell, as a run of this folder asks them."""
-    line = "audit mean:1 --data specks:10 --audits interference([negative]) --plugin tools.py --out run --fresh --quiet --no-report"
-    assert exit_code(line.split()) == 0
+    line = "audit mean:1 --data specks:10 --audits interference([negative]) --plugin tools.py --out run --fresh --no-report"
+    assert exit_code([*line.split(), "--quiet"]) == 0
     rows = snellen.load_run(here / "run").sql("select distortion, cell, version, model_fingerprint from cells")
     return {row[0]: tuple(row[1:]) for row in rows.itertuples(index=False)}
 
