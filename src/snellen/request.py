@@ -24,7 +24,6 @@ from typing import Any, Self, TypedDict, Unpack
 
 from snellen.errors import UserError, option, unknown
 from snellen.fitting import NAMES, NO_FIT, FieldType, field_type
-from snellen.plugins import load_plugins
 
 PLUGIN_HELP = (
     "Python file with models, data, distortions or audits of your own, which is run; may be given several times"
@@ -170,7 +169,10 @@ class Request:
             if item.required and (value is None or value == ""):
                 raise UserError(f"{item.label} is required: {item.help}")
             object.__setattr__(self, item.name, value)
-        load_plugins(getattr(self, "plugins", ()))
+        if plugins := getattr(self, "plugins", ()):
+            from snellen.plugins import load_plugins  # not above: --help lists these settings and should be fast
+
+            load_plugins(plugins)
 
     @classmethod
     def read(cls, values: Mapping[str, Any], where: str = "") -> Self:

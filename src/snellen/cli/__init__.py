@@ -34,7 +34,6 @@ from snellen.cli.sweep import sweep
 from snellen.cli.train import train
 from snellen.errors import STOPPED, UserError, command, unknown
 from snellen.extras import missing
-from snellen.plugins import blame
 from snellen.terminal import show, tell, tell_block
 
 # Each command with lines to paste, which its --help ends with.
@@ -173,6 +172,8 @@ def _run(words: list[str], debug: bool) -> int:
             return _refuse(str(refusal), debug)
         if isinstance(error, OSError) and error.errno in DISK_FAILURES:
             return _refuse(str(cannot_write(error.filename or "to the output", error)), debug)
+        from snellen.plugins import blame
+
         if culprit := blame(error):
             return _refuse(str(culprit), debug)
         tell_block(traceback.format_exc())

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from snellen.errors import UserError, option, unknown
-from snellen.plugins import load_plugins
 from snellen.request import Request, plugin_setting, setting, settings_of
 from snellen.settings_file import blame, read_settings
 from snellen.train.recipe import Recipe
@@ -123,6 +122,7 @@ def resolve_training(cls: type[R], values: Mapping[str, Any], file: Path | None 
 
 
 def _resolve(cls: type[R], values: Mapping[str, Any], file: Path | None) -> R:
+    from snellen.plugins import load_plugins
     from snellen.train.presets import preset
 
     own, of_recipe = {field.name for field in settings_of(cls)}, {field.name for field in settings_of(Recipe)}
