@@ -112,7 +112,8 @@ def test_the_commands_of_a_page_parse(page: Path) -> None:
                     assert len(snellen.load_data(text)) > 0
         if chosen.get("recipe") and not chosen["recipe"].endswith(".yaml"):
             assert chosen["recipe"] in snellen.train.PRESETS
-        parse_audits(chosen.get("audits"))
+        if page.name != "plugins.md":  # tests/plugins carries its commands out, with the plug-ins that it installs
+            parse_audits(chosen.get("audits"))
 
 
 def command_of(words: list[str]) -> tuple[Any, list[str]]:

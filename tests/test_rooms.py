@@ -26,9 +26,11 @@ HELPERS = {  # modules at the top that any room may use
         "lazy_torch",
         "lock",
         "notation",
+        "plugins",
         "request",
         "settings_file",
         "terminal",
+        "user_code",
         "version",
     ),
 }

@@ -60,7 +60,7 @@ def test_another_module_that_is_missing_is_a_defect(
     def fail(kind: str) -> None:
         raise ModuleNotFoundError("No module named 'unheard_of'", name="unheard_of")
 
-    monkeypatch.setattr("snellen.catalogue.catalogue", fail)
+    monkeypatch.setattr("snellen.catalogue.listing", fail)
     with pytest.raises(SystemExit) as stopped:
         main(["list", "models"])
     assert stopped.value.code == 3

@@ -89,7 +89,7 @@ def test_how_a_command_ends_is_told_by_its_exit_code(
     def fail(kind: str) -> None:
         raise error
 
-    monkeypatch.setattr("snellen.catalogue.catalogue", fail)
+    monkeypatch.setattr("snellen.catalogue.listing", fail)
     with pytest.raises(SystemExit) as stopped:
         main(["list", "models"])
     assert stopped.value.code == code
@@ -104,7 +104,7 @@ def test_how_a_command_ends_is_told_by_its_exit_code(
 def test_debug_shows_the_traceback_of_sys_exit_too(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("snellen.catalogue.catalogue", lambda kind: sys.exit(0))
+    monkeypatch.setattr("snellen.catalogue.listing", lambda kind: sys.exit(0))
     with pytest.raises(SystemExit):
         main(["list", "models", "--debug"])
     assert "Traceback" in capsys.readouterr().err

@@ -14,6 +14,7 @@ _HOMES = {
     "gate": "snellen.check.gatekeeper",
     "load_data": "snellen.data",
     "load_model": "snellen.models",
+    "load_plugin": "snellen.plugins",
     "load_run": "snellen.exam.run",
     # rooms
     "attention": "snellen.attention",
@@ -31,6 +32,7 @@ _HOMES = {
     "files": "snellen.files",
     "measure": "snellen.measure",
     "models": "snellen.models",
+    "plugins": "snellen.plugins",
     "report": "snellen.report",
     "search": "snellen.search",
     "sweep": "snellen.sweep",

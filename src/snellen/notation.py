@@ -180,6 +180,11 @@ def build(node: Any, table: Mapping[str, type], kind: str, value: Callable[[Any]
         raise UserError(f"{node.name}: {error}") from None
 
 
+def name_in(node: Any) -> str:
+    """The name that a node calls; empty where it calls none."""
+    return node.name if isinstance(node, Call) else node if isinstance(node, str) else ""
+
+
 def text_form(thing: Any) -> str:
     """The text of a dataclass in the language: all its fields, by name, parsing back to the same object."""
     fields = ", ".join(f"{f.name}={format_value(getattr(thing, f.name))}" for f in dataclasses.fields(thing))

@@ -25,6 +25,9 @@ from typing import Any, Self, TypedDict, Unpack
 from snellen.errors import UserError, option, unknown
 from snellen.fitting import NAMES, NO_FIT, FieldType, field_type
 
+PLUGIN_HELP = (
+    "Python file with models, data, distortions or audits of your own, which is run; may be given several times"
+)
 _METAVARS: dict[Any, str] = {bool: "", int: "N", float: "NUMBER", str: "TEXT", Path: "PATH"}
 
 
@@ -54,6 +57,11 @@ _NOTHING_ELSE = Facts(
 def setting(help: str, default: Any = None, **facts: Unpack[Facts]) -> Any:
     """A field of a request: its help, its default and what else there is to say."""
     return field(default=default, metadata={"help": help, **_NOTHING_ELSE, **facts})
+
+
+def plugin_setting() -> Any:
+    """The field `plugins` of a request whose models, data, distortions or audits may be those of plug-ins."""
+    return setting(PLUGIN_HELP, (), flag="--plugin", metavar="FILE.py")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,7 +158,10 @@ class Setting:
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What a command is asked to do; every value is checked when a request is made, wherever it comes from."""
+    """What a command is asked to do; every value is checked when a request is made, wherever it comes from.
+
+    Files of plug-ins that it names (`plugin_setting`) are loaded first, since other settings may name what they offer.
+    """
 
     def __post_init__(self) -> None:
         for item in settings_of(type(self)):
@@ -158,6 +169,10 @@ class Request:
             if item.required and (value is None or value == ""):
                 raise UserError(f"{item.label} is required: {item.help}")
             object.__setattr__(self, item.name, value)
+        if plugins := getattr(self, "plugins", ()):
+            from snellen.plugins import load_plugins  # not above: --help lists these settings and should be fast
+
+            load_plugins(plugins)
 
     @classmethod
     def read(cls, values: Mapping[str, Any], where: str = "") -> Self:

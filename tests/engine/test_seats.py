@@ -29,7 +29,7 @@ class PretendedRay:
 
     def _start(self) -> Any:
         actor = SimpleNamespace(number=len(self.actors))
-        actor.prepare = SimpleNamespace(remote=lambda parcel: self._submit(actor, None))
+        actor.prepare = SimpleNamespace(remote=lambda plugins, parcels: self._submit(actor, None))
         actor.ask = SimpleNamespace(remote=lambda task: self._submit(actor, task))
         self.actors.append(actor)
         return actor

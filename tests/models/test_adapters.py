@@ -131,7 +131,7 @@ def test_a_factory_in_a_file_gets_its_argument(tmp_path: Path) -> None:
     assert model(torch.zeros(1, 3, 8, 8, dtype=torch.uint8)).tolist() == [[0, 0, 1]]
     with pytest.raises(UserError, match="the factory '.*broken' failed: RuntimeError: no weights"):
         load_model(f"python:{tmp_path}/nets.py:broken")
-    with pytest.raises(UserError, match="has no factory 'nothing'; it has: always, broken"):
+    with pytest.raises(UserError, match="has no 'nothing'; it has: always, broken"):
         load_model(f"python:{tmp_path}/nets.py:nothing")
 
 
@@ -207,7 +207,7 @@ def test_checkpoints_that_do_not_fit_or_hold_code_are_refused(
         ("zoo:resnet20", "'zoo:resnet20' names no weights"),
         ("nothing.safetensors", "no checkpoint 'nothing.safetensors'"),
         ("a=nothing-*.safetensors", "no file matches 'nothing-*.safetensors'"),
-        ("python:os", "expected 'python:package.module:factory'"),
+        ("python:os", "expected 'python:package.module:name'"),
         ("python:no.such:thing", "cannot import 'no.such'"),
         ("predictions:none.csv", "no predictions file 'none.csv'"),
     ],

@@ -34,6 +34,7 @@ from snellen.data.dataset import Dataset
 from snellen.distort.language import from_node
 from snellen.errors import UserError
 from snellen.lazy_names import lister
+from snellen.plugins import PluginOrigin, PluginTable, dataclass_of
 
 AUDITS: dict[str, type[Audit]] = {
     "occlusion": OcclusionAudit,
@@ -61,6 +62,16 @@ FACTS: dict[str, Mapping[str, type[FindingFacts]]] = {
 """The types of findings' facts: what findings name as their audit → finding → type."""
 
 
+def _fit(name: str, thing: object, origin: PluginOrigin) -> type[Audit]:
+    """A plug-in's audit, whose facts are read back as it declares them."""
+    audit = dataclass_of(Audit, name, thing)
+    FACTS[name] = audit.facts
+    return audit
+
+
+PLUGGED = PluginTable("audits", AUDITS, _fit, taken=("baseline", "between"))
+
+
 def read_findings(content: Mapping[str, Any]) -> list[StoredFinding[Any]]:
     """The findings in the content of findings.json, with the facts that their audits declare."""
     return [read_finding(entry, FACTS) for entry in content["findings"]]
@@ -73,14 +84,14 @@ def parse_audits(source: str | Sequence[str | Audit] | None) -> list[Audit]:
     no audit is named.
     """
     if source is None:
-        return [audit() for audit in AUDITS.values() if audit.by_default]
+        return [audit() for audit in PLUGGED.own() if audit.by_default]
     if isinstance(source, str):
-        return [notation.build(node, AUDITS, "audit", _argument) for node in notation.read_list(source)]
+        return [_parse_audit(node) for node in notation.read_list(source)]
     return [audit for item in source for audit in (parse_audits(item) if isinstance(item, str) else [_checked(item)])]
 
 
 def default_audits(data: Dataset, before: Sequence[str] = ()) -> list[tuple[Audit, str]]:
-    """The audits to run on test data where none is named, each with the reason why.
+    """The audits to run on test data where none is named, each with the reason why. Those of plug-ins run only by name.
 
     Those that suit any data, and those whose masks, boxes or cue conflicts the data have. `before` are the audits (as text)
     of a run that is continued: where these were the ones that suit any data, they stay the only ones.
@@ -88,9 +99,15 @@ def default_audits(data: Dataset, before: Sequence[str] = ()) -> list[tuple[Audi
     general = parse_audits(None)
     if [text for text in before if text != str(BaselineAudit())] == [str(audit) for audit in general]:
         return [(audit, "as before in this run folder") for audit in general]
-    special = [(kind(), kind().suits(data)) for kind in AUDITS.values() if not kind.by_default]
+    special = [(kind(), kind().suits(data)) for kind in PLUGGED.own() if not kind.by_default]
     chosen = [(audit, f"chosen because the data have {what}") for audit, what in special if what]
     return [*((audit, "default") for audit in general), *chosen]
+
+
+def _parse_audit(node: Any) -> Audit:
+    PLUGGED.find(notation.name_in(node))
+    audit: Audit = notation.build(node, AUDITS, "audit", _argument)
+    return audit
 
 
 def _checked(audit: Any) -> Audit:

@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import Any
 
 from snellen.errors import UserError, command, is_command, option
+from snellen.plugins import load_plugin, plugin_files
 
 AHEAD = 4  # tasks waiting per process
 Spread = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
@@ -36,7 +37,7 @@ def crew(workers: int | None) -> Iterator[Spread]:
         finally:
             _opencv_threads(threads)
         return
-    with ProcessPoolExecutor(workers, _Context(), _alone, (is_command(),)) as pool:
+    with ProcessPoolExecutor(workers, _Context(), _alone, (is_command(), [*plugin_files()])) as pool:
 
         def spread(function: Callable[[Any], Any], tasks: Iterable[Any]) -> Iterator[Any]:
             waiting: deque[Future[Any]] = deque()
@@ -77,12 +78,14 @@ class _Context(SpawnContext):
     Process = _Process
 
 
-def _alone(typed: bool) -> None:
+def _alone(typed: bool, plugins: Sequence[str]) -> None:
     """One thread per process: the processes are what runs side by side. And none outlives the one that it works for.
 
-    Its errors name settings as those of its parent do.
+    Its errors name settings as those of its parent do, and it knows the same plug-ins, which have named what is broken in them.
     """
     command(typed).__enter__()
+    for file in plugins:
+        load_plugin(file)
     os.environ["OMP_NUM_THREADS"] = "1"
     _opencv_threads(1)
     threading.Thread(target=_end_with_parent, daemon=True).start()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from snellen.request import Request, setting, settings_of
+from snellen.request import Request, plugin_setting, setting, settings_of
 
 if TYPE_CHECKING:
     from snellen.data.dataset import Dataset
@@ -47,6 +47,7 @@ class BuildRequest(Request):
 class CrewRequest(BuildRequest):
     """A build by several processes."""
 
+    plugins: tuple[str, ...] = plugin_setting()
     workers: int | None = setting(
         "processes; default one per core; changes no byte", at_least=1, at_most=MOST_WORKERS, once=True
     )

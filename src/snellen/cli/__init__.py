@@ -172,6 +172,10 @@ def _run(words: list[str], debug: bool) -> int:
             return _refuse(str(refusal), debug)
         if isinstance(error, OSError) and error.errno in DISK_FAILURES:
             return _refuse(str(cannot_write(error.filename or "to the output", error)), debug)
+        from snellen.plugins import blame
+
+        if culprit := blame(error):
+            return _refuse(str(culprit), debug)
         tell_block(traceback.format_exc())
         tell("error: this is a defect of snellen, not of your input; please report the lines above")
         return 3

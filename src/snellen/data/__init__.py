@@ -23,26 +23,32 @@ from snellen.data.names import storable
 from snellen.data.ovis.adapter import load_ovis
 from snellen.data.pairs import load_pairs
 from snellen.data.phantom import DIALS, load_phantom
+from snellen.data.python import load_python
 from snellen.data.stl import load_stl
 from snellen.data.subset import OPTIONS, apply_options, only_ids, random_labels, without_classes
 from snellen.data.svhn import load_svhn
 from snellen.data.tar import load_tar
 from snellen.data.voc import load_voc
 from snellen.errors import UserError, unknown
+from snellen.hashing import key_of
 from snellen.lazy_names import lister
+from snellen.plugins import PluginOrigin, PluginTable, instance_of, stamp
+from snellen.user_code import user_code
 
 
 @dataclass(frozen=True)
 class DataKind:
     """A kind of data: how it is read from its path and options, an example of its text, and what it is.
 
-    `also` are further examples with what they are.
+    `also` are further examples with what they are. A plug-in's `version` stands in keys for its code; without it the digest of
+    its source does.
     """
 
     read: Callable[[str, Mapping[str, str]], Dataset]
     example: str
     meaning: str
     also: tuple[tuple[str, str], ...] = ()
+    version: str | None = None
 
 
 SCHEMES: dict[str, DataKind] = {
@@ -106,6 +112,11 @@ SCHEMES: dict[str, DataKind] = {
         "in9:ROOT/VARIANT",
         "a variant that `snellen build in9` made, or of the published ImageNet-9; ?split=",
     ),
+    "python": DataKind(
+        load_python,
+        "python:file.py:name",
+        "a dataset that your own code makes: of torch's shape, or MAITE's; also python:package.module:factory@argument",
+    ),
     "phantom": DataKind(
         load_phantom,
         "phantom:test?size=32",
@@ -113,6 +124,22 @@ SCHEMES: dict[str, DataKind] = {
         also=(("phantom:test?task=presence", "the same world in two classes: is there an object, or only its scene?"),),
     ),
 }
+
+
+def _fit(name: str, thing: object, origin: PluginOrigin) -> DataKind:
+    """A plug-in's kind, whose datasets are marked with its code."""
+    kind = instance_of(DataKind, thing)
+    mark = stamp(origin, kind.version)
+
+    def read(path: str, options: Mapping[str, str]) -> Dataset:
+        with user_code(f"the plug-in '{name}'"):
+            data = as_data(kind.read(path, options))
+        return replace(data, fingerprint=key_of([mark, data.fingerprint]))
+
+    return replace(kind, read=read)
+
+
+PLUGGED = PluginTable("data", SCHEMES, _fit)
 
 
 def load_data(text: str) -> Dataset:
@@ -126,11 +153,14 @@ def load_data(text: str) -> Dataset:
     if storable(text) != text:  # reports and run.json name it, and it must be readable from there
         raise UserError(f"'{text}' has bytes that are not UTF-8; rename the file or folder, or make a link to it")
     scheme, colon, rest = text.partition(":")
+    if colon and scheme.endswith(".py"):
+        scheme, rest, text = "python", text, f"python:{text}"
     if not colon:
         scheme, rest = scheme_of(text.partition("?")[0], list(SCHEMES)), text
         text = f"{scheme}:{text}"
+    PLUGGED.find(scheme)
     if scheme not in SCHEMES:
-        raise unknown("data scheme", scheme, SCHEMES)
+        raise unknown("data scheme", scheme, PLUGGED.names())
     path, _, query = rest.partition("?")
     options = dict(parse_qsl(query, keep_blank_values=True, strict_parsing=False))
     if query and not options:
@@ -138,6 +168,15 @@ def load_data(text: str) -> Dataset:
     data = SCHEMES[scheme].read(path, {name: value for name, value in options.items() if name not in OPTIONS})
     data = apply_options(data, {name: value for name, value in options.items() if name in OPTIONS})
     return data if data.text == text else replace(data, text=text)
+
+
+def load_stored(text: str) -> Dataset:
+    """The dataset that a run folder names: not one made by code, which a folder from elsewhere might bring along."""
+    if text.partition(":")[0] == "python" or text.partition(":")[0].endswith(".py"):
+        raise UserError(
+            f"the run's data are made by code, '{text}', which is not run because a folder names it; give the data themselves"
+        )
+    return load_data(text)
 
 
 def as_data(thing: Any) -> Dataset:
@@ -173,6 +212,7 @@ __all__ = [
     "given_data",
     "limited",
     "load_data",
+    "load_stored",
     "map_classes",
     "only_ids",
     "random_labels",

@@ -16,6 +16,7 @@ from PIL import Image
 from snellen.data.array_schema import class_names, sample_ids
 from snellen.data.dataset import Dataset, Photo, Samples, Unreadable
 from snellen.data.decode import upright_rgb
+from snellen.data.maite import is_maite_data, maite_parts, names_of
 from snellen.errors import UserError
 from snellen.files.net import reason_of
 from snellen.hashing import key_of, pixel_checksums
@@ -27,68 +28,83 @@ def from_torch_data(source: Any, text: str | None = None) -> Dataset:
     """The dataset of one of torch's that has a length, or of a loader's, whose order and batches do not matter.
 
     Items are (image, label) or mappings with `image` and `label`. Images are Pillow's, uint8, or floats in 0…1. Ids are the
-    positions; class names are its `classes`, where it has them.
+    positions; class names are its `classes`, where it has them. One that follows MAITE's protocol has ids and names of its own.
     """
     dataset = getattr(source, "dataset", source) if hasattr(source, "batch_sampler") else source
-    text = text or f"torch:{type(dataset).__name__}"
+    maite = is_maite_data(dataset)
+    text = text or (f"maite:{dataset.metadata['id']}" if maite else f"torch:{type(dataset).__name__}")
     if not hasattr(dataset, "__len__") or not hasattr(dataset, "__getitem__"):
         raise UserError(
             f"{text} has no length or no positions; give a dataset that has both, or save it as arrays:file.npz"
         )
     if not len(dataset):
         raise UserError(f"{text} holds no images")
+    parts = maite_parts if maite else _parts
     lock = threading.Lock()  # datasets of torch may be read by several processes, not by several threads
 
-    def item(position: int) -> tuple[Photo | Unreadable, Any]:
+    def item(position: int) -> tuple[Photo | Unreadable, Any, str]:
         with lock:
             try:
-                image, label = _parts(dataset[position], text)
-                return _photo(image, f"{text}, image {position}"), label
+                image, label, name = parts(dataset[position], text)
+                photo = _photo(image, f"{text}, image {position}", channels_first=maite or is_tensor(image))
+                return photo, label, name or f"{position:06d}"
             except (UserError, MemoryError):
                 raise
             except Exception as error:
-                return Unreadable(f"cannot be read: {reason_of(error)}"), -1
+                return Unreadable(f"cannot be read: {reason_of(error)}"), -1, f"{position:06d}"
 
     _check_repeated(item, len(dataset), text)
     labels = np.full(len(dataset), -1, np.int64)
     sums: list[str] = []
+    ids: list[str] = []
     sizes: set[tuple[int, int] | None] = set()
     for position in range(len(dataset)):
-        photo, label = item(position)
+        photo, label, name = item(position)
         labels[position] = _label(label, f"{text}, image {position}")
+        ids.append(name)
         sums.append(photo.checksum if isinstance(photo, Photo) else "")
         sizes |= {photo.size} if isinstance(photo, Photo) else {None}
-    names = getattr(dataset, "classes", None)
-    named = isinstance(names, Sequence) and not isinstance(names, str) and all(isinstance(n, str) for n in names)
-    classes = class_names(np.array(names) if named else None, labels, text)
+    names = names_of(dataset.metadata, text) if maite else _class_names(dataset)
+    classes = class_names(None if names is None else np.array(names), labels, text)
     return Dataset(
         text,
         classes,
-        Samples(sample_ids(None, len(dataset), text), labels),
-        key_of(["torch", labels.tolist(), list(classes), sums]),
+        Samples(sample_ids(np.array(ids) if maite else None, len(dataset), text), labels),
+        key_of(["torch", labels.tolist(), list(classes), sums, *([ids] if maite else [])]),
         lambda positions: [item(position)[0] for position in positions],
         size=sizes.pop() if len(sizes) == 1 else None,
     )
 
 
-def _parts(item: Any, text: str) -> tuple[Any, Any]:
-    """Image and label of an item."""
+def is_tensor(image: Any) -> bool:
+    """Whether an image is one of torch's, whose channels come first."""
+    return type(image).__module__.startswith("torch")
+
+
+def _class_names(dataset: Any) -> Sequence[str] | None:
+    """The `classes` of a dataset of torch's, where they are names."""
+    names = getattr(dataset, "classes", None)
+    named = isinstance(names, Sequence) and not isinstance(names, str) and all(isinstance(n, str) for n in names)
+    return names if named else None
+
+
+def _parts(item: Any, text: str) -> tuple[Any, Any, str]:
+    """Image and label of an item, which has no id."""
     if isinstance(item, Mapping) and {"image", "label"} <= item.keys():
-        return item["image"], item["label"]
+        return item["image"], item["label"], ""
     if isinstance(item, tuple | list) and len(item) >= 2:
-        return item[0], item[1]
+        return item[0], item[1], ""
     raise UserError(
         f"{text}: expected items as (image, label) or with keys 'image' and 'label', got {type(item).__name__}"
     )
 
 
-def _photo(image: Any, where: str) -> Photo:
-    """The photo of an image of Pillow's, an array [H, W] or [H, W, 3], or a tensor [H, W] or [3, H, W]."""
+def _photo(image: Any, where: str, *, channels_first: bool) -> Photo:
+    """The photo of an image of Pillow's, or of an array or tensor [H, W], [H, W, 3] or, with `channels_first`, [3, H, W]."""
     if isinstance(image, Image.Image):
         pixels = np.asarray(upright_rgb(image.copy()))
     else:
-        channels_first = type(image).__module__.startswith("torch")
-        array = np.asarray(image.detach().cpu() if channels_first else image)
+        array = np.asarray(image.detach().cpu() if is_tensor(image) else image)
         pixels = _rgb(array, 0 if channels_first else 2, where)
     return Photo(pixels, pixel_checksums(pixels[None])[0])
 

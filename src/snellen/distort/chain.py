@@ -10,6 +10,7 @@ from snellen.distort.distortion import Covering, Distortion, Moving
 from snellen.distort.photometric.stage import Photometric
 from snellen.distort.photometric.tones import Tones
 from snellen.distort.view import View
+from snellen.errors import UserError
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -113,11 +114,22 @@ def show(distortion: Distortion, images: Tensor, view: View) -> tuple[Tensor, Te
             images, own = stage.paste(images, at)
             cover = own if cover is None else cover | own
             continue
-        images = stage(images, at)
+        images = changed_by(stage, images, at)
         if isinstance(stage, Moving):
             cover = None if cover is None else stage.move(cover, at)
             view = stage.carry(view, at, *images.shape[-2:])
     return (images if tones is None else tones.pixels), cover
+
+
+def changed_by(stage: Distortion, images: Tensor, view: View) -> Tensor:
+    """The images that a stage makes, which must be of the same type and shape."""
+    shown = stage(images, view)
+    if shown.dtype != images.dtype or shown.shape != images.shape:
+        raise UserError(
+            f"distortion '{stage}' made {shown.dtype} {list(shown.shape)} of {images.dtype} {list(images.shape)}; it must keep "
+            "type and shape"
+        )
+    return shown
 
 
 def moved(distortion: Distortion, maps: Tensor, view: View) -> Tensor:

@@ -10,6 +10,7 @@ import numpy as np
 from PIL import Image
 
 from snellen.data.occluders import Occluders, from_images, read_occluders
+from snellen.distort.chain import changed_by
 from snellen.distort.distortion import Distortion
 from snellen.distort.language import parse
 from snellen.distort.salient import as_bytes
@@ -45,7 +46,7 @@ def apply(
     if missing:
         raise ValueError(f"{distortion} needs {missing[0]} ({KNOWN[missing[0]]}); pass {missing[0]}=…")
     facts = {name: _as_fact(name, value, batch.device) for name, value in known.items()}
-    return _as_kind(distortion(batch, View.of(ids, seed, device=batch.device, **facts)), images)
+    return _as_kind(changed_by(distortion, batch, View.of(ids, seed, device=batch.device, **facts)), images)
 
 
 def _as_fact(name: str, value: object, device: torch.device) -> object:

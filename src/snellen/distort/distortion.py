@@ -6,11 +6,12 @@ import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from snellen.distort.law import Beta, Uniform
 from snellen.distort.view import View
 from snellen.notation import text_form
+from snellen.plugins import source_of
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -22,6 +23,12 @@ class Stimulus:
     """Anything that makes the images a model is shown. A class overrides what is otherwise for it, by a class variable, or by
     a property where it depends on the parameters."""
 
+    def __init_subclass__(cls, **keywords: object) -> None:
+        """What a plug-in derives from one of ours without a version of its own has that of the plug-in's code."""
+        super().__init_subclass__(**keywords)
+        if "version" not in vars(cls) and not cls.__module__.startswith("snellen."):
+            cls.version = _version_below(cls.version)  # type: ignore[method-assign, assignment]
+
     @property
     def needs(self) -> frozenset[str]:
         """The facts of the View that it must know: labels, boxes, masks, mean, donors, saliency, occluders."""
@@ -29,7 +36,7 @@ class Stimulus:
 
     @property
     def version(self) -> int | str:
-        """Bumped by hand when pixels change; golden hashes guard it."""
+        """Bumped by hand when pixels change; golden hashes guard it. A plug-in's is the digest of its code unless it has one."""
         return 1
 
     @property
@@ -46,6 +53,16 @@ class Stimulus:
     def donor_objects(self) -> bool:
         """Whether it must know the objects of the donors: their boxes or masks."""
         return False
+
+
+def _version_below(inherited: Any) -> property:
+    """The version of a class outside snellen that states none: of a plug-in the digest of its code, else what it inherits."""
+
+    def version(stimulus: Stimulus) -> int | str:
+        own: int | str = inherited.__get__(stimulus) if isinstance(inherited, property) else inherited
+        return source_of(type(stimulus)) or own
+
+    return property(version)
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from snellen.distort.salient import Salient
 from snellen.distort.shuffle import Shuffle
 from snellen.distort.soft_shuffle import SoftShuffle
 from snellen.errors import UserError
+from snellen.plugins import PluginTable, dataclass_of
 
 DISTORTIONS: dict[str, type[Distortion]] = {
     "none": Nothing,
@@ -44,6 +45,11 @@ DISTORTIONS: dict[str, type[Distortion]] = {
     "jpeg": Jpeg,
     "corruption": Corruption,
 }
+PLUGGED = PluginTable(
+    "distortions",
+    DISTORTIONS,
+    lambda name, thing, _: dataclass_of(Distortion, name, thing),  # type: ignore[type-abstract]
+)
 VARIANTS = KINDS  # also of images that lie on disk, which have no distortion
 
 
@@ -68,6 +74,7 @@ def from_node(node: object) -> Distortion:
     """The distortion of a node that the text reader made."""
     if isinstance(node, notation.Pipe):
         return Chain(tuple(stage for part in node.parts for stage in stages_of(from_node(part))))
+    PLUGGED.find(notation.name_in(node))
     distortion: Distortion = notation.build(node, DISTORTIONS, "distortion", _parameter)
     return distortion
 

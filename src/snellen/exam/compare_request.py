@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from snellen.request import Request, setting
+from snellen.request import Request, plugin_setting, setting
 
 if TYPE_CHECKING:
     from snellen.engine.keep.run_folder import RunFolder
@@ -27,6 +27,7 @@ class CompareRequest(Request):
     )
     on: str = setting("role of the images that are compared", "test", metavar="ROLE")
     distortion: str = setting("distortion under which they are compared", "none()", metavar="DISTORTION")
+    plugins: tuple[str, ...] = plugin_setting()
     page: Path | None = setting("write a page with the images that only one of two gets right", metavar="FILE")
     pictures: int = setting("images per pair and side on the page", 12, at_least=0, at_most=200)
     quiet: bool = setting("print nothing but errors", False, short="-q")

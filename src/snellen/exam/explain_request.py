@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from snellen.errors import UserError, option
-from snellen.request import Request, setting
+from snellen.request import Request, plugin_setting, setting
 
 if TYPE_CHECKING:
     from snellen.data import Dataset
@@ -41,6 +41,7 @@ class HowToExplain(Request):
     out: Path | None = setting(
         "folder for the pictures; default beside each image, with models side by side explained", metavar="DIR"
     )
+    plugins: tuple[str, ...] = plugin_setting()
     device: str | None = setting("cpu, cuda, cuda:1, mps or auto", metavar="DEVICE")
 
 

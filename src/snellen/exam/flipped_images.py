@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from snellen.data import Canvas, Photo, load_data, render
+from snellen.data import Canvas, Photo, load_stored, render
 from snellen.data.canvas import Unshowable
 from snellen.engine.keep.thumbnail_file import SIDE, encode_thumbnail, read_thumbnail
 from snellen.errors import UserError
@@ -72,7 +72,7 @@ def _pictures(entrant: Entrant, places: np.ndarray, on: str, distortion: str) ->
 def _photos(entrant: Entrant, places: Sequence[int], on: str) -> dict[int, str]:
     """Place → a small picture of the photo itself; nothing where the data are gone."""
     try:
-        data = load_data(entrant.side.folder.facts["data"][on]["text"])
+        data = load_stored(entrant.side.folder.facts["data"][on]["text"])
         photos = data.read([place for place in places if place < len(data)])
     except UserError:
         return {}

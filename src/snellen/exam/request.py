@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from snellen.check.condition import Condition, parse_condition
 from snellen.errors import UserError, option
-from snellen.request import Request, setting
+from snellen.request import Request, plugin_setting, setting
 
 if TYPE_CHECKING:
     from snellen.audits import Audit
@@ -84,6 +84,7 @@ class AuditRequest(Request):
     dry_run: bool = setting("print the plan and stop", False, once=True)
     fresh: bool = setting("discard what the run folder holds", False, once=True)
     strict: bool = setting("conclude nothing (exit 2) if a check warns", False)
+    plugins: tuple[str, ...] = plugin_setting()
     offline: bool = setting("use only weights that are already downloaded", False)
     report: bool = setting("write the report", True)
     quiet: bool = setting("print nothing but errors", False, short="-q")

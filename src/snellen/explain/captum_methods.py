@@ -20,7 +20,7 @@ from snellen.explain.noise import image_seeds
 from snellen.extras import import_package
 from snellen.lazy_torch import torch
 from snellen.models.model import Model
-from snellen.models.user_code import PASSING
+from snellen.user_code import PASSING
 
 if TYPE_CHECKING:
     from torch import Tensor, nn

@@ -12,10 +12,11 @@ from snellen.models.subject import Subject, subjects_of
 _HOMES = {
     "observers": "snellen.models.observers",  # they need the phantom world
     "from_labels": "snellen.models.text_answers",
+    "from_maite": "snellen.models.maite",
 }
 
 __all__ = [
-    "Card", "Model", "Subject", "as_model", "from_callable", "from_labels", "from_torch", "load_model", "observers",
+    "Card", "Model", "Subject", "as_model", "from_callable", "from_labels", "from_maite", "from_torch", "load_model", "observers",
     "subjects_of",
 ]  # fmt: skip
 __getattr__ = finder(__name__, _HOMES)

@@ -40,7 +40,7 @@ class ModelKind:
     remembered cards of before are taken to say. `glob` is the part of the text whose `*` makes runs. `prefix` stands for
     `kind:`, and a bare path that ends in one of `suffixes` is of this kind: its argument where it takes one, else its place.
     `lines` are those of `snellen list models`: how to write it, what it means. `of_classes` makes a model of the data's classes;
-    None where its text names others.
+    None where its text names others. A plug-in's `version` stands in keys for its code; without it the digest of its source does.
     """
 
     load: Callable[[str, str | None, Device], Model]
@@ -53,6 +53,7 @@ class ModelKind:
     prefix: str | None = None
     suffixes: tuple[str, ...] = ()
     of_classes: Callable[[str, str | None, Device, Sequence[str]], Model | None] | None = None
+    version: str | None = None
 
 
 def _zoo_lines() -> Lines:

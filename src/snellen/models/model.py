@@ -18,7 +18,7 @@ from snellen.lazy_torch import torch
 from snellen.models.card import LARGEST, Card, Task
 from snellen.models.device import Device, choose_device, precision_on
 from snellen.models.tasks import READERS, maps_of_network, refuse_negative, summary
-from snellen.models.user_code import PASSING, failure_of, user_code
+from snellen.user_code import PASSING, failure_of, user_code
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -174,10 +174,14 @@ def from_callable(
 
 
 def as_model(thing: Any, name: str | None = None, device: Device = None) -> Model:
-    """A Model of what a factory or a caller gave: ours, a torch module, or any callable, whose `task` may name its task
-    and whose `answers` may say that it answers labels, names of its `classes`."""
+    """A Model of what a factory or a caller gave: ours, one that follows MAITE's protocol, a torch module, or any callable,
+    whose `task` may name its task and whose `answers` may say that it answers labels, names of its `classes`."""
     if isinstance(thing, Model):
         return thing if name is None else thing.named(name)
+    from snellen.models.maite import from_maite, is_maite_model  # which makes one of a callable
+
+    if is_maite_model(thing):
+        return from_maite(thing, name=name)
     if isinstance(thing, torch.nn.Module):
         config: Mapping[str, Any] | None = getattr(thing, "pretrained_cfg", None)
         if config:

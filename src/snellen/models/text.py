@@ -11,6 +11,7 @@ from pathlib import Path
 from snellen.errors import UserError, unknown
 from snellen.files import expand_home
 from snellen.models.kinds import KINDS
+from snellen.models.plugged import PLUGGED
 from snellen.models.text_settings import split_settings
 
 WEIGHTS = (".pt", ".pth", ".ckpt", ".bin", ".pth.tar")  # files of torch.save, which do not say what they are weights of
@@ -36,8 +37,11 @@ def parse_text(text: str) -> ModelText:
     name, colon, rest = text.partition(":")
     if not colon or "#" in name:
         return _bare_path(text)
+    if name.endswith(".py"):
+        name, rest = "python", text
+    PLUGGED.find(name)
     if name not in KINDS:
-        raise unknown("kind of model", name, KINDS)
+        raise unknown("kind of model", name, PLUGGED.names())
     if not KINDS[name].takes_argument:
         return ModelText(name, rest)
     place, at, argument = rest.partition("@")

@@ -25,7 +25,7 @@ from snellen.report.pages.origin import audit_command
 from snellen.report.results import AnyFinding, Results
 from snellen.report.sections import SECTIONS
 from snellen.report.sections.section import Section
-from snellen.report.sections.titles import TITLES, title_of
+from snellen.report.sections.titles import title_of
 from snellen.report.table import FindingRow, model_heads, table_row
 from snellen.report.words import in_unit, interval
 
@@ -76,9 +76,10 @@ def _chapter(results: Results, audit: str, rows: Sequence[FindingRow], settings:
 
 
 def _title(results: Results, audit: str, blocks: Sequence[Block]) -> str:
-    """What the audit is called; of one that is not ours the first heading of its section."""
-    if audit in TITLES:
-        return title_of(audit, results.task)
+    """What the audit is called; of one without a title the first heading of its section."""
+    title = title_of(audit, results.task)
+    if title != audit:
+        return title
     return next((block.text for block in blocks if isinstance(block, Heading)), audit)
 
 

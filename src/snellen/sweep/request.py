@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from snellen.errors import UserError, option
-from snellen.request import Request, setting
+from snellen.request import Request, plugin_setting, setting
 from snellen.train.request import RecipeChoice
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ class SweepRequest(Request):
     out: Path | None = setting("folder for networks, answers, table and page", metavar="DIR")
     limit: int | None = setting("ask about at most N images of each test", at_least=1, at_most=10**9)
     device: str | None = setting("cpu, cuda, cuda:1, mps or auto", metavar="DEVICE")
+    plugins: tuple[str, ...] = plugin_setting()
     html: bool = setting("write the page sweep.html", True)
     dry_run: bool = setting("print how many trainings and audits there are, and stop", False, once=True)
     quiet: bool = setting("print nothing but errors", False, short="-q")
@@ -162,6 +163,7 @@ class MatrixRequest(Request):
     cpus_per_actor: int | None = setting("CPUs per training on Ray; default 1", at_least=1, at_most=10_000)
     timed: bool = setting("with --dry-run: time some steps of every network and estimate the hours", False, once=True)
     dry_run: bool = setting("print rows, trials and cost, and stop", False, once=True)
+    plugins: tuple[str, ...] = plugin_setting()
     quiet: bool = setting("print nothing but errors", False, short="-q")
 
     def __post_init__(self) -> None:

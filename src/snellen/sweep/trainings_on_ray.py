@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from snellen.data.dataset import Dataset
-from snellen.engine.ask.actor import describe_ray_error
+from snellen.engine.ask.actor import describe_ray_error, load_same_plugins
 from snellen.engine.ask.cluster import connect
 from snellen.engine.settings import Cluster
 from snellen.errors import UserError
+from snellen.plugins import plugin_files
 from snellen.train.recipe import Recipe
 
 
@@ -39,7 +40,7 @@ def train_side_by_side(trainings: Sequence[Training], cluster: Cluster, say: Cal
         while waiting or running:
             while waiting and (cluster.actors is None or len(running) < cluster.actors):
                 training = waiting.pop(0)
-                running[work.remote(training, os.getcwd(), cluster.cpus_per_actor)] = training
+                running[work.remote(training, os.getcwd(), cluster.cpus_per_actor, plugin_files())] = training
             (done,), _ = ray.wait(list(running), num_returns=1)
             training = running.pop(done)
             try:
@@ -53,7 +54,7 @@ def train_side_by_side(trainings: Sequence[Training], cluster: Cluster, say: Cal
             say(f"{training.row}: {len(trainings) - len(waiting) - len(running)} of {len(trainings)} trainings done")
 
 
-def _train(training: Training, place: str, threads: int) -> None:
+def _train(training: Training, place: str, threads: int, plugins: Mapping[str, str]) -> None:
     """One training, in a process of the cluster."""
     import torch
 
@@ -62,4 +63,5 @@ def _train(training: Training, place: str, threads: int) -> None:
     if os.path.isdir(place):
         os.chdir(place)  # texts of data and weights may name places relative to it
     torch.set_num_threads(threads)
+    load_same_plugins(plugins)
     train(training.recipe, training.data, training.out, **training.settings)

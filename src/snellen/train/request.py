@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from snellen.errors import UserError, option, unknown
-from snellen.request import Request, setting, settings_of
+from snellen.request import Request, plugin_setting, setting, settings_of
 from snellen.settings_file import blame, read_settings
 from snellen.train.recipe import Recipe
 
@@ -87,6 +87,7 @@ class TrainRequest(RecipeChoice):
     every: int = setting("measure accuracy every N epochs", 1, at_least=1, at_most=10**9)
     compile: bool = setting("torch.compile the network: slow to begin, then faster", False)
     log: Literal["tensorboard", "mlflow"] | None = setting("write the history of each run for this tool too")
+    plugins: tuple[str, ...] = plugin_setting()
     limit: int | None = setting("train on at most N images", at_least=1, at_most=10**9)
     dry_run: bool = setting("print the settings and stop", False, once=True)
     quiet: bool = setting("print nothing but errors", False, short="-q")
@@ -121,6 +122,7 @@ def resolve_training(cls: type[R], values: Mapping[str, Any], file: Path | None 
 
 
 def _resolve(cls: type[R], values: Mapping[str, Any], file: Path | None) -> R:
+    from snellen.plugins import load_plugins
     from snellen.train.presets import preset
 
     own, of_recipe = {field.name for field in settings_of(cls)}, {field.name for field in settings_of(Recipe)}
@@ -139,6 +141,7 @@ def _resolve(cls: type[R], values: Mapping[str, Any], file: Path | None) -> R:
         return {**kind.checked(under, where), **kind.checked(over)}
 
     settings, changes = part(cls, own), part(Recipe, of_recipe)
+    load_plugins(settings.get("plugins", ()))  # before a recipe is made, whose texts may name what they offer
     base = settings.pop("recipe", None)
     if issubclass(cls, TrainRequest) and (groups := settings.pop("groups", None)):
         from snellen.train.groupdro import with_groups

@@ -177,7 +177,7 @@ def _mask(box: np.ndarray, candidate: In9Candidate, photo: Photo, request: In9Re
 def mask_model(text: str) -> Callable[[np.ndarray, np.ndarray], Any]:
     """What `python:file.py:factory` makes: a callable from an image uint8 [H, W, 3] and its box [4] to a mask [H, W]."""
     from snellen.errors import UserError
-    from snellen.models.adapters.python import user_module
+    from snellen.user_code import user_module
 
     place, colon, factory = text.removeprefix("python:").rpartition(":")
     make = getattr(user_module(place), factory, None) if colon else None

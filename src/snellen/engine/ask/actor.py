@@ -23,6 +23,7 @@ from snellen.engine.plan import Plan
 from snellen.engine.progress import RunProgress
 from snellen.errors import UserError
 from snellen.lazy_torch import torch
+from snellen.plugins import load_plugin, plugin_files
 from snellen.version import __version__
 
 TRAVELLING = ("SNELLEN_", "HF_HOME", "HF_HUB_", "TORCH_HOME", "XDG_CACHE_HOME")  # what actors share; no secrets
@@ -58,8 +59,11 @@ class Actor:
     It is asked several shards at once, each in a thread: while the model answers one, others are read and written.
     """
 
-    def prepare(self, parcel: Parcel) -> None:
-        """Load everything; done here and not at creation, so that what goes wrong arrives as the error it is."""
+    def prepare(self, plugins: Mapping[str, str], parcels: Sequence[Any]) -> None:
+        """Load everything; done here and not at creation, so that what goes wrong arrives as the error it is. The parcel comes as
+        a reference, since its plan may hold things of the plug-ins, files by digest, which are loaded first."""
+        load_same_plugins(plugins)
+        parcel = _fetch(parcels[0])
         _check_machine(parcel)
         os.environ.update(parcel.environment)
         torch.set_num_threads(parcel.cpus)
@@ -122,11 +126,25 @@ class Actor:
         return occluders
 
 
-def _unpack(reference: Any) -> Any:
+def load_same_plugins(plugins: Mapping[str, str]) -> None:
+    """Load the files of plug-ins that the driver has loaded; a machine that sees other ones is refused."""
+    for file, digest in plugins.items():
+        load_plugin(file)
+        if plugin_files()[file] != digest:
+            raise UserError(
+                f"{socket.gethostname()} sees another {file}; put plug-ins on storage that all machines share"
+            )
+
+
+def _fetch(reference: Any) -> Any:
     import ray
 
+    return ray.get(reference)
+
+
+def _unpack(reference: Any) -> Any:
     try:
-        return ray.get(reference)
+        return _fetch(reference)
     except Exception as error:
         raise UserError(
             f"a model or dataset made in Python could not be rebuilt in a worker on {socket.gethostname()} "

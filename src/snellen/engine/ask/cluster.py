@@ -26,6 +26,7 @@ from snellen.engine.progress import RunProgress
 from snellen.engine.settings import Cluster
 from snellen.errors import UserError
 from snellen.extras import import_package
+from snellen.plugins import plugin_files
 
 TRIES = 3  # how often a shard is given out, and how many starts may fail in a row, before the run stops
 PATIENCE = 600  # seconds without any actor before the cluster counts as full or gone
@@ -126,7 +127,7 @@ class _Seats:
 
     def add(self) -> None:
         actor = self.kind.remote()
-        self.seats.append(Seat(actor, time.monotonic(), {actor.prepare.remote(self.parcel): None}))
+        self.seats.append(Seat(actor, time.monotonic(), {actor.prepare.remote(plugin_files(), [self.parcel]): None}))
 
     def give(self, waiting: list[ShardTask]) -> None:
         """A shard after the other to the actor that has the fewest, up to DEPTH."""

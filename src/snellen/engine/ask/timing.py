@@ -10,7 +10,7 @@ from snellen.engine.plan import Plan
 from snellen.engine.requests.cell import canvas_for
 from snellen.lazy_torch import torch
 from snellen.models.model import Model
-from snellen.models.user_code import user_code
+from snellen.user_code import user_code
 
 
 def estimated_seconds(inputs: Inputs, plan: Plan) -> float:

@@ -20,6 +20,7 @@ from snellen.engine.plan import Plan
 from snellen.engine.settings import COARSE, FINE
 from snellen.errors import UserError, option
 from snellen.files import read_text
+from snellen.plugins import plugin_versions
 from snellen.version import __version__
 
 PACKAGES = ("torch", "torchvision", "timm", "numpy", "scipy", "pyarrow", "pillow")
@@ -48,7 +49,7 @@ def record(
         "updated": now,
         "command": list(command),
         "python": sys.version.split()[0],
-        "packages": {name: _version(name) for name in PACKAGES},
+        "packages": {**{name: _version(name) for name in PACKAGES}, **plugin_versions()},
         "engine": before.get("engine", "local"),
         "hardware": hardware(plan.settings.device),
         "settings": {**asdict(plan.settings), "shard": plan.shard, "wanted_batch_size": _wanted_batch(plan, before)},

@@ -106,8 +106,9 @@ def split_members(place: str) -> list[str]:
 def _beginning() -> re.Pattern[str]:
     """What a model text begins with: its kind, or a path whose ending tells the kind."""
     from snellen.models.kinds import KINDS
+    from snellen.models.plugged import PLUGGED
 
-    kinds = [re.escape(name) + ":" for name in KINDS] + [
+    kinds = [re.escape(name) + ":" for name in PLUGGED.names()] + [
         re.escape(kind.prefix) for kind in KINDS.values() if kind.prefix
     ]
     endings = "|".join(re.escape(ending) for kind in KINDS.values() for ending in kind.suffixes)

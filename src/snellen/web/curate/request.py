@@ -8,7 +8,7 @@ from pathlib import Path
 
 from snellen.build.request import MOST_WORKERS
 from snellen.errors import UserError, option
-from snellen.request import setting
+from snellen.request import plugin_setting, setting
 from snellen.web.serve_request import ServeRequest
 
 LONGEST_NAME = 40  # characters of a reviewer's name
@@ -36,6 +36,7 @@ class CurateRequest(ServeRequest):
     )
     balance: bool = setting("in the set that is left, cut all classes to the smallest, if it was built so", True)
 
+    plugins: tuple[str, ...] = plugin_setting()
     workers: int | None = setting(
         "processes that rebuild; default one per core; changes no byte", at_least=1, at_most=MOST_WORKERS, once=True
     )

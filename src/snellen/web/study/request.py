@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from snellen.errors import UserError, choice, option
-from snellen.request import Request, setting
+from snellen.request import Request, plugin_setting, setting
 
 Design = Literal["random", "balanced", "partition"]
 StudyProtocol = Literal["kassaw2024", "forced", "better-map", "trust-map"]
@@ -48,6 +48,7 @@ class StudyRequest(Request):
         "side of the pictures where the data have no size of their own", at_least=8, at_most=4096
     )
     donors: str | None = setting("data from which distortions paste")
+    plugins: tuple[str, ...] = plugin_setting()
     occluders: Path | None = setting("folder of cut-outs that distortions paste")
     tree: str | None = setting(
         "tree of classes: iruo, data, or a YAML file of {class: parent}", metavar="iruo|data|FILE"

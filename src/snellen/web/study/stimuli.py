@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from snellen.audits.exam import YARDSTICK
-from snellen.data import load_data
+from snellen.data import load_data, load_stored
 from snellen.data.canvas import Canvas
 from snellen.data.dataset import Dataset, limited
 from snellen.data.occluders import Occluders, read_occluders
@@ -144,10 +144,10 @@ def _of_run(request: StudyRequest, run: Run) -> Stimuli:
     card = Card.from_json(next(iter(facts["models"][name].values())), run.path)
     if request.size is not None:
         raise UserError(f"{option('size')} is that of the run's model '{name}'; leave it out, or give the data instead")
-    data = load_data(facts["data"]["test"]["text"])
+    data = load_stored(facts["data"]["test"]["text"])
     if card.canvas is None and data.size is None:
         raise UserError(f"model '{name}' has no image size of its own; choose another {option('model')}")
-    donors = request.donors or (facts.get("donors") or {}).get("text")
+    donors, stored = request.donors, (facts.get("donors") or {}).get("text")
     occluders = request.occluders or (facts.get("occluders") or {}).get("text")
     samples = run.sql("select sample, checksum from samples where \"on\" = 'test'")
     return Stimuli(
@@ -155,7 +155,7 @@ def _of_run(request: StudyRequest, run: Run) -> Stimuli:
         canvas=card.canvas or Canvas(*(data.size or (0, 0)), "native"),
         distortions=_of_cells(request, run, name),
         fill=card.fill,
-        donors=load_data(donors) if donors else None,
+        donors=load_data(donors) if donors else load_stored(stored) if stored else None,
         occluders=read_occluders(occluders) if occluders else None,
         checksums=dict(zip(samples["sample"], samples["checksum"])),
         run=run,

@@ -15,9 +15,9 @@ from snellen.engine.ask.watchdog import Watchdog
 from snellen.errors import Hung, UserError
 from snellen.models import from_callable
 from snellen.models.subject import load_text, subjects_of
-from snellen.models.user_code import user_code
+from snellen.user_code import user_code
 
-from ..gates import PATIENCE
+from .gates import PATIENCE
 
 NETS = """
 import os, sys
