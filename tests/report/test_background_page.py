@@ -144,9 +144,9 @@ def test_lines_over_models_are_named_by_what_they_are_about_not_by_their_labels(
 ) -> None:
     gaps = [line.words for line in values.progress if line.finding.facts.what == "gap"]
     assert gaps == [
-        "the same class less any class",
-        "any class less the next class",
-        "the same class less the next class",
+        "the same class minus any class",
+        "any class minus the next class",
+        "the same class minus the next class",
     ]
     for line in values.progress:
         facts = line.finding.facts

@@ -19,8 +19,10 @@ from snellen.report.blocks import (
     Line,
     Span,
     Table,
+    note,
 )
 from snellen.report.comparison import column_of
+from snellen.report.glossary import about_di
 from snellen.report.pages.origin import audit_command
 from snellen.report.results import AnyFinding, Results
 from snellen.report.sections import SECTIONS
@@ -64,6 +66,7 @@ def _chapter(results: Results, audit: str, rows: Sequence[FindingRow], settings:
         f"{title} ({settings})" if settings else title,
         headline_of(results, audit, section),
         (
+            *_about_marks(results, audit, section),
             *_lowered(blocks, title),
             *numbers,
             *section.published(results),
@@ -141,6 +144,12 @@ def _number(finding: AnyFinding) -> Line:
     if finding.low is None or finding.high is None:
         return (value,)
     return (value, Span(f" [{interval(finding.low, finding.high, finding.unit)}]", "soft"))
+
+
+def _about_marks(results: Results, audit: str, section: Section) -> list[Block]:
+    """What DI is, in a chapter that shows it beside numbers and whose first sentence does not say it."""
+    shown = any(finding.interference for finding in results.of_audit(audit))
+    return [note(about_di())] if shown and "DI" not in section.meanings else []
 
 
 def _definitions(meanings: Mapping[str, str]) -> list[Block]:

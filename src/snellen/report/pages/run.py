@@ -36,7 +36,7 @@ from snellen.report.comparison import comparison
 from snellen.report.examples import example_blocks
 from snellen.report.findings_table import finding_rows, findings_table
 from snellen.report.gate import gate_section
-from snellen.report.glossary import meanings
+from snellen.report.glossary import about_di, meanings
 from snellen.report.opening import brief_opening, opening
 from snellen.report.pages.origin import command_of, origin_of
 from snellen.report.pictured import Pictured
@@ -221,11 +221,11 @@ def _about_di(results: Results) -> Line:
     if results.task != "classification":
         return ()
     return (
-        "DI: data interference of the distortion, with the class that takes the new errors; ",
+        f"{about_di()} Beside it stands the class that takes them; ",
         Span("▲", "flag"),
         " clearly above chance and above mild noise, △ above chance but not clearly above mild noise, ? cannot be told from "
         "chance nor cleared, no mark: clearly not. Of several distortions behind one "
-        "number the most suspicious is named. DI is comparative, not absolute.",
+        "number the most suspicious is named. Compare DI between models; it is not a score.",
     )
 
 

@@ -81,5 +81,5 @@ OCCLUDERS = Section(
             *("human_gap", "error_consistency", "top_image_accuracy", "top_tree_accuracy", "unoccluded_accuracy"),
         }
     ),
-    meanings=meanings("Hidden share", "Kendall's W", "Beyond clean accuracy"),
+    meanings=meanings("Hidden share", "Slope", "Class tree", "Friedman's Q", "Kendall's W", "Beyond clean accuracy"),
 )
