@@ -50,6 +50,15 @@ def test_every_number_and_bar_of_the_first_screen_is_a_finding(fooled: Run) -> N
     assert set(amounts) <= numbers(fooled)
 
 
+def test_the_ranked_table_names_the_class_that_a_modification_is_taken_for(fooled: Run) -> None:
+    ranked = every(Table, page_of(fooled))[0]
+    badges = {
+        row.head.text.partition(". ")[2]: [cell.badge.text for cell in row.cells if cell.badge] for row in rows(ranked)
+    }
+    assert badges["wise"] == []
+    assert set(badges["naive"]) == {"▲ taken for eel"}
+
+
 def test_every_number_of_a_chapter_with_an_interval_is_a_finding(fooled: Run) -> None:
     allowed = {(text, ends) for text, ends in numbers(fooled)}
     cells = [cell for chapter in every(Chapter, page_of(fooled)) for cell in every(TableCell, chapter) if cell.interval]
