@@ -17,6 +17,7 @@ from snellen.report.blocks import Chapter, Chart, Details
 from snellen.report.charts import svg
 from snellen.report.glossary import about_di
 from snellen.report.sections import SECTIONS
+from snellen.report.sections.interference_charts import BREAK
 from snellen.report.words import in_unit, interval
 
 from .reading import Reader, every
@@ -88,10 +89,11 @@ def html_of_chapter(chapter: Chapter) -> str:
     return html_of(Page("one", (chapter,)))
 
 
-def test_no_chart_shows_an_escape(run: Run) -> None:
+def test_no_chart_writes_out_a_line_break(run: Run) -> None:
     drawn = [svg(chart.spec) for chart in every(Chart, page_of(run)) if chart.spec]
     assert drawn
-    assert not [text for text in drawn if "\\n" in text]
+    texts = re.findall(r"<t(?:ext|span)[^>]*>([^<]*)<", "".join(drawn))
+    assert not [text for text in texts if "\\n" in text or BREAK in text]
 
 
 def test_every_audit_has_a_section_that_defines_its_numbers() -> None:

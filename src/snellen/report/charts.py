@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from snellen.audits.facts import Number
 from snellen.audits.stored_finding import Mark
-from snellen.errors import harmless
+from snellen.errors import one_line
 
 COLOURS = (
     "#0072b2",
@@ -57,7 +57,7 @@ def svg(spec: Mapping[str, Any]) -> str:
     """The chart as SVG text; data values inside are escaped by Vega, and control characters before: they end its process."""
     import vl_convert
 
-    clean = _with_texts(spec, harmless)  # line breaks of labels stay
+    clean = _with_texts(spec, one_line)
     try:
         return vl_convert.vegalite_to_svg(clean, vl_version="5.20")
     except ValueError:  # Vega cuts a long label by UTF-16 units, and half a character is no text

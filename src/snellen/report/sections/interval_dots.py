@@ -21,7 +21,7 @@ from snellen.report.charts import (
 from snellen.report.results import AnyFinding, Results
 from snellen.report.words import is_known
 
-STEP = 18  # pixels per model and question
+STEP, ALONE = 18, 30  # pixels per model and question, of several models and of one
 
 
 def interval_dots(
@@ -65,4 +65,4 @@ def _dots(
     ]
     if level is not None and is_known(level):
         layers.insert(0, dashed_rule("x", level))
-    return chart(320, {"step": STEP * max(2, len(models))}, rows, *layers)
+    return chart(320, {"step": STEP if len(models) > 1 else ALONE}, rows, *layers)

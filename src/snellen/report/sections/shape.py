@@ -9,8 +9,10 @@ from snellen.report.results import AnyFinding, Results
 from snellen.report.sections.interval_dots import interval_dots
 from snellen.report.sections.published_marcu import published_by_marcu
 from snellen.report.sections.section import Section
+from snellen.report.words import in_words
 
 PANELS = {"Without outlines": (SHUFFLED, "accuracy"), "Shape and texture in conflict": (CUES, "share of answers")}
+CUE_WORDS = {"shape_accuracy": "name the shape", "texture_accuracy": "name the texture", "shape_bias": "shape bias"}
 
 
 def shape_blocks(results: Results) -> list[Block]:
@@ -20,7 +22,8 @@ def shape_blocks(results: Results) -> list[Block]:
         questions: dict[str, list[AnyFinding]] = {}
         for finding in results.of_audit("shape"):
             if finding.name in names:
-                questions.setdefault(finding.topic, []).append(finding)
+                words = CUE_WORDS.get(finding.name) or in_words(next(iter(finding.distortions), ""))
+                questions.setdefault(words, []).append(finding)
         if dots := interval_dots(title, questions, results, axis):
             charts.append(dots)
     if not charts:

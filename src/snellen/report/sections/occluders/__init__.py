@@ -26,8 +26,8 @@ def occluders_blocks(results: Results) -> list[Block]:
         Heading("Occluders"),
         lead(
             "How accuracy falls as more is hidden, by what hides it. "
-            + ("Real occlusion was there when the images were taken; " if values.types(REAL) else "")
-            + "synthetic and diffuse occluders were put before the unoccluded images."
+            + ("Real occlusion was there when the images were taken. " if values.types(REAL) else "")
+            + "Synthetic and diffuse occluders were put before the unoccluded images."
         ),
         *_shares_named(values),
         *level_blocks(values),
