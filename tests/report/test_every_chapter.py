@@ -14,7 +14,7 @@ from snellen.audits import AUDITS
 from snellen.exam.run import Run
 from snellen.report import html_of, page_of
 from snellen.report.blocks import Chapter, Chart, Details
-from snellen.report.charts import svg
+from snellen.report.charts import colour, svg
 from snellen.report.glossary import about_di
 from snellen.report.sections import SECTIONS
 from snellen.report.sections.interference_charts import BREAK
@@ -94,6 +94,29 @@ def test_no_chart_writes_out_a_line_break(run: Run) -> None:
     assert drawn
     texts = re.findall(r"<t(?:ext|span)[^>]*>([^<]*)<", "".join(drawn))
     assert not [text for text in texts if "\\n" in text or BREAK in text]
+
+
+def test_a_model_keeps_its_colour_in_every_chart(run: Run) -> None:
+    own = {model: colour(place) for place, model in enumerate(run.results()["models"])}
+    scales = [scale for chart in every(Chart, page_of(run)) for scale in scales_of(chart.spec)]
+    assert scales or len(own) == 1
+    for domain, shown in scales:
+        looks = dict(zip(domain, shown))
+        looks.pop("people", None)  # who stand beside models
+        assert looks == {model: own[model] for model in looks}
+
+
+def scales_of(value: Any) -> Iterator[tuple[list[str], list[str]]]:
+    """The models of each scale of colours in a specification, and their colours."""
+    if isinstance(value, dict):
+        scale = value.get("scale")
+        if value.get("field") == "model" and isinstance(scale, dict) and "var(--c" in str(scale.get("range")):
+            yield scale["domain"], scale["range"]
+        for inside in value.values():
+            yield from scales_of(inside)
+    elif isinstance(value, list | tuple):
+        for inside in value:
+            yield from scales_of(inside)
 
 
 def test_every_audit_has_a_section_that_defines_its_numbers() -> None:

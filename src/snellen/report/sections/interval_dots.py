@@ -39,7 +39,8 @@ def interval_dots(
     if not rows:
         return None
     models = [model for model in results.models if any(row["model"] == model for row in rows)]
-    return Chart(title, _dots(rows, models, _axis(unit, axis), 0.0 if unit == "difference" else level))
+    x, colours = _axis(unit, axis), by_name("model", list(results.models))
+    return Chart(title, _dots(rows, models, colours, x, 0.0 if unit == "difference" else level))
 
 
 def _numbers(finding: AnyFinding) -> dict[str, float | None]:
@@ -54,11 +55,15 @@ def _axis(unit: Literal["share", "difference"] | str, title: str) -> dict[str, A
 
 
 def _dots(
-    rows: Sequence[Mapping[str, Any]], models: Sequence[str], x: dict[str, Any], level: float | None
+    rows: Sequence[Mapping[str, Any]],
+    models: Sequence[str],
+    colours: dict[str, Any],
+    x: dict[str, Any],
+    level: float | None,
 ) -> dict[str, Any]:
     names = list(dict.fromkeys(row["question"] for row in rows))
     y = nominal("question", names, ticks=False, domain=False, grid=True, labelLimit=260)
-    at = {"y": y, "x": x, **beside("y", models), "color": by_name("model", models)}
+    at = {"y": y, "x": x, **beside("y", models), "color": colours}
     layers = [
         where("isValid(datum.low) && isValid(datum.high)", interval_bars(at, "x", strokeWidth=1.6)),
         filled_points(at, 60),
