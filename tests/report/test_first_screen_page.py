@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from snellen.audits import BaselineAudit, OcclusionAudit, parse_audits
+from snellen.audits import BaselineAudit, InterferenceAudit, OcclusionAudit, parse_audits
 from snellen.exam.run import Run
 from snellen.report import page_of
 from snellen.report.blocks import Bar, CardBlock, Chapter, Page, Shot, Span, Strip, Table, TableCell
@@ -113,7 +113,11 @@ def test_a_condition_is_the_mildest_that_takes_half_of_the_clean_accuracy(toy_ru
 
 def test_models_are_ranked_first_and_those_behind_three_are_folded_away(toy_run: Callable[[Toy], Run]) -> None:
     models = {f"m{number}": [steady(0.5 - number / 10)] for number in range(5)}
-    page = page_of(toy_run(Toy(models, audits=(BaselineAudit(),))))
+    page = page_of(toy_run(Toy(models, audits=(BaselineAudit(), InterferenceAudit()))))
+    assert page.title == "Eye exam of 5 models"
+    (interference,) = [chapter for chapter in every(Chapter, page) if chapter.anchor == "interference"]
+    named = [part.text.strip() for part in interference.headline if isinstance(part, Span) and part.hue]
+    assert len(named) == 2  # the lowest and the highest
     table = every(Table, page)[0]
     assert [row.head.text.partition(". ")[2] for row in rows(table)] == ["m4", "m3", "m2", "m1", "m0"]
     cards = [block.title for block in page.blocks if isinstance(block, CardBlock)]

@@ -26,12 +26,10 @@ from snellen.report.glossary import about_di
 from snellen.report.pages.origin import audit_command
 from snellen.report.results import AnyFinding, Results
 from snellen.report.sections import SECTIONS
-from snellen.report.sections.section import Section
+from snellen.report.sections.section import SPREAD_FROM, Section
 from snellen.report.sections.titles import TITLES, title_of
 from snellen.report.table import FindingRow, model_heads, table_row
 from snellen.report.words import in_unit, interval
-
-SPREAD_FROM = 4  # models from which a headline gives the lowest and the highest alone
 
 
 def chapters(results: Results, rows: Mapping[str, Sequence[FindingRow]]) -> list[Chapter]:

@@ -45,6 +45,7 @@ from snellen.report.table import FindingRow
 from snellen.report.words import VARIANTS, count_of
 
 SIDE_BY_SIDE = "The models side by side"
+MOST_NAMED = 3  # models in the title
 MOST_LISTED = 200  # images that could not be shown, or have no label; all are in the samples table
 
 
@@ -105,7 +106,9 @@ def brief_page_of(folder: RunFolder) -> Page:
 
 
 def _title(results: Results) -> str:
-    return "Eye exam of " + ", ".join(results.models)
+    """Of whom the page is; of many models how many, since the ranked list names them."""
+    models = list(results.models)
+    return "Eye exam of " + (", ".join(models) if len(models) <= MOST_NAMED else f"{len(models)} models")
 
 
 def _test_data(results: Results) -> Line:

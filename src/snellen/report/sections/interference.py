@@ -41,7 +41,7 @@ from snellen.report.sections.interference_values import (
     sweeps_of,
 )
 from snellen.report.sections.published_marcu import published_by_marcu
-from snellen.report.sections.section import Section
+from snellen.report.sections.section import SPREAD_FROM, Section
 from snellen.report.sections.shape import shuffled
 from snellen.report.table import di_badge
 from snellen.report.words import UNKNOWN, in_words, index, is_known, percent
@@ -215,16 +215,22 @@ def hardest_sentence(results: Results, model: str) -> list[tuple[str, str]]:
 
 
 def highest_headline(results: Results) -> Line:
-    """The distortion of the highest DI of each model, mild noise left out."""
+    """The distortion of the highest DI of each model, mild noise left out; of many models the lowest and the highest of these."""
+    worst = [
+        max(model.findings, key=lambda finding: finding.value or 0.0) for model in indices_of(results) if model.findings
+    ]
+    spread = len(worst) >= SPREAD_FROM
+    if spread:
+        ordered = sorted(worst, key=lambda finding: finding.value or 0.0)
+        worst = [ordered[0], ordered[-1]]
     line: list[str | Span] = []
-    for model in indices_of(results):
-        if model.findings:
-            worst = max(model.findings, key=lambda finding: finding.value or 0.0)
-            trust = worst.interference
-            taken = f", taken for {trust.taken_for}" if trust and trust.mark == "flagged" else ""
-            words = f" under {in_words(worst.distortions[0])}{taken}"
-            line += ["; " if line else "", Span(f"{model.model} ", hue=results.own_hue(model.model))]
-            line += [Span(index(worst.value), "bold"), words]
+    for finding in worst:
+        trust = finding.interference
+        taken = f", taken for {trust.taken_for}" if trust and trust.mark == "flagged" else ""
+        words = f" under {in_words(finding.distortions[0])}{taken}"
+        between = (" to " if spread else "; ") if line else "from " if spread else ""
+        line += [between, Span(f"{finding.model} ", hue=results.own_hue(finding.model))]
+        line += [Span(index(finding.value), "bold"), words]
     return ("Highest DI: ", *line) if line else ()
 
 
