@@ -53,6 +53,16 @@ def test_the_generated_pages_are_current() -> None:
     assert (DOCS / "glossary.md").read_text() == builder().glossary(), REFRESH
 
 
+GUIDES = sorted({*DOCS.glob("*.md")} - {*HOW_TO, DOCS / "design.md", DOCS / "reference.md", DOCS / "commands.md"})
+
+
+@pytest.mark.parametrize("page", GUIDES, ids=page_id)
+def test_a_guide_that_speaks_of_di_says_what_it_is(page: Path) -> None:
+    text = " ".join(page.read_text().split())
+    if re.search(r"\bDI\b", text):
+        assert "whether a modification sends new errors to one class" in text
+
+
 @pytest.mark.slow
 def test_the_terminal_output_of_the_readme_is_what_the_command_prints() -> None:
     readme = (ROOT / "README.md").read_text()

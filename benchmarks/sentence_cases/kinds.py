@@ -141,13 +141,13 @@ DECISIONS = {
     ("report/first_screen.py", "_trust_sentence"): "▲ above chance and mild noise",
     ("report/losses.py", "is_clear"): "a modification clearly costs accuracy",
     ("report/gate.py", "_more"): "elsewhere",
+    ("report/opening.py", "_taken_for"): "class that takes the new errors",
     ("report/pages/compared.py", "_p_words"): "number",
     ("report/pages/compared.py", "_pair_row"): "two models clearly differ",
     ("report/pages/compared.py", "rank_blocks"): "elsewhere",  # tests/measure/test_friedman.py
     ("report/sections/background.py", "_alone_sentence"): "backgrounds alone suffice",
     ("report/sections/baseline.py", "_sentence"): "clean accuracy above guessing",
     ("report/sections/calibration.py", "_side"): "too sure or unsure of itself",
-    ("report/sections/explanation.py", "_beside_even"): "energy beside an even map",
     ("report/sections/explanation_tables.py", "_difference"): "maps clearly differ from the baseline's",
     ("report/sections/faithfulness.py", "faithfulness_sentence"): "maps find what answers rest on",
     ("report/sections/interference.py", "_bar_panel"): "▲ above chance and mild noise",
@@ -168,6 +168,7 @@ DECISIONS = {
     ("report/verdict.py", "at_chance"): "clean accuracy above guessing",
     ("report/verdict.py", "marked"): "some drop may be an artefact",
     ("report/verdict.py", "yardstick_warning"): "mild noise pushes errors to a class",
+    ("report/words.py", "beside_even"): "energy beside an even map",
     ("report/words.py", "interval"): "number",
 }
 

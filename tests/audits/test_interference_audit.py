@@ -52,7 +52,7 @@ def test_a_model_that_takes_shuffled_images_for_one_class_is_flagged_with_that_c
     assert shuffled["value"] == pytest.approx(12)  # no clean errors, all errors to one class: DI = K
     assert shuffled["dominant"] == run.facts["data"]["test"]["classes"][4]
     assert shuffled["di_flagged"]
-    assert "comparative, not absolute" in shuffled["flag"]
+    assert "to compare between models, not a score" in shuffled["flag"]
     occluded = found.loc["occlude(area=0.5, fill=black, inside=true, law=exact)"]
     assert occluded["value"] < 0.3
     assert not occluded["di_flagged"]

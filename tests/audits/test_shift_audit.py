@@ -305,7 +305,7 @@ def test_the_page_shows_edits_with_their_effects_and_both_charts(run: snellen.Ru
     blocks = shift_blocks(results)
     (panels,) = [block for block in blocks if isinstance(block, Panels)]
     assert [one.title for one in panels.blocks if isinstance(one, Chart)] == [
-        "red128: random tuples", "red140: random tuples", "The search",
+        "red128: random combinations", "red140: random combinations", "The search",
     ]  # fmt: skip
     summary, effects = [block for block in blocks if isinstance(block, Table)]
     assert [row.head.text for row in summary.rows if hasattr(row, "head")] == ["red128", "red140"]

@@ -192,6 +192,12 @@ def test_names_of_models_cannot_break_the_files(tmp_path: Path) -> None:
     assert "<a" not in (tmp_path / "g.md").read_text()
 
 
+def test_a_page_of_outcomes_says_what_di_is_where_a_condition_names_it(tmp_path: Path, runs: dict[str, Path]) -> None:
+    for condition, said in (("di.state != above", True), ("accuracy > 0.1", False)):
+        gate(runs["new"], require=condition, markdown=tmp_path / "gate.md", report=False)
+        assert ("DI is data interference: whether" in (tmp_path / "gate.md").read_text()) == said
+
+
 def test_exit_codes(tmp_path: Path, runs: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
     new, old = str(runs["new"]), str(runs["old"])
     assert exit_code(["check", new, "--require", "accuracy > 0.8", "--no-report"]) == 0

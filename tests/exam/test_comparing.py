@@ -124,6 +124,7 @@ def test_the_command_prints_tables_and_json(run: Run, capsys: pytest.CaptureFixt
     shown = capsys.readouterr().out
     assert shown.splitlines()[0].split() == ["model", "accuracy", "95%", "interval"]
     assert "shape − texture" in shown
+    assert "visible from: the smallest true difference" in " ".join(shown.split())
     assert exit_code(["compare", str(run.path), "--json"]) == 0
     content = json.loads(capsys.readouterr().out)
     assert [pair["only_first"] for pair in content["pairs"]] == [pair.only_first for pair in compare_models(run).pairs]

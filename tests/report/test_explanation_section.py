@@ -61,7 +61,7 @@ def test_the_tables_hold_the_findings_with_their_standard_errors(run: snellen.Ru
     assert rows["object"].cells[0].text == "100.0% ± 0.0"  # type: ignore[union-attr]
     compared = [row.head.text for row in tables[1].rows if isinstance(row, Row)]
     assert compared == ["object", "both"]
-    assert tables[1].head[0].text == "less scene"
+    assert tables[1].head[0].text == "minus scene"
 
 
 def even_notes(results: Results) -> list[str]:

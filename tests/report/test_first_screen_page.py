@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from snellen.audits import BaselineAudit, OcclusionAudit, parse_audits
+from snellen.audits import BaselineAudit, InterferenceAudit, OcclusionAudit, parse_audits
 from snellen.exam.run import Run
 from snellen.report import page_of
 from snellen.report.blocks import Bar, CardBlock, Chapter, Page, Shot, Span, Strip, Table, TableCell
@@ -48,6 +48,15 @@ def test_every_number_and_bar_of_the_first_screen_is_a_finding(fooled: Run) -> N
     amounts = [(shot.text, shot.interval) for shot in every(Shot, page)]
     amounts += [(cell.text, cell.interval) for cell in every(TableCell, first_screen(page)) if cell.interval]
     assert set(amounts) <= numbers(fooled)
+
+
+def test_the_ranked_table_names_the_class_that_a_modification_is_taken_for(fooled: Run) -> None:
+    ranked = every(Table, page_of(fooled))[0]
+    badges = {
+        row.head.text.partition(". ")[2]: [cell.badge.text for cell in row.cells if cell.badge] for row in rows(ranked)
+    }
+    assert badges["wise"] == []
+    assert set(badges["naive"]) == {"▲ taken for eel"}
 
 
 def test_every_number_of_a_chapter_with_an_interval_is_a_finding(fooled: Run) -> None:
@@ -104,7 +113,11 @@ def test_a_condition_is_the_mildest_that_takes_half_of_the_clean_accuracy(toy_ru
 
 def test_models_are_ranked_first_and_those_behind_three_are_folded_away(toy_run: Callable[[Toy], Run]) -> None:
     models = {f"m{number}": [steady(0.5 - number / 10)] for number in range(5)}
-    page = page_of(toy_run(Toy(models, audits=(BaselineAudit(),))))
+    page = page_of(toy_run(Toy(models, audits=(BaselineAudit(), InterferenceAudit()))))
+    assert page.title == "Eye exam of 5 models"
+    (interference,) = [chapter for chapter in every(Chapter, page) if chapter.anchor == "interference"]
+    named = [part.text.strip() for part in interference.headline if isinstance(part, Span) and part.hue]
+    assert len(named) == 2  # the lowest and the highest
     table = every(Table, page)[0]
     assert [row.head.text.partition(". ")[2] for row in rows(table)] == ["m4", "m3", "m2", "m1", "m0"]
     cards = [block.title for block in page.blocks if isinstance(block, CardBlock)]

@@ -61,6 +61,16 @@ def test_the_charts_of_an_audit_are_those_of_its_section(toy_run: MakeRun, tmp_p
         plot.save(tmp_path / "curves.png")
 
 
+def test_a_chart_by_itself_names_its_models_and_has_its_colours(toy_run: MakeRun, tmp_path: Path) -> None:
+    models = {"naive": [falls_for(2, "fill=black")], "wise": [steady(0.1)]}
+    plot = toy_run(Toy(models)).plot("occlusion")
+    for drawn in plot.svgs:
+        assert drawn.count(">naive<") == drawn.count(">wise<") == 1  # no page around it has a legend
+        assert "var(" not in drawn
+    (path, *_) = plot.save(tmp_path / "o.svg")
+    assert path.read_text() == plot.svgs[0]
+
+
 def test_an_unknown_plot_gets_the_nearest_and_one_that_is_not_there_what_is(toy_run: MakeRun) -> None:
     run = toy_run(Toy({"mine": [falls_for(2, "black")]}))
     with pytest.raises(UserError, match="unknown plot 'oclusion'; did you mean 'occlusion'?"):

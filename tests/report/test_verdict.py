@@ -157,7 +157,7 @@ def test_a_noise_yardstick_that_looks_like_a_class_is_called_lenient(toy_run: Ca
 
 def test_di_is_called_comparative(calm: Run):
     text = Reader((calm.path / "report.html").read_text()).text
-    assert "The DI index is comparative, not absolute: there is no threshold" in text
+    assert "Compare it between models; it is not a score." in text
 
 
 @pytest.mark.parametrize(

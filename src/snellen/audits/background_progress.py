@@ -20,9 +20,9 @@ GAPS = {
     "mixed_same − mixed_next": ("mixed_same", "mixed_next"),
 }
 LINES = VARIANTS | {
-    "mixed_same − mixed_rand": "the same class less any class",
-    "mixed_rand − mixed_next": "any class less the next class",
-    "mixed_same − mixed_next": "the same class less the next class",
+    "mixed_same − mixed_rand": "the same class minus any class",
+    "mixed_rand − mixed_next": "any class minus the next class",
+    "mixed_same − mixed_next": "the same class minus the next class",
 }
 """What lines are about, in words: a variant's accuracy, or the gap between two."""
 

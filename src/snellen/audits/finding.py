@@ -24,7 +24,7 @@ class Trust:
     `index`, `low` and `high` are the estimate of the true index and its interval; `published` is the point estimate of the
     paper. `null95` is the 95% quantile of the latter when errors fall on classes at random; `noise` is the estimate for mild
     Gaussian noise on the same model. `state` says whether the index is `above` chance and noise, `not above`, or `unclear`;
-    `flagged` that it is above. It is comparative, not absolute.
+    `flagged` that it is above. Compare it between models; it is not a score.
     """
 
     index: float

@@ -331,7 +331,7 @@ class OcclusionAudit(Audit):
                     facts=FillGapFacts(fill=first, other=other),
                     per_run=tuple((score.mean(1) - other_score.mean(1)).tolist()),
                     label=f"Effect of the fill alone: {first} minus {other}",
-                    topic="the fill gap",
+                    topic=f"the fill alone ({first} minus {other})",
                 )
             )
         return findings

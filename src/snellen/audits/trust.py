@@ -26,7 +26,7 @@ from snellen.measure.interference_estimate import interference_between
 from snellen.measure.interference_noise import agreement_of
 from snellen.measure.wrong_answers import WrongAnswers, conditions
 
-CAVEAT = "comparative, not absolute"
+CAVEAT = "to compare between models, not a score"
 ONE_RUN = "one run: no spread over runs"
 MILD_NOISE = "mild noise (σ up to 0.025 of the pixel range, our choice)"
 TOO_FEW = "with two classes no dominant class can be shown: a wrong answer has only the other one to fall on"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +34,7 @@ def compare(settings: Mapping[str, Any], config: Config = None, json: AsJson = F
 def print_compared(compared: ComparedModels) -> None:
     """The models by accuracy, and a row for each pair."""
     from snellen.cli.printing import print_table
-    from snellen.report.pages.compared import pair_rows
+    from snellen.report.pages.compared import pair_legend, pair_rows
     from snellen.report.words import interval, percent
 
     best = sorted(compared.accuracies.items(), key=lambda item: -item[1].value)
@@ -41,3 +42,5 @@ def print_compared(compared: ComparedModels) -> None:
     print_table([("model", "accuracy", "95% interval"), *rows])
     show()
     print_table(pair_rows(compared))
+    for line in textwrap.wrap(pair_legend(compared), 80):
+        show(line)

@@ -9,6 +9,7 @@ from snellen.engine.keep.run_folder import RunFolder
 from snellen.report.blocks import Block, Bullets, Heading, Row, Table, TableCell, heads, note, prose
 from snellen.report.findings_table import finding_rows
 from snellen.report.gate import gate_verdict
+from snellen.report.glossary import about_di
 from snellen.report.render.markdown import markdown_of_blocks
 from snellen.report.results import AnyFinding, Results
 from snellen.report.table import di_badge
@@ -44,8 +45,8 @@ def card_blocks(results: Results) -> list[Block]:
         blocks.append(
             note(f"The first {MOST_ROWS} of {count_of(len(known), 'question')}; the others are in findings.json.")
         )
-    about_di = " DI: whether new errors fall on one class, so that a drop may be an artefact."
-    blocks.append(note("In brackets the 95% interval.", about_di if results.task == "classification" else ""))
+    about = f" {about_di()} Where it does (▲), a drop may be an artefact."
+    blocks.append(note("In brackets the 95% interval.", about if results.task == "classification" else ""))
     if warnings := results.header.warnings:
         blocks += [
             Heading("Check before you believe", 3),

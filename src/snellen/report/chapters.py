@@ -19,17 +19,17 @@ from snellen.report.blocks import (
     Line,
     Span,
     Table,
+    note,
 )
 from snellen.report.comparison import column_of
+from snellen.report.glossary import about_di
 from snellen.report.pages.origin import audit_command
 from snellen.report.results import AnyFinding, Results
 from snellen.report.sections import SECTIONS
-from snellen.report.sections.section import Section
+from snellen.report.sections.section import SPREAD_FROM, Section
 from snellen.report.sections.titles import title_of
 from snellen.report.table import FindingRow, model_heads, table_row
 from snellen.report.words import in_unit, interval
-
-SPREAD_FROM = 4  # models from which a headline gives the lowest and the highest alone
 
 
 def chapters(results: Results, rows: Mapping[str, Sequence[FindingRow]]) -> list[Chapter]:
@@ -64,6 +64,7 @@ def _chapter(results: Results, audit: str, rows: Sequence[FindingRow], settings:
         f"{title} ({settings})" if settings else title,
         headline_of(results, audit, section),
         (
+            *_about_marks(results, audit, section),
             *_lowered(blocks, title),
             *numbers,
             *section.published(results),
@@ -142,6 +143,12 @@ def _number(finding: AnyFinding) -> Line:
     if finding.low is None or finding.high is None:
         return (value,)
     return (value, Span(f" [{interval(finding.low, finding.high, finding.unit)}]", "soft"))
+
+
+def _about_marks(results: Results, audit: str, section: Section) -> list[Block]:
+    """What DI is, in a chapter that shows it beside numbers and whose first sentence does not say it."""
+    shown = any(finding.interference for finding in results.of_audit(audit))
+    return [note(about_di())] if shown and "DI" not in section.meanings else []
 
 
 def _definitions(meanings: Mapping[str, str]) -> list[Block]:

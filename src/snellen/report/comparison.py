@@ -6,6 +6,7 @@ import statistics
 from collections.abc import Callable, Sequence
 
 from snellen.report.blocks import Block, Row, Table, TableCell, note
+from snellen.report.glossary import about_di
 from snellen.report.results import AnyFinding, Results
 from snellen.report.sections import SECTIONS
 from snellen.report.table import di_badge
@@ -33,8 +34,8 @@ def comparison(results: Results) -> list[Block]:
         note("± is the deviation over runs; one run has none.")
         if results.task != "classification"
         else note(
-            "± is the deviation over runs; one run has none. DI beside an accuracy is that of its distortion for this "
-            "model, with the class that takes the new errors (of several squares the most suspicious). Where DI differs "
+            f"± is the deviation over runs; one run has none. {about_di()} Beside an accuracy stands that of its distortion for "
+            "this model, with the class that takes the new errors (of several squares the most suspicious). Where DI differs "
             "between models, the distortion is not the same test for all of them."
         ),
     ]

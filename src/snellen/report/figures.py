@@ -36,14 +36,20 @@ def write_figures(page: Page, folder: Path, kind: str = "svg") -> list[Path]:
 
 def figure(chart: Chart, kind: str = "svg") -> bytes:
     """One chart as the bytes of a file; its colours are those of the light page."""
-    spec = _with_legend(chart.spec)
-    spec = {**spec, "config": {**chart.spec.get("config", {}), "background": PAPER}, "padding": 8}
-    text = VARIABLE.sub(r"\1", svg({**spec, "title": {"text": chart.title, "anchor": "start", "fontSize": 13}}))
+    text = drawing(chart, title=chart.title)
     if kind == "svg":
         return text.encode()
     import vl_convert
 
     return bytes(vl_convert.svg_to_png(text, scale=SCALE))
+
+
+def drawing(chart: Chart, title: str = "") -> str:
+    """One chart as SVG that needs no page around it: on paper, with its colours and, of several models, a legend in it."""
+    spec = {**_with_legend(chart.spec), "config": {**chart.spec.get("config", {}), "background": PAPER}, "padding": 8}
+    if title:
+        spec["title"] = {"text": title, "anchor": "start", "fontSize": 13}
+    return VARIABLE.sub(r"\1", svg(spec))
 
 
 def _with_legend(spec: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
 from snellen.engine.keep.gate_record import GateRecord, OutcomeRecord, State
 from snellen.report.blocks import Block, Bullets, Heading, Row, Table, TableCell, heads, lead, note
+from snellen.report.glossary import about_di
 from snellen.report.results import Results
 from snellen.report.words import UNKNOWN, count_of, in_unit, interval, join_words, points
 
@@ -72,9 +74,11 @@ def _more(outcome: OutcomeRecord) -> str:
 
 
 def _rules(record: GateRecord) -> tuple[str, ...]:
+    """How outcomes were decided, and what DI is where a condition names it."""
     over = f", corrected by Holm's rule over {count_of(record.tests, 'test')}" if record.tests > 1 else ""
     return (
         "A condition holds where the whole 95% interval keeps the bound, and fails where the whole interval breaks it and a "
         f"one-sided test at 2.5% does{over}. All else is undecided. ",
         "Undecided conditions close the gate. " if record.undecided == "fail" else "",
+        about_di() if any(re.search(r"\bdi\b", outcome.condition) for outcome in record.outcomes) else "",
     )

@@ -57,17 +57,29 @@ GLOSSARY: dict[str, str] = {
     "clean accuracy: being better clean explains the rest.",
     # Backgrounds, shape and training
     "BG-Gap": "Accuracy lost when backgrounds of the same class are exchanged for those of any class (Xiao et al. 2021).",
+    "Images that need their background": "Images answered rightly on their own background, but no longer on one of any class.",
+    "Outline": "What the object's outline gives away: accuracy with the object blackened minus accuracy with its box blackened.",
+    "Class leakage": "How much more often the class is guessed from the size of the object's box than by always naming the most "
+    "frequent class. It is a property of the data, not of a model.",
+    "Fooled object": "An object that the model gets wrong on at least one background of the pool. The share of such objects "
+    "grows with the pool, so only shares of the same pool can be compared.",
+    "Attack rate": "Of objects of other classes put on a background, the share that is answered as the background's class.",
+    "Shuffled patches": "The tiles of an image in another order: textures stay, outlines go. Shuffled softly, the tiles fade "
+    "into each other, so that no seam can be taken for something.",
+    "Shape and texture accuracy": "The share of images with cues in conflict whose shape, or whose texture, is answered.",
     "Shape bias": "The share of shapes among answers that name the shape or the texture of images where both disagree.",
     "Affinity": "Accuracy on images modified as in training minus accuracy on clean ones (Gontijo-Lopes et al. 2020).",
     "Direction": "How far runs agree on which classes gain errors from a modification.",
     "Diversity": "The training loss of the last epoch, from the card of the network (Gontijo-Lopes et al. 2020).",
     "Worst edits": "The combination of edits under which a search found the lowest accuracy. The number is of images that were "
     "not searched, where there are enough.",
+    "Effect of an edit": "The accuracy that comes back when one of the worst edits is left out.",
     "Calibration error": "The mean distance of accuracy from confidence over bins of confidence (ECE, Guo et al. 2017): 0 "
     "for a model that is right in 80% of the cases in which it is 80% sure. Corrected for noise, which adds to the plug-in "
     "value of the published formula: that one is above 0 even for a perfect model.",
     # Maps and units
     "Map": "How much each pixel of an image counts for an answer, by an attribution method such as Grad-CAM.",
+    "Map inside the mask": "The share of a map that lies on the object’s true mask. An even map has the mask’s share.",
     "EnergyPG": "The energy-based pointing game: the share of a map’s energy that lies on the object. An even map has the "
     "object’s share of the image.",
     "EHR": "The effective heat ratio: at eleven thresholds, heat on the object by the number of pixels that reach the "
@@ -102,6 +114,12 @@ SIGN_MEANINGS = {
 def meanings(*terms: str) -> dict[str, str]:
     """Some terms with their meanings."""
     return {term: GLOSSARY[term] for term in terms}
+
+
+def about_di() -> str:
+    """What DI is, in one sentence that names it."""
+    sentence = sentence_on("DI")
+    return f"DI is {sentence[0].lower()}{sentence[1:]}"
 
 
 def sentence_on(term: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from snellen.report.blocks import (
+    Badge,
     Bar,
     Block,
     Bullets,
@@ -96,7 +97,17 @@ def _ranked_cell(finding: AnyFinding | None, hue: str) -> TableCell:
         return TableCell(UNKNOWN)
     bar = Bar(finding.value, finding.low, finding.high, hue=hue) if finding.unit == "share" else None
     text = in_unit(finding.value, finding.unit)
-    return TableCell(text, finding.value, interval(finding.low, finding.high, finding.unit), bar=bar)
+    return TableCell(
+        text, finding.value, interval(finding.low, finding.high, finding.unit), _taken_for(finding), bar=bar
+    )
+
+
+def _taken_for(finding: AnyFinding) -> Badge | None:
+    """The class that the modification itself may be taken for, where that is marked."""
+    trust = finding.interference
+    if trust is None or trust.mark != "flagged":
+        return None
+    return Badge(f"▲ taken for {trust.taken_for}", True, trust.text)
 
 
 def _card(verdict: ModelVerdict, pictured: Pictured) -> CardBlock:

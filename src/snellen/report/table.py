@@ -143,5 +143,5 @@ def di_badge(finding: AnyFinding, with_spread: bool = False) -> Badge | None:
     if trust is None:
         return None
     over_runs = spread(trust.std, "index") if with_spread else ""
-    text = f"DI {index(trust.index)}{over_runs} {trust.taken_for or UNKNOWN} {trust.sign}"
-    return Badge(text.rstrip(), trust.mark == "flagged", trust.text)
+    parts = (f"DI {index(trust.index)}{over_runs}", trust.taken_for, trust.sign)
+    return Badge(" ".join(filter(None, parts)), trust.mark == "flagged", trust.text)

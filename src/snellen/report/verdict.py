@@ -1,6 +1,6 @@
 """The verdict: what the findings say, in words for someone who has to decide.
 
-Every number is a finding's. Nothing is called an artefact for certain, and nothing is cleared: DI is comparative.
+Every number is a finding's. Nothing is called an artefact for certain, and nothing is cleared: DI is no score.
 """
 
 from __future__ import annotations
@@ -13,14 +13,15 @@ from snellen.audits.occlusion import SquareFacts
 from snellen.audits.stored_finding import StoredInterference, apart
 from snellen.audits.trust import TOO_FEW
 from snellen.report.blocks import Definitions, Entry, Line, Span
+from snellen.report.glossary import about_di
 from snellen.report.results import AnyFinding, Results
 from snellen.report.sections import section_sentences
 from snellen.report.table import FindingRow
 from snellen.report.words import covering, index, is_known, join_words
 
 CAVEAT = (
-    "The DI index is comparative, not absolute: there is no threshold above which a number is wrong. "
-    "A mark (▲) asks you to look twice before you call a fall in accuracy a lack of robustness."
+    f"{about_di()} Compare it between models; it is not a score. A mark (▲) asks you to look twice before you call a fall in "
+    "accuracy a lack of robustness."
 )
 
 

@@ -12,6 +12,7 @@ from snellen.distort.language import VARIANTS, covering, in_words, masked_by
 __all__ = [
     "UNKNOWN",
     "VARIANTS",
+    "beside_even",
     "covering",
     "in_unit",
     "in_words",
@@ -87,6 +88,16 @@ def interval(low: float | None, high: float | None, unit: str) -> str:
         return f"{_signed(low)} to {_signed(high)}"
     between = "–" if low >= 0 else " to "  # a dash beside a minus reads as one
     return _with_minus(f"{scale * low:.{digits}f}{between}{scale * high:.{digits}f}")
+
+
+def beside_even(low: float | None, high: float | None, even: float | UnsetType | None) -> str:
+    """The interval of a share of maps, and whether it is above or below that of an even map."""
+    rank = "not told apart from"
+    known = even if is_known(even) else None
+    if known is not None:
+        above, below = is_known(low) and low > known, is_known(high) and high < known
+        rank = "more than" if above else "less than" if below else rank
+    return f"(95% interval {interval(low, high, 'share')}%), {rank} the {percent(known)} of an even map."
 
 
 def count_of(count: int, thing: str, things: str = "") -> str:

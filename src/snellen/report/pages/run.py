@@ -36,7 +36,7 @@ from snellen.report.comparison import comparison
 from snellen.report.examples import example_blocks
 from snellen.report.findings_table import finding_rows, findings_table
 from snellen.report.gate import gate_section
-from snellen.report.glossary import meanings
+from snellen.report.glossary import about_di, meanings
 from snellen.report.opening import brief_opening, opening
 from snellen.report.pages.origin import command_of, origin_of
 from snellen.report.pictured import Pictured
@@ -45,6 +45,7 @@ from snellen.report.table import FindingRow
 from snellen.report.words import VARIANTS, count_of
 
 SIDE_BY_SIDE = "The models side by side"
+MOST_NAMED = 3  # models in the title
 MOST_LISTED = 200  # images that could not be shown, or have no label; all are in the samples table
 
 
@@ -105,7 +106,9 @@ def brief_page_of(folder: RunFolder) -> Page:
 
 
 def _title(results: Results) -> str:
-    return "Eye exam of " + ", ".join(results.models)
+    """Of whom the page is; of many models how many, since the ranked list names them."""
+    models = list(results.models)
+    return "Eye exam of " + (", ".join(models) if len(models) <= MOST_NAMED else f"{len(models)} models")
 
 
 def _test_data(results: Results) -> Line:
@@ -221,11 +224,11 @@ def _about_di(results: Results) -> Line:
     if results.task != "classification":
         return ()
     return (
-        "DI: data interference of the distortion, with the class that takes the new errors; ",
+        f"{about_di()} Beside it stands the class that takes them; ",
         Span("▲", "flag"),
         " clearly above chance and above mild noise, △ above chance but not clearly above mild noise, ? cannot be told from "
         "chance nor cleared, no mark: clearly not. Of several distortions behind one "
-        "number the most suspicious is named. DI is comparative, not absolute.",
+        "number the most suspicious is named. Compare DI between models; it is not a score.",
     )
 
 

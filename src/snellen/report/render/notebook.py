@@ -10,7 +10,7 @@ from typing import Any
 from snellen.atomic import write_atomic
 from snellen.errors import UserError, harmless, unknown
 from snellen.report.blocks import NAMES, Chart
-from snellen.report.charts import svg
+from snellen.report.figures import drawing
 from snellen.report.first_screen import FirstScreen, first_screen
 from snellen.report.glossary import SIGN_MEANINGS, sentence_on
 from snellen.report.render.html import environment
@@ -81,7 +81,7 @@ def plot_of(results: Results, name: str) -> Plot:
         available = [other for other in SECTIONS if other != name and _charts(results, other)]
         has = f"it has {', '.join(available)}" if available else "it has none"
         raise UserError(f"the run has no chart of '{name}': {has}")
-    return Plot(name, tuple(chart.title for chart in charts), tuple(svg(chart.spec) for chart in charts))
+    return Plot(name, tuple(chart.title for chart in charts), tuple(map(drawing, charts)))
 
 
 def _charts(results: Results, name: str) -> list[Chart]:

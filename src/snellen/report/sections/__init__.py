@@ -9,18 +9,21 @@ from __future__ import annotations
 from snellen.report.results import Results
 from snellen.report.sections.adversarial_backgrounds import ADVERSARIAL_BACKGROUNDS
 from snellen.report.sections.attention import ATTENTION
+from snellen.report.sections.augmentation import AUGMENTATION
 from snellen.report.sections.background import BACKGROUND
 from snellen.report.sections.baseline import BASELINE
 from snellen.report.sections.calibration import CALIBRATION
 from snellen.report.sections.concepts import CONCEPTS
 from snellen.report.sections.corruptions import CORRUPTIONS
-from snellen.report.sections.explanation import EXPLANATION, INSIDE_MASK
+from snellen.report.sections.explanation import EXPLANATION
 from snellen.report.sections.faithfulness import FAITHFULNESS
-from snellen.report.sections.interference import INTERFERENCE, SHAPE
+from snellen.report.sections.inside_mask import INSIDE_MASK
+from snellen.report.sections.interference import INTERFERENCE
 from snellen.report.sections.interpretability import INTERPRETABILITY
 from snellen.report.sections.occluders import OCCLUDERS
 from snellen.report.sections.occlusion import OCCLUSION
 from snellen.report.sections.section import Section
+from snellen.report.sections.shape import SHAPE
 from snellen.report.sections.shift import SHIFT
 
 SECTIONS: dict[str, Section] = {
@@ -40,6 +43,7 @@ SECTIONS: dict[str, Section] = {
     "interpretability": INTERPRETABILITY,  # no audit: it reads those above
     "shift": SHIFT,
     "interference": INTERFERENCE,
+    "augmentation": AUGMENTATION,
 }
 
 

@@ -30,6 +30,7 @@ from snellen.report.blocks import (
     lead,
     note,
 )
+from snellen.report.glossary import meanings
 from snellen.report.published import published, published_table
 from snellen.report.results import Results
 from snellen.report.sections.adversarial_charts import histogram_chart, shares_chart
@@ -260,4 +261,9 @@ def _number(value: Number) -> TableCell:
     return TableCell(UNKNOWN if value is None else f"{value:.1f}", value)
 
 
-ADVERSARIAL_BACKGROUNDS = Section(headline="vulnerable", blocks=adversarial_blocks, verdict=adversarial_sentence)
+ADVERSARIAL_BACKGROUNDS = Section(
+    headline="vulnerable",
+    blocks=adversarial_blocks,
+    verdict=adversarial_sentence,
+    meanings=meanings("Fooled object", "Attack rate"),
+)

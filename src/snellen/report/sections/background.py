@@ -25,6 +25,7 @@ from snellen.report.blocks import (
     lead,
     note,
 )
+from snellen.report.glossary import meanings
 from snellen.report.results import Results
 from snellen.report.sections.background_charts import (
     HUES,
@@ -173,8 +174,8 @@ def background_sentences(results: Results, model: str) -> list[tuple[str, str]]:
     if gap is None or isinstance(gap.facts.mixed_rand, UnsetType):
         return []
     sentences = [
-        f"With other backgrounds of their own class objects are known on {percent(gap.facts.mixed_same)}, with backgrounds of "
-        f"any class on {percent(gap.facts.mixed_rand)}: a BG-Gap of {points(gap.value).removeprefix('+')} "
+        f"With other backgrounds of their own class {percent(gap.facts.mixed_same)} are classified correctly, with backgrounds "
+        f"of any class {percent(gap.facts.mixed_rand)}: a BG-Gap of {points(gap.value).removeprefix('+')} "
         f"(95% interval {interval(gap.low, gap.high, 'difference')})."
     ]
     needs = {needs.model: needs for needs in results.having(NeedsBackgroundFacts) if is_known(needs.value)}
@@ -206,4 +207,5 @@ BACKGROUND = Section(
     columns={"other backgrounds": lambda finding: finding.name == "mixed_rand_accuracy"},
     losses=lambda finding: finding.name in ("mixed_same_accuracy", "mixed_rand_accuracy", "only_fg_accuracy"),
     effects=frozenset({"bg_gap", "needs_background"}),
+    meanings=meanings("BG-Gap", "Images that need their background", "Outline", "Class leakage"),
 )

@@ -40,7 +40,8 @@ def variants_chart(backgrounds: Sequence[ModelBackgrounds], guessing: float) -> 
     models = [own.model for own in backgrounds]
     rows: list[dict[str, Any]] = []
     for own in backgrounds:
-        rows.append({"model": own.model, "words": "clean", "value": own.original, "low": None, "high": None})
+        low, high = own.original_ends
+        rows.append({"model": own.model, "words": "clean", "value": own.original, "low": low, "high": high})
         rows += [
             {"model": own.model, "words": VARIANTS[variant.facts.kind],
              "value": variant.value, "low": variant.low, "high": variant.high}

@@ -14,7 +14,7 @@ from snellen.report.guessing import Guess
 from snellen.report.published import PublishedValue, published_table
 from snellen.report.results import Results
 from snellen.report.sections.background_values import ModelBackgrounds
-from snellen.report.words import UNKNOWN, in_unit, interval
+from snellen.report.words import UNKNOWN, interval, percent
 
 ALONE = ("only_bg_b", "only_bg_t")
 PAPER = "Xiao et al. 2021"
@@ -43,21 +43,14 @@ class GapRow:
 
 
 @dataclass(frozen=True)
-class AboveChance:
-    """How far an accuracy and its interval are above guessing."""
-
-    value: float
-    low: Number = None
-    high: Number = None
-
-
-@dataclass(frozen=True)
 class HoleRow:
-    """Accuracies on backgrounds alone above guessing, by variant, published or of a model of this run (`own`)."""
+    """Accuracies on backgrounds alone by variant, each with its interval, beside the accuracy of `guessing`; published or of a
+    model of this run (`own`)."""
 
     name: str
     own: bool
-    values: Mapping[str, AboveChance]
+    guessing: float
+    values: Mapping[str, tuple[float, Number, Number]]
 
 
 def published_blocks(models: Sequence[ModelBackgrounds], results: Results) -> list[Block]:
@@ -82,21 +75,21 @@ def published_blocks(models: Sequence[ModelBackgrounds], results: Results) -> li
 
 
 def hole_details(models: Sequence[ModelBackgrounds], guess: Guess) -> Details:
-    """How far answers to backgrounds alone are above guessing, folded."""
+    """Answers to backgrounds alone beside guessing, folded."""
     rows = []
     for row in hole_rows(models, guess.level):
-        cells = tuple(_hole_cell(row.values.get(kind)) for kind in ALONE)
-        detail = "" if row.own else "published, table 5 less 1 in 9"
+        cells = (*(_hole_cell(row.values.get(kind)) for kind in ALONE), TableCell(percent(row.guessing)))
+        detail = "" if row.own else "published, table 5"
         rows.append(Row(TableCell(row.name, note=detail), cells, strong=row.own))
     return Details(
-        "Backgrounds alone, above guessing",
+        "Backgrounds alone, beside guessing",
         (
             note(
                 "Of a model trained on objects on black (only_fg) or on backgrounds of any class (mixed_rand), which "
-                "tell nothing, this is what the hole gives away by its size and place. Of any other it is that and the "
-                "background. Guessing is " + guess.line + "."
+                "tell nothing, what lies above guessing is what the hole gives away by its size and place. Of any other it is "
+                "that and the background. Guessing is " + guess.line + "."
             ),
-            Table(heads("", "box black", "box tiled"), tuple(rows)),
+            Table(heads("", "box black", "box tiled", "guessing"), tuple(rows)),
         ),
     )
 
@@ -118,22 +111,17 @@ def published_rows(models: Sequence[ModelBackgrounds]) -> list[GapRow]:
 
 
 def hole_rows(models: Sequence[ModelBackgrounds], guessing: float) -> list[HoleRow]:
-    """How far answers to backgrounds alone are above guessing; of networks that were taught nothing about backgrounds, which are
-    published too, that is what the shape and size of the hole give away."""
+    """Answers to backgrounds alone; of networks that were taught nothing about backgrounds, which are published too, what lies
+    above guessing is what the shape and size of the hole give away."""
     rows = []
     for model in models:
         alone = [variant for variant in model.variants if variant.facts.kind in ALONE]
-        values = {
-            variant.facts.kind: AboveChance(
-                variant.value - guessing, _less(variant.low, guessing), _less(variant.high, guessing)
-            )
-            for variant in alone
-            if variant.value is not None
-        }
-        rows.append(HoleRow(model.model, True, values))
+        known = {each.facts.kind: (each.value, each.low, each.high) for each in alone if each.value is not None}
+        rows.append(HoleRow(model.model, True, guessing, known))
     table = published_table("xiao2021", "5")
     for row in ("ResNet-50 trained on only_fg", "ResNet-50 trained on mixed_rand"):
-        rows.append(HoleRow(row, False, {kind: AboveChance(table[row][kind].value / 100 - 1 / 9) for kind in ALONE}))
+        printed = {kind: (table[row][kind].value / 100, None, None) for kind in ALONE}
+        rows.append(HoleRow(row, False, 1 / 9, printed))
     return rows
 
 
@@ -180,19 +168,15 @@ def _row(row: GapRow) -> Row:
     return Row(TableCell(row.name, note=row.source), (*cells, TableCell(row.note, tone="soft")), strong=row.own)
 
 
-def _hole_cell(above: AboveChance | None) -> TableCell:
-    if above is None:
+def _hole_cell(accuracy: tuple[float, Number, Number] | None) -> TableCell:
+    if accuracy is None:
         return TableCell(UNKNOWN)
-    ends = "" if above.low is None else interval(above.low, above.high, "difference")
-    return TableCell(in_unit(above.value, "difference"), above.value, ends)
+    value, low, high = accuracy
+    return TableCell(percent(value), value, "" if low is None else interval(low, high, "share"))
 
 
 def _hundred(value: Number) -> Number:
     return None if value is None else 100 * value
-
-
-def _less(value: Number, guessing: float) -> Number:
-    return None if value is None else value - guessing
 
 
 def published_chart(values: Sequence[GapRow], models: Sequence[str]) -> dict[str, Any]:

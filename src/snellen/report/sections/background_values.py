@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import isclose
 
 from snellen.audits.background_facts import (
     AccuracyOfSize,
@@ -19,7 +20,7 @@ from snellen.audits.facts import Number
 from snellen.audits.stored_finding import StoredFinding
 from snellen.measure import CATEGORIES
 from snellen.report.guessing import Guess
-from snellen.report.results import Results
+from snellen.report.results import AnyFinding, Results
 from snellen.report.words import is_known
 
 AUDIT = "background"
@@ -68,11 +69,20 @@ class ModelBackgrounds:
     bg_gap: StoredFinding[BgGapFacts]
     needs: StoredFinding[NeedsBackgroundFacts]
     size: StoredFinding[SizeEffectFacts]
+    clean: AnyFinding | None = None
 
     @property
     def original(self) -> Number:
         """The accuracy on the same images unmodified."""
         return self.variants[0].facts.original
+
+    @property
+    def original_ends(self) -> tuple[Number, Number]:
+        """Its interval, where it is the clean accuracy; other images, such as a stored variant, have none."""
+        clean, original = self.clean, self.original
+        if clean is None or not (is_known(clean.value) and is_known(original)) or not isclose(clean.value, original):
+            return None, None
+        return clean.low, clean.high
 
     @property
     def categories(self) -> CategoryCounts:
@@ -145,4 +155,4 @@ def _of_model(results: Results, model: str) -> ModelBackgrounds:
     (*_, needs) = (needs for needs in results.having(NeedsBackgroundFacts) if needs.model == model)
     (*_, size) = (size for size in results.having(SizeEffectFacts) if size.model == model)
     variants = tuple(variant for variant in results.having(VariantFacts) if variant.model == model)
-    return ModelBackgrounds(model, variants, gap, needs, size)
+    return ModelBackgrounds(model, variants, gap, needs, size, results.clean(model))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from snellen.audits.corruptions import CorruptedFacts, CorruptionErrorFacts, MeanErrorFacts
+from snellen.audits.corruptions import CorruptedFacts, CorruptionErrorFacts, CorruptionsAudit, MeanErrorFacts
 from snellen.audits.stored_finding import StoredFinding
 from snellen.distort.corruptions.corruption import in_words
 from snellen.report.blocks import Block, Chart, Details, FactLine, Heading, Panels, Table, lead, note
@@ -101,6 +101,6 @@ CORRUPTIONS = Section(
     headline="mean_corruption_error",
     columns={"corruption error": lambda finding: finding.name == "mean_corruption_error"},
     losses=lambda finding: finding.name == "corrupted_accuracy",
-    elsewhere=frozenset({"corrupted_accuracy", "corruption_error"}),
+    elsewhere=frozenset(CorruptionsAudit.names),
     meanings=meanings("Corruption error"),
 )

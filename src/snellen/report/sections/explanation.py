@@ -7,8 +7,6 @@ from typing import Any
 
 from snellen.audits.alignment_facts import DisagreementFacts, EnergyFacts, MapReadingFacts, WsolFacts, WsolPoint
 from snellen.audits.facts import Number
-from snellen.audits.inside_mask import InsideMaskFacts
-from snellen.audits.stored_finding import StoredFinding
 from snellen.report.blocks import (
     Block,
     Chart,
@@ -39,7 +37,7 @@ from snellen.report.sections.explanation_tables import (
     measures_table,
 )
 from snellen.report.sections.section import Section
-from snellen.report.words import interval, is_known, percent
+from snellen.report.words import beside_even, is_known, percent
 
 PUBLISHED = {  # columns of table 1 of Won et al. (2023)
     "gradcam energy_pg": "Grad-CAM, EnergyPG",
@@ -60,7 +58,7 @@ def explanation_blocks(results: Results) -> list[Block]:
     return [
         Heading("Explanations"),
         lead(
-            "Where lies what speaks for a model’s own answers? EnergyPG and EHR ask how much of a map is on the object. WSOL "
+            "Which pixels support the prediction? EnergyPG and EHR ask how much of a map is on the object. WSOL "
             "compares only the outline of the map with the object’s box, so a broad map can win there and lose here."
         ),
         FactLine(results.keys()),
@@ -138,28 +136,9 @@ def explanation_sentence(results: Results, model: str) -> list[tuple[str, str]]:
             region = {"mask": "on the object", "box": "in the object’s box"}[finding.facts.region]
             sentences.append(
                 f"{percent(finding.value)} of the energy of its maps ({finding.facts.method}) lies {region} "
-                f"{_beside_even(finding, finding.facts.even)}"
+                f"{beside_even(finding.low, finding.high, finding.facts.even)}"
             )
     return [("Where it looks", " ".join(sentences))] if sentences else []
-
-
-def inside_sentence(results: Results, model: str) -> list[tuple[str, str]]:
-    """The share of the maps inside the masks beside that of an even map; a lead only where the interval excludes it."""
-    own = (finding for finding in results.having(InsideMaskFacts) if finding.model == model)
-    finding = next(own, None)
-    if finding is None or not is_known(finding.value):
-        return []
-    beside = _beside_even(finding, finding.facts.mask_share)
-    return [("Maps", f"{percent(finding.value)} of the map lies on the object {beside}")]
-
-
-def _beside_even(finding: StoredFinding[Any], even: Number) -> str:
-    """The interval of a share of maps, and whether it is above or below that of an even map."""
-    rank = "not told apart from"
-    if is_known(even):
-        above, below = is_known(finding.low) and finding.low > even, is_known(finding.high) and finding.high < even
-        rank = "more than" if above else "less than" if below else rank
-    return f"(95% interval {interval(finding.low, finding.high, 'share')}%), {rank} the {percent(even)} of an even map."
 
 
 EXPLANATION = Section(
@@ -173,5 +152,3 @@ EXPLANATION = Section(
     elsewhere=frozenset({*(f"{name}_difference" for name in MEASURES), "gain_ratio", "wsol_disagreement"}),
     meanings=meanings("EnergyPG", "EHR", "WSOL", "Gain ratio"),
 )
-
-INSIDE_MASK = Section(verdict=inside_sentence, columns={"map on object": lambda finding: finding.name == "inside_mask"})

@@ -107,7 +107,7 @@ def comparison_blocks(findings: AlignmentFindings, results: Results) -> list[Blo
         rows.append(Row(TableCell(model, hue=results.own_hue(model)), cells))
     first = next(iter(gains.values())).facts
     named = having(findings, AlignmentDifferenceFacts)
-    head = heads(f"less {first.other}", *COMPARED.values(), "gain ratio", "WSOL and EnergyPG disagree")
+    head = heads(f"minus {first.other}", *COMPARED.values(), "gain ratio", "WSOL and EnergyPG disagree")
     return [
         Table(head, tuple(rows)),
         note(

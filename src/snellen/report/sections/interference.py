@@ -25,6 +25,7 @@ from snellen.report.blocks import (
     lead,
     note,
 )
+from snellen.report.glossary import about_di, meanings
 from snellen.report.results import AnyFinding, Results
 from snellen.report.sections.interference_charts import bar_chart, bar_ends, highest, index_chart, sweep_chart
 from snellen.report.sections.interference_values import (
@@ -40,7 +41,8 @@ from snellen.report.sections.interference_values import (
     sweeps_of,
 )
 from snellen.report.sections.published_marcu import published_by_marcu
-from snellen.report.sections.section import Section
+from snellen.report.sections.section import SPREAD_FROM, Section
+from snellen.report.sections.shape import shuffled
 from snellen.report.table import di_badge
 from snellen.report.words import UNKNOWN, in_words, index, is_known, percent
 
@@ -68,7 +70,7 @@ def _index_blocks(results: Results) -> list[Block]:
     ]
     return [
         lead(
-            "The DI index of each distortion, with the class that takes the new errors. The dashed line is the DI of mild "
+            f"{about_di()} A bar for each distortion, with the class that takes them. The dashed line is the DI of mild "
             "noise: what is clearly above it (and chance) is coloured. The thin line is the 95% interval" + worst + "."
         ),
         *([FactLine(results.keys())] if sweeps and results.several else []),
@@ -148,7 +150,7 @@ def _chance_cell(null: NullFacts, alone: NullFacts) -> TableCell:
 def _bar_blocks(groups: Sequence[DistortionBars], results: Results) -> list[Block]:
     blocks: list[Block] = [
         lead(
-            "Change in the share of wrong answers per predicted class, distorted less clean, in percentage points. One long "
+            "Change in the share of wrong answers per predicted class, distorted minus clean, in percentage points. One long "
             "bar suggests that the distortion itself looks like that class; short bars on many classes, that it rather "
             "hides or confuses. The dashed line is the most that a class gains under mild noise. "
             + ("Whiskers span the runs." if results.repeated else "One run: no spread over runs.")
@@ -213,16 +215,22 @@ def hardest_sentence(results: Results, model: str) -> list[tuple[str, str]]:
 
 
 def highest_headline(results: Results) -> Line:
-    """The distortion of the highest DI of each model, mild noise left out."""
+    """The distortion of the highest DI of each model, mild noise left out; of many models the lowest and the highest of these."""
+    worst = [
+        max(model.findings, key=lambda finding: finding.value or 0.0) for model in indices_of(results) if model.findings
+    ]
+    spread = len(worst) >= SPREAD_FROM
+    if spread:
+        ordered = sorted(worst, key=lambda finding: finding.value or 0.0)
+        worst = [ordered[0], ordered[-1]]
     line: list[str | Span] = []
-    for model in indices_of(results):
-        if model.findings:
-            worst = max(model.findings, key=lambda finding: finding.value or 0.0)
-            trust = worst.interference
-            taken = f", taken for {trust.taken_for}" if trust and trust.mark == "flagged" else ""
-            words = f" under {in_words(worst.distortions[0])}{taken}"
-            line += ["; " if line else "", Span(f"{model.model} ", hue=results.own_hue(model.model))]
-            line += [Span(index(worst.value), "bold"), words]
+    for finding in worst:
+        trust = finding.interference
+        taken = f", taken for {trust.taken_for}" if trust and trust.mark == "flagged" else ""
+        words = f" under {in_words(finding.distortions[0])}{taken}"
+        between = (" to " if spread else "; ") if line else "from " if spread else ""
+        line += [between, Span(f"{finding.model} ", hue=results.own_hue(finding.model))]
+        line += [Span(index(finding.value), "bold"), words]
     return ("Highest DI: ", *line) if line else ()
 
 
@@ -236,12 +244,6 @@ def index_badge(finding: AnyFinding) -> Badge | None:
     return Badge(f"{trust.dominant or UNKNOWN} {trust.sign}".rstrip(), trust.mark == "flagged", trust.text, beside)
 
 
-def shuffled(name: str, finding: AnyFinding) -> bool:
-    """Whether a finding of this name is the accuracy under patch shuffling and nothing else."""
-    distortion = finding.distortions[0] if finding.distortions else ""
-    return finding.name == name and distortion.startswith("shuffle(") and "|" not in distortion
-
-
 INTERFERENCE = Section(
     blocks=interference_blocks,
     headline=highest_headline,
@@ -250,26 +252,13 @@ INTERFERENCE = Section(
     losses=lambda finding: finding.name == "distorted_accuracy",
     last=frozenset({"interference"}),  # accuracies first, then their DI
     badge=index_badge,
+    meanings=meanings("DI", "DI as published", "By chance", "Mild noise"),
     published=published_by_marcu(
         "interference",
         {
             "1": "DI under 4×4 shuffled patches (Fashion-MNIST 2×2), PreAct-ResNet18, mean ± deviation of 5 runs",
             "3": "DI under a square of 70 to 100% of the image that may leave it, the same networks",
             "12": "DI under masks of Fourier space, the same networks",
-        },
-    ),
-)
-
-SHAPE = Section(  # no blocks of its own; the accuracy under patch shuffling is in one column with that above
-    columns={
-        "shuffled": lambda finding: shuffled("shuffled_accuracy", finding),
-        "shape bias": lambda finding: finding.name == "shape_bias",
-    },
-    published=published_by_marcu(
-        "shape",
-        {
-            "2": "accuracy on the cue conflicts of Geirhos et al. (2019), by shape and by texture",
-            "4": "accuracy on shuffled patches",
         },
     ),
 )

@@ -35,6 +35,7 @@ from snellen.report.words import in_words, is_known
 
 LONGEST_NAME = 24
 LONGEST_LINE = 24  # of an axis label, in characters
+BREAK = "¶"  # where a label's next line begins: Vega ends at real line breaks in texts, and they are escaped
 
 
 def highest(models: Sequence[ModelIndices]) -> float:
@@ -64,9 +65,9 @@ def index_chart(model: ModelIndices, end: float) -> dict[str, Any]:
         }
         for finding, label in zip(model.findings, _labels([in_words(each.distortions[0]) for each in model.findings]))
     ]
-    two_lines = {"test": r"indexof(datum.label, '\n') > 0", "value": -6}
+    two_lines = {"test": f"indexof(datum.label, '{BREAK}') > 0", "value": -6}
     lifted = {"condition": two_lines, "value": 0}  # to the middle
-    labels = {"domain": False, "labelExpr": r"split(datum.label, '\n')", "labelOffset": lifted}
+    labels = {"domain": False, "labelExpr": f"split(datum.label, '{BREAK}')", "labelOffset": lifted}
     y = nominal("words", None, ticks=False, **labels)
     x = quantitative("value", "DI index", domain=[0, 1.25 * end or 1.0])
     at = {"y": y, "x": x}
@@ -154,7 +155,7 @@ def bar_chart(bars: ClassBars, ends: tuple[float, float]) -> dict[str, Any]:
 
 def _labels(words: Sequence[str]) -> list[str]:
     """The words in lines short enough for an axis."""
-    return _apart([fill(each.replace(" %", "\u00a0%"), LONGEST_LINE) for each in words])
+    return _apart([fill(each, LONGEST_LINE).replace("\n", BREAK) for each in words])
 
 
 def _short(name: str, longest: int = 18) -> str:

@@ -189,5 +189,5 @@ OCCLUSION = Section(
     losses=lambda finding: finding.name == "cut_occlusion",
     effects=frozenset({"fill_gap"}),
     elsewhere=frozenset({"occluded_accuracy"}),
-    meanings=meanings("CutOcclusion", "Fill gap"),
+    meanings=meanings("CutOcclusion", "Fill gap", "iOcclusion"),
 )

@@ -9,6 +9,8 @@ from snellen.report.blocks import Badge, Block, Line
 from snellen.report.results import AnyFinding, Results
 from snellen.report.table import di_badge
 
+SPREAD_FROM = 4  # models from which a headline gives the lowest and the highest alone
+
 
 @dataclass(frozen=True)
 class Section:

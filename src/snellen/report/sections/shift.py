@@ -28,13 +28,14 @@ from snellen.report.blocks import (
     note,
 )
 from snellen.report.charts import BAR, PERCENT, WARN, by_name, chart, dashed_rule, layer, lines, quantitative, share
+from snellen.report.glossary import meanings
 from snellen.report.results import AnyFinding, Results
 from snellen.report.sections.section import Section
 from snellen.report.sections.shift_pictures import picture_blocks
 from snellen.report.sections.shift_published import published_shift_blocks
 from snellen.report.sections.shift_values import ModelSearch, searches_of
 from snellen.report.table import corrected_note, di_badge
-from snellen.report.words import UNKNOWN, interval, is_known, join_words, percent
+from snellen.report.words import UNKNOWN, interval, is_known, join_words, percent, points
 
 
 def shift_blocks(results: Results) -> list[Block]:
@@ -53,9 +54,9 @@ def shift_blocks(results: Results) -> list[Block]:
         FactLine(results.keys()),
         Panels(tuple(_charts(searches, results))),
         note(
-            "Dashed: one random tuple in a thousand is worse than this. Triangles: the lowest of each search. The charts and the "
-            f"{'last three columns' if results.task == 'classification' else 'columns of RS and ES'} are about the images that "
-            "were searched."
+            "Dashed: one random combination in a thousand is worse than this. Triangles: the lowest of each search. The charts "
+            f"and the {'last three columns' if results.task == 'classification' else 'columns of random and of search'} are "
+            "about the images that were searched."
         ),
         _effects(searches, results),
         *_families(results),
@@ -141,7 +142,7 @@ def _charts(searches: Sequence[ModelSearch], results: Results) -> list[Chart]:
             facts = search.random.facts
             lowest = [curve[-1].accuracy for curve in search.worst.facts.curves[0]]
             spec = density_chart(facts.density[0], facts.quantile[0], lowest, accuracy)
-            charts.append(Chart(f"{search.model}: random tuples", spec))
+            charts.append(Chart(f"{search.model}: random combinations", spec))
     curves = {
         (search.model, run, restart): curve
         for search in searches
@@ -155,11 +156,11 @@ def density_chart(
     bins: Sequence[DensityBin], threshold: Number, lowest: Sequence[float], accuracy: str
 ) -> dict[str, Any]:
     """Random tuples by the accuracy under them, a dashed rule at the 0.1% threshold, a flag at what each search found."""
-    x = quantitative("low", f"{accuracy} under a random tuple of edits", PERCENT, zero=False)
+    x = quantitative("low", f"{accuracy} under a random combination of edits", PERCENT, zero=False)
     bars = {
         "x": {**x, "bin": {"binned": True}},
         "x2": {"field": "high"},
-        "y": {"field": "count", "type": "quantitative", "title": "tuples"},
+        "y": {"field": "count", "type": "quantitative", "title": "combinations"},
     }
     flags = {"x": {"field": "at", "type": "quantitative"}, "y": {"value": 200}}
     look = {"shape": "triangle-down", "filled": True, "size": 90, "color": WARN, "yOffset": -4}
@@ -205,7 +206,7 @@ def _effects(searches: Sequence[ModelSearch], results: Results) -> Table:
 def _effect_row(effect: StoredFinding[EditEffectFacts]) -> Row:
     p = effect.facts.p if effect.facts.p_corrected is UNSET else effect.facts.p_corrected
     cells = (
-        TableCell(f"{100 * effect.value:+.1f} points" if is_known(effect.value) else UNKNOWN, effect.value),
+        TableCell(points(effect.value), effect.value),
         TableCell(interval(effect.low, effect.high, "difference")),
         TableCell("yes" if p is not None and p < SURE else "no", tone="soft"),
     )
@@ -242,4 +243,5 @@ SHIFT = Section(
     effects=frozenset({"worst_drop"}),
     columns={"worst edits": lambda finding: finding.name == "worst_accuracy"},
     elsewhere=frozenset({"edit_effect"}),
+    meanings=meanings("Worst edits", "Effect of an edit"),
 )

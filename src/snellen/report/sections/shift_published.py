@@ -7,10 +7,10 @@ from snellen.report.published import published_table
 
 # The table of each published set of edits, and what its networks saw.
 TABLES = {
-    "mnist": ("1", "a ConvNet on MNIST at 32 pixels, 6 runs, tuples of 3 edits"),
-    "cifar10": ("3", "Wide ResNet 16-4 on CIFAR-10, 3 runs, tuples of 5 edits"),
-    "camvid": ("4", "FC-DenseNet103 on CamVid, pixel accuracy, 3 runs, tuples of 5 edits"),
-    "faces": ("5", "a commercial face detector on 4 × 1,000 faces, tuples of 3 and 5 edits"),
+    "mnist": ("1", "a ConvNet on MNIST at 32 pixels, 6 runs, combinations of 3 edits"),
+    "cifar10": ("3", "Wide ResNet 16-4 on CIFAR-10, 3 runs, combinations of 5 edits"),
+    "camvid": ("4", "FC-DenseNet103 on CamVid, pixel accuracy, 3 runs, combinations of 5 edits"),
+    "faces": ("5", "a commercial face detector on 4 × 1,000 faces, combinations of 3 and 5 edits"),
 }
 ROWS = {
     "original": "clean",

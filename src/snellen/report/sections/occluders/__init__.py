@@ -26,8 +26,8 @@ def occluders_blocks(results: Results) -> list[Block]:
         Heading("Occluders"),
         lead(
             "How accuracy falls as more is hidden, by what hides it. "
-            + ("Real occlusion was there when the images were taken; " if values.types(REAL) else "")
-            + "synthetic and diffuse occluders were put before the unoccluded images."
+            + ("Real occlusion was there when the images were taken. " if values.types(REAL) else "")
+            + "Synthetic and diffuse occluders were put before the unoccluded images."
         ),
         *_shares_named(values),
         *level_blocks(values),
@@ -81,5 +81,5 @@ OCCLUDERS = Section(
             *("human_gap", "error_consistency", "top_image_accuracy", "top_tree_accuracy", "unoccluded_accuracy"),
         }
     ),
-    meanings=meanings("Hidden share", "Kendall's W", "Beyond clean accuracy"),
+    meanings=meanings("Hidden share", "Slope", "Class tree", "Friedman's Q", "Kendall's W", "Beyond clean accuracy"),
 )

@@ -57,7 +57,7 @@ def level_blocks(values: OccluderValues) -> list[Block]:
         note(
             "Bars and brackets are 95% intervals"
             + (", whole groups of images such as videos drawn together" if clustered else "")
-            + ". “DI” marks a number that may be an artefact of its occluder."
+            + ". ▲ marks a number that may be an artefact of its occluder."
         ),
         *_relation_table(values),
     ]

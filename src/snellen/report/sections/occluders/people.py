@@ -87,7 +87,7 @@ def _gaps(values: OccluderValues) -> list[Block]:
             rows.append(
                 Row(head, (TableCell(percent(first.facts.human)), *(_gap(here.get(model)) for model in models)))
             )
-    table = Table((TableCell("people less model"), TableCell("people"), *hues), tuple(rows), dense=True)
+    table = Table((TableCell("people minus model"), TableCell("people"), *hues), tuple(rows), dense=True)
     return [table, _published()]
 
 
@@ -133,10 +133,10 @@ def _published() -> Details:
     }
     rows = tuple(Row(TableCell(name), (TableCell(f"about {gap.value:g}", gap.value),)) for name, gap in gaps.items())
     text = (
-        "people less Swin-B with MixUp, in points, on 552 images of 23 classes; level 1 is less than half hidden, level 2 half "
+        "people minus Swin-B with MixUp, in points, on 552 images of 23 classes; level 1 is less than half hidden, level 2 half "
         "or more. Other images and other people: a size to compare with, not a goal."
     )
-    shown = Table(heads("", "people less model"), rows, dense=True)
+    shown = Table(heads("", "people minus model"), rows, dense=True)
     return Details("Published values", (Published("Kassaw et al. 2024", False, text, (shown,)),))
 
 

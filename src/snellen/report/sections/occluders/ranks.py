@@ -81,13 +81,13 @@ def rank_chart(ranking: Ranking, models: Sequence[str]) -> dict[str, Any]:
     """The rank of each model by each type of occluder, the best on top (figure 9 of Kassaw et al. 2024)."""
     judges, count = ranking.test.judges, len(ranking.ranks)
     rows = [
-        {"model": finding.model, "judge": judge, "rank": rank}
+        {"model": finding.model, "judge": judge.replace("_", "-"), "rank": rank}
         for finding in ranking.ranks
         for judge, rank in finding.facts.ranks.items()
     ]
     ticks = {"values": list(range(1, count + 1)), "format": "d"}
     at = {
-        "x": nominal("judge", judges, labelAngle=-35),
+        "x": nominal("judge", [judge.replace("_", "-") for judge in judges], labelAngle=-35),
         "y": quantitative("rank", "rank, 1 the best", ticks, domain=[count + 0.3, 0.7], nice=False),
         "color": by_name("model", models),
     }
@@ -179,13 +179,14 @@ def _residual_table(values: OccluderValues) -> list[Block]:
                 beyond = TableCell(points(finding.value), finding.value)
                 accuracies = heads(percent(facts.clean), percent(facts.occluded))
                 rows.append(Row(values.model_cell(finding.model), (*accuracies, beyond, TableCell(_p(facts.p_holm)))))
+    tested = [finding for finding in findings if is_known(finding.facts.p_holm)]
     return [
         Heading("Beyond clean accuracy", 3),
         lead(
             "What clean accuracy does not explain of accuracy under occlusion: how far a model lies off the line of all models."
         ),
         Table(heads("", "clean", "occluded", "beyond the line", "p (Holm)"), tuple(rows)),
-        note(f"Fewer than four models have no p. {corrected_note(findings)}"),
+        note(f"Fewer than four models have no p. {corrected_note(tested)}"),
     ]
 
 
