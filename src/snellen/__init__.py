@@ -15,6 +15,7 @@ _HOMES = {
     "load_data": "snellen.data",
     "load_model": "snellen.models",
     "load_run": "snellen.exam.run",
+    "match": "snellen.exam.matching",
     # rooms
     "attention": "snellen.attention",
     "audits": "snellen.audits",

@@ -140,7 +140,7 @@ def label_map(name: str) -> Callable[[Path], object]:
     def read(folder: Path) -> object:
         import torch
 
-        from snellen.models.labels import read_label_map
+        from snellen.models.label_file import read_label_map
 
         known = ("tabby", "house, home", "dog")
         label_map = read_label_map(folder / name, known, ("cat", "dog"))

@@ -9,7 +9,8 @@ import pytest
 import torch
 
 from snellen.errors import UserError
-from snellen.models.labels import LabelMap, match_classes, read_label_map
+from snellen.models.label_file import read_label_map
+from snellen.models.labels import LabelMap, match_classes
 
 KNOWN = ["tench, Tinca tinca, n01440764", "goldfish, n01443537", "great white shark, n01484850"]
 
