@@ -149,6 +149,12 @@ def label_map(name: str) -> Callable[[Path], object]:
     return read
 
 
+def synonyms(folder: Path) -> object:
+    from snellen.exam.matching import read_stated
+
+    return read_stated(folder / "synonyms.json", ("cat", "dog"))
+
+
 def answer(name: str, task: Any) -> Callable[[Path], object]:
     """Reads what a web service answered for two images of 3x3 pixels, as a model of the task does."""
 

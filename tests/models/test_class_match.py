@@ -155,6 +155,8 @@ def test_stated_names_and_numbers_are_all_parts_of_a_class() -> None:
         known, ["alarm_clock", "lift"], stated={"Alarm clock": ["analog clock", "1"], "lift": ["crane", "elevator"]}
     )
     assert (found["alarm_clock"].outputs, found["alarm_clock"].sure) == ((0, 1), "sure")
+    folder = matches(["French press"], ["coffee_french_press"], stated={"Coffee/French press": ["0"]})
+    assert folder["coffee_french_press"].outputs == (0,)
     assert (found["lift"].outputs, found["lift"].candidates, found["lift"].sure) == ((), (2, 3), "ambiguous")
     assert found["lift"].note == "the model has no single class 'crane'"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -14,15 +14,15 @@ from snellen.errors import UserError, option
 from snellen.exam.class_look import look_at_classes
 from snellen.exam.match_request import MatchRequest
 from snellen.files import expand_home, read_json
+from snellen.models.class_names import spelling
 from snellen.models.class_proposal import ClassProposal, propose_classes
-from snellen.models.label_maps import plain
 from snellen.models.model import as_model, probe_images
 from snellen.models.offline import offline
 from snellen.models.subject import Subject, subjects_of
 from snellen.settings_file import door
 
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=10_000)]
-Names = str | int | Annotated[list[Name | int], msgspec.Meta(min_length=1, max_length=10_000)]
+Names = Name | int | Annotated[list[Name | int], msgspec.Meta(min_length=1, max_length=10_000)]
 
 
 def match_requested(request: MatchRequest) -> ClassProposal:
@@ -39,7 +39,8 @@ def match_requested(request: MatchRequest) -> ClassProposal:
         subject = _subject(request, data)
         known = subject.card.classes
         outputs = len(known) if known is not None else _count_outputs(subject, data, request.device)
-    matches, rule, notes = propose_classes(known, outputs, _images(data), _stated(request.synonyms, data))
+    stated = None if request.synonyms is None else read_stated(expand_home(request.synonyms), data.classes)
+    matches, rule, notes = propose_classes(known, outputs, _images(data), stated)
     proposal = ClassProposal(
         subject.name,
         data.text,
@@ -89,22 +90,17 @@ def _images(data: Dataset) -> dict[str, int]:
     return dict(zip(data.classes, counts.tolist()))
 
 
-def _stated(file: Path | None, data: Dataset) -> Mapping[str, Sequence[str]] | None:
-    """What a file of synonyms says of the data's classes: ObjectNet's own, for example, names more classes than are shown."""
-    if file is None:
-        return None
-    content: dict[str, Names] = read_json(expand_home(file), dict[str, Names], "file of synonyms", unique=True)
-    classes = {plain(name) for name in data.classes}
-    if not any(plain(name) in classes for name in content):
-        raise UserError(
-            f"'{file}' names none of the data's {len(classes)} classes: {', '.join(data.classes[:5])}; check {option('synonyms')}"
-        )
-    return {
-        name: [
-            part.strip()
-            for word in (words if isinstance(words, list) else [words])
-            for part in str(word).split(";")
-            if part.strip()
-        ]
-        for name, words in content.items()
-    }
+def read_stated(file: Path, classes: Sequence[str]) -> dict[str, list[str]]:
+    """What a file of synonyms calls some classes; it may name more than these, as ObjectNet's own does."""
+    content: dict[str, Names] = read_json(file, dict[str, Names], "file of synonyms", unique=True)
+    known = {spelling(name) for name in classes}
+    if not any(spelling(name) in known for name in content):
+        few = ", ".join(classes[:5])
+        raise UserError(f"'{file}' names none of the data's {len(known)} classes: {few}; check {option('synonyms')}")
+    return {name: _parts(words) for name, words in content.items()}
+
+
+def _parts(words: Names) -> list[str]:
+    """Names and numbers, of which a text may hold several with semicolons between."""
+    texts = words if isinstance(words, list) else [words]
+    return [part.strip() for text in texts for part in str(text).split(";") if part.strip()]

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from snellen.models.class_names import Naming, loose, namings, plain
+from snellen.models.class_names import Naming, loose, namings, spelling
 
 How = Literal["stated", "id", "group", "name", "synonym", "spelling", "number", "position", ""]
 Sure = Literal["sure", "likely", "ambiguous", "none"]
@@ -53,10 +53,10 @@ def propose(
     if known is not None and list(known) == list(wanted):
         return [ClassMatch(name, n, (i,), "name", "sure") for i, (name, n) in enumerate(wanted.items())]
     model = _Outputs.of(known if known is not None else [""] * outputs)
-    words = {plain(name): tuple(other) for name, other in (stated or {}).items()}
+    words = {spelling(name): tuple(other) for name, other in (stated or {}).items()}
     matches = [
-        _stated(ClassMatch(name, n), words[plain(name)], model)
-        if plain(name) in words
+        _stated(ClassMatch(name, n), words[spelling(name)], model)
+        if spelling(name) in words
         else _named(ClassMatch(name, n), naming, model)
         for (name, n), naming in zip(wanted.items(), namings(list(wanted)))
     ]
@@ -86,8 +86,8 @@ class _Outputs:
                 model.by_main[next(iter(every))].append(output)
             for name in every:
                 model.by_name[name].append(output)
-            for spelling in dict.fromkeys(filter(None, map(loose, every))):
-                model.by_spelling[spelling].append(output)
+            for form in dict.fromkeys(filter(None, map(loose, every))):
+                model.by_spelling[form].append(output)
         return model
 
     def bearing(self, names: Iterable[str]) -> list[int]:
@@ -137,18 +137,18 @@ def _named(match: ClassMatch, naming: Naming, model: _Outputs) -> ClassMatch:
         if like:
             return _taken(match, like, "spelling", "likely")
         return replace(match, candidates=model.hints(names))
-    main = model.by_main.get(names[0], [])
-    if bearing == main and len(main) == 1 and naming.names:
-        return _taken(match, main, "name", "sure")
-    if len(main) > 1:  # of which one may be written alike
-        main = [output for output in main if model.namings[output].written == naming.written]
+    mains = model.by_main.get(names[0], [])
+    how: How = "name" if mains and naming.names else "synonym"
+    if bearing == mains and len(mains) == 1 and naming.names:
+        return _taken(match, mains, how, "sure")
+    alike = [output for output in mains if model.namings[output].written == naming.written]
+    main = mains if len(mains) == 1 else alike
     if len(main) == 1:
         others = _listed(output for output in bearing if output != main[0])
-        note = f"also a name of output {others}" if others else ""
-        return replace(_taken(match, main, "name" if naming.names else "synonym", "likely"), note=note)
+        return replace(_taken(match, main, how, "likely"), note=f"also a name of output {others}" if others else "")
     shared = [len(set(names) & {*model.namings[i].names, *model.namings[i].beside}) for i in bearing]
     most = [output for output, count in zip(bearing, shared) if count == max(shared)]
-    return _taken(match, most, "synonym", "likely")
+    return _taken(match, most, how, "likely")
 
 
 def _taken(match: ClassMatch, outputs: Sequence[int], how: How, sure: Sure) -> ClassMatch:

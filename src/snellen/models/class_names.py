@@ -29,6 +29,11 @@ def loose(name: str) -> str:
     return "".join([*bare[:-1], _singular(bare[-1])]) if bare else ""
 
 
+def spelling(text: str) -> str:
+    """A class's name so that two ways to write it are one; as it is where nothing but marks would be left out."""
+    return loose(plain(text)) or plain(text)
+
+
 def synset_in(text: str) -> str | None:
     """The WordNet id that stands in a class's name, such as n01440764 or n01440764-tench."""
     match = _SYNSET.search(text.lower())
