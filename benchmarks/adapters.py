@@ -93,6 +93,7 @@ def build(name: str, side: int) -> nn.Module:
     with torch.no_grad():
         for part in heads:
             nn.init.normal_(part.weight)
+        _set_statistics(network, pixels)  # else what some networks show vanishes, layer by layer
         spread = network(pixels).std(0)
         for part in heads:
             part.weight /= spread[:, None]
@@ -101,6 +102,15 @@ def build(name: str, side: int) -> nn.Module:
         for part in heads:
             part.bias -= middle
     return network
+
+
+def _set_statistics(network: nn.Module, pixels: torch.Tensor) -> None:
+    """The statistics of batch normalisations as they are on some images."""
+    for part in network.modules():
+        if isinstance(part, nn.modules.batchnorm._BatchNorm):
+            part.momentum = 1.0
+    network.train()(pixels)
+    network.eval()
 
 
 def try_network(kind: str, name: str, side: int, images: int, rounds: int) -> Row:

@@ -8,12 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 import snellen
 from snellen.models import Model, from_callable
 from snellen.models.label_file import read_label_map
 
 from ..commands import exit_code
+from ..models.stored_networks import write
 
 AUDITS = ["occlusion(areas=[0.3], fills=[black])"]
 STEP = 50  # of grey, between classes
@@ -172,3 +174,22 @@ def test_nothing_to_save_and_nothing_to_look_at_are_one_line(
     (tmp_path / "answers.csv").write_text("sample,pred\n0,x\n")
     assert exit_code(["match", f"predictions:{tmp_path}/answers.csv", data]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+class Grey(torch.nn.Module):
+    """Names the grey of an image, of three."""
+
+    def forward(self, images: torch.Tensor) -> torch.Tensor:
+        levels = (20 + STEP * torch.arange(3.0)) / 255
+        return -100 * (images.mean((1, 2, 3))[:, None] - levels) ** 2
+
+
+def test_the_order_of_classes_of_a_network_in_a_file_is_doubted(tmp_path: Path, greys: Callable[..., str]) -> None:
+    pytest.importorskip("onnxruntime")
+    text = f"onnx:{write(Grey(), tmp_path / 'net.onnx', 8)}#mean=0&std=1&classes="
+    data = greys(["ant", "bee", "cat"], each=20)
+    for classes, exchanged in (("ant,bee,cat", False), ("bee,cat,ant", True)):
+        run = snellen.audit(text + classes, data, AUDITS, quiet=True, device="cpu", report=False)
+        assert ("class_order" in [warning["name"] for warning in run.results()["warnings"]]) == exchanged
+        proposal = snellen.match(text + classes, data, look=20, device="cpu")
+        assert any("in another order" in note for note in proposal.notes) == exchanged
