@@ -3,7 +3,7 @@
 Each is built for twelve classes and small images, written by `torch.onnx.export` and `torch.export.save`, and audited three
 times on the same images under the same distortions. A row of two tables agrees where the classes are the same, or the margin
 between the first two is below 1e-4. Throughput is of model calls on one batch, ONNX and native in turn, the median over the
-rounds.
+rounds. The page is written after each network; networks that it lists are not measured again unless `--only` names them.
 
     python benchmarks/adapters.py --threads 1 --out docs/results/adapters.md
     python benchmarks/adapters.py --only resnet18 vit_tiny_patch16_224
@@ -71,21 +71,46 @@ class Row:
 
     def __str__(self) -> str:
         ratio = self.onnx_rate / self.native_rate
-        rates = f"{self.native_rate:.0f} | {self.onnx_rate:.0f} | {ratio:.2f}" if np.isfinite(ratio) else " | | "
+        rates = f"{self.native_rate:.1f} | {self.onnx_rate:.1f} | {ratio:.2f}" if np.isfinite(ratio) else " | | "
         return f"| {self.name} | {self.kind} | {self.side} | {self.onnx} | {self.exported} | {rates} |"
+
+    @classmethod
+    def read(cls, line: str) -> Row:
+        """The row that was written so."""
+        name, kind, side, onnx, exported, native, stored, _ = (part.strip() for part in line.strip("|\n").split("|"))
+        return cls(kind, name, int(side), onnx, exported, float(native or "nan"), float(stored or "nan"))
 
 
 def build(name: str, side: int) -> nn.Module:
-    """The network with random weights that make its answers depend on the image."""
+    """The network with random weights, its logits standardised over the probe images, so that its answers depend on the image."""
     torch.manual_seed(0)
     sized: dict[str, Any] = {}
     if any(word in name for word in ("vit_tiny", "deit", "swin", "beit", "cait")):
         sized["img_size"] = side
     network = timm.create_model(name, num_classes=CLASSES, **sized).eval()
-    head = [part for part in network.modules() if isinstance(part, nn.Linear) and part.out_features == CLASSES]
-    for part in head:
-        nn.init.normal_(part.weight, std=1)
+    heads = [part for part in network.modules() if isinstance(part, nn.Linear) and part.out_features == CLASSES]
+    pixels = (probe_images((side, side)) / 255 - 0.5) / 0.5
+    with torch.no_grad():
+        for part in heads:
+            nn.init.normal_(part.weight)
+        _set_statistics(network, pixels)  # else what some networks show vanishes, layer by layer
+        spread = network(pixels).std(0)
+        for part in heads:
+            part.weight /= spread[:, None]
+            part.bias /= spread
+        middle = network(pixels).mean(0)
+        for part in heads:
+            part.bias -= middle
     return network
+
+
+def _set_statistics(network: nn.Module, pixels: torch.Tensor) -> None:
+    """The statistics of batch normalisations as they are on some images."""
+    for part in network.modules():
+        if isinstance(part, nn.modules.batchnorm._BatchNorm):
+            part.momentum = 1.0
+    network.train()(pixels)
+    network.eval()
 
 
 def try_network(kind: str, name: str, side: int, images: int, rounds: int) -> Row:
@@ -218,16 +243,28 @@ def main(say: Callable[[str], None] = print) -> None:
     warnings.simplefilter("ignore")
     logging.disable(logging.ERROR)
     torch.set_num_threads(options.threads)
-    rows = []
+    rows = measured(options.out)
     for kind, name, side in chosen(options.only):
+        if name in rows and name not in options.only:
+            continue
         try:
-            rows.append(try_network(kind, name, side, options.images, options.rounds))
+            rows[name] = try_network(kind, name, side, options.images, options.rounds)
         except Exception as error:
-            rows.append(Row(kind, name, side, onnx=f"fails as it is: {type(error).__name__}"))
+            rows[name] = Row(kind, name, side, onnx=f"fails as it is: {type(error).__name__}")
             say(f"{name}: {error}")
-        say(str(rows[-1]))
-    if options.out:
-        options.out.write_text(page(rows, options.threads, options.images))
+        say(str(rows[name]))
+        if options.out:
+            listed = [rows[name] for _, name, _ in chosen([]) if name in rows]
+            options.out.write_text(page(listed, options.threads, options.images))
+
+
+def measured(out: Path | None) -> dict[str, Row]:
+    """The rows that a page has already, by network."""
+    if out is None or not out.exists():
+        return {}
+    named = {name for names in ARCHITECTURES.values() for name in names}
+    rows = [Row.read(line) for line in out.read_text().splitlines() if line[2:].partition(" ")[0] in named]
+    return {row.name: row for row in rows}
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from snellen.data import load_data
 from snellen.distort import parse
 from snellen.errors import UserError
 from snellen.exam.request import AuditRequest
-from snellen.models.labels import read_label_map
+from snellen.models.label_file import read_label_map
 from snellen.models.subject import subjects_of
 from snellen.request import settings_of
 from snellen.settings_file import resolve

@@ -16,6 +16,7 @@ _HOMES = {
     "load_model": "snellen.models",
     "load_plugin": "snellen.plugins",
     "load_run": "snellen.exam.run",
+    "match": "snellen.exam.matching",
     # rooms
     "attention": "snellen.attention",
     "audits": "snellen.audits",

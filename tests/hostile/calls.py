@@ -140,13 +140,19 @@ def label_map(name: str) -> Callable[[Path], object]:
     def read(folder: Path) -> object:
         import torch
 
-        from snellen.models.labels import read_label_map
+        from snellen.models.label_file import read_label_map
 
         known = ("tabby", "house, home", "dog")
         label_map = read_label_map(folder / name, known, ("cat", "dog"))
         return label_map.read(torch.full((2, 3), 1 / 3), torch.tensor([0, 1])), label_map.fingerprint
 
     return read
+
+
+def synonyms(folder: Path) -> object:
+    from snellen.exam.matching import read_stated
+
+    return read_stated(folder / "synonyms.json", ("cat", "dog"))
 
 
 def answer(name: str, task: Any) -> Callable[[Path], object]:

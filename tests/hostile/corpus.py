@@ -344,6 +344,8 @@ def lists(root: Path) -> None:
         for sample, label in zip(samples.ids, samples.labels)
     ]
     (folder / "people.csv").write_text("\n".join(["observer,sample,pred,distortion,hit", *votes]) + "\n")
+    (folder / "map.csv").write_text("class,output,rule,outputs\ncat,0,mean,3\ndog,home,mean,3\n")
+    (folder / "synonyms.json").write_text(json.dumps({"cat": ["tabby", "2"], "dog": "hound; house"}))
     (folder / "map.json").write_text(json.dumps({"rule": "mean", "classes": {"cat": [0], "dog": [2, "home"]}}))
     (folder / "numbers.json").write_text(json.dumps({"rule": "sum", "map": {"0": "cat", "1": "dog", "2": None}}))
     (folder / "answer.json").write_text(json.dumps({"probabilities": [[0.2, 0.8], [1, 0]], "classes": ["cat", "dog"]}))

@@ -101,6 +101,8 @@ READERS: Mapping[str, Reader] = {
     "service, its chunks": Reader("service_chunked", ("answer.http",), service_calls.asked, 2),
     "label map": Reader("lists", ("map.json",), calls.label_map("map.json")),
     "label map, by number": Reader("lists", ("numbers.json",), calls.label_map("numbers.json")),
+    "label map, a table": Reader("lists", ("map.csv",), calls.label_map("map.csv")),
+    "synonyms of classes": Reader("lists", ("synonyms.json",), calls.synonyms),
     "settings": Reader("lists", ("audit.yaml",), calls.audit_settings),
     "recipe": Reader("lists", ("recipe.yaml",), calls.recipe),
     "safetensors": Reader("weights", ("net.safetensors",), calls.weights("{}/net.safetensors"), 2),

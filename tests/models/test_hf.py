@@ -227,7 +227,7 @@ def other_task(folder: Path) -> None:
     ("damage", "message"),
     [
         (cut_weights, "is not a safetensors file: its first 8 bytes state a header of"),
-        (no_processor, "cannot be read as a model of transformers"),
+        (no_processor, "has no preprocessor_config.json, which says how images are made; save the image processor"),
         (fewer_weights, "lacks weights that its network needs, such as 'classifier.1.weight'"),
         (other_task, "is ResNetModel; expected one that ends in ForImageClassification or ForSemanticSegmentation"),
     ],

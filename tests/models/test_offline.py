@@ -42,6 +42,8 @@ def test_offline_opens_no_connection(text: str, monkeypatch: pytest.MonkeyPatch)
         snellen.audit(text, "phantom:test?n=4&size=32", offline=True, dry_run=True)
     assert text.partition("@")[0].partition(".")[0] in str(error.value)
     assert "\n" not in str(error.value)
+    with pytest.raises(UserError, match="offline"):
+        snellen.match(text, "phantom:test?n=4&size=32", offline=True)
 
 
 @pytest.mark.parametrize("text", HUBS)

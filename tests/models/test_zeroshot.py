@@ -189,7 +189,7 @@ def fewer_weights(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (no_processor, "has no preprocessor_config.json, which says how images are made; save the processor"),
+        (no_processor, "has no preprocessor_config.json, which says how images are made; save the image processor"),
         (no_tokenizer, "has no tokenizer.json, which says how words are read; save the tokenizer"),
         (other_architecture, "is ViTForImageClassification; expected one of CLIPModel, SiglipModel"),
         (fewer_weights, "lacks weights that its network needs, such as 'text_projection.weight'"),

@@ -25,6 +25,7 @@ from snellen.cli.dissect import dissect
 from snellen.cli.doctor import doctor
 from snellen.cli.explain import explain
 from snellen.cli.list import list_
+from snellen.cli.match import match
 from snellen.cli.options import epilog, summary
 from snellen.cli.report import report
 from snellen.cli.search import search
@@ -73,6 +74,13 @@ COMMANDS: dict[str, tuple[Callable[..., None], tuple[str, ...]]] = {
         (
             "snellen dissect timm:resnet18.a1_in1k --data coco:instances.json?images=photos --layer layer4",
             "snellen dissect python:snellen.models.planted:concept_units@0.5 --data 'phantom:test?size=32&n=200' --out planted",
+        ),
+    ),
+    "match": (
+        match,
+        (
+            "snellen match torchvision:resnet50@IMAGENET1K_V2 folder:imagenet-a --rule mean --out map.csv",
+            "snellen match mine.onnx photos --look 5",
         ),
     ),
     "curate": (

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
 from snellen.audits import Audit, Exam
 from snellen.data import Dataset, as_data, limited
 from snellen.data.occluders import Occluders, read_occluders
@@ -15,7 +17,8 @@ from snellen.engine import Cell, MapRequest
 from snellen.engine.ask.watchdog import watch
 from snellen.errors import UserError
 from snellen.exam.request import AuditRequest, DataLike, NamedModel, OccludersLike
-from snellen.models.labels import LabelMap, match_classes, read_label_map
+from snellen.models.label_file import read_label_map
+from snellen.models.labels import LabelMap, match_classes
 from snellen.models.subject import Subject, subjects_of
 
 Labels = dict[tuple[str, str, str], LabelMap]  # by model, run and role
@@ -111,10 +114,22 @@ def match_labels(
                 maps[where] = LabelMap(len(dataset.classes))  # it answers no classes
             elif file is not None:
                 maps[where] = read_label_map(file, subject.card.classes, dataset.classes)
+                notices += _left_out(file, maps[where], dataset)
             else:
                 maps[where], warnings = match_classes(subject.card.classes, dataset.classes, subject.name)
                 notices += warnings
     return maps, notices
+
+
+def _left_out(file: Path, label_map: LabelMap, data: Dataset) -> list[str]:
+    """What to tell where a label map has no output for some classes of the images."""
+    shown = np.unique(data.samples.labels[data.samples.labels >= 0])
+    lost = set(label_map.lost(data.classes))
+    names = [data.classes[label] for label in shown if data.classes[label] in lost]
+    if not names:
+        return []
+    few = ", ".join(names[:5])
+    return [f"label map '{file}' leaves out {len(names)} of {len(shown)} classes of {data.text}, never right: {few}"]
 
 
 def read_cutouts(source: OccludersLike | None) -> Occluders | None:

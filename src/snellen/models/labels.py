@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-import msgspec
 import numpy as np
 
 from snellen.errors import UserError
-from snellen.files import read_json
 from snellen.hashing import key_of
 from snellen.lazy_torch import torch
+from snellen.models.label_maps import plain
 from snellen.models.label_maps.geirhos16 import sixteen_targets
 from snellen.models.label_maps.imagenet9 import in9_targets
 
@@ -23,7 +20,6 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 Rule = Literal["argmax", "mean", "sum"]
-MOST_CLASSES = 1_000_000
 
 
 class AnswerReading(NamedTuple):
@@ -110,36 +106,87 @@ def match_classes(known: Sequence[str] | None, wanted: Sequence[str], model: str
     if nine is not None:
         notices = _describe_groups(nine, wanted, model, "classes, any other answer as wrong")
         return LabelMap(len(wanted), "argmax", nine), notices if len(known) > len(wanted) else []
-    index: dict[str, int] = {}
-    for position, name in reversed(list(enumerate(known))):
-        for synonym in name.split(","):
-            index[_plain(synonym)] = position
-        index[_plain(name)] = position
-    positions = [index.get(_plain(name), -1) for name in wanted]
-    numbered = all(re.fullmatch(r"\d+", name) for name in wanted)
-    if all(position < 0 for position in positions) or numbered:
-        if len(known) == len(wanted):
-            names = f"'{known[0]}' and '{wanted[0]}'"
-            warn = f"model '{model}' and the data name their classes differently ({names}): matched by position"
-            return LabelMap(len(wanted)), [] if numbered else [warn]
-        if numbered and len(wanted) < len(known):
-            targets = [i if i < len(wanted) else -1 for i in range(len(known))]
-            warn = f"the data has {len(wanted)} numbered classes, model '{model}' {len(known)}: matched by position"
-            return LabelMap(len(wanted), "argmax", tuple(targets)), [warn]
-        raise UserError(
-            f"none of the data's {len(wanted)} classes ('{wanted[0]}', …) is among the {len(known)} of model '{model}' "
-            f"('{known[0]}', …); name them alike (ImageNet: wnid such as n01443537, or name) or pass --labels map.json"
-        )
-    if positions == list(range(len(known))):
+    if list(known) == list(wanted):
         return LabelMap(len(wanted)), []
+    positions, notices = _outputs_of(known, wanted, model)
+    if positions == list(range(len(known))):
+        return LabelMap(len(wanted)), notices
     targets = [-1] * len(known)
     for target, position in enumerate(positions):
         if position >= 0:
             targets[position] = target
     lost = [name for name, position in zip(wanted, positions) if position < 0]
-    few = ", ".join(lost[:5])
-    warn = f"{len(lost)} of {len(wanted)} classes are unknown to model '{model}' and can never be right: {few}"
-    return LabelMap(len(wanted), "argmax", tuple(targets)), [warn] if lost else []
+    if lost:
+        few = ", ".join(lost[:5])
+        warn = f"{len(lost)} of {len(wanted)} classes are unknown to model '{model}' and can never be right: {few}"
+        notices.append(warn)
+    return LabelMap(len(wanted), "argmax", tuple(targets)), notices
+
+
+def _outputs_of(known: Sequence[str], wanted: Sequence[str], model: str) -> tuple[list[int], list[str]]:
+    """For each of the data's classes the model's output, −1 for none, and what to tell: by name; where no name is known, or two
+    classes bear names of one output, by looser ways; else by position.
+    """
+    positions, twice = _positions(known, wanted)
+    matched = [position for position in positions if position >= 0]
+    if matched and len(set(matched)) == len(matched):
+        few = "; ".join(f"'{name}' ({', '.join(map(str, outputs))})" for name, outputs in list(twice.items())[:5])
+        warn = (
+            f"{len(twice)} of the data's classes bear a name of several classes of model '{model}', of which the first is "
+            f"taken: {few}; look with `snellen match` and pass --labels"
+        )
+        return positions, [warn] if twice else []
+    proposed = _proposed(known, wanted, by_name=bool(matched))
+    if proposed is not None:
+        positions, how = proposed
+        if positions == list(range(len(known))):
+            return positions, []
+        count = sum(position >= 0 for position in positions)
+        return positions, [
+            f"{count} of {len(wanted)} classes are matched with those of model '{model}' {how}; see `snellen match`"
+        ]
+    if len(known) == len(wanted):
+        names = f"'{known[0]}' and '{wanted[0]}'"
+        warn = f"model '{model}' and the data name their classes differently ({names}): matched by position"
+        return list(range(len(known))), [] if all(map(str.isdecimal, wanted)) else [warn]
+    raise UserError(
+        f"none of the data's {len(wanted)} classes ('{wanted[0]}', …) is among the {len(known)} of model '{model}' "
+        f"('{known[0]}', …); name them alike (ImageNet: wnid such as n01443537, or name) or pass --labels map.json, "
+        "which `snellen match` proposes"
+    )
+
+
+def _positions(known: Sequence[str], wanted: Sequence[str]) -> tuple[list[int], dict[str, list[int]]]:
+    """The first output that bears each class's name, −1 for none; and the classes whose name several outputs bear."""
+    bearing: dict[str, list[int]] = {}
+    for position, name in enumerate(known):
+        for synonym in dict.fromkeys(plain(part) for part in (name, *name.split(","))):
+            bearing.setdefault(synonym, []).append(position)
+    outputs = {name: bearing.get(plain(name), []) for name in wanted}
+    return (
+        [places[0] if places else -1 for places in outputs.values()],
+        {name: places for name, places in outputs.items() if len(places) > 1},
+    )
+
+
+def _proposed(known: Sequence[str], wanted: Sequence[str], by_name: bool) -> tuple[list[int], str] | None:
+    """The outputs of the classes by looser ways to match than a name that one output bears, −1 for none, and the way.
+
+    None where nothing is found, where numbers lie outside, or, if no class matches by name, where all that is found speaks for
+    the positions.
+    """
+    from snellen.models.class_match import propose
+
+    matches = propose(known, len(known), dict.fromkeys(wanted, 1))
+    positions = [match.outputs[0] if match.outputs else -1 for match in matches]
+    matched = {place: position for place, position in enumerate(positions) if position >= 0}
+    if not matched or (matches[0].how == "number" and len(matched) < len(wanted)):
+        return None
+    agrees = len(matched) < len(wanted) and all(place == position for place, position in matched.items())
+    if agrees and not by_name and len(known) == len(wanted):
+        return None
+    ways = dict.fromkeys(match.how for match in matches if match.outputs)
+    return positions, f"by {' and '.join('WordNet id' if how == 'id' else how for how in ways)}"
 
 
 def _describe_groups(targets: Sequence[int], wanted: Sequence[str], model: str, how: str) -> list[str]:
@@ -151,57 +198,3 @@ def _describe_groups(targets: Sequence[int], wanted: Sequence[str], model: str, 
         kind = how.partition(",")[0]
         notices.append(f"{len(lost)} {kind} are unknown to model '{model}' and can never be right: {', '.join(lost)}")
     return notices
-
-
-class LabelMapFile(msgspec.Struct):
-    """A label map in JSON: `classes` names the model's outputs of each of the data's classes, `map` the class of each output."""
-
-    rule: Rule = "argmax"
-    classes: dict[str, list[int | str]] | None = None
-    map: dict[str, str | int | None] | None = None
-
-    @property
-    def pairs(self) -> list[tuple[str, str]]:
-        """(model output, dataset class) of either form."""
-        if self.classes is not None:
-            return [(str(output), name) for name, outputs in self.classes.items() for output in outputs]
-        return [(output, str(name)) for output, name in (self.map or {}).items() if name not in (-1, None)]
-
-
-def read_label_map(path: Path, known: Sequence[str] | None, wanted: Sequence[str]) -> LabelMap:
-    """A map from a JSON file: `{"rule": "mean", "classes": {"dog": [151, "n02085620"], …}}` or `{"map": {"0": "dog"}}`."""
-    content: LabelMapFile = read_json(path, LabelMapFile, "label map", unique=True)
-    if content.classes is None and content.map is None:
-        raise UserError(f'label map \'{path}\': expected {{"rule": "argmax|mean|sum", "classes": {{name: [outputs]}}}}')
-    position = {name: i for i, name in enumerate(wanted)}
-    numbers = (int(output) for output, _ in content.pairs if _number(output))
-    outputs = len(known) if known is not None else 1 + max(numbers, default=-1)
-    if outputs > MOST_CLASSES:
-        raise UserError(f"label map '{path}' names output {outputs - 1}, more than {MOST_CLASSES:,} are not supported")
-    targets: dict[int, str] = {}
-    names = {_plain(s): i for i, name in enumerate(known or ()) for s in (name, *name.split(","))}
-    for output, target in content.pairs:
-        at = int(output) if _number(output) else names.get(_plain(output), -1)
-        if not 0 <= at < outputs:
-            raise UserError(f"label map '{path}' names the model class '{output}', which the model does not have")
-        if target not in position:
-            raise UserError(
-                f"label map '{path}' names the data class '{target}'; the data has: {', '.join(wanted[:8])}"
-            )
-        if at in targets:
-            raise UserError(
-                f"label map '{path}' names the model's output {at} twice, for '{targets[at]}' and for '{target}'; "
-                "leave one of them out"
-            )
-        targets[at] = target
-    return LabelMap(
-        len(wanted), content.rule, tuple(position[targets[at]] if at in targets else -1 for at in range(outputs))
-    )
-
-
-def _number(output: str) -> bool:
-    return re.fullmatch(r"[0-9]{1,9}", output) is not None
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[\s_-]+", " ", name.strip().lower())

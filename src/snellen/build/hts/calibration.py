@@ -16,7 +16,8 @@ from snellen.files import expand_home
 from snellen.lazy_torch import torch
 from snellen.models import Model, load_model
 from snellen.models.adapters.predictions import recorded_answers
-from snellen.models.labels import LabelMap, match_classes, read_label_map
+from snellen.models.label_file import read_label_map
+from snellen.models.labels import LabelMap, match_classes
 
 STEPS = 20  # bounds that are tried on either scale: none, and the quantiles in steps of 5%
 FEWEST = 10  # images on which an accuracy may rest

@@ -29,7 +29,12 @@ TASKS: dict[str, Task] = {"ForImageClassification": "classification", "ForSemant
 
 def load_hf(place: str, revision: str | None, device: Device) -> Model:
     """The model of a repository of the hub, or of a folder that `save_pretrained` wrote."""
-    from snellen.models.adapters.hf_files import check_configuration, check_network, check_weights
+    from snellen.models.adapters.hf_files import (
+        check_configuration,
+        check_network,
+        check_processor,
+        check_weights,
+    )
     from snellen.models.adapters.hf_parts import Logits, canvas_of, rule_of, statistics_of
 
     transformers = import_package("transformers", f"'hf:{place}'")
@@ -46,6 +51,7 @@ def load_hf(place: str, revision: str | None, device: Device) -> Model:
     }[task]
     options = {**chosen, "config": config, "use_safetensors": True, "dtype": torch.float32, "output_loading_info": True}
     with loading(place, source), without_bars(transformers):
+        check_processor(find, f"hf:{place}")
         weights = check_weights(find)
         if weights is not None:
             check_network(lambda: loader.from_config(config), weights, place)

@@ -25,6 +25,7 @@ WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
 MOST_CLASSES = 100_000
 MOST_NUMBER = 10_000_000  # whole numbers of a configuration: some become lists of as many entries
 SPARE = 16 * MIB  # elements that a network may have beyond those in its files, such as tables of positions
+PROCESSORS = ("preprocessor_config.json", "processor_config.json")
 Find = Callable[[str], Path | None]  # where a file of the model is; None where there is none
 
 
@@ -81,6 +82,14 @@ def _numbers(value: Any, name: str) -> Iterator[tuple[str, int]]:
             yield from _numbers(inside, name)
     elif isinstance(value, int):
         yield name, value
+
+
+def check_processor(find: Find, text: str) -> None:
+    """Refuse a network of which nothing says how its images are made."""
+    if not any(find(name) for name in PROCESSORS):
+        raise UserError(
+            f"'{text}' has no {PROCESSORS[0]}, which says how images are made; save the image processor of the network beside it"
+        )
 
 
 def check_weights(find: Find) -> WeightFiles | None:

@@ -27,7 +27,6 @@ from snellen.models.zero_shot.prompts import PUBLISHED, read_prompts, read_synon
 ENCODERS = ("CLIPModel", "SiglipModel")
 OPTIONS: Readers = {"classes": SETTINGS["classes"], "prompts": expand_home, "synonyms": expand_home}
 TOKENIZERS = ("tokenizer.json", "vocab.json", "spiece.model", "tokenizer.model")
-PROCESSORS = ("preprocessor_config.json", "processor_config.json")
 
 
 def load_zeroshot(place: str, argument: str | None, device: Device) -> Model:
@@ -102,7 +101,7 @@ def _wanted(name: str, network: Any) -> bool:
 
 def _parts(transformers: Any, place: str) -> tuple[Any, Any, Any]:
     """The network, the image processor and the tokenizer of a place."""
-    from snellen.models.adapters.hf_files import check_configuration, check_network, check_weights
+    from snellen.models.adapters.hf_files import check_configuration, check_network, check_processor, check_weights
 
     name, at, revision = place.partition("@")
     source, chosen = source_of(name, revision if at else None)
@@ -118,11 +117,7 @@ def _parts(transformers: Any, place: str) -> tuple[Any, Any, Any]:
         )
     loader = getattr(transformers, next(known for known in architectures if known in ENCODERS))
     with loading(name, source), without_bars(transformers):
-        if not any(find(file) for file in PROCESSORS):
-            raise UserError(
-                f"'zeroshot:hf:{name}' has no {PROCESSORS[0]}, which says how images are made; save the processor of the "
-                "network beside it"
-            )
+        check_processor(find, f"zeroshot:hf:{name}")
         if not any(find(file) for file in TOKENIZERS):  # transformers would make one that knows no word
             raise UserError(
                 f"'zeroshot:hf:{name}' has no {TOKENIZERS[0]}, which says how words are read; save the tokenizer of the "
