@@ -6,7 +6,6 @@ An SQLite file and its copies are for their owner alone, and what is erased is o
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -126,7 +125,7 @@ def _make_private(path: Path) -> None:
     One that is there is not opened: closing it would end the locks that others in this process hold.
     """
     with suppress(OSError):  # SQLite says why
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+        path.touch(0o600, exist_ok=False)
 
 
 def _file_engine(path: Path) -> sa.Engine:
