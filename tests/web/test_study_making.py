@@ -33,6 +33,7 @@ from snellen.web.study import (
 from snellen.web.study.designs import check_design, choose
 from snellen.web.study.export import COLUMNS
 from snellen.web.study.folder import Item
+from snellen.web.study.items import _joined
 from snellen.web.study.questions import check_tree, leaves
 
 
@@ -136,9 +137,13 @@ def test_a_design_that_cannot_be_kept_is_refused():
         check_design("balanced", 2, ["a", "a", "b"])
 
 
-def test_no_person_sees_a_clip_instance_twice(tmp_path):
+@pytest.mark.parametrize("design", ["random", "balanced", "partition"])
+def test_no_person_sees_a_clip_instance_twice(tmp_path, design):
     source = "phantom:test?size=32&n=60&frames=3"
+    data = snellen.load_data(source).samples
+    instance_of = dict(zip(data.ids, data.columns["instance"]))
     settings = {
+        "design": design,
         "participants": 3,
         "practice": 2,
         "catch": 2,
@@ -149,11 +154,32 @@ def test_no_person_sees_a_clip_instance_twice(tmp_path):
         for name in study.links:
             with participant(study, name):
                 trials = study.store.trials(study.store.person(study.links[name]))
-            sources = [study.store.item(trial).source for trial in trials]
-            assert len(set(sources)) == len(sources) == 16 + 2 + 2
+            instances = [instance_of[study.store.item(trial).sample] for trial in trials]
+            assert len(set(instances)) == len(instances) == 16 + 2 + 2
             kinds = [study.store.item(trial).kind for trial in trials]
             assert kinds[:2] == ["practice"] * 2
             assert Counter(kinds) == {"practice": 2, "catch": 2, "main": 16}
+
+
+def test_another_column_shows_no_instance_twice_either(tmp_path):
+    source = "phantom:test?size=32&n=60&frames=3"  # three frames, and every instance is in all of them
+    with pytest.raises(UserError, match="a person can see 1 images, one per source, got per_person 2; give at most 1"):
+        make(tmp_path / "study", source, apart="frame", per_person=2)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "groups"),
+    [
+        ("aabcd", "12234", [{0, 1, 2}, {3}, {4}]),
+        ("12234", "aabcd", [{0, 1, 2}, {3}, {4}]),
+        ("abc", "121", [{0, 2}, {1}]),
+        ("abcd", "1234", [{0}, {1}, {2}, {3}]),
+        ("abab", "1122", [{0, 1, 2, 3}]),
+    ],
+)
+def test_images_that_are_linked_by_either_column_have_one_source(first, second, groups):
+    names = _joined(first, second)
+    assert [{row for row, own in enumerate(names) if own == name} for name in dict.fromkeys(names)] == groups
 
 
 def test_the_consent_names_all_that_is_stored(tmp_path):
