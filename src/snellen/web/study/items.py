@@ -85,10 +85,10 @@ def _joined(first: Sequence[str], second: Sequence[str]) -> list[str]:
             node = above[node]
         return node
 
-    for one, other in zip(first, second):
-        ends = top((0, one)), top((1, other))
-        if ends[0] != ends[1]:
-            above[ends[1]] = ends[0]
+    for left, right in zip(first, second):
+        end, other = top((0, left)), top((1, right))
+        if end != other:
+            above[other] = end
     return [top((0, name))[1] for name in first]
 
 
