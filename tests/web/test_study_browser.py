@@ -4,29 +4,15 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from PIL import Image
-from tests.gates import wait_until
+from tests.web.browsing import NEEDS_CHROMIUM, come_in, path_to, take_by_mouse, trial_of, wait_for_done
 from tests.web.participants import Running, running
 
-CHROMIUM = Path("/usr/bin/chromium")
-pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason="needs /usr/bin/chromium (Debian's package)")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(
-            executable_path=str(CHROMIUM), args=["--no-sandbox", "--force-color-profile=srgb"]
-        )
-        yield chromium
-        chromium.close()
+pytestmark = NEEDS_CHROMIUM
 
 
 @pytest.fixture(scope="module")
@@ -45,45 +31,6 @@ def forced(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     settings = {"protocol": "forced", "frames": 6, "fixation_ms": 50, "mask_ms": 50, "participants": 4}
     with running(out, "phantom:test?size=64&n=30", **settings) as study:
         yield study
-
-
-def come_in(browser: Any, study: Running, name: str, width: int = 768, height: int = 900, **context: Any) -> Any:
-    """A page at the first trial."""
-    page = browser.new_context(viewport={"width": width, "height": height}, **context).new_page()
-    page.set_default_timeout(60_000)
-    page.goto(f"{study.url}/#{study.links[name]}")
-    page.click("#agree")
-    page.click("#begin")
-    page.wait_for_selector("#choices button")
-    return page
-
-
-def trial_of(page: Any) -> str:
-    """The address of the trial that the server says is next."""
-    return str(page.evaluate("fetch('/api/state').then(r => r.json()).then(s => s.current && s.current.trial)"))
-
-
-def path_to(study: Running, label: str) -> list[str]:
-    """The choices that lead to a class."""
-    tree, steps = study.store.study.question.tree, [label]
-    while tree.get(steps[0]) in tree:
-        steps.insert(0, tree[steps[0]])
-    return steps
-
-
-def take_by_mouse(page: Any, study: Running) -> None:
-    """Answer the present trial rightly, with a click in the middle where one is wanted."""
-    item = study.item_at(trial_of(page))
-    for step in path_to(study, item.label):
-        page.click(f"#choices [data-name='{step}']")
-    if study.store.study.question.click:
-        page.locator("canvas").click()
-
-
-def wait_for_done(page: Any, count: int) -> None:
-    """Until the server has this many answers of the page's person."""
-    done = "fetch('/api/state').then(r => r.json()).then(s => s.done)"
-    wait_until(lambda: bool(page.evaluate(done) == count), f"answer {count}")
 
 
 def test_a_participant_completes_a_study_with_the_mouse(browser, kassaw):
@@ -280,7 +227,7 @@ def test_a_participant_withdraws_by_their_code(browser, forced):
     page.goto(forced.url)
     page.click("#refused [data-show]")
     page.fill("#code", forced.store.withdrawal_code(person).lower())
-    page.click("#withdraw-form button")
+    page.click("#withdraw-form [type=submit]")
     page.wait_for_selector("#withdraw-result:has-text('Your answers are erased')")
     assert forced.store.person(forced.links["p002"]) is None
     page.context.close()

@@ -7,17 +7,30 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
+from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
+import pandas as pd
 import pytest
 from tests.web import postgres
 from tests.web.participants import answer_to, make, participant, running
 
 from snellen.errors import UserError
-from snellen.web.study import ExportRequest, SimulateRequest, StudyFolder, StudyStore, export_study, simulate_study
+from snellen.web import ServeRequest, background
+from snellen.web.study import (
+    ExportRequest,
+    SimulateRequest,
+    StudyFolder,
+    StudyStore,
+    export_study,
+    simulate_study,
+    study_app,
+)
 from snellen.web.study.folder import VARIABLE
 
 NEEDS_POSTGRES = pytest.mark.skipif(
@@ -87,22 +100,22 @@ def test_fifty_kills_right_after_the_reply_lose_nothing(tmp_path):
 @NEEDS_POSTGRES
 def test_a_study_on_postgresql_survives_kills_and_many_people(tmp_path, monkeypatch):
     with postgres.server() as url:
-        settings = {"per_person": 24, "database": url}
-        folder, links = make(tmp_path / "study", "phantom:test?size=32&n=24", **settings)
-        kill_after_replies(folder, links["p001"], 10, url)
+        settings = {"per_person": 60, "database": url}
+        folder, links = make(tmp_path / "study", "phantom:test?size=32&n=60", **settings)
+        kill_after_replies(folder, links["p001"], 50, url)
         simulated = simulate_study(SimulateRequest(study=folder.path, people=5, twice=0.5, database=url))
-        assert simulated.answers == 120
+        assert simulated.answers == 300
         with pytest.raises(UserError, match=f"in a PostgreSQL database; give it with database or in {VARIABLE}"):
             StudyFolder(folder.path).store_place(None)
         monkeypatch.setenv(VARIABLE, url)
         exported = export_study(ExportRequest(study=folder.path, out=tmp_path / "answers"))
-        assert exported.answers == 130
+        assert exported.answers == 350
         store = StudyStore(StudyFolder(folder.path))
         with pytest.raises(UserError, match="back it up by its own: pg_dump --format=custom"):
             store.database.backup(tmp_path / "copy")
         assert store.withdraw(store.withdrawal_code(store.person(links["p001"])))
         store.close()
-        assert export_study(ExportRequest(study=folder.path, out=tmp_path / "answers")).answers == 120
+        assert export_study(ExportRequest(study=folder.path, out=tmp_path / "answers")).answers == 300
         with pytest.raises(UserError, match="this snellen reads 'study"):
             make(tmp_path / "other", database=url)  # one database has one study
 
@@ -147,6 +160,54 @@ def test_serve_prints_where_it_is_and_stops_on_ctrl_c(tmp_path):
     assert process.returncode == 130
     assert "Traceback" not in errors
     assert "127.0.0.1" not in errors  # who came is not written down
+
+
+def test_people_who_consent_at_the_same_moment_share_the_images_evenly(tmp_path):
+    folder, links = make(tmp_path / "study", participants=16, per_person=10)
+    stores = [StudyStore(StudyFolder(folder.path)) for _ in range(2)]
+    gate = threading.Barrier(len(links))
+
+    def consent(number: int, token: str) -> None:
+        store = stores[number % 2]
+        person = store.person(token)
+        gate.wait()
+        store.consent(person)
+
+    with ThreadPoolExecutor(len(links)) as pool:
+        list(pool.map(consent, range(len(links)), links.values()))
+    shown = Counter(trial.item for token in links.values() for trial in stores[0].trials(stores[0].person(token)))
+    assert sum(shown.values()) == 160
+    assert {shown[item.number] for item in folder.study.items} <= {5, 6}
+    for store in stores:
+        store.close()
+
+
+def test_a_simulation_is_the_same_again_however_its_people_take_turns(tmp_path):
+    def answers(name: str, think_ms: float) -> list[list[object]]:
+        folder, _ = make(tmp_path / name, participants=0, per_person=6, catch=1)
+        simulate_study(SimulateRequest(study=folder.path, people=6, bad=2, think_ms=think_ms, seed=3))
+        export_study(ExportRequest(study=folder.path, out=tmp_path / f"{name}-answers"))
+        table = pd.read_csv(tmp_path / f"{name}-answers" / "answers.csv")
+        return table[["observer", "sample", "answer", "place"]].to_numpy().tolist()
+
+    assert answers("first", 0.0) == answers("second", 5.0)
+
+
+def test_behind_a_reverse_proxy_wrong_links_are_counted_by_the_address_that_it_states(tmp_path):
+    folder, links = make(tmp_path / "study")
+    store = StudyStore(folder)
+    for proxy, last in (("127.0.0.1", 404), (None, 429)):  # without one anybody could state any address
+        at = ServeRequest(https=True, proxy=proxy, port=0)
+        with background(study_app(store, "t" * 32, at.https), at) as url, httpx.Client() as client:
+            enter = f"{url.replace('https', 'http')}/api/enter"
+            for number in range(25):
+                headers = {"x-forwarded-for": f"203.0.113.{number}", "x-forwarded-proto": "https"}
+                reply = client.post(enter, json={"token": "A" * 32}, headers=headers)
+            assert reply.status_code == last
+            reply = client.post(enter, json={"token": links["p001"]}, headers=headers)
+            assert reply.status_code == 200
+            assert "; Secure" in reply.headers["set-cookie"]
+    store.close()
 
 
 def test_what_a_closed_tab_left_open_is_given_to_others_and_balance_stays(tmp_path):

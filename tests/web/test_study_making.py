@@ -7,7 +7,6 @@ import sqlite3
 import subprocess
 import sys
 from collections import Counter
-from pathlib import Path
 
 import httpx
 import numpy as np
@@ -34,6 +33,7 @@ from snellen.web.study import (
 from snellen.web.study.designs import check_design, choose
 from snellen.web.study.export import COLUMNS
 from snellen.web.study.folder import Item
+from snellen.web.study.items import _joined
 from snellen.web.study.questions import check_tree, leaves
 
 
@@ -137,9 +137,13 @@ def test_a_design_that_cannot_be_kept_is_refused():
         check_design("balanced", 2, ["a", "a", "b"])
 
 
-def test_no_person_sees_a_clip_instance_twice(tmp_path):
+@pytest.mark.parametrize("design", ["random", "balanced", "partition"])
+def test_no_person_sees_a_clip_instance_twice(tmp_path, design):
     source = "phantom:test?size=32&n=60&frames=3"
+    data = snellen.load_data(source).samples
+    instance_of = dict(zip(data.ids, data.columns["instance"]))
     settings = {
+        "design": design,
         "participants": 3,
         "practice": 2,
         "catch": 2,
@@ -150,11 +154,40 @@ def test_no_person_sees_a_clip_instance_twice(tmp_path):
         for name in study.links:
             with participant(study, name):
                 trials = study.store.trials(study.store.person(study.links[name]))
-            sources = [study.store.item(trial).source for trial in trials]
-            assert len(set(sources)) == len(sources) == 16 + 2 + 2
+            instances = [instance_of[study.store.item(trial).sample] for trial in trials]
+            assert len(set(instances)) == len(instances) == 16 + 2 + 2
             kinds = [study.store.item(trial).kind for trial in trials]
             assert kinds[:2] == ["practice"] * 2
             assert Counter(kinds) == {"practice": 2, "catch": 2, "main": 16}
+
+
+def test_another_column_shows_no_instance_twice_either(tmp_path):
+    source = "phantom:test?size=32&n=60&frames=3"  # three frames, and every instance is in all of them
+    with pytest.raises(UserError, match="a person can see 1 images, one per source, got per_person 2; give at most 1"):
+        make(tmp_path / "study", source, apart="frame", per_person=2)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "groups"),
+    [
+        ("aabcd", "12234", [{0, 1, 2}, {3}, {4}]),
+        ("12234", "aabcd", [{0, 1, 2}, {3}, {4}]),
+        ("abc", "121", [{0, 2}, {1}]),
+        ("abcd", "1234", [{0}, {1}, {2}, {3}]),
+        ("abab", "1122", [{0, 1, 2, 3}]),
+    ],
+)
+def test_images_that_are_linked_by_either_column_have_one_source(first, second, groups):
+    names = _joined(first, second)
+    assert [{row for row, own in enumerate(names) if own == name} for name in dict.fromkeys(names)] == groups
+
+
+def test_the_consent_names_all_that_is_stored(tmp_path):
+    for recruit in (False, True):
+        folder, _ = make(tmp_path / f"study-{recruit}", recruit=recruit)
+        text = folder.study.consent
+        assert all(word in text for word in ("answers", "times", "size", "pixels", "refresh rate", "touch"))
+        assert ("ids under which the site that sent you knows you" in text) == recruit
 
 
 # --- questions
@@ -315,6 +348,7 @@ def test_recruiting_ids_are_exported_only_when_wanted_and_clicks_with_their_hit(
             ).json()
             client.headers["x-csrf-token"] = state["csrf"]
             state = client.post("/api/consent", json={"agreed": True}).json()
+            assert "snellen_study_arrival" not in client.cookies
             item = study.item_at(state["current"]["trial"])
             rows, columns = np.nonzero(mask_of(study, item))
             inside = {"x": float(columns[0]) + 0.5, "y": float(rows[0]) + 0.5}
@@ -327,48 +361,6 @@ def test_recruiting_ids_are_exported_only_when_wanted_and_clicks_with_their_hit(
         wanted = export_study(ExportRequest(study=tmp_path / "study", out=tmp_path / "ids", recruiting_ids=True))
     assert all(b"rosa1871" not in file.read_bytes() for file in plain.files)
     ids = pd.read_csv(wanted.files[-1]).to_dict("records")
+    assert wanted.files[-1].stat().st_mode & 0o777 == 0o600
     assert ids == [{"observer": "p001", "pid": "rosa1871", "study": "s", "session": "t"}]
     assert pd.read_csv(plain.files[0])["on_target"].tolist() == [1, 0]
-
-
-# --- the type `explanation`
-
-
-@pytest.fixture(scope="module")
-def maps_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run with Grad-CAM maps of two small networks."""
-    folder = tmp_path_factory.mktemp("maps")
-    nets = [
-        f"{name}={snellen.train.train(snellen.train.preset('fast', epochs=1), DATA, folder / name, seed=seed)[0]}"
-        for name, seed in (("one", 0), ("two", 1))
-    ]
-    snellen.audit(nets, DATA, audits="inside_mask", out=folder / "run", report=False)
-    return folder / "run"
-
-
-DATA = "phantom:test?size=32&n=24"
-
-
-@pytest.mark.slow
-def test_people_choose_the_better_of_two_maps_without_knowing_whose_they_are(tmp_path, maps_run):
-    with running(tmp_path / "study", str(maps_run), protocol="better-map", participants=6, per_person=8) as study:
-        sides: Counter[str] = Counter()
-        for name in study.links:
-            with participant(study, name) as client:
-                while trial := client.get("/api/state").json()["current"]:
-                    assert len({client.get(path).content for path in trial["pictures"]}) == 2
-                    client.post("/api/answer", json=answer_to(trial["trial"], "first"))
-                page = client.get("/").text + client.get("/api/state").text
-                assert "one" not in page.replace("One moment", "").replace("alone", "").split()
-        sides.update(row["answer"] for row in study.answers())
-        assert set(sides) == {"one", "two"}  # always the left side, which is either model's
-        assert sum(sides.values()) == 48
-
-
-@pytest.mark.slow
-def test_people_tell_from_a_map_whether_the_model_is_right(tmp_path, maps_run):
-    with running(tmp_path / "study", str(maps_run), protocol="trust-map", participants=1, per_person=8) as study:
-        run = snellen.load_run(maps_run).predictions()
-        own = run[(run["model"] == "one") & (run["distortion"] == "none()")].set_index("sample")["score"]
-        for item in study.store.study.items:
-            assert item.label == ("right" if own[item.sample] == 1 else "wrong")

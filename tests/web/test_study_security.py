@@ -13,11 +13,14 @@ import hypothesis
 import numpy as np
 import pytest
 import schemathesis
+import sqlalchemy as sa
 from PIL import Image
 from tests.web.participants import Running, answer_to, participant, running
 
 from snellen.web.study.consent import to_html
 from snellen.web.study.openapi import describe_api
+from snellen.web.study.progress import progress_of
+from snellen.web.study.tables import RECRUITS
 from snellen.web.tokens import new_token
 
 CHECKS = list(hypothesis.HealthCheck)
@@ -167,19 +170,49 @@ def test_markdown_becomes_headings_paragraphs_and_lists():
     )
 
 
+def arrival(pid: str) -> dict[str, str]:
+    return {"PROLIFIC_PID": pid, "STUDY_ID": "s", "SESSION_ID": f"session of {pid}"}
+
+
 def test_a_recruiting_site_sends_a_person_once_and_no_more_than_wanted(tmp_path):
     with running(tmp_path / "study", recruit=True, most_people=2, participants=0) as study:
 
-        def arrive(pid: str) -> httpx.Response:
-            body = {"PROLIFIC_PID": pid, "STUDY_ID": "s", "SESSION_ID": "1"}
-            return httpx.post(f"{study.url}/api/arrive", json=body)
+        def take_part(pid: str) -> list[int]:
+            with httpx.Client(base_url=study.url) as client:
+                reply = client.post("/api/arrive", json=arrival(pid))
+                client.headers["x-csrf-token"] = reply.json().get("csrf", "")
+                return [reply.status_code, client.post("/api/consent", json={"agreed": True}).status_code]
 
-        replies = [arrive(pid) for pid in ("rosa", "emma", "rosa", "clara")]
-        assert [reply.status_code for reply in replies] == [200, 200, 200, 409]
-        cookies = [reply.headers.get("set-cookie", "").partition(";")[0] for reply in replies]
-        assert cookies[0] == cookies[2] != cookies[1]
-    with running(tmp_path / "closed", participants=0) as study:
-        assert arrive("rosa").status_code == 404  # people come by their links alone
+        assert [take_part(pid) for pid in ("rosa", "emma", "rosa")] == [[200, 200]] * 3
+        assert take_part("clara") == [409, 401]
+        with study.store.database.reading() as connection:
+            assert connection.execute(sa.select(RECRUITS.c.pid)).scalars().all() == ["rosa", "emma"]
+    with running(tmp_path / "closed", participants=0) as study:  # people come by their links alone
+        assert httpx.post(f"{study.url}/api/arrive", json=arrival("rosa")).status_code == 404
+
+
+def test_nothing_is_stored_of_whom_a_recruiting_site_sends_before_they_consent(tmp_path):
+    with (
+        running(tmp_path / "study", recruit=True, most_people=1, participants=0) as study,
+        httpx.Client(base_url=study.url) as client,
+        httpx.Client(base_url=study.url) as other,
+    ):
+        for visitor, pid in ((client, "rosa1871"), (other, "emma1869")):
+            visitor.headers["x-csrf-token"] = visitor.post("/api/arrive", json=arrival(pid)).json()["csrf"]
+        assert client.get("/api/state").json()["phase"] == "consent"  # also after a reload
+        assert client.post("/api/consent", json={"agreed": False}).status_code == 400
+        assert client.post("/api/screen", json={"width": 1, "height": 1, "pixel_ratio": 1}).status_code == 409
+        assert set(progress_of(study.store).states.values()) == {0}
+        files = [file.read_bytes() for file in study.store.folder.path.glob("study.sqlite*")]
+        assert not any(b"rosa1871" in content for content in files)
+        assert other.post("/api/consent", json={"agreed": True}).json()["phase"] == "trials"
+        assert client.post("/api/consent", json={"agreed": True}).status_code == 409  # the other was the last
+        client.cookies.set(
+            "snellen_study_arrival", b'{"PROLIFIC_PID":"emma1869"}'.hex()
+        )  # not what came with the token
+        assert client.get("/api/state").status_code == 401
+        with study.store.database.reading() as connection:
+            assert connection.execute(sa.select(RECRUITS.c.pid)).scalars().all() == ["emma1869"]
 
 
 def test_guessing_tokens_finds_nothing_and_is_slowed_down(study):
@@ -187,6 +220,8 @@ def test_guessing_tokens_finds_nothing_and_is_slowed_down(study):
     statuses = [httpx.post(f"{study.url}/api/enter", json={"token": token}).status_code for token in tokens]
     assert set(statuses) <= {404, 429}
     assert statuses[-1] == 429
+    cookie = {"cookie": f"snellen_study={new_token()}"}  # a guess by cookie is one too
+    assert httpx.get(f"{study.url}/api/state", headers=cookie).status_code == 429
     assert httpx.post(f"{study.url}/api/enter", json={"token": study.links["p008"]}).status_code == 200
     stored = (study.store.folder.path / "study.sqlite").read_bytes()
     assert all(token.encode() not in stored for token in study.links.values())
@@ -197,7 +232,8 @@ def test_the_experimenters_pages_are_for_the_experimenter(study, path):
     assert httpx.get(study.url + path).status_code == 401
     with participant(study, "p009") as client:
         assert client.get(path).status_code == 401
-        assert client.get(path, headers={"cookie": f"snellen_experimenter={study.links['p009']}"}).status_code == 401
+        cookie = {"cookie": f"snellen_experimenter={study.links['p009']}"}
+        assert client.get(path, headers=cookie).status_code in (401, 429)
     with httpx.Client(base_url=study.url) as client:
         assert client.post("/experimenter/enter", json={"token": study.links["p009"]}).status_code in (404, 429)
         client.post("/experimenter/enter", json={"token": study.token})
@@ -262,14 +298,20 @@ def test_nothing_that_a_participant_can_fetch_tells_what_a_picture_is(study):
 
 
 def test_withdrawal_erases_the_answers_and_the_link(study):
+    def on_disk(text: str) -> bool:
+        return any(text.encode() in file.read_bytes() for file in study.store.folder.path.glob("study.sqlite*"))
+
     with participant(study, "p012") as client:
-        state = client.post("/api/answer", json=answer_to(current(client)["trial"], "disc", x=1.0, y=1.0)).json()
+        body = answer_to(current(client)["trial"], "disc", x=1.0, y=1.0, key="key of p012")
+        state = client.post("/api/answer", json=body).json()
+        assert on_disk("key of p012")
         person = study.store.person(study.links["p012"])
         before = len(study.answers())
         with httpx.Client(base_url=study.url) as other:  # the code is enough
             assert other.post("/api/withdraw", json={"code": state["withdrawal"]}).json() == {"withdrawn": True}
-        assert client.get("/api/state").status_code == 401
+        assert client.get("/api/state").status_code in (401, 429)
     assert len(study.answers()) == before - 1
+    assert not on_disk("key of p012")  # nor in the log of SQLite, while the server runs
     assert study.store.trials(person) == []
     assert httpx.post(f"{study.url}/api/enter", json={"token": study.links["p012"]}).status_code in (404, 429)
 

@@ -42,7 +42,6 @@ DOOR = Door("visitor", failed=FailedTokens(most=3, seconds=3600))
 async def enter(request: Request) -> Response:
     token = (await decoded(request, Word)).text
     if token != TOKEN:
-        DOOR.failed.check(request)
         DOOR.failed.count(request)
         not_there()
     return DOOR.open(as_json({"csrf": csrf_token(token)}), token)
@@ -232,6 +231,37 @@ def test_a_store_waits_for_the_disk(tmp_path):
         assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
         assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2  # FULL
         assert connection.exec_driver_sql("PRAGMA foreign_keys").scalar() == 1
+        assert connection.exec_driver_sql("PRAGMA secure_delete").scalar() == 1
+
+
+def test_a_store_and_its_copies_are_for_their_owner_alone(tmp_path):
+    tables = numbers()
+    database = Database(tmp_path / "a.sqlite", tables, "numbers", 1)
+    with database.writing() as connection:
+        connection.execute(tables.tables["numbers"].insert().values(number=1))
+    database.backup(tmp_path / "copy.sqlite")
+    modes = {file.name: file.stat().st_mode & 0o777 for file in tmp_path.iterdir()}
+    assert modes.keys() >= {"a.sqlite", "a.sqlite-wal", "copy.sqlite"}
+    assert set(modes.values()) == {0o600}
+    with pytest.raises(
+        UserError, match=r"cannot write .*none/copy\.sqlite: unable to open database file; check its folder"
+    ):
+        database.backup(tmp_path / "none" / "copy.sqlite")
+
+
+def test_what_is_erased_is_nowhere_in_the_files_while_the_store_is_open(tmp_path):
+    tables = sa.MetaData()
+    words = sa.Table("words", tables, sa.Column("word", sa.Text))
+    database = Database(tmp_path / "a.sqlite", tables, "words", 1)
+    with database.writing() as connection:
+        connection.execute(words.insert().values(word="rosa1871"))
+    database.forget()  # so that it stands in the file itself too
+    assert b"rosa1871" in (tmp_path / "a.sqlite").read_bytes()
+    with database.writing() as connection:
+        connection.execute(words.delete())
+    assert any(b"rosa1871" in file.read_bytes() for file in tmp_path.iterdir())
+    database.forget()
+    assert not any(b"rosa1871" in file.read_bytes() for file in tmp_path.iterdir())
 
 
 def test_what_raises_leaves_nothing_and_many_writers_lose_nothing(tmp_path):

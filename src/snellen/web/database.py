@@ -1,6 +1,7 @@
 """Opening a store so that what is confirmed is on disk: an SQLite file, or a PostgreSQL database by its URL.
 
 SQLite runs with a write-ahead log and waits for the disk at every commit (`synchronous=FULL`); PostgreSQL does so by default.
+An SQLite file and its copies are for their owner alone, and what is erased is overwritten.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from snellen.errors import UserError
 from snellen.extras import import_package
 
 POSTGRESQL = "postgresql://"
-_PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "busy_timeout=30000")
+_PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "busy_timeout=30000", "secure_delete=ON")
 
 
 class Database:
@@ -35,6 +36,8 @@ class Database:
         )  # SQLite has one writer; waiting here is fair and short
         self.engine = _file_engine(place) if isinstance(place, Path) else _url_engine(place)
         stores = _stores(tables)
+        if isinstance(place, Path):
+            _make_private(place)
         try:
             with self.writing() as connection:
                 tables.create_all(connection)
@@ -76,6 +79,15 @@ class Database:
             advice = "stop the server and restore a backup, or check the database"
             raise UserError(f"cannot read {self.name}: {_reason(error)}; {advice}") from None
 
+    def forget(self) -> None:
+        """Let nothing of what was erased stay on disk; PostgreSQL's own vacuum does that in its time.
+
+        SQLite keeps earlier states in its write-ahead log, which is emptied here; a reader may put that off to the next time.
+        """
+        if self._writer is not None:
+            with self._writer, closing(sqlite3.connect(self.place, timeout=30)) as connection:
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
     def backup(self, target: Path) -> None:
         """Copy an SQLite store to a new file while it is in use; the copy is of one moment."""
         if not isinstance(self.place, Path):
@@ -83,10 +95,15 @@ class Database:
             raise UserError(f"{self.name} is a PostgreSQL database; back it up by its own: {own}")
         if target.exists():
             raise UserError(f"'{target}' is there already; choose another file")
-        with sqlite3.connect(self.place) as source, sqlite3.connect(target) as copy:
+        try:
+            _make_private(target)
+            self._copy(target)
+        except sqlite3.Error as error:
+            raise UserError(f"cannot write {target}: {_reason(error)}; check its folder and the space left") from None
+
+    def _copy(self, target: Path) -> None:
+        with closing(sqlite3.connect(self.place)) as source, closing(sqlite3.connect(target)) as copy:
             source.backup(copy)
-        source.close()
-        copy.close()
 
     def close(self) -> None:
         """Let go of all connections."""
@@ -100,6 +117,15 @@ def _stores(tables: sa.MetaData) -> sa.Table:
     return sa.Table(
         "store", tables, sa.Column("kind", sa.String(40), primary_key=True), sa.Column("version", sa.Integer)
     )
+
+
+def _make_private(path: Path) -> None:
+    """Make a file that its owner alone can read, where there is none; SQLite gives its log the same rights.
+
+    One that is there is not opened: closing it would end the locks that others in this process hold.
+    """
+    with suppress(OSError):  # SQLite says why
+        path.touch(0o600, exist_ok=False)
 
 
 def _file_engine(path: Path) -> sa.Engine:

@@ -54,18 +54,13 @@ class FailedTokens:
         self._times: dict[str, deque[float]] = {}
         self._lock = threading.Lock()
 
-    def check(self, request: Request) -> None:
-        """Refuse a visitor who has just sent too many wrong tokens (429)."""
-        with self._lock:
-            times = self._recent(_visitor(request))
-            if len(times) >= self.most:
-                raise Refusal(429, "too many wrong links; wait a minute and try again")
-
     def count(self, request: Request) -> None:
-        """Remember a wrong token."""
+        """Remember a wrong token, of a link, a code or a cookie; refuse a visitor who has just sent too many (429)."""
         with self._lock:
             visitor = _visitor(request)
             times = self._recent(visitor)
+            if len(times) >= self.most:
+                raise Refusal(429, "too many wrong links; wait a minute and try again")
             times.append(time.monotonic())
             if len(self._times) >= _MOST_VISITORS and visitor not in self._times:
                 self._times.pop(next(iter(self._times)))

@@ -59,7 +59,6 @@ class CurateApp:
         token = well_formed((await decoded(request, _Entering)).token)
         reviewer = await run_in_threadpool(self.desk.store.reviewer, token) if token else None
         if reviewer is None:
-            self.door.failed.check(request)
             self.door.failed.count(request)
             not_there()
         return self.door.open(as_json({"reviewer": reviewer, "csrf": csrf_token(token)}), token)
@@ -99,6 +98,8 @@ class CurateApp:
         token = self.door.token(request)
         reviewer = await run_in_threadpool(self.desk.store.reviewer, token) if token else None
         if reviewer is None:
+            if token:
+                self.door.failed.count(request)
             raise Refusal(401, "open your personal link first")
         return reviewer
 

@@ -48,6 +48,11 @@ export async function enter(path) {
   return true;
 }
 
+// A refusal as a sentence of a page: `not found` → `Not found.`
+export function sentence(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1) + (/[.?!…]$/.test(text) ? "" : ".");
+}
+
 // Shorthand: an element with attributes and children; strings become text, never HTML.
 export function element(name, attributes = {}, ...children) {
   const node = document.createElement(name);

@@ -10,14 +10,16 @@ from collections.abc import Iterator
 
 from markupsafe import Markup, escape
 
-CONSENT = """\
+_CONSENT = """\
 # Before you begin
 
-- You will see pictures and say what is in them. There is no right or wrong way to do this.
+- You will see pictures and answer questions about them.
 - Taking part is **voluntary**. You can stop at any time by closing the page.
-- Your answers, their times and the size of your window are stored. Your name and your network address are **not**.
-- You receive a **withdrawal code**. With it you can have your answers erased.
+- What is stored: your answers with their times, and of your screen its size, pixels, refresh rate and touch.{recruited}
+- Your name and your network address are **not** stored.
+- You receive a **withdrawal code**. With it you can have all of this erased.
 """
+_RECRUITED = " Also the ids under which the site that sent you knows you."
 INSTRUCTIONS = {
     "kassaw2024": """\
 # What to do
@@ -39,16 +41,21 @@ You can use the mouse, touch, or the keys that the answers show.
     "better-map": """\
 # What to do
 
-- You see a picture twice. Bright regions show what two computer programs looked at.
+- You see a picture twice. Colours show what counted for two computer programs: red most, blue little.
 - Choose the side that better explains what is in the picture.
 """,
     "trust-map": """\
 # What to do
 
-- You see a picture. Bright regions show what a computer program looked at when it named the picture.
+- You see a picture. Colours show what counted when a computer program named it: red most, blue little.
 - Say whether you think that the program named it right.
 """,
 }
+
+
+def default_consent(recruit: bool) -> str:
+    """The text that people consent to; of those whom a recruiting site sends, more is stored."""
+    return _CONSENT.format(recruited=_RECRUITED if recruit else "")
 
 
 def to_html(text: str) -> Markup:

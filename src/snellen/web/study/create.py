@@ -14,7 +14,7 @@ from snellen.errors import UserError, option
 from snellen.files import read_text
 from snellen.lock import own_folder
 from snellen.version import __version__
-from snellen.web.study.consent import CONSENT, INSTRUCTIONS
+from snellen.web.study.consent import INSTRUCTIONS, default_consent
 from snellen.web.study.designs import check_design
 from snellen.web.study.explanation import explanation_items, explanation_question
 from snellen.web.study.folder import (
@@ -78,7 +78,7 @@ def _study(request: StudyRequest, question: Question, items: Sequence[Item]) -> 
     count = request.per_person or _default_count(request.design, main)
     check_design(request.design, count, main)
     created = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    consent = read_text(request.consent, "consent") if request.consent else CONSENT
+    consent = read_text(request.consent, "consent") if request.consent else default_consent(request.recruit)
     instructions = INSTRUCTIONS[request.protocol]
     if request.instructions:
         instructions = read_text(request.instructions, "instructions")

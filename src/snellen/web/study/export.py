@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,8 @@ def export_study(request: ExportRequest) -> ExportedStudy:
     finally:
         store.close()
     files = tuple(_write(request, name, frame) for name, frame in frames.items())
+    if request.recruiting_ids:
+        os.chmod(files[-1], 0o600)
     return ExportedStudy(files, len(answers), answers["observer"].nunique())
 
 

@@ -14,6 +14,7 @@ from snellen.web.study.request import StudyRequest
 from snellen.web.study.stimuli import CLEAN, ShownImage, Stimuli
 
 _SOURCES = ("source", "instance", "group", "video", "clip")  # columns that say what images have in common
+_ALWAYS = ("source", "instance")  # of these a person sees each value once, also where another column is wanted
 
 
 def recognition_items(request: StudyRequest, stimuli: Stimuli) -> list[Item]:
@@ -53,17 +54,42 @@ def item_of(number: int, kind: Kind, shown: ShownImage, data: Dataset, way: tupl
 
 
 def sources_of(data: Dataset, column: str | None) -> list[str]:
-    """What each image is a picture of: no person sees the same twice."""
+    """What each image is a picture of: no person sees the same twice, nor one source or instance, whatever the column."""
     columns = data.samples.columns
     if column is not None and column not in columns:
         raise UserError(f"{data.text} has no column '{column}'; it has: {', '.join(columns) or 'none'}")
     name = column or next((name for name in _SOURCES if name in columns), None)
     if name is None:
         return list(data.samples.ids)
+    sources = _values(data, name)
+    for other in _ALWAYS:
+        if other in columns and other != name:
+            sources = _joined(sources, _values(data, other))
+    return sources
+
+
+def _values(data: Dataset, name: str) -> list[str]:
+    columns = data.samples.columns
     values = [str(value) for value in columns[name]]
     if name == "instance" and "video" in columns:  # numbered within their video
         values = [f"{video}/{value}" for video, value in zip(columns["video"], values)]
     return [value or f"image {sample}" for value, sample in zip(values, data.samples.ids)]
+
+
+def _joined(first: Sequence[str], second: Sequence[str]) -> list[str]:
+    """Names such that images which are equal in either have the same one, and so have those that are linked by others."""
+    above: dict[tuple[int, str], tuple[int, str]] = {}
+
+    def top(node: tuple[int, str]) -> tuple[int, str]:
+        while node in above:
+            node = above[node]
+        return node
+
+    for left, right in zip(first, second):
+        end, other = top((0, left)), top((1, right))
+        if end != other:
+            above[other] = end
+    return [top((0, name))[1] for name in first]
 
 
 def rows_by_kind(request: StudyRequest, data: Dataset, sources: Sequence[str]) -> dict[Kind, list[int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
@@ -13,7 +14,7 @@ from snellen.web.pictures import picture
 from snellen.web.study.bodies import AnswerBody, Arrival, Consent, EntryBody, NextTrial, Screen, StudyState, Withdrawal
 from snellen.web.study.consent import to_html
 from snellen.web.study.store import INVITED, AssignedTrial, Person, StudyStore
-from snellen.web.tokens import Door, csrf_token, well_formed
+from snellen.web.tokens import Door, csrf_token, same, well_formed
 
 AHEAD = 2  # pictures that may be fetched: the one that is shown, and the next
 
@@ -23,6 +24,7 @@ class Participant:
 
     def __init__(self, store: StudyStore, door: Door, pages: Pages) -> None:
         self.store, self.study, self.door, self.pages = store, store.study, door, pages
+        self.arrivals = Door(f"{door.name}_arrival", door.https)
 
     @property
     def routes(self) -> list[Route]:
@@ -68,7 +70,6 @@ class Participant:
         token = well_formed((await decoded(request, EntryBody)).token)
         person = await run_in_threadpool(self.store.person, token) if token else None
         if person is None:
-            self.door.failed.check(request)
             self.door.failed.count(request)
             raise Refusal(404, "this link is not known; copy all of it into the address bar")
         return self.door.open(await self._state(person, token), token)
@@ -77,34 +78,36 @@ class Participant:
         arrival = await decoded(request, Arrival)
         if not self.study.settings["recruit"]:
             not_there()
-        token = await run_in_threadpool(self.store.arrive, arrival)
+        token = self.store.recruit_token(arrival)
         person = await run_in_threadpool(self.store.person, token)
         if person is None:
-            raise Refusal(409, "you have withdrawn from this study")
-        return self.door.open(await self._state(person, token), token)
+            await run_in_threadpool(self.store.check_room)
+        response = self.door.open(await self._state(person or arrival, token), token)
+        return response if person else self.arrivals.open(response, msgspec.json.encode(arrival).hex())
 
     async def state(self, request: Request) -> Response:
         token = self.door.token(request)
-        return await self._state(await self._person(token), token)
+        return await self._state(await self._visitor(request, token), token)
 
     async def consent(self, request: Request) -> Response:
         token = self.door.check_csrf(request)
-        person = await self._person(token)
+        visitor = await self._visitor(request, token)
         if not (await decoded(request, Consent)).agreed:
             raise Refusal(400, "without your consent there is nothing to do; you can close this page")
-        await run_in_threadpool(self.store.consent, person)
-        return await self._state(await self._person(token), token)
+        await run_in_threadpool(self.store.consent, visitor)
+        response = await self._state(await self._person(request, token), token)
+        return self.arrivals.close(response) if isinstance(visitor, Arrival) else response
 
     async def screen(self, request: Request) -> Response:
         token = self.door.check_csrf(request)
-        person = await self._person(token)
+        person = await self._person(request, token)
         screen = await decoded(request, Screen)
         await run_in_threadpool(self.store.screen, person, screen)
-        return await self._state(await self._person(token), token)
+        return await self._state(await self._person(request, token), token)
 
     async def answer(self, request: Request) -> Response:
         token = self.door.check_csrf(request)
-        person = await self._person(token)
+        person = await self._person(request, token)
         answer = await decoded(request, AnswerBody)
         await run_in_threadpool(self.store.answer, person, answer)
         return await self._state(person, token)
@@ -112,13 +115,12 @@ class Participant:
     async def withdraw(self, request: Request) -> Response:
         body = await decoded(request, Withdrawal)
         if not await run_in_threadpool(self.store.withdraw, body.code):
-            self.door.failed.check(request)
             self.door.failed.count(request)
             raise Refusal(404, "this code is not known")
         return self.door.close(as_json({"withdrawn": True}))
 
     async def picture(self, request: Request) -> Response:
-        person = await self._person(self.door.token(request))
+        person = await self._person(request, self.door.token(request))
         trials = await run_in_threadpool(self.store.trials, person)
         open_trials = [trial for trial in trials if not trial.is_answered][:AHEAD]
         address, number = request.path_params["address"], request.path_params["number"]
@@ -130,13 +132,34 @@ class Participant:
             files = files[::-1]
         return picture(await run_in_threadpool(self.store.folder.picture, files[number]))
 
-    async def _person(self, token: str) -> Person:
+    async def _visitor(self, request: Request, token: str) -> Person | Arrival:
+        """Whose token this is: a person, or somebody whom a recruiting site has sent and who has not consented yet."""
         person = await run_in_threadpool(self.store.person, token) if token else None
-        if person is None:
+        visitor = person or self._arrival(request, token)
+        if visitor is None:
+            if token:
+                self.door.failed.count(request)
             raise Refusal(401, "open your personal link first")
-        return person
+        return visitor
 
-    async def _state(self, person: Person, token: str) -> Response:
+    async def _person(self, request: Request, token: str) -> Person:
+        visitor = await self._visitor(request, token)
+        if isinstance(visitor, Arrival):
+            raise Refusal(409, "your consent comes first; load the page again")
+        return visitor
+
+    def _arrival(self, request: Request, token: str) -> Arrival | None:
+        """What a recruiting site told of this visitor. Until they consent, it is in a cookie of their browser alone."""
+        try:
+            arrival = msgspec.json.decode(bytes.fromhex(request.cookies.get(self.arrivals.name, "")), type=Arrival)
+        except (ValueError, msgspec.MsgspecError):
+            return None
+        return arrival if same(self.store.recruit_token(arrival), token) else None
+
+    async def _state(self, visitor: Person | Arrival, token: str) -> Response:
+        if isinstance(visitor, Arrival):
+            return as_json(StudyState(csrf_token(token), "consent", 0, 0, "", False))
+        person = visitor
         trials = await run_in_threadpool(self.store.trials, person)
         remaining = [trial for trial in trials if not trial.is_answered]
         upcoming = [self._next(trial) for trial in remaining[:AHEAD]] + [None, None]

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -102,6 +103,7 @@ def at_random(item: Item, question: Question, rng: np.random.Generator) -> str:
 def simulate_study(request: SimulateRequest, law: Law | None = None) -> SimulatedStudy:
     """Let simulated people take part in a study through HTTP, all at once; by default a server runs for them meanwhile.
 
+    They consent one after the other and then answer all at once, so that who sees what, and all answers, follow from the seeds.
     The last of them are the careless ones. Their answers are stored like those of people: simulate in a copy of a real study.
     """
     store = StudyStore(StudyFolder(request.study), request.database)
@@ -113,6 +115,8 @@ def simulate_study(request: SimulateRequest, law: Law | None = None) -> Simulate
                 _SimulatedPerson(store, request, url, number, token, person_law)
                 for number, (token, person_law) in enumerate(zip(links.values(), laws))
             ]
+            for person in people:
+                person.come_in()
             timings = list(pool.map(lambda person: person.take_part(), people))
     finally:
         store.close()
@@ -141,24 +145,37 @@ class _SimulatedPerson:
     token: str
     law: Law
 
+    @cached_property
+    def visitor(self) -> Visitor:
+        return Visitor(self.url)
+
+    def come_in(self) -> None:
+        """Open the link and consent."""
+        with self._served():
+            self.visitor.fetch("/")
+            self.visitor.call("/api/enter", {"token": self.token})
+            self.visitor.call("/api/screen", {"width": 1280, "height": 720, "pixel_ratio": 1.0, "refresh_hz": 60.0})
+            self.visitor.call("/api/consent", {"agreed": True})
+
     def take_part(self) -> list[float]:
-        """Come in, consent, answer everything; the seconds of each answer's request."""
-        visitor = Visitor(self.url)
+        """Answer everything; the seconds of each answer's request."""
+        with self._served():
+            return self._answer_all(self.visitor, self.visitor.call("/api/state"))
+
+    @contextmanager
+    def _served(self) -> Iterator[None]:
+        """Whatever the server does not do is one line."""
         try:
-            visitor.fetch("/")
-            visitor.call("/api/enter", {"token": self.token})
-            visitor.call("/api/screen", {"width": 1280, "height": 720, "pixel_ratio": 1.0, "refresh_hz": 60.0})
-            state = visitor.call("/api/consent", {"agreed": True})
-            return self._answer_all(visitor, state)
+            yield
         except Refused as error:
             raise UserError(f"the server at {self.url} refused a simulated participant: {error}") from None
         except (OSError, http.client.HTTPException) as error:
             raise UserError(f"the server at {self.url} does not answer: {error}; is it running?") from None
         finally:
-            visitor.close()
+            self.visitor.close()
 
     def _answer_all(self, visitor: Visitor, state: dict[str, Any]) -> list[float]:
-        rng = np.random.default_rng([self.request.seed, self.number])
+        rng, pace = (np.random.default_rng([self.request.seed, self.number, use]) for use in range(2))
         seconds = []
         person = self.store.person(self.token)
         assert person is not None
@@ -167,7 +184,7 @@ class _SimulatedPerson:
             for path in trial["pictures"]:
                 visitor.fetch(path)
             if self.request.think_ms:
-                time.sleep(float(rng.exponential(self.request.think_ms)) / 1000)
+                time.sleep(float(pace.exponential(self.request.think_ms)) / 1000)
             body = self._answer(trial["trial"], items[trial["trial"]], rng)
             begin = time.perf_counter()
             state = visitor.call("/api/answer", body)

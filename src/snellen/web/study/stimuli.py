@@ -173,7 +173,8 @@ def _of_cells(request: StudyRequest, run: Run, model: str) -> tuple[tuple[str, i
     wanted = [str(parse(text)) for text in request.distortions]
     for text in wanted:
         if text not in {name for name, _ in known}:
-            raise unknown(f"distortion of model '{model}' in {run.path}", text, {name for name, _ in known})
+            others = ", ".join(dict.fromkeys(name for name, _ in known)) or "no distortion"
+            raise UserError(f"model '{model}' of {run.path} did not see {text}; give {others}, or the data instead")
     return tuple((text, seed) for text, seed in known if text in wanted)
 
 

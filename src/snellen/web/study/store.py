@@ -69,23 +69,15 @@ class StudyStore:
             self._lock(connection)
             return dict(self._add_person(connection, new_token()) for _ in range(count))
 
-    def arrive(self, arrival: Arrival) -> str:
-        """The token of a person whom a recruiting site sends; the same for the same person."""
+    def recruit_token(self, arrival: Arrival) -> str:
+        """The token of a person whom a recruiting site sends; the same for the same person. Nothing is stored."""
         ids = "\n".join([arrival.PROLIFIC_PID, arrival.STUDY_ID])
-        token = base64.urlsafe_b64encode(self._derive("recruit", ids)[:24]).decode()
-        with self.database.writing() as connection:
-            self._lock(connection)
-            if _by_token(connection, token):
-                return token
-            recruited = connection.execute(sa.select(sa.func.count()).select_from(RECRUITS)).scalar_one()
-            most = self.study.settings.get("most_people")
-            if most is not None and recruited >= most:
-                raise Refusal(409, "enough people have taken part; thank you for your interest")
-            name, _ = self._add_person(connection, token)
-            person = connection.execute(sa.select(PEOPLE.c.id).where(PEOPLE.c.name == name)).scalar_one()
-            values = {"pid": arrival.PROLIFIC_PID, "study": arrival.STUDY_ID, "session": arrival.SESSION_ID}
-            connection.execute(RECRUITS.insert().values(person=person, **values))
-        return token
+        return base64.urlsafe_b64encode(self._derive("recruit", ids)[:24]).decode()
+
+    def check_room(self) -> None:
+        """Refuse a person whom a recruiting site sends after enough others have consented (409)."""
+        with self.database.reading() as connection:
+            self._check_room(connection)
 
     def person(self, token: str) -> Person | None:
         """The person with this token; None where there is none, and after a withdrawal."""
@@ -116,14 +108,19 @@ class StudyStore:
                 "seen_at": 0.0,
             }
             connection.execute(PEOPLE.update().where(PEOPLE.c.id == person).values(**gone))
+        self.database.forget()
         return True
 
     # what people see
 
-    def consent(self, person: Person) -> None:
-        """Store that and when a person consented, and choose what they see; a second time changes nothing."""
+    def consent(self, visitor: Person | Arrival) -> None:
+        """Store that and when a person consented, and choose what they see; a second time changes nothing.
+
+        Of somebody whom a recruiting site has sent nothing is stored before.
+        """
         with self.database.writing() as connection:
             self._lock(connection)
+            person = self._recruited(connection, visitor) if isinstance(visitor, Arrival) else visitor
             row = connection.execute(sa.select(PEOPLE.c.state).where(PEOPLE.c.id == person.id)).scalar_one()
             if row != INVITED:
                 return
@@ -141,7 +138,13 @@ class StudyStore:
             connection.execute(PEOPLE.update().where(PEOPLE.c.id == person.id).values(**values))
 
     def screen(self, person: Person, screen: Screen) -> None:
-        """Store what is known of a person's screen, in place of what was known before."""
+        """Store what is known of a person's screen, in place of what was known before.
+
+        The size that a card gave stays while the ratio of pixels, which is the browser's zoom too, is the same.
+        """
+        before = msgspec.json.decode(person.screen, type=Screen) if person.screen else screen
+        if screen.pixels_per_mm is None and before.pixel_ratio == screen.pixel_ratio:
+            screen = msgspec.structs.replace(screen, pixels_per_mm=before.pixels_per_mm)
         text = msgspec.json.encode(screen).decode()
         with self.database.writing() as connection:
             connection.execute(PEOPLE.update().where(PEOPLE.c.id == person.id).values(screen=text, seen_at=time.time()))
@@ -249,6 +252,25 @@ class StudyStore:
     def _rng(self, use: str, person: Person) -> np.random.Generator:
         seed = int(self.study.settings["seed"])
         return np.random.default_rng([seed, person.id, *use.encode()])
+
+    def _check_room(self, connection: sa.Connection) -> None:
+        most = self.study.settings.get("most_people")
+        recruited = connection.execute(sa.select(sa.func.count()).select_from(RECRUITS)).scalar_one()
+        if most is not None and recruited >= most:
+            raise Refusal(409, "enough people have taken part; thank you for your interest")
+
+    def _recruited(self, connection: sa.Connection, arrival: Arrival) -> Person:
+        """The person whom a recruiting site has sent, with their ids; made where this is the first time."""
+        token = self.recruit_token(arrival)
+        if person := _by_token(connection, token):
+            return person
+        self._check_room(connection)
+        self._add_person(connection, token)
+        person = _by_token(connection, token)
+        assert person is not None
+        values = {"pid": arrival.PROLIFIC_PID, "study": arrival.STUDY_ID, "session": arrival.SESSION_ID}
+        connection.execute(RECRUITS.insert().values(person=person.id, **values))
+        return person
 
     def _add_person(self, connection: sa.Connection, token: str) -> tuple[str, str]:
         values = {"token": fingerprint(token), "state": INVITED, "screen": "", "seen_at": 0.0, "name": new_address()}

@@ -12,7 +12,7 @@ export async function showAgreement(pairs, open, send, chosen) {
     pairs.replaceChildren(facts.pairs.length ? table(facts.pairs) : "Two reviewers must have decided the same images.");
     open.replaceChildren(...facts.open.slice(0, MOST).map(differing));
     if (!facts.open.length) {
-      open.append(element("p", {}, `None. ${facts.settled} images are settled.`));
+      open.append(element("p", {}, `None. ${facts.settled === 1 ? "1 image is" : `${facts.settled} images are`} settled.`));
     } else if (facts.open.length > MOST) {
       open.append(element("p", {}, `… and ${facts.open.length - MOST} more`));
     }

@@ -1,9 +1,10 @@
 // The experimenter's page: how far the study is, every five seconds.
 "use strict";
 
-import { call, element, enter } from "./web.js";
+import { call, element, enter, sentence } from "./web.js";
 
 const at = (id) => document.getElementById(id);
+const tell = (error) => (at("reason").textContent = sentence(error.message));
 const share = (value) => (value === null ? "–" : `${Math.round(value * 100)} %`);
 
 async function update() {
@@ -36,9 +37,9 @@ async function main() {
     await enter("/experimenter/enter");
     await update();
   } catch (error) {
-    at("reason").textContent = error.message;
+    tell(error);
   }
-  setInterval(() => update().catch((error) => (at("reason").textContent = error.message)), 5000);
+  setInterval(() => update().catch(tell), 5000);
 }
 
 main();

@@ -3,7 +3,7 @@
 
 import { element } from "./web.js";
 
-const CROSS = 17; // CSS pixels
+const CROSS = 21; // CSS pixels
 const LARGEST = 8;
 
 // Load and decode the pictures of a trial; the promise fails where one cannot be fetched.

@@ -3,12 +3,12 @@
 
 import { Away, expose, framePeriod, frame, pause } from "./timing.js";
 import { Picture, load, scaleFor } from "./picture.js";
-import { Refused, call, element, enter } from "./web.js";
+import { Refused, call, element, enter, sentence } from "./web.js";
 
 const facts = JSON.parse(document.body.dataset.facts);
 const KEYS = "123456789abcdefghijklmnopqrstuvwxyz";
-const CARD_MM = 85.6;
-const PENDING = `snellen-study-${facts.id}`;
+const CARD_MM = { across: 85.6, upright: 53.98 };
+const TELEPHONE = 480; // CSS pixels; on less a bank card does not fit across
 const at = (id) => document.getElementById(id);
 
 let state = null;
@@ -33,7 +33,7 @@ function notice(text) {
 
 function refuse(text) {
   onKey = null;
-  at("reason").textContent = text;
+  at("reason").textContent = sentence(text);
   show("refused");
 }
 
@@ -41,9 +41,12 @@ const click = (id) => new Promise((resolve) => at(id).addEventListener("click", 
 
 // ---- what must not be lost
 
+// Where this person's answer waits; another one at the same computer has another place.
+const pendingPlace = () => `snellen-study-${facts.id}-${state.csrf.slice(0, 16)}`;
+
 function readPending() {
   try {
-    return JSON.parse(localStorage.getItem(PENDING));
+    return JSON.parse(localStorage.getItem(pendingPlace()));
   } catch {
     return null;
   }
@@ -52,9 +55,9 @@ function readPending() {
 function keepPending(body) {
   try {
     if (body) {
-      localStorage.setItem(PENDING, JSON.stringify(body));
+      localStorage.setItem(pendingPlace(), JSON.stringify(body));
     } else {
-      localStorage.removeItem(PENDING);
+      localStorage.removeItem(pendingPlace());
     }
   } catch {
     // without storage an answer waits in this page alone
@@ -82,20 +85,22 @@ async function insist(attempt, text) {
   }
 }
 
+const OFFLINE = "No connection. Nothing was erased; try again.";
 const LOST = "No connection. What you answered is kept here and sent as soon as there is one; you need not do anything.";
 
 async function send(body) {
   keepPending(body);
+  let next;
   try {
-    return await insist(() => call("/api/answer", body), LOST);
+    next = await insist(() => call("/api/answer", body), LOST);
   } catch (error) {
     if (error.status === 401) {
-      throw error;
+      throw error; // it waits until they have come in again
     }
-    return insist(() => call("/api/state"), LOST); // another tab has answered it, or its turn is later
-  } finally {
-    keepPending(null);
+    next = await insist(() => call("/api/state"), LOST); // another tab has answered it, or its turn is later
   }
+  keepPending(null);
+  return next;
 }
 
 function randomKey() {
@@ -195,7 +200,7 @@ function answered(picture) {
     const question = () => {
       stopPicking(picture);
       const name = steps.at(-1) ?? "";
-      ask(name ? `${facts.labels[name]}: which kind?` : facts.question);
+      ask(name ? sentence(`${facts.labels[name]}: which kind?`) : facts.question);
       offer(facts.nodes[name], choose);
       at("back").hidden = !steps.length;
       onKey = (event) => {
@@ -210,7 +215,7 @@ function answered(picture) {
     };
     const pick = () => {
       ask(`Click on the ${facts.labels[steps.at(-1)]} that you meant`);
-      at("choices").replaceChildren(element("p", { class: "quiet" }, "Or move the yellow cross with the arrow keys, and press Enter."));
+      at("choices").replaceChildren(element("p", { class: "quiet hint" }, "Or move the yellow cross with the arrow keys, and press Enter."));
       at("back").hidden = false;
       onKey = startPicking(picture, (point, input) => finish({ ...point, input }), back);
       at("question").focus({ preventScroll: true });
@@ -329,13 +334,18 @@ async function trials() {
 // ---- before and after
 
 async function measureCard() {
+  const upright = window.innerWidth < TELEPHONE;
+  show("card", "width");
+  at("frame").classList.toggle("upright", upright);
+  at("upright").hidden = !upright;
+  at("width").max = at("card").clientWidth;
+  at("width").value = at("frame").offsetWidth;
   at("width").addEventListener("input", () => {
     at("frame").style.width = `${at("width").value}px`;
   });
-  show("card", "width");
   await Promise.race([
     click("fits").then(() => {
-      pixelsPerMm = Number(at("width").value) / CARD_MM;
+      pixelsPerMm = Number(at("width").value) / CARD_MM[upright ? "upright" : "across"];
     }),
     click("without"),
   ]);
@@ -426,18 +436,25 @@ document.addEventListener("keydown", (event) => {
 });
 
 document.querySelectorAll("[data-show]").forEach((button) => {
-  button.addEventListener("click", () => show(button.dataset.show, "code"));
+  button.addEventListener("click", () => {
+    at("keep").dataset.back = button.closest("section").id;
+    show(button.dataset.show, "code");
+  });
 });
+
+at("keep").addEventListener("click", () => show(at("keep").dataset.back));
 
 at("withdraw-form").addEventListener("submit", async (event) => {
   event.preventDefault();
   try {
     await call("/api/withdraw", { code: at("code").value });
-    keepPending(null);
+    if (state) {
+      keepPending(null);
+    }
     at("withdraw-form").hidden = true;
     at("withdraw-result").textContent = "Your answers are erased.";
   } catch (error) {
-    at("withdraw-result").textContent = error instanceof Refused ? error.message : LOST;
+    at("withdraw-result").textContent = error instanceof Refused ? sentence(error.message) : OFFLINE;
   }
 });
 
