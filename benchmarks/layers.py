@@ -178,10 +178,7 @@ def try_family(family: str, member: str, parameters: int) -> Result:
 
 
 def page(results: Sequence[Result]) -> str:
-    counts = {
-        verdict: sum(result.verdict == verdict for result in results)
-        for verdict in ("maps", "wrong", "refused")
-    }
+    counts = {verdict: sum(result.verdict == verdict for result in results) for verdict in ("maps", "wrong", "refused")}
     facts = {
         "timm": timm.__version__,
         "day": date.today().isoformat(),
