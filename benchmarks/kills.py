@@ -57,10 +57,10 @@ class Command:
 
 
 def typed(words: str) -> Callable[[Path, Path], Any]:
-    """A command line; `{photos}`, `{net}` and `{out}` are its places."""
+    """A command line; `{inputs}`, `{photos}`, `{net}` and `{out}` are its places."""
 
     def run(inputs: Path, out: Path) -> None:
-        places = {"photos": f"folder:{inputs}/photos", "net": f"{inputs}/net.safetensors", "out": out}
+        places = {"photos": f"folder:{inputs}/photos", "inputs": inputs, "net": f"{inputs}/net.safetensors", "out": out}
         snellen.cli.main([word.format(**places) for word in words.split()])
 
     return run
@@ -121,6 +121,13 @@ COMMANDS: dict[str, Command] = {
         typed("sweep methods a={net} --test mixed_same={photos} --test mixed_rand={photos}?label=star --out {out} -q"),
         texts("sweep.csv"),
         ASKED,
+    ),
+    "sweep matrix": Command(
+        typed(
+            "sweep matrix {inputs}/matrix.yaml --data {photos} --test {photos} --device cpu "
+            "--audits occluders(synthetic=[black],diffuse=[],lattices=[]) --out {out} -q"
+        ),
+        lambda out: texts("matrix.csv")(out) + "".join(map(network, sorted((out / "models").iterdir()))),
     ),
     "calibrate": Command(
         typed("calibrate --only square_edges --images 40 --quick --out {out} -q"), texts("calibration.md"), (NOTHING,)
@@ -210,13 +217,22 @@ def ended(run: Callable[[Path, Path], Any], inputs: Path, out: Path) -> None:
             raise
 
 
+MATRIX = """
+defaults: {arch: smallnet, epochs: 1}
+rows:
+  - {name: plain, grid: {lr: [0.1, 0.2]}}
+  - {name: mixed, mix: mixup, init: 'row:plain', grid: {lr: [0.05]}}
+"""
+
+
 def prepare(pristine: Path) -> None:
-    """What all commands read: the files of the builders, photos in folders, and two networks."""
+    """What all commands read: the files of the builders, photos in folders, two networks, and the rows of a matrix."""
     from snellen.data.phantom import export
     from snellen.models.checkpoint import save_checkpoint
     from snellen.models.zoo import build
 
     make_inputs(pristine)
+    (pristine / "matrix.yaml").write_text(MATRIX)
     photos = export("phantom:test?size=16&n=48", "folder", pristine / "photos").out
     for file in photos.rglob("*.png"):
         with Image.open(file) as picture:

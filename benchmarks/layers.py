@@ -34,7 +34,8 @@ from snellen.explain.network import OpenNetwork, open_network
 
 HERE = Path(__file__).resolve()
 MEMBERS, PAGE = HERE.with_suffix(".csv"), HERE.parents[1] / "docs" / "results" / "layers.md"
-LARGEST = 150_000_000  # parameters of the networks that are tried
+LARGEST = 150_000_000  # parameters of networks that are tried whole; of larger ones their first blocks are
+BLOCKS = 4  # of those
 SIZES = (128, 160, 192, 224, 256)  # pixels per side, the first that a network takes
 FOLLOWS = 0.5  # the least correlation of places with where they look; by chance below 0.001 of 4 × 4 places reach it both ways
 CELLS = 4  # places per side that are looked at
@@ -47,10 +48,11 @@ Of each of the {count} families of timm the smallest member, with random weights
 are proved by moving a patch of the image ([explain](../explain.md)), which shows them forwards. The check here goes backwards: of
 4 × 4 places of a layer, the gradient in the pixels says where in the image each place looks. `follows` is the correlation of
 both, down and across, the lowest of up to three layers that are offered; 1 where they lie alike, about 0 where they do not.
+Attention of random weights looks everywhere, so that later blocks can have less than 1.
 
 - {maps} families have maps of layers that lie as the image does; {wrong} have one that does not.
 - {refused} are refused with the reason.
-- {skipped} are not tried: their smallest member has over {largest} million parameters.
+- Of {cut} the first {blocks} blocks are tried: their smallest member has over {largest} million parameters.
 
 Layers "not proved" are not offered and are refused by name. Some lie otherwise, such as inner tokens of Hiera; others respond
 alike wherever the patch is, as deep layers of random weights do on small images.
@@ -62,7 +64,7 @@ alike wherever the patch is, as deep layers of random weights do on small images
 
 @dataclass(frozen=True)
 class Result:
-    """What came of one family: `verdict` is maps, wrong, refused or skipped, `why` what is to be said of it."""
+    """What came of one family: `verdict` is maps, wrong or refused, `why` what is to be said of it."""
 
     family: str
     member: str
@@ -95,10 +97,11 @@ def choose() -> Iterator[tuple[str, str, int]]:
             yield family, name, counts[name]
 
 
-def build(name: str) -> tuple[nn.Module, int]:
-    """A network of random weights, and the size of images that it takes; a head of zeros is made to say something."""
+def build(name: str, **cut: int) -> tuple[nn.Module, int]:
+    """A network of random weights, `cut` to some of its blocks, and the size of images that it takes; a head of zeros is made
+    to say something."""
     reason: Exception = ValueError("it takes none of the sizes that were tried")
-    attempts = [(size, settings) for size in SIZES for settings in ({"img_size": size}, {})]
+    attempts = [(size, settings | cut) for size in SIZES for settings in ({"img_size": size}, {})]
     for size, settings in attempts:
         try:
             torch.manual_seed(0)
@@ -151,10 +154,9 @@ def _correlation(first: torch.Tensor, second: torch.Tensor) -> float:
 
 
 def try_family(family: str, member: str, parameters: int) -> Result:
-    if parameters > LARGEST:
-        return Result(family, member, parameters, "skipped", f"over {LARGEST // 10**6} million parameters")
+    cut = {"depth": BLOCKS} if parameters > LARGEST else {}
     try:
-        network, size = build(member)
+        network, size = build(member, **cut)
         pixels = torch.randn(1, 3, size, size, generator=torch.Generator().manual_seed(1))
         opened = open_network(network, pixels)
         known = opened.layers(pixels)
@@ -164,7 +166,8 @@ def try_family(family: str, member: str, parameters: int) -> Result:
     stages = list(dict.fromkeys(stage.name for stage in known.stages))
     chosen = dict.fromkeys(stages[round(place * (len(stages) - 1) / (MOST - 1))] for place in range(MOST))
     lowest = min(follows(opened, pixels, name) for name in chosen)
-    reasons = [f"not proved: {', '.join(f'`{name}`' for name in known.refused[:3])}"] if known.refused else []
+    reasons = [f"its first {BLOCKS} blocks"] if cut else []
+    reasons += [f"not proved: {', '.join(f'`{name}`' for name in known.refused[:3])}"] if known.refused else []
     try:
         gradcam(network, pixels)
     except UserError as error:
@@ -175,13 +178,12 @@ def try_family(family: str, member: str, parameters: int) -> Result:
 
 
 def page(results: Sequence[Result]) -> str:
-    counts = {
-        verdict: sum(result.verdict == verdict for result in results)
-        for verdict in ("maps", "wrong", "refused", "skipped")
-    }
+    counts = {verdict: sum(result.verdict == verdict for result in results) for verdict in ("maps", "wrong", "refused")}
     facts = {
         "timm": timm.__version__,
         "day": date.today().isoformat(),
+        "cut": sum(result.parameters > LARGEST for result in results),
+        "blocks": BLOCKS,
         "largest": LARGEST // 10**6,
         "count": len(results),
     }

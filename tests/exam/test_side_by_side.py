@@ -73,6 +73,11 @@ def test_the_share_inside_is_that_of_what_each_network_looks_at(tmp_path):
     assert "100% inside" in html
     assert "no map" in html
     assert "difference from red" in html
+    assert "maps by gradcam, of each model’s own answer" in html
+    assert (
+        "Grad-CAM (Selvaraju et al. 2017): features of a layer, weighted by their gradients. From blue (little) to red"
+        in html
+    )
     assert "✓ b" in html
     held = json.loads((tmp_path / "inside.json").read_text())
     assert held["inside_mask"]["green"] == [[None] * 6]

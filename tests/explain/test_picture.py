@@ -101,6 +101,19 @@ def test_captions_name_method_class_and_scale(at, monkeypatch) -> None:
     assert (strip[:, 0] == 255).all()
 
 
+def test_a_map_that_knows_no_class_is_not_said_to_be_of_one(monkeypatch, tmp_path) -> None:
+    from PIL import ImageDraw
+
+    drawn: list[str] = []
+    write = ImageDraw.ImageDraw.text
+    monkeypatch.setattr(
+        ImageDraw.ImageDraw, "text", lambda pen, at, text, *rest: (drawn.append(text), write(pen, at, text, *rest))[1]
+    )
+    Image.fromarray(np.arange(32 * 32 * 3, dtype=np.uint8).reshape(32, 32, 3)).save(tmp_path / "some.png")
+    explain_images("observer:shape", [tmp_path / "some.png"], method="support", out=tmp_path / "maps")
+    assert drawn[2:4] == ["support", "of no class"]
+
+
 def test_a_long_name_is_cut_to_the_width_of_its_picture() -> None:
     from snellen.explain.captions import Caption, with_captions
 

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import linecache
+import os
+import subprocess
+import sys
+from datetime import date
 from functools import partial
 from pathlib import Path
 
@@ -18,6 +24,7 @@ from snellen.models import from_torch
 from snellen.search import Feasible, Search, fitness_of, parse_constraint, random_search
 from snellen.search.edit_search import EditSearch
 from snellen.search.identity import identity_of
+from snellen.search.own_code import changed_names
 from snellen.search.spaces import SPACES, Space, Transformation, edit_versions
 
 calls: list[object] = []
@@ -141,6 +148,130 @@ def test_objects_are_known_by_what_they_hold_not_by_their_counts() -> None:
     assert identity_of(other) != before
     other.fingerprint = "mine"  # type: ignore[attr-defined]
     assert identity_of(other) == identity_of(type("Other", (), {"fingerprint": "mine"})())
+
+
+class Threshold:
+    """A constraint with settings of every sort, which also counts."""
+
+    def __init__(self, at: float, weights: list[float]) -> None:
+        self.at, self.weights, self.asked, self.seen = at, weights, 0, {}
+
+    def __call__(self, edits: tuple[str, ...]) -> bool:
+        self.asked += 1
+        self.seen[edits] = self.asked
+        return len(edits[0]) * self.weights[0] > self.at
+
+    def passes(self, edits: tuple[str, ...]) -> bool:
+        return self(edits)
+
+
+def with_table(at: float):
+    table, seen = {"at": at}, []
+
+    def allowed(edits: tuple[str, ...]) -> bool:
+        seen.append(edits)
+        return len(edits[0]) > table["at"]
+
+    return allowed
+
+
+TABLE = [0.1]
+
+
+def by_table(edits: tuple[str, ...]) -> bool:
+    return len(edits[0]) > TABLE[0]
+
+
+def weighted(edits: tuple[str, ...], weights: list[float]) -> float:
+    return weights[0]
+
+
+SETTINGS = {
+    "a number of an object": (lambda: Threshold(0.1, [1.0]), lambda: Threshold(9.0, [1.0])),
+    "a number of NumPy": (lambda: Threshold(np.float32(0.1), [1.0]), lambda: Threshold(np.float32(9), [1.0])),
+    "a list of an object": (lambda: Threshold(0.1, [1.0]), lambda: Threshold(0.1, [0.5])),
+    "the object of a method": (lambda: Threshold(0.1, [1.0]).passes, lambda: Threshold(9.0, [1.0]).passes),
+    "a table around a function": (lambda: with_table(0.1), lambda: with_table(9.0)),
+    "a list given to a function": (lambda: partial(weighted, weights=[0.1]), lambda: partial(weighted, weights=[0.9])),
+    "a date": (lambda: Threshold(date(2026, 1, 1), []), lambda: Threshold(date(2026, 1, 2), [])),
+    "a set": (lambda: Threshold(0.1, {"a", "b"}), lambda: Threshold(0.1, {"a", "c"})),
+    "a layer": (lambda: nn.Dropout(0.1), lambda: nn.Dropout(0.9)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_settings_are_part_of_what_a_constraint_is_and_counts_are_not(setting: str) -> None:
+    make, other = SETTINGS[setting]
+    first = make()
+    before = identity_of(first)
+    assert before == identity_of(make()) != identity_of(other())
+    if not isinstance(first, partial | nn.Module) and setting not in ("a date", "a set"):
+        first(("brightness(0.8)",))
+        assert identity_of(first) == before
+
+
+def test_another_setting_of_a_constraint_does_not_get_the_result_of_the_first(tmp_path: Path) -> None:
+    loose, strict = Threshold(0.1, [1.0]), Threshold(11.0, [1.0])
+    random_search(by_length, "mnist", 2, 12, constraint=loose, checkpoint=tmp_path / "a.jsonl")
+    random_search(by_length, "mnist", 2, 12, constraint=loose, checkpoint=tmp_path / "a.jsonl")
+    with pytest.raises(UserError, match="constraint differ"):
+        random_search(by_length, "mnist", 2, 12, constraint=strict, checkpoint=tmp_path / "a.jsonl")
+
+
+def test_a_list_that_a_function_reads_is_part_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = identity_of(by_table)
+    monkeypatch.setitem(globals(), "TABLE", [0.9])
+    assert identity_of(by_table) != before
+
+
+def test_code_of_ones_own_modules_counts_and_that_of_installed_ones_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A helper in another file that is edited makes another fitness, whether it is imported by name or by module."""
+
+    def load(factor: int):
+        (tmp_path / "scoring.py").write_text(f"def score(edits):\n    return {factor} * len(edits) / 99\n")
+        (tmp_path / "mine.py").write_text(
+            "import numpy\nimport scoring\nfrom scoring import score\n\n"
+            "def by_name(edits):\n    return score(edits)\n\n"
+            "def by_module(edits):\n    return scoring.score(edits)\n\n"
+            "def by_numpy(edits):\n    return numpy.mean(len(edits))\n\n"
+            "class Mine:\n    def __call__(self, edits):\n        return self.inner(edits)\n\n"
+            f"    def inner(self, edits):\n        return {factor} / 99\n"
+        )
+        for name in ("scoring", "mine"):
+            sys.modules.pop(name, None)
+        importlib.invalidate_caches()
+        linecache.clearcache()
+        changed_names.cache_clear()
+        module = importlib.import_module("mine")
+        return [identity_of(thing) for thing in (module.by_name, module.by_module, module.Mine(), module.by_numpy)]
+
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    try:
+        first, again, other = load(1), load(1), load(2)
+    finally:
+        for name in ("scoring", "mine"):
+            sys.modules.pop(name, None)
+    assert first == again
+    assert [before != after for before, after in zip(first, other)] == [True, True, True, False]
+
+
+def test_an_identity_is_the_same_in_every_process() -> None:
+    """Sets come in another order where texts have other hashes."""
+    code = (
+        "from tests.search.test_checkpoints import SETTINGS, classifier, fitness, identity_of\n"
+        "made = [make() for make, _ in SETTINGS.values()] + [fitness(), classifier(0)]\n"
+        "print(*map(identity_of, made))"
+    )
+    printed = {
+        subprocess.run([sys.executable, "-c", code], env=os.environ | {"PYTHONHASHSEED": seed}, cwd=Path(__file__).parents[2],
+                       capture_output=True, text=True, check=True).stdout
+        for seed in ("1", "2")
+    }  # fmt: skip
+    assert len(printed) == 1
+    assert len(printed.pop().split()) == len(SETTINGS) + 2
 
 
 def test_a_key_has_the_versions_of_edits_that_are_not_the_first(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ import pytest
 import torch
 from sklearn.metrics import roc_auc_score
 
+import snellen
 from snellen.data import load_data
 from snellen.distort import apply
 from snellen.errors import UserError
@@ -107,6 +108,25 @@ def test_other_backgrounds_are_another_training(tmp_path, start) -> None:
     (first,) = train(None, FEW, tmp_path / "a", arch=arch.format(0), **settings)
     (second,) = train(None, FEW, tmp_path / "b", arch=arch.format(1), **settings)
     assert read_card(first)["backgrounds"] != read_card(second)["backgrounds"]
+
+
+def test_every_measure_of_explanations_reads_its_map(tmp_path, start) -> None:
+    """By the name of the method: shares of energy, pointing, faithfulness, and pixels hidden by the map; and as pictures."""
+    arch = "compositional(smallnet, kernels=8, mixtures=1)"
+    (path,) = train(None, FEW, tmp_path / "parts", arch=arch, epochs=1, lr=0.01, device="cpu", init=start)
+    audits = (
+        "explanation(method=occluder, filter=off, curves=off), inside_mask(method=occluder), "
+        "faithfulness(method=occluder, tile=7), interference([salient(0.2, method=occluder)])"
+    )
+    data = "phantom:test?size=28&n=12"
+    run = snellen.audit(f"parts={path}", data, audits, tmp_path / "run", quiet=True, report=False)
+    findings = run.findings().set_index("name")["value"]
+    measured = ("energy_pg", "ehr", "pointing_game", "wsol_iou", "wsol", "inside_mask", "inter_model_deletion")
+    assert np.isfinite(findings[list(measured)].to_numpy(float)).all()
+    images = remember(load_data(data), torch.device("cpu")).images
+    made = METHODS["occluder"].make(load_model(str(path)), images).numpy()
+    stored = run.maps("parts", method="occluder").maps
+    assert stored / 65535 == pytest.approx(made / made.max((1, 2), keepdims=True), abs=1e-3)
 
 
 @pytest.mark.slow

@@ -22,10 +22,11 @@ from snellen.engine.requests.cell import canvas_for
 from snellen.engine.requests.map import MapRequest
 from snellen.exam.explain_request import BesideRequest
 from snellen.exam.run import Run
+from snellen.explain.methods import method_of
 from snellen.explain.overlays import outline, overlay
 from snellen.explain.picture import as_layer, png
 from snellen.models import Card, Subject
-from snellen.report.pages.side_by_side import SIDE, Example, MapOnImage, write
+from snellen.report.pages.side_by_side import SIDE, Example, MapKind, MapOnImage, write
 from snellen.settings_file import door
 
 PICTURES = 16  # images on the page
@@ -66,7 +67,9 @@ def explain_models(request: BesideRequest) -> Beside:
     content = {"findings": [entry for _, entry in own], "samples": list(maps.samples), "inside_mask": rows}
     write_atomic(run.path / "inside.json", (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode())
     page = run.path / "inside.html"
-    write(run, len(maps.samples), _examples(maps, readers), page)
+    method = method_of(inside.method)
+    kind = MapKind(inside.method, method.text, method.by_class)
+    write(run, len(maps.samples), kind, _examples(maps, readers), page)
     return Beside(page, tuple(_finding(stored) for stored, _ in own), maps.samples, maps.shares)
 
 

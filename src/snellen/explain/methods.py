@@ -41,8 +41,8 @@ class Method:
     it is. `version` is bumped by hand when pixels of maps change. `gradients`: it needs those of a torch network; `support`: it
     needs a model whose support is known. `masks`: `maps` also takes `masks`, the objects bool [B, H, W] or None. `reference`:
     it also takes `statistics`, what is known of usual images, or None. `passes`: about how many forward passes a map costs.
-    `own_bytes`: the published rule orders pixels by bytes of these maps as they are, which the 16 bits that measures read, each
-    map divided by its maximum, do not give; so both are kept.
+    `by_class`: its maps are of a class, not the same for all. `own_bytes`: the published rule orders pixels by bytes of these
+    maps as they are, which the 16 bits that measures read, each map divided by its maximum, do not give; so both are kept.
     """
 
     maps: Callable[..., Tensor]
@@ -53,6 +53,7 @@ class Method:
     masks: bool = False
     reference: Reference | None = None
     passes: int = 1
+    by_class: bool = True
     own_bytes: bool = False
 
     def make(
@@ -125,6 +126,7 @@ METHODS: dict[str, Method] = {
         "the pixels that an observer of the phantom world answers by, known by its construction",
         gradients=False,
         support=True,
+        by_class=False,
     ),
     "iba": Method(
         bottleneck_maps,
@@ -136,6 +138,7 @@ METHODS: dict[str, Method] = {
         _attention,
         "attention of transformers (Kassaw et al. 2024): what the object's tokens attend to, summed over heads",
         masks=True,
+        by_class=False,
     ),
     "occluder": Method(
         occluder,

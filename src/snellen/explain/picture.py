@@ -42,9 +42,10 @@ def picture_of(
     photo, confidence = pixels[0].permute(1, 2, 0).numpy(), float(answer[best])
     row = np.concatenate([photo, *(overlay(pixels[0], heat) for heat in heats)], 1)
     label = model.classes[best] if model.classes else str(best)
+    whose = {True: f"for {label} ({100 * confidence:.0f}%)", False: "of no class"}
     captions = [
         Caption(("as the model sees it", path.name)),
-        *(Caption((name, f"for {label} ({100 * confidence:.0f}%)"), scale=True) for name in methods),
+        *(Caption((name, whose[method.by_class]), scale=True) for name, method in methods.items()),
     ]
     return with_captions(enlarged(row), captions), label, confidence
 

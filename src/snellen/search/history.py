@@ -77,10 +77,12 @@ class History:
                 f"{self.path} does not say of which model, data and constraint it is, as earlier versions wrote it; remove it or "
                 f"choose another {other}"
             )
-        names = " and ".join(_differences(head, self.facts)) or "settings"
-        return UserError(
-            f"{self.path} is the history of another search: {names} differ ({head.text[:200]}); choose another {other}"
-        )
+        differing = _differences(head, self.facts)
+        advice = f"choose another {other}"
+        if "fitness" in self.facts and {*differing} <= {"fitness", "constraint"}:
+            advice += ", or where it answers the same give it a text `fingerprint`"
+        names = " and ".join(differing) or "settings"
+        return UserError(f"{self.path} is the history of another search: {names} differ ({head.text[:200]}); {advice}")
 
     def _read(self, path: Path, content: bytes) -> Iterator[Evaluation]:
         """The stored evaluations; a last line that was cut off is dropped, and the file with it cut back."""

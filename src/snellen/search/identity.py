@@ -4,33 +4,39 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import inspect
-from collections.abc import Callable, Iterator
+import io
+import logging
+from collections.abc import Iterator
+from operator import itemgetter
 from pathlib import Path
-from types import CodeType, FunctionType, MethodType
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
 
 from snellen.hashing import checksum, key_of
 from snellen.lazy_torch import torch
+from snellen.search.own_code import changed_names, is_own, source_of
 
 DEEPEST = 6  # objects within objects that are looked at
-_PLAIN = (str, bool, int, float, bytes, Path, type(None))
+_PLAIN = (str, bool, int, float, complex, bytes, Path, type(None))
+_OF_THE_PROCESS = (ModuleType, BuiltinFunctionType, io.IOBase, logging.Filterer)  # no part of what an object is
 
 
 def identity_of(thing: Any) -> str:
     """A key of what an object answers by.
 
     What has a `fingerprint` is known by it, models and datasets among them. Tensors, arrays and weights are known by their
-    values, functions by their code and by what it refers to, dataclasses by their fields, other objects by the tensors, models,
-    functions and texts that they hold. Numbers of such objects, and lists, may be counts of what happened and are left out:
-    give what depends on them a `fingerprint`.
+    values, functions and classes by their code and by what it refers to, those of installed packages by their names, all else
+    by what it holds. What a function, or a method other than `__init__`, changes itself is a count of what happened and is
+    left out: give what depends on it a `fingerprint`.
     """
-    return key_of(_facts(thing, DEEPEST, set()))
+    return key_of(_facts(thing, DEEPEST, {}))
 
 
-def _facts(thing: Any, depth: int, seen: set[int]) -> Any:
+def _facts(thing: Any, depth: int, seen: dict[int, Any]) -> Any:
+    if isinstance(thing, np.generic):
+        thing = thing.item()
     if isinstance(thing, _PLAIN):
         return thing if isinstance(thing, str | bool | int | None) else repr(thing)
     if isinstance(own := _fingerprint(thing), str):
@@ -40,10 +46,15 @@ def _facts(thing: Any, depth: int, seen: set[int]) -> Any:
         return ["tensor", str(thing.dtype), list(thing.shape), checksum(thing.flatten().view(torch.uint8).numpy().data)]
     if isinstance(thing, np.ndarray):
         return ["array", str(thing.dtype), list(thing.shape), checksum(np.ascontiguousarray(thing).tobytes())]
-    if depth == 0 or id(thing) in seen:
+    if depth == 0 or id(thing) in seen or isinstance(thing, _OF_THE_PROCESS):
         return _kind(thing)
-    seen.add(id(thing))
-    return [_kind(thing), *([name, _facts(part, depth - 1, seen)] for name, part in sorted(_parts(thing)))]
+    seen[id(thing)] = thing  # kept, so that no other object gets its place in memory
+    if isinstance(thing, set | frozenset):
+        return [_kind(thing), *sorted(key_of(_facts(part, depth - 1, seen)) for part in thing)]
+    return [
+        _kind(thing),
+        *([name, _facts(part, depth - 1, seen)] for name, part in sorted(_parts(thing), key=itemgetter(0))),
+    ]
 
 
 def _fingerprint(thing: Any) -> str | None:
@@ -57,49 +68,70 @@ def _kind(thing: Any) -> str:
     if isinstance(thing, FunctionType):
         return thing.__qualname__
     named = thing if isinstance(thing, type) else type(thing)
-    return f"{named.__module__}.{named.__qualname__}"
+    return named.__qualname__ if is_own(named) else f"{named.__module__}.{named.__qualname__}"
 
 
 def _parts(thing: Any) -> Iterator[tuple[str, Any]]:
     """What an object is made of, by name."""
     if isinstance(thing, torch.nn.Module):
+        yield "layers", repr(thing)
         yield from thing.state_dict().items()
     elif isinstance(thing, FunctionType):
-        yield from _parts_of_function(thing)
+        yield from _values_in_function(thing)
+        if is_own(thing):
+            yield from _code_of_function(thing)
+    elif isinstance(thing, type):
+        if is_own(thing):
+            yield "code", source_of(thing)
+            yield from (
+                (f"method {name}", part) for name, part in vars(thing).items() if isinstance(part, FunctionType)
+            )
     elif isinstance(thing, MethodType):
         yield from (("function", thing.__func__), ("self", thing.__self__))
     elif isinstance(thing, functools.partial):
         yield from (("function", thing.func), ("values", thing.args), *thing.keywords.items())
-    elif isinstance(thing, tuple | frozenset):
+    elif isinstance(thing, tuple | list):
         yield from ((f"{number:09d}", part) for number, part in enumerate(thing))
-    elif isinstance(thing, list | dict):
-        pairs = thing.items() if isinstance(thing, dict) else enumerate(thing)
-        yield from ((f"{name!r:>9}", part) for name, part in pairs if _is_lasting(part))
-    elif dataclasses.is_dataclass(thing) and not isinstance(thing, type):
+    elif isinstance(thing, dict):
+        yield from ((f"{name!r:>9}", part) for name, part in thing.items())
+    else:
+        yield from _parts_of_object(thing)
+
+
+def _parts_of_object(thing: Any) -> Iterator[tuple[str, Any]]:
+    """The attributes of an object that none of its methods changes, and its classes."""
+    kinds = [kind for kind in type(thing).__mro__ if kind is not object]
+    yield from ((f"class {number}", kind) for number, kind in enumerate(kinds) if is_own(kind))
+    if dataclasses.is_dataclass(thing):
         yield from ((field.name, getattr(thing, field.name)) for field in dataclasses.fields(thing) if field.compare)
-    elif not isinstance(thing, type) and hasattr(thing, "__dict__"):
-        yield from ((name, part) for name, part in vars(thing).items() if isinstance(part, str) or _is_lasting(part))
-        if not isinstance(thing, Callable):  # type: ignore[arg-type]
-            return
-        yield "call", type(thing).__call__
+        return
+    counts = {name for kind in kinds for name in changed_names(kind)}
+    attributes = getattr(thing, "__dict__", {})
+    yield from ((name, part) for name, part in attributes.items() if name not in counts)
+    if not attributes and " at 0x" not in (text := repr(thing)):  # a date, a fraction, a pattern
+        yield "text", text
 
 
-def _parts_of_function(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    try:
-        yield "code", inspect.getsource(function)
-    except (OSError, TypeError):
-        yield "code", repr(function.__code__.co_code)
+def _values_in_function(function: FunctionType) -> Iterator[tuple[str, Any]]:
     yield "defaults", (function.__defaults__, tuple(sorted((function.__kwdefaults__ or {}).items())))
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
         try:
-            yield f"closure {name}", cell.cell_contents
+            part = cell.cell_contents
         except ValueError:  # not bound yet
             continue
-    for name in sorted(_names(function.__code__)):
+        if name not in changed_names(function):
+            yield f"closure {name}", part
+
+
+def _code_of_function(function: FunctionType) -> Iterator[tuple[str, Any]]:
+    yield "code", source_of(function)
+    names = _names(function.__code__)
+    for name in sorted(names - changed_names(function)):
         part = function.__globals__.get(name)
-        if isinstance(part, FunctionType) and part.__module__ != function.__module__:
-            yield f"global {name}", _kind(part)  # of a library: by its name
-        elif isinstance(part, str | float | int | tuple) or _is_lasting(part):
+        if isinstance(part, ModuleType):
+            reached = (getattr(part, inner) for inner in sorted(names) if is_own(part) and hasattr(part, inner))
+            yield f"global {name}", tuple(reached)
+        elif part is not None:
             yield f"global {name}", part
 
 
@@ -107,14 +139,3 @@ def _names(code: CodeType) -> set[str]:
     """The names that code and the functions inside it refer to."""
     inner = [constant for constant in code.co_consts if isinstance(constant, CodeType)]
     return {*code.co_names}.union(*(_names(other) for other in inner))
-
-
-def _is_lasting(part: Any) -> bool:
-    """Whether something makes an object what it is, rather than counting what it did."""
-    if isinstance(part, torch.Tensor | np.ndarray | torch.nn.Module | FunctionType | MethodType | functools.partial):
-        return True
-    if isinstance(part, (*_PLAIN, type)) or inspect.ismodule(part) or inspect.isbuiltin(part):
-        return False
-    if isinstance(part, list | tuple | dict):
-        return any(map(_is_lasting, part.values() if isinstance(part, dict) else part))
-    return _fingerprint(part) is not None or hasattr(part, "__dict__")

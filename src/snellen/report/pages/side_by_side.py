@@ -55,12 +55,21 @@ class Example:
     looks: Mapping[str, MapOnImage]
 
 
-def write(folder: RunFolder, images: int, examples: Sequence[Example], path: Path) -> None:
+@dataclass(frozen=True)
+class MapKind:
+    """By which method maps are made, what they show, and whether that is for the class of the model's own answer."""
+
+    method: str
+    text: str
+    by_class: bool
+
+
+def write(folder: RunFolder, images: int, kind: MapKind, examples: Sequence[Example], path: Path) -> None:
     """Write the page of a run of the audit `inside_mask` over so many images."""
-    write_page(page_of(folder, images, examples), path)
+    write_page(page_of(folder, images, kind, examples), path)
 
 
-def page_of(folder: RunFolder, images: int, examples: Sequence[Example]) -> Page:
+def page_of(folder: RunFolder, images: int, kind: MapKind, examples: Sequence[Example]) -> Page:
     """The findings of the audit as a table, and the examples."""
     results = Results.of(folder)
     return Page(
@@ -69,7 +78,7 @@ def page_of(folder: RunFolder, images: int, examples: Sequence[Example]) -> Page
             FactLine(
                 (
                     (bold(count_of(images, "image")), " of ", bold(results.data["test"].text)),
-                    ("maps of each model’s own answer",),
+                    (f"maps by {kind.method}, {'of each model’s own answer' if kind.by_class else 'of no class'}",),
                     (f"snellen {results.header.snellen}",),
                 )
             ),
@@ -81,8 +90,11 @@ def page_of(folder: RunFolder, images: int, examples: Sequence[Example]) -> Page
                 "answer, count neither way. Small numbers are 95% intervals over images; differences are paired."
             ),
             Heading("Examples"),
-            lead("Each image with its mask’s edge in white, and where each model’s first run looks for its answer."),
-            _gallery(results, examples),
+            lead(
+                "Each image with its mask’s edge in white, and the map of each model’s first run over it: "
+                f"{kind.text}. From blue (little) to red, each map’s own maximum."
+            ),
+            _gallery(results, kind, examples),
             Prose(
                 ("The share of every image is in inside.json beside this page, every answer in the run folder.",),
                 "foot",
@@ -120,7 +132,7 @@ def _value(finding: AnyFinding) -> TableCell:
     return TableCell(in_unit(finding.value, finding.unit), finding.value, ends, title=finding.text)
 
 
-def _gallery(results: Results, examples: Sequence[Example]) -> Gallery:
+def _gallery(results: Results, kind: MapKind, examples: Sequence[Example]) -> Gallery:
     answers = _answers(results, [example.sample for example in examples])
     rows = []
     for example in examples:
@@ -129,7 +141,7 @@ def _gallery(results: Results, examples: Sequence[Example]) -> Gallery:
             text = answers.get((model, example.sample), UNKNOWN)
             inside = "no map" if math.isnan(look.share) else f"{percent(look.share, 0)} inside"
             answer = Answer(text, text == example.label if example.label else None, inside, hue=results.own_hue(model))
-            pictures.append(Picture(address_of(look.picture), f"where {model} looks", (answer,)))
+            pictures.append(Picture(address_of(look.picture), f"{kind.method} of {model}", (answer,)))
         rows.append(Row(TableCell(example.label, title=example.sample), tuple(pictures)))
     return Gallery(heads("is", "image", *results.models), tuple(rows), side=SIDE)
 

@@ -67,7 +67,7 @@ def _headlines(verdicts: Sequence[ModelVerdict], most: int, width: int) -> list[
     if len(whole) <= most:
         return whole
     lines = [_cut(text, width) for text in texts]
-    return lines if len(lines) <= most else [*lines[: most - 1], "… the other models' verdicts stand in the report"]
+    return lines if len(lines) <= most else [*lines[: most - 1], "… and verdicts of other models"]
 
 
 # Tables
@@ -116,7 +116,7 @@ def _ranked(ranking: ModelRanking, room: int, width: int) -> list[str]:
         cells = [cells[number] for _, cells, _ in chosen]
         lines.append("  ".join([f"{ranked.place:<5}", f"{name:<{wide}}", *cells]).rstrip())
     hidden = len(ranking.models) - len(models)
-    more = [f"… and {hidden} more in the report"] if hidden else []
+    more = [f"… and {hidden} more"] if hidden else []
     return [*lines, *more, *_wrapped(READING, width)]
 
 
@@ -165,7 +165,7 @@ def _meanings(signs: Iterable[str], width: int) -> list[str]:
 def _next(screen: FirstScreen, width: int) -> list[str]:
     """The first of the next steps, its command whole so that it can be pasted."""
     if screen.warnings:
-        return [f"next: the warning{'s' * (screen.warnings > 1)} at the top, which the report has too"]
+        return [f"next: the warning{'s' * (screen.warnings > 1)} at the top"]
     steps = screen.next_steps[:1]
     return [line for step in steps for line in (f"next: {step.reason}", *command_lines(step.command, width))]
 
