@@ -165,6 +165,7 @@ WORKS = {  # what must be in the working folder afterwards
     "snellen report demo/run --format card": "demo/run/card.md",
     "snellen check demo/run --require 'accuracy >= 0' --junit gate.xml --write-baseline base.json": "gate.xml",
     "snellen compare demo/run --page compared.html": "compared.html",
+    f"snellen match net.safetensors '{SMALL}' --look 2 --out map.csv": "map.csv",
     "snellen sql demo/run 'select count(*) from answers'": "",
     f"snellen audit plain='plain/*.safetensors' --data '{SMALL}' --out telea"
     " --audits 'interference([background(only_bg_t, inpaint=telea)])'": "telea/report.html",
