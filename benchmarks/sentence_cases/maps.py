@@ -18,9 +18,9 @@ from snellen.audits.deletion_curves import DeletionCurves, DeletionDifferenceFac
 from snellen.audits.inside_mask import Shares
 from snellen.engine import Answers
 from snellen.report.sections.explanation import explanation_sentence
-from snellen.report.sections.inside_mask import inside_sentence
 from snellen.report.sections.explanation_tables import _difference
 from snellen.report.sections.faithfulness import faithfulness_sentence
+from snellen.report.sections.inside_mask import inside_sentence
 from snellen.report.sections.interpretability import closing_sentence
 
 POINTS, ORDERS = 12, 5
