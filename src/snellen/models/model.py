@@ -36,7 +36,8 @@ class Model:
     `recorded` instead of `predict`: one row per sample and distortion. `predict_by` makes another `predict` of another form
     of the network, such as a compiled one. `support` maps images to the pixels that the answers
     rest on, float [B, H, W] in 0…1, where these are known by construction. `floats` says that `predict` also takes pixels that
-    are no bytes, as a torch network's does: other ways of normalising can be tried on it.
+    are no bytes, as a torch network's does: other ways of normalising can be tried on it. `by_row` gives the answers to images,
+    and by row why a service declines some of them, so that nothing is asked twice.
     """
 
     card: Card
@@ -48,6 +49,7 @@ class Model:
     support: Callable[[Tensor], Tensor] | None = field(default=None, repr=False)
     predict_by: Callable[[Callable[..., Any]], Callable[[Tensor], Tensor]] | None = field(default=None, repr=False)
     floats: bool = False
+    by_row: Callable[[Tensor], tuple[Tensor, dict[int, str]]] | None = field(default=None, repr=False)
 
     @property
     def name(self) -> str:

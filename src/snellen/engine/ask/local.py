@@ -87,7 +87,7 @@ def store_shard(store: Store, name: str, number: int, answers: AnsweredShard, wo
 
 def reduced_batch_size(work: PassState, plan: Plan) -> int | None:
     """The batch size that the device's memory forced, if it did."""
-    if any(work.batch[canvas] < plan.settings.batch_for(canvas) for canvas in work.batch):
+    if any(work.batch[canvas] < plan.batch_for(canvas) for canvas in work.batch):
         return min(work.batch.values())
     return None
 
@@ -119,7 +119,7 @@ def prepare_pass(pass_: Pass, plan: Plan, models: Mapping[str, Model], pools: Po
         data=data,
         cells=pass_.cells,
         models=models,
-        batch={canvas: plan.settings.batch_for(canvas) for canvas in canvases},
+        batch={canvas: plan.batch_for(canvas) for canvas in canvases},
         device=device,
         new=pass_.new,
         pools=pools_on_canvases(pools, pass_.requests, device, data.classes),

@@ -37,7 +37,7 @@ def estimated_seconds(inputs: Inputs, plan: Plan) -> float:
                 continue
             if subject.name not in speed:
                 canvas = canvas_for(subject, data)
-                batch = min(plan.settings.batch_for(canvas), count)
+                batch = min(plan.batch_for(canvas), count)
                 with user_code(f"model '{subject.name}'"):
                     speed[subject.name] = _seconds_per_image(subject.model(plan.settings.device), canvas, batch)
             total += count * speed[subject.name]

@@ -49,7 +49,7 @@ def run_trials(
             work = replace(work, models={bound.subject.card.fingerprint: bound.subject.model(plan.settings.device)})
             batch_done()
             _carry_out(bound, work, plan.settings.decoders, store, progress, batch_done)
-            if work.batch[bound.canvas] < plan.settings.batch_for(bound.canvas):
+            if work.batch[bound.canvas] < plan.batch_for(bound.canvas):
                 batch_size = min(filter(None, (batch_size, work.batch[bound.canvas])))
     return batch_size
 
