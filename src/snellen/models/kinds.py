@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from snellen.models.adapters.chat import chat_of, load_chat
 from snellen.models.adapters.ensemble import load_ensemble
 from snellen.models.adapters.exported import load_exported
 from snellen.models.adapters.hf import load_hf
@@ -178,5 +179,15 @@ KINDS: dict[str, ModelKind] = {
     ),
     "https": ModelKind(
         http_loader("https"), (("https://host/path", "the same over TLS; #token=NAME sends a bearer token"),)
+    ),
+    "chat": ModelKind(
+        load_chat,
+        (
+            (
+                "chat:http://host/v1#model=NAME",
+                "a vision-language model behind an OpenAI-compatible endpoint; #protocol=closed, choice or free, #token=NAME",
+            ),
+        ),
+        of_classes=chat_of,
     ),
 }

@@ -84,7 +84,7 @@ def _panel(bound: BoundCell, work: PassState, model: Model, threads: int, batch_
     def score(pixels: Tensor, places: Tensor) -> Tensor:
         answers = ask(pixels)
         reading = bound.labels.read(answers, labels[places])
-        if not bool((finite := reading.confidence.isfinite()).all()):
+        if not bound.subject.card.unsure and not bool((finite := reading.confidence.isfinite()).all()):
             raise nan_error(bound.subject.name, "of a search", bound.distortion, float(reading.confidence[~finite][0]))
         return (reading.pred == labels[places]).float()
 

@@ -137,6 +137,8 @@ def _reply_to(bound: BoundCell, pixels: Tensor, work: PassState) -> tuple[Reply,
     answers = parts[0] if len(parts) == 1 else torch.cat(parts)
     reading = bound.labels.read(answers, torch.full((len(answers),), -1, device=answers.device))
     pred, raw, confidence = (values.cpu().numpy() for values in reading[:3])
+    if bound.subject.card.unsure:
+        confidence = np.where(np.isnan(confidence), 1, confidence)  # as of an answer in words
     if np.isnan(confidence).sum() > len(errors) or np.isinf(confidence).any():
         infinite = confidence[np.isinf(confidence)]
         raise nan_error(bound.subject.name, "of a trial", bound.cell.distortion, *infinite[:1].tolist())
