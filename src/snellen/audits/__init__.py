@@ -15,6 +15,7 @@ from snellen.audits.background import BackgroundAudit
 from snellen.audits.baseline import BaselineAudit, CleanAudit
 from snellen.audits.calibration import CalibrationAudit
 from snellen.audits.concepts import ConceptsAudit
+from snellen.audits.delivery import DeliveryAudit
 from snellen.audits.exam import Exam
 from snellen.audits.explanation import ExplanationAudit
 from snellen.audits.facts import FindingFacts
@@ -49,6 +50,7 @@ AUDITS: dict[str, type[Audit]] = {
     "concepts": ConceptsAudit,
     "attention": AttentionAudit,
     "calibration": CalibrationAudit,
+    "delivery": DeliveryAudit,
 }
 
 FACTS: dict[str, Mapping[str, type[FindingFacts]]] = {
@@ -119,6 +121,7 @@ __all__ = [
     "CalibrationAudit",
     "CleanAudit",
     "ConceptsAudit",
+    "DeliveryAudit",
     "Exam",
     "ExplanationAudit",
     "FaithfulnessAudit",

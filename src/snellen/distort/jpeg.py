@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 import numpy as np
 from PIL import Image
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _FEWEST = 16  # images of a thread
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -38,29 +39,34 @@ class Jpeg(Distortion):
         expect_within("quality", self.quality, 1, 100)
 
     def __call__(self, images: Tensor, view: View) -> Tensor:
-        if not images.numel():
-            return images
         qualities = np.rint(view.parameter("quality", self.quality)).astype(int).tolist()
-        pictures = images.permute(0, 2, 3, 1).contiguous().cpu().numpy()
-        workers = max(1, min(os.cpu_count() or 1, len(pictures) // _FEWEST))
-        parts = np.array_split(np.arange(len(pictures)), workers)
-        jobs = [(pictures[rows], [qualities[row] for row in rows]) for rows in parts]
-        if workers == 1:
-            written = [_written(*jobs[0])]
-        else:  # Pillow lets other threads run while it encodes and decodes
-            with ThreadPoolExecutor(workers) as pool:
-                written = list(pool.map(_written, *zip(*jobs)))
-        return torch.from_numpy(np.concatenate(written)).to(images.device).permute(0, 3, 1, 2).contiguous()
+        return by_pillow(images, qualities, _written)
 
     def words(self) -> str:
         return f"JPEG of quality {in_numbers(self.quality) or 'drawn'}"
 
 
-def _written(pictures: np.ndarray, qualities: Sequence[int]) -> np.ndarray:
-    """uint8 [n, H, W, 3] as they are read from JPEG files of some qualities."""
-    out = np.empty_like(pictures)
-    for row, quality in enumerate(qualities):
-        file = io.BytesIO()
-        Image.fromarray(pictures[row]).save(file, "JPEG", quality=quality)
-        out[row] = np.asarray(Image.open(file, formats=("JPEG",)))
-    return out
+def by_pillow(images: Tensor, values: Sequence[T], change: Callable[[Image.Image, T], Image.Image]) -> Tensor:
+    """Images [B, 3, H, W] after a change that Pillow makes to each, by its own value; in threads where there are many."""
+    if not images.numel():
+        return images
+    pictures = images.permute(0, 2, 3, 1).contiguous().cpu().numpy()
+
+    def changed(rows: np.ndarray) -> np.ndarray:
+        return np.stack([np.asarray(change(Image.fromarray(pictures[row]), values[row])) for row in rows])
+
+    workers = max(1, min(os.cpu_count() or 1, len(pictures) // _FEWEST))
+    parts = np.array_split(np.arange(len(pictures)), workers)
+    if workers == 1:
+        changed_parts = [changed(parts[0])]
+    else:  # Pillow lets other threads run while it works
+        with ThreadPoolExecutor(workers) as pool:
+            changed_parts = list(pool.map(changed, parts))
+    return torch.from_numpy(np.concatenate(changed_parts)).to(images.device).permute(0, 3, 1, 2).contiguous()
+
+
+def _written(picture: Image.Image, quality: int) -> Image.Image:
+    """The picture as it is read from a JPEG file of some quality."""
+    file = io.BytesIO()
+    picture.save(file, "JPEG", quality=quality)
+    return Image.open(file, formats=("JPEG",))

@@ -10,6 +10,7 @@ from snellen.distort.blur import Blur
 from snellen.distort.chain import Chain, Nothing, stages_of
 from snellen.distort.cover import Occlude, Tiles
 from snellen.distort.cutouts import Cutouts
+from snellen.distort.delivery import Again, Rescale
 from snellen.distort.distortion import Covering, Distortion
 from snellen.distort.fourier import Fourier
 from snellen.distort.geometric import GEOMETRIC
@@ -36,6 +37,8 @@ DISTORTIONS: dict[str, type[Distortion]] = {
     "soft_shuffle": SoftShuffle,
     "noise": Noise,
     "mix": Mix,
+    "rescale": Rescale,
+    "again": Again,
     "background": Background,
     **PHOTOMETRIC,
     **GEOMETRIC,

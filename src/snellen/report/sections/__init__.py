@@ -13,6 +13,7 @@ from snellen.report.sections.background import BACKGROUND
 from snellen.report.sections.baseline import BASELINE
 from snellen.report.sections.calibration import CALIBRATION
 from snellen.report.sections.concepts import CONCEPTS
+from snellen.report.sections.delivery import DELIVERY
 from snellen.report.sections.explanation import EXPLANATION, INSIDE_MASK
 from snellen.report.sections.faithfulness import FAITHFULNESS
 from snellen.report.sections.interference import INTERFERENCE, SHAPE
@@ -37,6 +38,7 @@ SECTIONS: dict[str, Section] = {
     "faithfulness": FAITHFULNESS,
     "interpretability": INTERPRETABILITY,  # no audit: it reads those above
     "shift": SHIFT,
+    "delivery": DELIVERY,
     "interference": INTERFERENCE,
 }
 
