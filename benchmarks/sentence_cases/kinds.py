@@ -118,6 +118,7 @@ DECISIONS = {
     ("audits/model_differences.py", "differences"): "two models clearly differ",
     ("audits/occluders/ranks.py", "proxy_findings"): "a type is a proxy of real occlusion",
     ("audits/occluders/ranks.py", "residual_findings"): "a model lies off the line of clean accuracy",
+    ("audits/replies.py", "conclude"): "elsewhere",  # tests/audits/test_replies.py
     ("audits/stored_finding.py", "apart"): "a model is clearly better",
     ("audits/stored_finding.py", "mark"): "△ or ▲ above chance",
     ("audits/stored_finding.py", "taken_for"): "class that takes the new errors",

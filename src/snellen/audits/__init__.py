@@ -26,6 +26,7 @@ from snellen.audits.interference import InterferenceAudit
 from snellen.audits.model_differences import DifferenceFacts, differences
 from snellen.audits.occluders import OccludersAudit
 from snellen.audits.occlusion import OcclusionAudit
+from snellen.audits.replies import RepliesAudit
 from snellen.audits.shape import ShapeAudit
 from snellen.audits.shift import ShiftAudit
 from snellen.audits.stored_finding import StoredFinding, read_finding
@@ -51,6 +52,7 @@ AUDITS: dict[str, type[Audit]] = {
     "attention": AttentionAudit,
     "calibration": CalibrationAudit,
     "delivery": DeliveryAudit,
+    "replies": RepliesAudit,
 }
 
 FACTS: dict[str, Mapping[str, type[FindingFacts]]] = {
@@ -130,6 +132,7 @@ __all__ = [
     "InterferenceAudit",
     "OccludersAudit",
     "OcclusionAudit",
+    "RepliesAudit",
     "ShapeAudit",
     "ShiftAudit",
     "Trust",

@@ -20,11 +20,13 @@ from snellen.report.sections.interference import INTERFERENCE, SHAPE
 from snellen.report.sections.interpretability import INTERPRETABILITY
 from snellen.report.sections.occluders import OCCLUDERS
 from snellen.report.sections.occlusion import OCCLUSION
+from snellen.report.sections.replies import REPLIES
 from snellen.report.sections.section import Section
 from snellen.report.sections.shift import SHIFT
 
 SECTIONS: dict[str, Section] = {
     "baseline": BASELINE,
+    "replies": REPLIES,
     "calibration": CALIBRATION,
     "shape": SHAPE,
     "occlusion": OCCLUSION,
