@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from math import nan
 from typing import ClassVar
@@ -122,7 +122,10 @@ def _compared(exam: Exam, answers: Answers, cell: Cell, name: str) -> Comparison
     """How much more replies to a cell are in a state than those to the same images unmodified."""
     clean, block = answers.together(exam.clean(), cell)
     before, after = (_in_state(exam, answers.model, shown, name) for shown in (clean, block))
-    return compare(after, before, clean.groups)
+    test = compare(after, before, clean.groups)
+    return (
+        test if before.any() or after.any() else replace(test, p=nan)
+    )  # no test, so that others are not corrected for it
 
 
 def _share(exam: Exam, answers: Answers, cell: Cell, name: str, rise: _Rise | None = None) -> Finding:

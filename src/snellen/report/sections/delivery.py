@@ -23,7 +23,9 @@ def delivery_blocks(results: Results) -> list[Block]:
             _floor_row(results, floor) for floor in own if (floor.audit, floor.name) == ("delivery", "changed_again")
         ]
         rows += [_row(results, change) for change in changes if change.model == model]
-    head = heads("", "sent as", "answers changed", "beyond the noise floor", "right before, wrong after", "p")
+    head = heads(
+        "", "sent as", "answers changed", "beyond the noise floor", "right before, wrong after", "p (corrected)"
+    )
     return [
         Heading("Delivery"),
         lead("Answers that change with the encoding and the size of a picture. The first row of a model is its noise floor: the "
@@ -41,7 +43,7 @@ def _row(results: Results, change: StoredFinding[ChangedFacts]) -> Row:
     facts = change.facts
     beyond = f"{percent(facts.beyond)} ({interval(facts.beyond_low, facts.beyond_high, 'difference')})"
     clear = is_known(facts.p_corrected) and facts.p_corrected < SURE
-    p = f"{facts.p_corrected:.3f}{' *' if clear else ''}" if is_known(facts.p_corrected) else ""
+    p = f"{facts.p_corrected:.2g}{' *' if clear else ''}" if is_known(facts.p_corrected) else ""
     cells = (
         TableCell(in_words(change.distortions[0])),
         _share(change),

@@ -23,36 +23,41 @@ def replies_blocks(results: Results) -> list[Block]:
     conditions: dict[tuple[str, str], dict[str, StoredFinding[StateFacts]]] = {}
     for share in states:
         conditions.setdefault((share.model, share.distortions[0]), {})[share.name] = share
+    seen = [name for name in STATES if any(share.name == name and share.value for share in states)]
     rows = tuple(
-        _row(results, model, text, shares, watched.get((model, text))) for (model, text), shares in conditions.items()
+        _row(results, {name: shares[name] for name in seen or STATES if name in shares}, watched.get(condition))
+        for condition, shares in conditions.items()
     )
-    head = heads("", "protocol", "shown", "accuracy", *STATES.values(), "DI, none of these a class")
+    head = heads(
+        "", "protocol", "shown", "accuracy", *(STATES[name] for name in seen or STATES), "DI, none of these a class"
+    )
     orders = results.having(OrderFacts)
     return [
         Heading("Replies"),
-        lead("Replies that name no class count as wrong. After + or −: the change against the same images unmodified, with its "
-             "95% interval and, in brackets, p after correction."),
+        lead("Replies that name no class count as wrong; states that never occurred are left out. After + or −: the change "
+             "against the same images unmodified, with its 95% interval and, in brackets, p after correction."),
         Table(head, rows),
         *([_orders(orders)] if orders else []),
     ]  # fmt: skip
 
 
 def _row(
-    results: Results,
-    model: str,
-    text: str,
-    shares: Mapping[str, StoredFinding[StateFacts]],
-    watched: StoredFinding[OutsideFacts] | None,
+    results: Results, shares: Mapping[str, StoredFinding[StateFacts]], watched: StoredFinding[OutsideFacts] | None
 ) -> Row:
+    """What one model replied to one condition, by the states that occurred."""
     first = next(iter(shares.values()))
+    text = first.distortions[0]
     di = "" if watched is None else f"{index(watched.value)} ({interval(watched.low, watched.high, 'index')})"
     if watched is not None and watched.facts.dominant != "none":
         di += f" {watched.facts.dominant}"
-    cells = [TableCell(first.facts.protocol), TableCell(in_words(text)), _accuracy(results, model, text)]
-    cells += [
-        TableCell(_state(shares[name]), shares[name].value) if name in shares else TableCell("") for name in STATES
-    ]
-    return Row(TableCell(model, hue=results.own_hue(model)), (*cells, TableCell(di)))
+    cells = (
+        TableCell(first.facts.protocol),
+        TableCell(in_words(text)),
+        _accuracy(results, first.model, text),
+        *(TableCell(_state(share), share.value) for share in shares.values()),
+        TableCell(di),
+    )
+    return Row(TableCell(first.model, hue=results.own_hue(first.model)), cells)
 
 
 def _accuracy(results: Results, model: str, text: str) -> TableCell:
@@ -68,7 +73,7 @@ def _state(share: StoredFinding[StateFacts]) -> str:
     """The share of replies in a state, and how much that is more than on unmodified images."""
     own = f"{percent(share.value)} ({interval(share.low, share.high, 'share')})"
     facts = share.facts
-    if not is_known(facts.rise):
+    if not is_known(facts.rise) or not facts.rise:
         return own
     p = f" (p {facts.p_corrected:.2g})" if is_known(facts.p_corrected) else ""
     sign = "+" if facts.rise >= 0 else "−"
