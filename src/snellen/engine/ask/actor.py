@@ -13,9 +13,8 @@ from typing import Any
 
 from snellen.data import Dataset, limited, load_data
 from snellen.data.occluders import Occluders, read_occluders
-from snellen.engine.ask.local import load_models, prepare_pass, reduced_batch_size, store_shard
+from snellen.engine.ask.local import answer_with_journal, load_models, prepare_pass, reduced_batch_size, store_shard
 from snellen.engine.ask.pass_state import PassState
-from snellen.engine.ask.shard import answer
 from snellen.engine.ask.slides import Slides, slides
 from snellen.engine.inputs import Pools
 from snellen.engine.keep.store import Store
@@ -80,7 +79,7 @@ class Actor:
         number, shard = task
         slide, work = self._slides(task), self._work(number)
         with self.answering:  # a model is asked about one shard at a time
-            answers = answer(slide, work)
+            answers = answer_with_journal(slide, work, self.store, shard)
         store_shard(self.store, self.names[number], shard, answers, work)
         return reduced_batch_size(work, self.plan)
 
