@@ -82,7 +82,7 @@ def test_a_killed_audit_asks_again_only_for_what_was_in_flight(tmp_path: Path, p
         twice = again & Counter(stuck.answered[probes:])
         assert sum(twice.values()) <= probes  # the probe images, at each command
         whole = audit(text, tmp_path / "whole")
-    assert not list(tmp_path.glob("run/requests/*/*"))
+    assert not list(tmp_path.glob("run/requests/*/*.jsonl"))
     pd.testing.assert_frame_equal(run.predictions(), whole.predictions())
 
 

@@ -6,6 +6,7 @@ import os
 import socket
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
@@ -17,6 +18,7 @@ from snellen.engine.ask.local import answer_with_journal, load_models, prepare_p
 from snellen.engine.ask.pass_state import PassState
 from snellen.engine.ask.slides import Slides, slides
 from snellen.engine.inputs import Pools
+from snellen.engine.keep.request_tally import counting_requests
 from snellen.engine.keep.store import Store
 from snellen.engine.plan import Plan
 from snellen.engine.progress import RunProgress
@@ -71,6 +73,8 @@ class Actor:
                     request.subject.loaded = _unpack(parcel.objects[request.subject.card.fingerprint])
         self.models = load_models(self.plan, RunProgress(quiet=True))
         self.store, self.names = Store(parcel.folder), parcel.names
+        self.counting = ExitStack()
+        self.counting.enter_context(counting_requests(self.models.values(), parcel.folder))  # while the actor lives
         self.works: dict[int, PassState] = {}
         self.beginning, self.answering = Lock(), Lock()
 

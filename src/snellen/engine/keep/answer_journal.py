@@ -114,6 +114,15 @@ def cell_requests(folder: Path, key: str) -> Path:
     return folder / "requests" / key / "answers.jsonl"
 
 
+def answers_kept(folder: Path) -> int:
+    """How many answers wait in the journals of a run folder, whole or not."""
+    lines = 0
+    for path in (folder / "requests").glob("*/*.jsonl"):
+        with open_file(path) as file:
+            lines += sum(1 for _ in file)
+    return lines
+
+
 @contextmanager
 def journal_of(models: Iterable[Model], path: Path) -> Iterator[None]:
     """Keep what the services behind some models answer within the body, and answer from there what a stopped command was told."""

@@ -76,6 +76,7 @@ def record(
         "audit_reasons": {text: reason for text, reason in audits.items() if reason},
         "preprocessing": dict(before.get("preprocessing", {})),
         "notices": list(notices),
+        **({"services": before["services"]} if "services" in before else {}),
         "files": dict(before.get("files", {})),
     }
 

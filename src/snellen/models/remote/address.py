@@ -34,6 +34,7 @@ class Address:
     `timeout` is in seconds per request, from connecting to the last byte; `rate` the most requests per second; `batch` the most
     images per request; `retries` how often a request that failed is sent again; `parallel` the most requests in flight; `size`
     (height, width) of the images in pixels, else the data's own.
+    `budget` is the most requests of a run, with those that are sent again; `price` is what a thousand cost, in any currency.
     `answers` are `probabilities` or `labels`, the names of classes.
     `token` names an environment variable whose value is sent as a bearer token: the secret itself stands in no text.
     """
@@ -48,6 +49,8 @@ class Address:
     task: Task = "classification"
     answers: str = "probabilities"
     parallel: int = 1
+    budget: float = math.inf
+    price: float | None = None
 
     @property
     def parts(self) -> SplitResult:
@@ -110,4 +113,6 @@ OPTIONS: Readers = {
     "task": choice_setting(*get_args(Task)),
     "answers": choice_setting("probabilities", "labels"),
     "parallel": whole_setting(1, MOST_PARALLEL),
+    "budget": whole_setting(1, 999_999_999),
+    "price": number_setting(0, 1_000_000),
 }

@@ -10,7 +10,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from snellen.hashing import checksum
 from snellen.models.remote.address import Address
-from snellen.models.remote.client import Client, Declined
+from snellen.models.remote.client import Client, Declined, turns_of
 from snellen.models.remote.turns import Turns
 
 T = TypeVar("T")
@@ -32,7 +32,7 @@ def fleet_of(
     address: Address, clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], None] = time.sleep
 ) -> Fleet:
     """As many connections to an address as it may have requests in flight; they share its rate and its pauses."""
-    turns = Turns(address.rate, clock, sleep)
+    turns = turns_of(address, clock, sleep)
     return Fleet([Client(address, clock, sleep, turns) for _ in range(address.parallel)])
 
 
@@ -50,6 +50,11 @@ class Fleet:
     @property
     def address(self) -> Address:
         return self.clients[0].address
+
+    @property
+    def turns(self) -> Turns:
+        """What all connections share."""
+        return self.clients[0].turns
 
     def post_all(
         self,
