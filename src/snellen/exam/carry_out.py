@@ -24,6 +24,7 @@ from snellen.engine.service_plan import requests_so_far, service_plans
 from snellen.engine.settings import Cluster
 from snellen.errors import UserError
 from snellen.exam.conclude import add_report_pictures, check, conclude
+from snellen.exam.drift import drifts, with_drifts
 from snellen.exam.early_doubts import EarlyDoubts, FirstLooks
 from snellen.exam.folder import empty
 from snellen.exam.prepare import Prepared
@@ -76,7 +77,13 @@ def carry_out(prepared: Prepared, progress: RunProgress, execution: Execution) -
         facts["preprocessing"] = early.preprocessing
         if execution.strict and certain(early.doubts):
             raise UserError(f"nothing was asked: {refusal(certain(early.doubts))}")
-        for doubt in early.doubts:
+        drift = drifts(prepared, plan, store)
+        moved = [doubt for doubts in drift.values() for doubt in doubts]
+        if execution.strict and moved:
+            raise UserError(f"nothing was asked: {refusal(moved)}")
+        if stored := with_drifts(facts.get("drift", {}), drift):
+            facts["drift"] = stored
+        for doubt in (*early.doubts, *moved):
             progress.warn(str(doubt))
         if prepared.fresh:  # only now, when nothing is left that could refuse the run
             empty(folder)
@@ -93,10 +100,10 @@ def carry_out(prepared: Prepared, progress: RunProgress, execution: Execution) -
             plan.trials,
             (*plan.searches, *plan.surveys),
         )
-        doubts = check(prepared, store, everyone, facts["preprocessing"])
+        doubts = check(prepared, store, everyone, facts)
         if doubts and execution.strict:
             raise UserError(f"nothing was concluded: {refusal(doubts)}")
-        already = {(doubt.name, doubt.model) for doubt in early.doubts}
+        already = {(doubt.name, doubt.model) for doubt in (*early.doubts, *moved)}
         for doubt in doubts:
             if (doubt.name, doubt.model) not in already:
                 progress.warn(str(doubt))

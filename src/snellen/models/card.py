@@ -27,7 +27,8 @@ class Card:
     its maker states, 0 to 1, where one does. `losses` are the training losses of its last epoch by name, where it was
     trained here. `gradients` says that white-box methods can be used on it (it is a torch network), `live` that it answers
     about any image, not only about recorded ones, `support` that it is known by construction which pixels it answers by.
-    `at_once` is how many images a call should have at least, for a model that works on many of them at a time.
+    `at_once` is how many images a call should have at least, for a model that works on many of them at a time. `varies` says
+    that it is a service, which may answer otherwise from day to day: its name is its identity, `probes` tell how far it moved.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Card:
     live: bool = True
     support: bool = False
     at_once: int = 0
+    varies: bool = False
 
     @property
     def fill(self) -> tuple[float, float, float] | None:

@@ -92,6 +92,7 @@ class RunRecord(msgspec.Struct):
     audit_reasons: dict[str, str] | msgspec.UnsetType = msgspec.UNSET
     donors: PoolRecord | None = None
     occluders: PoolRecord | None = None
+    drift: dict[str, list[DoubtRecord]] = {}
     services: dict[str, ServiceRecord] = {}
     files: dict[str, Count] = {}
     checksums: dict[str, str] = {}

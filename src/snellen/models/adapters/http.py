@@ -36,7 +36,7 @@ def http_loader(scheme: str) -> Callable[[str, str | None, Device], Model]:
 
 
 def from_address(address: Address, fleet: Fleet | None = None) -> Model:
-    """The model at an address. Its URL and its answers to the probe images stand for it, as for a callable."""
+    """The model at an address. Its URL stands for it; by its answers to the probe images it is seen whether it drifts."""
     service = Service(fleet or fleet_of(address))
     model = from_callable(service, size=address.size, name=address.name, task=address.task)
     in_words = ["labels"] if address.answers == "labels" else []
@@ -46,6 +46,7 @@ def from_address(address: Address, fleet: Fleet | None = None) -> Model:
         fingerprint=key_of(["http", address.url, address.task, str(model.canvas), *in_words]),
         classes=service.classes,
         at_once=address.at_once,
+        varies=True,
     )
     return replace(model, card=card, by_row=service.by_row, fleets=(service.fleet,))
 
