@@ -38,6 +38,7 @@ class Exam:
     - `responses`: the answers of people in the files that audits name
     - `tree`: the data's own tree of classes, class or node → parent; empty where they have none
     - `task`: what all models are for: classification, segmentation or detection
+    - `repeated`: the models whose runs are one service, asked several times
     """
 
     classes: Mapping[str, Sequence[str]]
@@ -56,6 +57,7 @@ class Exam:
     responses: Mapping[str, PeopleAnswers] = field(default_factory=dict)
     tree: Mapping[str, str] = field(default_factory=dict)
     task: str = "classification"
+    repeated: frozenset[str] = frozenset()
 
     @property
     def models(self) -> list[str]:

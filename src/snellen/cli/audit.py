@@ -51,7 +51,16 @@ def carry_out_audit(request: AuditRequest, json: bool, every: bool = False, pair
     finish(1 if failures else 0)
 
 
-HOW = ("parallel", "budget", "price", "rate", "timeout", "retries", "token")  # settings that change no question
+HOW = (
+    "parallel",
+    "budget",
+    "price",
+    "rate",
+    "timeout",
+    "retries",
+    "token",
+    "repeats",
+)  # settings that change no question
 
 
 def default_folder(models: Sequence[str], data: str) -> Path:

@@ -18,7 +18,10 @@ from snellen.measure import Estimate, accuracy, answer_changes
 from snellen.models.subject import Subject
 
 AGAIN = 100  # clean images that were answered before and are asked again, at most
-_ADVICE = "this folder may hold answers of both; ask everything again: choose another --out or pass --fresh"
+_ADVICE = (
+    "this folder may hold answers of both; ask everything again: choose another --out or pass --fresh (#repeats=2 tells how "
+    "often it contradicts itself within one run)"
+)
 
 
 def drifts(prepared: Prepared, plan: Plan, store: Store) -> dict[str, list[Doubt]]:

@@ -45,7 +45,16 @@ def make_exam(
         tree=test.tree or {},
         lost={subject.name: labels[subject.name, subject.run, "test"].lost(test.classes) for subject in subjects},
         task=task_of(subjects),
+        repeated=frozenset() if task_of(subjects) != "classification" else _repeated(subjects),
     )
+
+
+def _repeated(subjects: Sequence[Subject]) -> frozenset[str]:
+    """The models whose runs are one service, asked several times."""
+    services: dict[str, list[str]] = {}
+    for subject in subjects:
+        services.setdefault(subject.name, []).append(subject.card.service)
+    return frozenset(name for name, runs in services.items() if len(runs) > 1 and runs[0] and len(set(runs)) == 1)
 
 
 def _losses(subjects: Sequence[Subject]) -> dict[str, list[Mapping[str, float]]]:

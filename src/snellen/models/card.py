@@ -29,6 +29,7 @@ class Card:
     about any image, not only about recorded ones, `support` that it is known by construction which pixels it answers by.
     `at_once` is how many images a call should have at least, for a model that works on many of them at a time. `varies` says
     that it is a service, which may answer otherwise from day to day: its name is its identity, `probes` tell how far it moved.
+    `service` is the fingerprint that all repeats of one service share.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Card:
     support: bool = False
     at_once: int = 0
     varies: bool = False
+    service: str = ""
 
     @property
     def fill(self) -> tuple[float, float, float] | None:

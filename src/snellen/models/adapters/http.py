@@ -40,10 +40,12 @@ def from_address(address: Address, fleet: Fleet | None = None) -> Model:
     service = Service(fleet or fleet_of(address))
     model = from_callable(service, size=address.size, name=address.name, task=address.task)
     in_words = ["labels"] if address.answers == "labels" else []
+    facts = ["http", address.url, address.task, str(model.canvas), *in_words]
     card = replace(
         model.card,
         text=address.url,
-        fingerprint=key_of(["http", address.url, address.task, str(model.canvas), *in_words]),
+        fingerprint=key_of([*facts, *address.of_repeat]),
+        service=key_of(facts),
         classes=service.classes,
         at_once=address.at_once,
         varies=True,

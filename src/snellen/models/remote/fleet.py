@@ -78,8 +78,8 @@ class Fleet:
         return [work.answers[number] for number in range(len(work.answers))]
 
     def key_of(self, body: bytes) -> str:
-        """What a request is known by in the journal."""
-        return checksum(self.address.url.encode() + b"\n" + body)
+        """What a request is known by in the journal: repeats have answers of their own."""
+        return checksum(" ".join([self.address.url, *self.address.of_repeat]).encode() + b"\n" + body)
 
 
 @dataclass
