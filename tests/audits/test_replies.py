@@ -61,9 +61,8 @@ def test_refusals_rise_under_occlusion_as_planted_and_nowhere_else(run: Any) -> 
             assert found["facts"]["rise_low"] <= planted - CLEAN <= found["facts"]["rise_high"], condition
             assert (found["facts"]["p_corrected"] < 0.05) == (condition == "occlude")
     assert refused["none"]["facts"]["rise"] is None
-    assert refused["occlude"]["facts"]["corrected_over"].endswith(
-        "(replies that name no class, by state and condition)"
-    )
+    words = "3 tests (replies that name no class, by state and condition)"  # states that never occur are no tests
+    assert refused["occlude"]["facts"]["corrected_over"] == words
 
 
 def test_other_states_are_not_there(run: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -280,3 +281,22 @@ def test_ten_megabytes_that_are_no_completion_are_one_short_line() -> None:
     ):
         ask(server, "retries=0&parallel=1")(IMAGES[:1])
     assert len(str(caught.value)) < 500
+
+
+def test_a_dry_run_asks_nothing_and_states_the_requests(tmp_path: Path) -> None:
+    with serve_chat(answering(by_brightness)) as server:
+        plan = snellen.audit(
+            f"m=chat:{server.url}#model=m&price=2", "phantom:test?size=16&n=40", [], tmp_path / "run", dry_run=True
+        )
+        assert not server.requests
+    assert "80" in str(plan)  # clean images and the yardstick
+
+
+def test_repeats_are_runs_with_seeds_of_their_own(tmp_path: Path) -> None:
+    with serve_chat(lambda body: completion("disc")) as server:
+        text = f"m=chat:{server.url}#model=m&repeats=2&temperature=1"
+        run = snellen.audit(text, "phantom:test?size=16&n=24", [], tmp_path / "run", quiet=True)
+        seeds = [json.loads(body)["seed"] for _, _, body in server.requests]
+    assert sorted(set(seeds)) == [0, 1]
+    assert seeds.count(0) == seeds.count(1)
+    assert run.predictions()["run"].nunique() == 2

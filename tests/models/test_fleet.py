@@ -125,16 +125,17 @@ def test_declined_requests_are_values_and_cost_only_themselves() -> None:
 
 
 def test_an_answer_that_is_not_accepted_is_asked_for_again() -> None:
-    def accept(content: bytes) -> None:
+    def read(number: int, content: bytes) -> tuple[int, bytes]:
         if content == b"<html>":
             raise UnreadableAnswer("answered HTML")
+        return number, content
 
     with serve(lambda body: reply(b"<html>"), echo) as server:
-        assert fleet(server, 1).post_all([b"a"], accept) == [b"a"]
+        assert fleet(server, 1).post_all([b"a"], read) == [(0, b"a")]
         server.behaviours = [lambda body: reply(b"<html>" if body == b"bad" else body)]
-        good, bad = fleet(server, 1, retries=2).post_all([b"good", b"bad"], accept)
+        good, bad = fleet(server, 1, retries=2).post_all([b"good", b"bad"], read)
         assert len(server.requests) == 2 + 1 + 3
-    assert (good, str(bad)) == (b"good", f"{server.url} answered HTML (3 tries)")
+    assert (good, str(bad)) == ((0, b"good"), f"{server.url} answered HTML (3 tries)")
     assert isinstance(bad, UnreadableAnswer)
 
 

@@ -50,6 +50,7 @@ class Exam:
     - `tree`: the data's own tree of classes, class or node → parent; empty where they have none
     - `chats`: the models that reply in words, by name
     - `task`: what all models are for: classification, segmentation or detection
+    - `repeated`: the models whose runs are one service, asked several times
     """
 
     classes: Mapping[str, Sequence[str]]
@@ -69,6 +70,7 @@ class Exam:
     tree: Mapping[str, str] = field(default_factory=dict)
     chats: Mapping[str, ChatModel] = field(default_factory=dict)
     task: str = "classification"
+    repeated: frozenset[str] = frozenset()
 
     @property
     def models(self) -> list[str]:

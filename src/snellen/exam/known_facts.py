@@ -51,6 +51,7 @@ def make_exam(
         lost={subject.name: labels[subject.name, subject.run, "test"].lost(test.classes) for subject in subjects},
         chats=chat_models(subjects),
         task=task_of(subjects),
+        repeated=frozenset() if task_of(subjects) != "classification" else _repeated(subjects),
     )
 
 
@@ -65,6 +66,14 @@ def chat_models(subjects: Sequence[Subject]) -> dict[str, ChatModel]:
             same = key_of([address.url, replace(settings, protocol="closed").facts, list(subject.card.classes)])
             chats[subject.name] = ChatModel(states, settings.protocol, settings.order, same)
     return chats
+
+
+def _repeated(subjects: Sequence[Subject]) -> frozenset[str]:
+    """The models whose runs are one service, asked several times."""
+    services: dict[str, list[str]] = {}
+    for subject in subjects:
+        services.setdefault(subject.name, []).append(subject.card.service)
+    return frozenset(name for name, runs in services.items() if len(runs) > 1 and runs[0] and len(set(runs)) == 1)
 
 
 def _losses(subjects: Sequence[Subject]) -> dict[str, list[Mapping[str, float]]]:

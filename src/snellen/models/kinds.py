@@ -41,7 +41,7 @@ class ModelKind:
     remembered cards of before are taken to say. `glob` is the part of the text whose `*` makes runs. `prefix` stands for
     `kind:`, and a bare path that ends in one of `suffixes` is of this kind: its argument where it takes one, else its place.
     `lines` are those of `snellen list models`: how to write it, what it means. `of_classes` makes a model of the data's classes;
-    None where its text names others.
+    None where its text names others. `repeats` says that `#repeats=R` makes R runs of its text.
     """
 
     load: Callable[[str, str | None, Device], Model]
@@ -54,6 +54,7 @@ class ModelKind:
     prefix: str | None = None
     suffixes: tuple[str, ...] = ()
     of_classes: Callable[[str, str | None, Device, Sequence[str]], Model | None] | None = None
+    repeats: bool = False
 
 
 def _zoo_lines() -> Lines:
@@ -176,9 +177,12 @@ KINDS: dict[str, ModelKind] = {
                 "a web service that answers POSTed images; settings as #timeout=10&rate=5&batch=32",
             ),
         ),
+        repeats=True,
     ),
     "https": ModelKind(
-        http_loader("https"), (("https://host/path", "the same over TLS; #token=NAME sends a bearer token"),)
+        http_loader("https"),
+        (("https://host/path", "the same over TLS; #token=NAME sends a bearer token"),),
+        repeats=True,
     ),
     "chat": ModelKind(
         load_chat,
@@ -189,5 +193,6 @@ KINDS: dict[str, ModelKind] = {
             ),
         ),
         of_classes=chat_of,
+        repeats=True,
     ),
 }

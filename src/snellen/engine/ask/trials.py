@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from snellen.atomic import remove
 from snellen.engine.ask.local import prepare_pass
 from snellen.engine.ask.maps import maps_at
 from snellen.engine.ask.pass_state import PassState, put_on_device, view_of
 from snellen.engine.ask.shard import probabilities_of
 from snellen.engine.ask.slides import slides
 from snellen.engine.inputs import Pools
+from snellen.engine.keep.answer_journal import cell_requests, journal_of
 from snellen.engine.keep.complete import incomplete
 from snellen.engine.keep.failures import MOST, TooManyFailures, nan_error
 from snellen.engine.keep.store import Store
@@ -48,7 +50,10 @@ def run_trials(
             progress.describe(f"{str(bound.cell.distortion).partition('(')[0]}, {bound.subject.name}")
             work = replace(work, models={bound.subject.card.fingerprint: bound.subject.model(plan.settings.device)})
             batch_done()
-            _carry_out(bound, work, plan.settings.decoders, store, progress, batch_done)
+            requests = cell_requests(store.folder, bound.key)
+            with journal_of(work.models.values(), requests):
+                _carry_out(bound, work, plan.settings.decoders, store, progress, batch_done)
+            remove(requests)
             if work.batch[bound.canvas] < plan.batch_for(bound.canvas):
                 batch_size = min(filter(None, (batch_size, work.batch[bound.canvas])))
     return batch_size

@@ -61,9 +61,11 @@ def chat_model(address: Address, settings: ChatSettings, classes: Sequence[str],
     card = replace(
         model.card,
         text=address.url,
-        fingerprint=key_of([*facts, str(model.canvas)]),
+        fingerprint=key_of([*facts, str(model.canvas), *address.of_repeat]),
+        service=key_of([*facts, str(model.canvas)]),
+        varies=True,
         unsure=True,
         notices=(notice,) if side else (),
         at_once=address.at_once,
     )
-    return replace(model, card=card, by_row=service.by_row)
+    return replace(model, card=card, by_row=service.by_row, fleets=(service.fleet,))

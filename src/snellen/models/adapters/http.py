@@ -5,9 +5,10 @@ The protocol is in `snellen.models.remote.protocol`, the settings in `snellen.mo
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,18 +36,21 @@ def http_loader(scheme: str) -> Callable[[str, str | None, Device], Model]:
 
 
 def from_address(address: Address, fleet: Fleet | None = None) -> Model:
-    """The model at an address. Its URL and its answers to the probe images stand for it, as for a callable."""
+    """The model at an address. Its URL stands for it; by its answers to the probe images it is seen whether it drifts."""
     service = Service(fleet or fleet_of(address))
     model = from_callable(service, size=address.size, name=address.name, task=address.task)
     in_words = ["labels"] if address.answers == "labels" else []
+    facts = ["http", address.url, address.task, str(model.canvas), *in_words]
     card = replace(
         model.card,
         text=address.url,
-        fingerprint=key_of(["http", address.url, address.task, str(model.canvas), *in_words]),
+        fingerprint=key_of([*facts, *address.of_repeat]),
+        service=key_of(facts),
         classes=service.classes,
         at_once=address.at_once,
+        varies=True,
     )
-    return replace(model, card=card, by_row=service.by_row)
+    return replace(model, card=card, by_row=service.by_row, fleets=(service.fleet,))
 
 
 @dataclass
@@ -59,6 +63,10 @@ class Service:
     fleet: Fleet
     classes: tuple[str, ...] | None = field(default=None, init=False)
     _width: int = field(default=-1, init=False, repr=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
+
+    def __reduce__(self) -> Any:
+        return _service, (self.fleet, self.classes, self._width)  # a lock stays where it is
 
     def __call__(self, images: np.ndarray) -> object:
         """The answers to all images; where the service declines some of them, its reason is raised."""
@@ -92,22 +100,27 @@ class Service:
             answered |= more
             errors |= {rows[0]: error for rows, error in refused.items()}
         spans = sorted(answered, key=lambda rows: rows.start)
-        parts = [self._read(answered[rows], (len(rows), *images.shape[1:3])) for rows in spans]
+        parts = [answered[rows] for rows in spans]
         in_order = [row for rows in spans for row in rows]
         if self.fleet.address.task == "detection":
             return [boxes for part in parts for boxes in part], in_order, errors
         return np.concatenate(parts) if parts else np.zeros((0, 0)), in_order, errors
 
-    def _post(self, images: np.ndarray, spans: Sequence[range]) -> tuple[dict[range, bytes], dict[range, Declined]]:
+    def _post(
+        self, images: np.ndarray, spans: Sequence[range]
+    ) -> tuple[dict[range, np.ndarray], dict[range, Declined]]:
         """One request for each span of rows: the answers, and the errors of those that the service declines."""
 
         def bodies() -> Iterator[bytes]:
             for rows in spans:
                 yield request_of(images[rows.start : rows.stop])
 
-        outcomes = dict(zip(spans, self.fleet.post_all(bodies())))
-        answers = {rows: outcome for rows, outcome in outcomes.items() if isinstance(outcome, bytes)}
-        return answers, {rows: outcome for rows, outcome in outcomes.items() if isinstance(outcome, Declined)}
+        def read(number: int, content: bytes) -> np.ndarray:
+            return self._read(content, (len(spans[number]), *images.shape[1:3]))
+
+        outcomes = dict(zip(spans, self.fleet.post_all(bodies(), read)))
+        declined = {rows: outcome for rows, outcome in outcomes.items() if isinstance(outcome, Declined)}
+        return {rows: outcome for rows, outcome in outcomes.items() if not isinstance(outcome, Declined)}, declined
 
     def _read(self, content: bytes, shape: tuple[int, int, int]) -> np.ndarray:
         """The answer to one request, whose classes must be those of the first one."""
@@ -120,10 +133,18 @@ class Service:
         else:
             answers, classes = read_answer(content, shape, address.task, source)
         width = answers.shape[1] if address.task == "classification" else 0
-        if self._width < 0:
-            self.classes, self._width = classes, width
-        elif classes != self.classes or width != self._width:
+        with self._lock:
+            if self._width < 0:
+                self.classes, self._width = classes, width
+        if classes != self.classes or width != self._width:
             raise UserError(
                 f"{source} has other classes than its first one; restart the audit with one model behind it"
             )
         return answers
+
+
+def _service(fleet: Fleet, classes: tuple[str, ...] | None, width: int) -> Service:
+    """A service that has travelled: it knows its classes still."""
+    service = Service(fleet)
+    service.classes, service._width = classes, width
+    return service

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +14,7 @@ from snellen.lazy_torch import torch
 from snellen.models.chat.question import ChatQuestion, Questions
 from snellen.models.chat.reading import Reading, read_reply
 from snellen.models.chat.settings import ChatSettings
-from snellen.models.chat.wire import Completion, Usage, body_of, read_completion
+from snellen.models.chat.wire import Completion, body_of, read_completion
 from snellen.models.remote.client import Declined, UnreadableAnswer
 from snellen.models.remote.fleet import Fleet
 from snellen.models.text_answers import STATES
@@ -27,7 +27,7 @@ LEAST = float(np.finfo(np.float32).tiny)
 
 @dataclass
 class ChatService:
-    """A callable from uint8 images [n, H, W, 3] to rows [n, classes + states] of what was answered; `usage` adds up the tokens.
+    """A callable from uint8 images [n, H, W, 3] to rows [n, classes + states] of what was answered.
 
     A row holds the probability of the class that was named, nan where the service does not tell it, and 0 elsewhere; of a choice
     also those of the other options, none above that of the one that was named.
@@ -36,7 +36,6 @@ class ChatService:
     fleet: Fleet
     settings: ChatSettings
     questions: Questions
-    usage: Usage = field(default_factory=Usage, init=False)
 
     def __call__(self, images: np.ndarray) -> np.ndarray:
         """The rows of all images; where the service declines some of them, its reason is raised."""
@@ -53,25 +52,26 @@ class ChatService:
     def ask(self, images: np.ndarray) -> tuple[np.ndarray, dict[int, Declined]]:
         """A row per image, nan throughout where there is no answer, and by row why there is none."""
         images = np.ascontiguousarray(images)
+        seed = self.fleet.address.repeat - 1  # repeats are draws of their own
         questions = [self.questions.about(pixels) for pixels in pixel_checksums(images)]
 
         def bodies() -> Iterator[bytes]:
             for question, image in zip(questions, images):
-                yield body_of(self.settings, question.words, self.settings.picture.address(image))
+                yield body_of(self.settings, question.words, self.settings.picture.address(image), seed)
+
+        def read(number: int, content: bytes) -> np.ndarray:
+            return self._row(_completion(content), questions[number])
 
         rows = np.full((len(images), len(self.questions.vocabulary.names) + len(STATES)), np.nan, np.float32)
         errors = {}
-        for row, outcome in enumerate(self.fleet.post_all(bodies(), _accept)):
+        for number, outcome in enumerate(self.fleet.post_all(bodies(), read)):
             if isinstance(outcome, Declined):
-                errors[row] = outcome
+                errors[number] = outcome
             else:
-                rows[row] = self._row(read_completion(outcome), questions[row])
+                rows[number] = outcome
         return rows, errors
 
     def _row(self, completion: Completion, question: ChatQuestion) -> np.ndarray:
-        if completion.usage is not None:
-            self.usage.prompt_tokens += completion.usage.prompt_tokens
-            self.usage.completion_tokens += completion.usage.completion_tokens
         classes = len(self.questions.vocabulary.names)
         reading = read_reply(completion.reply, question, self.questions.vocabulary)
         row = np.zeros(classes + len(STATES), np.float32)
@@ -83,10 +83,10 @@ class ChatService:
         return row
 
 
-def _accept(content: bytes) -> None:
-    """Take an answer that is a completion; the request of any other is sent again."""
+def _completion(content: bytes) -> Completion:
+    """The completion that an answer is; the request of any other is sent again."""
     try:
-        read_completion(content)
+        return read_completion(content)
     except UserError as error:
         raise UnreadableAnswer(f"answered no chat completion: {error}") from None
 

@@ -40,18 +40,10 @@ class _Choice(msgspec.Struct):
     logprobs: _LogProbs | None = None
 
 
-class Usage(msgspec.Struct):
-    """Tokens that a request cost, as the service counts them."""
-
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-
-
 class Completion(msgspec.Struct):
     """The parts of a chat completion that are read."""
 
     choices: Annotated[list[_Choice], msgspec.Meta(min_length=1, max_length=100)]
-    usage: Usage | None = None
 
     @property
     def reply(self) -> ChatReply:
@@ -90,8 +82,8 @@ class Completion(msgspec.Struct):
         return spelling
 
 
-def body_of(settings: ChatSettings, words: str, image: str) -> bytes:
-    """The body of a request: a question and the data address of an image."""
+def body_of(settings: ChatSettings, words: str, image: str, seed: int = 0) -> bytes:
+    """The body of a request: a question, the data address of an image, and the seed of the sampling."""
     picture: dict[str, Any] = {"url": image}
     if settings.picture.detail is not None:
         picture["detail"] = settings.picture.detail
@@ -102,7 +94,7 @@ def body_of(settings: ChatSettings, words: str, image: str) -> bytes:
         ],
         "temperature": settings.temperature,
         "max_tokens": settings.max_tokens,
-        "seed": 0,
+        "seed": seed,
     }
     if settings.logprobs:
         body |= {"logprobs": True, "top_logprobs": ALTERNATIVES}

@@ -24,6 +24,7 @@ from snellen.models.text_settings import (
 
 LONGEST = 4_000  # characters of a text
 MOST_PARALLEL = 256  # requests in flight
+MOST_REPEATS = 1_000
 ROUNDS, MOST_AT_ONCE = 8, 1024  # requests per connection in one call, where its images are no more than so many
 
 
@@ -34,6 +35,8 @@ class Address:
     `timeout` is in seconds per request, from connecting to the last byte; `rate` the most requests per second; `batch` the most
     images per request; `retries` how often a request that failed is sent again; `parallel` the most requests in flight; `size`
     (height, width) of the images in pixels, else the data's own.
+    `budget` is the most requests of a run, with those that are sent again; `price` is what a thousand cost, in any currency.
+    Of a service that is asked `repeats` times about each image, this is the `repeat`th run.
     `answers` are `probabilities` or `labels`, the names of classes.
     `token` names an environment variable whose value is sent as a bearer token: the secret itself stands in no text.
     """
@@ -48,6 +51,15 @@ class Address:
     task: Task = "classification"
     answers: str = "probabilities"
     parallel: int = 1
+    budget: float = math.inf
+    price: float | None = None
+    repeats: int = 1
+    repeat: int = 1
+
+    @property
+    def of_repeat(self) -> list[str]:
+        """What tells the fingerprint of one repeat from that of another; nothing of the first."""
+        return [] if self.repeat == 1 else [f"repeat {self.repeat}"]
 
     @property
     def parts(self) -> SplitResult:
@@ -110,4 +122,8 @@ OPTIONS: Readers = {
     "task": choice_setting(*get_args(Task)),
     "answers": choice_setting("probabilities", "labels"),
     "parallel": whole_setting(1, MOST_PARALLEL),
+    "budget": whole_setting(1, 999_999_999),
+    "price": number_setting(0, 1_000_000),
+    "repeats": whole_setting(1, MOST_REPEATS),
+    "repeat": whole_setting(1, MOST_REPEATS),
 }

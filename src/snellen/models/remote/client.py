@@ -20,7 +20,7 @@ from snellen.files.net import reason_of
 from snellen.files.plain import format_size
 from snellen.models.remote.address import Address
 from snellen.models.remote.timed_connection import Deadline, TimedConnection
-from snellen.models.remote.turns import Turns
+from snellen.models.remote.turns import BudgetSpent, Turns
 from snellen.version import __version__
 
 MOST_ANSWER = 64 * MIB
@@ -33,6 +33,11 @@ _PIECE = 1 << 16
 Accept = Callable[
     [bytes], None
 ]  # looks at an answer before it is taken; UnreadableAnswer where it should be asked for again
+
+
+def turns_of(address: Address, clock: Callable[[], float], sleep: Callable[[float], None]) -> Turns:
+    """The turns of the connections to an address."""
+    return Turns(address.rate, clock, sleep, address.budget)
 
 
 class Declined(RuntimeError):
@@ -70,7 +75,7 @@ class Client:
 
     def __post_init__(self) -> None:
         if self.turns is None:
-            self.turns = Turns(self.address.rate, self.clock, self.sleep)
+            self.turns = turns_of(self.address, self.clock, self.sleep)
 
     def post(self, body: bytes, accept: Accept = lambda content: None) -> bytes:
         """The service's answer to a JSON body; errors of the service and the network are tried again `retries` times.
@@ -80,16 +85,23 @@ class Client:
         with self._lock:
             tries, answers = 0, self.turns.answers
             while True:
-                self.turns.take()
+                self._take_turn()
+                began = self.clock()
                 outcome = self._try(body, accept)
                 if isinstance(outcome, bytes):
-                    self.turns.count_answer()
+                    self.turns.count_answer(self.clock() - began)
                     return outcome
                 tries += not (outcome.busy and self.turns.answers > answers)
                 answers = self.turns.answers
                 if tries > self.address.retries:
                     raise self._failed(outcome)
                 self._wait_after(outcome, tries)
+
+    def _take_turn(self) -> None:
+        try:
+            self.turns.take()
+        except BudgetSpent as error:
+            raise BudgetSpent(f"{self.address.url}: {error}") from None
 
     def _failed(self, trouble: Trouble) -> Exception:
         """What is raised for a request that is not sent again."""
