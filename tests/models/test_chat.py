@@ -15,6 +15,7 @@ import snellen
 from snellen.data import Photo
 from snellen.data.canvas import Canvas
 from snellen.data.phantom import World, export
+from snellen.errors import UserError
 from snellen.models.adapters.chat import chat_model
 from snellen.models.chat.settings import parse_chat
 from snellen.models.labels import LabelMap, match_classes
@@ -300,3 +301,19 @@ def test_repeats_are_runs_with_seeds_of_their_own(tmp_path: Path) -> None:
     assert sorted(set(seeds)) == [0, 1]
     assert seeds.count(0) == seeds.count(1)
     assert run.predictions()["run"].nunique() == 2
+
+
+def test_a_budget_stops_an_audit_and_a_larger_one_goes_on_without_paying_twice(tmp_path: Path) -> None:
+    """The first look asks 40 images, the audit 40 clean ones and 40 under mild noise."""
+
+    def audit(budget: int) -> Any:
+        text = f"m=chat:{server.url}#model=m&budget={budget}"
+        return snellen.audit(text, "phantom:test?size=16&n=40", [], tmp_path / "run", quiet=True)
+
+    with serve_chat(lambda body: completion("disc")) as server:
+        with pytest.raises(UserError, match="budget"):
+            audit(60)
+        assert len(server.requests) == 60
+        run = audit(1000)
+        assert len(server.requests) <= 120
+    assert len(run.predictions()) == 80
