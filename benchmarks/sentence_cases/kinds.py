@@ -110,6 +110,7 @@ DECISIONS = {
     ("audits/alignment_findings.py", "comparison_findings"): "maps clearly differ from the baseline's",
     ("audits/class_removed.py", "_dominates"): "elsewhere",  # tests/audits/test_evidence.py
     ("audits/class_removed.py", "class_removed"): "elsewhere",
+    ("audits/delivery.py", "conclude"): "elsewhere",  # tests/audits/test_delivery.py
     ("audits/edit_effects.py", "effect_findings"): "effect of an edit is clear",
     ("audits/faithfulness.py", "deletion_differences"): "areas of two models clearly differ",
     ("audits/faithfulness.py", "difference"): "areas of two models clearly differ",
@@ -117,6 +118,7 @@ DECISIONS = {
     ("audits/model_differences.py", "differences"): "two models clearly differ",
     ("audits/occluders/ranks.py", "proxy_findings"): "a type is a proxy of real occlusion",
     ("audits/occluders/ranks.py", "residual_findings"): "a model lies off the line of clean accuracy",
+    ("audits/replies.py", "conclude"): "elsewhere",  # tests/audits/test_replies.py
     ("audits/stored_finding.py", "apart"): "a model is clearly better",
     ("audits/stored_finding.py", "mark"): "△ or ▲ above chance",
     ("audits/stored_finding.py", "taken_for"): "class that takes the new errors",
@@ -148,6 +150,7 @@ DECISIONS = {
     ("report/sections/background.py", "_alone_sentence"): "backgrounds alone suffice",
     ("report/sections/baseline.py", "_sentence"): "clean accuracy above guessing",
     ("report/sections/calibration.py", "_side"): "too sure or unsure of itself",
+    ("report/sections/delivery.py", "_row"): "elsewhere",  # tests/audits/test_delivery.py
     ("report/sections/explanation_tables.py", "_difference"): "maps clearly differ from the baseline's",
     ("report/sections/faithfulness.py", "faithfulness_sentence"): "maps find what answers rest on",
     ("report/sections/interference.py", "_bar_panel"): "▲ above chance and mild noise",

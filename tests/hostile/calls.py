@@ -170,6 +170,19 @@ def answer(name: str, task: Any) -> Callable[[Path], object]:
     return read
 
 
+def completion(folder: Path) -> object:
+    """Reads a chat completion and the class that it names, with how likely that was."""
+    from snellen.files import read_bytes
+    from snellen.models.chat.question import ChatQuestion
+    from snellen.models.chat.reading import read_reply
+    from snellen.models.chat.vocabulary import vocabulary_of
+    from snellen.models.chat.wire import read_completion
+
+    answer = read_completion(read_bytes(folder / "completion.json"), str(folder / "completion.json"))
+    reading = read_reply(answer.reply, ChatQuestion(""), vocabulary_of(["cat", "dog"], {}))
+    return reading, answer.probability(reading.start, reading.stop), answer.alternatives(reading.start, reading.stop)
+
+
 def audit_settings(folder: Path) -> object:
     from snellen.exam.request import AuditRequest
     from snellen.settings_file import resolve

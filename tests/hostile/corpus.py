@@ -305,6 +305,23 @@ def encoder(root: Path) -> None:
     (folder / "names.json").write_text(json.dumps({"cat": ["cat", "tabby"], "dog": "dog"}))
 
 
+COMPLETION = {
+    "choices": [
+        {
+            "message": {"content": "a cat", "refusal": None},
+            "finish_reason": "stop",
+            "logprobs": {
+                "content": [
+                    {"token": "a", "logprob": -0.5, "top_logprobs": [{"token": "a", "logprob": -0.5}]},
+                    {"token": " cat", "logprob": -0.25, "top_logprobs": []},
+                ]
+            },
+        }
+    ],
+    "usage": {"prompt_tokens": 9, "completion_tokens": 2},
+}
+
+
 def services(root: Path) -> None:
     """Answers of a web service as they go over the wire."""
     for name, content in (("service", PLAIN), ("service_chunked", CHUNKED)):
@@ -353,6 +370,7 @@ def lists(root: Path) -> None:
     (folder / "maps.json").write_text(
         json.dumps({"maps": ["AAECAwQFBgf/", "AAECAwQFBgf/"], "classes": ["sky", "road"]})
     )
+    (folder / "completion.json").write_text(json.dumps(COMPLETION))
     model = root / "weights" / "net.safetensors"
     settings = f"models: [{model}]\ndata: {DATA}\naudits: [occlusion]\nlimit: 8\nseed: 3\n"
     (folder / "audit.yaml").write_text(settings + "require: ['accuracy > 0.1']\nbatch-size: auto\nquiet: true\n")

@@ -97,6 +97,7 @@ READERS: Mapping[str, Reader] = {
     "answer of a service": Reader("lists", ("answer.json",), calls.answer("answer.json", "classification")),
     "answer of a service, boxes": Reader("lists", ("boxes.json",), calls.answer("boxes.json", "detection")),
     "answer of a service, maps": Reader("lists", ("maps.json",), calls.answer("maps.json", "segmentation")),
+    "answer of a chat endpoint": Reader("lists", ("completion.json",), calls.completion),
     "service, its bytes": Reader("service", ("answer.http",), service_calls.asked, 2),
     "service, its chunks": Reader("service_chunked", ("answer.http",), service_calls.asked, 2),
     "label map": Reader("lists", ("map.json",), calls.label_map("map.json")),

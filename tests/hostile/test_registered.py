@@ -18,6 +18,7 @@ NO_FILES = {  # kind → why no file of the user's is read
     "tta": "reads what its model's text names",
     "http": "reads answers of a service, which are readers of their own",
     "https": "the same",
+    "chat": "the same",
 }
 
 

@@ -22,6 +22,7 @@ from snellen.models.model import Model
 from snellen.models.remote import client as client_module
 from snellen.models.remote.address import Address, parse_address
 from snellen.models.remote.client import Client, Declined, retry_after
+from snellen.models.remote.fleet import fleet_of
 from snellen.models.remote.protocol import read_answer, request_of
 
 from .service import Server, Time, bodies, brightness, images_in, reply, serve, status
@@ -31,7 +32,7 @@ IMAGES = torch.randint(0, 256, (5, 3, 8, 8), dtype=torch.uint8, generator=torch.
 
 def ask(server: Server, settings: str = "size=8", time: Time | None = None) -> Model:
     address = parse_address(f"{server.url}#{settings}")
-    return from_address(address, None if time is None else Client(address, time.clock, time.sleep))
+    return from_address(address, None if time is None else fleet_of(address, time.clock, time.sleep))
 
 
 def client(server: Server, time: Time | None = None, **settings: Any) -> Client:
@@ -318,6 +319,7 @@ def test_a_segmentation_behind_a_service_answers_maps() -> None:
         ("http://h/x#rate=fast", "expected rate from"),
         ("http://h/x#batch=0", "expected batch as a whole number from 1 to 100,000"),
         ("http://h/x#retries=-1", "expected retries as a whole number"),
+        ("http://h/x#parallel=0", "expected parallel as a whole number from 1 to 256"),
         ("http://h/x#size=0", "expected size in pixels, as 224 or HEIGHTxWIDTH"),
         ("http://h/x#size=8x", "expected size in pixels"),
         ("http://h/x#token=a b", "expected token as the name of an environment variable"),
@@ -334,10 +336,12 @@ def test_an_address_that_cannot_be_read_is_told(text: str, message: str) -> None
 
 
 def test_every_setting_of_an_address_is_read() -> None:
-    text = "https://h:81/a/b?key=1&x=2#timeout=2.5&rate=3&batch=7&retries=0&size=12x20&token=KEY&task=detection"
+    text = (
+        "https://h:81/a/b?key=1&x=2#timeout=2.5&rate=3&batch=7&retries=0&size=12x20&token=KEY&task=detection&parallel=4"
+    )
     url = "https://h:81/a/b?key=1&x=2"
     address = parse_address(text)
-    assert address == Address(url, 2.5, 3.0, 7, 0, (12, 20), "KEY", "detection")
+    assert address == Address(url, 2.5, 3.0, 7, 0, (12, 20), "KEY", "detection", parallel=4)
     assert (address.target, address.name) == ("/a/b?key=1&x=2", "h-81-a-b")
     assert parse_address("http://h").target == "/"
 

@@ -18,7 +18,8 @@ from snellen.errors import UserError
 from snellen.models import from_callable, load_model
 from snellen.models.adapters.http import from_address
 from snellen.models.remote.address import parse_address
-from snellen.models.remote.client import Client
+from snellen.models.remote.client import Accept, Client
+from snellen.models.remote.fleet import Fleet
 from snellen.search import fitness_of
 from snellen.search.algorithms import RandomSearch
 from snellen.search.history import History
@@ -75,12 +76,12 @@ class Impatient(Client):
 
     posts = 0
 
-    def post(self, body: bytes) -> bytes:
+    def post(self, body: bytes, accept: Accept = lambda content: None) -> bytes:
         self.posts += 1
         if self.posts == 7:
             self._close()
             self.address = replace(self.address, timeout=0.01)
-        return super().post(body)
+        return super().post(body, accept)
 
 
 def test_a_service_that_hangs_in_the_middle_of_a_search_loses_nothing(tmp_path: Path) -> None:
@@ -96,7 +97,7 @@ def test_a_service_that_hangs_in_the_middle_of_a_search_loses_nothing(tmp_path: 
 
     def search(server: Server, kind: type[Client]) -> Any:
         address = parse_address(f"{server.url}#timeout=600&retries=0")
-        fitness = fitness_of(from_address(address, kind(address)), data, batch=8)
+        fitness = fitness_of(from_address(address, Fleet([kind(address)])), data, batch=8)
         history = History({"data": "grey"}, tmp_path / "history.jsonl")
         return Search(SPACES["mnist"], 2, RandomSearch(9), seed=1, at_once=1, stop=-1).run(fitness, history)
 

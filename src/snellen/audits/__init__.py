@@ -16,6 +16,7 @@ from snellen.audits.baseline import BaselineAudit, CleanAudit
 from snellen.audits.calibration import CalibrationAudit
 from snellen.audits.concepts import ConceptsAudit
 from snellen.audits.corruptions import CorruptionsAudit
+from snellen.audits.delivery import DeliveryAudit
 from snellen.audits.exam import Exam
 from snellen.audits.explanation import ExplanationAudit
 from snellen.audits.facts import FindingFacts
@@ -26,6 +27,7 @@ from snellen.audits.interference import InterferenceAudit
 from snellen.audits.model_differences import DifferenceFacts, differences
 from snellen.audits.occluders import OccludersAudit
 from snellen.audits.occlusion import OcclusionAudit
+from snellen.audits.replies import RepliesAudit
 from snellen.audits.shape import ShapeAudit
 from snellen.audits.shift import ShiftAudit
 from snellen.audits.stored_finding import StoredFinding, read_finding
@@ -52,6 +54,8 @@ AUDITS: dict[str, type[Audit]] = {
     "attention": AttentionAudit,
     "calibration": CalibrationAudit,
     "corruptions": CorruptionsAudit,
+    "delivery": DeliveryAudit,
+    "replies": RepliesAudit,
 }
 
 FACTS: dict[str, Mapping[str, type[FindingFacts]]] = {
@@ -139,6 +143,7 @@ __all__ = [
     "CleanAudit",
     "ConceptsAudit",
     "CorruptionsAudit",
+    "DeliveryAudit",
     "Exam",
     "ExplanationAudit",
     "FaithfulnessAudit",
@@ -147,6 +152,7 @@ __all__ = [
     "InterferenceAudit",
     "OccludersAudit",
     "OcclusionAudit",
+    "RepliesAudit",
     "ShapeAudit",
     "ShiftAudit",
     "Trust",

@@ -11,6 +11,7 @@ from snellen.audits.exam import Exam
 from snellen.audits.facts import FindingFacts
 from snellen.audits.finding import Finding, accuracy_finding
 from snellen.audits.label import WORDS, images_of
+from snellen.audits.noise_floor import NoiseFloorFacts, noise_floor
 from snellen.audits.run_facts import PixelFacts, pixel_facts
 from snellen.engine.keep.read_back import Answers
 from snellen.engine.requests.cell import Cell
@@ -22,8 +23,17 @@ class BaselineAudit(Audit):
 
     title: ClassVar[str] = "Clean images and the noise yardstick"
     tasks: ClassVar[tuple[str, ...]] = tuple(WORDS)
-    names: ClassVar[tuple[str, ...]] = ("accuracy", "noisy_accuracy", "train_accuracy", "noisy_train_accuracy")
-    facts: ClassVar[Mapping[str, type[FindingFacts]]] = dict.fromkeys(names, PixelFacts)
+    names: ClassVar[tuple[str, ...]] = (
+        "accuracy",
+        "noisy_accuracy",
+        "train_accuracy",
+        "noisy_train_accuracy",
+        "noise_floor",
+    )
+    facts: ClassVar[Mapping[str, type[FindingFacts]]] = {
+        **dict.fromkeys(names, PixelFacts),
+        "noise_floor": NoiseFloorFacts,
+    }
 
     def cells(self, exam: Exam) -> list[Cell]:
         return [cell for on in exam.classes for cell in (exam.clean(on), exam.yardstick(on))]
@@ -52,7 +62,7 @@ class BaselineAudit(Audit):
                 }
                 text = f"{words_of_task.right.format(on=on)}, {how}"
                 findings.append(accuracy_finding("baseline", name, answers.model, block, cell, text, **more))
-        return findings
+        return findings + noise_floor(exam, answers)
 
 
 @dataclass(frozen=True)
@@ -63,7 +73,7 @@ class CleanAudit(BaselineAudit):
     """
 
     title: ClassVar[str] = "Clean images"
-    names: ClassVar[tuple[str, ...]] = ("accuracy", "train_accuracy")
+    names: ClassVar[tuple[str, ...]] = ("accuracy", "train_accuracy", "noise_floor")
 
     def cells(self, exam: Exam) -> list[Cell]:
         return [exam.clean(on) for on in exam.classes]

@@ -21,6 +21,17 @@ YARDSTICK = Noise(Uniform(0, 0.025))
 PUBLISHED_NOISE = Noise(Uniform(0, 0.1))  # the published sigma, in units of the pixel range
 
 
+@dataclass(frozen=True)
+class ChatModel:
+    """What is known of a model that replies in words: the `states` of replies that name no class, by the number that stands for
+    them in `raw`; its protocol and order of options; and `same`, which models share that differ in these alone."""
+
+    states: Mapping[int, str]
+    protocol: str
+    order: int
+    same: str
+
+
 @dataclass(frozen=True, kw_only=True)
 class Exam:
     """The data, models and settings of one run, by role of the data: `test`, `train` where there is one, and stored variants.
@@ -37,7 +48,9 @@ class Exam:
     - `lists`: the sample ids in the files that audits name, by role and file
     - `responses`: the answers of people in the files that audits name
     - `tree`: the data's own tree of classes, class or node → parent; empty where they have none
+    - `chats`: the models that reply in words, by name
     - `task`: what all models are for: classification, segmentation or detection
+    - `repeated`: the models whose runs are one service, asked several times
     """
 
     classes: Mapping[str, Sequence[str]]
@@ -55,7 +68,9 @@ class Exam:
     lists: Mapping[tuple[str, str], frozenset[str]] = field(default_factory=dict)
     responses: Mapping[str, PeopleAnswers] = field(default_factory=dict)
     tree: Mapping[str, str] = field(default_factory=dict)
+    chats: Mapping[str, ChatModel] = field(default_factory=dict)
     task: str = "classification"
+    repeated: frozenset[str] = frozenset()
 
     @property
     def models(self) -> list[str]:

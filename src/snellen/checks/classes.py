@@ -24,7 +24,7 @@ def unmapped(clean: CleanAnswers) -> Doubt | None:
         f"{100 * share:.0f}% of the answers of {clean.who} to unmodified images are none of the data's "
         f"{len(clean.classes)} classes and count as wrong",
         'check the class names, or pass --labels map.json; its rule "mean" or "sum" lets the model choose among the '
-        "data's classes only",
+        "data's classes only; for a chat model try #protocol=choice, or name its words by #synonyms=FILE",
         clean.model,
     )
 

@@ -76,7 +76,7 @@ def look_at_model(
             return []
         answers = look.answer(look.first.images)
         first = look.read(answers, look.first.labels)
-        if not first.confidence.isfinite().all():
+        if not model.card.unsure and not first.confidence.isfinite().all():
             row = int((~first.confidence.isfinite()).nonzero()[0])
             raise nan_error(subject.name, look.first.ids[row], Nothing(), float(first.confidence[row]))
         clean = CleanAnswers(
@@ -94,7 +94,7 @@ def look_at_model(
         raise
     except Exception:  # whatever a user's model raises
         return []
-    early = [misfit, not_probabilities(subject.name, answers.float().numpy())]
+    early = [misfit, None if model.card.unsure else not_probabilities(subject.name, answers.float().numpy())]
     return [doubt for doubt in early if doubt] + [doubt for check in CHECKS if (doubt := check(clean))]
 
 

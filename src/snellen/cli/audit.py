@@ -51,8 +51,21 @@ def carry_out_audit(request: AuditRequest, json: bool, every: bool = False, pair
     finish(1 if failures else 0)
 
 
+HOW = (
+    "parallel",
+    "budget",
+    "price",
+    "rate",
+    "timeout",
+    "retries",
+    "token",
+    "repeats",
+)  # settings that change no question
+
+
 def default_folder(models: Sequence[str], data: str) -> Path:
-    """runs/MODELS-on-DATA, the same for the same command."""
+    """runs/MODELS-on-DATA, the same for the same command, however a service is asked: a larger budget goes on in it."""
+    models = [re.sub(rf"(?<=[#&])(?:{'|'.join(HOW)})=[^&]*&?", "", text) for text in models]
     names = [
         re.split(r"=", text)[0] if re.match(r"[\w.+-]+=", text) else re.split(r"[:/@]", text)[-1] for text in models
     ]

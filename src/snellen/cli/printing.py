@@ -83,9 +83,15 @@ def show_outline(outline: Mapping[str, Any]) -> None:
             lines = value if isinstance(value, list) else [f"{key}: {_listed(entry)}" for key, entry in value.items()]
             show(f"{name}:")
             for line in lines:
-                show(f"  {line}")
+                show(f"  {_facts(line) if isinstance(line, Mapping) else line}")
         else:
             show(f"{name}: {value:,}" if isinstance(value, int) else f"{name}: {value}")
+
+
+def _facts(entry: Mapping[str, Any]) -> str:
+    """An entry of a list, in one line: numbers with their thousands marked."""
+    words = (f"{name} {value:,}" if isinstance(value, int | float) else str(value) for name, value in entry.items())
+    return ", ".join(word.replace("_", " ") for word in words)
 
 
 def _listed(value: Any) -> str:

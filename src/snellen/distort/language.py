@@ -11,6 +11,7 @@ from snellen.distort.chain import Chain, Nothing, stages_of
 from snellen.distort.corruptions import Corruption
 from snellen.distort.cover import Occlude, Tiles
 from snellen.distort.cutouts import Cutouts
+from snellen.distort.delivery import Again, Rescale
 from snellen.distort.distortion import Covering, Distortion
 from snellen.distort.fourier import Fourier
 from snellen.distort.geometric import GEOMETRIC
@@ -38,6 +39,8 @@ DISTORTIONS: dict[str, type[Distortion]] = {
     "soft_shuffle": SoftShuffle,
     "noise": Noise,
     "mix": Mix,
+    "rescale": Rescale,
+    "again": Again,
     "background": Background,
     **PHOTOMETRIC,
     **GEOMETRIC,

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from snellen.data.canvas import Canvas
 from snellen.data.dataset import Dataset
 from snellen.engine.inputs import Inputs
 from snellen.engine.keep.store import Present, Store
@@ -51,6 +52,7 @@ class Plan:
     surveys, and those that have not ended.
 
     `maps` are those that were asked for and those of trials; those that only a distortion needs are known to its cells.
+    `at_once` are the least images per call with which every model works well; 0 where one of them takes any number.
     """
 
     cells: tuple[BoundCell, ...]
@@ -65,6 +67,11 @@ class Plan:
     open_searches: tuple[BoundCell, ...] = ()
     surveys: tuple[BoundCell, ...] = ()
     open_surveys: tuple[BoundCell, ...] = ()
+    at_once: int = 0
+
+    def batch_for(self, canvas: Canvas) -> int:
+        """Images that models of a canvas are shown in one call."""
+        return self.settings.batch_for(canvas, self.at_once)
 
     @property
     def every_map(self) -> dict[str, BoundMap]:
@@ -116,7 +123,8 @@ def make_plan(inputs: Inputs, requests: Requests, store: Store) -> Plan:
     maps = {bound.key: bound for request in requests.maps for bound in _bind_map(request, inputs)}
     maps |= {bound.map.key: bound.map for bound in trials if bound.map is not None}
     canvases = [canvas_for(subject, dataset) for subject in inputs.subjects for dataset in data.values()]
-    shard = settings.shard_for(canvases)
+    at_once = min((subject.card.at_once for subject in inputs.subjects if subject.card.live), default=0)
+    shard = settings.shard_for(canvases, at_once)
     passes = []
     for on, dataset in data.items():
         cells_on = [bound for bound in cells.values() if bound.cell.on == on]
@@ -138,6 +146,7 @@ def make_plan(inputs: Inputs, requests: Requests, store: Store) -> Plan:
         open_searches=tuple(bound for bound in searches if store.search(bound.key) is None),
         surveys=tuple(surveys),
         open_surveys=tuple(bound for bound in surveys if store.survey(bound.key) is None),
+        at_once=at_once,
     )
 
 

@@ -38,21 +38,21 @@ class Settings:
         """The precision of answers, compiled or not, where the run's networks are compiled."""
         return self.precision if compiled else self.precision.removesuffix(COMPILED)
 
-    def batch_for(self, canvas: Canvas) -> int:
-        """Images per forward pass: enough to fill the device, not more."""
+    def batch_for(self, canvas: Canvas, at_once: int = 0) -> int:
+        """Images per forward pass: enough to fill the device, not more; `at_once` are the least that a model works well with."""
         if self.batch_size is not None:
             return self.batch_size
         small = canvas.height * canvas.width <= SMALL
         if self.device.startswith("cuda"):
-            return 4096 if small else 512
-        return 128 if small else 32
+            return max(at_once, 4096 if small else 512)
+        return max(at_once, 128 if small else 32)
 
     @property
     def decoders(self) -> int:
         """Threads that decode: as many as a GPU can be fed by, few where the model needs the cores itself."""
         return self.threads or (min(16, os.cpu_count() or 4) if self.device.startswith("cuda") else 4)
 
-    def shard_for(self, canvases: list[Canvas]) -> int:
+    def shard_for(self, canvases: list[Canvas], at_once: int = 0) -> int:
         """Samples per shard: some batches, and at most some hundred MB of pixels.
 
         A GPU waits while the first shard is read and the last one written, so its shards have one batch.
@@ -60,7 +60,7 @@ class Settings:
         if self.shard is not None:
             return self.shard
         largest = max(canvas.height * canvas.width for canvas in canvases)
-        batch = max(self.batch_for(canvas) for canvas in canvases)
+        batch = max(self.batch_for(canvas, at_once) for canvas in canvases)
         if self.device.startswith("cuda"):
             return batch
         return batch * (4 if largest <= SMALL else 2)

@@ -12,21 +12,26 @@ from snellen.check.run_side import RunSide
 from snellen.checks import certain, refusal
 from snellen.engine import Plan, RunProgress, Store, read_answers
 from snellen.engine.ask.watchdog import Watchdog
+from snellen.engine.keep.answer_journal import answers_kept
 from snellen.engine.keep.failures import TooManyFailures, check_failures, discard_failures
 from snellen.engine.keep.gate_record import Undecided
 from snellen.engine.keep.recent import RecentTables
 from snellen.engine.keep.repair import Repair, repair_store
+from snellen.engine.keep.request_tally import counting_requests
 from snellen.engine.keep.run_json import record
 from snellen.engine.keep.thumbnails import redraw
+from snellen.engine.service_plan import requests_so_far, service_plans
 from snellen.engine.settings import Cluster
 from snellen.errors import UserError
 from snellen.exam.conclude import add_report_pictures, check, conclude
+from snellen.exam.drift import drifts, with_drifts
 from snellen.exam.early_doubts import EarlyDoubts, FirstLooks
 from snellen.exam.folder import empty
 from snellen.exam.prepare import Prepared
 from snellen.exam.run import Run
 from snellen.freed_memory import keep_freed_memory
 from snellen.lock import own_folder
+from snellen.models.remote.turns import BudgetSpent
 
 R = TypeVar("R")
 
@@ -72,7 +77,13 @@ def carry_out(prepared: Prepared, progress: RunProgress, execution: Execution) -
         facts["preprocessing"] = early.preprocessing
         if execution.strict and certain(early.doubts):
             raise UserError(f"nothing was asked: {refusal(certain(early.doubts))}")
-        for doubt in early.doubts:
+        drift = drifts(prepared, plan, store)
+        moved = [doubt for doubts in drift.values() for doubt in doubts]
+        if execution.strict and moved:
+            raise UserError(f"nothing was asked: {refusal(moved)}")
+        if stored := with_drifts(facts.get("drift", {}), drift):
+            facts["drift"] = stored
+        for doubt in (*early.doubts, *moved):
             progress.warn(str(doubt))
         if prepared.fresh:  # only now, when nothing is left that could refuse the run
             empty(folder)
@@ -89,10 +100,10 @@ def carry_out(prepared: Prepared, progress: RunProgress, execution: Execution) -
             plan.trials,
             (*plan.searches, *plan.surveys),
         )
-        doubts = check(prepared, store, everyone, facts["preprocessing"])
+        doubts = check(prepared, store, everyone, facts)
         if doubts and execution.strict:
             raise UserError(f"nothing was concluded: {refusal(doubts)}")
-        already = {(doubt.name, doubt.model) for doubt in early.doubts}
+        already = {(doubt.name, doubt.model) for doubt in (*early.doubts, *moved)}
         for doubt in doubts:
             if (doubt.name, doubt.model) not in already:
                 progress.warn(str(doubt))
@@ -121,11 +132,8 @@ def _first_looks(
 def ask_missing(
     prepared: Prepared, plan: Plan, store: Store, facts: dict[str, Any], progress: RunProgress, execution: Execution
 ) -> None:
-    """Ask what the store lacks and store it; the batch size that a resumed run should use goes into the run's facts."""
-    from snellen.engine.ask.searches import run_searches
-    from snellen.engine.ask.surveys import run_surveys
-    from snellen.engine.ask.trials import run_trials
-
+    """Ask what the store lacks and store it; the batch size that a resumed run should use goes into the run's facts, and what was
+    asked of web services."""
     data = prepared.inputs.data
     here = plan.open_trials or plan.open_searches or plan.open_surveys  # what runs on this machine
     if plan.passes or here or not store.files("cells"):
@@ -135,23 +143,48 @@ def ask_missing(
         store.add_cells(bound.row(data[bound.cell.on], plan.settings) for bound in everything)
     for key, request in plan.every_map.items():
         store.begin_map(key, request.row())
+    models = [subject.loaded for subject in prepared.inputs.subjects if subject.loaded is not None]
     try:
-        if plan.passes:
-            facts["settings"]["batch_size"] = _run_passes(prepared, plan, store, progress, execution)
-        if execution.cluster is not None and here:
-            progress.note("trials, searches and surveys run on this machine, not on the cluster")
-        if plan.open_trials:
-            facts["settings"]["batch_size"] = _watched(run_trials, prepared, plan, store, progress, execution)
-        if plan.open_searches:
-            _watched(run_searches, prepared, plan, store, progress, execution)
-        if plan.open_surveys:
-            _watched(run_surveys, prepared, plan, store, progress, execution)
+        with counting_requests(models, store.folder):
+            _ask(prepared, plan, store, facts, progress, execution)
         check_failures(store, (*plan.cells, *plan.maps), data)
     except TooManyFailures:
         discard_failures(store)
         store.write_facts({**facts, **store.inventory()})
         raise
+    except BudgetSpent as spent:
+        raise _stopped(spent, prepared) from None
+    if sent := requests_so_far(prepared.inputs, store.folder):
+        facts["services"] = sent
     store.write_facts({**facts, **store.inventory()})
+
+
+def _stopped(spent: BudgetSpent, prepared: Prepared) -> UserError:
+    """The error of a run whose budget is spent: what is left, and how it goes on."""
+    plans = service_plans(prepared.inputs, replace(prepared, fresh=False).plan(), prepared.folder)
+    left = sum(plan.requests + plan.trial_requests_at_most for plan in plans)
+    left = max(0, left - answers_kept(prepared.folder))
+    return UserError(f"{spent}; {left:,} are left to ask: run the same command with a larger #budget=; it resumes")
+
+
+def _ask(
+    prepared: Prepared, plan: Plan, store: Store, facts: dict[str, Any], progress: RunProgress, execution: Execution
+) -> None:
+    """Ask cells and maps, then trials, searches and surveys."""
+    from snellen.engine.ask.searches import run_searches
+    from snellen.engine.ask.surveys import run_surveys
+    from snellen.engine.ask.trials import run_trials
+
+    if plan.passes:
+        facts["settings"]["batch_size"] = _run_passes(prepared, plan, store, progress, execution)
+    if execution.cluster is not None and (plan.open_trials or plan.open_searches or plan.open_surveys):
+        progress.note("trials, searches and surveys run on this machine, not on the cluster")
+    if plan.open_trials:
+        facts["settings"]["batch_size"] = _watched(run_trials, prepared, plan, store, progress, execution)
+    if plan.open_searches:
+        _watched(run_searches, prepared, plan, store, progress, execution)
+    if plan.open_surveys:
+        _watched(run_surveys, prepared, plan, store, progress, execution)
 
 
 def _run_passes(

@@ -13,14 +13,15 @@ from snellen.checks.answers import NO_PROBABILITIES
 from snellen.engine import Answers, Plan, Store
 from snellen.engine.keep.thumbnails import add_pictures, add_trial_pictures
 from snellen.engine.requests.cell import Cell
+from snellen.exam.drift import stored_drifts
 from snellen.exam.prepare import Prepared
 from snellen.report.telling import UnmodifiedAnswers, samples_by_level, telling_samples
 
 
-def check(
-    prepared: Prepared, store: Store, everyone: Sequence[Answers], preprocessing: Mapping[str, Any]
-) -> list[Doubt]:
-    """Why the numbers should not be believed yet: each model's preprocessing and clean answers, then the data."""
+def check(prepared: Prepared, store: Store, everyone: Sequence[Answers], facts: Mapping[str, Any]) -> list[Doubt]:
+    """Why the numbers should not be believed yet: each model's preprocessing, drift and clean answers, then the data. `facts` are
+    those of run.json."""
+    preprocessing = facts["preprocessing"]
     doubts: list[Doubt] = []
     for answers in everyone:
         runs = [subject for subject in prepared.inputs.subjects if subject.name == answers.model]
@@ -29,7 +30,7 @@ def check(
         ]
         early = [doubt for doubt in stored if doubt.name != NO_PROBABILITIES]  # which is a notice
         stated = {subject.run: subject.card.stated for subject in runs}
-        doubts += merge_runs(early, len(runs))
+        doubts += merge_runs(early, len(runs)) + stored_drifts(facts.get("drift", {}), runs)
         if prepared.exam.task == "classification":  # the others are about classes of images
             doubts += doubts_about(answers, prepared.exam.clean(), stated)
     return doubts + stored_copies(store, list(prepared.inputs.data))

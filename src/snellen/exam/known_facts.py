@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from snellen.audits import Audit, Exam
+from snellen.audits.exam import ChatModel
 from snellen.data import Dataset
 from snellen.data.occluders import Occluders
 from snellen.data.people import PeopleAnswers, read_people
@@ -13,7 +15,10 @@ from snellen.engine.requests.cell import canvas_for
 from snellen.exam.load_inputs import Labels, RunData
 from snellen.exam.request import AuditRequest
 from snellen.exam.tasks import task_of
+from snellen.hashing import key_of
+from snellen.models.chat.settings import parse_chat
 from snellen.models.subject import Subject
+from snellen.models.text_answers import STATES
 
 
 def make_exam(
@@ -44,8 +49,31 @@ def make_exam(
         responses=_responses(audits, subjects),
         tree=test.tree or {},
         lost={subject.name: labels[subject.name, subject.run, "test"].lost(test.classes) for subject in subjects},
+        chats=chat_models(subjects),
         task=task_of(subjects),
+        repeated=frozenset() if task_of(subjects) != "classification" else _repeated(subjects),
     )
+
+
+def chat_models(subjects: Sequence[Subject]) -> dict[str, ChatModel]:
+    """The models of a run that are asked at a chat endpoint."""
+    chats = {}
+    for subject in subjects:
+        kind, _, place = subject.card.text.partition(":")
+        if kind == "chat" and subject.card.classes is not None:
+            address, settings = parse_chat(place)
+            states = {number: name for number, name in enumerate(subject.card.classes) if name in STATES}
+            same = key_of([address.url, replace(settings, protocol="closed").facts, list(subject.card.classes)])
+            chats[subject.name] = ChatModel(states, settings.protocol, settings.order, same)
+    return chats
+
+
+def _repeated(subjects: Sequence[Subject]) -> frozenset[str]:
+    """The models whose runs are one service, asked several times."""
+    services: dict[str, list[str]] = {}
+    for subject in subjects:
+        services.setdefault(subject.name, []).append(subject.card.service)
+    return frozenset(name for name, runs in services.items() if len(runs) > 1 and runs[0] and len(set(runs)) == 1)
 
 
 def _losses(subjects: Sequence[Subject]) -> dict[str, list[Mapping[str, float]]]:

@@ -26,7 +26,19 @@ def notices_before(inputs: Inputs, audits: Sequence[Audit], exam: Exam, warnings
     remarks = notices_of(inputs.data, task)
     if task == "classification":
         remarks = [*unlabelled(inputs.data), *few_groups(inputs.data["test"])]
+    if task == "classification":
+        remarks += asked_once(inputs)
     return [*notices, *remarks, *few_references(audits, exam, inputs.data)]
+
+
+def asked_once(inputs: Inputs) -> list[str]:
+    """A notice for each service that is asked once about each image: what it says twice of the same pixels is not known."""
+    return [
+        f"'{name}' is a web service, which may answer the same pixels differently each time; how often is not known: #repeats=2 "
+        "in its text measures it, at twice the requests"
+        for name, runs in inputs.runs.items()
+        if len(runs) == 1 and any(subject.name == name and subject.card.varies for subject in inputs.subjects)
+    ]
 
 
 def unlabelled(data: Mapping[str, Dataset]) -> list[str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from snellen.engine.requests.cell import BoundCell
+from snellen.engine.service_plan import service_plans
 from snellen.exam.prepare import Prepared
 
 
@@ -15,7 +16,8 @@ from snellen.exam.prepare import Prepared
 class Outline:
     """What an audit would do: models with their runs, datasets, audits (with the reason where the data chose them), how many
     cells and maps there are and are left to ask, the images that models will be shown, and about how long that takes. Trials and
-    searches, which ask as they go, have an upper bound (adaptive curves what they expect); the time is that of all but trials."""
+    searches, which ask as they go, have an upper bound (adaptive curves what they expect); the time is that of all but trials.
+    `services` are the requests that are left to each web service, and what they cost, beside those of the probe images."""
 
     out: Path | None
     models: Mapping[str, Sequence[str]]
@@ -33,16 +35,15 @@ class Outline:
     search_passes_at_most: int
     surveys: Sequence[str]
     survey_passes: int
+    services: Sequence[Mapping[str, Any]]
     estimated_seconds: float
     notices: Sequence[str]
 
     def to_json(self) -> dict[str, Any]:
-        """The outline as `snellen audit --dry-run --json` prints it; trials, searches and surveys only where there are any."""
-        absent = [
-            word
-            for word, some in (("trial", self.trials), ("search", self.searches), ("survey", self.surveys))
-            if not some
-        ]
+        """The outline as `snellen audit --dry-run --json` prints it; trials, searches, surveys and services only where there are
+        any."""
+        parts = {"trial": self.trials, "search": self.searches, "survey": self.surveys, "service": self.services}
+        absent = [word for word, some in parts.items() if not some]
         facts = {name: value for name, value in vars(self).items() if not name.startswith(tuple(absent))}
         return {**facts, "out": None if self.out is None else str(self.out)}
 
@@ -71,6 +72,7 @@ def outline_of(prepared: Prepared, out: Path | None) -> Outline:
         search_passes_at_most=sum(map(plan.most_images, plan.open_searches)),
         surveys=_texts(plan.surveys),
         survey_passes=sum(map(plan.most_images, plan.open_surveys)),
+        services=[service.to_json() for service in service_plans(prepared.inputs, plan, prepared.folder, donors)],
         estimated_seconds=round(estimated_seconds(prepared.inputs, plan), 1),
         notices=list(prepared.notices),
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from snellen.audits import Audit, BaselineAudit, CleanAudit, Exam, default_audits, parse_audits
+from snellen.audits import Audit, BaselineAudit, CleanAudit, Exam, RepliesAudit, default_audits, parse_audits
 from snellen.data import Dataset
 from snellen.engine import Inputs, Plan, Pools, Requests, Settings, Store, make_plan
 from snellen.engine.keep.read_back import read_searches
@@ -15,7 +15,7 @@ from snellen.engine.keep.run_json import check_same, resume_settings
 from snellen.engine.settings import COMPILED
 from snellen.exam.compile_choice import check_same_compile, pays
 from snellen.exam.folder import check_folder
-from snellen.exam.known_facts import make_exam
+from snellen.exam.known_facts import chat_models, make_exam
 from snellen.exam.load_inputs import (
     add_stored,
     donors_source,
@@ -89,6 +89,9 @@ def prepare(request: AuditRequest) -> Prepared:
     subjects = load_subjects(request, settings.device, main["test"].classes)
     task = _check_task(request, main, named, subjects)
     audits, reasons = _choose_audits(request, named, main["test"], task, before)
+    if chat_models(subjects) and not any(isinstance(audit, RepliesAudit) for audit in audits):
+        audits.append(RepliesAudit())
+        reasons[str(audits[-1])] = "chosen because a model replies in words"
     data = add_stored(main, audits)
     labels, warnings = match_labels(subjects, data.every, request.labels)
     occluders = read_cutouts(request.occluders)

@@ -78,6 +78,7 @@ from snellen.measure.occlusion_table import KindAccuracy, accuracy_by_level, acc
 from snellen.measure.paired_changes import PairedBound, paired_bound
 from snellen.measure.people_and_models import HumanGap, click_hits, human_gap, wrong_object_clicks
 from snellen.measure.rank_differences import CriticalDifference, critical_difference
+from snellen.measure.repeats import accuracy_noise, answer_changes
 from snellen.measure.responses import without_observers
 from snellen.measure.reviewers import ReviewerAgreement, reviewer_agreement
 from snellen.measure.right_alone import Flips, flips
@@ -152,7 +153,9 @@ __all__ = [
     "accuracy_by_level",
     "accuracy_by_share",
     "accuracy_by_size",
+    "accuracy_noise",
     "affinity",
+    "answer_changes",
     "at_level",
     "attack_success",
     "attention_mass",

@@ -26,7 +26,11 @@ class Card:
     answers to the probe images, for callables that cannot be fingerprinted by their content. `stated` is the clean accuracy
     its maker states, 0 to 1, where one does. `losses` are the training losses of its last epoch by name, where it was
     trained here. `gradients` says that white-box methods can be used on it (it is a torch network), `live` that it answers
-    about any image, not only about recorded ones, `support` that it is known by construction which pixels it answers by.
+    about any image, not only about recorded ones, `support` that it is known by construction which pixels it answers by, `unsure`
+    that it may name a class without saying how surely, which is kept as a confidence of nan. `at_once` is how many images a call
+    should have at least, for a model that works on many of them at a time. `varies` says that it is a service, which may answer
+    otherwise from day to day: its name is its identity, `probes` tell how far it moved. `service` is the fingerprint that all
+    repeats of one service share.
     """
 
     name: str
@@ -44,6 +48,10 @@ class Card:
     gradients: bool = False
     live: bool = True
     support: bool = False
+    unsure: bool = False
+    at_once: int = 0
+    varies: bool = False
+    service: str = ""
 
     @property
     def fill(self) -> tuple[float, float, float] | None:

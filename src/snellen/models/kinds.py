@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from snellen.models.adapters.chat import chat_of, load_chat
 from snellen.models.adapters.ensemble import load_ensemble
 from snellen.models.adapters.exported import load_exported
 from snellen.models.adapters.hf import load_hf
@@ -41,6 +42,7 @@ class ModelKind:
     `kind:`, and a bare path that ends in one of `suffixes` is of this kind: its argument where it takes one, else its place.
     `lines` are those of `snellen list models`: how to write it, what it means. `of_classes` makes a model of the data's classes;
     None where its text names others. A plug-in's `version` stands in keys for its code; without it the digest of its source does.
+    `repeats` says that `#repeats=R` makes R runs of its text.
     """
 
     load: Callable[[str, str | None, Device], Model]
@@ -54,6 +56,7 @@ class ModelKind:
     suffixes: tuple[str, ...] = ()
     of_classes: Callable[[str, str | None, Device, Sequence[str]], Model | None] | None = None
     version: str | None = None
+    repeats: bool = False
 
 
 def _zoo_lines() -> Lines:
@@ -176,8 +179,22 @@ KINDS: dict[str, ModelKind] = {
                 "a web service that answers POSTed images; settings as #timeout=10&rate=5&batch=32",
             ),
         ),
+        repeats=True,
     ),
     "https": ModelKind(
-        http_loader("https"), (("https://host/path", "the same over TLS; #token=NAME sends a bearer token"),)
+        http_loader("https"),
+        (("https://host/path", "the same over TLS; #token=NAME sends a bearer token"),),
+        repeats=True,
+    ),
+    "chat": ModelKind(
+        load_chat,
+        (
+            (
+                "chat:http://host/v1#model=NAME",
+                "a vision-language model behind an OpenAI-compatible endpoint; #protocol=closed, choice or free, #token=NAME",
+            ),
+        ),
+        of_classes=chat_of,
+        repeats=True,
     ),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ from snellen.lazy_torch import torch
 from snellen.models.label_maps import plain
 from snellen.models.label_maps.geirhos16 import sixteen_targets
 from snellen.models.label_maps.imagenet9 import in9_targets
+from snellen.models.text_answers import without_states
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -36,7 +37,7 @@ class LabelMap:
     """`targets[i]` is the dataset class of the model's output i, or −1.
 
     `argmax`: the model's own best output, mapped. `mean` and `sum`: the best dataset class by the mean or sum of its
-    outputs' probabilities. Without targets the outputs are the dataset's classes, one to one.
+    outputs' probabilities, −1 where none of them has any. Without targets the outputs are the dataset's classes, one to one.
     """
 
     classes: int
@@ -57,7 +58,10 @@ class LabelMap:
         return key_of([self.rule, self.targets, self.classes])
 
     def read(self, probabilities: Tensor, labels: Tensor) -> AnswerReading:
-        """The answers of a batch; labels −1 give a label probability of nan."""
+        """The answers of a batch; labels −1 give a label probability of nan.
+
+        A nan stands for a class that was named without saying how surely: it is the answer, of confidence nan.
+        """
         outputs = probabilities.shape[1]
         if outputs != self.outputs:
             raise UserError(
@@ -72,7 +76,9 @@ class LabelMap:
             if self.rule == "argmax":
                 pred = targets[raw]
             else:
-                confidence, pred = by_class.max(1)
+                confidence = by_class.amax(1)
+                share, pred = (probabilities.nan_to_num(nan=1.0) @ matrix).max(1)
+                pred = pred.where(share > 0, -1)
         label_prob = by_class.gather(1, labels.clamp(min=0)[:, None])[:, 0]
         return AnswerReading(pred, raw, confidence, label_prob.where(labels >= 0, torch.nan))
 
@@ -97,6 +103,11 @@ def match_classes(known: Sequence[str] | None, wanted: Sequence[str], model: str
     """
     if known is None:
         return LabelMap(len(wanted)), []
+    named = without_states(known)
+    if len(named) < len(known):
+        inner, notices = match_classes(named, wanted, model)
+        own = inner.targets or tuple(range(len(named)))
+        return replace(inner, targets=(*own, *[-1] * (len(known) - len(named)))), notices
     sixteen = sixteen_targets(known, wanted)
     if sixteen is not None:
         return LabelMap(len(wanted), "mean", sixteen), _describe_groups(

@@ -57,7 +57,8 @@ def _subject(name: str | None, parts: ModelText, device: Device, classes: Sequen
     if kind.of_classes and classes is not None:
         model = kind.of_classes(parts.place, parts.argument, device, classes)
         if model is not None:
-            return Subject(name or model.name, model.name, replace(model.card, text=text), model, by_text=False)
+            own = run_name(parts, model.name)
+            return Subject(name or model.name, own, replace(model.card, text=text), model, by_text=False)
     card = kind.card(parts.place, parts.argument) if kind.card else recall_card(parts)
     if card is None:
         model = load_text(text, device)

@@ -108,6 +108,17 @@ def no_answer(task: Task, shape: BatchShape) -> Tensor:
     return torch.full((shape[0], 0, 4), torch.nan)
 
 
+def at_rows(answers: Tensor | None, rows: Sequence[int], shape: BatchShape, task: Task, classes: int) -> Tensor:
+    """Answers to some rows of a batch, in their places; what a model that failed answers in the others: nan for `classes`."""
+    blank = torch.full((shape[0], classes), torch.nan) if task == "classification" else no_answer(task, shape)
+    if answers is None:
+        return blank
+    if task == "detection":
+        blank = torch.full((shape[0], answers.shape[1], 4), torch.nan)
+    blank[list(rows)] = answers
+    return blank
+
+
 def join_answers(parts: Sequence[Tensor]) -> Tensor:
     """The answers to several batches below each other; where images of one have more boxes, nan fills up the others."""
     most = max(part.shape[1] for part in parts)

@@ -12,6 +12,7 @@ from snellen.errors import UserError, unknown
 from snellen.files import expand_home
 from snellen.models.kinds import KINDS
 from snellen.models.plugged import PLUGGED
+from snellen.models.remote.address import MOST_REPEATS
 from snellen.models.text_settings import split_settings
 
 WEIGHTS = (".pt", ".pth", ".ckpt", ".bin", ".pth.tar")  # files of torch.save, which do not say what they are weights of
@@ -49,10 +50,13 @@ def parse_text(text: str) -> ModelText:
 
 
 def expand_text(text: str) -> tuple[str | None, list[ModelText]]:
-    """The name in front of a model text, if any, and the text of each run: a `*` in its path makes one per file."""
+    """The name in front of a model text, if any, and the text of each run: a `*` in its path makes one per file, `#repeats=R` of
+    a service R that are asked one after the other."""
     match = re.match(r"([\w.+-]+)=(?=.)", text)
     name = match[1] if match else None
     parts = parse_text(text[match.end() :] if match else text)
+    if KINDS[parts.kind].repeats:
+        return name, repeats_of(parts)
     part = KINDS[parts.kind].glob
     place = getattr(parts, part) if part else None
     pattern, settings = split_settings(place or "")
@@ -66,8 +70,23 @@ def expand_text(text: str) -> tuple[str | None, list[ModelText]]:
     return name or _stem(pattern), runs
 
 
+def repeats_of(parts: ModelText) -> list[ModelText]:
+    """The text of each repeat of a service. That of the first one is the service's own, so that repeats can be added later."""
+    pattern = r"(?<=[#&])repeats=(\d{1,4})(?=&|$)"
+    match = re.search(pattern, parts.place)
+    wanted = int(match[1]) if match else 1
+    if not 1 < wanted <= MOST_REPEATS:
+        return [parts]  # what is wrong with it is told where the text is read
+    return [
+        replace(parts, place=re.sub(pattern, f"repeat={number}", parts.place, count=1))
+        for number in range(1, wanted + 1)
+    ]
+
+
 def run_name(parts: ModelText, otherwise: str) -> str:
-    """What a run is called: the file that its text names, without its ending and settings."""
+    """What a run is called: the file that its text names, without its ending and settings; a repeat by its number."""
+    if match := re.search(r"(?<=[#&])repeat=(\d+)", parts.place):
+        return otherwise if match[1] == "1" else f"{otherwise}-repeat-{match[1]}"
     return Path(split_settings(parts.argument)[0]).stem if parts.argument else otherwise
 
 

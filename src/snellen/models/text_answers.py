@@ -13,6 +13,7 @@ from snellen.errors import UserError
 from snellen.models.model import Model, from_callable
 
 OTHER = "(none of these)"  # the class of an answer that names no class: wrong in every dataset, and counted as outside
+STATES = (OTHER, "(refused)", "(no answer)", "(cut off)")  # of a chat model's replies that name no class, likewise
 
 
 def from_labels(
@@ -55,6 +56,21 @@ def with_other(classes: Sequence[str]) -> tuple[str, ...]:
     if OTHER in classes:
         raise UserError(f"'{OTHER}' stands for answers that name no class; call the class otherwise")
     return (*map(str, classes), OTHER)
+
+
+def with_states(classes: Sequence[str]) -> tuple[str, ...]:
+    """The classes of a chat model: those that it may name, and the states of replies that name none."""
+    if taken := [state for state in STATES if state in classes]:
+        raise UserError(f"'{taken[0]}' stands for replies that name no class; call the class otherwise")
+    return (*map(str, classes), *STATES)
+
+
+def without_states(classes: Sequence[str]) -> Sequence[str]:
+    """The classes that a model may name: all but the last ones that stand for answers that name none."""
+    named = len(classes)
+    while named and classes[named - 1] in STATES:
+        named -= 1
+    return classes[:named]
 
 
 def probabilities_of(answers: Sequence[str | None], classes: Sequence[str]) -> np.ndarray:

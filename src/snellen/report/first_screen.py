@@ -15,6 +15,7 @@ from snellen.audits.label import WORDS
 from snellen.audits.trust import TOO_FEW
 from snellen.report.losses import UNMODIFIED, Loss, losses, strongest
 from snellen.report.next_steps import NextStep, next_steps
+from snellen.report.noise_floor import noise_sentence
 from snellen.report.ranking import ModelRanking, ranking
 from snellen.report.results import AnyFinding, Results
 from snellen.report.sections import SECTIONS
@@ -101,6 +102,7 @@ def model_verdict(results: Results, model: str, guesses: bool) -> ModelVerdict:
     sentences = [_clean_sentence(results, clean, guesses)]
     if standing in ("breaks", "holds"):
         sentences += [_loss_sentence(results.task, every), _trust_sentence(every)]
+    sentences.append(noise_sentence(results, model, every))
     measured = len(results.of_model(model))
     findings = key_findings(results, model, every)
     headline = _headline(results, standing, clean, every)

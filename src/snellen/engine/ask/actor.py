@@ -6,6 +6,7 @@ import os
 import socket
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
@@ -13,11 +14,11 @@ from typing import Any
 
 from snellen.data import Dataset, limited, load_data
 from snellen.data.occluders import Occluders, read_occluders
-from snellen.engine.ask.local import load_models, prepare_pass, reduced_batch_size, store_shard
+from snellen.engine.ask.local import answer_with_journal, load_models, prepare_pass, reduced_batch_size, store_shard
 from snellen.engine.ask.pass_state import PassState
-from snellen.engine.ask.shard import answer
 from snellen.engine.ask.slides import Slides, slides
 from snellen.engine.inputs import Pools
+from snellen.engine.keep.request_tally import counting_requests
 from snellen.engine.keep.store import Store
 from snellen.engine.plan import Plan
 from snellen.engine.progress import RunProgress
@@ -76,6 +77,8 @@ class Actor:
                     request.subject.loaded = _unpack(parcel.objects[request.subject.card.fingerprint])
         self.models = load_models(self.plan, RunProgress(quiet=True))
         self.store, self.names = Store(parcel.folder), parcel.names
+        self.counting = ExitStack()
+        self.counting.enter_context(counting_requests(self.models.values(), parcel.folder))  # while the actor lives
         self.works: dict[int, PassState] = {}
         self.beginning, self.answering = Lock(), Lock()
 
@@ -84,7 +87,7 @@ class Actor:
         number, shard = task
         slide, work = self._slides(task), self._work(number)
         with self.answering:  # a model is asked about one shard at a time
-            answers = answer(slide, work)
+            answers = answer_with_journal(slide, work, self.store, shard)
         store_shard(self.store, self.names[number], shard, answers, work)
         return reduced_batch_size(work, self.plan)
 

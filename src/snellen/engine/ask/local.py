@@ -7,13 +7,15 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 
+from snellen.atomic import remove
 from snellen.engine.ask.canvas_pools import pools_on_canvases
 from snellen.engine.ask.maps import ShardMaps, shard_maps_in
 from snellen.engine.ask.pass_state import PassState
 from snellen.engine.ask.shard import THUMBNAILS, AnsweredShard, answer
-from snellen.engine.ask.slides import slides
+from snellen.engine.ask.slides import Slides, slides
 from snellen.engine.ask.watchdog import Watchdog
 from snellen.engine.inputs import NO_POOLS, Pools
+from snellen.engine.keep.answer_journal import journal_of, shard_requests
 from snellen.engine.keep.store import Store
 from snellen.engine.keep.tables import tables_of
 from snellen.engine.plan import Pass, Plan
@@ -60,7 +62,7 @@ def _run(plan: Plan, store: Store, progress: RunProgress, pools: Pools, shard_do
         with closing(decoded), ThreadPoolExecutor(max_workers=WRITERS, thread_name_prefix="write") as writer:
             pending: deque[Future[None]] = deque()
             for number, slide in zip(pass_.shards, decoded):
-                answers = answer(slide, work)
+                answers = answer_with_journal(slide, work, store, number)
                 if len(pending) == WRITERS:
                     pending.popleft().result()
                 pending.append(writer.submit(store_shard, store, name, number, answers, work))
@@ -80,14 +82,21 @@ def asked_in(pass_: Pass) -> str:
     return f"{conditions} {'condition' if conditions == 1 else 'conditions'}, {who}"
 
 
+def answer_with_journal(slide: Slides, work: PassState, store: Store, number: int) -> AnsweredShard:
+    """Answer one shard; what web services answer is kept at once, until the shard is written."""
+    with journal_of(work.models.values(), shard_requests(store.folder, work.on, number)):
+        return answer(slide, work)
+
+
 def store_shard(store: Store, name: str, number: int, answers: AnsweredShard, work: PassState) -> None:
     """Write one shard, whole or not at all."""
     store.write_shard(name, work.on, number, tables_of(answers, work))
+    remove(shard_requests(store.folder, work.on, number))
 
 
 def reduced_batch_size(work: PassState, plan: Plan) -> int | None:
     """The batch size that the device's memory forced, if it did."""
-    if any(work.batch[canvas] < plan.settings.batch_for(canvas) for canvas in work.batch):
+    if any(work.batch[canvas] < plan.batch_for(canvas) for canvas in work.batch):
         return min(work.batch.values())
     return None
 
@@ -119,7 +128,7 @@ def prepare_pass(pass_: Pass, plan: Plan, models: Mapping[str, Model], pools: Po
         data=data,
         cells=pass_.cells,
         models=models,
-        batch={canvas: plan.settings.batch_for(canvas) for canvas in canvases},
+        batch={canvas: plan.batch_for(canvas) for canvas in canvases},
         device=device,
         new=pass_.new,
         pools=pools_on_canvases(pools, pass_.requests, device, data.classes),

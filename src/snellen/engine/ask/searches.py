@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from snellen.atomic import remove
 from snellen.data.dataset import Dataset, limited
 from snellen.engine.ask.local import prepare_pass
 from snellen.engine.ask.memory import within_memory
@@ -15,6 +16,7 @@ from snellen.engine.ask.pass_state import PassState, put_on_device, view_of
 from snellen.engine.ask.slides import slides
 from snellen.engine.ask.task_answers import PanelScore
 from snellen.engine.inputs import Pools
+from snellen.engine.keep.answer_journal import cell_requests, journal_of
 from snellen.engine.keep.failures import nan_error
 from snellen.engine.keep.store import Store
 from snellen.engine.plan import Pass, Plan
@@ -42,7 +44,10 @@ def run_searches(
             progress.describe(f"{str(bound.cell.distortion).partition('(')[0]}, {bound.subject.name}")
             model = bound.subject.model(plan.settings.device)
             panel = _panel(bound, work, model, plan.settings.decoders, batch_done)
-            _carry_out(bound, panel, store, progress)
+            requests = cell_requests(store.folder, bound.key)
+            with journal_of([model], requests):
+                _carry_out(bound, panel, store, progress)
+            remove(requests)
 
 
 def _carry_out(bound: BoundCell, panel: Panel, store: Store, progress: RunProgress) -> None:
@@ -84,7 +89,7 @@ def _panel(bound: BoundCell, work: PassState, model: Model, threads: int, batch_
     def score(pixels: Tensor, places: Tensor) -> Tensor:
         answers = ask(pixels)
         reading = bound.labels.read(answers, labels[places])
-        if not bool((finite := reading.confidence.isfinite()).all()):
+        if not bound.subject.card.unsure and not bool((finite := reading.confidence.isfinite()).all()):
             raise nan_error(bound.subject.name, "of a search", bound.distortion, float(reading.confidence[~finite][0]))
         return (reading.pred == labels[places]).float()
 

@@ -217,13 +217,17 @@ def _note_task(bound: BoundCell, shown: _Shown, on_canvas: CanvasSlides, trace: 
 
 
 def probabilities_of(bound: BoundCell, model: Model, pixels: Tensor, work: PassState) -> tuple[Tensor, dict[int, str]]:
-    """The model's probabilities; a batch that it fails on is asked image by image, and its errors are kept by row.
+    """The model's probabilities; a batch that it fails on is asked image by image, and its errors are kept by row. A model that
+    tells itself which rows it fails on is asked once.
 
     They are where the images are: a callable answers on the CPU, whatever the device of the run is.
     """
     errors: dict[int, str] = {}
     try:
-        probabilities = within_memory(model, model, pixels, work.batch, bound.canvas)
+        if model.by_row is not None:
+            probabilities, errors = model.by_row(pixels)
+        else:
+            probabilities = within_memory(model, model, pixels, work.batch, bound.canvas)
     except UserError:
         raise
     except Exception:  # whatever a user's model raises

@@ -30,7 +30,7 @@ def run_surveys(
             bound.subject.model(plan.settings.device),
             data,
             bound.canvas,
-            plan.settings.batch_for(bound.canvas),
+            plan.batch_for(bound.canvas),
             plan.settings.decoders,
             checkpoint,
             report,

@@ -17,7 +17,8 @@ def estimated_seconds(inputs: Inputs, plan: Plan) -> float:
     """Forward passes times the measured time per image of each model; decoding is taken to be hidden behind them.
 
     A map counts as the passes that its method states: one for Grad-CAM, which costs about a tenth more at the last stage.
-    Searches and surveys count with all that they may show; trials, which mostly end much earlier, do not count.
+    Searches and surveys count with all that they may show; trials, which mostly end much earlier, do not count. Web services are
+    not asked for it: how long they took for the probe images stands for all.
     """
     images_left: dict[tuple[str, str, str], int] = {}
     for pass_ in plan.passes:
@@ -37,10 +38,22 @@ def estimated_seconds(inputs: Inputs, plan: Plan) -> float:
                 continue
             if subject.name not in speed:
                 canvas = canvas_for(subject, data)
-                batch = min(plan.settings.batch_for(canvas), count)
+                batch = min(plan.batch_for(canvas), count)
                 with user_code(f"model '{subject.name}'"):
-                    speed[subject.name] = _seconds_per_image(subject.model(plan.settings.device), canvas, batch)
+                    model = subject.model(plan.settings.device)
+                    seconds = _seconds_by_answers(model) if model.fleets else _seconds_per_image(model, canvas, batch)
+                    speed[subject.name] = seconds
             total += count * speed[subject.name]
+    return total
+
+
+def _seconds_by_answers(model: Model) -> float:
+    """The seconds per image of services, by how long their answers to the probe images took: a plan asks for nothing more."""
+    total = 0.0
+    for fleet in model.fleets:
+        address, turns = fleet.address, fleet.turns
+        per_request = turns.seconds / max(1, turns.answers)
+        total += max(per_request / address.parallel, 1 / address.rate) / address.batch
     return total
 
 

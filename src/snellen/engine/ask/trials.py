@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from snellen.atomic import remove
 from snellen.engine.ask.local import prepare_pass
 from snellen.engine.ask.maps import maps_at
 from snellen.engine.ask.pass_state import PassState, put_on_device, view_of
 from snellen.engine.ask.shard import probabilities_of
 from snellen.engine.ask.slides import slides
 from snellen.engine.inputs import Pools
+from snellen.engine.keep.answer_journal import cell_requests, journal_of
 from snellen.engine.keep.complete import incomplete
 from snellen.engine.keep.failures import MOST, TooManyFailures, nan_error
 from snellen.engine.keep.store import Store
@@ -48,8 +50,11 @@ def run_trials(
             progress.describe(f"{str(bound.cell.distortion).partition('(')[0]}, {bound.subject.name}")
             work = replace(work, models={bound.subject.card.fingerprint: bound.subject.model(plan.settings.device)})
             batch_done()
-            _carry_out(bound, work, plan.settings.decoders, store, progress, batch_done)
-            if work.batch[bound.canvas] < plan.settings.batch_for(bound.canvas):
+            requests = cell_requests(store.folder, bound.key)
+            with journal_of(work.models.values(), requests):
+                _carry_out(bound, work, plan.settings.decoders, store, progress, batch_done)
+            remove(requests)
+            if work.batch[bound.canvas] < plan.batch_for(bound.canvas):
                 batch_size = min(filter(None, (batch_size, work.batch[bound.canvas])))
     return batch_size
 
@@ -137,6 +142,8 @@ def _reply_to(bound: BoundCell, pixels: Tensor, work: PassState) -> tuple[Reply,
     answers = parts[0] if len(parts) == 1 else torch.cat(parts)
     reading = bound.labels.read(answers, torch.full((len(answers),), -1, device=answers.device))
     pred, raw, confidence = (values.cpu().numpy() for values in reading[:3])
+    if bound.subject.card.unsure:
+        confidence = np.where(np.isnan(confidence), 1, confidence)  # as of an answer in words
     if np.isnan(confidence).sum() > len(errors) or np.isinf(confidence).any():
         infinite = confidence[np.isinf(confidence)]
         raise nan_error(bound.subject.name, "of a trial", bound.cell.distortion, *infinite[:1].tolist())

@@ -97,6 +97,11 @@ class Answers:
     def __contains__(self, cell: Cell) -> bool:
         return cell in self._blocks
 
+    @property
+    def cells(self) -> list[Cell]:
+        """The cells that were answered, whichever audit asked them."""
+        return list(self._blocks)
+
     def trials(self, cell: Cell) -> Sequence[TrialTable]:
         """What came of the trials of a cell, one entry per run."""
         return self._outcomes[cell]

@@ -40,7 +40,10 @@ def record(
     now = datetime.now(UTC).isoformat(timespec="seconds")
     models: dict[str, dict[str, Any]] = {name: dict(runs) for name, runs in before.get("models", {}).items()}
     for subject in inputs.subjects:
-        models.setdefault(subject.name, {})[subject.run] = subject.card.to_json()
+        known = models.setdefault(subject.name, {}).get(subject.run)
+        models[subject.name][subject.run] = subject.card.to_json()
+        if subject.card.varies and known:  # what drifts is compared with what it was at first
+            models[subject.name][subject.run]["probes"] = known["probes"]
     pools = inputs.pools.to_json()
     return {
         "schema": 1,
@@ -77,6 +80,8 @@ def record(
         "audit_reasons": {text: reason for text, reason in audits.items() if reason},
         "preprocessing": dict(before.get("preprocessing", {})),
         "notices": list(notices),
+        **({"drift": before["drift"]} if "drift" in before else {}),
+        **({"services": before["services"]} if "services" in before else {}),
         "files": dict(before.get("files", {})),
     }
 
@@ -106,7 +111,8 @@ def _model_change(inputs: Inputs, before: Mapping[str, Any]) -> str:
         old, new = known["fingerprint"], subject.card.fingerprint
         if old != new:
             return f"model '{subject.name}' of other weights ({old[:4]}… ≠ {new[:4]}…)"
-        if known.get("probes") and not _alike(known["probes"], subject.card.probes):
+        same = subject.card.varies or _alike(known.get("probes"), subject.card.probes)
+        if not same:
             return f"model '{subject.name}' when it answered differently"
     return _replaced_runs(inputs, before)
 
@@ -181,7 +187,9 @@ def hardware(device: str) -> dict[str, Any]:
     return facts
 
 
-def _alike(before: Sequence[Sequence[float]], now: Sequence[Sequence[float]] | None) -> bool:
+def _alike(before: Sequence[Sequence[float]] | None, now: Sequence[Sequence[float]] | None) -> bool:
+    if not before:
+        return True
     if now is None or [len(row) for row in before] != [len(row) for row in now]:
         return False
     return np.allclose(np.array(before, float), np.array(now, float), atol=PROBE_TOLERANCE, equal_nan=True)

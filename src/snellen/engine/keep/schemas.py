@@ -62,6 +62,13 @@ class DoubtRecord(msgspec.Struct, forbid_unknown_fields=True):
     model: str = ""
 
 
+class ServiceRecord(msgspec.Struct):
+    """What was asked of a web service so far: requests, and what they cost where a price is known."""
+
+    requests: Count
+    cost: float | None = None
+
+
 class RunRecord(msgspec.Struct):
     """run.json; what an earlier version did not write may be missing."""
 
@@ -85,6 +92,8 @@ class RunRecord(msgspec.Struct):
     audit_reasons: dict[str, str] | msgspec.UnsetType = msgspec.UNSET
     donors: PoolRecord | None = None
     occluders: PoolRecord | None = None
+    drift: dict[str, list[DoubtRecord]] = {}
+    services: dict[str, ServiceRecord] = {}
     files: dict[str, Count] = {}
     checksums: dict[str, str] = {}
     checksum: str = ""

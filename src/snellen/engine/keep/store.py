@@ -11,6 +11,8 @@
     things/<cell>/000000-<sum>.parquet    what the columns of its trials speak of
     searches/<cell>/000000-<sum>.parquet  evaluation → edits, value; journal.jsonl beside it while it runs
     surveys/<cell>/000000-<sum>.parquet   what was counted of each unit; checkpoint.npz beside it while it runs
+    requests/<on>/<shard>.jsonl           what web services have answered about a shard that is not written yet
+    requests/<cell>/answers.jsonl         and about trials or a search that have not ended
     thumbs/<shown>/<position>.png         up to 24 small pictures per distortion
     thumbs/<cell>/<position>.png          the same of what a segmentation or detection model answered
     thumbs/<truth>/<position>.png         and of the label maps (`truth_key`)
@@ -52,7 +54,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 # The folders of tables, each with folders of its own.
-FOLDERS = ("samples", "shown", "answers", "maps", "trials", "things", "searches", "surveys", "thumbs")
+FOLDERS = ("samples", "shown", "answers", "maps", "trials", "things", "searches", "surveys", "thumbs", "requests")
 CELLS = "cells.parquet"
 _SUM = b"checksum"  # of the rows, in the header of cells.parquet
 

@@ -75,7 +75,8 @@ def _answer_columns(
     bound: BoundCell, readings: list[AnswerReading], samples: Samples, readable: np.ndarray
 ) -> dict[str, np.ndarray]:
     pred, raw, confidence, label_prob = (torch.cat(parts).cpu().numpy() for parts in zip(*readings))
-    if bound.subject.card.live and not np.isfinite(confidence[readable]).all():
+    card = bound.subject.card
+    if card.live and not card.unsure and not np.isfinite(confidence[readable]).all():
         row = int(np.flatnonzero(readable & ~np.isfinite(confidence))[0])
         raise nan_error(bound.subject.name, samples.ids[row], bound.cell.distortion, float(confidence[row]))
     return {

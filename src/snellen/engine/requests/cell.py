@@ -157,7 +157,7 @@ def _no_size(subject: Subject, data: Dataset) -> UserError:
     else:
         known = f"none is known of the photos of {data.text}"
     text = subject.card.text
-    if text.startswith("zoo:"):
+    if text.startswith(("zoo:", "chat:", "http:", "https:")):
         how = f"'{text}{'&' if '#' in text else '#'}size={height if height == width else f'{height}x{width}'}'"
     else:
         how = f"snellen.models.from_torch(module, size={height if height == width else (height, width)})"

@@ -66,8 +66,11 @@ def average(members: Sequence[Model], text: str, device: Device = None) -> Model
         mean=first.mean if alike else None,
         std=first.std if alike else None,
         notices=tuple(dict.fromkeys(notice for member in members for notice in member.card.notices)),
+        varies=any(member.card.varies for member in members),
     )
-    return Model(card, predict, where, floats=alike and all(member.floats for member in members))
+    fleets = [fleet for member in members for fleet in member.fleets]
+    floats = alike and all(member.floats for member in members)
+    return Model(card, predict, where, floats=floats, fleets=fleets)
 
 
 def _check_alike(first: Card, other: Card) -> None:

@@ -47,4 +47,4 @@ def with_flip(model: Model) -> Model:
         probes=None,
         stated=None,
     )
-    return Model(card, predict, model.device, floats=model.floats)
+    return Model(card, predict, model.device, floats=model.floats, fleets=model.fleets)

@@ -23,6 +23,9 @@ from snellen.models.text_settings import (
 )
 
 LONGEST = 4_000  # characters of a text
+MOST_PARALLEL = 256  # requests in flight
+MOST_REPEATS = 1_000
+ROUNDS, MOST_AT_ONCE = 8, 1024  # requests per connection in one call, where its images are no more than so many
 
 
 @dataclass(frozen=True)
@@ -30,8 +33,10 @@ class Address:
     """Where a remote model is, and how it is asked.
 
     `timeout` is in seconds per request, from connecting to the last byte; `rate` the most requests per second; `batch` the most
-    images per request; `retries` how often a request that failed is sent again; `size` (height, width) of the images in pixels,
-    else the data's own.
+    images per request; `retries` how often a request that failed is sent again; `parallel` the most requests in flight; `size`
+    (height, width) of the images in pixels, else the data's own.
+    `budget` is the most requests of a run, with those that are sent again; `price` is what a thousand cost, in any currency.
+    Of a service that is asked `repeats` times about each image, this is the `repeat`th run.
     `answers` are `probabilities` or `labels`, the names of classes.
     `token` names an environment variable whose value is sent as a bearer token: the secret itself stands in no text.
     """
@@ -45,6 +50,16 @@ class Address:
     token: str = ""
     task: Task = "classification"
     answers: str = "probabilities"
+    parallel: int = 1
+    budget: float = math.inf
+    price: float | None = None
+    repeats: int = 1
+    repeat: int = 1
+
+    @property
+    def of_repeat(self) -> list[str]:
+        """What tells the fingerprint of one repeat from that of another; nothing of the first."""
+        return [] if self.repeat == 1 else [f"repeat {self.repeat}"]
 
     @property
     def parts(self) -> SplitResult:
@@ -54,6 +69,12 @@ class Address:
     def target(self) -> str:
         """What a request names: path and query."""
         return (self.parts.path or "/") + (f"?{self.parts.query}" if self.parts.query else "")
+
+    @property
+    def at_once(self) -> int:
+        """Images that a call of the model should have for all connections to be busy most of its time; 0 where there is one."""
+        full = self.parallel * self.batch
+        return 0 if self.parallel == 1 else max(full, min(ROUNDS * full, MOST_AT_ONCE))
 
     @property
     def name(self) -> str:
@@ -100,4 +121,9 @@ OPTIONS: Readers = {
     "token": _variable,
     "task": choice_setting(*get_args(Task)),
     "answers": choice_setting("probabilities", "labels"),
+    "parallel": whole_setting(1, MOST_PARALLEL),
+    "budget": whole_setting(1, 999_999_999),
+    "price": number_setting(0, 1_000_000),
+    "repeats": whole_setting(1, MOST_REPEATS),
+    "repeat": whole_setting(1, MOST_REPEATS),
 }

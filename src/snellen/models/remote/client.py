@@ -1,4 +1,4 @@
-"""Asking a service over HTTP: one request at a time, paced, bounded in time and size, sent again where that may help.
+"""One connection to a service over HTTP: requests bounded in time and size, sent again where that may help.
 
 Redirects are not followed and proxies not used: images go where the address says and nowhere else.
 """
@@ -20,6 +20,7 @@ from snellen.files.net import reason_of
 from snellen.files.plain import format_size
 from snellen.models.remote.address import Address
 from snellen.models.remote.timed_connection import Deadline, TimedConnection
+from snellen.models.remote.turns import BudgetSpent, Turns
 from snellen.version import __version__
 
 MOST_ANSWER = 64 * MIB
@@ -29,62 +30,111 @@ DECLINED = (400, 413, 415, 422)  # the service does not take these images; it ma
 _PIECE = 1 << 16
 
 
+Accept = Callable[
+    [bytes], None
+]  # looks at an answer before it is taken; UnreadableAnswer where it should be asked for again
+
+
+def turns_of(address: Address, clock: Callable[[], float], sleep: Callable[[float], None]) -> Turns:
+    """The turns of the connections to an address."""
+    return Turns(address.rate, clock, sleep, address.budget)
+
+
 class Declined(RuntimeError):
     """The service is there and does not take these images."""
 
 
+class UnreadableAnswer(Declined):
+    """The service answered, and what it says about these images cannot be read."""
+
+
 @dataclass(frozen=True)
 class Trouble:
-    """Why a request failed that may be sent again, and for how many seconds the service asks to wait."""
+    """Why a request failed that may be sent again, and for how many seconds the service asks to wait.
+
+    `busy` is one that the service put off; `unreadable` one whose answer came and could not be read.
+    """
 
     reason: str
     wait: float | None = None
+    busy: bool = False
+    unreadable: bool = False
 
 
 @dataclass
 class Client:
-    """The connection to one address. `clock` and `sleep` tell and pass the time, in seconds."""
+    """A connection to one address. `clock` and `sleep` tell and pass the time, in seconds; `turns` are shared by the
+    connections to one service."""
 
     address: Address
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
+    turns: Turns = None  # type: ignore[assignment]  # its own where none are given
     _connection: TimedConnection | None = field(default=None, init=False, repr=False)
-    _next_start: float = field(default=-1.0, init=False, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
-    def post(self, body: bytes) -> bytes:
-        """The service's answer to a JSON body; errors of the service and the network are tried again `retries` times."""
+    def __post_init__(self) -> None:
+        if self.turns is None:
+            self.turns = turns_of(self.address, self.clock, self.sleep)
+
+    def post(self, body: bytes, accept: Accept = lambda content: None) -> bytes:
+        """The service's answer to a JSON body; errors of the service and the network are tried again `retries` times.
+
+        A request that is put off while others are answered has had no try: its turn has not come yet.
+        """
         with self._lock:
-            for turn in range(self.address.retries + 1):
-                self._pace()
-                outcome = self._try(body)
+            tries, answers = 0, self.turns.answers
+            while True:
+                self._take_turn()
+                began = self.clock()
+                outcome = self._try(body, accept)
                 if isinstance(outcome, bytes):
+                    self.turns.count_answer(self.clock() - began)
                     return outcome
-                if turn < self.address.retries:
-                    self.sleep(self._wait_after(outcome, turn))
-                reason = outcome.reason
+                tries += not (outcome.busy and self.turns.answers > answers)
+                answers = self.turns.answers
+                if tries > self.address.retries:
+                    raise self._failed(outcome)
+                self._wait_after(outcome, tries)
+
+    def _take_turn(self) -> None:
+        try:
+            self.turns.take()
+        except BudgetSpent as error:
+            raise BudgetSpent(f"{self.address.url}: {error}") from None
+
+    def _failed(self, trouble: Trouble) -> Exception:
+        """What is raised for a request that is not sent again."""
         tries = f" ({self.address.retries + 1} tries)" if self.address.retries else ""
-        raise UserError(f"{self.address.url} {reason}{tries}; check the service, then run the same command again")
+        if trouble.unreadable:
+            return UnreadableAnswer(f"{self.address.url} {trouble.reason}{tries}")
+        return UserError(
+            f"{self.address.url} {trouble.reason}{tries}; check the service, then run the same command again"
+        )
 
-    def _pace(self) -> None:
-        """Wait until the next request may start."""
-        now = self.clock()
-        if now < self._next_start:
-            self.sleep(self._next_start - now)
-        self._next_start = max(now, self._next_start) + 1 / self.address.rate
-
-    def _wait_after(self, trouble: Trouble, turn: int) -> float:
+    def _wait_after(self, trouble: Trouble, tries: int) -> None:
+        """Wait before the request is sent again; where the service asks for it, all requests to it wait."""
         if trouble.wait is None:
-            return min(FIRST_WAIT * 2**turn, MOST_BACKOFF)
-        if trouble.wait > LONGEST_WAIT:
+            self.sleep(min(FIRST_WAIT * 2 ** max(0, tries - 1), MOST_BACKOFF))
+        elif trouble.wait > LONGEST_WAIT:
             raise UserError(
                 f"{self.address.url} {trouble.reason} and asks to wait {trouble.wait:,.0f} s, more than the "
                 f"{LONGEST_WAIT:g} s that are waited; run the same command again after that"
             )
-        return trouble.wait
+        else:
+            self.turns.pause(trouble.wait)
 
-    def _try(self, body: bytes) -> bytes | Trouble:
+    def _try(self, body: bytes, accept: Accept) -> bytes | Trouble:
         """One request, which ends by the time-out: the content of the answer, or what went wrong."""
+        outcome = self._send(body)
+        if isinstance(outcome, bytes):
+            try:
+                accept(outcome)
+            except UnreadableAnswer as error:
+                return Trouble(str(error), unreadable=True)
+        return outcome
+
+    def _send(self, body: bytes) -> bytes | Trouble:
         deadline = Deadline(self.clock, self.clock() + self.address.timeout)
         try:
             if self._connection is None:
@@ -160,7 +210,8 @@ class Client:
         """What an answer other than 200 means: trouble that may pass, or an error."""
         status = f"answered {response.status} {response.reason}".rstrip()
         if response.status == 429 or response.status >= 500:
-            return Trouble(status, retry_after(response.headers.get("Retry-After")))
+            wait = retry_after(response.headers.get("Retry-After"))
+            return Trouble(status, wait, busy=response.status == 429 or wait is not None)
         if 300 <= response.status < 400:
             place = response.headers.get("Location", "nowhere")
             raise UserError(

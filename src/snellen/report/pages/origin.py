@@ -11,7 +11,7 @@ from typing import Any, cast
 from msgspec import UNSET
 
 from snellen.audits import AUDITS, BaselineAudit, parse_audits
-from snellen.engine.keep.schemas import RunRecord
+from snellen.engine.keep.schemas import RunRecord, ServiceRecord
 from snellen.errors import UserError
 from snellen.notation import format_value
 
@@ -118,8 +118,14 @@ def origin_of(facts: RunRecord) -> Origin:
             "device and precision": f"{settings.device}, {settings.precision}",
             "batch and shard": f"{settings.batch_size or 'chosen by image size'}, {settings.shard}",
             "hardware": ", ".join(f"{name} {value}" for name, value in facts.hardware.items()),
+            **{f"requests to {url}": _requests(sent) for url, sent in facts.services.items()},
             "audits": "; ".join(facts.audits),
         },
         {"snellen": facts.snellen, "python": facts.python, **facts.packages},
         {**data, **models},
     )
+
+
+def _requests(sent: ServiceRecord) -> str:
+    """How many requests a service was sent, with probe images and tries, and what they cost."""
+    return f"{sent.requests:,}" + ("" if sent.cost is None else f", which cost {sent.cost:,.2f}")

@@ -15,6 +15,7 @@ from snellen.report.sections.baseline import BASELINE
 from snellen.report.sections.calibration import CALIBRATION
 from snellen.report.sections.concepts import CONCEPTS
 from snellen.report.sections.corruptions import CORRUPTIONS
+from snellen.report.sections.delivery import DELIVERY
 from snellen.report.sections.explanation import EXPLANATION
 from snellen.report.sections.faithfulness import FAITHFULNESS
 from snellen.report.sections.inside_mask import INSIDE_MASK
@@ -22,12 +23,14 @@ from snellen.report.sections.interference import INTERFERENCE
 from snellen.report.sections.interpretability import INTERPRETABILITY
 from snellen.report.sections.occluders import OCCLUDERS
 from snellen.report.sections.occlusion import OCCLUSION
+from snellen.report.sections.replies import REPLIES
 from snellen.report.sections.section import Section
 from snellen.report.sections.shape import SHAPE
 from snellen.report.sections.shift import SHIFT
 
 SECTIONS: dict[str, Section] = {
     "baseline": BASELINE,
+    "replies": REPLIES,
     "calibration": CALIBRATION,
     "shape": SHAPE,
     "corruptions": CORRUPTIONS,
@@ -42,6 +45,7 @@ SECTIONS: dict[str, Section] = {
     "faithfulness": FAITHFULNESS,
     "interpretability": INTERPRETABILITY,  # no audit: it reads those above
     "shift": SHIFT,
+    "delivery": DELIVERY,
     "interference": INTERFERENCE,
     "augmentation": AUGMENTATION,
 }
