@@ -86,9 +86,11 @@ def test_planted_drift_is_measured_on_probes_and_on_images_that_were_answered(tm
 
 def test_the_first_answers_stay_what_later_ones_are_compared_with_and_what_was_seen_stays(tmp_path: Path) -> None:
     with serve(AS_EVER) as server:
-        audit(server, tmp_path / "run")
+        first = audit(server, tmp_path / "run").facts["models"]
         server.behaviours = [DRIFTED]
-        seen = drift_of(audit(server, tmp_path / "run", MORE))
+        second = audit(server, tmp_path / "run", MORE)
+        seen = drift_of(second)
+        assert second.facts["models"] == first
         assert drift_of(audit(server, tmp_path / "run", MORE))["drift"] == seen["drift"]
         server.behaviours, server.requests[:] = [AS_EVER], []
         run = audit(server, tmp_path / "run", MORE)  # nothing is left to ask, and its answers are of both
