@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import threading
 from collections.abc import Callable, Iterator
@@ -54,6 +55,26 @@ class Together:
 def test_so_many_requests_are_in_flight_and_answers_come_in_order(parallel: int) -> None:
     with serve(Together(parallel)) as server:
         assert fleet(server, parallel).post_all(numbered(3 * parallel)) == numbered(3 * parallel)
+
+
+def test_bodies_are_made_side_by_side() -> None:
+    together = threading.Barrier(4)
+
+    def body_of(number: int) -> bytes:
+        together.wait(60)
+        return b"%d" % number
+
+    with serve(reply) as server:
+        bodies = [functools.partial(body_of, number) for number in range(8)]
+        assert fleet(server, 4).post_all(bodies) == numbered(8)
+
+
+def test_what_goes_wrong_while_a_body_is_made_is_raised() -> None:
+    def broken() -> bytes:
+        raise ValueError("no picture")
+
+    with serve(reply) as server, pytest.raises(ValueError, match="no picture"):
+        fleet(server, 2).post_all([b"0", broken])
 
 
 def test_no_more_bodies_are_made_than_requests_are_in_flight() -> None:

@@ -5,8 +5,9 @@ The protocol is in `snellen.models.remote.protocol`, the settings in `snellen.mo
 
 from __future__ import annotations
 
+import functools
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -111,14 +112,12 @@ class Service:
     ) -> tuple[dict[range, np.ndarray], dict[range, Declined]]:
         """One request for each span of rows: the answers, and the errors of those that the service declines."""
 
-        def bodies() -> Iterator[bytes]:
-            for rows in spans:
-                yield request_of(images[rows.start : rows.stop])
+        bodies = (functools.partial(request_of, images[rows.start : rows.stop]) for rows in spans)
 
         def read(number: int, content: bytes) -> np.ndarray:
             return self._read(content, (len(spans[number]), *images.shape[1:3]))
 
-        outcomes = dict(zip(spans, self.fleet.post_all(bodies(), read)))
+        outcomes = dict(zip(spans, self.fleet.post_all(bodies, read)))
         declined = {rows: outcome for rows, outcome in outcomes.items() if isinstance(outcome, Declined)}
         return {rows: outcome for rows, outcome in outcomes.items() if not isinstance(outcome, Declined)}, declined
 

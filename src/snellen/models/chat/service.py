@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -55,16 +55,17 @@ class ChatService:
         seed = self.fleet.address.repeat - 1  # repeats are draws of their own
         questions = [self.questions.about(pixels) for pixels in pixel_checksums(images)]
 
-        def bodies() -> Iterator[bytes]:
-            for question, image in zip(questions, images):
-                yield body_of(self.settings, question.words, self.settings.picture.address(image), seed)
+        def body(question: ChatQuestion, image: np.ndarray) -> bytes:
+            return body_of(self.settings, question.words, self.settings.picture.address(image), seed)
+
+        bodies = (functools.partial(body, question, image) for question, image in zip(questions, images))
 
         def read(number: int, content: bytes) -> np.ndarray:
             return self._row(_completion(content), questions[number])
 
         rows = np.full((len(images), len(self.questions.vocabulary.names) + len(STATES)), np.nan, np.float32)
         errors = {}
-        for number, outcome in enumerate(self.fleet.post_all(bodies(), read)):
+        for number, outcome in enumerate(self.fleet.post_all(bodies, read)):
             if isinstance(outcome, Declined):
                 errors[number] = outcome
             else:

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from snellen.hashing import checksum
 from snellen.models.remote.address import Address
@@ -14,6 +14,7 @@ from snellen.models.remote.client import Client, Declined, turns_of
 from snellen.models.remote.turns import Turns
 
 T = TypeVar("T")
+Body: TypeAlias = bytes | Callable[[], bytes]  # of a request, or what makes it
 
 
 class Journal(Protocol):
@@ -58,15 +59,15 @@ class Fleet:
 
     def post_all(
         self,
-        bodies: Iterable[bytes],
+        bodies: Iterable[Body],
         read: Callable[[int, bytes], T] = as_it_is,  # type: ignore[assignment]
     ) -> list[T | Declined]:
         """What `read` makes of the answers to some requests and of their numbers, in their order; as they are without it.
 
         Each request is sent again by itself where it fails, or where `read` raises UnreadableAnswer. One that the service
         declines, or whose answer stays unreadable, is a Declined among the answers. Bodies are taken one by one, when a
-        connection is free for them. A request that fails for good ends the work: those in flight are waited for, and its error
-        is raised.
+        connection is free for them; those that have to be made are made then, side by side. A request that fails for good ends
+        the work: those in flight are waited for, and its error is raised.
         """
         work = _Work(iter(bodies), read, self)
         if len(self.clients) == 1:
@@ -86,7 +87,7 @@ class Fleet:
 class _Work(Generic[T]):
     """The requests of one call: those that are left, what came of the others by number, and the first error."""
 
-    bodies: Iterator[bytes]
+    bodies: Iterator[Body]
     read: Callable[[int, bytes], T]
     fleet: Fleet
     answers: dict[int, T | Declined] = field(default_factory=dict)
@@ -111,11 +112,11 @@ class _Work(Generic[T]):
         try:
             while (request := self._next()) is not None:
                 number, body = request
-                self.answers[number] = self._post(client, number, body)
+                self.answers[number] = self._post(client, number, body if isinstance(body, bytes) else body())
         except BaseException as error:
             self.error = self.error or error
 
-    def _next(self) -> tuple[int, bytes] | None:
+    def _next(self) -> tuple[int, Body] | None:
         with self._lock:
             body = None if self.error is not None else next(self.bodies, None)
             if body is None:
