@@ -75,12 +75,14 @@ FIELDS: dict[str, tuple[list[str], Any, list[str], Any, str]] = {
     "offline": (["--offline"], True, [], "maybe", "expected offline as true or false, got 'maybe'"),
     "report": (["--no-report"], False, [], "maybe", "expected report as true or false, got 'maybe'"),
     "quiet": (["-q"], True, [], "maybe", "expected quiet as true or false, got 'maybe'"),
+    "plugins": (["--plugin", "plug.py"], ("plug.py",), [], 5, "expected plugins as"),
 }  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
 def at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "nets.py").write_text(NETS)
+    (tmp_path / "plug.py").write_text("DISTORTIONS = {}\n")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -15,7 +15,10 @@ from snellen.report.sections import SECTIONS
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = "phantom:test?size=32&n=40"
-ONE_PASS = "occlusion([0.3], [black, noise], validate=true),interference,shape,augmentation,background,calibration"
+ONE_PASS = (
+    "occlusion([0.3], [black, noise], validate=true),interference,shape,augmentation,background,calibration,corruptions,delivery,"
+    "replies"
+)
 OTHERS = (
     "occluders(px=[4]),adversarial_backgrounds(backgrounds=3),inside_mask,explanation,faithfulness(points=4),concepts,"
     "shift(length=2,random=4,evaluations=10,images=20)"

@@ -39,6 +39,11 @@ GLOSSARY: dict[str, str] = {
     "chance; anything in the box at the top or under notices.",
     "Corruption error": "Share of wrong answers under a common corruption, over its severities together. The mean over the 15 "
     "kinds is the mean corruption error of Hendrycks & Dietterich (2019), who divide each by AlexNet's.",
+    # Services
+    "Noise floor": "The share of a model's answers that change when the very same pixels are sent again. Another change of "
+    "answers is more than noise only where it is beyond that.",
+    "Reply that names no class": "A reply in words with none of the classes or several of them, a refusal, no words, or an end "
+    "that was cut off before a class. It counts as wrong.",
     # Occlusion
     "CutOcclusion": "Mean accuracy while one square inside the image grows. Higher is better, as far as the square only "
     "hides.",

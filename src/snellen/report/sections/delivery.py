@@ -6,6 +6,7 @@ from snellen.audits.delivery import ChangedFacts
 from snellen.audits.families import SURE
 from snellen.audits.stored_finding import StoredFinding
 from snellen.report.blocks import Block, Heading, Row, Table, TableCell, heads, lead
+from snellen.report.glossary import meanings
 from snellen.report.results import AnyFinding, Results
 from snellen.report.sections.section import Section
 from snellen.report.words import in_words, interval, is_known, percent
@@ -61,8 +62,5 @@ def _share(changed: AnyFinding) -> TableCell:
 DELIVERY = Section(
     blocks=delivery_blocks,
     columns={"noise floor": lambda finding: finding.name == "changed_again"},
-    meanings={
-        "Noise floor": "The share of a model's answers that change when the very same pixels are sent again. A change of answers "
-        "is the delivery's only where it is beyond that.",
-    },
+    meanings=meanings("Noise floor"),
 )

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from snellen.audits.replies import STATES, OrderFacts, OutsideFacts, StateFacts
 from snellen.audits.stored_finding import StoredFinding
 from snellen.report.blocks import Block, Heading, Row, Table, TableCell, heads, lead
+from snellen.report.glossary import meanings
 from snellen.report.results import Results
 from snellen.report.sections.section import Section
 from snellen.report.words import in_words, index, interval, is_known, percent
@@ -95,8 +96,5 @@ def _orders(orders: list[StoredFinding[OrderFacts]]) -> Table:
 REPLIES = Section(
     blocks=replies_blocks,
     elsewhere=frozenset({*STATES, "outside_interference"}),
-    meanings={
-        "Reply that names no class": "A reply in words with none of the classes or several of them, a refusal, no words, or an "
-        "end that was cut off before a class. It counts as wrong.",
-    },
+    meanings=meanings("Reply that names no class"),
 )
