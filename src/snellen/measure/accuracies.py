@@ -23,6 +23,11 @@ def accuracy(correct: ArrayLike, groups: ArrayLike | None = None) -> Estimate:
     Without `groups` and where every sample is simply right or wrong (one run, or runs that agree), the interval is
     Wilson's. Else it is Student's, of the spread over samples, on the scale of log odds, which keeps it within 0 and 1. With
     `groups`, one label per sample such as its video, it is of the spread over groups; a single group gives a nan interval.
+
+    >>> from snellen.measure import accuracy
+    >>> found = accuracy([1, 1, 1, 0])
+    >>> found.value, round(found.low, 2), round(found.high, 2)
+    (0.75, 0.3, 0.95)
     """
     _check_scores(correct)
     columns = sums_and_counts(correct)
@@ -50,6 +55,13 @@ def recipe_accuracy(correct: ArrayLike, groups: ArrayLike | None = None) -> Esti
     by their number, and that of the images, less what is in both. Each part has its own quantile of Student's t, so that few runs
     make a wide interval if the spread over runs matters, and only then (Zou & Donner 2008). It is on the scale of log odds, as
     that of `accuracy`. One run gives a nan interval: it tells nothing about others.
+
+    >>> from snellen.measure import recipe_accuracy
+    >>> runs = [[1, 1, 1, 0, 1, 1, 0, 1], [1, 1, 0, 0, 1, 1, 0, 1]]
+    >>> recipe_accuracy(runs).value
+    0.6875
+    >>> recipe_accuracy(runs[:1]).low  # one run tells nothing about others
+    nan
     """
     estimate = accuracy(correct, groups)
     scores = as_runs(correct).astype(np.float64)

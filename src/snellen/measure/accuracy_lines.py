@@ -28,6 +28,10 @@ def trend(x: ArrayLike, y: ArrayLike) -> Trend:
 
     The interval takes the models as a sample of models and their accuracies as exact. Points with nan do not count; fewer
     than two different `x` give nan, two models a slope without an interval.
+
+    >>> from snellen.measure import trend
+    >>> round(trend([0.5, 0.6, 0.7], [0.2, 0.4, 0.6]).value, 6)  # the slope
+    2.0
     """
     from scipy.special import stdtrit
 
@@ -69,6 +73,11 @@ def occlusion_residual(clean: ArrayLike, occluded: ArrayLike) -> OcclusionResidu
 
     The line is that of `trend`. Models with nan do not count and have nan. Fewer than four, or the same clean accuracy for all,
     have no `t` and `p`, nor has a model that alone decides the slope, or beside which the others lie on a line without any error.
+
+    >>> from snellen.measure import occlusion_residual
+    >>> found = occlusion_residual([0.5, 0.6, 0.7, 0.8], [0.3, 0.4, 0.5, 0.9])
+    >>> int(found.residual.argmax())  # the last model stands occlusion better than its clean accuracy tells
+    3
     """
     x, y = np.asarray(clean, np.float64), np.asarray(occluded, np.float64)
     line = trend(x, y)

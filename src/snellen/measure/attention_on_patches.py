@@ -12,6 +12,13 @@ def patch_shares(masks: ArrayLike, grid: tuple[int, int]) -> NDArray[np.float64]
     """How much of each patch a mask covers, float64 [B, h, w] in 0…1, of masks [B, H, W] on a `grid` of h × w patches.
 
     Patches are equal parts of the image; a pixel on the border of two counts for each by the part of it that is inside.
+
+    >>> import numpy as np
+    >>> from snellen.measure import patch_shares
+    >>> mask = np.zeros((1, 4, 4), bool)
+    >>> mask[0, :2, :1] = True
+    >>> patch_shares(mask, (2, 2)).tolist()
+    [[[0.5, 0.0], [0.0, 0.0]]]
     """
     batch = mask_batch(masks)
     if batch.ndim != 3:
@@ -27,6 +34,10 @@ def attention_mass(attention: ArrayLike, shares: ArrayLike) -> NDArray[np.float6
     `attention` [B, h, w] is what each patch receives, not negative; `shares` [B, h, w] how much of each patch the region covers
     (`patch_shares`). What a patch receives is spread evenly over its pixels, since attention does not see inside it: even
     attention has the region's share of the image.
+
+    >>> from snellen.measure import attention_mass
+    >>> attention_mass([[[0.75, 0.25]]], [[[1.0, 0.0]]]).tolist()  # two patches, the first on the region
+    [0.75]
     """
     received, region = np.asarray(attention, np.float64), np.asarray(shares, np.float64)
     if received.ndim != 3 or received.shape != region.shape:

@@ -30,6 +30,10 @@ def affinity(
     is an accuracy, one per run, or scores [runs, samples] of the same images; only with scores is there an
     interval, a paired bootstrap, and `n` counts samples. A mixed image's label is that of the image which has the
     most of it.
+
+    >>> from snellen.measure import affinity
+    >>> round(affinity([0.9, 0.8], [0.7, 0.7]).value, 6)
+    -0.15
     """
     clean, augmented = means(clean_accuracy), means(augmented_accuracy)
     same_runs(clean=clean, augmented=augmented)
@@ -47,6 +51,10 @@ def diversity(losses: ArrayLike, *, seed: int = 0) -> OverRuns:
     `losses` are cross-entropies against the majority label: one mean per run [runs], or one per sample [runs, samples],
     which gives an interval by a bootstrap over the samples. With the λ-weighted loss instead it is the paper's
     MixDiversity.
+
+    >>> from snellen.measure import diversity
+    >>> diversity([0.25, 0.75]).value
+    0.5
     """
     per_run = means(losses)
     low = high = nan

@@ -49,6 +49,10 @@ def standard_error(scores: ArrayLike, groups: ArrayLike | None = None) -> float:
 
     Runs are averaged first; nan does not count. With `groups`, one label per sample, whole groups vary together (the estimator
     of clustered means). nan for fewer than two samples or groups.
+
+    >>> from snellen.measure import standard_error
+    >>> standard_error([0, 1] * 50)
+    0.050251890762960605
     """
     runs = as_runs(scores).astype(np.float64)
     counted = ~np.isnan(runs)
@@ -69,6 +73,11 @@ def mean_estimate(estimates: Sequence[Estimate]) -> Estimate:
     Its interval follows from theirs (Zou & Donner 2008, MOVER): below the mean by the root of the summed squares of what each
     lies above its own lower end, divided by their number; likewise above. `n` is the number of all samples. Where one has no
     data there is no mean; where one has no interval there is none.
+
+    >>> from snellen.measure import accuracy, mean_estimate
+    >>> found = mean_estimate([accuracy([1, 1, 1, 0]), accuracy([1, 0, 0, 0])])
+    >>> found.value, found.n
+    (0.5, 8)
     """
     if not estimates or any(estimate.n == 0 for estimate in estimates):
         return NO_DATA

@@ -41,6 +41,10 @@ def bg_gap(mixed_same_correct: ArrayLike, mixed_rand_correct: ArrayLike, groups:
 
     Mean of the first less mean of the second, −1 to 1. Both are [samples] or [runs, samples] of 0/1, paired by
     foreground; nan does not count. The interval is a paired bootstrap over samples, or over `groups` of them.
+
+    >>> from snellen.measure import bg_gap
+    >>> bg_gap([1, 1, 1, 1], [1, 0, 1, 0]).value
+    0.5
     """
     return paired_difference(mixed_same_correct, mixed_rand_correct, groups)
 
@@ -57,6 +61,12 @@ def background_categories(
     (Mixed-Rand) and on the background (Only-BG-T). Full and foreground alike: BG Irrelevant. Right on the full image
     only by the help of the background: BG Required where that alone is right, else BG+FG Required. Wrong although the
     foreground is right: BG+FG Fools where the background alone is right too, else BG Fools. A nan in one does not count.
+
+    >>> from snellen.measure import background_categories
+    >>> full, foreground, background = [1, 1, 0], [1, 0, 1], [0, 1, 0]
+    >>> found = background_categories(full, foreground, background)
+    >>> found.labels.tolist()
+    ['BG Irrelevant', 'BG Required', 'BG Fools']
     """
     given = [
         np.asarray(correct, dtype=np.float64) for correct in (full_correct, foreground_correct, background_correct)

@@ -48,6 +48,11 @@ def attack_success(
     the answer that class, as the paper's text says. −1, an answer outside the classes, is wrong. `evaluated` (bool, of
     pred's shape) marks what was asked: a search that stops at the first success tells who is vulnerable, but neither the
     rates per background nor the totals, which need the whole matrix (or a random part of it). `groups` are of foregrounds.
+
+    >>> from snellen.measure import attack_success
+    >>> answers = [[0, 0, 1], [1, 1, 1]]  # the last background turns the object of class 0 into class 1
+    >>> attack_success(answers, foreground=[0, 1], background=[0, 0, 1]).vulnerable
+    0.5
     """
     answers, own, other = np.asarray(pred), np.asarray(foreground), np.asarray(background)
     if rule not in ("any", "background"):

@@ -53,6 +53,11 @@ def accuracy_by_size(
 
     `correct` is [samples] or [runs, samples] of 0/1; `area` [samples] is the share of the image that the box covers, nan
     where it is not known. Bins without images have nan. Objects of the median size belong to the smaller half.
+
+    >>> from snellen.measure import accuracy_by_size
+    >>> found = accuracy_by_size([0, 1, 1, 1], [0.1, 0.2, 0.6, 0.9], edges=[0, 0.5, 1])
+    >>> [bin.estimate.value for bin in found.bins]
+    [0.5, 1.0]
     """
     scores, areas = as_runs(correct).astype(np.float64), np.asarray(area, dtype=np.float64)
     if areas.shape != scores.shape[1:]:
@@ -88,6 +93,13 @@ def scale_leakage(
     is guessed that is most frequent among the other parts' objects of about the same size. There are as many bins of equal
     counts as leave some ten objects a class in each, but one a class at least, and 20 at most. A group (all frames of a
     clip, say) is never on both sides.
+
+    >>> import numpy as np
+    >>> from snellen.measure import scale_leakage
+    >>> area = np.repeat([0.1, 0.5], 20)  # objects of class 0 are small, those of class 1 are large
+    >>> found = scale_leakage(area, np.repeat([0, 1], 20))
+    >>> found.guessed, found.chance
+    (1.0, 0.5)
     """
     areas, classes = np.asarray(area, dtype=np.float64), np.asarray(labels)
     if areas.shape != classes.shape:

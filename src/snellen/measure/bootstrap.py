@@ -46,6 +46,13 @@ def bootstrap_interval(
     `bounds`. With `groups`, one label per sample, whole groups are drawn (videos, people), not single samples. Fewer than
     two samples or groups give (nan, nan): nothing was seen to vary. Where all are alike, `alike_interval` tells what so many
     cannot exclude.
+
+    >>> import numpy as np
+    >>> from snellen.measure import bootstrap_interval
+    >>> columns = np.array([[1.0], [0.0]] * 50)
+    >>> low, high = bootstrap_interval(columns, lambda sums: sums[:, 0] / 100)
+    >>> bool(0.35 < low < 0.5 < high < 0.65)
+    True
     """
     units = columns if groups is None else sum_by_group(columns, groups)
     if len(units) < 2 or not repeats:
@@ -64,6 +71,10 @@ def paired_difference(a: ArrayLike, b: ArrayLike, groups: ArrayLike | None = Non
 
     Both are [samples] or [runs, samples] of scores. A sample counts if each side has a score for it that is not nan;
     `n` is the number of such pairs. `groups` as in `bootstrap_interval`.
+
+    >>> from snellen.measure import paired_difference
+    >>> paired_difference([1, 1, 1, 0], [1, 0, 0, 0]).value
+    0.5
     """
     first, second = sums_and_counts(a), sums_and_counts(b)
     if len(first) != len(second):

@@ -67,6 +67,12 @@ def rank_bootstrap(
     `judge` [samples] names what each image belongs to (its type of occlusion): models are ranked by the accuracy of each judge,
     and the ranks averaged. Without it there is one judge. `groups` [samples] are drawn whole: the video or the source of an
     image, so that images made from one photograph stay together across judges.
+
+    >>> import numpy as np
+    >>> from snellen.measure import rank_bootstrap
+    >>> scores = np.array([[1] * 50, [1, 0] * 25, [0] * 50])
+    >>> rank_bootstrap(scores).ranks.tolist()
+    [1.0, 2.0, 3.0]
     """
     sums = judge_sums(correct, judge)
 

@@ -34,6 +34,10 @@ def share_test(estimate: Estimate, bound: float) -> BoundTest:
     """A share against a bound, by the binomial law of `worth_images` (Clopper & Pearson 1934).
 
     A bound of 0 or 1 is logic: one wrong answer disproves a share of 1.
+
+    >>> from snellen.measure import accuracy, share_test
+    >>> share_test(accuracy([1] * 90 + [0] * 10), 0.95).below < 0.05  # 90 of 100 are too few for 95 %
+    True
     """
     value, n = estimate.value, worth_images(estimate)
     if isnan(value) or isnan(n):
@@ -69,7 +73,12 @@ def worth_images(estimate: Estimate) -> float:
 
 
 def interval_test(estimate: Estimate, bound: float, degrees: float = inf) -> BoundTest:
-    """A number against a bound, by the end of its interval that lies towards the bound: Student's t of `degrees`."""
+    """A number against a bound, by the end of its interval that lies towards the bound: Student's t of `degrees`.
+
+    >>> from snellen.measure import interval_test, paired_difference
+    >>> interval_test(paired_difference([1] * 40, [0] * 20 + [1] * 20), 0).above < 0.05
+    True
+    """
     away = estimate.value - bound
     end = estimate.low if away > 0 else estimate.high
     if isnan(estimate.value) or isnan(end):

@@ -49,6 +49,11 @@ def compare(a: ArrayLike, b: ArrayLike, groups: ArrayLike | None = None) -> Comp
     freedom (`few_units`). It is never below that of a sign test of so many right or wrong answers, all for one side. Where all
     differences are alike `p` is that of the sign test, and the error follows from the interval. Runs are averaged: it is about
     these runs, not about others of the same recipe.
+
+    >>> from snellen.measure import compare
+    >>> found = compare([1] * 30 + [0] * 10, [1] * 20 + [0] * 20)
+    >>> found.value, found.p < 0.05
+    (0.25, True)
     """
     estimate = paired_difference(a, b, groups)
     first, second = (_mean_over_runs(scores) for scores in (a, b))
@@ -81,6 +86,10 @@ def detectable_difference(error: float, units: int, tests: int = 1, degrees: flo
     """The true difference that gives p < 0.05 after a correction for `tests` in 80% of cases; nan for fewer than two units.
 
     `degrees` of freedom are `units` − 1 unless given, as for groups of uneven size.
+
+    >>> from snellen.measure import detectable_difference
+    >>> round(detectable_difference(error=0.02, units=1000), 3)
+    0.056
     """
     if units < 2:
         return nan
@@ -89,7 +98,12 @@ def detectable_difference(error: float, units: int, tests: int = 1, degrees: flo
 
 
 def holm(p: ArrayLike) -> NDArray[np.float64]:
-    """p-values corrected for their number by Holm's step-down rule; nan stays nan and does not count."""
+    """p-values corrected for their number by Holm's step-down rule; nan stays nan and does not count.
+
+    >>> from snellen.measure import holm
+    >>> holm([0.01, 0.04, 0.03]).tolist()
+    [0.03, 0.06, 0.06]
+    """
     values = np.asarray(p, dtype=np.float64)
     corrected = np.full(values.shape, nan)
     order = [i for i in np.argsort(values, kind="stable") if not np.isnan(values[i])]

@@ -35,6 +35,11 @@ def corruption_error(
 
     The error of a kind is that of its severities together. With a `reference` (the mean error of another model by kind, and
     its `reference_clean` error) it is divided by that model's; for the relative one both lose their clean errors before.
+
+    >>> from snellen.measure import corruption_error
+    >>> found = corruption_error([1, 1], {"fog": [[1, 0], [0, 0]], "snow": [[1, 1], [1, 0]]})
+    >>> found.value, found.by_kind["fog"].value
+    (0.5, 0.75)
     """
     if not corrupted:
         raise ValueError("expected at least one kind of corruption")

@@ -30,6 +30,10 @@ def concept_iou(intersect: ArrayLike, activation: ArrayLike, truth: ArrayLike) -
 
     `intersect` [units, concepts] counts pixels of both, `activation` [units] those of each unit's mask and `truth` [concepts]
     those of each concept; nan where neither has a pixel.
+
+    >>> from snellen.measure import concept_iou
+    >>> concept_iou(intersect=[[10, 0]], activation=[20], truth=[10, 40]).tolist()
+    [[0.5, 0.0]]
     """
     both = np.asarray(intersect, np.float64)
     either = np.asarray(activation, np.float64)[:, None] + np.asarray(truth, np.float64)[None, :] - both
@@ -43,6 +47,11 @@ def detector_units(
 
     `iou` is [units, concepts]; `concepts` and `categories` name its columns. A concept counts once however many units
     detect it; the same name in two categories is two concepts. A nan is no overlap that could be measured.
+
+    >>> from snellen.measure import detector_units
+    >>> found = detector_units([[0.2, 0.01], [0.03, 0.02]], ["sky", "grass"], ["scene", "texture"])
+    >>> found.detectors.tolist(), found.unique
+    ([True, False], {'scene': 1, 'texture': 0})
     """
     values = np.asarray(iou, np.float64)
     if values.ndim != 2 or not values.shape[1] == len(concepts) == len(categories):

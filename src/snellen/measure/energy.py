@@ -21,6 +21,12 @@ def energy_pointing_game(maps: ArrayLike, boxes: Boxes) -> Floats:
     `maps` [B, H, W] are not negative; `boxes` are per image a list of x0, y0, x1, y1 in pixels, maximum exclusive, cut to the
     image, or masks [B, H, W]. nan where a map is 0 everywhere or has a value that is no number, and where no part of a box
     lies in the image. An even map has the boxes' share of the image.
+
+    >>> import numpy as np
+    >>> from snellen.measure import energy_pointing_game
+    >>> maps = np.ones((1, 4, 4))
+    >>> energy_pointing_game(maps, [[[0, 0, 2, 4]]]).tolist()  # an even map has the box's share of the image
+    [0.5]
     """
     heat = checked_maps(maps)
     inside = region_masks(boxes, heat.shape)
@@ -35,6 +41,13 @@ def pointing_game(maps: ArrayLike, boxes: Boxes) -> Floats:
 
     Of several highest values the share that lies inside counts: an even map has the boxes' share of the image. Arguments and
     nan as for `energy_pointing_game`.
+
+    >>> import numpy as np
+    >>> from snellen.measure import pointing_game
+    >>> maps = np.zeros((1, 4, 4))
+    >>> maps[0, 1, 3] = 1
+    >>> pointing_game(maps, [[[0, 0, 2, 4]]]).tolist()
+    [0.0]
     """
     heat = checked_maps(maps)
     inside = region_masks(boxes, heat.shape)
@@ -51,6 +64,13 @@ def gain_ratio(maps: ArrayLike, baseline_maps: ArrayLike, boxes: Boxes) -> Float
     networks differ in how large their features and gradients are. Below the boxes' share of the image the gain went past the
     object. Where a map gains in all and loses inside it is negative; where both lose it is the share of the loss.
     nan where the energy in all is the same, and as for `energy_pointing_game`.
+
+    >>> import numpy as np
+    >>> from snellen.measure import gain_ratio
+    >>> baseline = np.full((1, 2, 2), 0.25)
+    >>> own = np.array([[[1.0, 0.25], [0.25, 0.25]]])
+    >>> gain_ratio(own, baseline, [[[0, 0, 1, 1]]]).tolist()  # all that was gained lies in the box
+    [1.0]
     """
     heat, baseline = checked_maps(maps), checked_maps(baseline_maps)
     if heat.shape != baseline.shape:
@@ -92,6 +112,10 @@ def energy_gain(
     `own` and `other` are each the energies inside and in all, [samples] or [runs, samples]; a sample counts where all are
     numbers, runs are averaged. It is the ratio of sums over images: the mean of single ratios follows those whose
     energy hardly changed.
+
+    >>> from snellen.measure import energy_gain
+    >>> energy_gain(own=([4, 5], [10, 10]), other=([2, 3], [6, 6])).value
+    0.5
     """
     columns = np.stack([_mean(own[0]) - _mean(other[0]), _mean(own[1]) - _mean(other[1])], axis=1)
     columns, groups = keep(columns, groups, np.asarray(~np.isnan(columns).any(1)))
@@ -117,6 +141,11 @@ def inside_mask(maps: ArrayLike, masks: ArrayLike) -> NDArray[np.float64]:
     `maps` [B, H, W] are not negative, `masks` [B, H, W] are true inside (or 1, or 255). An even map gives the mask's share of the
     image, which is what a share is to be compared with (Xiao et al. 2021, figure 6: networks trained on Mixed-Rand look at the
     foreground more).
+
+    >>> import numpy as np
+    >>> from snellen.measure import inside_mask
+    >>> inside_mask(np.ones((1, 2, 2)), np.array([[[True, False], [False, False]]])).tolist()
+    [0.25]
     """
     heat, inside = as_array(maps).astype(np.float64), mask_batch(masks)
     if heat.ndim != 3 or heat.shape != inside.shape:

@@ -54,6 +54,14 @@ def direction(
     The interval is about endless images. Noise lengthens shifts and turns them apart, so that few images show too little
     agreement; it is a bootstrap over samples, the same for all runs, of cosines from which the noise is taken off. It holds the
     value too, which may be its lower end.
+
+    >>> import numpy as np
+    >>> from snellen.measure import direction
+    >>> labels = np.repeat([0, 1, 2], 40)
+    >>> before = np.array([labels, labels])
+    >>> after = np.where(np.arange(120) % 4, labels, 2)[None].repeat(2, 0)  # every fourth image is taken for class 2
+    >>> round(direction(before, after, labels, 3).value, 6)
+    1.0
     """
     first, second = conditions(before, after, labels, num_classes, after_labels, normaliser)
     if not first.samples or not second.samples:

@@ -64,6 +64,13 @@ def error_consistency(
     Both are [images] or [answerers, images]: 1 right, 0 wrong, nan not answered. The 95% interval is a bootstrap over images, or
     over their `groups` [images], and over the rows of `first` too where these are several `people`; runs of a model are no
     people. Rows of `second` are never drawn.
+
+    >>> from snellen.measure import error_consistency
+    >>> right = [1, 1, 1, 0, 0, 1, 0, 1]
+    >>> error_consistency(right, right).value
+    1.0
+    >>> round(error_consistency(right, [1, 1, 0, 0, 1, 1, 0, 1]).value, 3)
+    0.467
     """
     rows = _scores(first)
     others = rows if second is None else _scores(second)
@@ -106,6 +113,14 @@ def error_consistencies(
     each run. All are compared on the images that people saw. The first of them is the ceiling: as consistent as people are with
     each other. Without `between_models` the last kind is left out. `groups` names a column of images that are drawn together,
     such as their video.
+
+    >>> from snellen.measure import error_consistencies
+    >>> responses = {
+    ... "observer": ["ada", "ada", "ben", "ben"], "sample": [1, 2, 1, 2],
+    ... "label": ["cat", "dog", "cat", "dog"], "answer": ["cat", "cat", "cat", "cat"],
+    ... }
+    >>> error_consistencies(responses)["people", "people"].value
+    1.0
     """
     table = read_responses(responses, [groups] if groups else [])
     crowd, members = ratio(table.right, table.seen), image_groups(table, groups)

@@ -26,6 +26,12 @@ def equal_models_p(
     test throws the ranks of each judge by itself: a model that is by luck better on these images then has many judges agree,
     because its answers to one image go together whatever hides it. p is the share of `repeats` exchanges that differ as far, the
     data counted as one. Fewer than two models or groups give nan, and so does a model without an image of a judge.
+
+    >>> import numpy as np
+    >>> from snellen.measure import equal_models_p
+    >>> scores = np.array([[1] * 40, [0] * 20 + [1] * 20])
+    >>> equal_models_p(scores, judge=np.zeros(40), groups=np.arange(40)) < 0.05
+    True
     """
     sums = judge_sums(correct, judge)
     by_group = sum_by_group(sums.columns, groups).reshape(-1, 2, sums.models, len(sums.judges))

@@ -42,6 +42,10 @@ def normalised_curves(curves: ArrayLike, whole: ArrayLike, hidden: ArrayLike) ->
 
     t is the mean over samples of the probability for `whole` images, b that for `hidden` ones; one pair for all samples of
     a model. nan where hiding everything costs nothing.
+
+    >>> from snellen.measure import normalised_curves
+    >>> normalised_curves([[0.9, 0.5, 0.1]], whole=[0.9], hidden=[0.1]).tolist()
+    [[1.0, 0.5, 0.0]]
     """
     scores, top, floor = (np.asarray(values, np.float64) for values in (curves, whole, hidden))
     if not top.size or not top.mean() - floor.mean() > _LEAST:
@@ -50,12 +54,22 @@ def normalised_curves(curves: ArrayLike, whole: ArrayLike, hidden: ArrayLike) ->
 
 
 def insertion_curves(deletion: ArrayLike) -> NDArray[np.float64]:
-    """The curves [..., steps] of inserting tiles in the opposite order: the same images, shown from the last to the first."""
+    """The curves [..., steps] of inserting tiles in the opposite order: the same images, shown from the last to the first.
+
+    >>> from snellen.measure import insertion_curves
+    >>> insertion_curves([[1.0, 0.4, 0.0]]).tolist()
+    [[0.0, 0.4, 1.0]]
+    """
     return np.asarray(deletion, np.float64)[..., ::-1]
 
 
 def curve_areas(curves: ArrayLike) -> NDArray[np.float64]:
-    """The area under each curve [..., steps] by trapezoids over a width of 1, on the scale of 0 to 100."""
+    """The area under each curve [..., steps] by trapezoids over a width of 1, on the scale of 0 to 100.
+
+    >>> from snellen.measure import curve_areas
+    >>> curve_areas([[1.0, 0.5, 0.0]]).tolist()
+    [50.0]
+    """
     values = np.asarray(curves, np.float64)
     if values.shape[-1] < 2:
         raise ValueError(f"expected curves of at least 2 steps, got {values.shape[-1]}")
@@ -64,7 +78,12 @@ def curve_areas(curves: ArrayLike) -> NDArray[np.float64]:
 
 
 def mean_curve(curves: ArrayLike) -> MeanCurve:
-    """The mean of curves [samples, steps] at each step."""
+    """The mean of curves [samples, steps] at each step.
+
+    >>> from snellen.measure import mean_curve
+    >>> mean_curve([[1.0, 0.5], [0.0, 0.5]]).value.tolist()
+    [0.5, 0.5]
+    """
     values = _as_curves(curves)
     count, steps = values.shape
     if not count:
@@ -79,6 +98,11 @@ def inter_model_auc(ordered: ArrayLike, random: ArrayLike, groups: ArrayLike | N
     `ordered` is [samples, steps], `random` [samples, repeats, steps] of the same samples, both already normalised
     (`normalised_curves`). Deletion takes the least relevant first, insertion the most relevant. The interval is a bootstrap
     over samples, or over `groups` of them.
+
+    >>> from snellen.measure import inter_model_auc
+    >>> random = [[[1, 0.5, 0], [1, 0.5, 0]]] * 2
+    >>> inter_model_auc([[1, 0.9, 0]] * 2, random).value
+    20.0
     """
     curves, others = _as_curves(ordered), np.asarray(random, np.float64)
     if others.ndim != 3 or others.shape[::2] != curves.shape or not others.shape[1]:

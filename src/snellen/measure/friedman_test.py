@@ -48,6 +48,11 @@ def friedman(accuracy: ArrayLike, method: FriedmanMethod = "auto", seed: int = 0
     `auto` takes χ² for more than 4 models or more than 15 judges, the published condition, if there are 6 judges at least;
     else permutations. A judge with a nan ranks not all models and does not count. Fewer than two models or judges, or judges
     that hold all models for equal, give nan.
+
+    >>> from snellen.measure import friedman
+    >>> found = friedman([[0.9, 0.8, 0.9], [0.7, 0.7, 0.6], [0.5, 0.6, 0.4]])
+    >>> found.mean_ranks.tolist(), found.w
+    ([1.0, 2.0, 3.0], 1.0)
     """
     scores = np.asarray(accuracy, np.float64)
     if scores.ndim != 2:

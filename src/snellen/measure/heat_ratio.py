@@ -21,6 +21,13 @@ def effective_heat_ratio(maps: ArrayLike, boxes: Boxes, *, weighted: bool = True
     none above 0.99. At each the ratio is the heat inside the boxes of the pixels that reach it, by the number of all
     pixels that reach it; EHR is the area under these ratios (trapezoids). Without `weighted` pixels inside are counted
     instead of their heat. `boxes`, and where it is nan, as for `energy_pointing_game`.
+
+    >>> import numpy as np
+    >>> from snellen.measure import effective_heat_ratio
+    >>> maps = np.zeros((1, 4, 4))
+    >>> maps[0, :2] = 1
+    >>> effective_heat_ratio(maps, [[[0, 0, 4, 2]]]).tolist()  # all the heat lies inside
+    [1.0]
     """
     heat = checked_maps(maps)
     inside = region_masks(boxes, heat.shape)

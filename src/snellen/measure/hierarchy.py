@@ -62,6 +62,11 @@ def hierarchical_accuracy(
 
     `pred` is [samples] or [runs, samples] of names, `label` [samples]; the root has depth 0. At the depth of the deepest class
     it is the usual accuracy. An empty answer ("", None or nan) is wrong at every level. `groups` as in `accuracy`.
+
+    >>> from snellen.measure import hierarchical_accuracy
+    >>> tree = {"cat": "animal", "dog": "animal", "car": "vehicle", "animal": "thing", "vehicle": "thing"}
+    >>> hierarchical_accuracy(["dog", "car"], ["cat", "car"], tree, level=1).value  # a dog for a cat is an animal still
+    1.0
     """
     answers, truths = _pairs(pred, label)
     right = (at_level(answers, tree, level) == at_level(truths, tree, level)) & ~_empty(answers)
@@ -74,6 +79,11 @@ def tree_distances(
     """How far wrong answers lie from the truth in the tree: tiger for cat is 2 edges, tiger for airplane is 7.
 
     Arguments as in `hierarchical_accuracy`; the interval is a bootstrap over images with errors, or `groups` of them.
+
+    >>> from snellen.measure import tree_distances
+    >>> tree = {"cat": "animal", "dog": "animal", "car": "vehicle", "animal": "thing", "vehicle": "thing"}
+    >>> tree_distances(["dog", "car", "cat"], ["cat", "cat", "cat"], tree).value  # 2 and 4 edges
+    3.0
     """
     answers, truths = _pairs(pred, label)
     empty = _empty(answers)
@@ -96,7 +106,12 @@ def tree_distances(
 
 
 def at_level(names: ArrayLike, tree: Tree, level: int) -> NDArray[np.object_]:
-    """Each name's ancestor at depth `level`, or the name itself where it lies higher; empty names stay."""
+    """Each name's ancestor at depth `level`, or the name itself where it lies higher; empty names stay.
+
+    >>> from snellen.measure import at_level
+    >>> at_level(["cat", ""], {"cat": "animal", "animal": "thing"}, level=1).tolist()
+    ['animal', '']
+    """
     if level < 0:
         raise ValueError(f"expected a level of 0 or more, got {level}")
     array = _objects(names)
@@ -118,7 +133,12 @@ def ancestors(name: Hashable, tree: Tree) -> list[Any]:
 
 
 def tree_depths(tree: Tree) -> dict[Any, int]:
-    """The depth of every name of the tree, the root included."""
+    """The depth of every name of the tree, the root included.
+
+    >>> from snellen.measure import tree_depths
+    >>> tree_depths({"cat": "animal", "animal": "thing"})
+    {'cat': 2, 'animal': 1, 'thing': 0}
+    """
     return {name: len(ancestors(name, tree)) - 1 for name in dict.fromkeys([*tree, *tree.values()])}
 
 

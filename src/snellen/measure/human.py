@@ -61,6 +61,14 @@ def human_accuracy(
     Observers whose normalised accuracy is a low outlier by Tukey's rule are removed, and q is computed again without them.
     Where every image was rated by one person that cannot be done: ValueError, unless `remove_outliers` is false. `groups` names
     a column of images that are drawn together, such as their video.
+
+    >>> from snellen.measure import human_accuracy
+    >>> responses = {
+    ... "observer": ["ada", "ada", "ben", "ben"], "sample": [1, 2, 1, 2], "level": [0, 1, 0, 1],
+    ... "label": ["cat", "dog", "cat", "dog"], "answer": ["cat", "dog", "cat", "cat"],
+    ... }
+    >>> human_accuracy(responses).value
+    0.75
     """
     table = read_responses(responses, ("level", *([groups] if groups else [])))
     if not remove_outliers:
@@ -86,6 +94,15 @@ def top_respondents(
     `models` maps a model's name to {sample: right or wrong}. Outliers are removed first, unless `remove_outliers` is false: where
     they are gone already, Tukey's rule would find new ones among those who stay. The normalised accuracy is that among the
     rest. The paper does not say how its nine of eighteen were chosen: without `k` they are the better half, rounded up.
+
+    >>> from snellen.measure import top_respondents
+    >>> responses = {
+    ... "observer": ["ada", "ada", "ben", "ben"], "sample": [1, 2, 1, 2], "level": [0, 1, 0, 1],
+    ... "label": ["cat", "dog", "cat", "dog"], "answer": ["cat", "dog", "cat", "cat"],
+    ... }
+    >>> found = top_respondents(responses, {"resnet": {1: 1, 2: 0}}, k=1)
+    >>> found.observers
+    ('ada',)
     """
     table = read_responses(responses)
     everyone = human_accuracy(responses, remove_outliers, repeats=0)
@@ -176,6 +193,10 @@ def tukey_outliers(values: ArrayLike, side: Side = "both") -> NDArray[np.bool_]:
 
     Quartiles are interpolated linearly (NumPy's default; the paper names no rule). `side` looks at low or high values only. nan
     is no outlier and does not count.
+
+    >>> from snellen.measure import tukey_outliers
+    >>> tukey_outliers([0.7, 0.72, 0.74, 0.71, 0.1]).tolist()
+    [False, False, False, False, True]
     """
     numbers = np.asarray(values, np.float64)
     if numbers.ndim != 1:

@@ -72,6 +72,14 @@ def interference_null(
 
     `agreement` (`error_agreement`) is the part of each run's errors that `"uniform"` throws once for all runs. Runs that make
     the same errors pile them up together, so chance reaches further than independent throws do.
+
+    >>> import numpy as np
+    >>> from snellen.measure import interference_null
+    >>> labels = np.repeat([0, 1, 2], 40)
+    >>> distorted = np.where(np.arange(120) % 4, labels, 2)
+    >>> draws = interference_null(labels, distorted, labels, 3)
+    >>> draws.shape
+    (1000,)
     """
     before, after = conditions(clean, distorted, labels, num_classes, distorted_labels, normaliser)
     return null_between(before, after, kind, clean_errors, agreement, repeats=repeats, seed=seed)
@@ -119,13 +127,28 @@ def null_between(
 
 
 def error_agreement(pred: ArrayLike, labels: ArrayLike, num_classes: int) -> float:
-    """How far runs make the same errors on the same images, 0 to 1; [runs, samples] and [samples]."""
+    """How far runs make the same errors on the same images, 0 to 1; [runs, samples] and [samples].
+
+    >>> import numpy as np
+    >>> from snellen.measure import error_agreement
+    >>> labels = np.zeros(6, int)
+    >>> runs = np.array([[0, 0, 0, 1, 1, 2], [0, 0, 0, 1, 1, 2]])
+    >>> error_agreement(runs, labels, 3)  # the same errors on the same images
+    1.0
+    """
     errors = wrong_answers(pred, labels, num_classes, "errors")
     return agreement_of(errors) if errors.samples else nan
 
 
 def chance_of(index: float, draws: Floats) -> Chance:
-    """Where `index` stands among the draws of `interference_null`."""
+    """Where `index` stands among the draws of `interference_null`.
+
+    >>> import numpy as np
+    >>> from snellen.measure import chance_of
+    >>> found = chance_of(3.0, np.linspace(0, 1, 99))
+    >>> found.p < 0.05, round(found.mean, 6)
+    (True, 0.5)
+    """
     if not isfinite(index) or not len(draws) or not np.isfinite(draws).all():
         return Chance(nan, nan, nan, nan, draws)
     reached = int((draws >= index - 1e-12).sum())  # a draw that equals the index but for rounding reaches it
@@ -148,6 +171,10 @@ def published_chance(
     K · (1/K)² = 1/K; it varies as s_r does, with variance (1/K)(1 − 1/K), divided by the number of errors where each is
     thrown by itself (`"uniform"`). Pooled so, chance never picks the highest of a few runs' classes, and the numbers are
     lower than what the index of a few runs reaches by chance: `interference_null` is what an index compares with.
+
+    >>> from snellen.measure import published_chance
+    >>> round(published_chance(errors=500, num_classes=10).mean, 3)
+    0.1
     """
     check_choice("kind", kind, Kind)
     thrown = np.atleast_1d(np.asarray(errors, float))
@@ -166,6 +193,13 @@ def state_of(index: Estimate, yardstick: Estimate, p: float) -> State:
     - `above`: the interval lies above 0, p is below 0.05, and so is 0 below the interval of the difference to the yardstick
     - `not above`: even the upper end is no more than the yardstick's index, or negligible
     - `unclear`: neither, or nothing to compare with (no interval, no p: as with two classes)
+
+    >>> from snellen.measure import Estimate, state_of
+    >>> nan = float("nan")
+    >>> state_of(Estimate(2.0, 1.5, 2.5, 100), Estimate(0.1, 0.0, 0.2, 100), p=0.001)
+    'above'
+    >>> state_of(Estimate(2.0, nan, nan, 100), Estimate(0.1, 0.0, 0.2, 100), p=nan)
+    'unclear'
     """
     if not (isfinite(index.low) and isfinite(yardstick.low) and isfinite(p)):
         return "unclear"

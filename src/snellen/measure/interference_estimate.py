@@ -82,6 +82,14 @@ def interference(
     `repeats` simulated data sets per candidate truth (`interference_interval`). Runs that make the same errors count for as
     much as they tell apart, and so do images of one of the `groups` [samples], such as a video. Simulated coverage:
     docs/results/coverage.md. `repeats=0` leaves the interval nan and the value that of the paper.
+
+    >>> import numpy as np
+    >>> from snellen.measure import interference
+    >>> labels = np.repeat([0, 1, 2], 40)
+    >>> distorted = np.where(np.arange(120) % 4, labels, 2)  # every fourth image is taken for class 2
+    >>> found = interference(labels, distorted, labels, 3)
+    >>> found.dominant, found.index
+    (2, 3.0)
     """
     before, after = conditions(clean, distorted, labels, num_classes, distorted_labels, normaliser, groups)
     return interference_between(before, after, distorted_labels is None, repeats, seed)

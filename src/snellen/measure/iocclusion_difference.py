@@ -64,6 +64,12 @@ def mean_iocclusion(covered: Covered, *, repeats: int = REPEATS, seed: int = 0) 
 
     As absolute gaps cannot fall below 0, runs and shares at which the sign of the gap under occlusion is not clear count as 0 for
     the lower end. The rest is as in `iocclusion`.
+
+    >>> from snellen.measure import Covered, mean_iocclusion
+    >>> clean = [[1] * 10], [[1] * 8 + [0] * 2]  # train, test: a gap of 0.2
+    >>> covered = [[1] * 6 + [0] * 4], [[1] * 5 + [0] * 5]  # a gap of 0.1
+    >>> round(mean_iocclusion(Covered(*clean, [covered[0]], [covered[1]])).value, 6)
+    0.5
     """
     per_run, ends = _of(covered), _ends(covered, repeats, seed)
     count = np.asarray(covered.test).shape[1]
@@ -79,6 +85,13 @@ def iocclusion_gap(
     one without a gap on both sides says nothing and counts at both ends. Where the sign of a gap under occlusion is not clear,
     the measured ratio is too high and resamples do not tell. Then the end follows from the intervals of both sides too (Zou &
     Donner 2008, MOVER), of which the lower ends allow for that.
+
+    >>> from snellen.measure import Covered, iocclusion_gap
+    >>> clean = [[1] * 10], [[1] * 8 + [0] * 2]  # train, test: a gap of 0.2
+    >>> first = Covered(*clean, [[[1] * 6 + [0] * 4]], [[[1] * 5 + [0] * 5]])
+    >>> second = Covered(*clean, [[[1] * 6 + [0] * 4]], [[[1] * 6 + [0] * 4]])
+    >>> round(iocclusion_gap(first, second, shared=True).value, 6)
+    0.5
     """
     of_first, of_second = _of(first), _of(second)
     (train, test), (other_train, other_test) = first.columns, second.columns

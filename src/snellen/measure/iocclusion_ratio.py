@@ -56,6 +56,10 @@ def iocclusion(
     Resamples without a gap count as infinite, so an interval may end there (inf). Absolute gaps cannot fall below 0, whatever
     the truth: runs whose gap under occlusion has no clear sign count as 0 for the lower end, and all do where their mean has
     none.
+
+    >>> from snellen.measure import iocclusion
+    >>> round(iocclusion(train=0.95, test=0.85, train_occluded=0.6, test_occluded=0.55).value, 6)
+    0.5
     """
     seen, unseen = means(train), means(test)
     seen_occluded, unseen_occluded = means(train_occluded), means(test_occluded)

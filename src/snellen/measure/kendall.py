@@ -44,6 +44,10 @@ def kendall_tau(first: ArrayLike, second: ArrayLike) -> KendallTau:
     tanh(atanh τ ± 1.96 √(0.437 / (n − 4))) (Fieller, Hartley & Pearson 1957). Where all pairs agree, or none, the end away from
     ±1 is taken as if half a pair did not. Models with a nan do not count; fewer than five have no interval; fewer than two, or
     no differences on one side, give nan.
+
+    >>> from snellen.measure import kendall_tau
+    >>> round(kendall_tau([0.9, 0.8, 0.7, 0.6], [0.5, 0.4, 0.2, 0.3]).value, 3)  # five of six pairs agree
+    0.667
     """
     a, b = np.asarray(first, np.float64), np.asarray(second, np.float64)
     if a.shape != b.shape or a.ndim != 1:
@@ -71,6 +75,12 @@ def proxy_taus(
 
     `correct` [models, samples] in 0 to 1 (nan where a model was not asked), `judge` [samples] names the type of each image and
     `groups` [samples] what is drawn whole, both as in `rank_bootstrap`. The reference itself is left out.
+
+    >>> import numpy as np
+    >>> from snellen.measure import proxy_taus
+    >>> correct = np.array([[1, 1, 1, 1], [1, 0, 1, 0], [0, 0, 0, 0]])
+    >>> proxy_taus(correct, judge=["real", "real", "drawn", "drawn"], reference="real")["drawn"].value
+    1.0
     """
     sums = judge_sums(correct, judge)
     if reference not in sums.judges:

@@ -22,6 +22,13 @@ def wsol_iou(
     The suggested box is the smallest around all pixels of at least `threshold` (0 to 1) of the map's maximum, or around the
     `largest` of their components (8 neighbours). `boxes`, and where it is nan, as for `energy_pointing_game`; of a mask
     the box around it counts.
+
+    >>> import numpy as np
+    >>> from snellen.measure import wsol_iou
+    >>> maps = np.zeros((1, 4, 4))
+    >>> maps[0, :2, :2] = 1
+    >>> wsol_iou(maps, [[[0, 0, 4, 2]]]).tolist()
+    [0.5]
     """
     return wsol_sweep(maps, boxes, (threshold,), component)[0]
 
@@ -29,7 +36,14 @@ def wsol_iou(
 def wsol_sweep(
     maps: ArrayLike, boxes: Boxes, thresholds: Sequence[float], component: Component = "all"
 ) -> NDArray[np.float64]:
-    """`wsol_iou` at several thresholds, float64 [thresholds, B]: how far it hangs on the one that is chosen."""
+    """`wsol_iou` at several thresholds, float64 [thresholds, B]: how far it hangs on the one that is chosen.
+
+    >>> import numpy as np
+    >>> from snellen.measure import wsol_sweep
+    >>> maps = np.array([[[1.0, 0.4], [0.0, 0.0]]])
+    >>> wsol_sweep(maps, [[[0, 0, 1, 1]]], thresholds=[0.3, 0.5]).tolist()
+    [[0.5], [1.0]]
+    """
     heat = checked_maps(maps)
     own = region_boxes(boxes, heat.shape)
     known = usable(heat) & np.array([len(image_boxes) > 0 for image_boxes in own], bool)
@@ -42,7 +56,15 @@ def wsol_sweep(
 
 def suggested_boxes(maps: ArrayLike, threshold: float = THRESHOLD, component: Component = "all") -> NDArray[np.int64]:
     """The boxes that `wsol_iou` compares, int64 [B, 4] as x0, y0, x1, y1, maximum exclusive; of a map without a value
-    above 0 that of the whole image, or 0."""
+    above 0 that of the whole image, or 0.
+
+    >>> import numpy as np
+    >>> from snellen.measure import suggested_boxes
+    >>> maps = np.zeros((1, 4, 4))
+    >>> maps[0, 1:3, 2] = 1
+    >>> suggested_boxes(maps).tolist()
+    [[2, 1, 3, 3]]
+    """
     return _suggestions(checked_maps(maps), (threshold,), component)[0]
 
 

@@ -21,6 +21,11 @@ def diffuseness(mask: ArrayLike, connectivity: int = 4, border: MaskBorder = "ig
     chessboards of 1 and of 2 pixels are equally diffuse. `border`: neighbours beyond the image are left out (`ignore`), or the
     mask goes on at the other side (`wrap`). With 4 and `wrap`, lattices of s pixels have 1/s at 25 and 50% and 1/(3 s) at 75%.
     A mask without an occluding pixel, or whose only pixel has no neighbour, gives nan.
+
+    >>> import numpy as np
+    >>> from snellen.measure import diffuseness
+    >>> diffuseness(np.ones((4, 4))), diffuseness(np.indices((4, 4)).sum(0) % 2)  # solid, chessboard
+    (0.0, 1.0)
     """
     occluder = as_array(mask)
     if occluder.ndim != 2:

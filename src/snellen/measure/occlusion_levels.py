@@ -32,6 +32,10 @@ def occlusion_level(share: ArrayLike, bins: Bins = GATE_BINS) -> NDArray[np.int6
 
     A bin holds its lower end, and its upper end unless the next bin begins there: 30% is of 30–50%, 90% of 70–90%. A bin of
     exactly one share comes before any other that ends or begins there.
+
+    >>> from snellen.measure import occlusion_level
+    >>> occlusion_level([0, 0.05, 0.2, 0.3, 0.9]).tolist()
+    [0, -1, 1, 2, 4]
     """
     _check_bins(bins)
     shares = np.asarray(share, np.float64)
@@ -48,17 +52,32 @@ def occlusion_level(share: ArrayLike, bins: Bins = GATE_BINS) -> NDArray[np.int6
 
 
 def bin_middles(bins: Bins) -> tuple[float, ...]:
-    """The middle of each bin."""
+    """The middle of each bin.
+
+    >>> from snellen.measure import bin_middles
+    >>> bin_middles([(0, 0), (0.25, 0.75)])
+    (0.0, 0.5)
+    """
     return tuple((start + stop) / 2 for start, stop in bins)
 
 
 def bin_names(bins: Bins) -> tuple[str, ...]:
-    """The bins as one reads them: 0%, 10–30%."""
+    """The bins as one reads them: 0%, 10–30%.
+
+    >>> from snellen.measure import bin_names
+    >>> bin_names([(0, 0), (0.1, 0.3)])
+    ('0%', '10–30%')
+    """
     return tuple(f"{100 * start:g}%" if start == stop else f"{100 * start:g}–{100 * stop:g}%" for start, stop in bins)
 
 
 def pool_kinds(kind: ArrayLike, pools: Mapping[str, str] = POOLS) -> NDArray[np.object_]:
-    """Fine types as the pools they belong to (solid, right-angle, oblique); others stay what they are."""
+    """Fine types as the pools they belong to (solid, right-angle, oblique); others stay what they are.
+
+    >>> from snellen.measure import pool_kinds
+    >>> pool_kinds(["box", "vertical", "oblique", "real"]).tolist()
+    ['solid', 'right-angle', 'oblique', 'real']
+    """
     return np.array([pools.get(name, name) for name in np.asarray(kind).tolist()], dtype=object)
 
 

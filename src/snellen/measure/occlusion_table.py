@@ -52,6 +52,11 @@ def accuracy_by_level(
     level for every type. `level` [samples] is 0, 1, … or −1 for images that are in no level. `positions` are the levels' places
     on the axis of the slopes, 0, 1, … by default. `groups` [samples] are drawn whole: videos, or the photograph that several
     images were made from, which pairs them. A level without images has nan.
+
+    >>> from snellen.measure import accuracy_by_level
+    >>> found = accuracy_by_level([1, 1, 1, 0], kind=["none", "none", "box", "box"], level=[0, 0, 1, 1])
+    >>> [level.value for level in found["box"].accuracy]
+    [1.0, 0.5]
     """
     scores, levels = as_runs(correct).astype(np.float64), np.asarray(level, np.int64)
     kinds = np.asarray(kind).astype(object)
@@ -77,6 +82,11 @@ def accuracy_by_share(
     """The same for levels that are bins of the hidden share [samples]; slopes are per whole object hidden.
 
     Bins are those of `occlusion_level`: the published defaults are `GATE_BINS` and `LATTICE_BINS`. Images in no bin do not count.
+
+    >>> from snellen.measure import accuracy_by_share
+    >>> found = accuracy_by_share([1, 1, 1, 0], kind=["none", "none", "box", "box"], share=[0, 0, 0.2, 0.2])
+    >>> [level.value for level in found["box"].accuracy][:2]
+    [1.0, 0.5]
     """
     return accuracy_by_level(correct, kind, occlusion_level(share, bins), groups, positions=bin_middles(bins))
 

@@ -52,6 +52,11 @@ def paired_bound(a: ArrayLike, b: ArrayLike, bound: float = 0.0, groups: ArrayLi
     Scores are [samples] or [runs, samples], nan where not counted; `groups` has one label per sample, such as its video. Interval
     and error are those of `compare`. For right or wrong answers of one run each without groups both p-values are the larger of
     `tango` and Student's, or `mcnemar`'s where the bound is 0.
+
+    >>> from snellen.measure import paired_bound
+    >>> found = paired_bound([1] * 30 + [0] * 10, [1] * 20 + [0] * 20)
+    >>> found.difference.value, found.test.above < 0.05
+    (0.25, True)
     """
     difference = compare(a, b, groups)
     each, kept = _differences(a, b, groups)

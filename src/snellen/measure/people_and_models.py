@@ -39,6 +39,14 @@ def human_gap(
     `responses` as in `human_accuracy`, with the columns of `by` (level, kind), each with one value per image; `model` maps
     samples to right or wrong, or to a mean over runs. Remove outliers first: `without_observers`. The key () has all images.
     `groups` names a column of images that are drawn together, such as their video.
+
+    >>> from snellen.measure import human_gap
+    >>> responses = {
+    ... "observer": ["ada", "ada", "ben", "ben"], "sample": [1, 2, 1, 2], "level": [0, 1, 0, 1],
+    ... "label": ["cat", "dog", "cat", "dog"], "answer": ["cat", "dog", "cat", "dog"],
+    ... }
+    >>> human_gap(responses, {1: 1, 2: 0})[()].value
+    0.5
     """
     table = read_responses(responses, tuple(dict.fromkeys([*by, *([groups] if groups else [])])))
     scores = model_scores(model, table)
@@ -58,6 +66,12 @@ def click_hits(x: ArrayLike, y: ArrayLike, masks: Sequence[ArrayLike]) -> Floats
 
     `x` and `y` [n] are shares of the width and height, 0 to 1; `masks` holds one mask [H, W] per click, on the object
     above 128, as the published program has it, or true, or 1 where there is no higher value.
+
+    >>> import numpy as np
+    >>> from snellen.measure import click_hits
+    >>> mask = np.array([[True, False], [False, False]])
+    >>> click_hits([0.2, 0.8], [0.2, 0.8], [mask, mask]).tolist()
+    [1.0, 0.0]
     """
     across, down = np.asarray(x, np.float64), np.asarray(y, np.float64)
     if not across.shape == down.shape == (len(masks),):
@@ -86,6 +100,11 @@ def wrong_object_clicks(
 
     `responses` has the columns observer, sample, level and hit (1 on the object, 0 beside it, nan without a click; see
     `click_hits`). Rows without a click do not count.
+
+    >>> from snellen.measure import wrong_object_clicks
+    >>> clicks = {"observer": ["ada", "ben"], "sample": [1, 1], "level": [0, 0], "hit": [1, 0]}
+    >>> wrong_object_clicks(clicks)[None].value
+    0.5
     """
     hits = np.array(column(responses, "hit"), np.float64)
     clicked = ~np.isnan(hits)

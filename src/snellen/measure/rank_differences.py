@@ -31,6 +31,11 @@ def critical_difference(accuracy: ArrayLike) -> CriticalDifference:
     """The models of accuracy [models, judges] in rank order and which of them differ; a judge with a nan does not count.
 
     CD = q √(k (k + 1) / 6 n) for k models and n judges, q the 95% quantile of the studentised range over √2 (Demšar 2006, 3.2.2).
+
+    >>> from snellen.measure import accuracy, critical_difference
+    >>> accuracy = [[0.9, 0.8, 0.9], [0.7, 0.7, 0.6], [0.5, 0.6, 0.4]]
+    >>> round(critical_difference(accuracy).critical, 3)
+    1.914
     """
     test = friedman(accuracy)
     models, judges = test.ranks.shape

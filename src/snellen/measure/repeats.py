@@ -19,6 +19,10 @@ def answer_changes(answers: ArrayLike, groups: ArrayLike | None = None) -> Estim
     `answers` [repeats, samples] are classes by number; each pair of repeats counts alike. A model that names class c of an image
     with probability p_c differs from itself in 1 − Σ p_c² of pairs: 2 q (1 − q) where it is right or wrong with probability q.
     The interval is that of an accuracy.
+
+    >>> from snellen.measure import answer_changes
+    >>> answer_changes([[0, 1, 2, 2], [0, 1, 2, 0]]).value
+    0.25
     """
     classes = np.asarray(answers)
     if classes.ndim != 2:
@@ -34,6 +38,10 @@ def accuracy_noise(correct: ArrayLike) -> float:
     `correct` [repeats, samples] are scores of 0 or 1; each accuracy is the mean of as many repeats. The variance of a
     difference is v / (repeats · samples), where v is the share of pairs of repeats of which one is right and the other wrong;
     noise is taken to be independent from image to image.
+
+    >>> from snellen.measure import accuracy_noise
+    >>> round(accuracy_noise([[1, 1, 0, 1] * 25, [1, 1, 1, 1] * 25]), 3)
+    0.069
     """
     scores = np.asarray(correct, np.float64)
     scores = scores[:, ~np.isnan(scores).any(axis=0)]

@@ -71,7 +71,12 @@ def read_responses(frame: ResponseColumns, of_image: Sequence[str] = ("level",))
 
 
 def without_observers(frame: ResponseColumns, observers: Collection[Hashable]) -> dict[str, list[Any]]:
-    """The columns of a frame without the rows of these observers: those of `HumanAccuracy.outliers`, say."""
+    """The columns of a frame without the rows of these observers: those of `HumanAccuracy.outliers`, say.
+
+    >>> from snellen.measure import without_observers
+    >>> without_observers({"observer": ["ada", "ben"], "answer": ["cat", "dog"]}, ["ben"])
+    {'observer': ['ada'], 'answer': ['cat']}
+    """
     stays = np.array([observer not in observers for observer in column(frame, "observer")], bool)
     return {name: select(column(frame, name), stays) for name in _names(frame)}
 

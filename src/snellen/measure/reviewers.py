@@ -31,6 +31,10 @@ def reviewer_agreement(first: ArrayLike, second: ArrayLike, groups: ArrayLike | 
 
     The 95% interval is a bootstrap over images, or over `groups` of them such as clips; a resample in which kappa is not defined
     counts as the value. Every image needs a decision of both.
+
+    >>> from snellen.measure import reviewer_agreement
+    >>> reviewer_agreement(["accept", "accept", "reject", "reject"], ["accept", "reject", "reject", "reject"]).value
+    0.5
     """
     a, b = np.asarray(first), np.asarray(second)
     if a.shape != b.shape or a.ndim != 1:

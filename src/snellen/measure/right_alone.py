@@ -29,6 +29,11 @@ def flips(first: ArrayLike, second: ArrayLike) -> Flips:
     """Who is right where: scores [samples] or [runs, samples], nan where not counted.
 
     A sample counts where both have a score. Of several runs most must be right: a mean score above one half.
+
+    >>> from snellen.measure import flips
+    >>> found = flips([1, 1, 0], [1, 0, 1])
+    >>> found.only_first.tolist(), found.only_second.tolist()
+    ([1], [2])
     """
     a, b = (_right(scores) for scores in (first, second))
     if a.shape != b.shape:

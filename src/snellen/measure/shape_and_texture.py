@@ -34,6 +34,10 @@ def shape_bias(pred: ArrayLike, shape: ArrayLike, texture: ArrayLike, groups: Ar
     `pred` is [samples] or [runs, samples] of classes (numbers or names), `shape` and `texture` [samples] of the same
     kind. The interval is that of `accuracy` over the conflicts that some run decided. No conflict that is decided gives a bias of
     nan.
+
+    >>> from snellen.measure import shape_bias
+    >>> shape_bias(pred=["cat", "cat", "car"], shape=["cat", "cat", "dog"], texture=["dog", "car", "car"]).shape_bias
+    0.6666666666666666
     """
     answers = as_runs(pred)
     shapes, textures = np.asarray(shape), np.asarray(texture)

@@ -91,7 +91,20 @@ class StudyPlan:
 
 
 def pilot_assumptions(responses: ResponseColumns, model: Mapping[Any, float]) -> StudyAssumptions:
-    """The assumptions that a pilot gives: `responses` and `model` as in `human_gap`. At least two people share images."""
+    """The assumptions that a pilot gives: `responses` and `model` as in `human_gap`. At least two people share images.
+
+    >>> from snellen.measure import SimulatedPeople, pilot_assumptions
+    >>> people = SimulatedPeople(seed=0).people(4)
+    >>> responses = {"observer": [], "sample": [], "label": [], "answer": [], "level": []}
+    >>> for person in people:
+    ...     for sample in range(20):
+    ...         answer = person.answer(sample, "cat", ("cat", "dog"))
+    ...         for column, value in zip(responses, (person.number, sample, "cat", answer, 0)):
+    ...             responses[column].append(value)
+    ...
+    >>> pilot_assumptions(responses, {sample: sample % 2 for sample in range(20)}).model
+    0.5
+    """
     table = read_responses(responses, ())
     scores = model_scores(model, table)
     found = error_consistencies(responses, {"model": model}, repeats=0)
@@ -121,6 +134,12 @@ def study_power(
 
     A `gap` is people less model, against none, by the interval of `human_gap`; its size is the difference, whatever the
     accuracy of the model that was assumed. Of `kappa` it is the distance from another value, by that of `error_consistency`.
+
+    >>> from snellen.measure import StudyAssumptions, study_power
+    >>> assumptions = StudyAssumptions(people=0.9, model=0.7)
+    >>> few, many = (study_power(assumptions, 0.1, people=5, images=images) for images in (20, 400))
+    >>> few < many
+    True
     """
     if not 0 < abs(difference) < 1:
         raise ValueError(f"expected a difference between 0 and 1, got {difference:g}")
@@ -147,7 +166,13 @@ def plan_study(
     images: Sequence[int] = IMAGES,
     each: int | None = None,
 ) -> StudyPlan:
-    """The fewest people for each number of `images` who show the `difference`; each person answers `each` of them, or all."""
+    """The fewest people for each number of `images` who show the `difference`; each person answers `each` of them, or all.
+
+    >>> from snellen.measure import StudyAssumptions, plan_study
+    >>> plan = plan_study(StudyAssumptions(people=0.9, model=0.7), 0.1, images=(400,))
+    >>> plan.options[0].people, plan.options[0].power >= 0.8
+    (2, True)
+    """
     if not 0 < power < 1:
         raise ValueError(f"expected a power between 0 and 1, got {power:g}")
     options = tuple(
