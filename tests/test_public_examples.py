@@ -10,9 +10,7 @@ from pathlib import Path
 
 import pytest
 
-EXAMPLES = (
-    "measure",
-)  # fmt: skip
+EXAMPLES = ("measure", "data", "distort", "models", "models.observers")
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 

@@ -149,6 +149,11 @@ def load_data(text: str) -> Dataset:
 
     `?column=value` keeps only the rows with that value; several are joined with `&`. Options that any data take are
     `ids`, `without`, `rename`, `classes`, `random_labels` and `labels_seed`: see subset.py.
+
+    >>> from snellen.data import load_data
+    >>> data = load_data("phantom:test?size=32&n=12")
+    >>> len(data), data.classes[:3]
+    (12, ('disc', 'ring', 'crescent'))
     """
     if storable(text) != text:  # reports and run.json name it, and it must be readable from there
         raise UserError(f"'{text}' has bytes that are not UTF-8; rename the file or folder, or make a link to it")
@@ -171,7 +176,12 @@ def load_data(text: str) -> Dataset:
 
 
 def load_stored(text: str) -> Dataset:
-    """The dataset that a run folder names: not one made by code, which a folder from elsewhere might bring along."""
+    """The dataset that a run folder names: not one made by code, which a folder from elsewhere might bring along.
+
+    >>> from snellen.data import load_stored
+    >>> len(load_stored("phantom:test?size=32&n=12"))
+    12
+    """
     if text.partition(":")[0] == "python" or text.partition(":")[0].endswith(".py"):
         raise UserError(
             f"the run's data are made by code, '{text}', which is not run because a folder names it; give the data themselves"
@@ -180,7 +190,15 @@ def load_stored(text: str) -> Dataset:
 
 
 def as_data(thing: Any) -> Dataset:
-    """The dataset of a text, of one of torch's datasets or loaders, or one that is there already."""
+    """The dataset of a text, of one of torch's datasets or loaders, or one that is there already.
+
+    >>> from snellen.data import as_data
+    >>> import torch
+    >>> pictures = torch.zeros(4, 3, 8, 8, dtype=torch.uint8)
+    >>> labels = torch.tensor([0, 1, 0, 1])
+    >>> len(as_data(torch.utils.data.TensorDataset(pictures, labels)))
+    4
+    """
     if isinstance(thing, Dataset):
         return thing
     if isinstance(thing, str | Path):
@@ -193,7 +211,12 @@ def as_data(thing: Any) -> Dataset:
 
 
 def given_data(settings: dict[str, Any], *names: str) -> dict[str, Any]:
-    """Settings of a caller in Python, in which some data may be torch's: these as datasets, read once."""
+    """Settings of a caller in Python, in which some data may be torch's: these as datasets, read once.
+
+    >>> from snellen.data import given_data
+    >>> given_data({"data": "phantom:test?size=32&n=12", "limit": 3}, "data")  # texts stay as they are
+    {'data': 'phantom:test?size=32&n=12', 'limit': 3}
+    """
     plain = (str, Path, Dataset, type(None))
     return settings | {n: as_data(settings[n]) for n in names if n in settings and not isinstance(settings[n], plain)}
 

@@ -44,7 +44,15 @@ def load_arrays(path: str, options: Mapping[str, str]) -> Dataset:
 
 
 def from_arrays(content: Mapping[str, np.ndarray], text: str, fingerprint: str) -> Dataset:
-    """A dataset of arrays in memory (or mapped from disk): keys as in the file."""
+    """A dataset of arrays in memory (or mapped from disk): keys as in the file.
+
+    >>> import numpy as np
+    >>> from snellen.data import from_arrays
+    >>> content = {"images": np.zeros((2, 8, 8, 3), np.uint8)}
+    >>> content |= {"labels": np.array([0, 1]), "classes": np.array(["cat", "dog"])}
+    >>> from_arrays(content, "arrays:pets", fingerprint="pets-1").classes
+    ('cat', 'dog')
+    """
     images = content["images"]
     check_images(images, text)
     labels = whole_labels(np.asarray(content["labels"]), len(images), text)

@@ -49,7 +49,15 @@ class Rendered:
 
 
 def render(photo: Photo, canvas: Canvas) -> Rendered:
-    """Put a photo on the canvas; maps (of any resolution) move by nearest neighbour, boxes in pixels, clipped to the canvas."""
+    """Put a photo on the canvas; maps (of any resolution) move by nearest neighbour, boxes in pixels, clipped to the canvas.
+
+    >>> import numpy as np
+    >>> from snellen.data import Canvas, Photo, render
+    >>> from snellen.data import Canvas, Photo
+    >>> photo = Photo(np.zeros((40, 60, 3), np.uint8), checksum="")
+    >>> render(photo, Canvas(32, 32, 32)).image.shape
+    (3, 32, 32)
+    """
     height, width = photo.size
     target, offset = placement(height, width, canvas)
     if target == (height, width) and offset == (0, 0) and target == (canvas.height, canvas.width):

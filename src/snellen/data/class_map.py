@@ -26,6 +26,11 @@ def map_classes(data: Dataset, members: Members) -> Dataset:
     """The data with these classes, in this order, each made of some of its own; samples of all others go.
 
     A class may have no members: nothing of it is shown, but a model may answer it. Unlabelled samples stay.
+
+    >>> from snellen.data import load_data, map_classes
+    >>> data = load_data("phantom:test?size=32&n=12")
+    >>> map_classes(data, {"first": data.classes[:1], "second": data.classes[1:3]}).classes
+    ('first', 'second')
     """
     if not members:
         raise UserError(f"classes= names no class; {data.text} has: {few(data.classes)}")
@@ -51,7 +56,13 @@ def map_classes(data: Dataset, members: Members) -> Dataset:
 
 
 def rename_classes(data: Dataset, names: Mapping[str, str]) -> Dataset:
-    """The data with some classes under other names, in the order they have; classes that get the same name become one."""
+    """The data with some classes under other names, in the order they have; classes that get the same name become one.
+
+    >>> from snellen.data import load_data, rename_classes
+    >>> data = load_data("phantom:test?size=32&n=12")
+    >>> rename_classes(data, {data.classes[0]: "thing"}).classes[0]
+    'thing'
+    """
     for name in names:
         if name not in data.classes:
             raise unknown(f"class of {data.text}", name, data.classes)

@@ -154,7 +154,13 @@ class Dataset:
 
 
 def limited(data: Dataset, limit: int | None) -> Dataset:
-    """At most `limit` samples, chosen by a hash of their ids: no class is favoured, and 100 are part of 200."""
+    """At most `limit` samples, chosen by a hash of their ids: no class is favoured, and 100 are part of 200.
+
+    >>> from snellen.data import limited, load_data
+    >>> data = load_data("phantom:test?size=32&n=12")
+    >>> len(limited(data, 5))
+    5
+    """
     if limit is None or limit >= len(data):
         return data
     if limit < 1:

@@ -59,6 +59,12 @@ def random_labels(data: Dataset, share: float, seed: int = 0) -> Dataset:
 
     A drawn label may by chance be the old one. Whether and what is drawn depends only on the seed and the sample's id: a
     larger share draws the same labels and more, a limit or a subset changes none. Unknown labels (−1) stay unknown.
+
+    >>> from snellen.data import load_data, random_labels
+    >>> data = load_data("phantom:test?size=32&n=12")
+    >>> again = random_labels(data, share=1.0)
+    >>> len(again) == len(data), again.fingerprint == data.fingerprint
+    (True, False)
     """
     if not 0 <= share <= 1:
         raise UserError(f"expected random_labels in [0, 1], got {share:g}")
@@ -80,6 +86,11 @@ def without_classes(data: Dataset, names: Sequence[str]) -> Dataset:
 
     So a network trained on it has no output for them, and the answer of one that has counts as outside the data
     (Marcu & Prügel-Bennett 2022, C.5.1). Unlabelled samples stay.
+
+    >>> from snellen.data import load_data, without_classes
+    >>> data = load_data("phantom:test?size=32&n=12")
+    >>> len(data.classes), len(without_classes(data, data.classes[:1]).classes)
+    (12, 11)
     """
     if not names:
         raise UserError(f"without= names no class; {data.text} has: {few(data.classes)}")
@@ -106,7 +117,15 @@ def without_classes(data: Dataset, names: Sequence[str]) -> Dataset:
 
 
 def only_ids(data: Dataset, file: str | Path) -> Dataset:
-    """The samples that a text file lists, one id per line, in the data's own order; all classes stay."""
+    """The samples that a text file lists, one id per line, in the data's own order; all classes stay.
+
+    >>> from snellen.data import load_data, only_ids
+    >>> from pathlib import Path
+    >>> data = load_data("phantom:test?size=32&n=12")
+    >>> _ = Path("ids.txt").write_text(data.samples.ids[0])
+    >>> len(only_ids(data, "ids.txt"))
+    1
+    """
     wanted = read_ids(data, file)
     return data.at(np.flatnonzero([name in wanted for name in data.samples.ids]))
 

@@ -100,6 +100,13 @@ def show(distortion: Distortion, images: Tensor, view: View) -> tuple[Tensor, Te
 
     Each cover is made once and moves along with later geometric stages, and so does what is known of the clean images' pixels.
     Photometric stages that follow each other share their tones, so that their tables become one.
+
+    >>> from snellen.distort import View, parse, show
+    >>> import torch
+    >>> images = torch.zeros(1, 3, 8, 8, dtype=torch.uint8)
+    >>> shown, covered = show(parse("occlude(0.25, white)"), images, View.of(["a"]))
+    >>> int(covered.sum())
+    16
     """
     cover: Tensor | None = None
     tones: Tones | None = None
@@ -133,7 +140,15 @@ def changed_by(stage: Distortion, images: Tensor, view: View) -> Tensor:
 
 
 def moved(distortion: Distortion, maps: Tensor, view: View) -> Tensor:
-    """Maps [B, H, W] (masks, labels) after the distortion's geometric stages."""
+    """Maps [B, H, W] (masks, labels) after the distortion's geometric stages.
+
+    >>> from snellen.distort import View, moved, parse
+    >>> import torch
+    >>> masks = torch.zeros(1, 4, 4, dtype=torch.bool)
+    >>> masks[0, 0, 0] = True
+    >>> moved(parse("rotate(180)"), masks, View.of(["a"])).nonzero().tolist()
+    [[0, 3, 3]]
+    """
     for number, stage in enumerate(stages_of(distortion)):
         if isinstance(stage, Moving):
             maps = stage.move(maps, view.at_stage(number))

@@ -33,6 +33,12 @@ def apply(
     needs: labels, masks (bool [B, H, W]), boxes, mean (RGB in 0…255), donors (images of the same kind and size, or
     `Donors` with labels and boxes to borrow backgrounds from),
     saliency (maps [B, H, W] in 0…1, or bytes), occluders (a folder of cut-outs, or RGBA images of any size).
+
+    >>> import numpy as np
+    >>> from snellen.distort import apply
+    >>> images = np.full((2, 8, 8, 3), 200, np.uint8)
+    >>> float(apply("occlude(0.25, black)", images).mean())  # a quarter of the pixels is black
+    150.0
     """
     distortion = parse(distortion)
     batch = _as_batch(images)

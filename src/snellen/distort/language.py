@@ -57,7 +57,12 @@ VARIANTS = KINDS  # also of images that lie on disk, which have no distortion
 
 
 def parse(source: str | Distortion) -> Distortion:
-    """The distortion a text names, such as `occlude(0.3, noise) | shuffle(4)`; a distortion passes through."""
+    """The distortion a text names, such as `occlude(0.3, noise) | shuffle(4)`; a distortion passes through.
+
+    >>> from snellen.distort import parse
+    >>> parse("occlude(0.3, stripes) | shuffle(4)")
+    Chain(stages=(Occlude(area=0.3, fill='stripes', inside=True, law='exact'), Shuffle(grid=4)))
+    """
     if isinstance(source, str):
         return from_node(notation.read(source))
     if not isinstance(source, Distortion):

@@ -83,7 +83,14 @@ class Saliency:
 
 
 def saliency_of(distortion: Distortion) -> Saliency | None:
-    """The map that a distortion, or a stage of a chain, needs; None where it needs none."""
+    """The map that a distortion, or a stage of a chain, needs; None where it needs none.
+
+    >>> from snellen.distort import parse, saliency_of
+    >>> saliency_of(parse("salient(0.3, most)"))
+    Saliency(method='gradcam', layer=None)
+    >>> saliency_of(parse("blur(2)")) is None
+    True
+    """
     needed = {Saliency(stage.method, stage.layer) for stage in stages_of(distortion) if isinstance(stage, Salient)}
     if len(needed) > 1:
         raise UserError(f"'{distortion}' needs maps of several layers or methods; a chain may use only one")

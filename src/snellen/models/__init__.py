@@ -24,7 +24,12 @@ __dir__ = lister(__all__)
 
 
 def load_model(text: str, device: Device = None) -> Model:
-    """The model a text names, such as `timm:resnet18.a1_in1k` or `zoo:resnet20@file.safetensors`."""
+    """The model a text names, such as `timm:resnet18.a1_in1k` or `zoo:resnet20@file.safetensors`.
+
+    >>> from snellen.models import load_model
+    >>> load_model("observer:texture").name
+    'texture'
+    """
     subjects = subjects_of(text, device)
     if len(subjects) > 1:
         raise UserError(f"'{text}' names {len(subjects)} runs; load one of them, or audit them together")

@@ -30,6 +30,17 @@ def from_maite(
     in 0…1, at the data's own size unless `size` is given.
 
     Its source code and its answers to 16 probe images stand for its weights.
+
+    >>> import numpy as np
+    >>> from snellen.models import from_maite
+    >>> class Brightness:
+    ...     metadata = {"id": "light", "index2label": {0: "night", 1: "day"}}
+    ...     def __call__(self, batch):
+    ...         light = [image.mean() / 255 for image in batch]
+    ...         return [np.array([1 - value, value]) for value in light]
+    ...
+    >>> from_maite(Brightness(), size=32).classes
+    ('night', 'day')
     """
     if not is_maite_model(model):
         raise UserError(f"expected a callable with a dictionary 'metadata' that has 'id', got {type(model).__name__}")

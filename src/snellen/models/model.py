@@ -103,6 +103,12 @@ def from_torch(
     `size` in pixels (shorter side scaled to it, centre cropped) or a whole `canvas`; without either the data's own
     size. `mean` and `std` are of pixels in 0…1; without them the module gets plain 0…1 pixels. `stated` is
     the clean accuracy (0 to 1) that is known of it: an audit warns where it finds far less.
+
+    >>> from snellen.models import from_torch
+    >>> import torch
+    >>> network = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(3 * 8 * 8, 2))
+    >>> from_torch(network, ["cat", "dog"], size=8, mean=(0.5, 0.5, 0.5), std=(0.25, 0.25, 0.25)).classes
+    ('cat', 'dog')
     """
     if (mean is None) != (std is None):
         raise ValueError("expected mean and std together, got only one of them")
@@ -151,6 +157,16 @@ def from_callable(
     With `task="segmentation"` it returns class maps, integers [B, H, W], or probabilities [B, classes, H, W]; with
     `task="detection"` one list of boxes x0, y0, x1, y1 per image, in pixels, maximum exclusive.
     `version` names what it computes; without it the source code and the answers to 16 probe images stand for it.
+
+    >>> import numpy as np
+    >>> from snellen.models import from_callable
+    >>> def brightness(images):  # uint8 [B, H, W, 3]
+    ...     light = images.mean((1, 2, 3)) / 255
+    ...     return np.stack([1 - light, light], 1)
+    ...
+    >>> model = from_callable(brightness, ["night", "day"], size=32, version="1")
+    >>> model.classes
+    ('night', 'day')
     """
     if task not in READERS:
         raise ValueError(f"expected a task of {', '.join(READERS)}, got {task!r}")
@@ -180,7 +196,17 @@ def from_callable(
 
 def as_model(thing: Any, name: str | None = None, device: Device = None) -> Model:
     """A Model of what a factory or a caller gave: ours, one that follows MAITE's protocol, a torch module, or any callable,
-    whose `task` may name its task and whose `answers` may say that it answers labels, names of its `classes`."""
+    whose `task` may name its task and whose `answers` may say that it answers labels, names of its `classes`.
+
+    >>> import numpy as np
+    >>> from snellen.models import as_model
+    >>> def brightness(images):  # uint8 [B, H, W, 3]
+    ...     light = images.mean((1, 2, 3)) / 255
+    ...     return np.stack([1 - light, light], 1)
+    ...
+    >>> as_model(brightness, "light").name
+    'light'
+    """
     if isinstance(thing, Model):
         return thing if name is None else thing.named(name)
     from snellen.models.maite import from_maite, is_maite_model  # which makes one of a callable

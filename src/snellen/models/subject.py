@@ -39,7 +39,12 @@ class Subject:
 
 def subjects_of(text: str, device: Device = None, classes: Sequence[str] | None = None) -> list[Subject]:
     """The runs of a model text: `NAME=` in front names it, a `*` in its path makes one run per file. `classes` are those of the
-    data, for kinds of models that have none of their own."""
+    data, for kinds of models that have none of their own.
+
+    >>> from snellen.models import subjects_of
+    >>> [subject.name for subject in subjects_of("eye=observer:shape")]
+    ['eye']
+    """
     name, runs = expand_text(text)
     return [_subject(name, run, device, classes) for run in runs]
 

@@ -27,6 +27,11 @@ def from_labels(
     """A model of any callable from uint8 arrays [n, H, W, 3] to n names of classes, or None for no answer.
 
     Its confidence is always 1. A name that is none of `classes` is wrong, and counted as an answer outside the classes.
+
+    >>> from snellen.models import from_labels
+    >>> model = from_labels(lambda images: ["cat"] * len(images), ["cat", "dog"], size=32, version="1")
+    >>> model.classes[:2]
+    ('cat', 'dog')
     """
     name = name or str(getattr(function, "__name__", type(function).__name__))
     known = with_other(classes)

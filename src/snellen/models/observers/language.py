@@ -40,7 +40,12 @@ OBSERVERS: dict[str, type] = {
 
 
 def parse(source: str) -> Observer:
-    """The observer that a text such as `background` or `mixture(oracle, guess, 0.3)` names."""
+    """The observer that a text such as `background` or `mixture(oracle, guess, 0.3)` names.
+
+    >>> from snellen.models.observers import parse
+    >>> parse("black(otherwise=texture)")
+    BlackObserver(otherwise=TextureObserver(), side=0.25)
+    """
     return _build(notation.read(source))
 
 
