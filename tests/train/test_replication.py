@@ -193,7 +193,7 @@ def test_the_script_of_interpretability_writes_the_tables_of_the_paper(tmp_path:
         "Table 2",
         "Table 3",
         "Figure 5",
-        "Distance of confidence from accuracy (calibration error)",
+        "Expected calibration error",
     ]
     assert text.count("| cutmix |") == 1 + 6
     assert "interpretability" in text.splitlines()[-1]
