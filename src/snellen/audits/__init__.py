@@ -77,7 +77,18 @@ PLUGGED = PluginTable("audits", AUDITS, _fit, taken=("baseline", "between"))
 
 
 def read_findings(content: Mapping[str, Any]) -> list[StoredFinding[Any]]:
-    """The findings in the content of findings.json, with the facts that their audits declare."""
+    """The findings in the content of findings.json, with the facts that their audits declare.
+
+    >>> from snellen.audits import read_findings
+    >>> import json
+    >>> from pathlib import Path
+    >>> from snellen import audit
+    >>> _ = audit("observer:texture", "phantom:test?size=32&n=240&texture_bias=1", "occlusion",
+    ...     out="runs/first", quiet=True)
+    >>> found = read_findings(json.loads(Path("runs/first/findings.json").read_text()))
+    >>> found[0].model
+    'texture'
+    """
     return [read_finding(entry, FACTS) for entry in content["findings"]]
 
 
@@ -86,6 +97,10 @@ def parse_audits(source: str | Sequence[str | Audit] | None) -> list[Audit]:
 
     A sequence may mix texts and audits, which derive from `Audit`. `default_audits` lists those of certain data where
     no audit is named.
+
+    >>> from snellen.audits import parse_audits
+    >>> [type(one).__name__ for one in parse_audits("occlusion,interference(grid=4)")]
+    ['OcclusionAudit', 'InterferenceAudit']
     """
     if source is None:
         return [audit() for audit in PLUGGED.own() if audit.by_default]
@@ -99,6 +114,11 @@ def default_audits(data: Dataset, before: Sequence[str] = ()) -> list[tuple[Audi
 
     Those that suit any data, and those whose masks, boxes or cue conflicts the data have. `before` are the audits (as text)
     of a run that is continued: where these were the ones that suit any data, they stay the only ones.
+
+    >>> from snellen.audits import default_audits
+    >>> from snellen import load_data
+    >>> [str(one).partition("(")[0] for one, why in default_audits(load_data("phantom:test?size=32&n=12"))][:2]
+    ['occlusion', 'interference']
     """
     general = parse_audits(None)
     if [text for text in before if text != str(BaselineAudit())] == [str(audit) for audit in general]:

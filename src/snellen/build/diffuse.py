@@ -69,6 +69,11 @@ def build_set(request: DiffuseRequest) -> CoveredBuilt:
 
     `data` are the images to test with, `train` those to train with; one of them may be None. Any number of `workers` gives the
     same bytes. A stopped build resumes; a finished one is left as it is.
+
+    >>> from snellen.build.diffuse import build
+    >>> built = build("phantom:test?size=32&n=12", "covered", size=32)
+    >>> built.out.name
+    'covered'
     """
     from snellen.build.covering.building import CoveredSet
 

@@ -64,6 +64,11 @@ def build_set(request: SyntheticRequest) -> CoveredBuilt:
 
     `data` are the images to test with, `train` those to train with; one of them may be None. Any number of `workers` gives the
     same bytes. A stopped build resumes; a finished one is left as it is.
+
+    >>> from snellen.build.synthetic import build
+    >>> built = build("phantom:test?size=32&n=12", "covered", size=32, types=["black"])
+    >>> built.out.name
+    'covered'
     """
     from snellen.build.covering.building import CoveredSet
 

@@ -26,6 +26,11 @@ def calibrate_world(request: CalibrateRequest) -> dict[str, Any]:
 
     `only` names some series; `trained` adds those that train a small network for each rung. A second call with the same words
     asks nothing again.
+
+    >>> from snellen.calibrate import calibrate
+    >>> found = calibrate("calibration", only=["background_bias"], quick=True, quiet=True)
+    >>> sorted(found)
+    ['command', 'created', 'ladders', 'snellen', 'title']
     """
     plain: dict[str, Any] = msgspec.to_builtins(write_calibration(request))
     return plain

@@ -127,7 +127,16 @@ def write_baseline(side: RunSide, path: Path) -> Path:
 
 
 def read_baseline(path: Path | str) -> Baseline:
-    """The baseline in a file; one that does not fit its own checksum is refused."""
+    """The baseline in a file; one that does not fit its own checksum is refused.
+
+    >>> from snellen.check import gate, read_baseline
+    >>> from snellen import audit, gate
+    >>> _ = audit("observer:texture", "phantom:test?size=32&n=240&texture_bias=1", "occlusion",
+    ...     out="runs/first", quiet=True)
+    >>> _ = gate("runs/first", write_baseline="baseline.json", quiet=True)
+    >>> sorted(read_baseline("baseline.json").models)
+    ['texture']
+    """
     plain: dict[str, object] = read_json(path, dict[str, object], "baseline", MOST)
     content: BaselineContent = read_json(path, BaselineContent, "baseline", MOST, unique=True)
     if content.checksum != _sum_of(plain):

@@ -74,7 +74,12 @@ class Condition:
 
 
 def parse_condition(text: str) -> Condition:
-    """The condition a text states."""
+    """The condition a text states.
+
+    >>> from snellen.check import parse_condition
+    >>> parse_condition("accuracy > 0.9")
+    Condition(text='accuracy > 0.9', kind='level', name='accuracy', attribute='', filters=(), sign='>', bound=0.9, point=False)
+    """
     rest = text[len(before[0]) :] if (before := _POINT.match(text)) else text
     point = before is not None
     rest = rest.strip()

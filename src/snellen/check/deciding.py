@@ -28,7 +28,16 @@ MOST_IMAGES = 10_000_000  # more would not be asked
 def decide(
     conditions: Sequence[Condition], run: RunSide, changes: Changes | None = None, undecided: Undecided = "warn"
 ) -> GateRecord:
-    """What came of conditions on a run, and on its changes since a baseline."""
+    """What came of conditions on a run, and on its changes since a baseline.
+
+    >>> from snellen.check import decide, parse_condition
+    >>> from snellen import audit, load_run
+    >>> from snellen.check.run_side import RunSide
+    >>> run = audit("observer:texture", "phantom:test?size=32&n=240&texture_bias=1", "occlusion",
+    ...     out="runs/first", quiet=True)
+    >>> decide([parse_condition("accuracy > 0.9")], RunSide(run)).passed
+    True
+    """
     about = [(condition, finding) for condition in conditions for finding in matching(condition, run.stored)]
     for condition in conditions:
         if condition.compares and changes is None:

@@ -29,6 +29,13 @@ def hold(request: CheckRequest) -> GateRecord:
 
     `run` and `baseline` are folders, or runs; a baseline may also be a file that `write_baseline` wrote. A condition that fails
     raises nothing.
+
+    >>> from snellen import audit, gate
+    >>> _ = audit("observer:texture", "phantom:test?size=32&n=240&texture_bias=1", "occlusion",
+    ...     out="runs/first", quiet=True)
+    >>> record = gate("runs/first", require=["accuracy > 0.9"], quiet=True)
+    >>> record.passed, [outcome.state for outcome in record.outcomes]
+    (True, ['holds'])
     """
     folder = _folder(request.run)
     run = RunSide(folder)

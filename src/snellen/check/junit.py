@@ -10,7 +10,16 @@ from snellen.errors import harmless, one_line
 
 
 def to_junit(record: GateRecord, run: str) -> str:
-    """The outcomes as XML: what fails is a failure; what is undecided is one, is skipped or has a note, as was chosen."""
+    """The outcomes as XML: what fails is a failure; what is undecided is one, is skipped or has a note, as was chosen.
+
+    >>> from snellen.check import gate, to_junit
+    >>> from snellen import audit, gate
+    >>> _ = audit("observer:texture", "phantom:test?size=32&n=240&texture_bias=1", "occlusion",
+    ...     out="runs/first", quiet=True)
+    >>> record = gate("runs/first", require=["accuracy > 0.9"], quiet=True)
+    >>> 'failures="0"' in to_junit(record, 'runs/first')
+    True
+    """
     failures = len(record.failures)
     skipped = len(record.having("undecided")) if record.undecided == "warn" else 0
     counts = {"tests": len(record.outcomes), "failures": failures, "errors": 0, "skipped": skipped}

@@ -55,6 +55,13 @@ def dissect(
     `layer` is as for `gradcam`; `concepts` are sources such as `data`, `colours`, `labels:DIR` or `model:TEXT`, also with a
     table of the classes that are no objects (`model:TEXT?categories=FILE`). Further settings: `quantile` of the
     values (0.99), `grid` of cells per side (56), `tops`, the number of images kept per unit (5).
+
+    >>> from snellen.explain import dissect
+    >>> from snellen.train import preset, train
+    >>> (path,) = train(preset(None, arch="smallnet", epochs=1), "phantom:train?size=32&n=24", "nets", quiet=True)
+    >>> found = dissect(str(path), "phantom:test?size=32&n=12")
+    >>> found.iou.shape
+    (96, 74)
     """
     dataset = as_data(data)
     network = load_model(model) if isinstance(model, str) else as_model(model)

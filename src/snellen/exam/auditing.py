@@ -76,6 +76,12 @@ lasts as long as the Run that is returned; `Run.keep(path)` keeps it. `dry_run` 
 nothing. A condition of `require` that fails raises RequirementFailed, which holds the run. Settings that are not given come
 from `config`, a YAML file.
 
+>>> from snellen import audit
+>>> run = audit("observer:texture", "phantom:test?size=32&n=24", "occlusion", out="runs/first", quiet=True)
+>>> found = run.findings()
+>>> bool(found.value.notna().any())
+True
+
 Settings:
 {describe(AuditRequest)}
     config: settings from a YAML file, such as the settings.yaml of a run; what is given here wins

@@ -69,6 +69,14 @@ def compare_requested(request: CompareRequest) -> ComparedModels:
 
     Of each pair the difference with its interval, p after Holm's correction over all pairs, the smallest difference that would
     mostly have been shown, and the images that only one of the two gets right; for three models and more their ranks.
+
+    >>> from snellen.exam import audit, compare_models
+    >>> from snellen import audit
+    >>> _ = audit(["observer:shape", "observer:texture"], "phantom:test?size=32&n=24",
+    ...     "occlusion", out="runs/two", quiet=True)
+    >>> found = compare_models("runs/two", quiet=True)
+    >>> [(pair.first, pair.second) for pair in found.pairs]
+    [('shape', 'texture')]
     """
     distortion = str(parse(request.distortion))
     pairs = _pairs(request)

@@ -37,6 +37,16 @@ def explain_files(request: ExplainRequest, *, notice: Callable[[str], object] = 
     `captum:NAME`, or several (`gradcam,iba`), whose maps follow each other from left to right; captions below name method,
     class and scale. `data` are usual images, for methods that compare with them; without it the images themselves are.
     `notice` is called where these are too few, and where the model's preprocessing had to be guessed.
+
+    >>> from snellen.explain import explain_images
+    >>> from pathlib import Path
+    >>> from PIL import Image
+    >>> from snellen.train import preset, train
+    >>> (path,) = train(preset(None, arch="smallnet", epochs=1), "phantom:train?size=32&n=24", "nets", quiet=True)
+    >>> Image.new("RGB", (32, 32), "red").save("red.png")
+    >>> written = explain_images(str(path), ["red.png"], out="maps")
+    >>> [str(one.picture) for one in written]
+    ['maps/red.gradcam.png']
     """
     if request.limit is not None:
         raise UserError(f"{option('limit')} is for models side by side; name fewer image files instead")

@@ -31,6 +31,11 @@ def match_requested(request: MatchRequest) -> ClassProposal:
     `classes` has of each of the data's classes its `outputs`, `how` they were matched and how `sure` that is; `left` and `unused`
     are what is left on both sides, `label_map` what an audit would read. `frame()` is a table, `save(path)` writes the label map.
     With `look` the model is asked about images, and notes say where it answers otherwise.
+
+    >>> from snellen import match
+    >>> proposal = match("observer:texture", "phantom:test?size=32&n=24")
+    >>> len(proposal.left)
+    0
     """
     data = as_data(request.data)
     if not data.classes:

@@ -181,7 +181,14 @@ class Run(RunFolder):
 
 
 def load_run(path: Path | str) -> Run:
-    """The run in a folder."""
+    """The run in a folder.
+
+    >>> from snellen import audit, load_run
+    >>> _ = audit("observer:texture", "phantom:test?size=32&n=240&texture_bias=1", "occlusion",
+    ...     out="runs/first", quiet=True)
+    >>> load_run("runs/first").predictions()["sample"].nunique()
+    240
+    """
     run = Run(check_run(path))
     _ = run.facts  # one that is damaged is refused here
     return run

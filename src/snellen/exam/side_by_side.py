@@ -50,6 +50,13 @@ def explain_models(request: BesideRequest) -> Beside:
     texts. `limit` images are asked about, chosen by a hash of their ids, and the first 16 are on the page, with the map
     of each model's first run. `layer` and `method` are as for `explain_images`, but for one method. What an earlier call
     asked is not asked again.
+
+    >>> from snellen.explain import explain_beside
+    >>> from snellen.train import preset, train
+    >>> (path,) = train(preset(None, arch="smallnet", epochs=1), "phantom:train?size=32&n=24", "nets", quiet=True)
+    >>> shown = explain_beside({"small": str(path)}, "phantom:test?size=32&n=12", "explained", limit=4)
+    >>> str(shown.page)
+    'explained/inside.html'
     """
     from snellen.exam.auditing import audit
 

@@ -28,6 +28,14 @@ def attention(
     of the image ask. An empty mask gives a map of 0. `layers`: a block from the end (−1, the default, is the last), from the
     start (0, 1, …), or by name; several are averaged (the paper shows the third, seventh and eleventh). Works for ViT, DeiT
     and Swin of timm and for networks built of torch's own attention.
+
+    >>> from snellen.explain import attention
+    >>> import timm
+    >>> import torch
+    >>> network = timm.create_model("test_vit", num_classes=3).eval()
+    >>> images = torch.rand(2, 3, 160, 160)
+    >>> attention(network, images).shape
+    torch.Size([2, 160, 160])
     """
     grids = attention_grids(model, images, masks, layers)
     enlarged = [enlarge(grid, images.shape[2:]) for grid in grids.values()]
@@ -40,6 +48,14 @@ def attention_grids(
     """By layer, the attention float32 [B, h, w] that each patch receives from those that ask, summed over heads.
 
     Arguments are those of `attention`. Tokens that have no place in the image, such as the class token, neither ask nor count.
+
+    >>> from snellen.explain import attention_grids
+    >>> import timm
+    >>> import torch
+    >>> network = timm.create_model("test_vit", num_classes=3).eval()
+    >>> images = torch.rand(2, 3, 160, 160)
+    >>> [tuple(grid.shape) for grid in attention_grids(network, images).values()][:1]
+    [(2, 10, 10)]
     """
     opened = open_network(model, images)
     pixels = opened.normalise(images)

@@ -37,6 +37,14 @@ def gradcam(
     network, a stage counted from the end (−1, the default, is the last; −2 the one before) or `stage3` (the third).
     The weight of a channel is the mean of its gradient over the places; a map is the channel mean of weighted features,
     without what is negative, enlarged bilinearly, then divided by its maximum. (The channel sum gives the same map.)
+
+    >>> from snellen.explain import gradcam
+    >>> import timm
+    >>> import torch
+    >>> network = timm.create_model("resnet10t", num_classes=3).eval()
+    >>> images = torch.rand(2, 3, 64, 64)
+    >>> gradcam(network, images).shape
+    torch.Size([2, 64, 64])
     """
     return peaked_maps(gradcam_of_grid(model, images, targets, layer))
 

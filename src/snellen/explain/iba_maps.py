@@ -52,6 +52,14 @@ def iba(
     the result is kept in the cache folder), tensors like `images`, or `FeatureStatistics`; by default the images
     themselves. Fewer than 1,000 give a warning. `beta` weighs bits against the answer's loss, `copies` are noisy ones per
     image and step, `sigma` smooths over places. An image has the same map in any batch, but for floating point.
+
+    >>> from snellen.explain import iba
+    >>> import timm
+    >>> import torch
+    >>> network = timm.create_model("resnet10t", num_classes=3).eval()
+    >>> images = torch.rand(2, 3, 64, 64)
+    >>> iba(network, images, steps=2, copies=2).shape
+    torch.Size([2, 64, 64])
     """
     known = _statistics(model, images, layer, estimation_data)
     warn_of_few(known.count)

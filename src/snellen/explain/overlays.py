@@ -16,6 +16,11 @@ def overlay(image: Any, heat: Any) -> np.ndarray:
     """uint8 [H, W, 3]: an image (uint8 [H, W, 3] or [3, H, W]) under a map [H, W] in 0…1 (or 8 or 16 bits) in false colours.
 
     Both are arrays or tensors.
+
+    >>> import numpy as np
+    >>> from snellen.explain import overlay
+    >>> overlay(np.zeros((8, 8, 3), np.uint8), np.eye(8)).shape
+    (8, 8, 3)
     """
     pixels, values = (np.asarray(array.cpu() if hasattr(array, "cpu") else array) for array in (image, heat))
     if pixels.shape[-1] != 3:

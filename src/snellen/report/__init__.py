@@ -28,7 +28,16 @@ def write_results(run: RunFolder, findings: Sequence[Finding], doubts: Sequence[
 
 
 def write_reports(run: RunFolder) -> None:
-    """Write report.html and report.md into the run folder."""
+    """Write report.html and report.md into the run folder.
+
+    >>> from snellen.report import write_reports
+    >>> from snellen import audit
+    >>> run = audit("observer:texture", "phantom:test?size=32&n=240&texture_bias=1", "occlusion",
+    ...     out="runs/first", quiet=True)
+    >>> write_reports(run)
+    >>> (run.path / "report.html").exists()
+    True
+    """
     for name in ("report.html", "report.md"):
         write_report(run, run.path / name)
 
@@ -41,7 +50,16 @@ FORMATS: Mapping[str, tuple[str, Callable[[RunFolder], str]]] = {  # beside page
 
 
 def write_as(run: RunFolder, form: str, path: Path | None = None) -> Path:
-    """Write the findings as `card`, `hf` or `badge` (FORMATS), by default into the run folder; the path."""
+    """Write the findings as `card`, `hf` or `badge` (FORMATS), by default into the run folder; the path.
+
+    >>> from snellen.report import write_as
+    >>> from pathlib import Path
+    >>> from snellen import audit
+    >>> run = audit("observer:texture", "phantom:test?size=32&n=240&texture_bias=1", "occlusion",
+    ...     out="runs/first", quiet=True)
+    >>> str(write_as(run, "card", Path("card.md")))
+    'card.md'
+    """
     if form not in FORMATS:
         raise unknown("format", form, (*FORMATS, "mlflow"))
     name, text_of = FORMATS[form]
@@ -51,14 +69,32 @@ def write_as(run: RunFolder, form: str, path: Path | None = None) -> Path:
 
 
 def write_report(run: RunFolder, path: Path) -> Path:
-    """Write the report of a stored run as HTML, Markdown (in brief) or JSON, by the suffix of the name, and give its path."""
+    """Write the report of a stored run as HTML, Markdown (in brief) or JSON, by the suffix of the name, and give its path.
+
+    >>> from snellen.report import write_report
+    >>> from pathlib import Path
+    >>> from snellen import audit
+    >>> run = audit("observer:texture", "phantom:test?size=32&n=240&texture_bias=1", "occlusion",
+    ...     out="runs/first", quiet=True)
+    >>> str(write_report(run, Path("report.md")))
+    'report.md'
+    """
     check_suffix(path)
     write_page(brief_page_of(run) if path.suffix == ".md" else page_of(run), path)
     return path
 
 
 def write_figures(run: RunFolder, folder: Path, kind: str = "svg") -> list[Path]:
-    """Write the charts of a stored run's report into a folder, as `svg` or `png`, and give their paths."""
+    """Write the charts of a stored run's report into a folder, as `svg` or `png`, and give their paths.
+
+    >>> from snellen.report import write_figures
+    >>> from pathlib import Path
+    >>> from snellen import audit
+    >>> run = audit("observer:texture", "phantom:test?size=32&n=240&texture_bias=1", "occlusion",
+    ...     out="runs/first", quiet=True)
+    >>> {path.suffix for path in write_figures(run, Path("charts"))}
+    {'.svg'}
+    """
     return figures.write_figures(page_of(run), folder, kind)
 
 

@@ -63,7 +63,16 @@ def _write_content(run: RunFolder, content: Mapping[str, Any]) -> bytes:
 
 
 def findings_frame(findings: Sequence[StoredFinding[Any]]) -> pd.DataFrame:
-    """One row per finding; the interference in columns `di`, `di_low`, …; facts of one value in columns of their own."""
+    """One row per finding; the interference in columns `di`, `di_low`, …; facts of one value in columns of their own.
+
+    >>> from snellen.report import findings_frame
+    >>> from snellen import audit
+    >>> run = audit("observer:texture", "phantom:test?size=32&n=240&texture_bias=1", "occlusion",
+    ...     out="runs/first", quiet=True)
+    >>> frame = findings_frame(run.stored_findings())
+    >>> "value" in frame.columns
+    True
+    """
     import pandas as pd
 
     rows = []

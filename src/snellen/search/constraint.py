@@ -132,7 +132,12 @@ CONSTRAINTS: dict[str, type[ContentConstraint]] = {"ssim": Ssim, "edges": Edges}
 
 
 def parse_constraint(source: str | ContentConstraint) -> ContentConstraint:
-    """The constraint that a text names, such as `ssim(at_least=0.8)`; a constraint passes through."""
+    """The constraint that a text names, such as `ssim(at_least=0.8)`; a constraint passes through.
+
+    >>> from snellen.search import parse_constraint
+    >>> parse_constraint("ssim(at_least=0.8)")
+    Ssim(at_least=0.8)
+    """
     if isinstance(source, ContentConstraint):
         return source
     constraint: ContentConstraint = notation.build(notation.read(source), CONSTRAINTS, "constraint")

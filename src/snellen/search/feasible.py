@@ -97,7 +97,22 @@ class TradeOff:
 
 
 def trade_off(search: Search, fitness: Fitness, constraints: Sequence[Feasible]) -> list[TradeOff]:
-    """The same search under each of the constraints, in their order."""
+    """The same search under each of the constraints, in their order.
+
+    >>> from snellen.search import Feasible, ImageFitness, RandomSearch, Search, parse_constraint, space, trade_off
+    >>> import torch
+    >>> from snellen.distort import View
+    >>> from snellen.search import ImageFitness
+    >>> images = torch.full((4, 3, 16, 16), 200, dtype=torch.uint8)
+    >>> def light(shown, rows):
+    ...     return shown.float().mean((1, 2, 3)) / 255
+    ...
+    >>> fitness = ImageFitness(images, light, View.of(list("abcd")))
+    >>> constraints = [Feasible(images, View.of(list("abcd")), parse_constraint("ssim(at_least=0.5)"))]
+    >>> rows = trade_off(Search(space("mnist"), 1, RandomSearch(tries=5)), fitness, constraints)
+    >>> [row.budget for row in rows]
+    [0.5]
+    """
     return [_under(search, fitness, constraint) for constraint in constraints]
 
 

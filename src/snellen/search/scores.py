@@ -26,6 +26,17 @@ def correct(model: Ask, labels: np.ndarray | Tensor, label_map: LabelMap | None 
     """1 where the class is right, else 0; `labels` int [N] are of all images, −1 is never right.
 
     `label_map` turns the model's classes into those of the labels.
+
+    >>> import numpy as np
+    >>> from snellen.search import correct
+    >>> import torch
+    >>> def model(images):
+    ...     return torch.tensor([[0.9, 0.1], [0.2, 0.8]])
+    ...
+    >>> score = correct(model, labels=np.array([0, 0]))
+    >>> score(torch.zeros(2, 3, 4, 4, dtype=torch.uint8),
+    ...     torch.arange(2)).tolist()  # the images, and which of all they are
+    [1.0, 0.0]
     """
     numbers = torch.as_tensor(labels)
 
@@ -88,6 +99,18 @@ def pixel_accuracy(
     `label_maps` are classes, integers [N, H, W]; negative numbers and those to `ignore` are no label. An `ImageFitness` of it
     is a mean over images; with `weights=score.weights` it is over all pixels, the pixel accuracy of Long et al. (2015)
     that Volpi & Murino (2019, section 5.3) use. Both are the same where every pixel has a label.
+
+    >>> import numpy as np
+    >>> from snellen.search import pixel_accuracy
+    >>> import torch
+    >>> def brightest_channel(images):
+    ...     return images.argmax(1)
+    ...
+    >>> images = torch.zeros(1, 3, 1, 2, dtype=torch.uint8)
+    >>> images[0, 2, 0, 1] = 255  # a black pixel and a blue one: classes 0 and 2
+    >>> score = pixel_accuracy(brightest_channel, np.array([[[0, 1]]]))
+    >>> score(images, torch.arange(1)).tolist()
+    [0.5]
     """
     numbers = torch.as_tensor(label_maps).to(torch.int32)
     without = torch.zeros_like(numbers, dtype=torch.bool)
@@ -148,6 +171,16 @@ def finds(detector: Ask, boxes: Sequence[np.ndarray] | None = None, iou: float =
 
     `boxes` are the true ones, one array [k, 4] of x0, y0, x1, y1 per image. Without them any detection counts, as for the faces
     of Volpi & Murino (2019, section 5.4): every image there shows one.
+
+    >>> import numpy as np
+    >>> from snellen.search import finds
+    >>> import torch
+    >>> def left_half(images):
+    ...     return torch.tensor([[[0.0, 0.0, 2.0, 4.0]]])
+    ...
+    >>> score = finds(left_half, boxes=[np.array([[0.0, 0.0, 2.0, 3.0]])])
+    >>> score(torch.zeros(1, 3, 4, 4, dtype=torch.uint8), torch.arange(1)).tolist()
+    [1.0]
     """
     if not 0 < iou <= 1:
         raise ValueError(f"expected an IoU above 0 and up to 1, got {iou:g}")

@@ -34,6 +34,12 @@ def random_search(
     may offer `many(tuples, samples=None)`. `sampling` is the law of an edit: first its `type`, or any `object` alike. `stop`
     ends the search at so low a fitness. `checkpoint` is a file that keeps every evaluation: the same call continues it, and one
     with another model, data, fitness or constraint is refused (`search.identity.identity_of` says how they are known).
+
+    >>> from snellen.search import fitness_of, random_search
+    >>> right = fitness_of("observer:shape", "phantom:test?size=32&n=24")
+    >>> found = random_search(right, "mnist", length=1, evaluations=5)
+    >>> found.value <= right(()), len(found.history)
+    (True, 5)
     """
     algorithm = RandomSearch(evaluations, sampling)
     return _search([Search(_space(space), length, algorithm, seed, stop=stop)], fitness, constraint, checkpoint)
@@ -59,6 +65,12 @@ def evolution_search(
 
     It asks population · (generations + 1) times per restart. `selection` draws parents by 1 − fitness (`difference`, as the
     published code does) or by 1 / fitness (`inverse`, as the paper says). All else is as in `random_search`.
+
+    >>> from snellen.search import evolution_search, fitness_of
+    >>> right = fitness_of("observer:shape", "phantom:test?size=32&n=24")
+    >>> found = evolution_search(right, "mnist", length=1, population=4, generations=2)
+    >>> found.value <= right(())
+    True
     """
     algorithm = Evolution(population, generations, mutation, selection, sampling)
     return search(
@@ -86,7 +98,14 @@ def search(
     stop: float = 0.0,
     checkpoint: str | Path | None = None,
 ) -> SearchResult:
-    """The worst tuple of edits that an algorithm of `snellen.search.ALGORITHMS` finds, of `restarts` searches."""
+    """The worst tuple of edits that an algorithm of `snellen.search.ALGORITHMS` finds, of `restarts` searches.
+
+    >>> from snellen.search import RandomSearch, fitness_of, search
+    >>> right = fitness_of("observer:shape", "phantom:test?size=32&n=24")
+    >>> found = search(right, "mnist", RandomSearch(tries=5), length=1)
+    >>> len(found.history)
+    5
+    """
     if not 1 <= restarts <= 1000:
         raise ValueError(f"expected 1 to 1000 restarts, got {restarts}")
     seeds = [seed] if restarts == 1 else [1000 * seed + restart for restart in range(restarts)]

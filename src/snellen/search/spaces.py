@@ -150,7 +150,13 @@ SPACES["extended"] = extended("extended", SPACES["mnist"])
 
 def space(source: str | Path | Space) -> Space:
     """A set by its name (`mnist`, `cifar10`, `camvid`, `faces`: Volpi & Murino 2019, table 6; `extended`), or a user's own from
-    a YAML file; a space passes through."""
+    a YAML file; a space passes through.
+
+    >>> from snellen.search import space
+    >>> letters = space("mnist")
+    >>> letters.name, letters.size, [edit.name for edit in letters.transformations][:2]
+    ('mnist', 211, ['autocontrast', 'brightness'])
+    """
     from snellen.search.space_file import read_space
 
     if isinstance(source, Space):

@@ -45,6 +45,11 @@ def fitness_of(
     classification; `pixel_accuracy` over all labelled pixels for segmentation, or `pixel_accuracy_per_image`, its mean over
     images; for detection `found`, where a box matches a true one by an IoU of 0.5, or, where the data have no boxes, `any`
     detection. A function of images and rows (see `Score`) may stand in its place.
+
+    >>> from snellen.search import fitness_of
+    >>> right = fitness_of("observer:shape", "phantom:test?size=32&n=24")
+    >>> right(()), right(("shuffle(4)",))  # clean, shuffled
+    (1.0, 0.08333333333333333)
     """
     subject = _model(model, task)
     dataset = limited(as_data(data), limit)

@@ -26,6 +26,13 @@ def amount(
 
     The images of a smaller amount are among those of a larger one, with as many of each class (see `balanced_subset`).
     Further settings are those of `AmountRequest`, such as `runs`; otherwise as `variants`.
+
+    >>> from snellen.sweep import amount
+    >>> from snellen.train import preset
+    >>> found = amount(preset(None, arch="smallnet", epochs=1), "phantom:train?size=32&n=48",
+    ...     [12, 24], {"plain": "phantom:test?size=32&n=24"}, "sweeps/amount", quiet=True)
+    >>> found.table().shape
+    (2, 16)
     """
     values = {"recipe": as_recipe(recipe), "data": data, "amounts": list(amounts), "test": test, "out": out, **settings}
     return run_settings(AmountRequest, plan_amounts, resolve_training, values)

@@ -27,6 +27,13 @@ def domains(
     classes (`?rename=`, `?classes=` and `?without=` make them so); the first, or the one that `source` names, is that of
     the domain the models were trained on. A glob of checkpoints is one model with several runs. Further settings are
     those of `DomainsRequest`.
+
+    >>> from snellen.sweep import domains
+    >>> found = domains({"shape": "observer:shape"},
+    ...     {"plain": "phantom:test?size=32&n=24", "textured": "phantom:test?size=32&n=24&texture_bias=1"},
+    ...     "sweeps/domains", quiet=True)
+    >>> found.table().shape
+    (3, 16)
     """
     values = {"models": models, "test": datasets, "out": out, **settings}
     return run_settings(DomainsRequest, plan_domains, resolve, values)

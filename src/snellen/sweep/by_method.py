@@ -23,6 +23,12 @@ def methods(
 
     A glob of checkpoints is one model with several runs. Nothing is trained. Further settings are those of
     `MethodsRequest`; otherwise as `variants`.
+
+    >>> from snellen.sweep import methods
+    >>> found = methods({"shape": "observer:shape", "texture": "observer:texture"},
+    ...     {"plain": "phantom:test?size=32&n=24"}, "sweeps/methods", quiet=True)
+    >>> found.table().shape
+    (2, 16)
     """
     values = {"models": models, "test": test, "out": out, **settings}
     return run_settings(MethodsRequest, plan_methods, resolve, values)

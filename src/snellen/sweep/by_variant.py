@@ -29,6 +29,14 @@ def variants(
     settings are those of `VariantsRequest`: `gaps`, pairs of tests to subtract (by default the BG-gap where mixed_same and
     mixed_rand are among them), `limit` (images of each test), `device`; without `html` there is no page, whose charts need
     a renderer.
+
+    >>> from snellen.sweep import variants
+    >>> from snellen.train import preset
+    >>> found = variants(preset(None, arch="smallnet", epochs=1),
+    ...     {"plain": "phantom:train?size=32&n=24"}, {"plain": "phantom:test?size=32&n=24"},
+    ...     "sweeps/variants", quiet=True)
+    >>> found.table().shape
+    (1, 16)
     """
     values = {"recipe": as_recipe(recipe), "train": train, "test": test, "out": out, "runs": runs, **settings}
     return run_settings(VariantsRequest, plan_variants, resolve_training, values)

@@ -72,7 +72,14 @@ def table_of(rows: Sequence[SweepRow]) -> pd.DataFrame:
 
 
 def load_sweep(folder: Path | str) -> Sweep:
-    """The sweep in a folder."""
+    """The sweep in a folder.
+
+    >>> from snellen.sweep import load_sweep, methods
+    >>> _ = methods({"shape": "observer:shape"}, {"plain": "phantom:test?size=32&n=24"},
+    ...     "sweeps/methods", quiet=True)
+    >>> load_sweep("sweeps/methods").table().shape
+    (1, 16)
+    """
     from snellen.report.pages.sweep_result import SweepPage
 
     path = Path(folder) / "sweep.json"

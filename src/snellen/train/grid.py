@@ -71,6 +71,12 @@ def search_grid(
     """The trials of all combinations of `grid`, best first; each is a row of `<out>/grid.csv`, written as it ends.
 
     A trial trains in `<out>/grid/<key>/`, where a search that was stopped finds it again. `settings` are those of `train`.
+
+    >>> from snellen.train import preset, search_grid
+    >>> trials = search_grid(preset(None, arch="smallnet", epochs=1),
+    ...     "phantom:train?size=32&n=40", "nets", {"lr": [0.1, 0.01]}, holdout=0.25)
+    >>> sorted(trial.settings["lr"] for trial in trials)
+    [0.01, 0.1]
     """
     data = as_data(data)
     out = Path(out)

@@ -72,7 +72,12 @@ class Groupdro:
 
 
 def parse_groupdro(text: str) -> Groupdro:
-    """The method that a text such as `groupdro(groups=label*scene, step=0.01)` names."""
+    """The method that a text such as `groupdro(groups=label*scene, step=0.01)` names.
+
+    >>> from snellen.train import parse_groupdro
+    >>> parse_groupdro("groupdro(groups=scene)")
+    Groupdro(groups='scene', step=0.01, adjust=0.0, balanced=True)
+    """
     method: Groupdro = build(read(_PRODUCT.sub(r"\1'\2'", text)), {"groupdro": Groupdro}, "way of training")
     return method
 

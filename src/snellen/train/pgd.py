@@ -88,7 +88,12 @@ class Pgd:
 
 
 def parse_pgd(text: str) -> Pgd:
-    """The attack that a text such as `pgd(norm=l2, radius=0.5, steps=7)` names; `pgd` alone is ℓ∞ 8/255, 7 steps."""
+    """The attack that a text such as `pgd(norm=l2, radius=0.5, steps=7)` names; `pgd` alone is ℓ∞ 8/255, 7 steps.
+
+    >>> from snellen.train import parse_pgd
+    >>> parse_pgd("pgd(radius=0.03)")
+    Pgd(norm='linf', radius=0.03, step=None, steps=7, start='random')
+    """
     attack: Pgd = build(read(text), {"pgd": Pgd}, "attack")
     return attack
 

@@ -71,6 +71,10 @@ def preset(name: str | None, **settings: Any) -> Recipe:
 
     A length in epochs takes the place of the preset's in updates. With `robust="esda"` (`rda`, `rsda`) the presets of Volpi &
     Murino (2019) set what is not given to what it is there.
+
+    >>> from snellen.train import preset
+    >>> preset("fast", epochs=2).epochs
+    2
     """
     values, where = _settings(name)
     changes = {key: value for key, value in settings.items() if value is not None}

@@ -26,7 +26,14 @@ WAYS: dict[str, Callable[[str], Way]] = {
 
 
 def parse_robust(text: str) -> Way | None:
-    """The way that a text such as `pgd(radius=0.03)`, `groupdro(groups=scene)` or `esda(set=cifar10)` names; None for `none`."""
+    """The way that a text such as `pgd(radius=0.03)`, `groupdro(groups=scene)` or `esda(set=cifar10)` names; None for `none`.
+
+    >>> from snellen.train import parse_robust
+    >>> parse_robust("ada")
+    Ada(phases=3, updates=100, steps=15, size=1.0, gamma=1.0, objective='code')
+    >>> parse_robust("none") is None
+    True
+    """
     if text == "none":
         return None
     name = text.partition("(")[0].strip()

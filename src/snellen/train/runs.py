@@ -62,6 +62,11 @@ def train(
     `recipe` is a Recipe, a preset's name or a YAML file. Further settings are those of `TrainRequest` and, to change the
     recipe, those of `Recipe`; by place come runs, test, device and progress. `progress` and `notice` are called with the
     epochs that end and with what a user should know; `config` is a settings file.
+
+    >>> from snellen.train import preset, train
+    >>> paths = train(preset(None, arch="smallnet", epochs=1), "phantom:train?size=32&n=24", "nets", quiet=True)
+    >>> [path.name for path in paths]
+    ['smallnet-none-0.safetensors']
     """
     named = {**dict(zip(_BY_PLACE[3:], values)), **settings, "recipe": recipe, "data": data, "out": out}
     listener = Listener(named.pop("progress", None), named.pop("notice", None))

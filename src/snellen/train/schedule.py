@@ -154,7 +154,12 @@ SCHEDULES: dict[str, type] = {
 
 
 def parse_schedule(text: str) -> Schedule:
-    """The schedule a text names: `onecycle(warmup=0.25)`, `steps(at=[0.5], factor=0.01)`, `every(50)`, `constant`."""
+    """The schedule a text names: `onecycle(warmup=0.25)`, `steps(at=[0.5], factor=0.01)`, `every(50)`, `constant`.
+
+    >>> from snellen.train import parse_schedule
+    >>> parse_schedule("onecycle(warmup=0.25)")
+    Onecycle(warmup=0.25)
+    """
     if not text.strip():
         raise UserError(f"expected a schedule, got nothing; one of {', '.join(SCHEDULES)}")
     schedule: Schedule = build(read(text), SCHEDULES, "schedule")

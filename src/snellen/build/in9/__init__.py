@@ -20,6 +20,11 @@ def build_set(request: In9Request) -> In9Built:
 
     Any number of `workers` gives the same bytes. `published` makes every choice as the paper did. A stopped build resumes; a
     finished one is left as it is.
+
+    >>> from snellen.build.in9 import build
+    >>> built = build("phantom:test?size=48&n=24&object_size=0.35..0.6", "variants", "all", size=48, masks="data")
+    >>> built.out.name
+    'variants'
     """
     from snellen.build.in9.building import In9Set
 

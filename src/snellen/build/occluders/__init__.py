@@ -20,6 +20,12 @@ def build_set(request: OccludersRequest) -> OccludersBuilt:
 
     The folder `out` can be given as `occluders`. Any number of `workers` gives the same bytes. A stopped build resumes; a
     finished one is left as it is.
+
+    >>> from snellen.build.occluders import build
+    >>> built = build("phantom:test?size=32&n=24", "objects",
+    ...     target="phantom:test?size=32&n=24&classes=disc,ring", per_class=1, min_pixels=16)
+    >>> built.out.name
+    'objects'
     """
     from snellen.build.occluders.building import OccludersSet
 

@@ -23,6 +23,10 @@ def export_set(request: PhantomRequest) -> Exported:
 
     The folder is there whole or not at all: a stopped export resumes, a finished one is left as it is, and any other folder that
     is not empty is refused.
+
+    >>> from snellen.build.phantom import export
+    >>> export("phantom:test?size=32&n=6", "folder", "pictures").images
+    6
     """
     from snellen.build.phantom.building import PhantomExport
 

@@ -50,7 +50,15 @@ MOST_LISTED = 200  # images that could not be shown, or have no label; all are i
 
 
 def page_of(folder: RunFolder) -> Page:
-    """The whole page of a stored run; every number on it is a finding's."""
+    """The whole page of a stored run; every number on it is a finding's.
+
+    >>> from snellen.report import page_of
+    >>> from snellen import audit
+    >>> run = audit("observer:texture", "phantom:test?size=32&n=240&texture_bias=1", "occlusion",
+    ...     out="runs/first", quiet=True)
+    >>> page_of(run).title
+    'Eye exam of texture'
+    """
     results = Results.of(folder)
     rows = finding_rows(results)
     pictured = Pictured(results)
@@ -81,7 +89,15 @@ def page_of(folder: RunFolder) -> Page:
 
 
 def brief_page_of(folder: RunFolder) -> Page:
-    """The page in brief, for Markdown: verdict, notices, comparison, the bare table and how to make it again."""
+    """The page in brief, for Markdown: verdict, notices, comparison, the bare table and how to make it again.
+
+    >>> from snellen.report import brief_page_of
+    >>> from snellen import audit
+    >>> run = audit("observer:texture", "phantom:test?size=32&n=240&texture_bias=1", "occlusion",
+    ...     out="runs/first", quiet=True)
+    >>> brief_page_of(run).title
+    'Eye exam of texture'
+    """
     results = Results.of(folder)
     rows = finding_rows(results)
     versions = origin_of(results.facts).versions

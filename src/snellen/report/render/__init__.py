@@ -14,7 +14,16 @@ from snellen.terminal import json_text
 
 
 def json_of(page: Page) -> str:
-    """The page as JSON: its title and blocks."""
+    """The page as JSON: its title and blocks.
+
+    >>> from snellen.report import brief_page_of, json_of
+    >>> from snellen import audit
+    >>> run = audit("observer:texture", "phantom:test?size=32&n=240&texture_bias=1", "occlusion",
+    ...     out="runs/first", quiet=True)
+    >>> import json
+    >>> sorted(json.loads(json_of(brief_page_of(run))))
+    ['blocks', 'title']
+    """
     return json_text(page.to_json(), allow_nan=False) + "\n"
 
 

@@ -21,7 +21,15 @@ TEMPLATES = Path(__file__).parent
 
 
 def html_of(page: Page) -> str:
-    """The page through the templates; every value is escaped, only our own charts go in as they are."""
+    """The page through the templates; every value is escaped, only our own charts go in as they are.
+
+    >>> from snellen.report import html_of, page_of
+    >>> from snellen import audit
+    >>> run = audit("observer:texture", "phantom:test?size=32&n=240&texture_bias=1", "occlusion",
+    ...     out="runs/first", quiet=True)
+    >>> html_of(page_of(run))[:15]
+    '<!doctype html>'
+    """
     shared = shared_pictures(page)
 
     def show(block: Block) -> Markup:

@@ -36,7 +36,15 @@ from snellen.report.blocks import (
 
 
 def markdown_of(page: Page) -> str:
-    """The page as Markdown; values are escaped, so that a class name cannot break a table or add a tag."""
+    """The page as Markdown; values are escaped, so that a class name cannot break a table or add a tag.
+
+    >>> from snellen.report import brief_page_of, markdown_of
+    >>> from snellen import audit
+    >>> run = audit("observer:texture", "phantom:test?size=32&n=240&texture_bias=1", "occlusion",
+    ...     out="runs/first", quiet=True)
+    >>> markdown_of(brief_page_of(run)).splitlines()[0]
+    '# Eye exam of texture'
+    """
     return harmless(_joined([f"# {escaped(page.title)}", _all(page.blocks)])) + "\n"
 
 

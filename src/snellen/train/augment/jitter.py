@@ -24,7 +24,17 @@ def colour_jitter(
     saturation: float = 0.0,
     hue: float = 0.0,
 ) -> Tensor:
-    """Each image in other colours: see Jitter.draw for the strengths."""
+    """Each image in other colours: see Jitter.draw for the strengths.
+
+    >>> from snellen.train.augment import colour_jitter
+    >>> import torch
+    >>> images = torch.rand(2, 3, 8, 8)
+    >>> generator = torch.Generator().manual_seed(0)
+    >>> colour_jitter(images, generator, brightness=0.4).shape
+    torch.Size([2, 3, 8, 8])
+    >>> torch.equal(colour_jitter(images, generator), images)  # by nothing
+    True
+    """
     return Jitter.draw(len(images), generator, brightness, contrast, saturation, hue).images(images)
 
 

@@ -16,12 +16,30 @@ LOOP_FROM = 64 * 64  # pixels from which, on a CPU, copying image by image beats
 
 
 def random_flip(images: Tensor, generator: torch.Generator) -> Tensor:
-    """Each image mirrored left to right with a chance of one half."""
+    """Each image mirrored left to right with a chance of one half.
+
+    >>> from snellen.train.augment import random_flip
+    >>> import torch
+    >>> images = torch.rand(2, 3, 8, 8)
+    >>> generator = torch.Generator().manual_seed(0)
+    >>> flipped = random_flip(images, generator)
+    >>> all(torch.equal(after, image) or torch.equal(after, image.flip(-1)) for after,
+    ...     image in zip(flipped, images))
+    True
+    """
     return Flip.draw(len(images), generator).images(images)
 
 
 def random_crop(images: Tensor, padding: int, generator: torch.Generator, fill: Fill = "black") -> Tensor:
-    """Each image moved by up to `padding` pixels each way, `fill` where it moved away from: [B, 3, H, W] again."""
+    """Each image moved by up to `padding` pixels each way, `fill` where it moved away from: [B, 3, H, W] again.
+
+    >>> from snellen.train.augment import random_crop
+    >>> import torch
+    >>> images = torch.rand(2, 3, 8, 8)
+    >>> generator = torch.Generator().manual_seed(0)
+    >>> random_crop(images, padding=1, generator=generator).shape
+    torch.Size([2, 3, 8, 8])
+    """
     return RandomShift.draw(len(images), padding, generator, fill).images(images)
 
 

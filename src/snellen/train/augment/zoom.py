@@ -22,7 +22,15 @@ def random_resized_crop(
     scale: tuple[float, float] = (0.08, 1.0),
     ratio: tuple[float, float] = (3 / 4, 4 / 3),
 ) -> Tensor:
-    """A random box of each image, resized to `size` (height, width): see Zoom."""
+    """A random box of each image, resized to `size` (height, width): see Zoom.
+
+    >>> from snellen.train.augment import random_resized_crop
+    >>> import torch
+    >>> images = torch.rand(2, 3, 8, 8)
+    >>> generator = torch.Generator().manual_seed(0)
+    >>> random_resized_crop(images, (4, 4), generator).shape
+    torch.Size([2, 3, 4, 4])
+    """
     return RandomZoom.draw(images.shape, size, generator, scale, ratio).images(images)
 
 

@@ -16,12 +16,22 @@ MIXES: dict[str, type] = {kind.name: kind for kind in _KINDS}  # type: ignore[at
 
 
 def parse_mix(source: str | BatchMix) -> BatchMix:
-    """The mix a text names, such as `cutmix(rule=corrected)`; a mix passes through."""
+    """The mix a text names, such as `cutmix(rule=corrected)`; a mix passes through.
+
+    >>> from snellen.train import parse_mix
+    >>> parse_mix("cutmix(alpha=1)")
+    CutMix(alpha=1.0, rule='nominal')
+    """
     return _from_node(notation.read(source)) if isinstance(source, str) else source
 
 
 def of_run(mix: BatchMix, seed: int) -> BatchMix:
-    """The mix as a run with this seed uses it: masks that are drawn once are drawn by each run for itself."""
+    """The mix as a run with this seed uses it: masks that are drawn once are drawn by each run for itself.
+
+    >>> from snellen.train.mixing import of_run, parse_mix
+    >>> of_run(parse_mix("random_masks"), seed=3)
+    RandomMasks(k=3, alpha=1.0, decay=3.0, seed=3)
+    """
     if isinstance(mix, RandomMasks):
         return replace(mix, seed=(mix.seed + seed) % 2**63)  # run 0 has those of the text
     if isinstance(mix, Alternate):

@@ -19,6 +19,11 @@ def fitted(partners: Tensor, size: tuple[int, int], resize: bool = False, mean: 
 
     Smaller ones are padded all round (28 to 32: two pixels per side; an odd one goes right and below) with `mean`, 0 if
     none. Others are resized with `resize` (bilinear, antialiased) and are an error without it.
+
+    >>> from snellen.train.mixing import fitted
+    >>> import torch
+    >>> fitted(torch.ones(1, 3, 28, 28), (32, 32)).shape  # two pixels more on each side
+    torch.Size([1, 3, 32, 32])
     """
     height, width = partners.shape[2:]
     if (height, width) == tuple(size):

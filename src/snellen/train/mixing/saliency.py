@@ -22,6 +22,13 @@ def fine_grained(images: Tensor) -> Tensor:
     Images are uint8 RGB [B, 3, H, W]. The bytes of `cv2.saliency.StaticSaliencyFineGrained` (which divides them by
     255) for the same images in its channel order BGR, its wrapping past 255 included; images whose grey values sum to
     2²⁴ or more (256 × 257 white pixels) may differ, since OpenCV's sums then lose bits. A flat image is all zeros.
+
+    >>> from snellen.train.mixing import fine_grained
+    >>> import torch
+    >>> images = torch.zeros(1, 3, 32, 32, dtype=torch.uint8)
+    >>> images[:, :, 12:20, 12:20] = 255
+    >>> fine_grained(images).shape
+    torch.Size([1, 32, 32])
     """
     if images.numel() // 3 <= PIXELS_AT_ONCE.get(images.device.type, 0):
         return all_scales(images).permute(2, 0, 1).contiguous()

@@ -34,6 +34,14 @@ def mixed_loss(logits: Tensor, targets: Targets, smoothing: float = 0.0, ignore:
 
     Logits [B, K] with labels [B], or [B, K, H, W] with label maps. Entries labelled `ignore` count neither above nor
     below the line: the mean is over the weights of those that count, which with weight 1 is torch's own mean.
+
+    >>> from snellen.train import mixed_loss
+    >>> import torch
+    >>> from snellen.train.mixing import Targets
+    >>> targets = Targets(own=torch.tensor([0]), partner=torch.tensor([1]), weight=torch.tensor([0.75]))
+    >>> logits = torch.tensor([[2.0, 0.0]])
+    >>> round(float(mixed_loss(logits, targets)), 3)  # three parts of the loss for class 0, one of that for class 1
+    0.627
     """
     own = _entropy(logits, targets.own, smoothing, ignore)
     if targets.partner is targets.own:
@@ -47,7 +55,16 @@ def mixed_loss(logits: Tensor, targets: Targets, smoothing: float = 0.0, ignore:
 
 
 def majority_loss(logits: Tensor, targets: Targets) -> Tensor:
-    """Mean cross-entropy against the label with the larger weight, own in a tie: "diversity" of Marcu et al. 2022."""
+    """Mean cross-entropy against the label with the larger weight, own in a tie: "diversity" of Marcu et al. 2022.
+
+    >>> from snellen.train import majority_loss
+    >>> import torch
+    >>> from snellen.train.mixing import Targets
+    >>> targets = Targets(own=torch.tensor([0]), partner=torch.tensor([1]), weight=torch.tensor([0.75]))
+    >>> logits = torch.tensor([[2.0, 0.0]])
+    >>> round(float(majority_loss(logits, targets)), 3)  # the loss for class 0
+    0.127
+    """
     share = targets.weight.view(-1, *[1] * (targets.own.dim() - 1))
     label = torch.where(share >= 0.5, targets.own, targets.partner)
     return torch.nn.functional.cross_entropy(logits, label, ignore_index=IGNORE)

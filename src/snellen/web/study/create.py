@@ -47,7 +47,15 @@ class CreatedStudy:
 
 
 def create_study(request: StudyRequest) -> CreatedStudy:
-    """Make a study folder; nothing is left of one that cannot be made."""
+    """Make a study folder; nothing is left of one that cannot be made.
+
+    >>> from snellen.web.study import StudyRequest, create_study
+    >>> request = StudyRequest(source="phantom:test?size=32&n=24", out="study", protocol="forced",
+    ...     participants=2, per_person=6)
+    >>> made = create_study(request)
+    >>> made.per_person, len(made.links)
+    (6, 2)
+    """
     check_place(request.out)
     if (request.out / FILE).exists():
         raise UserError(f"'{request.out}' has a study already; choose another {option('out')}")

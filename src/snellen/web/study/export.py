@@ -36,7 +36,17 @@ class ExportedStudy:
 
 
 def export_study(request: ExportRequest) -> ExportedStudy:
-    """Write answers, catch trials and people; one state of the store, also while the study runs."""
+    """Write answers, catch trials and people; one state of the store, also while the study runs.
+
+    >>> from snellen.web.study import ExportRequest, SimulateRequest, StudyRequest
+    >>> from snellen.web.study import create_study, export_study, simulate_study
+    >>> source = "phantom:test?size=32&n=24"
+    >>> request = StudyRequest(source=source, out="done", protocol="forced", participants=2, per_person=6)
+    >>> _ = create_study(request)
+    >>> _ = simulate_study(SimulateRequest(study="done", people=2, bad=0))
+    >>> export_study(ExportRequest(study="done", out="answers")).answers
+    12
+    """
     store = StudyStore(StudyFolder(request.study), request.database)
     try:
         answers = answers_frame(store)

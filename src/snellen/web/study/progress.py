@@ -38,7 +38,15 @@ class StudyProgress(msgspec.Struct):
 
 
 def progress_of(store: StudyStore) -> StudyProgress:
-    """The state of a study now."""
+    """The state of a study now.
+
+    >>> from snellen.web.study import StudyFolder, StudyRequest, StudyStore, create_study, progress_of
+    >>> source = "phantom:test?size=32&n=24"
+    >>> request = StudyRequest(source=source, out="new", protocol="forced", participants=2, per_person=6)
+    >>> _ = create_study(request)
+    >>> progress_of(StudyStore(StudyFolder("new"))).answers
+    0
+    """
     query = (
         sa.select(PEOPLE.c.name, TRIALS.c.item, ANSWERS.c.answer, ANSWERS.c.response_ms, ANSWERS.c.late_frames)
         .select_from(TRIALS.join(PEOPLE).outerjoin(ANSWERS))

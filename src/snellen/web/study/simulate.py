@@ -105,6 +105,14 @@ def simulate_study(request: SimulateRequest, law: Law | None = None) -> Simulate
 
     They consent one after the other and then answer all at once, so that who sees what, and all answers, follow from the seeds.
     The last of them are the careless ones. Their answers are stored like those of people: simulate in a copy of a real study.
+
+    >>> from snellen.web.study import SimulateRequest, StudyRequest, create_study, simulate_study
+    >>> source = "phantom:test?size=32&n=24"
+    >>> request = StudyRequest(source=source, out="tried", protocol="forced", participants=2, per_person=6)
+    >>> _ = create_study(request)
+    >>> found = simulate_study(SimulateRequest(study="tried", people=2, bad=0))
+    >>> found.answers
+    28
     """
     store = StudyStore(StudyFolder(request.study), request.database)
     try:
