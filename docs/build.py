@@ -44,7 +44,7 @@ TERMINAL = re.compile(r"(?<=```console\n)\$ (snellen (?:[^\n]*\\\n)*[^\n]*)\n(.*
 def reference() -> str:
     """The text of reference.md."""
     parts = ["# Reference\n", "Written by `python docs/build.py` from the code's own documentation; do not edit.",
-             "Commands and their options: [commands.md](commands.md).\n"]  # fmt: skip
+             "Commands and their options: [commands](commands.md).\n"]  # fmt: skip
     parts += ["## Models\n", _pairs("models"), "## Data\n", _pairs("data")]
     parts.append("`?column=value` keeps only the rows with that value; join several with `&`. For `phantom:` the options are\n"
                  "its dials ([phantom.md](phantom.md)). Any dataset also takes these options, in this order:\n")  # fmt: skip
@@ -185,11 +185,11 @@ def main() -> None:
     parser.add_argument("--picture", type=Path, metavar="RUN", help="take the README's picture from this run's report")
     parser.add_argument("--phantom", action="store_true", help="draw the pictures of phantom.md")
     chosen = parser.parse_args()
-    (DOCS / "reference.md").write_text(reference())
-    (DOCS / "commands.md").write_text(commands_page())
-    (DOCS / "glossary.md").write_text(glossary())
+    (DOCS / "reference/distortions.md").write_text(reference())
+    (DOCS / "reference/commands.md").write_text(commands_page())
+    (DOCS / "reference/glossary.md").write_text(glossary())
     if chosen.terminal:
-        (DOCS / "tutorial.md").write_text(tutorial())
+        (DOCS / "start/notebook.md").write_text(tutorial())
         README.write_text(terminal(README.read_text()))
     if chosen.picture:
         picture(chosen.picture)

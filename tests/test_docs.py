@@ -29,7 +29,9 @@ PAGES = [
     *sorted(DOCS.rglob("*.md")),
     *sorted(ROOT.glob("examples/**/*.md")),
 ]
-HOW_TO = sorted(DOCS.glob("add-*.md"))  # tests/test_howto.py follows them: what they name exists after their steps
+HOW_TO = sorted(
+    DOCS.glob("contribute/add-*.md")
+)  # tests/test_howto.py follows them: what they name exists after their steps
 REFRESH = "run `python docs/build.py`"
 
 
@@ -48,12 +50,13 @@ def page_id(page: Path) -> str:
 
 
 def test_the_generated_pages_are_current() -> None:
-    assert (DOCS / "reference.md").read_text() == builder().reference(), REFRESH
-    assert (DOCS / "commands.md").read_text() == builder().commands_page(), REFRESH
-    assert (DOCS / "glossary.md").read_text() == builder().glossary(), REFRESH
+    assert (DOCS / "reference/distortions.md").read_text() == builder().reference(), REFRESH
+    assert (DOCS / "reference/commands.md").read_text() == builder().commands_page(), REFRESH
+    assert (DOCS / "reference/glossary.md").read_text() == builder().glossary(), REFRESH
 
 
-GUIDES = sorted({*DOCS.glob("*.md")} - {*HOW_TO, DOCS / "design.md", DOCS / "reference.md", DOCS / "commands.md"})
+GUIDES = [page for room in ("start", "questions", "reference", "understanding") for page in sorted((DOCS / room).glob("*.md"))
+          if page.name not in ("design.md", "distortions.md", "commands.md")]  # fmt: skip
 
 
 @pytest.mark.parametrize("page", GUIDES, ids=page_id)
@@ -72,7 +75,7 @@ def test_the_terminal_output_of_the_readme_is_what_the_command_prints() -> None:
 
 @pytest.mark.slow
 def test_the_tutorial_runs_and_its_page_shows_what_it_prints() -> None:
-    assert (DOCS / "tutorial.md").read_text() == builder().tutorial(), "run `python docs/build.py --terminal`"
+    assert (DOCS / "start/notebook.md").read_text() == builder().tutorial(), "run `python docs/build.py --terminal`"
 
 
 def test_every_distortion_and_audit_is_documented() -> None:
@@ -82,7 +85,9 @@ def test_every_distortion_and_audit_is_documented() -> None:
 
 
 def test_every_command_and_option_is_documented() -> None:
-    sections = dict(re.findall(r"^## `(.+?)`\n(.*?)(?=^## |\Z)", (DOCS / "commands.md").read_text(), re.M | re.S))
+    sections = dict(
+        re.findall(r"^## `(.+?)`\n(.*?)(?=^## |\Z)", (DOCS / "reference/commands.md").read_text(), re.M | re.S)
+    )
     declared = dict(builder("commands_page").commands())
     assert sections.keys() == declared.keys(), REFRESH
     for words, command in declared.items():
@@ -147,7 +152,7 @@ def test_public_names_are_there(name: str) -> None:
 
 
 def test_the_design_names_the_rooms_that_exist_and_only_those() -> None:
-    design = (DOCS / "design.md").read_text()
+    design = (DOCS / "understanding/design.md").read_text()
     rooms = set(re.findall(r"^\| `(\w+)/` \|", design, re.M))
     assert rooms == {
         path.name for path in (ROOT / "src" / "snellen").iterdir() if path.is_dir() and path.name[0] != "_"
@@ -161,16 +166,16 @@ def test_measures_of_the_design_exist_and_those_of_the_roadmap_do_not_yet() -> N
     def names(text: str) -> set[str]:
         return set(re.findall(r"(?:^    |· )(\w+)\(", text, re.M))
 
-    design = (DOCS / "design.md").read_text()
+    design = (DOCS / "understanding/design.md").read_text()
     section = design[design.index("`snellen.measure` (clean") :]
-    now, planned = names(section[: section.index("\n## ")]), names((DOCS / "roadmap.md").read_text())
+    now, planned = names(section[: section.index("\n## ")]), names((DOCS / "understanding/roadmap.md").read_text())
     assert {"interference", "attack_success", "diversity", "friedman", "diffuseness"} <= now
     assert all(hasattr(snellen.measure, name) for name in now)
     assert not any(hasattr(snellen.measure, name) for name in planned)
 
 
 def test_every_measure_has_one_row_under_its_question() -> None:
-    rows = re.findall(r"^\| (.*?) ?\| (.+?) \| (.+?) \|$", (DOCS / "measures.md").read_text(), re.M)
+    rows = re.findall(r"^\| (.*?) ?\| (.+?) \| (.+?) \|$", (DOCS / "reference/measures.md").read_text(), re.M)
     questions = [question for question, _, _ in rows[1:] if question]
     assert all(question.endswith("?") for question in questions)
     assert len(questions) == len(set(questions)) > 15
@@ -180,7 +185,7 @@ def test_every_measure_has_one_row_under_its_question() -> None:
 
 def test_the_texts_of_the_design_are_those_that_exist() -> None:
     """Public text forms stay; the reference, which is generated, has those that were added since."""
-    design = (DOCS / "design.md").read_text()
+    design = (DOCS / "understanding/design.md").read_text()
     listed = design[design.index("### Distortions") : design.index("## Names others call")]
     distortions = set(re.findall(r"^\| `(\w+)\(", listed, re.M))
     assert len(distortions) >= 11
@@ -192,7 +197,7 @@ def test_the_texts_of_the_design_are_those_that_exist() -> None:
 
 
 def test_the_examples_of_the_phantom_page_run() -> None:
-    blocks = re.findall(r"```python\n(.*?)```", (DOCS / "phantom.md").read_text(), re.S)
+    blocks = re.findall(r"```python\n(.*?)```", (DOCS / "reference/phantom.md").read_text(), re.S)
     assert len(blocks) == 2
     for block in blocks:
         exec(block, {"__name__": "docs_phantom"})
@@ -200,7 +205,7 @@ def test_the_examples_of_the_phantom_page_run() -> None:
 
 def test_the_examples_of_the_page_about_ranks_run_one_after_the_other(capsys: pytest.CaptureFixture[str]) -> None:
     names: dict[str, Any] = {"__name__": "docs_ranks"}
-    blocks = re.findall(r"```python\n(.*?)```", (DOCS / "rank-measures.md").read_text(), re.S)
+    blocks = re.findall(r"```python\n(.*?)```", (DOCS / "reference/rank-measures.md").read_text(), re.S)
     assert len(blocks) == 4
     for block in blocks:
         exec(block, names)
@@ -212,7 +217,7 @@ def test_the_phantom_page_names_every_dial_and_every_field_of_the_truth() -> Non
     from snellen.data.phantom import DIALS, FORMATS, Truth
     from snellen.data.phantom.shapes import NODES, SHAPES
 
-    page = (DOCS / "phantom.md").read_text()
+    page = (DOCS / "reference/phantom.md").read_text()
     for name in (*DIALS, *FORMATS, *(f.name for f in dataclasses.fields(Truth))):
         assert f"`{name}`" in page, name
     for name in (*SHAPES, *NODES):
@@ -221,10 +226,10 @@ def test_the_phantom_page_names_every_dial_and_every_field_of_the_truth() -> Non
 
 def test_the_pictures_of_the_phantom_page_are_current_and_small() -> None:
     pictures, folder = builder("phantom_pictures").PICTURES, DOCS / "images"
-    page, total = (DOCS / "phantom.md").read_text(), 0
+    page, total = (DOCS / "reference/phantom.md").read_text(), 0
     for name, drawn in pictures.items():
         file = folder / f"phantom-{name.replace('_', '-')}.png"
-        assert f"images/{file.name}" in page
+        assert f"../images/{file.name}" in page
         total += file.stat().st_size
         with Image.open(file) as image:
             stored, now = np.asarray(image.convert("RGB")).astype(int), np.asarray(drawn()).astype(int)

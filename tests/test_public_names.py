@@ -1,4 +1,4 @@
-"""The names that users type: all of docs/design.md after the plain import, and nothing else when they press tab."""
+"""The names that users type: all of docs/understanding/design.md after the plain import, and nothing else when they press tab."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .test_package import rooms
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "snellen"
-DESIGN = (ROOT / "docs" / "design.md").read_text()
+DESIGN = (ROOT / "docs" / "understanding/design.md").read_text()
 LISTED = ("data.in9", "data.phantom", "models.observers", "train.augment", "train.mixing")  # packages with public names
 ALIAS = re.compile(r"^([A-Z][a-z]\w*)(?:: TypeAlias)? = (?!TypeVar|ParamSpec)", re.M)
 
