@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 CLICKS = 3
-LINK = re.compile(r"\]\(([^)#\s]+\.md)(?:#[^)]*)?\)")
+LINK = re.compile(r"\]\(([^)#\s:]+\.md)(?:#[^)]*)?\)")
 
 
 @dataclass(frozen=True)

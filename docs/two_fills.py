@@ -1,4 +1,4 @@
-"""`python docs/two_fills.py`: write docs/images/two-fills.png, the same square in two fills with what a model gets right under it.
+"""`python docs/two_fills.py`: write docs/images/two-fills.png, a square in two fills with what a model gets right under it.
 
 The accuracies are those of the README's command, which is carried out for them.
 """

@@ -18,7 +18,14 @@ OURS = ("README.md", "CONTRIBUTING.md", "docs", "examples", "src", "benchmarks",
 PAGES = sorted(
     page for place in OURS for page in ([ROOT / place] if place.endswith(".md") else (ROOT / place).rglob("*.md"))
 )
-GENERATED = ("commands.md", "glossary.md", "distortions.md")  # their words are those of help texts and docstrings
+GENERATED = (
+    "models.md",
+    "data.md",
+    "distortions.md",
+    "audits.md",
+    "commands.md",
+    "glossary.md",
+)  # their words are those of help texts and docstrings
 NOT = {
     r"\bdata sets?\b": "dataset",
     r"\d %": "95% without a space",
