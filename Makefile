@@ -6,7 +6,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 READY := $(VENV)/.ready
 READY_DEV := $(VENV)/.ready-dev
 
-.PHONY: demo system test test-fast hostile lint types bench docs clean
+.PHONY: demo system test test-fast hostile lint types bench docs site clean
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -61,6 +61,11 @@ docs: $(READY_DEV)
 	$(BIN)/python docs/mixing.py
 	$(BIN)/python docs/backgrounds.py
 	$(BIN)/python docs/occluders.py
+	$(BIN)/python docs/two_fills.py
+	$(BIN)/python docs/gallery.py
+
+site: $(READY_DEV)  # site/index.html; a broken link, a missing page or anything from the network is an error
+	$(BIN)/python docs/build_site.py
 
 clean:
-	rm -rf $(VENV) demo runs
+	rm -rf $(VENV) demo runs site .cache

@@ -15,7 +15,7 @@ points: with fewer than 99 tiles, where points share an image, the audit saves l
 Measured once on one thread of a loaded two-core machine, CPU time, torch 2.15 in fp32, random weights. ResNet-20 at 32 px, 64
 images, one round: ours 96% of the forward rate, Quantus 97%, removal 94%, ROAD 48% per point; areas agree to 0.005 of 100. So
 the goal of 5 x Quantus is NOT reached here: 0.99 x with all points, 2.4 x with sampled ones for an error of 0.5. On one H200 with
-256 images: 13.2 x Quantus, 44% of the forward rate. What an adaptive evaluation saves on real networks: docs/faithfulness.md.
+256 images: 13.2 x Quantus, 44% of the forward rate. What adaptive evaluation saves: docs/questions/faithfulness.md.
 
     python benchmarks/faithfulness.py --images 96
     python benchmarks/faithfulness.py --study MODEL --data DATA --images 256 --tile 2

@@ -45,10 +45,10 @@ HEAD = """# Layers of timm's networks
 Made by `python benchmarks/layers.py` with timm {timm} on {day}. Do not edit: run it again.
 
 Of each of the {count} families of timm the smallest member, with random weights. Layers that `snellen explain` and audits offer
-are proved by moving a patch of the image ([explain](../explain.md)), which shows them forwards. The check here goes backwards: of
-4 × 4 places of a layer, the gradient in the pixels says where in the image each place looks. `follows` is the correlation of
-both, down and across, the lowest of up to three layers that are offered; 1 where they lie alike, about 0 where they do not.
-Attention of random weights looks everywhere, so that later blocks can have less than 1.
+are proved by moving a patch of the image ([explain](../reference/maps.md)), which shows them forwards. The check here goes
+backwards: of 4 × 4 places of a layer, the gradient in the pixels says where in the image each place looks. `follows` is the
+correlation of both, down and across, the lowest of up to three layers that are offered; 1 where they lie alike, about 0 where
+they do not. Attention of random weights looks everywhere, so that later blocks can have less than 1.
 
 - {maps} families have maps of layers that lie as the image does; {wrong} have one that does not.
 - {refused} are refused with the reason.

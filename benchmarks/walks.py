@@ -1,4 +1,4 @@
-"""Walks: which files of snellen one thing enters on its way; docs/design.md shows the counts.
+"""Walks: which files of snellen one thing enters on its way; docs/understanding/design.md shows the counts.
 
 One image through the passes of an audit, one tuple of edits through a search, one clip of four frames through `build iruo`, one
 batch through a training. Only calls count, not imports.

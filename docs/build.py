@@ -1,9 +1,9 @@
-"""Write what is generated in the docs: reference.md, commands.md and glossary.md.
+"""Write what is generated in docs/reference: models, data, distortions, audits, commands and the glossary.
 
 python docs/build.py                # after a change of a docstring, a help text, a command or an option
-python docs/build.py --terminal     # also the README's terminal output and tutorial.md: runs their commands
+python docs/build.py --terminal     # also the README's terminal output and start/notebook.md: runs their commands
 python docs/build.py --picture RUN  # also the README's picture, from a run's report
-python docs/build.py --phantom      # also the pictures of phantom.md
+python docs/build.py --phantom      # also the pictures of reference/phantom.md
 """
 
 from __future__ import annotations
@@ -41,28 +41,53 @@ ENVIRONMENT = {
 TERMINAL = re.compile(r"(?<=```console\n)\$ (snellen (?:[^\n]*\\\n)*[^\n]*)\n(.*?)(?=```)", re.S)
 
 
-def reference() -> str:
-    """The text of reference.md."""
-    parts = ["# Reference\n", "Written by `python docs/build.py` from the code's own documentation; do not edit.",
-             "Commands and their options: [commands.md](commands.md).\n"]  # fmt: skip
-    parts += ["## Models\n", _pairs("models"), "## Data\n", _pairs("data")]
-    parts.append("`?column=value` keeps only the rows with that value; join several with `&`. For `phantom:` the options are\n"
-                 "its dials ([phantom.md](phantom.md)). Any dataset also takes these options, in this order:\n")  # fmt: skip
-    parts.append("\n".join(_item(f"?{name}=", meaning) for name, meaning in OPTIONS.items()) + "\n")
-    parts.append("## Distortions\n")
-    parts.append("Give arguments by position or by name; `a | b` chains. The text form prints all fields and is the\n"
-                 "distortion's identity.\n")  # fmt: skip
-    parts += [_entry(name, cls) for name, cls in DISTORTIONS.items()]
-    parts += ["### Fills\n", "\n".join(_item(name, _fill(name)) for name in PAINTS) + "\n"]
-    parts += ["### Laws\n", "A parameter may be a law. It is then drawn again for each image.\n"]
-    parts.append(
-        "\n".join(_item(f"{name}({', '.join(_fields(cls))})", _first(cls)) for name, cls in LAWS.items()) + "\n"
-    )
-    parts.append("## Audits\n")
-    parts.append("Every audit also asks about clean images and mild noise (`noise(uniform(0, 0.025))`).\n")
-    parts += [_entry(name, cls) for name, cls in AUDITS.items()]
-    parts += ["## Methods of making maps\n", _pairs("methods")]
-    return "\n".join(parts)
+def models_page() -> str:
+    """The text of models.md."""
+    return "\n".join([
+        _head("Models", "What stands for MODEL in a command."), _pairs("models"),
+        "Which text your own model needs: [your own model](../start/own-model.md). `NAME=` in front names it;\n"
+        "a `*` makes runs of one model. Code of your own: [write a plug-in](../contribute/plugins.md).\n",
+        "## Attribution methods\n", "What stands for `--method`, and for `method=` of audits. What each does: [maps](maps.md).\n",
+        _pairs("methods"),
+    ])  # fmt: skip
+
+
+def data_page() -> str:
+    """The text of data.md."""
+    return "\n".join([
+        _head("Data", "What stands for DATA in a command."), _pairs("data"),
+        "`?column=value` keeps only the rows with that value; join several with `&`. For `phantom:` the options are its dials\n"
+        "([the phantom world](phantom.md)). Any dataset also takes these options, in this order:\n",
+        "\n".join(_item(f"?{name}=", meaning) for name, meaning in OPTIONS.items()) + "\n",
+        "Which text your own images need: [your own model](../start/own-model.md#2-name-the-data).\n",
+    ])  # fmt: skip
+
+
+def distortions_page() -> str:
+    """The text of distortions.md."""
+    return "\n".join([
+        _head("Distortions", "What changes the pixels."),
+        "Give arguments by position or by name; `a | b` chains. The text form prints all fields and is the distortion's\n"
+        "identity. They stand in [audits](audits.md): `interference([occlude(0.3)])`, and in `snellen.distort.apply`.\n",
+        *(_entry(name, cls) for name, cls in DISTORTIONS.items()),
+        "### Fills\n", "\n".join(_item(name, _fill(name)) for name in PAINTS) + "\n",
+        "### Laws\n", "A parameter may be a law. It is then drawn again for each image.\n",
+        "\n".join(_item(f"{name}({', '.join(_fields(cls))})", _first(cls)) for name, cls in LAWS.items()) + "\n",
+    ])  # fmt: skip
+
+
+def audits_page() -> str:
+    """The text of audits.md."""
+    return "\n".join([
+        _head("Audits", "What stands for `--audits`."),
+        "Every audit also asks about clean images and mild noise (`noise(uniform(0, 0.025))`). Which question each answers:\n"
+        "[your own model](../start/own-model.md#3-choose-audits).\n",
+        *(_entry(name, cls) for name, cls in AUDITS.items()),
+    ])  # fmt: skip
+
+
+def _head(title: str, purpose: str) -> str:
+    return f"# {title}\n\n{purpose} Written by `python docs/build.py` from the code's own documentation; do not edit.\n"
 
 
 def glossary() -> str:
@@ -70,7 +95,7 @@ def glossary() -> str:
     parts = [
         "# Glossary\n",
         "Written by `python docs/build.py` from `snellen.report.glossary`; do not edit. Terminal, report and docs use",
-        "these words.\n",
+        "these words. DI is explained at length in [interference](../understanding/interference.md).\n",
         "## Terms\n",
     ]
     parts += ["\n".join(wrapped(f"**{term}.** {meaning}", "")) + "\n" for term, meaning in GLOSSARY.items()]
@@ -82,7 +107,7 @@ def glossary() -> str:
 
 
 def tutorial() -> str:
-    """The text of tutorial.md: the script, part by part, with what each part prints."""
+    """The text of start/notebook.md: the script, part by part, with what each part prints."""
     source = (DOCS.parent / "examples" / "tutorial.py").read_text()
     with tempfile.TemporaryDirectory() as folder:
         ended = subprocess.run(
@@ -91,13 +116,18 @@ def tutorial() -> str:
         )  # fmt: skip
     _, *parts = re.split(r"^# (?=\d+\. )", source, flags=re.M)
     outputs = re.split(r"^== \d+ ==\n", ended.stdout, flags=re.M)[1:]
-    lines = ["# Tutorial\n", "Written by `python docs/build.py --terminal` from `examples/tutorial.py`, which the tests run; do",
-             "not edit.\n"]  # fmt: skip
+    lines = [
+        "# In a notebook\n",
+        "The same words as on the command line. `snellen.audit` returns a `Run`; a notebook shows it as the first screen of its\n"
+        "report, and `run.plot(...)` shows the charts of one audit. Needs no data: the observers answer by rule.\n",
+        "Written by `python docs/build.py --terminal` from `examples/tutorial.py`, which the tests run; do not edit.\n",
+    ]
     for part, output in zip(parts, outputs, strict=True):
         title, _, code = part.partition("\n")
         code = "\n".join(line for line in code.strip().splitlines() if not line.startswith('print("== '))
         shown = "\n".join(line.rstrip() for line in output.strip().splitlines())
         lines += [f"## {title}\n", f"```python\n{code.strip()}\n```\n", f"```text\n{shown}\n```\n"]
+    lines.append("Next: [your own model](own-model.md), and [every name](../reference/names.md) that Python offers.\n")
     return "\n".join(lines)
 
 
@@ -179,17 +209,26 @@ def _fill(name: str) -> str:
     return f"every channel {plain[name]}" if name in plain else _first(PAINTS[name])
 
 
+PAGES = {
+    "models.md": models_page,
+    "data.md": data_page,
+    "distortions.md": distortions_page,
+    "audits.md": audits_page,
+    "commands.md": commands_page,
+    "glossary.md": glossary,
+}  # of docs/reference
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--terminal", action="store_true", help="run the README's command and paste what it prints")
     parser.add_argument("--picture", type=Path, metavar="RUN", help="take the README's picture from this run's report")
-    parser.add_argument("--phantom", action="store_true", help="draw the pictures of phantom.md")
+    parser.add_argument("--phantom", action="store_true", help="draw the pictures of reference/phantom.md")
     chosen = parser.parse_args()
-    (DOCS / "reference.md").write_text(reference())
-    (DOCS / "commands.md").write_text(commands_page())
-    (DOCS / "glossary.md").write_text(glossary())
+    for name, text in PAGES.items():
+        (DOCS / "reference" / name).write_text(text())
     if chosen.terminal:
-        (DOCS / "tutorial.md").write_text(tutorial())
+        (DOCS / "start/notebook.md").write_text(tutorial())
         README.write_text(terminal(README.read_text()))
     if chosen.picture:
         picture(chosen.picture)

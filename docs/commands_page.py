@@ -9,7 +9,7 @@ from typing import Any
 HEAD = """# Commands
 
 Written by `python docs/build.py` from the commands' own help; do not edit. Exit codes: 0 done, 1 a condition or check
-failed, 2 bad input. `snellen COMMAND --help` prints the same.
+failed, 2 bad input. `snellen COMMAND --help` prints the same. MODEL and DATA: [models](models.md), [data](data.md).
 """
 
 

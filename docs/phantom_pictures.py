@@ -1,4 +1,4 @@
-"""`python docs/build.py --phantom`: the pictures of docs/phantom.md, drawn from the world itself."""
+"""`python docs/build.py --phantom`: the pictures of docs/reference/phantom.md, drawn from the world itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Audit two models of the generated world in Python, and read what came of it; prints what docs/tutorial.md shows."""
+"""Audit two models of the generated world in Python, and read what came of it; prints what docs/start/notebook.md shows."""
 
 # 1. Audit two models on the same images
 import snellen

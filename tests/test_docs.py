@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import importlib.util
 import re
+import sys
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -29,7 +31,9 @@ PAGES = [
     *sorted(DOCS.rglob("*.md")),
     *sorted(ROOT.glob("examples/**/*.md")),
 ]
-HOW_TO = sorted(DOCS.glob("add-*.md"))  # tests/test_howto.py follows them: what they name exists after their steps
+HOW_TO = sorted(
+    DOCS.glob("contribute/add-*.md")
+)  # tests/test_howto.py follows them: what they name exists after their steps
 REFRESH = "run `python docs/build.py`"
 
 
@@ -48,12 +52,12 @@ def page_id(page: Path) -> str:
 
 
 def test_the_generated_pages_are_current() -> None:
-    assert (DOCS / "reference.md").read_text() == builder().reference(), REFRESH
-    assert (DOCS / "commands.md").read_text() == builder().commands_page(), REFRESH
-    assert (DOCS / "glossary.md").read_text() == builder().glossary(), REFRESH
+    for name, text in builder().PAGES.items():
+        assert (DOCS / "reference" / name).read_text() == text(), f"{name}: {REFRESH}"
 
 
-GUIDES = sorted({*DOCS.glob("*.md")} - {*HOW_TO, DOCS / "design.md", DOCS / "reference.md", DOCS / "commands.md"})
+GUIDES = [page for room in ("start", "questions", "reference", "understanding") for page in sorted((DOCS / room).glob("*.md"))
+          if page.name not in ("design.md", *builder().PAGES)]  # fmt: skip
 
 
 @pytest.mark.parametrize("page", GUIDES, ids=page_id)
@@ -72,7 +76,7 @@ def test_the_terminal_output_of_the_readme_is_what_the_command_prints() -> None:
 
 @pytest.mark.slow
 def test_the_tutorial_runs_and_its_page_shows_what_it_prints() -> None:
-    assert (DOCS / "tutorial.md").read_text() == builder().tutorial(), "run `python docs/build.py --terminal`"
+    assert (DOCS / "start/notebook.md").read_text() == builder().tutorial(), "run `python docs/build.py --terminal`"
 
 
 def test_every_distortion_and_audit_is_documented() -> None:
@@ -82,7 +86,9 @@ def test_every_distortion_and_audit_is_documented() -> None:
 
 
 def test_every_command_and_option_is_documented() -> None:
-    sections = dict(re.findall(r"^## `(.+?)`\n(.*?)(?=^## |\Z)", (DOCS / "commands.md").read_text(), re.M | re.S))
+    sections = dict(
+        re.findall(r"^## `(.+?)`\n(.*?)(?=^## |\Z)", (DOCS / "reference/commands.md").read_text(), re.M | re.S)
+    )
     declared = dict(builder("commands_page").commands())
     assert sections.keys() == declared.keys(), REFRESH
     for words, command in declared.items():
@@ -147,7 +153,8 @@ def test_public_names_are_there(name: str) -> None:
 
 
 def test_the_design_names_the_rooms_that_exist_and_only_those() -> None:
-    design = (DOCS / "design.md").read_text()
+    design = (DOCS / "understanding/design.md").read_text()
+    assert len(design.splitlines()) <= 350
     rooms = set(re.findall(r"^\| `(\w+)/` \|", design, re.M))
     assert rooms == {
         path.name for path in (ROOT / "src" / "snellen").iterdir() if path.is_dir() and path.name[0] != "_"
@@ -157,20 +164,22 @@ def test_the_design_names_the_rooms_that_exist_and_only_those() -> None:
     assert set(re.findall(r"`(\w+)`", top)) == modules
 
 
-def test_measures_of_the_design_exist_and_those_of_the_roadmap_do_not_yet() -> None:
+def test_measures_of_the_list_of_names_exist_and_those_of_the_roadmap_do_not_yet() -> None:
     def names(text: str) -> set[str]:
         return set(re.findall(r"(?:^    |· )(\w+)\(", text, re.M))
 
-    design = (DOCS / "design.md").read_text()
-    section = design[design.index("`snellen.measure` (clean") :]
-    now, planned = names(section[: section.index("\n## ")]), names((DOCS / "roadmap.md").read_text())
+    listed = (DOCS / "reference/names.md").read_text()
+    now, planned = (
+        names(listed[listed.index("`snellen.measure` (clean") :]),
+        names((DOCS / "understanding/roadmap.md").read_text()),
+    )
     assert {"interference", "attack_success", "diversity", "friedman", "diffuseness"} <= now
     assert all(hasattr(snellen.measure, name) for name in now)
     assert not any(hasattr(snellen.measure, name) for name in planned)
 
 
 def test_every_measure_has_one_row_under_its_question() -> None:
-    rows = re.findall(r"^\| (.*?) ?\| (.+?) \| (.+?) \|$", (DOCS / "measures.md").read_text(), re.M)
+    rows = re.findall(r"^\| (.*?) ?\| (.+?) \| (.+?) \|$", (DOCS / "reference/measures.md").read_text(), re.M)
     questions = [question for question, _, _ in rows[1:] if question]
     assert all(question.endswith("?") for question in questions)
     assert len(questions) == len(set(questions)) > 15
@@ -178,10 +187,10 @@ def test_every_measure_has_one_row_under_its_question() -> None:
     assert sorted(named) == sorted(snellen.measure.__all__)
 
 
-def test_the_texts_of_the_design_are_those_that_exist() -> None:
-    """Public text forms stay; the reference, which is generated, has those that were added since."""
-    design = (DOCS / "design.md").read_text()
-    listed = design[design.index("### Distortions") : design.index("## Names others call")]
+def test_the_texts_of_the_list_of_names_are_those_that_exist() -> None:
+    """Public text forms stay; the pages that are generated have those that were added since."""
+    design = (DOCS / "reference/names.md").read_text()
+    listed = design[design.index("### Distortions") : design.index("## Names")]
     distortions = set(re.findall(r"^\| `(\w+)\(", listed, re.M))
     assert len(distortions) >= 11
     assert distortions <= set(DISTORTIONS)
@@ -192,7 +201,7 @@ def test_the_texts_of_the_design_are_those_that_exist() -> None:
 
 
 def test_the_examples_of_the_phantom_page_run() -> None:
-    blocks = re.findall(r"```python\n(.*?)```", (DOCS / "phantom.md").read_text(), re.S)
+    blocks = re.findall(r"```python\n(.*?)```", (DOCS / "reference/phantom.md").read_text(), re.S)
     assert len(blocks) == 2
     for block in blocks:
         exec(block, {"__name__": "docs_phantom"})
@@ -200,7 +209,7 @@ def test_the_examples_of_the_phantom_page_run() -> None:
 
 def test_the_examples_of_the_page_about_ranks_run_one_after_the_other(capsys: pytest.CaptureFixture[str]) -> None:
     names: dict[str, Any] = {"__name__": "docs_ranks"}
-    blocks = re.findall(r"```python\n(.*?)```", (DOCS / "rank-measures.md").read_text(), re.S)
+    blocks = re.findall(r"```python\n(.*?)```", (DOCS / "reference/rank-measures.md").read_text(), re.S)
     assert len(blocks) == 4
     for block in blocks:
         exec(block, names)
@@ -212,7 +221,7 @@ def test_the_phantom_page_names_every_dial_and_every_field_of_the_truth() -> Non
     from snellen.data.phantom import DIALS, FORMATS, Truth
     from snellen.data.phantom.shapes import NODES, SHAPES
 
-    page = (DOCS / "phantom.md").read_text()
+    page = (DOCS / "reference/phantom.md").read_text()
     for name in (*DIALS, *FORMATS, *(f.name for f in dataclasses.fields(Truth))):
         assert f"`{name}`" in page, name
     for name in (*SHAPES, *NODES):
@@ -221,10 +230,10 @@ def test_the_phantom_page_names_every_dial_and_every_field_of_the_truth() -> Non
 
 def test_the_pictures_of_the_phantom_page_are_current_and_small() -> None:
     pictures, folder = builder("phantom_pictures").PICTURES, DOCS / "images"
-    page, total = (DOCS / "phantom.md").read_text(), 0
+    page, total = (DOCS / "reference/phantom.md").read_text(), 0
     for name, drawn in pictures.items():
         file = folder / f"phantom-{name.replace('_', '-')}.png"
-        assert f"images/{file.name}" in page
+        assert f"../images/{file.name}" in page
         total += file.stat().st_size
         with Image.open(file) as image:
             stored, now = np.asarray(image.convert("RGB")).astype(int), np.asarray(drawn()).astype(int)
@@ -232,3 +241,41 @@ def test_the_pictures_of_the_phantom_page_are_current_and_small() -> None:
         assert abs(stored - now).mean() < 4, f"{file.name}: run `python docs/build.py --phantom`"  # of a palette
     assert total < 1_000_000
     assert len(list(folder.glob("phantom-*"))) == len(pictures)
+
+
+def test_each_results_page_opens_with_its_finding_and_a_picture_of_its_own_table() -> None:
+    gallery = gallery_script()
+    for path, text in gallery.files().items():
+        assert path.read_text() == text, f"{path.name}: run `python docs/gallery.py`"
+    openings = [one for section in gallery.sections().values() for one in section]
+    assert {one.name for one in openings} == {page.stem for page in (DOCS / "results").glob("*.md")} - {"index"}
+    for one in openings:
+        page = (DOCS / "results" / f"{one.name}.md").read_text()
+        body = page.partition("\nAbout: ")[2]
+        for number in re.findall(r"\d*\.?\d+", one.finding.replace("4×4", "").replace("PreAct-ResNet18", "")):
+            assert re.search(rf"(?<![\d.]){re.escape(number)}(?!\d)", body), f"{one.name}: {number} is not on its page"
+
+
+def test_a_picture_shows_the_numbers_of_its_table() -> None:
+    gallery_script()
+    chart = importlib.import_module("gallery_chart")
+    page = "# T\n\n## H\n\n| a | b |\n|---|---|\n| x | 4.5% [2.0, 6.5] |\n| y | −1 ± 0.5 |\n| z | – |\n| w | 9 |\n"
+    labels, values = chart.chosen(page, chart.Bars("## H", ("b",), "title", rows=("x", "y", "z")))
+    assert labels == ["x", "y", "z"]
+    assert values[:2] == [[chart.Value(4.5, 2.0, 6.5)], [chart.Value(-1, -1.5, -0.5)]]
+    assert np.isnan(values[2][0].value)
+    assert ">4.5</text>" in chart.drawing(page, chart.Bars("## H", ("b",), "title"))
+    assert chart.counted("| f |\n|---|\n| 1 |\n| 1 |\n| .5 |\n", chart.Counts("f", "t"))[0] == ["1", ".5"]
+
+
+def gallery_script() -> ModuleType:
+    if str(DOCS) not in sys.path:
+        sys.path.insert(0, str(DOCS))
+    return importlib.import_module("gallery")
+
+
+def test_the_map_of_the_house_names_every_room() -> None:
+    drawn = re.findall(r">(\w+)/</text>", (DOCS / "images/map.svg").read_text())
+    assert sorted(drawn) == sorted(
+        path.name for path in (ROOT / "src" / "snellen").iterdir() if path.is_dir() and path.name[0] != "_"
+    )

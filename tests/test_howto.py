@@ -1,4 +1,4 @@
-"""The how-to pages are true: each is followed in a copy of the tree, and touches as many files as design.md states."""
+"""The how-to pages are true: each is followed in a copy of the tree, and touches as many files as contribute/index.md states."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from .howto import ROOT, Step, content_of, copy_tree, follow, run, steps_of
 
 DOCS = ROOT / "docs"
-PAGES = sorted(DOCS.glob("add-*.md"))
+PAGES = sorted(DOCS.glob("contribute/add-*.md"))
 STRUCTURE = (  # what any addition to the tree must pass
     *("tests/test_rooms.py", "tests/test_readers.py", "tests/test_names.py", "tests/test_public_names.py"),
     *("tests/test_wording.py", "tests/test_docs.py", "tests/hostile/test_registered.py"),
@@ -23,8 +23,8 @@ ROW = re.compile(r"^\| \[.+?\]\((add-[\w-]+\.md)\) \| .+ \| (.+?) \|$", re.M)
 
 
 def stated(page: Path) -> dict[str, int]:
-    """How many files design.md says the page's steps touch: source, test, generated."""
-    cells = dict(ROW.findall((DOCS / "design.md").read_text()))
+    """How many files contribute/index.md says the page's steps touch: source, test, generated."""
+    cells = dict(ROW.findall((DOCS / "contribute/index.md").read_text()))
     return {kind: int(number) for number, kind in re.findall(r"(\d+) (\w+)", cells[page.name])}
 
 
@@ -35,7 +35,7 @@ def counted(files: set[str], by_hand: set[str]) -> dict[str, int]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_a_page_can_be_followed_and_touches_as_many_files_as_the_design_states(page: Path, tmp_path: Path) -> None:
+def test_a_page_can_be_followed_and_touches_as_many_files_as_stated(page: Path, tmp_path: Path) -> None:
     tree = copy_tree(tmp_path)
     before, steps = content_of(tree), steps_of(page.read_text())
     for step in steps:
@@ -61,9 +61,9 @@ def test_a_page_has_code_a_test_and_commands(page: Path) -> None:
 
 def test_every_page_is_linked_and_counted() -> None:
     names = {page.name for page in PAGES}
-    assert names == {name for name, _ in ROW.findall((DOCS / "design.md").read_text())}
+    assert names == {name for name, _ in ROW.findall((DOCS / "contribute/index.md").read_text())}
     for place in ("README.md", "CONTRIBUTING.md"):
-        assert names == set(re.findall(r"\(docs/(add-[\w-]+\.md)\)", (ROOT / place).read_text())), place
+        assert names == set(re.findall(r"\(docs/contribute/(add-[\w-]+\.md)\)", (ROOT / place).read_text())), place
 
 
 def test_a_block_is_divided_into_the_parts_that_it_names() -> None:

@@ -38,7 +38,7 @@ def paste(words: list[str]) -> None:
 
 @pytest.mark.slow
 def test_models_side_by_side_are_explained_by_the_command_and_in_python(networks: None, tmp_path: Path) -> None:
-    page = (DOCS / "explain.md").read_text().partition("## Models side by side")[2].partition("\n## ")[0]
+    page = (DOCS / "questions/explanations.md").read_text().partition("## Models side by side")[2].partition("\n## ")[0]
     for words in commands(page):
         if words[1] in ("explain", "audit"):
             paste(words)
@@ -50,7 +50,7 @@ def test_models_side_by_side_are_explained_by_the_command_and_in_python(networks
 
 @pytest.mark.slow
 def test_backgrounds_that_fool_are_listed_by_the_query(networks: None, capsys: pytest.CaptureFixture[str]) -> None:
-    page = (DOCS / "backgrounds-how-to.md").read_text().partition("## 4. ")[2].partition("\n## ")[0]
+    page = (DOCS / "questions/background.md").read_text().partition("## 4. ")[2].partition("\n## ")[0]
     audit, sql = commands(page)
     paste([*audit, "--quiet"])
     capsys.readouterr()

@@ -31,7 +31,7 @@ from .models.tiny_encoders import save_encoder
 transformers = pytest.importorskip("transformers")
 pytest.importorskip("onnxruntime")
 
-PAGE = Path(__file__).parents[1] / "docs" / "own-model.md"
+PAGE = Path(__file__).parents[1] / "docs/start/own-model.md"
 NAMES = ["cat", "dog", "fox"]
 AUDIT = ["--audits", "interference([shuffle(2)])", "--device", "cpu", "--no-report", "--quiet"]
 FACTORY = (

@@ -26,7 +26,7 @@ class Kind:
     most: float = 0.05
 
 
-INTERVAL = 0.07  # intervals hold the truth in 93% at least (docs/intervals.md)
+INTERVAL = 0.07  # intervals hold the truth in 93% at least (docs/understanding/intervals.md)
 KINDS = (
     Kind("clean accuracy above guessing", "nothing is said of guessing beside clean accuracy", "clean_images"),
     Kind("no warning of chance level", "no check warns of accuracy at chance", "clean_images"),

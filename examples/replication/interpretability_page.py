@@ -41,8 +41,8 @@ over runs is taken as one for all recipes of a measure ({degrees} degrees of fre
 UNPAIRED = " Accuracies are compared as if on other images, which is wider: their pairs were not kept."
 PLUG_IN = """\
 ECE is the plug-in value of the published formula, to which noise adds about .046 with 450 images of a perfect model
-([intervals](../intervals.md#calibration-error)), and its interval is centred on it: **compare no recipes by it**. The corrected
-value needs the confidence of every answer. Those of these networks were not kept, and neither were their weights."""
+([intervals](../understanding/intervals.md#calibration-error)), and its interval is centred on it: **compare no recipes by it**.
+The corrected value needs the confidence of every answer. Those of these networks were not kept, nor were their weights."""
 CORRECTED = """\
 ECE is corrected for what noise adds, over {runs} runs together; the plug-in value of the published formula stands beside it."""
 

@@ -93,7 +93,7 @@ def _methods() -> list[Listed]:
 def _spaces() -> list[Listed]:
     from snellen.search.spaces import SPACES
 
-    own = Listed("FILE.yaml", "your own, such as 'brightness: [0.8, 0.9, 1.1]' on each line (docs/search.md)")
+    own = Listed("FILE.yaml", "your own, such as 'brightness: [0.8, 0.9, 1.1]' on each line (docs/reference/search.md)")
     return [*(Listed(name, space.outline()) for name, space in SPACES.items()), own]
 
 

@@ -13,7 +13,7 @@ from snellen.data.phantom import World
 
 from .. import pages
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "data-modification-how-to.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs/questions/occlusion.md"
 CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
 
 

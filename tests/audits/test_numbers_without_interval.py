@@ -1,4 +1,4 @@
-"""Which findings have no interval is what docs/intervals.md says: no more, and no fewer."""
+"""Which findings have no interval is what docs/understanding/intervals.md says: no more, and no fewer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FROM_MEASURES = {"diversity"}  # of whole runs: `snellen.measure.diversity` has 
 
 
 def listed() -> set[str]:
-    page = (ROOT / "docs" / "intervals.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/understanding/intervals.md").read_text(encoding="utf-8")
     part = page[page.index("\n## Numbers without an interval") :].split("\n## ")[1]
     rows = [line.split("|")[1] for line in part.splitlines() if line.startswith("| `")]
     return {name for row in rows for name in re.findall(r"`(\w+)`", row)}
@@ -40,7 +40,7 @@ def test_every_place_that_concludes_without_an_interval_is_listed():
 
 
 def test_the_page_counts_them():
-    page = (ROOT / "docs" / "intervals.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/understanding/intervals.md").read_text(encoding="utf-8")
     assert len(listed()) == 8
     assert "but for [eight](#numbers-without-an-interval)" in page
 

@@ -1,4 +1,4 @@
-"""`snellen build occluders`: objects of classes that the target has not, cut out along their masks."""
+"""`snellen build occluders`: objects of classes absent from the target, cut out along their masks."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from snellen.models.text_answers import STATES
 
 from .chat_service import completion, serve_chat
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "chat-models.md").read_text()
+PAGE = (Path(__file__).resolve().parents[2] / "docs/start/chat-models.md").read_text()
 
 
 def test_the_first_command_of_the_page_audits_a_chat_model(tmp_path: Path) -> None:

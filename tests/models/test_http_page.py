@@ -16,7 +16,7 @@ from snellen.cli import main
 from snellen.models.remote.address import OPTIONS, Address
 from snellen.models.remote.client import DECLINED, LONGEST_WAIT, MOST_ANSWER
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "http-models.md").read_text()
+PAGE = (Path(__file__).resolve().parents[2] / "docs/start/http-models.md").read_text()
 
 
 def test_the_service_of_the_page_can_be_audited_by_its_first_command(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ def test_its_own_tests_pass(site: Path, tmp_path: Path) -> None:
 
 
 def test_the_commands_of_its_page_do_what_they_say(site: Path, tmp_path: Path) -> None:
-    page = (ROOT / "docs" / "plugins.md").read_text()
+    page = (ROOT / "docs/contribute/plugins.md").read_text()
     lines = re.findall(r"^    (snellen .*(?:\\\n.*)*)", page, re.M)
     wanted = [line for line in lines if "--plugin" not in line]
     assert len(wanted) >= 2

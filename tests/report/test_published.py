@@ -119,7 +119,7 @@ SHIFT_ROWS = {
 )
 def test_values_in_brackets_on_the_results_page_are_the_published_ones(heading: str, tables: str, count: int) -> None:
     """Every bracket of docs/results/shift.md, by the row and column that it stands in."""
-    page = (ROOT / "docs" / "results" / "shift.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/results/shift.md").read_text(encoding="utf-8")
     part = page[page.index(heading) :].split("\n## ")[0]
     held = {name: row for number in tables for name, row in published_table("volpi2019", number).items()}
     columns: list[str] = []

@@ -21,7 +21,7 @@ from snellen.search.task_fitness import METRICS
 
 from .toys import brightest, coloured, squares, white_boxes
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "search-models.md").read_text()
+PAGE = (Path(__file__).resolve().parents[2] / "docs/reference/search.md").read_text()
 EXAMPLES = re.findall(r"^```python\n(.*?)^```$", PAGE, re.S | re.M)
 WORLD = "phantom:test?size=24&n=30"
 

@@ -138,7 +138,7 @@ def test_help_ends_with_an_example_and_imports_no_torch(kind):
 
 
 def test_the_page_of_the_docs_names_every_column_and_every_kind():
-    page = (Path(__file__).resolve().parents[2] / "docs" / "sweeps.md").read_text()
+    page = (Path(__file__).resolve().parents[2] / "docs/questions/training-data.md").read_text()
     for name in (
         *SweepRow.__struct_fields__,
         *(f"snellen sweep {kind}" for kind in ("variants", "amount", "grain", "methods", "domains")),

@@ -106,7 +106,7 @@ def test_a_reversal_is_told_where_outlines_rise_and_energies_do_not(energy: floa
 
 def test_the_page_has_the_section_that_the_kept_findings_give() -> None:
     """Change the CSV or the script, and make the page again; the reversal and what two runs leave open are told."""
-    page = (ROOT / "docs" / "results" / "explanations.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/results/explanations.md").read_text(encoding="utf-8")
     maker = script("interpretability_page")
     section = maker.section(
         script("recipe_contrasts").read_findings(ROOT / "docs" / "results" / "data" / "won2023.csv")

@@ -133,7 +133,7 @@ _ClickError: Any = typer.BadParameter.__mro__[2]  # typer brings its own click, 
 @app.callback(invoke_without_command=True)
 def general_options(
     version: Annotated[bool, typer.Option("--version", help="print the version")] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="show the traceback of an error; may stand anywhere")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="show the traceback of an error; accepted anywhere")] = False,
 ) -> None:
     if version:
         from snellen.version import __version__

@@ -25,7 +25,7 @@ def calibrate(settings: Mapping[str, Any], config: Config = None, json: AsJson =
 
 
 def _print_calibration(result: CalibrationResult, out: Path, *, as_json: bool, quiet: bool) -> None:
-    """The ladders as a table (or JSON) and where the page is."""
+    """The series as a table (or JSON) and where the page is."""
     import msgspec
 
     from snellen.calibrate import rows_of
@@ -34,6 +34,6 @@ def _print_calibration(result: CalibrationResult, out: Path, *, as_json: bool, q
     if as_json:
         show_json(msgspec.to_builtins(result))
     elif not quiet:
-        head = ("ladder", "finding", "rank", "slope", "of the truth", "furthest; hold it", "")
+        head = ("series", "finding", "rank", "slope", "of the truth", "furthest; hold it", "")
         print_table([head, *((row[0], *row[2:]) for row in rows_of(result))])
         show(f"page: {out / 'calibration.html'}")

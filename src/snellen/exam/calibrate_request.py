@@ -14,7 +14,7 @@ class CalibrateRequest(Request):
 
     out: Path = setting("folder for the runs and calibration.html", Path("calibration"), metavar="DIR")
     only: tuple[str, ...] = setting("run only this calibration series; may be given several times", (), metavar="NAME")
-    images: int | None = setting("images per rung; default 600, with --quick 120", at_least=2, at_most=10**6)
-    trained: bool = setting("also train a small network for each rung", False)
-    quick: bool = setting("three rungs per series and 120 images", False)
+    images: int | None = setting("images per level; default 600, with --quick 120", at_least=2, at_most=10**6)
+    trained: bool = setting("also train a small network for each level", False)
+    quick: bool = setting("three levels per series and 120 images", False)
     quiet: bool = setting("print nothing but errors", False, short="-q")

@@ -1,4 +1,4 @@
-"""The steps of docs/curation.md, pasted in their order, with two reviewers' decisions made between them."""
+"""The steps of docs/questions/curation.md, pasted in their order, with two reviewers' decisions made between them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from snellen.web.curate.store import Draft
 from ...pages import commands
 
 ROOT = Path(__file__).resolve().parents[3]
-PAGE = (ROOT / "docs" / "curation.md").read_text()
+PAGE = (ROOT / "docs/questions/curation.md").read_text()
 
 
 def paste(words: list[str]) -> None:

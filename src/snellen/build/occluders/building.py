@@ -1,4 +1,4 @@
-"""Cut objects of classes that the target has not out of images with masks."""
+"""Cut out objects of classes absent from the target, along their masks."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ class CutoutObject(Placing):
     not taken off. With `stretch` it takes the image's aspect, as published, else it keeps its own, as far as that fits.
     Its centre is drawn from the middle half of either axis. Pixels with an alpha above 127 cover, the others do not. `least`
     and `most` bound the hidden share of the object (published: 0.05 and 0.95): others are drawn again, up to 100 times, then
-    the image counts nowhere. `cutouts` scales by the pixels that cover and may stand anywhere.
+    the image counts nowhere. `cutouts` scales by the pixels that cover and lies anywhere in the image.
     """
 
     size: float | Law = 0.25

@@ -20,7 +20,7 @@ _MARK = b"."
 
 
 class RequestTally:
-    """A file with a byte for each request, written before it is sent: none is lost in a kill, whoever else writes to it."""
+    """A file with a byte for each request, written before it is sent: none is lost in a kill, whatever else writes to it."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

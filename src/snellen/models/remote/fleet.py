@@ -46,7 +46,7 @@ class Fleet:
     journal: Journal | None = None
 
     def __reduce__(self) -> Any:
-        return fleet_of, (self.address,)  # where it travels to it connects anew
+        return fleet_of, (self.address,)  # where it travels to it connects again
 
     @property
     def address(self) -> Address:

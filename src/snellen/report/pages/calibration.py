@@ -33,7 +33,7 @@ from snellen.report.charts import INK, chart, colour, filled_points, interval_ba
 from snellen.report.render import write_page
 from snellen.report.words import UNKNOWN
 
-HEAD = ("ladder", "planted", "finding", "rank", "slope, 95%", "true slope", "furthest; rungs inside", "")
+HEAD = ("series", "planted", "finding", "rank", "slope, 95%", "true slope", "furthest; levels inside", "")
 VERDICTS = {True: "follows", False: "does not follow"}
 
 
@@ -103,7 +103,7 @@ def page_of(result: CalibrationResult) -> Page:
         (
             FactLine(
                 (
-                    (bold(f"{follow} of {len(result.ladders)}"), " ladders follow what was planted"),
+                    (bold(f"{follow} of {len(result.ladders)}"), " series follow what was planted"),
                     (result.created[:10],),
                     (f"snellen {result.snellen}",),
                 )
@@ -111,16 +111,16 @@ def page_of(result: CalibrationResult) -> Page:
             Command(result.command),
             prose(
                 "In the phantom world what a model relies on can be planted: by an observer that answers as it is built to, or "
-                "by a dial of the world that a network learns from. Each ladder plants more of one thing from rung to rung and "
+                "by a dial of the world that a network learns from. Each series plants more of one thing from level to level and "
                 "reads the finding that should see it."
             ),
             _overview(result),
             note(
-                "Rank is Spearman’s correlation of planted and measured, 1 or −1 where the finding moves with every rung; a "
-                "ladder follows from 0.9 on in the right direction, and one that should stay flat where one level lies in the "
-                "interval of every rung. The slope is a least-squares fit, its interval follows from those of the rungs. Where "
-                "the truth is known exactly, the table gives its slope, the largest distance of a rung from it and the number "
-                "of rungs whose 95% interval holds it. About one in twenty should not; rungs share their images, so misses "
+                "Rank is Spearman’s correlation of planted and measured, 1 or −1 where the finding moves with every level; a "
+                "series follows from 0.9 on in the right direction, and one that should stay flat where one value lies in the "
+                "interval of every level. The slope is a least-squares fit, its interval follows from those of the levels. Where "
+                "the truth is known exactly, the table gives its slope, the largest distance of a level from it and the number "
+                "of levels whose 95% interval holds it. About one in twenty should not; levels share their images, so misses "
                 "come together."
             ),
             FactLine(((Span("measured, with its 95% interval", hue="0"),), ("┅ the truth, where it is known",))),
