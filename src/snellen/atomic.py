@@ -45,6 +45,19 @@ def write_atomic(path: Path, content: bytes | memoryview) -> None:
         raise cannot_write(path, error) from None
 
 
+def open_to_append(path: Path) -> int:
+    """The descriptor of a file that several processes read and add to, made where it is missing, with its folder.
+
+    A link, a pipe or a device in its place is refused: it would keep nothing, and a full pipe would wait for ever.
+    """
+    make_folder(path.parent)
+    try:
+        _check_replaceable(path)
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
+    except OSError as error:
+        raise cannot_write(path, error) from None
+
+
 def make_folder(folder: Path) -> None:
     """Make a folder and those above it, where they are not there yet."""
     try:

@@ -302,10 +302,10 @@ def test_a_damaged_store_or_study_is_one_line(tmp_path):
         StudyFolder(folder.path)
     path.write_text(json.dumps(whole))
     StudyStore(StudyFolder(folder.path)).close()
+    store = StudyStore(StudyFolder(folder.path))
     with sqlite3.connect(folder.path / "study.sqlite") as connection:
         connection.execute("alter table people rename column state to mood")
     connection.close()
-    store = StudyStore(StudyFolder(folder.path))
     with pytest.raises(
         UserError, match=r"cannot read .*study\.sqlite: no such column: .*state; stop the server and restore"
     ):
