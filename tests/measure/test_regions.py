@@ -137,7 +137,9 @@ def test_other_measures_of_masks_read_them_the_same_way(form: str) -> None:
     assert click_hits([0.3, 0.1, 0.1], [0.2, 0.6, 0.1], list(masks)).tolist() == [1, 1, 0]
 
 
-@pytest.mark.parametrize(("values", "odd"), [([0, 0.3], "0.3"), ([0, -1], "-1"), ([np.nan, 1], "nan"), ([0, 300], "300")])
+@pytest.mark.parametrize(
+    ("values", "odd"), [([0, 0.3], "0.3"), ([0, -1], "-1"), ([np.nan, 1], "nan"), ([0, 300], "300")]
+)
 def test_clicks_on_what_is_neither_a_mask_nor_a_grey_picture_are_refused(values: list[float], odd: str) -> None:
     """Shares of 0.3 counted as the object, -1 and nan as none, without a word."""
     with pytest.raises(ValueError, match=f"expected a mask of truth values, .* got {odd} .* for click 0"):
