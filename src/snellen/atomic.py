@@ -87,6 +87,17 @@ def encode_json(value: Any) -> bytes:
     return CONTROL.sub(lambda match: match[0] if match[0] == "\n" else f"\\u{ord(match[0]):04x}", text).encode() + b"\n"
 
 
+def encode_yaml(value: Any) -> str:
+    """Plain values as YAML, in their order; where letters would act on a terminal, or be read as others, all but ASCII are
+    escapes."""
+    import yaml
+
+    text = str(yaml.safe_dump(value, sort_keys=False, allow_unicode=True))
+    if CONTROL.search(text.replace("\n", "")) or yaml.safe_load(text) != value:  # rare line breaks are read as spaces
+        text = str(yaml.safe_dump(value, sort_keys=False))
+    return text
+
+
 def remove(path: Path) -> None:
     """Remove a file, or the folder that stands in its place."""
     try:
