@@ -45,6 +45,19 @@ def write_atomic(path: Path, content: bytes | memoryview) -> None:
         raise cannot_write(path, error) from None
 
 
+def open_to_append(path: Path) -> int:
+    """The descriptor of a file that several processes read and add to, made where it is missing, with its folder.
+
+    A link, a pipe or a device in its place is refused: it would keep nothing, and a full pipe would wait for ever.
+    """
+    make_folder(path.parent)
+    try:
+        _check_replaceable(path)
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
+    except OSError as error:
+        raise cannot_write(path, error) from None
+
+
 def make_folder(folder: Path) -> None:
     """Make a folder and those above it, where they are not there yet."""
     try:
@@ -72,6 +85,17 @@ def encode_json(value: Any) -> bytes:
     text = json.dumps(_finite(value), indent=1, ensure_ascii=False)
     text = re.sub("[\ud800-\udfff]", lambda match: f"\\\\u{ord(match[0]):04x}", text)
     return CONTROL.sub(lambda match: match[0] if match[0] == "\n" else f"\\u{ord(match[0]):04x}", text).encode() + b"\n"
+
+
+def encode_yaml(value: Any) -> str:
+    """Plain values as YAML, in their order; where letters would act on a terminal, or be read as others, all but ASCII are
+    escapes."""
+    import yaml
+
+    text = str(yaml.safe_dump(value, sort_keys=False, allow_unicode=True))
+    if CONTROL.search(text.replace("\n", "")) or yaml.safe_load(text) != value:  # rare line breaks are read as spaces
+        text = str(yaml.safe_dump(value, sort_keys=False))
+    return text
 
 
 def remove(path: Path) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from snellen.atomic import write_atomic
+from snellen.atomic import encode_yaml, write_atomic
 from snellen.errors import UserError
 from snellen.files import expand_home
 from snellen.files.yaml_file import read_yaml
@@ -95,17 +95,13 @@ def blame(file: Path | None, make: Callable[[], R], make_of_file: Callable[[], o
 
 def write_settings(path: Path, *requests: Request) -> None:
     """The settings that differ from their defaults, ready to be read again; a comment names those that YAML cannot hold."""
-    import yaml
-
     once = {item.name for request in requests for item in settings_of(type(request)) if item.once}
     chosen = {name: value for request in requests for name, value in request.chosen().items() if name not in once}
     plain = {name: _plain(value) for name, value in chosen.items()}
     absent = [name for name, value in plain.items() if not _is_plain(value)]
     notes = [f"# {name} was made in Python and is not listed here: give it again\n" for name in absent]
     listed = {name: value for name, value in plain.items() if name not in absent}
-    text = yaml.safe_dump(listed, sort_keys=False, allow_unicode=True) if listed else ""
-    if (yaml.safe_load(text) or {}) != listed:  # rare line breaks, such as U+0085, are read as spaces unless escaped
-        text = yaml.safe_dump(listed, sort_keys=False)
+    text = encode_yaml(listed) if listed else ""
     write_atomic(path, ("".join(notes) + text).encode())
 
 

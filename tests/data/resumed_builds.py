@@ -42,6 +42,9 @@ BUILDS: dict[str, Callable[[Path, Path], Any]] = {
     "occluders": lambda inputs, out: occluders.build(
         images_of(inputs), out, without=("disc",), min_pixels=60, whole=False, per_class=2, workers=1
     ),
+    "in9 rebuilt": lambda inputs, out: in9.rebuild(
+        str(inputs / "set"), str(inputs / "decisions.csv"), out, balance=False, workers=1
+    ),
     "phantom": lambda inputs, out: phantom.export("phantom:test?size=24&n=12", "voc", out),
 }
 
@@ -56,6 +59,10 @@ def make_inputs(inputs: Path) -> None:
         rgba = np.full((12, 12, 4), 40 * (number + 1), np.uint8)
         rgba[..., 3] = 255 * (np.add.outer(np.arange(12), np.arange(12)) > 6 + number)
         Image.fromarray(rgba).save(inputs / "cutouts" / f"{number}.png")
+    BUILDS["in9"](inputs, inputs / "set")
+    names = sorted(file.stem for file in (inputs / "set" / "original").rglob("*.png"))
+    rows = [f"{names[0]},reject,blurred,,,,", *(f"{name},accept,,1,2,9,8" for name in names[1:4])]
+    (inputs / "decisions.csv").write_text("\n".join(["id,decision,reason,x0,y0,x1,y1", *rows]) + "\n")
     for file in pictures(inputs):
         with Image.open(file) as picture:
             picture.copy().save(file, compress_level=0)
@@ -68,6 +75,7 @@ def pictures(inputs: Path) -> list[Path]:
         inputs / "images" / "test",
         inputs / "boxed" / "JPEGImages",
         inputs / "cutouts",
+        inputs / "set",
     )
     return sorted(file for folder in folders for file in folder.rglob("*.png"))
 

@@ -19,6 +19,7 @@ import pytest
 import snellen
 from snellen.engine.keep import answer_journal
 from snellen.engine.keep.answer_journal import AnswerJournal, journal_of
+from snellen.engine.keep.request_tally import RequestTally
 from snellen.errors import UserError
 from snellen.models.adapters.ensemble import average
 from snellen.models.adapters.tta import with_flip
@@ -168,6 +169,16 @@ def test_a_link_in_the_place_of_a_journal_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="cannot write"):
         AnswerJournal(tmp_path / "a.jsonl")
     assert (tmp_path / "mine").read_text() == "keep"
+
+
+@pytest.mark.parametrize("kept", [AnswerJournal, RequestTally])
+def test_a_pipe_or_a_folder_in_the_place_of_what_is_kept_is_refused(tmp_path: Path, kept: Any) -> None:
+    """Into a pipe 65,536 requests would be counted, and forgotten; the next one would wait for ever."""
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    for name, sort in (("pipe", "a device or a pipe"), ("folder", "a folder")):
+        with pytest.raises(UserError, match=f"cannot write .*{name}: it is {sort}"):
+            kept(tmp_path / name)
 
 
 def test_a_key_stands_in_no_journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,13 +16,17 @@ import snellen
 from snellen.data import Canvas, load_data
 from snellen.data.phantom import export
 from snellen.engine.keep.survey_checkpoint import Checkpoint
+from snellen.exam.run import Run
 from snellen.models import Card
 from snellen.models.card_memory import remember_card
 from snellen.models.checkpoint import save_checkpoint
+from snellen.models.compositional import Compositional
 from snellen.models.zoo import build as build_network
+from snellen.sweep.matrix_table import Matrix, MatrixValue, TrainedRow, write_matrix
 from snellen.train import train
 from snellen.train.shift.tuple_set import WorstTuple, write_tuples
 
+from . import request_calls, user_calls, web_calls
 from .builders import build_set, choose_set, cover_set, cut_objects, cut_set
 from .service_calls import CHUNKED, PLAIN
 from .text_calls import search
@@ -60,6 +64,9 @@ def make_corpus(root: Path) -> Path:
         services,
         journal,
         chart_texts,
+        users_files,
+        requests,
+        web_apps,
     ):
         make(root)
     return root
@@ -341,6 +348,49 @@ def chart_texts(root: Path) -> None:
     """Names of models and classes."""
     (root / "chart").mkdir()
     (root / "chart" / "texts.txt").write_text("resnet18\ncat, tabby\n猫\n🦊 fox\n")
+
+
+def users_files(root: Path) -> None:
+    """What commands run: a plug-in, a matrix of networks, categories of classes; and the network of parts that one can train."""
+    import torch
+
+    from snellen.models.compositional.network import find_features
+
+    for name in ("plugin", "matrix", "parts"):
+        (root / name).mkdir()
+    (root / "plugin" / "negate.py").write_text(user_calls.PLUGIN)
+    (root / "matrix" / "matrix.yaml").write_text(user_calls.MATRIX)
+    (root / "lists" / "stated.json").write_text(json.dumps({"disc": ["round", "2"], "ring": "hoop; tyre"}))
+    (root / "lists" / "categories.csv").write_text("name,category\nDoor,part\nwheel,part\n")
+    trained = TrainedRow(
+        "plain", "smallnet", "none", "none", None, 1, {"lr": 0.1}, 0.5, ["models/plain/net.safetensors"]
+    )
+    value = MatrixValue("plain", "mean_rank", "synthetic, level 1", 1.5, 1.0, 2.0, 0.25)
+    write_matrix(Matrix(root / "matrix", [trained], [value], Run(root / "matrix" / "runs" / "matrix-0")))
+    torch.manual_seed(0)
+    classes = list(load_data(DATA).classes)
+    backbone = build_network("smallnet", len(classes)).eval()
+    whole = find_features(Compositional("smallnet", kernels=8, mixtures=1), backbone, torch.zeros(2, 3, 16, 16))
+    card = {"arch": str(whole), "classes": classes, "size": [16, 16], "mean": [0.5] * 3, "std": [0.25] * 3}
+    save_checkpoint(root / "parts" / "net.safetensors", build_network(str(whole), len(classes)), card)
+
+
+def requests(root: Path) -> None:
+    """Answers of a web service that no table holds yet, and the count of requests."""
+    request_calls.keep_answers(root / "requests")
+
+
+def web_apps(root: Path) -> None:
+    """A study in which one person took part, and the reviews of a set."""
+    (root / "questions").mkdir()
+    classes = list(load_data(DATA).classes)
+    halves = [f"{name}: {'round' if number % 2 else 'sharp'}" for number, name in enumerate(classes)]
+    (root / "questions" / web_calls.TREE).write_text("\n".join([*halves, "round: thing", "sharp: thing"]) + "\n")
+    (root / "questions" / "consent.md").write_text("# Consent\n\nYou may *stop* at any time.\n")
+    (root / "questions" / "instructions.md").write_text("Name the **object**.\n")
+    web_calls.make_study(root / "study", root / "questions")
+    web_calls.take_part(root / "study")
+    web_calls.review_set(root / "reviews", root)
 
 
 def lists(root: Path) -> None:

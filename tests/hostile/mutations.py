@@ -7,7 +7,20 @@ from pathlib import Path
 from random import Random
 
 from . import service_calls
-from .mutate import arrays, cells, in_bytes, journals, lines, markup, pictures, places, tar_headers, values, weights
+from .mutate import (
+    arrays,
+    cells,
+    databases,
+    in_bytes,
+    journals,
+    lines,
+    markup,
+    pictures,
+    places,
+    tar_headers,
+    values,
+    weights,
+)
 from .mutate.unfit import Unfit
 
 Mutation = Callable[[Path, Random], str]  # changes a file, and says how
@@ -25,6 +38,9 @@ OWN: Mapping[str, Mutation] = {  # by the ending of a file's name
     ".tar": tar_headers.mutate,
     ".http": service_calls.mutate,
     ".jsonl": journals.mutate,
+    ".sqlite": databases.mutate,
+    ".md": lines.mutate,
+    ".py": lines.mutate,
     **dict.fromkeys((".png", ".jpg", ".gif", ".tiff", ".webp", ".bmp"), pictures.mutate),
 }
 TRIES = 20

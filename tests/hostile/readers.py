@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import builder_calls, calls, region_calls, service_calls, text_calls
+from . import builder_calls, calls, region_calls, request_calls, service_calls, text_calls, user_calls, web_calls
 from .builder_calls import resumed
 from .builders import choose_set, cover_set, cut_objects
 from .corpus import DATA, train_net
@@ -164,6 +164,34 @@ READERS: Mapping[str, Reader] = {
     },
     "export, again": Reader("export", ("phantom.json",), builder_calls.export_again, 0.5, writes=True),
     "explain": Reader("photos", ("cat/*",), calls.explained, 0.3, names=True, writes=True),
+    "plug-in": Reader("plugin", ("negate.py",), user_calls.plugin),
+    "matrix, its rows": Reader("matrix", ("matrix.yaml",), user_calls.matrix_rows, 2),
+    "matrix, its result": Reader("matrix", ("matrix.json",), user_calls.matrix_result),
+    "categories of classes": Reader("lists", ("categories.csv",), user_calls.categories, 0.5),
+    "compositional": Reader("parts", ("net.safetensors",), calls.weights("{}/net.safetensors")),
+    "answers of a service, kept": Reader("requests", ("requests/test/*.jsonl",), request_calls.answers, 2, writes=True),
+    "requests, counted": Reader("requests", ("requests/sent/*",), request_calls.tally, 0.5, writes=True),
+    "study, made": Reader("questions", ("tree.yaml", "*.md"), web_calls.study_made, 0.7, writes=True),
+    "study": Reader(
+        "study", ("study.json", "study.json", "pictures/*.png", "masks/*.png"), web_calls.study, 0.7, writes=True
+    ),
+    "study, its store": Reader("study", ("study.sqlite",), web_calls.study, writes=True),
+    "reviews": Reader("reviews", ("reviews.sqlite",), web_calls.reviews, writes=True),
+    "reviews of a damaged set": Reader(
+        "in9", ("*.csv", "*.json", "original/**/*.png", "fg_mask/**/*.npy"), web_calls.reviewed, 0.5, writes=True
+    ),
+    "command: check": Reader(
+        "baseline",
+        ("base.json",),
+        calls.command("check", "{corpus}/run", "--baseline", "{}/base.json", "--require", "no_worse(accuracy)"),
+        0.3,
+    ),
+    "command: match": Reader(
+        "lists",
+        ("stated.json",),
+        calls.command("match", _MODEL, DATA, "--synonyms", "{}/stated.json"),
+        0.3,
+    ),
     "command: audit": Reader(
         "coco",
         ("**/*",),

@@ -135,3 +135,14 @@ def test_other_measures_of_masks_read_them_the_same_way(form: str) -> None:
     assert patch_shares(masks, (2, 3)) == pytest.approx(MASKS.reshape(3, 2, 7, 3, 6).mean((2, 4)))
     assert diffuseness(masks[0]) == pytest.approx(diffuseness(MASKS[0]))
     assert click_hits([0.3, 0.1, 0.1], [0.2, 0.6, 0.1], list(masks)).tolist() == [1, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("values", "odd"), [([0, 0.3], "0.3"), ([0, -1], "-1"), ([np.nan, 1], "nan"), ([0, 300], "300")]
+)
+def test_clicks_on_what_is_neither_a_mask_nor_a_grey_picture_are_refused(values: list[float], odd: str) -> None:
+    """Shares of 0.3 counted as the object, -1 and nan as none, without a word."""
+    with pytest.raises(ValueError, match=f"expected a mask of truth values, .* got {odd} .* for click 0"):
+        click_hits([0.9], [0.5], [np.array([values])])
+    grey = np.array([[0, 129, 120]], np.uint8)
+    assert click_hits([0.1, 0.5, 0.9], [0.5] * 3, [grey] * 3).tolist() == [0, 1, 0]

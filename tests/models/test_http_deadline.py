@@ -103,6 +103,13 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
+def test_a_handshake_that_never_ends_is_left_too() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:  # takes the connection and says nothing
+        client = Client(Address(f"https://127.0.0.1:{listener.getsockname()[1]}/", timeout=0.05, retries=0))
+        with pytest.raises(UserError, match="within 0.05 s"):
+            client.post(b"{}")
+
+
 @pytest.mark.parametrize(("pieces", "answers"), [([ANSWER], True), (drip("trailer"), False)])
 def test_the_same_holds_through_tls(
     certificate: Path, monkeypatch: pytest.MonkeyPatch, pieces: Any, answers: bool

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.commands import exit_code
 
 import snellen
 from snellen.report.blocks import Command, Page, prose
@@ -68,3 +69,20 @@ def test_names_with_control_characters_are_audited_and_every_file_is_clean(tmp_p
     for name in ("report.html", "report.md", "findings.csv", "findings.json"):
         assert not ACTING.search((tmp_path / "run" / name).read_bytes().decode()), name
     assert set(run.findings()["model"]) == {NASTY}
+    snellen.gate(
+        run, require=("accuracy > 0.99",), junit=tmp_path / "gate.xml", markdown=tmp_path / "gate.md",
+        write_baseline=tmp_path / "baseline.json",
+    )  # fmt: skip
+    for style in ("card", "hf"):
+        words = ["report", str(tmp_path / "run"), "--format", style, "--out", str(tmp_path / f"{style}.md")]
+        assert exit_code(words) == 0
+    assert exit_code(["report", str(tmp_path / "run"), "--figures", str(tmp_path / "figures")]) == 0
+    written = [
+        *tmp_path.glob("gate.*"),
+        *tmp_path.glob("*.json"),
+        *tmp_path.glob("*.md"),
+        *tmp_path.glob("figures/*.svg"),
+    ]
+    assert len(written) >= 6
+    for file in written:
+        assert not ACTING.search(file.read_bytes().decode()), file.name

@@ -302,10 +302,10 @@ def test_a_damaged_store_or_study_is_one_line(tmp_path):
         StudyFolder(folder.path)
     path.write_text(json.dumps(whole))
     StudyStore(StudyFolder(folder.path)).close()
+    store = StudyStore(StudyFolder(folder.path))
     with sqlite3.connect(folder.path / "study.sqlite") as connection:
         connection.execute("alter table people rename column state to mood")
     connection.close()
-    store = StudyStore(StudyFolder(folder.path))
     with pytest.raises(
         UserError, match=r"cannot read .*study\.sqlite: no such column: .*state; stop the server and restore"
     ):
@@ -344,7 +344,7 @@ def test_recruiting_ids_are_exported_only_when_wanted_and_clicks_with_their_hit(
     with running(tmp_path / "study", protocol="kassaw2024", tree="data", recruit=True, participants=0) as study:
         with httpx.Client(base_url=study.url) as client:
             state = client.post(
-                "/api/arrive", json={"PROLIFIC_PID": "rosa1871", "STUDY_ID": "s", "SESSION_ID": "t"}
+                "/api/arrive", json={"PROLIFIC_PID": "rosa1871", "STUDY_ID": "=1+1", "SESSION_ID": "\x1b[2J"}
             ).json()
             client.headers["x-csrf-token"] = state["csrf"]
             state = client.post("/api/consent", json={"agreed": True}).json()
@@ -362,5 +362,5 @@ def test_recruiting_ids_are_exported_only_when_wanted_and_clicks_with_their_hit(
     assert all(b"rosa1871" not in file.read_bytes() for file in plain.files)
     ids = pd.read_csv(wanted.files[-1]).to_dict("records")
     assert wanted.files[-1].stat().st_mode & 0o777 == 0o600
-    assert ids == [{"observer": "p001", "pid": "rosa1871", "study": "s", "session": "t"}]
+    assert ids == [{"observer": "p001", "pid": "rosa1871", "study": "'=1+1", "session": "\\x1b[2J"}]
     assert pd.read_csv(plain.files[0])["on_target"].tolist() == [1, 0]

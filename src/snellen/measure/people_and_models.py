@@ -12,9 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from snellen.measure.bootstrap import REPEATS
 from snellen.measure.estimate import Estimate
 from snellen.measure.human import image_groups, mean_by_level, model_scores
-from snellen.measure.masks import as_array
+from snellen.measure.masks import FULL, mask_values, numbers_of
 from snellen.measure.responses import Floats, ResponseColumns, column, read_responses, select
 from snellen.measure.two_way import mean_over_images
+
+
+GREY = 128  # above it a pixel of a grey picture of a mask is the object's
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,7 @@ def click_hits(x: ArrayLike, y: ArrayLike, masks: Sequence[ArrayLike]) -> Floats
     """Whether each click lies on the object: 1, 0, or nan where there was no click.
 
     `x` and `y` [n] are shares of the width and height, 0 to 1; `masks` holds one mask [H, W] per click, on the object
-    above 128, as the published program has it, or true, or 1 where there is no higher value.
+    above 128 of a grey picture, as the published program has it, or true, or 1.
 
     >>> import numpy as np
     >>> from snellen.measure import click_hits
@@ -82,14 +85,16 @@ def click_hits(x: ArrayLike, y: ArrayLike, masks: Sequence[ArrayLike]) -> Floats
         raise ValueError(f"expected clicks from 0 to 1, got ({across[first]:g}, {down[first]:g})")
     hits = np.full(len(masks), np.nan)
     for place in np.flatnonzero(~np.isnan(across + down)).tolist():
-        mask = as_array(masks[place])
+        mask = numbers_of(masks[place], f" for click {place}")
         if mask.ndim != 2:
             raise ValueError(
                 f"expected a mask [H, W] per click, got an array of shape {list(mask.shape)} for click {place}"
             )
+        is_grey = mask.dtype.kind in "iuf" and mask.max(initial=0) > 1 and ((mask >= 0) & (mask <= FULL)).all()
+        inside = mask > GREY if is_grey else mask_values(mask, f" for click {place}")
         height, width = mask.shape
         row, line = min(int(down[place] * height), height - 1), min(int(across[place] * width), width - 1)
-        hits[place] = mask[row, line] > (128 if mask.max(initial=0) > 1 else 0)
+        hits[place] = inside[row, line]
     return hits
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from snellen.atomic import encode_yaml
 from snellen.engine.keep.run_folder import RunFolder
 from snellen.report.blocks import Block, Bullets, Heading, Row, Table, TableCell, heads, note, prose
 from snellen.report.findings_table import finding_rows
@@ -59,11 +60,9 @@ def card_blocks(results: Results) -> list[Block]:
 
 def evaluation_results(folder: RunFolder) -> str:
     """Hugging Face's `model-index` as YAML, for the head of a model card: every finding that has a value."""
-    import yaml
-
     results = Results.of(folder)
     index = [{"name": model, "results": _evaluations(results, model)} for model in results.models]
-    return str(yaml.safe_dump({"model-index": index}, sort_keys=False, allow_unicode=True))
+    return encode_yaml({"model-index": index})
 
 
 def badge_of(folder: RunFolder) -> str:

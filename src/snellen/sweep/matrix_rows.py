@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from snellen.errors import UserError, unknown
+from snellen.errors import UserError, concerning, unknown
 from snellen.request import settings_of
 from snellen.settings_file import read_settings
 from snellen.sweep.points import check_name
@@ -72,7 +72,8 @@ def read_rows(path: Path) -> list[MatrixRow]:
         raise UserError(f"{path}: expected rows as a list such as '- {{name: plain, arch: smallnet}}', got '{entries}'")
     rows: dict[str, MatrixRow] = {}
     for number, entry in enumerate(entries, 1):
-        row = _row(entry, defaults, f"{path}, row {number}")
+        with concerning(path):
+            row = _row(entry, defaults, f"{path}, row {number}")
         if row.name in rows:
             raise UserError(f"{path}: two rows are called '{row.name}'; names must differ")
         _check_parents(row, rows, path)

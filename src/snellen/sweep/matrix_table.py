@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from snellen.atomic import write_atomic
-from snellen.errors import UserError
+from snellen.errors import UserError, unknown
 from snellen.exam.run import Run
 from snellen.files import read_json
 from snellen.files.spreadsheet import to_csv
@@ -127,4 +127,7 @@ def load_matrix(folder: Path | str) -> Matrix:
     if not path.exists():
         raise UserError(f"'{folder}' holds no matrix.json; give the --out of a matrix that has ended")
     stored: StoredMatrix = read_json(path, StoredMatrix)
+    for value in stored.values:
+        if value.measure not in MEASURES:
+            raise UserError(f"{path}: {unknown('measure', value.measure, MEASURES)}")
     return Matrix(Path(folder), stored.rows, stored.values, Run(Path(folder) / stored.run))

@@ -17,6 +17,7 @@ import sqlalchemy as sa
 
 from snellen.errors import UserError
 from snellen.extras import import_package
+from snellen.web.sound_store import first_fault
 
 POSTGRESQL = "postgresql://"
 _PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "busy_timeout=30000", "secure_delete=ON")
@@ -35,24 +36,41 @@ class Database:
             threading.Lock() if self.is_file else None
         )  # SQLite has one writer; waiting here is fair and short
         self.engine = _file_engine(place) if isinstance(place, Path) else _url_engine(place)
-        stores = _stores(tables)
         if isinstance(place, Path):
             _make_private(place)
         try:
             with self.writing() as connection:
-                tables.create_all(connection)
-                row = connection.execute(sa.select(stores.c.kind, stores.c.version)).first()
-                if row is None:
-                    connection.execute(stores.insert().values(kind=kind, version=version))
-                elif tuple(row) != (kind, version):
-                    raise UserError(
-                        f"{self.name} is a store '{row.kind}' of version {row.version}, this snellen reads '{kind}' of "
-                        f"version {version}; use the snellen that made it, or make a new one"
-                    )
+                self._open(connection, tables, kind, version)
         except (sa.exc.DBAPIError, sqlite3.Error) as error:
             raise UserError(
                 f"cannot open {self.name}: {_reason(error)}; check the file, or the URL and its server"
             ) from None
+
+    def _open(self, connection: sa.Connection, tables: sa.MetaData, kind: str, version: int) -> None:
+        """Make the tables of a store that is new; check what kind of store another is, and whether it is whole."""
+        stores = _stores(tables)
+        there = sa.inspect(connection).get_table_names()
+        is_old = self.is_file and bool(there)
+        if not is_old:
+            tables.create_all(connection)
+        elif stores.name not in there:
+            raise self.damaged(f"it has no table '{stores.name}'")
+        row = connection.execute(sa.select(stores.c.kind, stores.c.version)).first()
+        if row is None and is_old:
+            raise self.damaged("it does not say what it is")
+        if row is None:
+            connection.execute(stores.insert().values(kind=kind, version=version))
+        elif tuple(row) != (kind, version):
+            raise UserError(
+                f"{self.name} is a store '{row.kind}' of version {row.version}, this snellen reads '{kind}' of "
+                f"version {version}; use the snellen that made it, or make a new one"
+            )
+        if is_old and (fault := first_fault(connection, tables)):
+            raise self.damaged(fault)
+
+    def damaged(self, fault: str) -> UserError:
+        """The error of a store that holds what was never written."""
+        return UserError(f"{self.name} is damaged: {fault}; restore a backup, or make a new one")
 
     @property
     def name(self) -> str:

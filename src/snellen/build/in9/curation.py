@@ -19,7 +19,7 @@ from snellen.data.names import storable
 from snellen.data.pixel_files import read_mask
 from snellen.data.root import Root
 from snellen.errors import UserError, option
-from snellen.files.table import Column, place_of, read_table
+from snellen.files.table import Column, line_of, place_of, read_table
 from snellen.hashing import checksum
 
 if TYPE_CHECKING:
@@ -95,16 +95,19 @@ def read_curation(file: str | Path | None) -> CurationList:
     table = read_table(path, {**dict.fromkeys(DECIDED, Column(required=True)), **dict.fromkeys(CORNERS, corner)})
     rejects: dict[str, str] = {}
     mends: dict[str, Mend] = {}
-    masks = Root(path.parent, "a mask below it")
+    masks, lines = Root(path.parent, "a mask below it"), {}
     for row, (name, decision, reason) in enumerate(table[list(DECIDED)].itertuples(index=False)):
         where, name = place_of(file, row), storable(name.strip())
         if decision.strip() not in DECISIONS:
             raise UserError(f"{where}: expected accept or reject, got '{decision.strip()[:60]}'")
+        if name in lines:
+            raise UserError(f"{where}: '{name[:60]}' stands in line {lines[name]} too; keep one decision of an image")
+        lines[name] = line_of(row)
         if decision.strip() == "reject":
             rejects[name] = storable(reason.strip())
         elif mend := _mend(table, row, masks, where):
             mends[name] = mend
-    return CurationList(rejects, {name: mend for name, mend in mends.items() if name not in rejects})
+    return CurationList(rejects, mends)
 
 
 def _mend(table: pd.DataFrame, row: int, masks: Root, where: str) -> Mend | None:

@@ -118,6 +118,8 @@ def _read_images(
         if own not in number:
             raise UserError(f"{where}: class '{own[:60]}' is none of the set's; build the set again")
         if line["variant"] in MIXED:
+            if "background" not in line:
+                raise UserError(f"{file} has no column 'background', but mixed variants; build the set again")
             lenders.setdefault(name, {})[line["variant"]] = storable(line["background"])
         label[name] = number[own]
         if line["variant"] == "original":

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from snellen.atomic import cannot_write, make_folder
+from snellen.atomic import cannot_write, open_to_append
 from snellen.errors import UserError
 from snellen.files import GIB, MIB, decode_json, open_file
 from snellen.hashing import checksum
@@ -37,11 +37,7 @@ class AnswerJournal:
         self.path = path
         self._lock = threading.Lock()
         self._places: dict[str, deque[tuple[int, int]]] = {}
-        make_folder(path.parent)
-        try:
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
-        except OSError as error:
-            raise cannot_write(path, error) from None
+        self._file = open_to_append(path)
         for key, place in self._whole_lines():
             self._places.setdefault(key, deque()).append(place)
 

@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from snellen.atomic import cannot_write, make_folder
+from snellen.atomic import cannot_write, open_to_append
 from snellen.hashing import key_of
 from snellen.models.remote.turns import TallyInMemory
 
@@ -24,11 +24,7 @@ class RequestTally:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        make_folder(path.parent)
-        try:
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
-        except OSError as error:
-            raise cannot_write(path, error) from None
+        self._file = open_to_append(path)
 
     def total(self) -> int:
         return os.fstat(self._file).st_size

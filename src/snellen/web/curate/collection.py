@@ -32,6 +32,9 @@ class Exhibit:
         if mend is None:
             return self
         box, mask = mend.box, mend.mask
+        if mask is not None and mask.shape != self.mask.shape:
+            got, expected = (f"{width}×{height}" for height, width in (mask.shape, self.mask.shape))
+            raise UserError(f"the mask of its review has {got} pixels, the image {expected}; take the set as it was")
         return replace(self, box=self.box if box is None else box, mask=self.mask if mask is None else mask)
 
 

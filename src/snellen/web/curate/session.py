@@ -59,7 +59,9 @@ class Session:
         """The reviews so far."""
         check_place(self.out)
         make_folder(self.out)
-        return ReviewStore(self.out, self.collection.text, self.collection.fingerprint)
+        store = ReviewStore(self.out, self.collection.text, self.collection.fingerprint)
+        store.check(self.collection.rows)
+        return store
 
     @property
     def desk(self) -> Desk:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
+import msgspec
 import numpy as np
 import sqlalchemy as sa
 
 from snellen.errors import UserError
 from snellen.web.bodies import Refusal
+from snellen.web.curate.mending import Stroke
 from snellen.web.curate.reviews import Decision, Review
 from snellen.web.database import Database
 from snellen.web.tokens import fingerprint, new_token
@@ -95,6 +97,15 @@ class ReviewStore:
                     f"{folder} holds reviews of '{stored.text[:200]}' as it was when they began, not of '{text[:200]}' as it is "
                     "now; give another folder of reviews, or the set as it was"
                 )
+
+    def check(self, names: Container[str]) -> None:
+        """Refuse a store with a review that nobody can have given of images of these names."""
+        query = sa.select(*_PLAIN, sa.func.length(REVIEWS.c.mask).label("bytes"))
+        with self.database.reading() as connection:
+            for row in connection.execute(query):
+                fault = "is of an image that the set does not have" if row.sample not in names else _fault_of(row)
+                if fault:
+                    raise self.database.damaged(f"review {row.number} {fault}")
 
     def link(self, reviewer: str) -> str:
         """A new token by which a reviewer comes in; earlier ones hold for 30 days."""
@@ -209,6 +220,24 @@ def _row(reviewer: str, draft: Draft) -> dict[str, Any]:
         "width": None if mask is None else mask.shape[1],
         "at": datetime.now(UTC).isoformat(),
     }
+
+
+def _fault_of(row: Any) -> str | None:
+    """What no page can have sent of a review, whose mask has so many `bytes`."""
+    numbers = [row.x0, row.y0, row.x1, row.y1]
+    if row.decision not in get_args(Decision):
+        return "has no known decision"
+    if None in numbers and numbers != [None] * 4:
+        return "has half a box"
+    if (row.bytes, row.height, row.width) != (None, None, None):
+        sides = [side or 0 for side in (row.height, row.width)]
+        if min(sides) < 1 or row.bytes != (sides[0] * sides[1] + 7) // 8:
+            return "has a mask of another size than it says"
+    try:
+        msgspec.json.decode(row.strokes or "[]", type=list[Stroke])
+    except (msgspec.DecodeError, UnicodeError):
+        return "has strokes that cannot be read"
+    return None
 
 
 def _review(row: Any) -> Review:

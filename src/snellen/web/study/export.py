@@ -13,6 +13,7 @@ import pandas as pd
 import sqlalchemy as sa
 
 from snellen.atomic import write_atomic
+from snellen.files.spreadsheet import to_csv
 from snellen.web.study.folder import StudyFolder
 from snellen.web.study.progress import day, progress_of
 from snellen.web.study.request import ExportRequest
@@ -23,6 +24,7 @@ COLUMNS = (  # public names, in this order
     *("observer", "sample", "label", "answer", "level", "distortion", "seed", "x", "y", "on_target", "response_ms"),
     *("onset_ms", "late_frames", "away_ms", "shown_at"),
 )
+RECRUITING = "recruiting_ids"
 MORE = ("exposure_ms", "scale", "input", "place", "stored_at")  # behind them
 
 
@@ -52,7 +54,7 @@ def export_study(request: ExportRequest) -> ExportedStudy:
         answers = answers_frame(store)
         frames = {"answers": answers, "catch": answers_frame(store, "catch"), "observers": observers_frame(store)}
         if request.recruiting_ids:
-            frames["recruiting_ids"] = recruits_frame(store)
+            frames[RECRUITING] = recruits_frame(store)
     finally:
         store.close()
     files = tuple(_write(request, name, frame) for name, frame in frames.items())
@@ -106,7 +108,9 @@ def recruits_frame(store: StudyStore) -> pd.DataFrame:
 def _write(request: ExportRequest, name: str, frame: pd.DataFrame) -> Path:
     path = request.out / f"{name}.{request.format}"
     buffer = io.BytesIO()
-    if request.format == "csv":
+    if request.format == "csv" and name == RECRUITING:
+        buffer.write(to_csv(frame).encode())  # what anybody may have put into an address
+    elif request.format == "csv":
         frame.to_csv(buffer, index=False)
     else:
         frame.to_parquet(buffer, index=False)

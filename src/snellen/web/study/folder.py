@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -74,7 +74,7 @@ class Study(msgspec.Struct, frozen=True):
     snellen: str
     created: str
     id: str
-    secret: str
+    secret: Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
     settings: dict[str, Any]
     per_person: int
     consent: str
@@ -145,7 +145,11 @@ class StudyFolder:
 
     def mask(self, item: Item) -> bytes:
         """The PNG file of the object of an item; it is never served."""
-        return read_bytes(_mask(self.path, item.number), "mask")
+        return read_bytes(self.mask_file(item), "mask")
+
+    def mask_file(self, item: Item) -> Path:
+        """Where that is."""
+        return _mask(self.path, item.number)
 
     def store_place(self, database: str | None) -> Path | str:
         """Where the answers are: the database that is given (or that of SNELLEN_STUDY_DATABASE), or the file in the folder."""

@@ -76,7 +76,7 @@ def _tree(name: str, data: Dataset) -> dict[str, str]:
             )
         return _ordered(data.tree, data.classes)
     path: Path = expand_home(name)
-    content: Any = read_yaml(path)
+    content: Any = read_yaml(path, "tree of classes")
     tree: dict[str, str] = fit(content, dict[str, str], path)
     if not tree:
         raise UserError(f"tree '{name}' is empty; expected lines of class: parent")

@@ -14,18 +14,22 @@ import msgspec
 import numpy as np
 import sqlalchemy as sa
 
+from snellen.files import decode_json
 from snellen.web.bodies import Refusal, not_there
 from snellen.web.database import Database
 from snellen.web.pictures import new_address
 from snellen.web.study.bodies import AnswerBody, Arrival, Screen
 from snellen.web.study.designs import choose
-from snellen.web.study.folder import Item, StudyFolder
+from snellen.web.study.folder import FILE, Item, StudyFolder
 from snellen.web.study.masks import on_object
 from snellen.web.study.tables import ANSWERS, PEOPLE, RECRUITS, TABLES, TRIALS
 from snellen.web.tokens import fingerprint, new_token, same
 
 STORE_VERSION = 1
 STALE_SECONDS = 24 * 3600  # after which unanswered images of a person who went away count as not shown, in `balanced`
+LATEST = 1e11  # s since 1970
+_TIMES = [(column, 1) for column in (PEOPLE.c.consent_at, PEOPLE.c.seen_at, PEOPLE.c.done_at, ANSWERS.c.stored_at)]
+_TIMES += [(ANSWERS.c.shown_at, 1000)]
 INVITED, ACTIVE, DONE, WITHDRAWN = "invited", "active", "done", "withdrawn"
 
 
@@ -56,6 +60,28 @@ class StudyStore:
     def __init__(self, folder: StudyFolder, database: str | None = None) -> None:
         self.folder, self.study = folder, folder.study
         self.database = Database(folder.store_place(database), TABLES, f"study {self.study.id}", STORE_VERSION)
+        if fault := self._fault():
+            self.close()
+            raise self.database.damaged(fault)
+
+    def _fault(self) -> str | None:
+        """What is wrong with the rows: a state that there is not, or an item that the study does not have."""
+        unknown_state = PEOPLE.c.state.not_in((INVITED, ACTIVE, DONE, WITHDRAWN))
+        out_of_range = sa.or_(TRIALS.c.item < 0, TRIALS.c.item >= len(self.study.items))
+        not_consented = PEOPLE.c.state.in_((INVITED, WITHDRAWN))
+        with self.database.reading() as connection:
+            if connection.execute(sa.select(PEOPLE.c.id).where(unknown_state)).first():
+                return "a person is in no known state"
+            if connection.execute(sa.select(TRIALS.c.id).where(out_of_range)).first():
+                return f"a person was shown an item that {FILE} does not have"
+            if connection.execute(sa.select(TRIALS.c.id).join(PEOPLE).where(not_consented)).first():
+                return "images were chosen for a person who has not consented"
+            for time_of, unit in _TIMES:
+                if connection.execute(sa.select(time_of).where((time_of < 0) | (time_of > unit * LATEST))).first():
+                    return f"a value of '{time_of.table.name}.{time_of.name}' is no time"
+            for (screen,) in connection.execute(sa.select(PEOPLE.c.screen).where(PEOPLE.c.screen != "")):
+                decode_json(screen.encode(), Screen, f"{self.database.name}, a person's screen")
+        return None
 
     def close(self) -> None:
         """Let go of the database."""
