@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import shlex
 import threading
@@ -37,6 +38,34 @@ def test_the_service_of_the_page_can_be_audited_by_its_first_command(tmp_path: P
         web.shutdown()
     assert ending.value.code in (None, 0)
     assert set(snellen.load_run(tmp_path / "run").predictions()["model"]) == {"mine"}
+
+
+def test_the_search_of_the_page_breaks_the_service_that_knows_something(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("service", "knowing"):
+        code = re.search(rf"^```python\n(# {name}\.py\n.*?)^```$", PAGE, re.S | re.M)
+        assert code is not None
+        (tmp_path / f"{name}.py").write_text(
+            code[1].replace("8000), service.Service).serve_forever()", "0), service.Service)")
+        )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    service = importlib.import_module("service")
+    monkeypatch.setattr(service.Service, "log_message", lambda *arguments: None)
+    importlib.import_module("knowing")  # puts its model into the service
+    command = re.search(r"^    snellen (search (?:[^\n]*\\\n)*[^\n]*)$", PAGE, re.M)
+    assert command is not None
+    with ThreadingHTTPServer(("127.0.0.1", 0), service.Service) as web:
+        threading.Thread(target=web.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        words = shlex.split(command[1].replace("\\\n", " ").replace(":8000", f":{web.server_port}"))
+        words[words.index("--out") + 1] = str(tmp_path / "run")
+        with pytest.raises(SystemExit) as ending:
+            main([*words, "--quiet"])
+        web.shutdown()
+    assert ending.value.code in (None, 0)
+    found = snellen.load_run(tmp_path / "run").findings().set_index("name")["value"]
+    assert found["accuracy"] == 1
+    assert found["worst_accuracy"] < 0.5
 
 
 def test_the_page_names_every_setting_with_its_default() -> None:
