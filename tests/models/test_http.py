@@ -54,7 +54,7 @@ def test_a_service_gets_the_pixels_and_its_probabilities_are_the_answer() -> Non
 
 def test_answers_stand_for_a_service_as_for_a_callable() -> None:
     with serve() as server:
-        first, again, larger = (ask(server, text) for text in ("size=8", "size=8&timeout=5&rate=1000", "size=16"))
+        first, again, larger = (ask(server, text) for text in ("size=8", "size=8&timeout=500&rate=1000", "size=16"))
         server.behaviours = [lambda body: reply({"probabilities": [[1, 0]] * len(images_in(body))})]
         other = ask(server)
     assert first.card.fingerprint == again.card.fingerprint != larger.card.fingerprint
