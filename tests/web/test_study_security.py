@@ -319,8 +319,14 @@ def test_withdrawal_erases_the_answers_and_the_link(study):
     with study.store.database.reading() as connection:  # what is left is that there was somebody
         row = connection.execute(sa.select(PEOPLE).where(PEOPLE.c.id == person.id)).mappings().one()
     assert dict(row) == {
-        **{"id": person.id, "name": "p012", "token": f"withdrawn {person.id}", "state": WITHDRAWN},
-        **{"consent_at": None, "seen_at": 0, "done_at": None, "screen": ""},
+        "id": person.id,
+        "name": "p012",
+        "token": f"withdrawn {person.id}",
+        "state": WITHDRAWN,
+        "consent_at": None,
+        "seen_at": 0,
+        "done_at": None,
+        "screen": "",
     }
     assert not on_disk("key of p012")  # nor in the log of SQLite, while the server runs
     assert study.store.trials(person) == []
