@@ -57,6 +57,19 @@ def test_a_finding_on_several_distortions_carries_the_strongest_interference(cel
     assert one.trust.index > 1
 
 
+def test_without_answers_under_mild_noise_nothing_is_flagged_and_the_sentence_says_why() -> None:
+    shuffled, even, clean = block(errors(0, 0, 200, 0)), block(errors(60, 60, 60, 60)), block(errors(30, 30, 30, 30))
+    seen = Answers("people", ["run"], {EXAM.clean(): clean, SHUFFLED: shuffled, COVERED: even}, EXAM.classes)
+    found = trust_in(EXAM, seen, SHUFFLED)
+    usual = trust_in(EXAM, answers(shuffled, even), SHUFFLED)
+    assert (found.index, found.null95, found.dominant) == (usual.index, usual.null95, "c")
+    assert (found.flagged, usual.flagged, found.state) == (False, True, "unclear")
+    assert np.isnan(found.noise)
+    assert "its DI is more than by chance (DI " in found.text
+    assert "no answers under mild noise to compare with" in found.text
+    assert "cannot be told from chance" in trust_in(EXAM, seen, COVERED).text
+
+
 def test_what_is_clearly_above_chance_comes_before_what_is_only_higher() -> None:
     """Of four errors two may name one class by chance, a rise by 25 points; of 280 a rise by 18 points is none."""
     few, many = block(errors(1, 1, 2, 0)), block(errors(53, 53, 121, 53))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -75,6 +76,25 @@ def test_recorded_answers_that_lack_a_distortion_are_refused_in_the_plan(at, cap
     assert "'predictions:people.csv' has no answer for sample" in error
     assert "under shuffle(grid=2), seed 0; add it, or ask only for audits whose distortions it answers" in error
     assert not (at / "r").exists()
+
+
+def test_recorded_answers_need_none_under_the_yardstick_but_all_or_none(at) -> None:
+    record(at / "seen.csv", ["none()", "shuffle(2)"])
+    models = ["observer:texture", "seen=predictions:seen.csv"]
+    run = snellen.audit(models, WORLD, "interference([shuffle(2)])", out="r", quiet=True, report=False)
+    asked = run.predictions().groupby("model")["distortion"].agg(set)
+    assert asked["seen"] == {"none()", "shuffle(grid=2)"}
+    assert asked["texture"] == asked["seen"] | {"noise(sigma=uniform(low=0, high=0.025))"}
+    findings = json.loads((at / "r" / "findings.json").read_text())["findings"]
+    own = {finding["name"]: finding for finding in findings if finding["model"] == "seen"}
+    assert "noisy_accuracy" not in own
+    assert own["distorted_accuracy"]["interference"]["noise"] is None
+    assert own["distorted_accuracy"]["interference"]["state"] == "unclear"
+    assert "no answers under mild noise to compare with" in own["distorted_accuracy"]["interference"]["text"]
+    table = pd.read_csv(at / "seen.csv").assign(distortion="noise(uniform(0, 0.025))").head(1)
+    pd.concat([pd.read_csv(at / "seen.csv"), table]).to_csv(at / "some.csv", index=False)
+    with pytest.raises(UserError, match=r"'predictions:some.csv' has no answer for sample '.*' under noise\("):
+        snellen.audit("predictions:some.csv", WORLD, "interference([shuffle(2)])", out="s", quiet=True)
 
 
 def test_recorded_answers_that_name_no_class_of_the_data_are_refused_in_the_plan(at) -> None:

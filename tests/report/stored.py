@@ -36,5 +36,5 @@ def stored(facts: FindingFacts = NO_FACTS, **fields: Any) -> StoredFinding[Any]:
 
 def interference(**fields: Any) -> StoredInterference:
     """An interference with these fields."""
-    usual = {**NUMBERS, "dominant": "", "flagged": False, "distortion": "none()", "text": ""}
+    usual = {**NUMBERS, "noise": 0.1, "dominant": "", "flagged": False, "distortion": "none()", "text": ""}
     return StoredInterference(**{**usual, **fields})

@@ -69,6 +69,7 @@ def test_the_table_has_facts_of_one_value_as_columns_and_no_lists():
         ({"state": "not above", "low": 0.0, "null95": 0.2, "published": 0.3}, "", ""),
         ({"state": "above", "low": None, "null95": 0.2, "published": 0.3}, "", ""),
         ({"state": "above", "low": 0.5, "null95": None, "published": 0.3}, "", ""),
+        ({"state": "unclear", "low": 0.5, "null95": 0.2, "published": 0.3, "noise": None}, "unclear", "?"),  # of people
         ({"state": "", "low": 0.5, "null95": 0.2}, "raised", "△"),  # a run of before there were states
         ({"state": "", "low": 0.1, "null95": 0.2}, "", ""),
     ],

@@ -207,6 +207,15 @@ def test_the_forced_choice_shows_the_picture_for_its_frames_and_measures_them(br
     page.context.close()
 
 
+def test_on_a_telephone_the_answers_are_in_view_when_the_picture_is_gone(browser, forced):
+    page = come_in(browser, forced, "p003", 360, 640)
+    for button in page.locator("#choices button").all():
+        box = button.bounding_box()
+        assert box["y"] >= 0
+        assert box["y"] + box["height"] <= 640
+    page.context.close()
+
+
 def test_a_wrong_link_and_no_link_say_what_to_do(browser, kassaw):
     page = browser.new_page()
     page.goto(f"{kassaw.url}/#AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA")

@@ -62,3 +62,36 @@ def test_people_of_a_study_stand_beside_models_in_the_audit(tmp_path: Path) -> N
     assert len(row)
     page = (tmp_path / "run" / "report.html").read_text()
     assert "people" in page
+
+
+@pytest.mark.slow
+def test_people_of_a_study_made_from_a_run_are_one_more_model_of_its_audit(tmp_path: Path) -> None:
+    data, audit = "phantom:test?size=32&n=24", "occlusion(areas=[0.5])"
+    classes = snellen.load_data(data).classes
+    dark = from_callable(by_colour(-1, len(classes)), classes, 32, name="dark", version="1")
+    run = snellen.audit([dark], data, audit, tmp_path / "run", quiet=True, report=False)
+    shown = {text for text in run.predictions()["distortion"] if not text.startswith("noise(")}  # but the yardstick
+    make(tmp_path / "study", str(run.path), participants=0, per_person=None)
+    simulate_study(SimulateRequest(study=tmp_path / "study", people=3 * len(shown), accuracy=0.7))
+    export_study(ExportRequest(study=tmp_path / "study", out=tmp_path / "answers"))
+
+    people = f"people=predictions:{tmp_path}/answers/answers.csv"
+    both = snellen.audit([dark, people], data, audit, tmp_path / "both", quiet=True)
+    answers = both.predictions()
+    asked = answers.groupby("model")["distortion"].agg(set)
+    assert asked["people"] == shown
+    assert asked["dark"] == shown | {"noise(sigma=uniform(low=0, high=0.025))"}
+    own = pd.read_csv(tmp_path / "answers" / "answers.csv")
+    rows = answers.query("model == 'people'").set_index(["distortion", "sample"])
+    for shown_image, said in own.groupby(["distortion", "sample"])["answer"]:
+        row = rows.loc[shown_image]
+        votes = said.value_counts()
+        assert classes[row["pred"]] in votes.index[votes == votes.max()]
+        assert row["confidence"] == pytest.approx(votes.max() / votes.sum())
+    findings = both.findings().query("model == 'people'").set_index("name")
+    assert (
+        findings.loc["accuracy", "value"]
+        == answers.query("model == 'people' and distortion == 'none()'")["score"].mean()
+    )
+    assert "noisy_accuracy" not in findings.index  # they were not shown it
+    assert "nan" not in (tmp_path / "both" / "report.md").read_text().lower().split()

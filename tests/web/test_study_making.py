@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from PIL import Image
+from tests.commands import exit_code
 from tests.web.participants import Running, answer_to, make, participant, running
 
 import snellen
@@ -84,6 +85,17 @@ def test_every_person_has_the_same_pixels_and_the_seed_decides_them(tmp_path):
     clean = image.read([image.samples.rows[item.sample]])[0].image
     expected = snellen.distort.apply("occlude(0.4, noise)", clean, ids=[item.sample], seed=1)
     assert (pixels_of(first, 0) == expected).all()
+
+
+def test_the_level_is_that_of_the_data_where_they_have_several_and_else_the_distortion(tmp_path):
+    ways = {"distortions": ("none()", "occlude(0.5)"), "catch": 1}
+    for name, more, several in (("flat", "", False), ("covered", "&occlusion=0.6", True)):
+        source = f"phantom:test?size=32&n=30{more}"
+        data = snellen.load_data(source).samples
+        of_data = dict(zip(data.ids, data.columns["level"]))
+        assert (len(set(of_data.values())) > 1) == several
+        for item in make(tmp_path / name, source, **ways)[0].study.items:
+            assert item.level == (str(of_data[item.sample]) if several else item.distortion)
 
 
 # --- designs
@@ -288,6 +300,14 @@ def test_a_study_folder_of_another_version_is_one_line_and_left_as_it_is(tmp_pat
     assert (folder.path / "study.sqlite").stat().st_size > 0
     with pytest.raises(UserError, match="has a study already; choose another out"):
         make(tmp_path / "study")
+
+
+@pytest.mark.parametrize(("date", "reminds"), [("2001-01-31", True), ("2999-01-31", False)])
+def test_after_the_date_until_which_answers_are_kept_one_is_reminded(tmp_path, capsys, date, reminds):
+    folder, _ = make(tmp_path / "study", retention=date)
+    assert exit_code(["study", "status", str(folder.path)]) == 0
+    told = "answers were to be kept until 2001-01-31: delete the study, its backups and its exports"
+    assert (told in capsys.readouterr().err) == reminds
 
 
 def test_a_damaged_store_or_study_is_one_line(tmp_path):

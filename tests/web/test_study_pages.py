@@ -156,6 +156,41 @@ def luminance(colour: str) -> float:
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
+def test_a_gap_of_several_periods_counts_as_late_frames_and_the_others_do_not(browser, study):
+    page = browser.new_page()
+    page.goto(study.url)
+    measured = page.evaluate(
+        """async () => {
+            const times = [100, 116, 133, 183, 200, 221];  // at 60 Hz: two frames are missing in the third gap
+            window.requestAnimationFrame = (call) => setTimeout(() => call(times.shift()));
+            const { expose } = await import("/static/timing.js");
+            const done = [];
+            const times_of = await expose(() => done.push(`drawn ${times.length}`), () => done.push(`hidden ${times.length}`),
+                5, 1000 / 60);
+            return { ...times_of, done };
+        }"""
+    )
+    assert measured == {"onset": 100, "offset": 221, "late": 2, "done": ["drawn 5", "hidden 0"]}
+    page.close()
+
+
+def test_time_away_is_kept_apart_from_the_response_time(browser, study):
+    page = browser.new_context(viewport={"width": 768, "height": 900}).new_page()
+    begin(page, study, "p006")
+    address = trial_of(page)
+    page.evaluate("window.dispatchEvent(new Event('blur'))")
+    page.wait_for_timeout(400)
+    page.evaluate("window.dispatchEvent(new Event('focus'))")
+    take_by_mouse(page, study)
+    wait_for_done(page, 1)
+    item = study.item_at(address)
+    (row,) = [row for row in study.answers() if row["item"] == item.number and row["away_ms"] > 0]
+    assert row["away_ms"] >= 400
+    passed = page.evaluate("performance.timeOrigin + performance.now()") - row["shown_at"]
+    assert row["response_ms"] + row["away_ms"] <= passed
+    page.context.close()
+
+
 def test_who_does_not_want_to_withdraw_after_all_comes_back_to_the_page_before(browser, study):
     page = browser.new_page()
     page.goto(study.url)

@@ -20,7 +20,8 @@ from tests.web.participants import Running, answer_to, participant, running
 from snellen.web.study.consent import to_html
 from snellen.web.study.openapi import describe_api
 from snellen.web.study.progress import progress_of
-from snellen.web.study.tables import RECRUITS
+from snellen.web.study.store import DONE, WITHDRAWN
+from snellen.web.study.tables import PEOPLE, RECRUITS
 from snellen.web.tokens import new_token
 
 CHECKS = list(hypothesis.HealthCheck)
@@ -250,6 +251,7 @@ def test_the_experimenters_pages_are_for_the_experimenter(study, path):
             "/pictures/000000.png",
             "/static/study.html",
             "//etc/passwd",
+            "/picture/x/" + "9" * 5000,  # more digits than Python makes a number of
             "/api",
             "/docs",
         ),
@@ -302,15 +304,30 @@ def test_withdrawal_erases_the_answers_and_the_link(study):
         return any(text.encode() in file.read_bytes() for file in study.store.folder.path.glob("study.sqlite*"))
 
     with participant(study, "p012") as client:
-        body = answer_to(current(client)["trial"], "disc", x=1.0, y=1.0, key="key of p012")
-        state = client.post("/api/answer", json=body).json()
+        client.post("/api/screen", json={"width": 1, "height": 1, "pixel_ratio": 1})
+        for _ in range(4):
+            body = answer_to(current(client)["trial"], "disc", x=1.0, y=1.0, key="key of p012")
+            state = client.post("/api/answer", json=body).json()
         assert on_disk("key of p012")
         person = study.store.person(study.links["p012"])
+        assert person.state == DONE
         before = len(study.answers())
         with httpx.Client(base_url=study.url) as other:  # the code is enough
             assert other.post("/api/withdraw", json={"code": state["withdrawal"]}).json() == {"withdrawn": True}
         assert client.get("/api/state").status_code in (401, 429)
-    assert len(study.answers()) == before - 1
+    assert len(study.answers()) == before - 4
+    with study.store.database.reading() as connection:  # what is left is that there was somebody
+        row = connection.execute(sa.select(PEOPLE).where(PEOPLE.c.id == person.id)).mappings().one()
+    assert dict(row) == {
+        "id": person.id,
+        "name": "p012",
+        "token": f"withdrawn {person.id}",
+        "state": WITHDRAWN,
+        "consent_at": None,
+        "seen_at": 0,
+        "done_at": None,
+        "screen": "",
+    }
     assert not on_disk("key of p012")  # nor in the log of SQLite, while the server runs
     assert study.store.trials(person) == []
     assert httpx.post(f"{study.url}/api/enter", json={"token": study.links["p012"]}).status_code in (404, 429)

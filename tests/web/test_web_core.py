@@ -174,6 +174,7 @@ def test_every_answer_has_the_security_headers_also_refusals_and_defects(address
 def test_only_files_known_by_name_are_served(visitor, name):
     assert visitor.get(f"/static/{name}").status_code == 404
     assert visitor.get("/static/web.js").text.startswith("// What the pages")
+    assert visitor.get("/static/icon.svg").headers["content-type"] == "image/svg+xml"
 
 
 def test_tokens_are_long_random_and_stored_as_hashes():

@@ -52,7 +52,7 @@ class BaselineAudit(Audit):
                     "mild noise",
                 ),
             ):
-                if cell not in shown:
+                if cell not in shown or cell not in answers:
                     continue
                 block = answers[cell]
                 more = {

@@ -100,7 +100,8 @@ class InterferenceAudit(Audit):
 
     def conclude(self, exam: Exam, answers: Answers) -> list[Finding]:
         findings = []
-        for cell in dict.fromkeys([exam.yardstick(), *self.cells(exam)]):
+        yardstick = [exam.yardstick()] if exam.yardstick() in answers else []
+        for cell in dict.fromkeys([*yardstick, *self.cells(exam)]):
             findings.append(_index_finding(exam, answers, cell))
             if cell != exam.yardstick():
                 text, words = f"accuracy under {cell.distortion}", in_words(str(cell.distortion))

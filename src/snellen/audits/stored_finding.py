@@ -39,7 +39,8 @@ class StoredInterference(msgspec.Struct, frozen=True, kw_only=True):
         """`flagged`: the DI is clearly above chance and above mild noise; `""`: clearly not.
 
         `raised`: above chance, but not clearly above mild noise: where mild noise itself pushes errors towards a class, this
-        yardstick is lenient and an unflagged number is not cleared. `unclear`: it cannot be told from chance, nor cleared.
+        yardstick is lenient and an unflagged number is not cleared. `unclear`: it cannot be told from chance, nor cleared, or
+        there are no answers under mild noise, as of people who were not shown it.
         """
         if self.flagged:
             return "flagged"
@@ -47,7 +48,7 @@ class StoredInterference(msgspec.Struct, frozen=True, kw_only=True):
             return ""
         if not self.state:
             return "raised" if self.low > self.null95 else ""
-        if self.low > 0 and self.published is not None and self.published > self.null95:
+        if self.noise is not None and self.low > 0 and self.published is not None and self.published > self.null95:
             return "raised"
         return "unclear" if self.state == "unclear" else ""
 

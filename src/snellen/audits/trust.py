@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import msgspec
@@ -14,6 +15,7 @@ from snellen.engine.keep.read_back import Answers
 from snellen.engine.requests.cell import Cell
 from snellen.measure import (
     Chance,
+    Estimate,
     Interference,
     Kind,
     State,
@@ -29,6 +31,7 @@ from snellen.measure.wrong_answers import WrongAnswers, conditions
 CAVEAT = "to compare between models, not a score"
 ONE_RUN = "one run: no spread over runs"
 MILD_NOISE = "mild noise (σ up to 0.025 of the pixel range, our choice)"
+NO_YARDSTICK = Estimate(math.nan, math.nan, math.nan, 0)  # of recorded answers that have none under mild noise
 TOO_FEW = "with two classes no dominant class can be shown: a wrong answer has only the other one to fall on"
 
 
@@ -147,7 +150,8 @@ def trust_in(exam: Exam, answers: Answers, cell: Cell) -> Trust:
 
 def _trust(exam: Exam, answers: Answers, cell: Cell) -> Trust:
     di, chance = interference_of(exam, answers, cell), chance_in(exam, answers, cell)
-    noise = interference_of(exam, answers, exam.yardstick(exam.unmodified(cell)))
+    yardstick = exam.yardstick(exam.unmodified(cell))
+    noise = interference_of(exam, answers, yardstick) if yardstick in answers else NO_YARDSTICK
     dominant = dominant_in(exam, answers, cell)
     state = state_of(di, noise, chance.p)  # never above without a p, as with two classes
     return Trust(
@@ -184,15 +188,17 @@ def strongest(trusts: Sequence[Trust]) -> Trust:
     return max(trusts, key=lambda trust: (trust.flagged, np.nan_to_num(trust.index, nan=-1.0)))
 
 
-def _in_words(di: Interference, noise: Interference, dominant: str, state: State) -> str:
+def _in_words(di: Interference, noise: Estimate, dominant: str, state: State) -> str:
     """One sentence a reader can act on."""
     if not np.isfinite(di.index):
         return "no images: interference unknown"
-    numbers = f"{interval_in_words(di)}, {MILD_NOISE} {noise.value:.2f}; {CAVEAT}"
+    numbers = f"{interval_in_words(di)}{_beside(noise.value)}; {CAVEAT}"
     if state == "not above":
         return f"no sign that the distortion itself is taken for a class ({numbers})"
     if state == "unclear":
-        why = f"cannot be told from {MILD_NOISE}" if di.beyond_chance else "cannot be told from chance"
+        why = "cannot be told from chance"
+        if di.beyond_chance:
+            why = f"cannot be told from {MILD_NOISE}" if np.isfinite(noise.value) else "is more than by chance"
         return f"whether the distortion itself is taken for a class is unclear: its DI {why} ({numbers})"
     rise = 100 * float(di.increase[:, di.dominant].mean())
     return f"the distortion itself looks like '{dominant}' to this model: +{rise:.0f} points of its errors go there ({numbers})"
@@ -208,4 +214,9 @@ def _of_two(di: Interference, noise: float) -> str:
     """The sentence for two classes, or one."""
     if not np.isfinite(di.index):
         return "no images: interference unknown"
-    return f"{TOO_FEW} (DI {di.value:.2f}, {MILD_NOISE} {noise:.2f}; {CAVEAT})"
+    return f"{TOO_FEW} (DI {di.value:.2f}{_beside(noise)}; {CAVEAT})"
+
+
+def _beside(noise: float) -> str:
+    """The DI of mild noise, to be read beside another; recorded answers, such as people's, may have none under it."""
+    return f", {MILD_NOISE} {noise:.2f}" if np.isfinite(noise) else ", no answers under mild noise to compare with"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -62,6 +63,7 @@ def serve(settings: Mapping[str, Any], folder: Folder, database: DatabaseUrl = N
 
     at = ServeRequest(**settings)
     store, token = StudyStore(StudyFolder(folder), database), new_token()
+    _remind(store.study.settings["retention"])
 
     def announce(url: str) -> None:
         show(f"participants  {url}/#TOKEN, the token of each one's personal link")
@@ -88,14 +90,21 @@ def status(folder: Folder, database: DatabaseUrl = None, json: AsJson = False) -
     store = StudyStore(StudyFolder(folder), database)
     progress = progress_of(store)
     store.close()
+    _remind(store.study.settings["retention"])
     if json:
         show_json(msgspec.to_builtins(progress))
         return
     show(", ".join(f"{count} {state}" for state, count in progress.states.items()))
-    show(f"{progress.answers} answers; each of {progress.images} images has {progress.fewest} to {progress.most}")
+    show(f"{progress.answers} answers, {progress.fewest} to {progress.most} for each of {progress.images} images")
     for person in progress.people:
         catch = f", catch trials {person.catch_right} of {person.catch_total}" if person.catch_total else ""
         show(f"{person.observer}  {person.state}: {person.answered} of {person.total}{catch}")
+
+
+def _remind(retention: str | None) -> None:
+    """Say that the date until which answers were to be kept has passed."""
+    if retention and datetime.date.today() > datetime.date.fromisoformat(retention):
+        tell(f"answers were to be kept until {retention}: delete the study, its backups and its exports")
 
 
 @study.command("export", epilog=epilog("snellen study export study --out answers --format parquet"))

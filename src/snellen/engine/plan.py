@@ -10,7 +10,15 @@ from snellen.data.canvas import Canvas
 from snellen.data.dataset import Dataset
 from snellen.engine.inputs import Inputs
 from snellen.engine.keep.store import Present, Store
-from snellen.engine.plan_checks import check_layers, check_maps, check_needs, check_recorded, check_size, check_trials
+from snellen.engine.plan_checks import (
+    check_layers,
+    check_maps,
+    check_needs,
+    check_recorded,
+    check_size,
+    check_trials,
+    lacks_answers,
+)
 from snellen.engine.requests.cell import BoundCell, Cell, bind_cell, canvas_for
 from snellen.engine.requests.map import BoundMap, MapRequest, bind_map
 from snellen.engine.requests.search import SearchRequest
@@ -102,19 +110,24 @@ class Plan:
 
 @dataclass(frozen=True)
 class Requests:
-    """What audits ask for: cells, maps, and trials, searches and surveys, which stand in place of a cell's distortion."""
+    """What audits ask for: cells, maps, and trials, searches and surveys, which stand in place of a cell's distortion.
+
+    Cells in `optional` are left out for recorded answers that have none to them.
+    """
 
     cells: Sequence[Cell] = ()
     maps: Sequence[MapRequest] = ()
     trials: Sequence[Cell] = ()
     searches: Sequence[Cell] = ()
     surveys: Sequence[Cell] = ()
+    optional: frozenset[Cell] = frozenset()
 
 
 def make_plan(inputs: Inputs, requests: Requests, store: Store) -> Plan:
     """Merge equal cells and maps, look up what the store has, and group the rest into passes."""
     data, settings = inputs.data, inputs.settings
     every_cell = [bound for cell in dict.fromkeys(requests.cells) for bound in _bind(cell, inputs)]
+    every_cell = [bound for bound in every_cell if not (bound.cell in requests.optional and lacks_answers(bound))]
     cells = {(bound.subject.name, bound.subject.run, bound.key): bound for bound in every_cell}
     trials = [bound for cell in dict.fromkeys(requests.trials) for bound in _bind(cell, inputs)]
     searches = [bound for cell in dict.fromkeys(requests.searches) for bound in _bind(cell, inputs)]

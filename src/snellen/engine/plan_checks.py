@@ -91,6 +91,12 @@ def check_trials(trials: Iterable[BoundCell]) -> None:
             )
 
 
+def lacks_answers(bound: BoundCell) -> bool:
+    """Whether a cell is put to recorded answers that have none under its distortion and seed."""
+    recorded = None if bound.subject.card.live else bound.subject.model().recorded
+    return recorded is not None and (str(bound.distortion), bound.seed) not in recorded.index
+
+
 def check_recorded(cells: Iterable[BoundCell], data: Mapping[str, Dataset]) -> None:
     """Refuse cells that are still to be asked and that recorded answers do not answer for every sample."""
     for bound in cells:

@@ -66,6 +66,7 @@ class Prepared:
             trials=[trial for audit in self.audits for trial in audit.trials(self.exam)],
             searches=[search for audit in self.audits for search in audit.searches(self.exam)],
             surveys=[survey for audit in self.audits for survey in audit.surveys(self.exam)],
+            optional=frozenset(self.exam.yardstick(on) for on in self.exam.classes),  # people were not shown it
         )
 
     def with_compiled_networks(self) -> Prepared:

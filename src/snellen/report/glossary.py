@@ -111,7 +111,7 @@ GLOSSARY: dict[str, str] = {
 SIGN_MEANINGS = {
     "▲": "may be an artefact: errors go to the class named, clearly more than by chance and under mild noise",
     "△": "as under mild noise: errors go to the class named, more than by chance, not clearly more than under mild noise",
-    "?": "cannot be told: too few errors to decide whether they go to one class",
+    "?": "cannot be told: too few errors, or no answers under mild noise, to decide whether they go to one class",
 }
 """What the marks beside numbers mean, by sign."""
 

@@ -14,7 +14,7 @@ from snellen.files import read_bytes
 from snellen.web.bodies import not_there
 
 _SHARED = Path(__file__).parent / "static"
-_TYPES = {".js": "text/javascript", ".css": "text/css"}
+_TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 
 
 class Pages:

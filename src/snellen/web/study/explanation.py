@@ -15,7 +15,7 @@ from snellen.exam.run import Run
 from snellen.explain.overlays import overlay
 from snellen.web.pictures import plain_png
 from snellen.web.study.folder import Item, Question, write_picture
-from snellen.web.study.items import item_of, rows_by_kind, sources_of
+from snellen.web.study.items import item_of, levels_of, rows_by_kind, sources_of
 from snellen.web.study.request import StudyRequest
 from snellen.web.study.stimuli import CLEAN, Stimuli
 
@@ -44,7 +44,7 @@ def explanation_items(request: StudyRequest, stimuli: Stimuli) -> list[Item]:
     stimuli = replace(stimuli, data=_with_maps(stimuli.data, maps))
     right = _right(run, models[0]) if request.protocol == "trust-map" else {}
     data = stimuli.data
-    sources = sources_of(data, request.apart)
+    sources, levels = sources_of(data, request.apart), levels_of(data)
     items: list[Item] = []
     for kind, rows in rows_by_kind(replace(request, catch=0), data, sources).items():
         for shown in stimuli.show(rows, CLEAN, 0) if len(rows) else ():
@@ -55,7 +55,9 @@ def explanation_items(request: StudyRequest, stimuli: Stimuli) -> list[Item]:
             item = item_of(len(items), kind, shown, data, (CLEAN, 0), sources[shown.row])
             label = (RIGHT if right[sample] else WRONG) if right else ""
             options = tuple(models) if len(models) > 1 else ()
-            items.append(msgspec.structs.replace(item, pictures=pictures, options=options, label=label, has_mask=False))
+            level = levels[shown.row] if levels else CLEAN
+            facts = {"pictures": pictures, "options": options, "label": label, "level": level, "has_mask": False}
+            items.append(msgspec.structs.replace(item, **facts))
     return items
 
 

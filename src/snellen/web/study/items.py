@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
 import numpy as np
 
 from snellen.data.dataset import Dataset
@@ -20,7 +21,7 @@ _ALWAYS = ("source", "instance")  # of these a person sees each value once, also
 def recognition_items(request: StudyRequest, stimuli: Stimuli) -> list[Item]:
     """The items, whose pictures and masks are written to the folder of the request."""
     data = stimuli.data
-    sources = sources_of(data, request.apart)
+    sources, levels = sources_of(data, request.apart), levels_of(data)
     items: list[Item] = []
     for kind, rows in rows_by_kind(request, data, sources).items():
         for text, seed in stimuli.distortions if kind == "main" else ((CLEAN, 0),):
@@ -29,20 +30,20 @@ def recognition_items(request: StudyRequest, stimuli: Stimuli) -> list[Item]:
                 write_picture(request.out, number, plain_png(shown.pixels))
                 if shown.mask is not None:
                     write_mask(request.out, number, plain_png(shown.mask.astype(np.uint8) * 255))
-                items.append(item_of(number, kind, shown, data, (text, seed), sources[shown.row]))
+                item = item_of(number, kind, shown, data, (text, seed), sources[shown.row])
+                items.append(msgspec.structs.replace(item, level=levels[shown.row] if levels else text))
     return items
 
 
 def item_of(number: int, kind: Kind, shown: ShownImage, data: Dataset, way: tuple[str, int], source: str) -> Item:
-    """An item with one picture; `way` is the distortion and its seed. Its level is the data's, or else its distortion."""
+    """An item with one picture; `way` is the distortion and its seed. Its level is its distortion."""
     samples = data.samples
-    levels = samples.columns.get("level")
     return Item(
         number=number,
         kind=kind,
         sample=samples.ids[shown.row],
         label=data.classes[samples.labels[shown.row]],
-        level=way[0] if levels is None else str(levels[shown.row]),
+        level=way[0],
         distortion=way[0],
         seed=way[1],
         source=source,
@@ -51,6 +52,12 @@ def item_of(number: int, kind: Kind, shown: ShownImage, data: Dataset, way: tupl
         pictures=(number,),
         has_mask=shown.mask is not None,
     )
+
+
+def levels_of(data: Dataset) -> list[str]:
+    """The level of each image; none where all are of one, so that the distortion is what differs."""
+    levels = [str(level) for level in data.samples.columns.get("level", ())]
+    return levels if len(set(levels)) > 1 else []
 
 
 def sources_of(data: Dataset, column: str | None) -> list[str]:

@@ -38,7 +38,7 @@ class Participant:
             Route("/api/screen", self.screen, methods=["POST"]),
             Route("/api/answer", self.answer, methods=["POST"]),
             Route("/api/withdraw", self.withdraw, methods=["POST"]),
-            Route("/picture/{address}/{number:int}", self.picture, methods=["GET"]),
+            Route("/picture/{address}/{number}", self.picture, methods=["GET"]),
         ]
 
     async def page(self, _: Request) -> Response:
@@ -126,11 +126,12 @@ class Participant:
         address, number = request.path_params["address"], request.path_params["number"]
         trial = next((trial for trial in open_trials if trial.address == address), None)
         files = self.store.item(trial).pictures if trial else ()
-        if trial is None or number >= len(files):
-            not_there()
-        if trial.flipped:
+        if trial is not None and trial.flipped:
             files = files[::-1]
-        return picture(await run_in_threadpool(self.store.folder.picture, files[number]))
+        file = next((file for place, file in enumerate(files) if str(place) == number), None)
+        if file is None:
+            not_there()
+        return picture(await run_in_threadpool(self.store.folder.picture, file))
 
     async def _visitor(self, request: Request, token: str) -> Person | Arrival:
         """Whose token this is: a person, or somebody whom a recruiting site has sent and who has not consented yet."""

@@ -131,6 +131,7 @@ class StudyStore:
                 "state": WITHDRAWN,
                 "screen": "",
                 "consent_at": None,
+                "done_at": None,
                 "seen_at": 0.0,
             }
             connection.execute(PEOPLE.update().where(PEOPLE.c.id == person).values(**gone))

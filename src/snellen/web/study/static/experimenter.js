@@ -13,7 +13,7 @@ async function update() {
   at("title").textContent = progress.title;
   at("summary").textContent =
     `${done} done, ${active} on their way, ${invited} invited, ${withdrawn} withdrawn. ` +
-    `${progress.answers} answers; each of ${progress.images} images has ${progress.fewest} to ${progress.most}.`;
+    `${progress.answers} answers, ${progress.fewest} to ${progress.most} for each of ${progress.images} images.`;
   at("people").replaceChildren(
     ...progress.people.map((person) =>
       element(

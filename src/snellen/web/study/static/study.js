@@ -140,7 +140,7 @@ function ask(text) {
 async function present(trial, pictures) {
   const begin = await frame();
   if (facts.timed) {
-    ask("Look at the cross");
+    ask("Look at the middle");
     pictures.forEach((picture) => picture.mark("cross"));
     await pause(facts.fixation_ms);
     pictures.forEach((picture) => picture.unmark("cross"));
@@ -212,6 +212,9 @@ function answered(picture) {
         }
       };
       at("question").focus({ preventScroll: true });
+      if (facts.timed && facts.frames) {
+        at("question").scrollIntoView(); // the picture is gone, and the answers may not fit below its place
+      }
     };
     const pick = () => {
       ask(`Click on the ${facts.labels[steps.at(-1)]} that you meant`);
