@@ -160,7 +160,7 @@ def test_what_is_not_known_is_shown_as_a_dash(toy_run: Callable[[Toy], Run]):
     assert "| Clean accuracy | – (–) |" in markdown_of(brief_page_of(run))
     text = Reader(html_of(page)).text
     assert "No unmodified test image could be scored" in text
-    assert "Clean accuracy share of test images answered rightly, unmodified – [–]" in text
+    assert "Clean accuracy share of test images classified correctly, unmodified – [–]" in text
     assert "3 images that could not be shown" in text
     assert "pet-1 (test): not an image" in text
 

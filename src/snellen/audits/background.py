@@ -227,7 +227,7 @@ class BackgroundAudit(Audit):
             for category in CATEGORIES
         }
         text = (
-            "share of images answered rightly, but no longer once their background is one of any class: they need their own "
+            "share of images classified correctly, but no longer once their background is one of any class: they need their own "
             "(BG Required and BG+FG Required)"
         )
         per_run = (

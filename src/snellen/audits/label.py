@@ -35,7 +35,7 @@ class TaskWords:
 
 
 WORDS: dict[str, TaskWords] = {
-    "classification": TaskWords("accuracy", "Clean accuracy", "share of {on} images answered rightly"),
+    "classification": TaskWords("accuracy", "Clean accuracy", "share of {on} images classified correctly"),
     "segmentation": TaskWords(
         "pixel accuracy", "Clean pixel accuracy", "mean share of the labelled pixels of {on} images that are right"
     ),

@@ -40,7 +40,7 @@ class AuditRequest(Request):
     """The settings of one audit. Add one here, and the command line, settings files and Python all take it."""
 
     models: tuple[ModelLike, ...] = setting("model to audit; see `snellen list models`", ())
-    data: DataLike | None = setting("dataset to show it; see `snellen list data`", metavar="DATA")
+    data: DataLike | None = setting("test images; see `snellen list data`", metavar="DATA")
     audits: tuple[AuditLike, ...] | None = setting(
         "audits to run, such as 'occlusion,interference(grid=4)'; default: occlusion and interference, background where the "
         "data have masks or boxes, shape where they are cue conflicts",
@@ -79,11 +79,13 @@ class AuditRequest(Request):
         "threads that decode images; default 4, up to 16 with a GPU", at_least=1, at_most=1024
     )
     shard: int | None = setting(
-        "images per shard, the unit that is stored; default some batches", at_least=1, at_most=10**6
+        "images per shard, the unit that is stored; default 512 small or 64 large ones on a CPU, a batch on a GPU",
+        at_least=1,
+        at_most=10**6,
     )
     dry_run: bool = setting("print the plan and stop", False, once=True)
     fresh: bool = setting("discard what the run folder holds", False, once=True)
-    strict: bool = setting("conclude nothing (exit 2) if a check warns", False)
+    strict: bool = setting("stop with exit 2 on any warning", False)
     plugins: tuple[str, ...] = plugin_setting()
     offline: bool = setting("use only weights that are already downloaded", False)
     report: bool = setting("write the report", True)

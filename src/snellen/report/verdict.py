@@ -64,11 +64,13 @@ def trust_sentence(own: Sequence[AnyFinding]) -> str:
         return f"{TOO_FEW[:1].upper()}{TOO_FEW[1:]}. So it cannot be said whether a distortion is taken for a class."
     if not marked(own, "flagged"):
         unclear = [*marked(own, "unclear"), *marked(own, "raised")]
-        doubt = f" That is no all-clear where it cannot be told (? or △): {'; '.join(unclear)}." if unclear else ""
-        return f"No distortion stands out: none has a DI clearly above both chance and mild noise.{doubt}"
+        listed = (
+            f" Undecided (? too few errors, △ not clearly above mild noise): {'; '.join(unclear)}." if unclear else ""
+        )
+        return f"No distortion stands out: none has a DI clearly above both chance and mild noise.{listed}"
     return (
-        "Do not read the falls marked ▲ as weakness alone: errors pile up on one class, more than under mild noise and "
-        "more than by chance, so the distortion itself may be taken for that class."
+        "Drops marked ▲ may be artefacts: errors pile up on one class, more than under mild noise and more than by chance, so "
+        "the distortion itself may be taken for that class."
     )
 
 
@@ -84,7 +86,9 @@ def yardstick_warning(own: Sequence[AnyFinding]) -> str:
         "interference(published_noise=true) adds the published one."
     )
     raised = "; ".join(marked(own, "raised"))
-    return warning + (f" No ▲ is no all-clear where DI is clearly above chance (△): {raised}." if raised else "")
+    return warning + (
+        f" These may be artefacts too, as their DI is clearly above chance (△): {raised}." if raised else ""
+    )
 
 
 def marked(own: Sequence[AnyFinding], mark: str) -> list[str]:
@@ -139,7 +143,7 @@ def between(rows: Iterable[FindingRow], guessing: Collection[str] = ()) -> list[
                 doubts.setdefault((best, model), []).append((row.topic, trust, trusts[best]))
     sentences = [_lead(model, topics, model in guessing) for model, topics in leads.items() if model]
     if None in leads:
-        sentences.append(f"No clear leader, which is no proof of equality, on {join_words(leads[None])}.")
+        sentences.append(f"No significant difference on {join_words(leads[None])}; that does not show equality.")
     return sentences + _how_compared(compared) + [_doubt(*pair, cases) for pair, cases in doubts.items()]
 
 

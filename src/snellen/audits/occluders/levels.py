@@ -134,7 +134,7 @@ def unoccluded_finding(exam: Exam, model: str, rows: OccluderRows) -> Finding:
     clean = rows.at(rows.kind == CLEAN)
     return finding(
         AUDIT, "unoccluded_accuracy", model, accuracy(clean.correct, clean.group if has_groups(exam) else None),
-        "share of unoccluded test images answered rightly", better="higher", label="Accuracy without occlusion",
+        "share of unoccluded test images classified correctly", better="higher", label="Accuracy without occlusion",
         topic="unoccluded images", per_run=_per_run(clean.correct),
     )  # fmt: skip
 
