@@ -32,7 +32,9 @@ def test_every_chart_of_the_page_becomes_a_file(fooled: Run, tmp_path: Path) -> 
         assert "var(" not in text  # no colour of the page's own
     squares = paths[1].read_text()
     assert "#0072b2" in squares
-    assert squares.count(">naive<") == squares.count(">wise<") == 1  # a legend, which stands above the charts on the page
+    assert (
+        squares.count(">naive<") == squares.count(">wise<") == 1
+    )  # a legend, which stands above the charts on the page
 
 
 def test_a_png_has_the_pixels_of_print(fooled: Run, tmp_path: Path) -> None:

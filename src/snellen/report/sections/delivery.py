@@ -55,7 +55,7 @@ def delivery_headline(results: Results) -> Line:
     """What changes most answers of each model."""
     parts: list[str | Span] = []
     for model in results.models:
-        own = [one for one in results.having(ChangedFacts) if one.model == model and is_known(one.value)]
+        own = [change for change in results.having(ChangedFacts) if change.model == model and is_known(change.value)]
         if own:
             most = max(own, key=lambda change: change.value or 0.0)
             value = Span(percent(most.value), "bold")
