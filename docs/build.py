@@ -191,7 +191,9 @@ def _fill(name: str) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--terminal", action="store_true", help="run the README's command and paste what it prints")
-    parser.add_argument("--picture", type=Path, metavar="RUN", help="take the pictures of report.md from this run of the demo")
+    parser.add_argument(
+        "--picture", type=Path, metavar="RUN", help="take the pictures of report.md from this run of the demo"
+    )
     parser.add_argument("--phantom", action="store_true", help="draw the pictures of phantom.md")
     chosen = parser.parse_args()
     (DOCS / "reference.md").write_text(reference())
