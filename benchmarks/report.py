@@ -32,7 +32,8 @@ from snellen.models import Model, from_torch
 
 SIDE, PATCH = 32, 8
 AUDITS = (
-    "occlusion, interference, shape, augmentation, calibration, occluders, background, adversarial_backgrounds(backgrounds=20, "
+    "occlusion, interference, shape, augmentation, calibration, corruptions, delivery, occluders, background, "
+    "adversarial_backgrounds(backgrounds=20, "
     "rates=true), inside_mask, explanation(curves=off), faithfulness(repeats=1, points=16, tile=8), "
     "shift(random=100, evaluations=100), concepts(sources=[colours]), attention"
 )

@@ -2,7 +2,7 @@
 
 python docs/build.py                # after a change of a docstring, a help text, a command or an option
 python docs/build.py --terminal     # also the README's terminal output and start/notebook.md: runs their commands
-python docs/build.py --picture RUN  # also the README's picture, from a run's report
+python docs/build.py --picture RUN  # also the pictures of report.md and the README, from a run of `snellen demo`
 python docs/build.py --phantom      # also the pictures of reference/phantom.md
 """
 
@@ -151,16 +151,25 @@ def terminal(readme: str) -> str:
     return TERMINAL.sub(run, readme)
 
 
-def picture(run: Path, width: int = 1200, height: int = 800) -> None:
-    """The first screen of a run's report as docs/images/report.png, with Debian's Chromium."""
+def pictures(run: Path) -> None:
+    """The three pictures of docs/report.md from the report of a run of `snellen demo`, with Debian's Chromium: the first screen,
+    the chapter on occlusion in dark colours, and the first screen of a phone."""
     from playwright.sync_api import sync_playwright
 
+    address = (run / "report.html").resolve().as_uri()
+    images = DOCS / "images"
+    images.mkdir(exist_ok=True)
     with sync_playwright() as browsers:
         browser = browsers.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": width, "height": height})
-        page.goto((run / "report.html").resolve().as_uri())
-        (DOCS / "images").mkdir(exist_ok=True)
-        page.screenshot(path=DOCS / "images" / "report.png")
+        for name, width, height in (("report", 1200, 800), ("report-phone", 360, 780)):
+            page = browser.new_page(viewport={"width": width, "height": height})
+            page.goto(address)
+            page.screenshot(path=images / f"{name}.png")
+        page = browser.new_page(viewport={"width": 1200, "height": 860}, color_scheme="dark")
+        page.goto(f"{address}#occlusion")
+        page.wait_for_function("document.getElementById('occlusion').closest('details').open")
+        page.evaluate("document.getElementById('occlusion').closest('details').scrollIntoView()")
+        page.screenshot(path=images / "report-chapter.png")
         browser.close()
 
 
@@ -222,7 +231,9 @@ PAGES = {
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--terminal", action="store_true", help="run the README's command and paste what it prints")
-    parser.add_argument("--picture", type=Path, metavar="RUN", help="take the README's picture from this run's report")
+    parser.add_argument(
+        "--picture", type=Path, metavar="RUN", help="take the pictures of report.md from this run of the demo"
+    )
     parser.add_argument("--phantom", action="store_true", help="draw the pictures of reference/phantom.md")
     chosen = parser.parse_args()
     for name, text in PAGES.items():
@@ -231,7 +242,7 @@ def main() -> None:
         (DOCS / "start/notebook.md").write_text(tutorial())
         README.write_text(terminal(README.read_text()))
     if chosen.picture:
-        picture(chosen.picture)
+        pictures(chosen.picture)
     if chosen.phantom:
         from phantom_pictures import draw
 

@@ -12,6 +12,12 @@ import pytest
 import snellen
 from snellen.measure import compare
 from snellen.models import from_callable
+from snellen.report import page_of
+from snellen.report.blocks import Chapter, Chart
+from snellen.report.charts import BREAK
+from snellen.report.words import percent
+
+from ..report.reading import every
 
 DATA = "phantom:test?size=32&n=240"
 CLASSES = list(snellen.load_data("phantom:test?size=32&n=1").classes)
@@ -63,6 +69,22 @@ def test_answers_that_hang_on_the_pixels_change_with_the_delivery_and_not_with_t
     page = (run.path / "report.html").read_text()
     assert "<h2>Delivery</h2>" in page
     assert "rescaled to 25% of its size and back" in page
+
+
+def test_the_chapter_draws_every_delivery_and_its_headline_names_the_one_that_changes_most(tmp_path: Path) -> None:
+    run = audit(lambda image: int(coin(image, "") * 12) if image.std() < 40 else 0, tmp_path)
+    found = values(run)
+    (chapter,) = (chapter for chapter in every(Chapter, page_of(run)) if chapter.anchor == "delivery")
+    (drawn,) = (chart.spec for chart in every(Chart, chapter))
+    shown = {row["question"].replace(BREAK, " "): row["value"] for row in drawn["data"]["values"]}
+    words = {"the same pixels": "changed_again", "JPEG of quality 30": "answers_changed jpeg(quality=30)"}
+    words["rescaled to 25% of its size and back"] = "answers_changed rescale(share=0.25)"
+    assert shown == {said: found[name]["value"] for said, name in words.items()}
+    assert len(set(shown.values())) == 3
+    most = max(shown, key=lambda said: shown[said])
+    headline = "".join(getattr(part, "text", part) for part in chapter.headline)
+    assert headline.startswith(f"Answers changed most: {percent(shown[most])} [")
+    assert headline.endswith(f" by {most}")
 
 
 def test_noise_of_the_model_is_its_floor_and_no_effect_of_the_delivery(tmp_path: Path) -> None:

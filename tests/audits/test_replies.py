@@ -10,8 +10,12 @@ import numpy as np
 import pytest
 
 import snellen
+from snellen.report import page_of
+from snellen.report.blocks import Chapter, Chart
+from snellen.report.words import percent
 
 from ..models.chat_service import completion, image_in, serve_chat
+from ..report.reading import every
 
 DATA = "phantom:test?size=16&n=240"
 CLEAN, OCCLUDED = 0.05, 0.5  # planted: how often a reply is a refusal
@@ -91,6 +95,21 @@ def test_the_report_has_the_replies_by_condition(run: Any) -> None:
     section = page[page.index("<h2>Replies</h2>") :]
     assert "(refused)" in section
     assert "closed" in section
+
+
+def test_the_chapter_draws_each_state_that_occurred_and_its_headline_says_where_it_is_most(run: Any) -> None:
+    (chapter,) = (chapter for chapter in every(Chapter, page_of(run)) if chapter.anchor == "replies")
+    (chart,) = every(Chart, chapter)  # of the refusals alone
+    assert chart.title == "Replies (refused)"
+    refused = findings(run, "refused_replies")
+    shown = {row["question"]: (row["model"], row["value"]) for row in chart.spec["data"]["values"]}
+    assert shown["unmodified"] == ("vlm", refused["none"]["value"])
+    assert shown["black square of 40%"] == ("vlm", refused["occlude"]["value"])
+    assert len(shown) == len(refused)
+    headline = "".join(getattr(part, "text", part) for part in chapter.headline)
+    value = percent(refused["occlude"]["value"])
+    assert headline.startswith(f"Most replies that name no class: vlm {value} [")
+    assert headline.endswith("(refused): black square of 40%")
 
 
 def test_a_model_that_always_names_the_first_option_is_as_sensitive_to_their_order_as_there_are_options(

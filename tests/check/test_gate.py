@@ -208,7 +208,8 @@ def test_exit_codes(tmp_path: Path, runs: dict[str, Path], capsys: pytest.Captur
     assert exit_code([*unsure]) == 0
     assert "undecided: change(accuracy)" in capsys.readouterr().out
     assert exit_code([*unsure, "--undecided", "pass"]) == 0
-    assert exit_code([*unsure, "--undecided", "fail"]) == 1
+    assert exit_code([*unsure, "--undecided", "fail", "--quiet"]) == 1
+    assert capsys.readouterr().err.startswith("undecided: change(accuracy)")
     assert exit_code(["check", old, "--baseline", new, "--quiet", "--no-report"]) == 1
     captured = capsys.readouterr()
     assert captured.err.startswith("failed: no_worse(accuracy): net has accuracy")

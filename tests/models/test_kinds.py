@@ -72,6 +72,24 @@ def test_only_the_part_that_may_be_a_glob_makes_runs(tmp_path: Path) -> None:
     ]
 
 
+def test_a_file_of_torch_is_named_by_what_is_in_it(tmp_path: Path) -> None:
+    network = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(12, 2))
+    torch.save(network.state_dict(), tmp_path / "weights.pt")
+    torch.jit.save(torch.jit.trace(network, torch.zeros(1, 3, 2, 2)), tmp_path / "program.pt")
+    with pytest.raises(UserError, match=r"'.*weights.pt' holds weights and no architecture; .*'zoo:timm:resnet18@"):
+        parse_text(f"{tmp_path}/weights.pt")
+    with pytest.raises(
+        UserError, match=r"'.*program.pt' is a TorchScript program; name it 'torchscript:.*program.pt#size=8'"
+    ):
+        parse_text(f"{tmp_path}/program.pt#size=8")
+    with pytest.raises(
+        UserError, match=r"'.*program.pt' is a TorchScript program, not weights alone; name it 'torchscript:"
+    ):
+        load_model(f"zoo:smallnet@{tmp_path}/program.pt")
+    with pytest.raises(UserError, match="holds weights and no architecture"):
+        parse_text("nothing.pt")
+
+
 def test_cards_say_what_their_models_can_do(tmp_path: Path) -> None:
     (tmp_path / "p.csv").write_text("sample,pred\na,1\n")
     rule = from_callable(lambda images: np.full((len(images), 2), 0.5), size=8, version="1")

@@ -191,7 +191,9 @@ def test_a_model_without_a_size_is_told_how_to_get_one(tuned: tuple[nn.Module, P
     for name, size in (("a/1.png", (40, 40)), ("b/2.png", (50, 40))):
         (tmp_path / "photos" / name).parent.mkdir(parents=True)
         Image.new("RGB", size).save(tmp_path / "photos" / name)
-    with pytest.raises(UserError, match=r"names no image size .*; give it one: 'zoo:timm:test_resnet@.*#size=224'"):
+    with pytest.raises(
+        UserError, match=r"names no image size .*; give it one: 'zoo:timm:test_resnet@.*#size=224', .*#like=NAME"
+    ):
         snellen.audit(f"zoo:timm:test_resnet@{tuned[1]}", f"folder:{tmp_path}/photos", dry_run=True)
 
 

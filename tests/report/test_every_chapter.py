@@ -14,10 +14,9 @@ from snellen.audits import AUDITS
 from snellen.exam.run import Run
 from snellen.report import html_of, page_of
 from snellen.report.blocks import Chapter, Chart, Details
-from snellen.report.charts import colour, svg
+from snellen.report.charts import BREAK, colour, svg
 from snellen.report.glossary import about_di
 from snellen.report.sections import SECTIONS
-from snellen.report.sections.interference_charts import BREAK
 from snellen.report.words import in_unit, interval
 
 from .reading import Reader, every

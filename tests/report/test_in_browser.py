@@ -21,6 +21,7 @@ pytestmark = pytest.mark.slow
 
 CHROMIUM = Path("/usr/bin/chromium")
 WIDTHS = {"desktop": 1280, "phone": 360}
+PAPER = 700  # pixels between the margins of A4
 OPEN_ALL = "document.querySelectorAll('details').forEach(each => each.open = true)"
 WIDER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 CUT = """[...document.querySelectorAll('table, svg, img, ol.strip, pre, code.command')].filter(each => {
@@ -83,6 +84,10 @@ def test_nothing_is_cut_off_at_any_width(make: Callable[[Path], Run], tmp_path: 
         assert page.evaluate(WIDER) <= 0
         assert page.evaluate(CUT) == []
         assert page.locator("details.chapter").count() == len(anchors)
+    page = opened(path, PAPER)
+    page.emulate_media(media="print")
+    assert page.evaluate(WIDER) <= 0
+    assert page.evaluate(CUT) == []
 
 
 @pytest.fixture(scope="module")

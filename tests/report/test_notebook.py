@@ -75,5 +75,7 @@ def test_an_unknown_plot_gets_the_nearest_and_one_that_is_not_there_what_is(toy_
     run = toy_run(Toy({"mine": [falls_for(2, "black")]}))
     with pytest.raises(UserError, match="unknown plot 'oclusion'; did you mean 'occlusion'?"):
         run.plot("oclusion")
-    with pytest.raises(UserError, match="the run has no chart of 'calibration': it has occlusion"):
+    with pytest.raises(
+        UserError, match="the run has no chart of 'calibration': it has baseline, occlusion, interference"
+    ):
         run.plot("calibration")

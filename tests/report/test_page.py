@@ -228,6 +228,14 @@ def test_the_gallery_shows_eight_samples_of_spread_classes_with_their_answers(to
     assert all(cell.source.startswith("data:image/png;base64,") for row in rows(gallery) for cell in row.cells)
 
 
+def test_a_gallery_of_many_distortions_has_fewer_samples(toy_run: Callable[[Toy], Run]):
+    areas = tuple(round(0.01 * share, 2) for share in range(10, 50))
+    audits = (BaselineAudit(), OcclusionAudit(areas=areas, fills=("black", "noise")))
+    gallery = gallery_of(toy_run(Toy({"m": [steady(0)]}, audits=audits)))
+    assert len(gallery.head[1:]) == 82
+    assert len(rows(gallery)) == 2  # 240 pictures at most
+
+
 def test_an_unreadable_image_is_not_in_the_gallery(toy_run: Callable[[Toy], Run]):
     run = toy_run(Toy({"m": [steady(0)]}, unreadable=range(0, 24, 2)))
     assert {row.head.text for row in rows(gallery_of(run))} == {"dog", "fox"}

@@ -19,7 +19,9 @@ from ..audits.test_attention_audit import planted, white_objects
 from ..audits.test_explanation import network, red_things
 from ..audits.test_occluders_people import DATA as CLIPS
 from ..audits.test_occluders_people import write_people
+from ..audits.test_replies import refusing
 from ..audits.test_shift_audit import by_red, flat_images
+from ..models.chat_service import serve_chat
 from .reading import ChangedRun
 
 PHANTOM = "phantom:test?size=16&n=36"
@@ -71,6 +73,20 @@ def run_of_shift(folder: Path) -> Run:
     return snellen.audit([by_red(), by_red(140.0)], flat_images(), audit, folder / "run", quiet=True, report=False)
 
 
+def run_of_corruptions(folder: Path) -> Run:
+    audit = "corruptions([fog, brightness, jpeg_compression], severities=[1, 5])"
+    return snellen.audit(OBSERVERS[:2], PHANTOM, audit, folder / "run", quiet=True, report=False)
+
+
+def run_of_services(folder: Path) -> Run:
+    """Chat models that differ in the order of options, asked twice, one beside a network."""
+    with serve_chat(refusing) as server:
+        chat = f"chat:{server.url}#model=m&retries=0&repeats=2&protocol=choice"
+        models = [f"vlm={chat}", f"other-order={chat}&order=1", "shape=observer:shape"]
+        audits = "delivery([jpeg(50), rescale(0.25)])"
+        return snellen.audit(models, PHANTOM, audits, folder / "run", quiet=True, report=False)
+
+
 RUNS: dict[Callable[[Path], Run], tuple[str, ...]] = {
     run_of_occluders: ("occluders",),
     run_of_squares: ("occlusion", "interference", "augmentation", "calibration"),
@@ -79,6 +95,8 @@ RUNS: dict[Callable[[Path], Run], tuple[str, ...]] = {
     run_of_concepts: ("concepts",),
     run_of_attention: ("attention",),
     run_of_shift: ("shift",),
+    run_of_corruptions: ("corruptions",),
+    run_of_services: ("delivery", "replies"),
 }
 
 

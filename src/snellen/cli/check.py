@@ -46,7 +46,8 @@ def print_outcomes(record: GateRecord) -> None:
 def tell_closed(record: GateRecord) -> None:
     """What closes the gate, and nothing else."""
     for outcome in record.failures:
-        tell(f"failed: {outcome.condition}: {outcome.text}")
+        word = "failed" if outcome.state == "fails" else outcome.state  # with --undecided fail these close it too
+        tell(f"{word}: {outcome.condition}: {outcome.text}")
 
 
 _COUNTED: tuple[tuple[State, str], ...] = (("holds", "held"), ("undecided", "undecided"), ("fails", "failed"))

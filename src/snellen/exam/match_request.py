@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from snellen.request import Request, setting
+from snellen.request import Request, plugin_setting, setting
 
 if TYPE_CHECKING:
     from snellen.data import Dataset
@@ -36,4 +36,5 @@ class MatchRequest(Request):
         "show the model so many images of each class, and say where it answers otherwise", at_least=1, at_most=1000
     )
     device: str | None = setting("cpu, cuda, cuda:1, mps or auto", metavar="DEVICE")
+    plugins: tuple[str, ...] = plugin_setting()
     offline: bool = setting("use only weights that are already downloaded", False)

@@ -79,7 +79,7 @@ class AuditRequest(Request):
         "threads that decode images; default 4, up to 16 with a GPU", at_least=1, at_most=1024
     )
     shard: int | None = setting(
-        "images per shard, the unit that is stored; default 1 batch on a GPU, 2 to 4 on a CPU",
+        "images per shard, the unit that is stored; default 512 small or 64 large ones on a CPU, a batch on a GPU",
         at_least=1,
         at_most=10**6,
     )

@@ -71,11 +71,26 @@ def load_torch(path: Path | str, kind: str = "checkpoint") -> Any:
                 raise
 
 
+def is_torchscript(path: Path | str) -> bool:
+    """Whether a file is what torch.jit.save wrote; False of one that is no archive."""
+    with open_file(path, "weights") as file:
+        if file.read(2) != b"PK":
+            return False
+        with reading(path, "weights"), zipfile.ZipFile(file) as archive:
+            return _has_code(archive)
+
+
+def _has_code(archive: zipfile.ZipFile) -> bool:
+    return any(name.partition("/")[2].startswith("code/") for name in archive.namelist())
+
+
 def _check_archive(file: BinaryIO, path: Path | str) -> None:
     """Refuse what torch did not write, whatever was damaged since, and archives that grow when they are unpacked."""
     head = file.read(4)
     if head[:2] == b"PK":
         with reading(path, "weights"), zipfile.ZipFile(file) as archive:
+            if _has_code(archive):
+                raise UserError(f"'{path}' is a TorchScript program, not weights alone; name it 'torchscript:{path}'")
             packed = [entry.filename for entry in archive.infolist() if entry.compress_type != zipfile.ZIP_STORED]
             if packed:
                 raise UserError(f"'{path}' is compressed, which torch.save does not do; save the weights again")

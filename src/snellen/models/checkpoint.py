@@ -73,7 +73,8 @@ def load_into(module: nn.Module, path: Path) -> nn.Module:
     for name, tensor in state.items():
         if name in own and own[name].shape != tensor.shape:
             raise UserError(
-                f"'{path}' does not fit: '{name}' is {list(tensor.shape)}, expected {list(own[name].shape)}"
+                f"'{path}' does not fit: '{name}' is {list(tensor.shape)}, expected {list(own[name].shape)}; is it of another "
+                "architecture?"
             )
     missing = [n for n in own if n not in state and not n.endswith("num_batches_tracked")]
     foreign = [n for n in state if n not in own]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from snellen.errors import UserError, unknown
 from snellen.files import expand_home
+from snellen.files.weights import is_torchscript
 from snellen.models.kinds import KINDS
 from snellen.models.plugged import PLUGGED
 from snellen.models.remote.address import MOST_REPEATS
@@ -102,6 +103,10 @@ def _bare_path(text: str) -> ModelText:
     if path.endswith(".py"):
         raise UserError(f"'{path}' holds code; name the function that returns the model: 'python:{path}:FUNCTION'")
     if path.endswith(WEIGHTS):
+        if os.path.isfile(file) and is_torchscript(file):
+            raise UserError(
+                f"'{path}' is a TorchScript program; name it 'torchscript:{text}', if you trust it as a program"
+            )
         raise UserError(
             f"'{path}' holds weights and no architecture; name it, for example 'zoo:timm:resnet18@{path}#like=resnet18.a1_in1k'"
         )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from textwrap import fill
 from typing import Any, Literal
 
 from snellen.audits.facts import Number
@@ -28,6 +29,8 @@ INK, GRID, CARD, WARN = "var(--ink, #222)", "var(--grid, #ddd)", "var(--card, #f
 BAR = "var(--bar, #8aa0b8)"
 TICKS = {"tickCount": 5}
 PERCENT = {"format": "%", **TICKS}
+LONGEST_LINE = 24  # of an axis label, in characters
+BREAK = "¶"  # where a label's next line begins: Vega ends at real line breaks in texts, and they are escaped
 Rows = Sequence[Mapping[str, Any]]
 ChartLength = int | Mapping[str, int]
 
@@ -98,6 +101,20 @@ def share(field: str, title: str) -> dict[str, Any]:
 def nominal(field: str, order: Sequence[str] | None, **axis: Any) -> dict[str, Any]:
     """The axis of names, in this order or in that of the rows; it needs no title."""
     return {"field": field, "type": "nominal", "title": None, "sort": order, "axis": axis}
+
+
+def in_lines(words: str) -> str:
+    """The words in lines short enough for the labels of `nominal_in_lines`."""
+    return fill(words, LONGEST_LINE).replace("\n", BREAK)
+
+
+def nominal_in_lines(field: str, order: Sequence[str] | None, **axis: Any) -> dict[str, Any]:
+    """The vertical axis of names whose labels have lines, each of them about the middle of its place."""
+    lines = [
+        {"test": f"length(split(datum.label, '{BREAK}')) == {count}", "value": -6 * (count - 1)} for count in (2, 3, 4)
+    ]
+    lifted = {"condition": lines, "value": 0}
+    return nominal(field, order, labelExpr=f"split(datum.label, '{BREAK}')", labelOffset=lifted, **axis)
 
 
 def beside(axis: Literal["x", "y"], models: Sequence[str]) -> dict[str, Any]:

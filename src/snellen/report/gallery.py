@@ -11,7 +11,8 @@ from snellen.report.results import Results
 from snellen.report.table import CLEAN
 from snellen.report.words import in_words
 
-PICTURES = 8
+PICTURES = 240  # that a gallery holds at most, with its columns and two images
+MOST, LEAST = 8, 2  # images
 ON = "test"
 
 
@@ -56,7 +57,9 @@ def positions_with_pictures(results: Results, folders: Sequence[str]) -> list[in
 
 
 def _choose(pictured: Pictured, distortions: Sequence[str]) -> dict[int, SampleRow]:
-    """Position → sample of up to eight pictured samples: one of each class in turn, classes spread evenly."""
+    """Position → sample of some pictured samples, fewer of them under many distortions: one of each class in turn, classes
+    spread evenly."""
+    wanted = min(MOST, max(LEAST, PICTURES // len(distortions)))
     rows = [pictured.cells.get((_first_model(pictured, text), ON, text)) for text in distortions]
     counts = Counter(place for cells in rows if cells for place in pictured.positions[cells[0].shown])
     everywhere = sorted(place for place, count in counts.items() if count == max(counts.values()))
@@ -66,7 +69,7 @@ def _choose(pictured: Pictured, distortions: Sequence[str]) -> dict[int, SampleR
     for position, row in samples.items():
         by_class.setdefault(row.label, []).append(position)
     labels = sorted(by_class)
-    if len(labels) > PICTURES:
-        labels = [labels[i * len(labels) // PICTURES] for i in range(PICTURES)]
-    turns = [by_class[label][turn] for turn in range(PICTURES) for label in labels if turn < len(by_class[label])]
-    return {p: samples[p] for p in sorted(turns[:PICTURES], key=lambda p: (samples[p].label, p))}
+    if len(labels) > wanted:
+        labels = [labels[i * len(labels) // wanted] for i in range(wanted)]
+    turns = [by_class[label][turn] for turn in range(wanted) for label in labels if turn < len(by_class[label])]
+    return {p: samples[p] for p in sorted(turns[:wanted], key=lambda p: (samples[p].label, p))}

@@ -42,6 +42,8 @@ GLOSSARY: dict[str, str] = {
     # Services
     "Noise floor": "The share of a model's answers that change when the very same pixels are sent again. Another change of "
     "answers is more than noise only where it is beyond that.",
+    "Answers changed": "The share of images that get another answer than unmodified. Two refusals are the same answer; a word "
+    "outside the classes is another one.",
     "Reply that names no class": "A reply in words with none of the classes or several of them, a refusal, no words, or an end "
     "that was cut off before a class. It counts as wrong.",
     # Occlusion
@@ -62,7 +64,8 @@ GLOSSARY: dict[str, str] = {
     "clean accuracy: being better clean explains the rest.",
     # Backgrounds, shape and training
     "BG-Gap": "Accuracy lost when backgrounds of the same class are exchanged for those of any class (Xiao et al. 2021).",
-    "Images that need their background": "Images classified correctly on their own background, no longer on one of any class.",
+    "Images that need their background": "Images classified correctly on their own background, but no longer on one of any "
+    "class.",
     "Outline": "What the object's outline gives away: accuracy with the object blackened minus accuracy with its box blackened.",
     "Class leakage": "How much more often the class is guessed from the size of the object's box than by always naming the most "
     "frequent class. It is a property of the data, not of a model.",

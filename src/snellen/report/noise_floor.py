@@ -23,7 +23,7 @@ def noise_sentence(results: Results, model: str, every: Sequence[Loss]) -> str:
     within = [loss for loss in every if abs(loss.value) <= noise]
     if within:
         are = "is" if len(within) == 1 else "are"
-        sentence += f" Of {count_of(len(every), 'change')} {len(within)} {are} no larger: {_named(within)}."
+        sentence += f" {len(within)} of {count_of(len(every), 'change')} {are} no larger: {_named(within)}."
     return sentence
 
 

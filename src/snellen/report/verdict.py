@@ -64,11 +64,13 @@ def trust_sentence(own: Sequence[AnyFinding]) -> str:
         return f"{TOO_FEW[:1].upper()}{TOO_FEW[1:]}. So it cannot be said whether a distortion is taken for a class."
     if not marked(own, "flagged"):
         unclear = [*marked(own, "unclear"), *marked(own, "raised")]
-        doubt = f" Too few errors to decide for (? or △): {'; '.join(unclear)}." if unclear else ""
-        return f"No distortion stands out: none has a DI clearly above both chance and mild noise.{doubt}"
+        listed = (
+            f" Undecided (? too few errors, △ not clearly above mild noise): {'; '.join(unclear)}." if unclear else ""
+        )
+        return f"No distortion stands out: none has a DI clearly above both chance and mild noise.{listed}"
     return (
-        "Drops marked ▲ may be artefacts: errors pile up on one class, more than under mild noise and more than by chance, "
-        "so the distortion itself may be taken for that class."
+        "Drops marked ▲ may be artefacts: errors pile up on one class, more than under mild noise and more than by chance, so "
+        "the distortion itself may be taken for that class."
     )
 
 
@@ -84,7 +86,9 @@ def yardstick_warning(own: Sequence[AnyFinding]) -> str:
         "interference(published_noise=true) adds the published one."
     )
     raised = "; ".join(marked(own, "raised"))
-    return warning + (f" Without ▲, yet clearly above chance (△): {raised}." if raised else "")
+    return warning + (
+        f" These may be artefacts too, as their DI is clearly above chance (△): {raised}." if raised else ""
+    )
 
 
 def marked(own: Sequence[AnyFinding], mark: str) -> list[str]:

@@ -159,6 +159,7 @@ def _no_size(subject: Subject, data: Dataset) -> UserError:
     text = subject.card.text
     if text.startswith(("zoo:", "chat:", "http:", "https:")):
         how = f"'{text}{'&' if '#' in text else '#'}size={height if height == width else f'{height}x{width}'}'"
+        how += ", or preprocess as published weights do: #like=NAME" if text.startswith("zoo:") else ""
     else:
         how = f"snellen.models.from_torch(module, size={height if height == width else (height, width)})"
     return UserError(f"model '{subject.name}' names no image size and {known}; give it one: {how}")

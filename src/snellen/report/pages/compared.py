@@ -121,9 +121,11 @@ def pair_rows(compared: ComparedModels) -> list[tuple[str, ...]]:
 
 def pair_legend(compared: ComparedModels) -> str:
     """What the columns of that table are."""
-    over = f" after Holm's correction over {count_of(len(compared.pairs), 'pair')}" if len(compared.pairs) > 1 else ""
+    over = (
+        f", p after Holm's correction over {count_of(len(compared.pairs), 'pair')}" if len(compared.pairs) > 1 else ""
+    )
     return (
-        f"Paired on the same images, p{over}. only 1st, only 2nd: images that only this model gets right. visible from: the "
+        f"Paired on the same images{over}. only 1st, only 2nd: images that only this model gets right. visible from: the "
         "smallest true difference that these images would have shown in 80% of cases."
     )
 

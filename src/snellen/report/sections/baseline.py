@@ -2,10 +2,40 @@
 
 from __future__ import annotations
 
-from snellen.report.glossary import meanings
-from snellen.report.results import Results
+from snellen.audits.noise_floor import NoiseFloorFacts
+from snellen.report.blocks import Block, FactLine, Panels, lead
+from snellen.report.glossary import meanings, sentence_on
+from snellen.report.results import AnyFinding, Results
+from snellen.report.sections.interval_dots import interval_dots
 from snellen.report.sections.section import Section
 from snellen.report.words import count_of, interval, is_known, percent
+
+
+def baseline_blocks(results: Results) -> list[Block]:
+    """The accuracies that all others are held against and, of services that were asked again, how far they contradict
+    themselves."""
+    clean = [finding for model in results.models if (finding := results.clean(model))]
+    noisy = [finding for finding in results.of_audit("baseline") if finding.name == "noisy_accuracy"]
+    shown = {"unmodified": clean, "mild noise": noisy}
+    guess = results.guess(*clean) if clean and results.task == "classification" else None
+    accuracies = interval_dots("Accuracy", shown, results, "accuracy", guess.level if guess else None)
+    if accuracies is None:
+        return []
+    line = f" The dashed line is {guess.line}." if guess else ""
+    return [
+        lead(f"What all other numbers are held against, with 95% intervals.{line}"),
+        FactLine(results.keys()),
+        Panels((accuracies,)),
+        *_floor_blocks(results),
+    ]
+
+
+def _floor_blocks(results: Results) -> list[Block]:
+    """How often answers to the same pixels differ, of models that were asked more than once."""
+    floors: list[AnyFinding] = [*results.having(NoiseFloorFacts)]
+    title = "Answers that differ when asked again"
+    figure = interval_dots(title, {"unmodified": floors}, results, "share of pairs of answers", whole=False)
+    return [lead(f"Noise floor. {sentence_on('Noise floor')}"), Panels((figure,))] if figure else []
 
 
 def clean_sentence(results: Results, model: str) -> list[tuple[str, str]]:
@@ -47,6 +77,7 @@ def _sentence(results: Results, model: str) -> str:
 
 
 BASELINE = Section(
+    blocks=baseline_blocks,
     verdict=clean_sentence,
     columns={"clean": lambda finding: finding.name == "accuracy"},
     losses=lambda finding: finding.name == "noisy_accuracy",

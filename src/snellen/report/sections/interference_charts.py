@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from textwrap import fill
 from typing import Any
 
 from snellen.report.charts import (
@@ -15,10 +14,12 @@ from snellen.report.charts import (
     dashed_rule,
     dashes_by_name,
     filled_points,
+    in_lines,
     interval_bars,
     layer,
     lines,
     nominal,
+    nominal_in_lines,
     quantitative,
     rules_by_model,
     where,
@@ -34,8 +35,6 @@ from snellen.report.sections.interference_values import (
 from snellen.report.words import in_words, is_known
 
 LONGEST_NAME = 24
-LONGEST_LINE = 24  # of an axis label, in characters
-BREAK = "¶"  # where a label's next line begins: Vega ends at real line breaks in texts, and they are escaped
 
 
 def highest(models: Sequence[ModelIndices]) -> float:
@@ -65,10 +64,7 @@ def index_chart(model: ModelIndices, end: float) -> dict[str, Any]:
         }
         for finding, label in zip(model.findings, _labels([in_words(each.distortions[0]) for each in model.findings]))
     ]
-    two_lines = {"test": f"indexof(datum.label, '{BREAK}') > 0", "value": -6}
-    lifted = {"condition": two_lines, "value": 0}  # to the middle
-    labels = {"domain": False, "labelExpr": f"split(datum.label, '{BREAK}')", "labelOffset": lifted}
-    y = nominal("words", None, ticks=False, **labels)
+    y = nominal_in_lines("words", None, ticks=False, domain=False)
     x = quantitative("value", "DI index", domain=[0, 1.25 * end or 1.0])
     at = {"y": y, "x": x}
     flag = {"condition": {"test": "datum.mark === 'flagged'", "value": WARN}, "value": BAR}
@@ -155,7 +151,7 @@ def bar_chart(bars: ClassBars, ends: tuple[float, float]) -> dict[str, Any]:
 
 def _labels(words: Sequence[str]) -> list[str]:
     """The words in lines short enough for an axis."""
-    return _apart([fill(each, LONGEST_LINE).replace("\n", BREAK) for each in words])
+    return _apart([in_lines(each) for each in words])
 
 
 def _short(name: str, longest: int = 18) -> str:

@@ -7,13 +7,15 @@ from typing import Any, Literal
 
 from snellen.report.blocks import Chart
 from snellen.report.charts import (
+    PERCENT,
     beside,
     by_name,
     chart,
     dashed_rule,
     filled_points,
+    in_lines,
     interval_bars,
-    nominal,
+    nominal_in_lines,
     quantitative,
     share,
     where,
@@ -25,13 +27,19 @@ STEP, ALONE = 18, 30  # pixels per model and question, of several models and of 
 
 
 def interval_dots(
-    title: str, questions: Mapping[str, Sequence[AnyFinding]], results: Results, axis: str, level: float | None = None
+    title: str,
+    questions: Mapping[str, Sequence[AnyFinding]],
+    results: Results,
+    axis: str,
+    level: float | None = None,
+    whole: bool = True,
 ) -> Chart | None:
     """A chart with a row for each question and a point for each model, on an axis of shares, or of points for differences; a
-    dashed line at `level`, a share. None where no finding has a value."""
+    dashed line at `level`, a share. The axis of shares goes to 100% or, not `whole`, as far as the intervals. None where no
+    finding has a value."""
     unit = next((finding.unit for own in questions.values() for finding in own), "share")
     rows = [
-        {"question": words, "model": finding.model, **_numbers(finding)}
+        {"question": in_lines(words), "model": finding.model, **_numbers(finding)}
         for words, own in questions.items()
         for finding in own
         if is_known(finding.value)
@@ -39,7 +47,7 @@ def interval_dots(
     if not rows:
         return None
     models = [model for model in results.models if any(row["model"] == model for row in rows)]
-    x, colours = _axis(unit, axis), by_name("model", list(results.models))
+    x, colours = _axis(unit, axis, whole), by_name("model", list(results.models))
     return Chart(title, _dots(rows, models, colours, x, 0.0 if unit == "difference" else level))
 
 
@@ -50,8 +58,10 @@ def _numbers(finding: AnyFinding) -> dict[str, float | None]:
     return {name: scale * end if is_known(end) else None for name, end in ends.items()}
 
 
-def _axis(unit: Literal["share", "difference"] | str, title: str) -> dict[str, Any]:
-    return quantitative("value", f"{title}, points") if unit == "difference" else share("value", title)
+def _axis(unit: Literal["share", "difference"] | str, title: str, whole: bool) -> dict[str, Any]:
+    if unit == "difference":
+        return quantitative("value", f"{title}, points")
+    return share("value", title) if whole else quantitative("value", title, PERCENT, zero=True)
 
 
 def _dots(
@@ -62,7 +72,7 @@ def _dots(
     level: float | None,
 ) -> dict[str, Any]:
     names = list(dict.fromkeys(row["question"] for row in rows))
-    y = nominal("question", names, ticks=False, domain=False, grid=True, labelLimit=260)
+    y = nominal_in_lines("question", names, ticks=False, domain=False, grid=True)
     at = {"y": y, "x": x, **beside("y", models), "color": colours}
     layers = [
         where("isValid(datum.low) && isValid(datum.high)", interval_bars(at, "x", strokeWidth=1.6)),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from snellen.audits.replies import STATES, OrderFacts, OutsideFacts, StateFacts
 from snellen.audits.stored_finding import StoredFinding
-from snellen.report.blocks import Block, Heading, Row, Table, TableCell, heads, lead
+from snellen.report.blocks import Block, FactLine, Heading, Line, Panels, Row, Span, Table, TableCell, heads, lead
 from snellen.report.glossary import meanings
-from snellen.report.results import Results
+from snellen.report.results import AnyFinding, Results
+from snellen.report.sections.interval_dots import interval_dots
 from snellen.report.sections.section import Section
 from snellen.report.words import in_words, index, interval, is_known, percent
 
@@ -16,7 +17,7 @@ ACCURACIES = ("accuracy", "noisy_accuracy", "distorted_accuracy", "occluded_accu
 
 
 def replies_blocks(results: Results) -> list[Block]:
-    """A row per chat model and condition, the unmodified images first; nothing of other models."""
+    """Figures, and a row per chat model and condition, the unmodified images first; nothing of other models."""
     states = results.having(StateFacts)
     if not states:
         return []
@@ -37,9 +38,52 @@ def replies_blocks(results: Results) -> list[Block]:
         Heading("Replies"),
         lead("Replies that name no class count as wrong; states that never occurred are left out. After + or −: the change "
              "against the same images unmodified, with its 95% interval and, in brackets, p after correction."),
+        FactLine(tuple((Span(model, hue=results.hue(model)),) for model in results.models if model in _chats(states))),
+        _figures(results, list(seen or STATES)),
         Table(head, rows),
         *([_orders(orders)] if orders else []),
     ]  # fmt: skip
+
+
+def _figures(results: Results, names: Sequence[str]) -> Panels:
+    """A panel for each of some states: its share among the replies, by condition."""
+    panels = []
+    for name in names:
+        shares = [share for share in results.having(StateFacts) if share.name == name]
+        questions: dict[str, list[AnyFinding]] = {}
+        for share in shares:
+            questions.setdefault(_condition(share.distortions[0]), []).append(share)
+        panels.append(interval_dots(_title(name), questions, results, "share of the replies", whole=False))
+    return Panels(tuple(panel for panel in panels if panel))
+
+
+def _chats(states: Sequence[StoredFinding[StateFacts]]) -> set[str]:
+    """The models that are chat models."""
+    return {share.model for share in states}
+
+
+def _title(name: str) -> str:
+    """What a state is called above its panel."""
+    return f"Replies {STATES[name]}"
+
+
+def _condition(text: str) -> str:
+    return "unmodified" if text == "none()" else in_words(text)
+
+
+def replies_headline(results: Results) -> Line:
+    """The state without a class that most replies of each chat model are in, and where."""
+    parts: list[str | Span] = []
+    for model in results.models:
+        own = [share for share in results.having(StateFacts) if share.model == model and is_known(share.value)]
+        if own:
+            most = max(own, key=lambda share: share.value or 0.0)
+            named = [Span(f"{model} ", hue=results.hue(model))] if results.several else []
+            ends = Span(f" [{interval(most.low, most.high, 'share')}]", "soft")
+            where = f" {most.facts.state}: {_condition(most.distortions[0])}" if most.value else ""
+            parts += ["; " if parts else "Most replies that name no class: ", *named]
+            parts += [Span(percent(most.value), "bold"), ends, where]
+    return tuple(parts)
 
 
 def _row(
@@ -95,6 +139,7 @@ def _orders(orders: list[StoredFinding[OrderFacts]]) -> Table:
 
 REPLIES = Section(
     blocks=replies_blocks,
+    headline=replies_headline,
     elsewhere=frozenset({*STATES, "outside_interference"}),
     meanings=meanings("Reply that names no class"),
 )
