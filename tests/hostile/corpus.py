@@ -370,6 +370,7 @@ def lists(root: Path) -> None:
     (folder / "maps.json").write_text(
         json.dumps({"maps": ["AAECAwQFBgf/", "AAECAwQFBgf/"], "classes": ["sky", "road"]})
     )
+    (folder / "confusions.csv").write_text("label,answer,count\ncat,dog,3\n1,0,2\ncow,car,1\ncar,-1,4\n")
     (folder / "completion.json").write_text(json.dumps(COMPLETION))
     model = root / "weights" / "net.safetensors"
     settings = f"models: [{model}]\ndata: {DATA}\naudits: [occlusion]\nlimit: 8\nseed: 3\n"

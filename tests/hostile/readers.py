@@ -103,6 +103,7 @@ READERS: Mapping[str, Reader] = {
     "label map": Reader("lists", ("map.json",), calls.label_map("map.json")),
     "label map, by number": Reader("lists", ("numbers.json",), calls.label_map("numbers.json")),
     "label map, a table": Reader("lists", ("map.csv",), calls.label_map("map.csv")),
+    "table of confusions": Reader("lists", ("confusions.csv",), calls.confusions),
     "synonyms of classes": Reader("lists", ("synonyms.json",), calls.synonyms),
     "settings": Reader("lists", ("audit.yaml",), calls.audit_settings),
     "recipe": Reader("lists", ("recipe.yaml",), calls.recipe),

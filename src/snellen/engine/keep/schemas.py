@@ -37,6 +37,7 @@ class CardRecord(msgspec.Struct):
     classes: list[str] | None = None
     canvas: dict[str, Any] | None = None
     probes: list[list[float | None]] | None = None
+    chance: float | None = None
 
 
 class SettingsRecord(msgspec.Struct):
