@@ -98,6 +98,7 @@ READERS: Mapping[str, Reader] = {
     "answer of a service, boxes": Reader("lists", ("boxes.json",), calls.answer("boxes.json", "detection")),
     "answer of a service, maps": Reader("lists", ("maps.json",), calls.answer("maps.json", "segmentation")),
     "answer of a chat endpoint": Reader("lists", ("completion.json",), calls.completion),
+    "tokens of a service": Reader("lists", ("tokens/requests/sent/*.tokens",), calls.tokens, 0.2),
     "service, its bytes": Reader("service", ("answer.http",), service_calls.asked, 2),
     "service, its chunks": Reader("service_chunked", ("answer.http",), service_calls.asked, 2),
     "label map": Reader("lists", ("map.json",), calls.label_map("map.json")),

@@ -18,6 +18,7 @@ from snellen.models.chat.options import Offer, offer_of
 from snellen.models.chat.question import Questions
 from snellen.models.chat.service import ChatService
 from snellen.models.chat.settings import ChatSettings, parse_chat
+from snellen.models.chat.tokens import ChatTokens
 from snellen.models.chat.vocabulary import vocabulary_of
 from snellen.models.device import Device
 from snellen.models.model import Model, from_callable
@@ -56,6 +57,7 @@ def chat_model(address: Address, settings: ChatSettings, classes: Sequence[str],
         offer = offer_of(settings.options, settings.distractors, vocabulary.spoken, classes)
     questions = Questions(settings.protocol, vocabulary, settings.none, settings.order, offer)
     service = ChatService(fleet or fleet_of(address), settings, questions)
+    service.fleet.meter = ChatTokens(len(questions.about("", 0).words), settings.picture, settings.max_tokens)
     facts = ["chat", address.url, settings.facts, list(classes), vocabulary.names]
     facts += [] if offer is None else [offer.facts]
     name = re.sub(r"[^\w.+]+", "-", f"{settings.model}-{settings.protocol}").strip("-")

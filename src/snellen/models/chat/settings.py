@@ -113,6 +113,13 @@ def _name(value: str) -> str:
     return value
 
 
+def _prices(value: str) -> tuple[float, float]:
+    prices = [float(part) if re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", part) else -1.0 for part in value.split(",")]
+    if len(prices) > 2 or min(prices) < 0:
+        raise ValueError("as what a million tokens cost that are read, and that are written, such as 0.15,0.6")
+    return prices[0], prices[-1]
+
+
 def _distractors(value: str) -> Distractors:
     return value if value in ("random", "names") else expand_home(value)  # type: ignore[return-value]
 
@@ -126,7 +133,10 @@ DEFAULTS: dict[str, Any] = {
     "batch": 1,
     "parallel": 4,
 }  # where a chat model is reached otherwise than another service
-REACHING: Readers = {name: read for name, read in OPTIONS.items() if name not in ("batch", "task", "answers")}
+REACHING: Readers = {
+    **{name: read for name, read in OPTIONS.items() if name not in ("batch", "task", "answers")},
+    "token_price": _prices,
+}
 ASKING: Readers = {
     "model": _name,
     "protocol": choice_setting(*get_args(ChatProtocol)),

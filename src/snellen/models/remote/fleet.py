@@ -11,6 +11,7 @@ from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 from snellen.hashing import checksum
 from snellen.models.remote.address import Address
 from snellen.models.remote.client import Client, Declined, turns_of
+from snellen.models.remote.token_use import TokenMeter
 from snellen.models.remote.turns import Turns
 
 T = TypeVar("T")
@@ -37,16 +38,23 @@ def fleet_of(
     return Fleet([Client(address, clock, sleep, turns) for _ in range(address.parallel)])
 
 
+def _connected_anew(address: Address, meter: TokenMeter | None) -> Fleet:
+    fleet = fleet_of(address)
+    fleet.meter = meter
+    return fleet
+
+
 @dataclass
 class Fleet:
     """Connections to one service, each of which has one request in flight. What it answers is kept in the `journal`, where there
-    is one."""
+    is one; a `meter` counts the tokens of services that state them."""
 
     clients: Sequence[Client]
     journal: Journal | None = None
+    meter: TokenMeter | None = None
 
     def __reduce__(self) -> Any:
-        return fleet_of, (self.address,)  # where it travels to it connects anew
+        return _connected_anew, (self.address, self.meter)  # where it travels to
 
     @property
     def address(self) -> Address:
@@ -134,6 +142,8 @@ class _Work(Generic[T]):
             content = client.post(body, lambda content: answers.append(self.read(number, content)))
         except Declined as declined:
             return declined
+        if self.fleet.meter is not None and (use := self.fleet.meter.used(content)) is not None:
+            self.fleet.turns.count_tokens(use)
         if journal is not None:
             journal.add(key, content)
         return answers[-1]
