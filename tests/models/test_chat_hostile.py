@@ -186,3 +186,61 @@ def test_planted_noise_of_a_chat_model_is_its_noise_floor(tmp_path: Path) -> Non
         run = snellen.audit(text, "phantom:test?size=16&n=120", [], tmp_path / "run", quiet=True, report=False)
     (floor,) = (found for found in run.results()["findings"] if found["name"] == "noise_floor")
     assert floor["low"] <= 2 * 0.2 * 0.8 <= floor["high"]
+
+
+def test_an_error_of_a_content_filter_is_a_refusal_and_another_one_a_failure() -> None:
+    """As Azure answers: 400, with the code behind a long message."""
+    images = torch.tensor([10, 120, 240], dtype=torch.uint8).view(3, 1, 1, 1).expand(3, 3, 8, 8)
+
+    def picky(body: bytes) -> Reply:
+        shown = int(image_in(body)[0, 0, 0])
+        error = {"message": "The prompt was filtered. " * 20, "code": "content_filter" if shown == 10 else "bad_image"}
+        return completion("b") if shown == 240 else reply({"error": error}, 400)
+
+    with serve_chat(picky) as server:
+        model = snellen.load_model(f"chat:{server.url}#model=m&classes=a,b&retries=0")
+        assert model.by_row is not None
+        answers, errors = model.by_row(images)
+        assert len(server.requests) == 3
+    assert answers[0].argmax() == 3  # nan, as where nothing is known of the probability
+    assert answers[2].argmax() == 1
+    assert list(errors) == [1]
+
+
+def test_what_a_service_says_stands_in_the_report_as_text(tmp_path: Path) -> None:
+    def declining(body: bytes) -> Reply:
+        if image_in(body).tobytes() == first:
+            return reply(b"<script>alert(1)</script>\x1b[2J" + b"x" * 10_000_000, 400)
+        return completion("disc")
+
+    data = snellen.load_data("phantom:test?size=16&n=60")
+    (photo,) = data.read(range(1))
+    first = np.ascontiguousarray(photo.image).tobytes()  # type: ignore[union-attr]
+    with serve_chat(declining) as server:
+        run = snellen.audit(f"m=chat:{server.url}#model=m&retries=0", data, [], tmp_path / "run", quiet=True)
+    pages = [(run.path / name).read_text() for name in ("report.html", "report.md", "run.json", "findings.json")]
+    assert any("alert(1)" in page for page in pages)
+    assert not any("<script>alert" in page or "\x1b" in page for page in pages[:2])
+    assert sum(map(len, pages)) < 5_000_000
+
+
+def test_failures_in_a_search_cost_only_themselves(tmp_path: Path) -> None:
+    """A hundred evaluations of 20 images, of whose requests one in 25 fails at the first time."""
+
+    def audit(folder: str) -> Any:
+        text = f"m=chat:{server.url}#model=m&parallel=16"
+        search = "shift(length=1, random=40, evaluations=100, population=10, restarts=1, images=20)"
+        run = snellen.audit(text, "phantom:test?size=16&n=24", search, tmp_path / folder, quiet=True, report=False)
+        return {(f["name"], *f["distortions"]): f["value"] for f in run.results()["findings"]}
+
+    def well(body: bytes) -> Reply:
+        return completion("star" if coin(image_in(body).tobytes()) < 0.5 else "disc")
+
+    with serve_chat(well) as server:
+        expected = audit("well")
+        asked = len(server.requests)
+    failing = Failing(well, status(500), lambda body: reply(b"<html>"), cut_in_the_middle)
+    with serve_chat(failing) as server:
+        assert audit("failing") == expected
+        failed = len(server.requests) - asked
+    assert 0.5 * TROUBLE * len(failing.seen) < failed < 2 * TROUBLE * len(failing.seen)

@@ -12,9 +12,9 @@ from snellen.errors import UserError
 from snellen.hashing import pixel_checksums
 from snellen.lazy_torch import torch
 from snellen.models.chat.question import ChatQuestion, Questions
-from snellen.models.chat.reading import Reading, read_reply
+from snellen.models.chat.reading import REFUSED, Reading, read_reply
 from snellen.models.chat.settings import ChatSettings
-from snellen.models.chat.wire import Completion, body_of, read_completion
+from snellen.models.chat.wire import Completion, body_of, is_filtered, read_completion
 from snellen.models.remote.client import Declined, UnreadableAnswer
 from snellen.models.remote.fleet import Fleet
 from snellen.models.text_answers import STATES
@@ -83,7 +83,9 @@ class ChatService:
         rows = np.full((len(images), len(self.questions.vocabulary.names) + len(STATES)), np.nan, np.float32)
         errors = {}
         for number, outcome in enumerate(self.fleet.post_all(bodies, read)):
-            if isinstance(outcome, Declined):
+            if isinstance(outcome, Declined) and is_filtered(outcome.content):
+                rows[number] = self._refused
+            elif isinstance(outcome, Declined):
                 errors[number] = outcome
             else:
                 rows[number] = outcome
@@ -102,6 +104,13 @@ class ChatService:
                 "which that is was not told; audit it alone, or leave #options= out"
             )
         return [self.questions.about(pixels) for pixels in pixel_checksums(images)]
+
+    @property
+    def _refused(self) -> np.ndarray:
+        """The row of a refusal that came as an error, of which no probability is known."""
+        row = np.zeros(len(self.questions.vocabulary.names) + len(STATES), np.float32)
+        row[len(self.questions.vocabulary.names) + REFUSED] = np.nan
+        return row
 
     def _row(self, completion: Completion, question: ChatQuestion) -> np.ndarray:
         classes = len(self.questions.vocabulary.names)
