@@ -55,12 +55,29 @@ def test_what_changes_the_question_changes_the_key(settings: str) -> None:
     assert print_of(settings) != print_of("")
 
 
+def test_each_way_of_delivery_has_a_key_of_its_own() -> None:
+    ways = [
+        "",
+        "format=jpeg(85)",
+        "format=jpeg(50)",
+        "side=512",
+        "side=256",
+        "size=32",
+        "size=48",
+        "detail=low",
+        "detail=high",
+    ]
+    assert len({print_of(way) for way in ways}) == len(ways)
+
+
 def test_the_order_of_options_is_in_the_key_of_a_choice_alone() -> None:
     assert print_of("protocol=choice&order=1") != print_of("protocol=choice")
     assert print_of("order=1") == print_of("")
 
 
-@pytest.mark.parametrize("settings", ["timeout=5", "rate=2", "retries=0", "token=KEY", "parallel=2"])
+@pytest.mark.parametrize(
+    "settings", ["timeout=5", "rate=2", "retries=0", "token=KEY", "parallel=2", "budget=9", "price=1"]
+)
 def test_how_the_endpoint_is_reached_changes_no_key(settings: str) -> None:
     assert print_of(settings) == print_of("")
 
