@@ -3,6 +3,7 @@
     python benchmarks/services.py speed [LATENCY ...]      seconds that the service takes for an answer; default 0.1 0.3 1
     python benchmarks/services.py audit [LATENCY]          an audit whose images are asked one by one
     python benchmarks/services.py memory [REQUESTS]        default 100,000
+    python benchmarks/services.py cover [SIMULATIONS]      how often intervals hold what was planted; default 2,000
 
 The service is a process of its own that waits and answers the same probabilities. Ideal are so many requests in flight per
 latency.
@@ -11,6 +12,7 @@ latency.
 from __future__ import annotations
 
 import asyncio
+import functools
 import multiprocessing
 import resource
 import sys
@@ -25,6 +27,8 @@ import numpy as np
 from PIL import Image
 
 from snellen.exam import audit
+from snellen.measure import Estimate, accuracy, answer_changes
+from snellen.measure.comparison import Comparison, compare
 from snellen.models.remote.address import Address
 from snellen.models.remote.fleet import fleet_of
 from snellen.models.remote.protocol import request_of
@@ -84,9 +88,10 @@ def speed(latencies: Sequence[float]) -> None:
         with service(latency) as url:
             for parallel in IN_FLIGHT:
                 fleet, count = fleet_of(Address(url, parallel=parallel)), ROUNDS * parallel
-                fleet.post_all(request_of(image) for _ in range(parallel))  # connects
+                body = functools.partial(request_of, image)  # made when a connection is free for it, as models do
+                fleet.post_all(body for _ in range(parallel))  # connects
                 began, worked = time.perf_counter(), time.process_time()
-                fleet.post_all(request_of(image) for _ in range(count))
+                fleet.post_all(body for _ in range(count))
                 seconds, work = time.perf_counter() - began, (time.process_time() - worked) / count
                 rate, ideal = count / seconds, parallel / latency
                 words = f"{latency:g} s, {parallel} in flight: {rate:,.1f} requests per second"
@@ -119,12 +124,50 @@ def memory(requests: int) -> None:
                 print(f"{number * 1000:,} requests: peak {peak:,.1f} MB, {passed:.0f} s", flush=True)
 
 
+def cover(simulations: int) -> None:
+    """How often 95% intervals hold planted refusals, noise, drift and effects of delivery of a chat model: images have
+    propensities of their own, so that answers to one image are alike."""
+    draws = np.random.default_rng(37)
+
+    def happens(share: np.ndarray, times: int = 1) -> np.ndarray:
+        return (draws.random((times, len(share))) < share).astype(float)
+
+    def each(images: int) -> Iterator[tuple[str, Estimate | Comparison, float]]:
+        refuses, errs = draws.beta(0.5, 9.5, images), draws.beta(1, 5, images)  # means 1/20 and 1/6
+        noise = 2 * (1 / 6 - 2 / 42)  # 2 q (1 - q), q being beta(1, 5)
+        yield "share of refusals", accuracy(happens(refuses)), 1 / 20
+        occluded = 1 - (1 - refuses) * 0.6
+        yield "rise of refusals under occlusion", compare(happens(occluded), happens(refuses)), 0.95 * 0.4
+        yield "noise floor, two repeats", answer_changes(happens(errs, 2)), noise
+        yield "noise floor, three repeats", answer_changes(happens(errs, 3)), noise
+        first = happens(np.full(images, 0.5))
+        yield (
+            "drift of a tenth",
+            answer_changes(np.concatenate([first, abs(first - happens(np.full(images, 0.1)))])),
+            0.1,
+        )
+        clean, again, sent = happens(errs, 3)
+        moved = abs(sent - happens(np.full(images, 0.15))[0])  # a delivery that turns over 15% of all answers
+        beyond = compare((clean != moved).astype(float), (clean != again).astype(float))
+        yield "answers changed by a delivery beyond the noise floor", beyond, 0.15 * (1 - 2 * noise)
+
+    for images in (30, 100, 400):
+        holds: dict[str, int] = {}
+        for _ in range(simulations):
+            for name, estimate, truth in each(images):
+                holds[name] = holds.get(name, 0) + (estimate.low <= truth <= estimate.high)
+        for name, count in holds.items():
+            print(f"{images} images, {name}: {count / simulations:.1%} of {simulations:,}", flush=True)
+
+
 def main() -> None:
     what, *numbers = sys.argv[1:] or ["speed"]
     if what == "speed":
         speed([float(number) for number in numbers] or [0.1, 0.3, 1.0])
     elif what == "audit":
         whole_audit(float(numbers[0]) if numbers else 0.3)
+    elif what == "cover":
+        cover(int(numbers[0]) if numbers else 2_000)
     else:
         memory(int(numbers[0]) if numbers else 100_000)
 

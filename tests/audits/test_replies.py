@@ -123,3 +123,12 @@ def test_a_model_that_always_names_the_first_option_is_as_sensitive_to_their_ord
     (found,) = (found for found in run.results()["findings"] if found["name"] == "order_sensitivity")
     assert found["low"] <= 11 / 12 <= found["high"]
     assert (found["facts"]["first"], found["facts"]["second"]) == ("a", "b")
+
+
+def test_what_is_offered_stays_in_its_order_when_a_picture_is_modified(tmp_path: Path) -> None:
+    """One that always names the first option answers the same about a sample, however it is delivered."""
+    with serve_chat(lambda body: completion("A")) as server:
+        text = f"m=chat:{server.url}#model=m&protocol=choice"
+        run = snellen.audit(text, DATA, "delivery([jpeg(30)])", tmp_path / "run", quiet=True, limit=60)
+    (changed,) = findings(run, "answers_changed").values()
+    assert changed["value"] == 0

@@ -54,11 +54,12 @@ class Halving:
         return torch.tensor(pairs, dtype=torch.uint8)[:, :, None, None]
 
 
-def asking(sizes: list[int], broken: int = -1) -> Any:
+def asking(sizes: list[int], secrets: list[int], broken: int = -1) -> Any:
     """Answers whether the first pixel is at most the second; fails where the first is `broken`."""
 
-    def ask(pixels: torch.Tensor) -> tuple[Reply, dict[int, str]]:
+    def ask(pixels: torch.Tensor, of_rows: np.ndarray) -> tuple[Reply, dict[int, str]]:
         sizes.append(len(pixels))
+        assert (pixels[:, 0, 0, 0].numpy() == np.array(secrets)[of_rows]).all()  # it is told whose images these are
         pred = (pixels[:, 0, 0, 0] <= pixels[:, 1, 0, 0]).long()
         bad = {row: "ValueError: no" for row in range(len(pixels)) if int(pixels[row, 0, 0, 0]) == broken}
         return Reply(torch.zeros(len(pixels), 2), *(pred.numpy() for _ in range(3))), bad
@@ -70,7 +71,7 @@ def asking(sizes: list[int], broken: int = -1) -> Any:
 def test_what_comes_out_does_not_depend_on_the_batch_and_no_batch_is_larger(held: list, batch: int) -> None:
     sizes: list[int] = []
     sitting = Halving([secret for secret, _ in held], [wide for _, wide in held])
-    ended = list(play_round(sitting, range(len(held)), asking(sizes), lambda: batch))
+    ended = list(play_round(sitting, range(len(held)), asking(sizes, sitting.secrets), lambda: batch))
     assert sorted(end.row for end in ended) == list(range(len(held)))
     assert {end.row: end.columns["found"] for end in ended} == dict(enumerate(secret for secret, _ in held))
     assert sum(end.images for end in ended) == sum(sizes)
@@ -80,7 +81,9 @@ def test_what_comes_out_does_not_depend_on_the_batch_and_no_batch_is_larger(held
 def test_batches_are_full_while_there_are_enough_trials_and_the_oldest_end_first() -> None:
     sizes: list[int] = []
     ended, when = [], []
-    for end in play_round(Halving(list(range(0, 200, 2))), range(100), asking(sizes), lambda: 16):
+    for end in play_round(
+        Halving(list(range(0, 200, 2))), range(100), asking(sizes, list(range(0, 200, 2))), lambda: 16
+    ):
         ended.append(end.row)
         when.append(len(sizes))
     assert when[0] == 8  # after its own eight questions, not after everybody's
@@ -91,13 +94,18 @@ def test_batches_are_full_while_there_are_enough_trials_and_the_oldest_end_first
 
 def test_a_trial_that_takes_all_the_room_runs_alone_and_one_batch_after_the_other_is_full() -> None:
     sizes: list[int] = []
-    ended = [end.row for end in play_round(Halving([3, 77, 200], [True] * 3), range(3), asking(sizes), lambda: 10)]
+    ended = [
+        end.row
+        for end in play_round(Halving([3, 77, 200], [True] * 3), range(3), asking(sizes, [3, 77, 200]), lambda: 10)
+    ]
     assert ended == [0, 1, 2]
     assert set(sizes) == {10}
 
 
 def test_a_failure_ends_its_own_trial_alone() -> None:
-    ended = {end.row: end for end in play_round(Halving([5, 6, 7]), range(3), asking([], broken=6), lambda: 2)}
+    ended = {
+        end.row: end for end in play_round(Halving([5, 6, 7]), range(3), asking([], [5, 6, 7], broken=6), lambda: 2)
+    }
     assert ended[1].error == "ValueError: no"
     assert not ended[1].columns
     assert [ended[row].columns["found"] for row in (0, 2)] == [5, 7]

@@ -74,6 +74,8 @@ def test_the_report_and_the_first_screen_name_changes_within_the_noise(tmp_path:
     assert "Asked 2 times about the same pixels, it contradicts itself in" in page
     assert "by that alone." in page
     assert "Answers that differ when asked again" in page
+    noise = 100 * floor_of(run)["facts"]["accuracy_noise"]
+    assert page.count(f"up to {noise:.1f} points by noise alone") >= 2  # beside the clean and the noisy accuracy
 
 
 def test_a_service_that_does_not_vary_has_a_floor_of_nought(tmp_path: Path) -> None:

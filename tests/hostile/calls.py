@@ -155,6 +155,19 @@ def synonyms(folder: Path) -> object:
     return read_stated(folder / "synonyms.json", ("cat", "dog"))
 
 
+def confusions(folder: Path) -> object:
+    from snellen.models.chat.options import offer_of
+
+    names = ("cat", "dog", "cow", "car")
+    return offer_of(2, folder / "confusions.csv", names, names)
+
+
+def tokens(folder: Path) -> object:
+    from snellen.engine.keep.request_tally import tokens_used
+
+    return tokens_used(folder / "tokens", "http://h/v1")
+
+
 def answer(name: str, task: Any) -> Callable[[Path], object]:
     """Reads what a web service answered for two images of 3x3 pixels, as a model of the task does."""
 

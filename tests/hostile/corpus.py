@@ -15,12 +15,14 @@ from PIL import Image
 import snellen
 from snellen.data import Canvas, load_data
 from snellen.data.phantom import export
+from snellen.engine.keep.request_tally import RequestTally, tally_file
 from snellen.engine.keep.survey_checkpoint import Checkpoint
 from snellen.exam.run import Run
 from snellen.models import Card
 from snellen.models.card_memory import remember_card
 from snellen.models.checkpoint import save_checkpoint
 from snellen.models.compositional import Compositional
+from snellen.models.remote.token_use import TokenUse
 from snellen.models.zoo import build as build_network
 from snellen.sweep.matrix_table import Matrix, MatrixValue, TrainedRow, write_matrix
 from snellen.train import train
@@ -420,6 +422,10 @@ def lists(root: Path) -> None:
     (folder / "maps.json").write_text(
         json.dumps({"maps": ["AAECAwQFBgf/", "AAECAwQFBgf/"], "classes": ["sky", "road"]})
     )
+    (folder / "confusions.csv").write_text("label,answer,count\ncat,dog,3\n1,0,2\ncow,car,1\ncar,-1,4\n")
+    tally = RequestTally(tally_file(folder / "tokens", "http://h/v1"))
+    tally.add_tokens(TokenUse(1, 100, 3))
+    tally.close()
     (folder / "completion.json").write_text(json.dumps(COMPLETION))
     model = root / "weights" / "net.safetensors"
     settings = f"models: [{model}]\ndata: {DATA}\naudits: [occlusion]\nlimit: 8\nseed: 3\n"

@@ -10,6 +10,7 @@ import pytest
 
 import snellen
 from snellen.cli import main
+from snellen.models.chat.options import read_confusions
 from snellen.models.chat.reading import LONGEST, VERBS
 from snellen.models.chat.settings import ASKING, DEFAULTS, ChatSettings
 from snellen.models.text_answers import STATES
@@ -19,7 +20,7 @@ from .chat_service import completion, serve_chat
 PAGE = (Path(__file__).resolve().parents[2] / "docs/start/chat-models.md").read_text()
 
 
-def test_the_first_command_of_the_page_audits_a_chat_model(tmp_path: Path) -> None:
+def test_the_first_command_of_the_page_audits_a_chat_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = re.search(r"^    snellen (audit .*)$", PAGE, re.M)
     query = re.search(r"^    snellen (sql .*)$", PAGE, re.M)
     assert command is not None
@@ -38,6 +39,17 @@ def test_the_first_command_of_the_page_audits_a_chat_model(tmp_path: Path) -> No
     with pytest.raises(SystemExit) as ending:
         main(words)
     assert ending.value.code in (None, 0)
+    block = re.search(r"^snellen (sql runs/other .*?--csv)$", PAGE, re.M | re.S)
+    assert block is not None
+    words = shlex.split(block[1])
+    words[1] = str(tmp_path / "run")
+    capsys.readouterr()
+    with pytest.raises(SystemExit):
+        main(words)
+    (tmp_path / "confusions.csv").write_text(capsys.readouterr().out)
+    classes = snellen.load_data("phantom:test").classes
+    table = read_confusions(tmp_path / "confusions.csv", classes)
+    assert (table[classes.index("disc")] > 0).sum() > 1  # all images were taken for discs
 
 
 def test_the_page_names_every_setting_with_its_default() -> None:
@@ -45,8 +57,8 @@ def test_the_page_names_every_setting_with_its_default() -> None:
     rows = {name: default.strip() for name, default in rows.items()}
     assert set(rows) == {*ASKING, "size"}
     chat = ChatSettings("m")
-    told = {"none": "no", "logprobs": "yes"}
-    for name in ("protocol", "none", "order", "max_tokens", "temperature", "logprobs"):
+    told = {"none": "no", "logprobs": "yes", "options": "all"}
+    for name in ("protocol", "none", "order", "options", "distractors", "max_tokens", "temperature", "logprobs"):
         assert rows[name] == told.get(
             name, f"{getattr(chat, name):g}" if name == "temperature" else str(getattr(chat, name))
         )

@@ -23,14 +23,14 @@ def print_of(settings: str, text: str = TEXT) -> str:
 
 def test_every_setting_is_read() -> None:
     address, settings = parse_chat(
-        "https://h/v1/?api-version=2#model=a/b&protocol=choice&none=yes&order=3&format=jpeg(85)&side=512&detail=low"
+        "https://h/v1/?api-version=2#model=a/b&protocol=choice&none=yes&order=3&options=2&distractors=names&format=jpeg(85)&side=512&detail=low"
         "&max_tokens=9&temperature=0.5&logprobs=no&classes=cat,dog&size=32&timeout=5&rate=2&retries=1&token=KEY"
     )
     assert address.url == "https://h/v1/chat/completions?api-version=2"
     assert (address.size, address.timeout, address.rate, address.retries) == ((32, 32), 5, 2, 1)
     assert (address.token, address.batch) == ("KEY", 1)
     picture = SentPicture("jpeg(85)", 512, "low")
-    assert settings == ChatSettings("a/b", "choice", True, 3, picture, 9, 0.5, False, ("cat", "dog"))
+    assert settings == ChatSettings("a/b", "choice", True, 3, 2, "names", picture, 9, 0.5, False, ("cat", "dog"))
     address, settings = parse_chat("http://h:11434/v1#model=llava:7b")
     assert (address.url, address.timeout) == ("http://h:11434/v1/chat/completions", 120)
     assert settings == ChatSettings("llava:7b")
@@ -55,12 +55,29 @@ def test_what_changes_the_question_changes_the_key(settings: str) -> None:
     assert print_of(settings) != print_of("")
 
 
+def test_each_way_of_delivery_has_a_key_of_its_own() -> None:
+    ways = [
+        "",
+        "format=jpeg(85)",
+        "format=jpeg(50)",
+        "side=512",
+        "side=256",
+        "size=32",
+        "size=48",
+        "detail=low",
+        "detail=high",
+    ]
+    assert len({print_of(way) for way in ways}) == len(ways)
+
+
 def test_the_order_of_options_is_in_the_key_of_a_choice_alone() -> None:
     assert print_of("protocol=choice&order=1") != print_of("protocol=choice")
     assert print_of("order=1") == print_of("")
 
 
-@pytest.mark.parametrize("settings", ["timeout=5", "rate=2", "retries=0", "token=KEY", "parallel=2"])
+@pytest.mark.parametrize(
+    "settings", ["timeout=5", "rate=2", "retries=0", "token=KEY", "parallel=2", "budget=9", "price=1"]
+)
 def test_how_the_endpoint_is_reached_changes_no_key(settings: str) -> None:
     assert print_of(settings) == print_of("")
 
@@ -102,6 +119,10 @@ def test_pictures_that_are_scaled_after_the_distortion_are_noticed() -> None:
         (f"{TEXT}&temperature=3", "expected temperature from 0 to 2"),
         (f"{TEXT}&batch=2", "unknown setting of 'chat:http://127.0.0.1:9/v1' 'batch'"),
         (f"{TEXT}&model=n", "sets model twice"),
+        (f"{TEXT}&options=2", "sets options, which only a choice has; add &protocol=choice, or leave options out"),
+        (f"{TEXT}&protocol=choice&options=1", "expected options as a whole number from 2 to 1,000, got '1'"),
+        (f"{TEXT}&protocol=choice&options=3", "#options=3 are more than the 2 classes; leave it out to offer all of them"),
+        (f"{TEXT}&protocol=choice&distractors=names", "sets distractors, and offers all classes; add #options=4"),
         (f"chat:{BASE}#model=m&classes=cat,Cat", "the classes 'cat' and 'Cat' are both called 'Cat'"),
         (f"chat:{BASE}#model=m&classes=cat,(refused)", "stands for replies that name no class"),
     ],

@@ -24,12 +24,15 @@ PUBLISHED_NOISE = Noise(Uniform(0, 0.1))  # the published sigma, in units of the
 @dataclass(frozen=True)
 class ChatModel:
     """What is known of a model that replies in words: the `states` of replies that name no class, by the number that stands for
-    them in `raw`; its protocol and order of options; and `same`, which models share that differ in these alone."""
+    them in `raw`; its protocol, in words as `called`, and order of options; and `same`, which models share that differ in these
+    alone. `chance` is what guessing gets right where the right class is one of a few options, else None."""
 
     states: Mapping[int, str]
     protocol: str
     order: int
     same: str
+    called: str
+    chance: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ import numpy as np
 
 from snellen.audits.audit import Audit
 from snellen.audits.exam import Exam
-from snellen.audits.facts import FindingFacts, Number
+from snellen.audits.facts import UNSET, FindingFacts, Number, UnsetType
 from snellen.audits.families import corrected
 from snellen.audits.finding import Finding, finding
 from snellen.distort.language import in_words
@@ -30,12 +30,13 @@ STATES = {  # finding → the state of a reply, as the model's own classes name 
 
 
 class StateFacts(FindingFacts, frozen=True, kw_only=True):
-    """The model's protocol, and how much more replies are in this `state` than those to the same images unmodified: `rise`, a
-    difference of shares with its 95% interval, p and p after Holm's correction (`corrected_over` which tests). Of unmodified
-    images the rise is not known."""
+    """The model's protocol, what guessing gets right by it where the right class is one of a few options (`chance`), and how much
+    more replies are in this `state` than those to the same images unmodified: `rise`, a difference of shares with its 95%
+    interval, p and p after Holm's correction (`corrected_over` which tests). Of unmodified images the rise is not known."""
 
     state: str
     protocol: str
+    chance: Number | UnsetType = UNSET
     rise: Number
     rise_low: Number
     rise_high: Number
@@ -130,12 +131,13 @@ def _compared(exam: Exam, answers: Answers, cell: Cell, name: str) -> Comparison
 
 def _share(exam: Exam, answers: Answers, cell: Cell, name: str, rise: _Rise | None = None) -> Finding:
     """The share of replies to one cell that are in a state, and its rise where the images are not unmodified."""
-    block = answers[cell]
+    block, chat = answers[cell], exam.chats[answers.model]
     where = "unmodified images" if rise is None else in_words(str(cell.distortion))
     change = NO_COMPARISON if rise is None else rise.comparison
     facts = StateFacts(
         state=STATES[name],
-        protocol=exam.chats[answers.model].protocol,
+        protocol=chat.called,
+        chance=UNSET if chat.chance is None else chat.chance,
         rise=change.value,
         rise_low=change.low,
         rise_high=change.high,

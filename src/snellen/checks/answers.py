@@ -18,10 +18,12 @@ def chance_level(clean: CleanAnswers) -> Doubt | None:
     if not estimate.n or classes < 2:
         return None
     frequent = int(np.bincount(clean.labels).argmax())
-    guessing, constant = 1 / classes, float((clean.labels == frequent).mean())
+    guessing, constant = clean.chance or 1 / classes, float((clean.labels == frequent).mean())
     if estimate.low > max(guessing, constant):
         return None
     below = f"the {100 * guessing:.1f}% of guessing among {classes} classes"
+    if clean.chance is not None:
+        below = f"the {100 * guessing:.1f}% of guessing among its options"
     if estimate.low > guessing:
         below = f"the {100 * constant:.1f}% of always answering '{clean.classes[frequent]}'"
     first = int(clean.pred[0])

@@ -38,7 +38,7 @@ class CleanAnswers:
     """One run's answers to the unmodified images that have a label: arrays [samples], classes by index.
 
     `who` is how a sentence calls it; `stated` is the accuracy that its maker states, 0 to 1. `groups` are those of the images,
-    such as videos, where the data has them.
+    such as videos, where the data has them. `chance` is what guessing gets right, where it is offered some of the classes only.
     """
 
     who: str
@@ -49,6 +49,7 @@ class CleanAnswers:
     classes: Sequence[str]
     stated: float | None = None
     groups: np.ndarray | None = None
+    chance: float | None = None
 
     @property
     def correct(self) -> np.ndarray:

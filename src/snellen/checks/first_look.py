@@ -13,6 +13,7 @@ from snellen.checks.clean_answers import CHECKS
 from snellen.checks.doubt import FEWEST, CleanAnswers, Doubt
 from snellen.checks.preprocessing import preprocessing
 from snellen.data.dataset import Dataset
+from snellen.data.keys import sample_keys
 from snellen.distort import Nothing
 from snellen.engine.ask.slides import slides
 from snellen.engine.keep.failures import nan_error
@@ -21,6 +22,7 @@ from snellen.engine.settings import Settings
 from snellen.errors import UserError
 from snellen.lazy_torch import torch
 from snellen.models.labels import AnswerReading, LabelMap
+from snellen.models.model import Model
 from snellen.models.subject import Subject
 
 if TYPE_CHECKING:
@@ -72,9 +74,10 @@ def look_at_model(
         look = _look(subject, data, labels, settings)
         if len(look.first.ids) < FEWEST:
             if look.first.ids:
-                look.read(look.answer(look.first.images[:1]), look.first.labels[:1])
+                look.read(_clean_answers(model, look.first, labels, 1), look.first.labels)
             return []
-        answers = look.answer(look.first.images)
+        most = min(BATCH, settings.batch_for(canvas_for(subject, data)))
+        answers = _clean_answers(model, look.first, labels, most)
         first = look.read(answers, look.first.labels)
         if not model.card.unsure and not first.confidence.isfinite().all():
             row = int((~first.confidence.isfinite()).nonzero()[0])
@@ -88,6 +91,7 @@ def look_at_model(
             classes=data.classes,
             stated=subject.card.stated,
             groups=look.first.groups,
+            chance=subject.card.chance,
         )
         misfit = preprocessing(subject.name, model, look, clean.correct) if model.floats else None
     except UserError:
@@ -124,3 +128,13 @@ def _look(subject: Subject, data: Dataset, labels: LabelMap, settings: Settings)
 
     first = shown(order[: 1 if few else FIRST])
     return Look(first, lambda: shown(order[FIRST:MOST]), answer, labels.read)
+
+
+def _clean_answers(model: Model, shown: Shown, labels: LabelMap, most: int) -> Tensor:
+    """The answers to some images as they are, by a model that is told which these are."""
+    keys = sample_keys(shown.ids)
+    parts: list[Tensor] = []
+    for start in range(0, len(shown.ids), most):
+        some = slice(start, start + most)
+        parts.append(model.about(keys[some], shown.labels[some].numpy(), labels)(shown.images[some]).cpu())
+    return torch.cat(parts)

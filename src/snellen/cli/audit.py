@@ -55,6 +55,7 @@ HOW = (
     "parallel",
     "budget",
     "price",
+    "token_price",
     "rate",
     "timeout",
     "retries",

@@ -90,8 +90,10 @@ def show_outline(outline: Mapping[str, Any]) -> None:
 
 def _facts(entry: Mapping[str, Any]) -> str:
     """An entry of a list, in one line: numbers with their thousands marked."""
-    words = (f"{name} {value:,}" if isinstance(value, int | float) else str(value) for name, value in entry.items())
-    return ", ".join(word.replace("_", " ") for word in words)
+    return ", ".join(
+        f"{name.replace('_', ' ')} {value:,}" if isinstance(value, int | float) else str(value)
+        for name, value in entry.items()
+    )
 
 
 def _listed(value: Any) -> str:

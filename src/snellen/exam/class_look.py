@@ -73,7 +73,12 @@ def _answers(
         truth = torch.from_numpy(part.samples.labels[readable])
         if len(readable):
             pixels = slide.images[canvas][readable]
-            probabilities = torch.cat([model(some).float().cpu() for some in pixels.split(settings.batch_for(canvas))])
+            answers: list[torch.Tensor] = []
+            for some in pixels.split(settings.batch_for(canvas)):
+                rows = readable[sum(map(len, answers)) :][: len(some)]
+                samples = part.samples.take(rows)
+                answers.append(model.about(samples.keys, samples.labels, proposal.label_map)(some).float().cpu())
+            probabilities = torch.cat(answers)
             readings.append(proposal.label_map.read(probabilities, truth))
             labels.append(truth)
     if not readings:

@@ -116,7 +116,8 @@ def _ask_again(clean: BoundCell, prepared: Prepared, first: Mapping[str, int]) -
     rows = [row for row in data.samples.hash_order.tolist() if data.samples.ids[row] in first][:AGAIN]
     some = data.at(np.sort(np.array(rows, np.int64)))
     (slide,) = slides(some, [range(len(some))], [clean.canvas], settings.decoders)
-    model = clean.subject.model(settings.device)
+    samples = some.samples
+    model = clean.subject.model(settings.device).about(samples.keys, samples.labels, clean.labels)
     pixels = slide.images[clean.canvas]
     answers, errors = model.by_row(pixels) if model.by_row is not None else (model(pixels), {})
     reading = clean.labels.read(answers, torch.from_numpy(some.samples.labels))

@@ -63,8 +63,13 @@ def chat_models(subjects: Sequence[Subject]) -> dict[str, ChatModel]:
         if kind == "chat" and subject.card.classes is not None:
             address, settings = parse_chat(place)
             states = {number: name for number, name in enumerate(subject.card.classes) if name in STATES}
-            same = key_of([address.url, replace(settings, protocol="closed").facts, list(subject.card.classes)])
-            chats[subject.name] = ChatModel(states, settings.protocol, settings.order, same)
+            options = [settings.options, str(settings.distractors)]
+            same = key_of(
+                [address.url, replace(settings, protocol="closed").facts, list(subject.card.classes), options]
+            )
+            chats[subject.name] = ChatModel(
+                states, settings.protocol, settings.order, same, settings.called, subject.card.chance
+            )
     return chats
 
 

@@ -30,7 +30,7 @@ class Card:
     that it may name a class without saying how surely, which is kept as a confidence of nan. `at_once` is how many images a call
     should have at least, for a model that works on many of them at a time. `varies` says that it is a service, which may answer
     otherwise from day to day: its name is its identity, `probes` tell how far it moved. `service` is the fingerprint that all
-    repeats of one service share.
+    repeats of one service share. `chance` is the share that guessing gets right, where that is not 1 in all classes.
     """
 
     name: str
@@ -52,6 +52,7 @@ class Card:
     at_once: int = 0
     varies: bool = False
     service: str = ""
+    chance: float | None = None
 
     @property
     def fill(self) -> tuple[float, float, float] | None:

@@ -53,6 +53,15 @@ class LabelMap:
         """Of the dataset's classes those that the model has no output for."""
         return () if self.targets is None else tuple(n for i, n in enumerate(names) if i not in self.targets)
 
+    def outputs_of(self, labels: np.ndarray) -> np.ndarray:
+        """The model's output for each label, int [n], the first of several; −1 where there is none or the label is not known."""
+        outputs = np.full(self.classes + 1, -1)  # the last one is that of −1
+        targets = range(self.classes) if self.targets is None else self.targets
+        for output, target in reversed([*enumerate(targets)]):
+            if target >= 0:
+                outputs[target] = output
+        return outputs[labels]
+
     @property
     def fingerprint(self) -> str:
         return key_of([self.rule, self.targets, self.classes])

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from torch import Tensor, nn
 
+    from snellen.models.labels import LabelMap
     from snellen.models.remote.fleet import Fleet
 
 PROBES = 16  # images shown to a callable, whose answers stand for its weights
@@ -40,6 +41,7 @@ class Model:
     rest on, float [B, H, W] in 0…1, where these are known by construction. `floats` says that `predict` also takes pixels that
     are no bytes, as a torch network's does: other ways of normalising can be tried on it. `by_row` gives the answers to images,
     and by row why a service declines some of them, so that nothing is asked twice. `fleets` are the connections to services.
+    `asking` makes the same model, asked about samples of these keys and outputs, of one whose questions depend on them.
     """
 
     card: Card
@@ -53,6 +55,7 @@ class Model:
     floats: bool = False
     by_row: Callable[[Tensor], tuple[Tensor, dict[int, str]]] | None = field(default=None, repr=False)
     fleets: Sequence[Fleet] = ()
+    asking: Callable[[np.ndarray, np.ndarray], Model] | None = field(default=None, repr=False)
 
     @property
     def name(self) -> str:
@@ -76,6 +79,11 @@ class Model:
             raise  # a batch that fails is asked image by image
         except BaseException as error:
             raise failure_of(f"model '{self.name}'", error) from error
+
+    def about(self, keys: np.ndarray, labels: np.ndarray, label_map: LabelMap) -> Model:
+        """The same model, told which samples the next images are of: their keys, uint64 [B], and labels, int [B], which a map
+        turns into its own outputs. To most models that says nothing."""
+        return self if self.asking is None else self.asking(keys, label_map.outputs_of(labels))
 
     def named(self, name: str, text: str | None = None) -> Model:
         """The same model under another name."""

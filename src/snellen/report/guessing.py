@@ -47,9 +47,16 @@ class Guess:
         return f"always answering '{self.answer}', which is above chance" if self.answer else "chance"
 
 
-def best_guess(folder: RunFolder, on: str, classes: Sequence[str], among: Collection[str] | None = None) -> Guess:
-    """The accuracies of not looking at one dataset of a run, by the labels of its readable images; `among` some samples alone."""
-    chance = 1 / max(1, len(classes))
+def best_guess(
+    folder: RunFolder,
+    on: str,
+    classes: Sequence[str],
+    among: Collection[str] | None = None,
+    chance: float | None = None,
+) -> Guess:
+    """The accuracies of not looking at one dataset of a run, by the labels of its readable images; `among` some samples alone.
+    `chance` is that of a model which is offered some of the classes only."""
+    chance = 1 / max(1, len(classes)) if chance is None else chance
     counts: Counter[int] = Counter()
     for file in sorted((folder.path / "samples" / on).glob("*.parquet")):
         rows = read_rows(file, ["sample", "label", "error"]).to_pylist()

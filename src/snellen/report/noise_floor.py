@@ -3,16 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from snellen.audits.noise_floor import NoiseFloorFacts
-from snellen.report.losses import Loss
-from snellen.report.results import Results
+from snellen.audits.stored_finding import StoredFinding
+from snellen.report.results import AnyFinding, Results
 from snellen.report.words import count_of, interval, is_known, percent, points
+
+if TYPE_CHECKING:
+    from snellen.report.losses import Loss
+
+
+def noise_note(results: Results, finding: AnyFinding) -> str:
+    """What stands beside an accuracy of a model that was asked several times: how far it differs from another by noise alone;
+    empty beside other findings and those of other numbers of images."""
+    floor = _floor(results, finding.model)
+    if floor is None or not is_known(noise := floor.facts.accuracy_noise) or not finding.name.endswith("accuracy"):
+        return ""
+    return f"up to {points(noise).removeprefix('+')} by noise alone" if finding.n == floor.n else ""
+
+
+def _floor(results: Results, model: str) -> StoredFinding[NoiseFloorFacts] | None:
+    return next((own for own in results.having(NoiseFloorFacts) if own.model == model), None)
 
 
 def noise_sentence(results: Results, model: str, every: Sequence[Loss]) -> str:
     """How far a model differs from itself, and which losses are within that; empty where it was asked once."""
-    floor = next((own for own in results.having(NoiseFloorFacts) if own.model == model), None)
+    floor = _floor(results, model)
     if floor is None or not is_known(floor.value) or not is_known(noise := floor.facts.accuracy_noise):
         return ""
     sentence = (

@@ -111,7 +111,7 @@ class Results:
         return next((finding for finding in own if finding.on == on and finding.distortions == ["none()"]), None)
 
     @cached_property
-    def _guesses(self) -> dict[tuple[str, frozenset[str] | None], Guess]:
+    def _guesses(self) -> dict[tuple[str, frozenset[str] | None, float | None], Guess]:
         return {}
 
     def guess(self, *findings: AnyFinding) -> Guess:
@@ -119,10 +119,16 @@ class Results:
         images."""
         on = findings[0].on if findings else "test"
         counted = self._counted_samples(on, findings) if findings else None
-        if (on, counted) not in self._guesses:
+        chances = {chance for finding in findings for chance in self._chances(finding.model)}
+        chance = chances.pop() if len(chances) == 1 else None  # models that differ in it have no chance in common
+        if (on, counted, chance) not in self._guesses:
             among = counted or None  # a finding whose answers are not told apart is about all images
-            self._guesses[on, counted] = best_guess(self.folder, on, self.data[on].classes, among)
-        return self._guesses[on, counted]
+            self._guesses[on, counted, chance] = best_guess(self.folder, on, self.data[on].classes, among, chance)
+        return self._guesses[on, counted, chance]
+
+    def _chances(self, model: str) -> set[float | None]:
+        """What guessing gets right by the cards of a model's runs, None where that is 1 in all classes."""
+        return {card.get("chance") for card in self.run_json.get("models", {}).get(model, {}).values()}
 
     def constant_answer(self, finding: AnyFinding) -> str:
         """The one class that a model answers to (nearly) all images behind a finding, in words; '' where its answers vary."""

@@ -12,6 +12,7 @@ from snellen.audits.families import SURE
 from snellen.audits.model_differences import DifferenceFacts
 from snellen.audits.stored_finding import StoredFinding, apart
 from snellen.report.blocks import Badge, Row, TableCell
+from snellen.report.noise_floor import noise_note
 from snellen.report.results import AnyFinding, Results
 from snellen.report.words import (
     UNKNOWN,
@@ -120,12 +121,17 @@ def table_row(row: FindingRow, results: Results, badge: Callable[[AnyFinding], B
     """A row with a cell for each model; a dash for one without a finding."""
     best = row.leader
     cells = [
-        finding_cell(row.findings[model], badge, row.notes[model], model == best)
+        finding_cell(row.findings[model], badge, _note(row, model, results), model == best)
         if model in row.findings
         else TableCell(UNKNOWN)
         for model in results.models
     ]
     return Row(TableCell(row.label, more=row.detail), tuple(cells))
+
+
+def _note(row: FindingRow, model: str, results: Results) -> str:
+    """What a row says of one model alone, and how far the model's own noise goes, where it is known."""
+    return "; ".join(filter(None, (row.notes[model], noise_note(results, row.findings[model]))))
 
 
 def finding_cell(

@@ -103,7 +103,8 @@ def marked(own: Sequence[AnyFinding], mark: str) -> list[str]:
             values = classes.setdefault(interference.dominant, {}).setdefault(words, [])
             values.append((interference.index or 0.0, square.area if square else None))
     return [
-        f"'{name}' under {join_words([_under(words, values) for words, values in distortions.items()])}"
+        (f"'{name}' under " if name else "")  # with few new errors none may take most of them
+        + join_words([_under(words, values) for words, values in distortions.items()])
         for name, distortions in classes.items()
     ]
 

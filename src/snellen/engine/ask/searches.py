@@ -29,6 +29,7 @@ from snellen.lazy_torch import torch
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from snellen.distort import View
     from snellen.models.model import Model
 
 
@@ -81,13 +82,13 @@ def _panel(bound: BoundCell, work: PassState, model: Model, threads: int, batch_
     view = view_of(bound, on_canvas, replace(work, data=data)).at(rows)
     labels = on_canvas.targets[torch.from_numpy(rows).to(work.device)]
 
-    def ask(pixels: Tensor) -> Tensor:
-        answers = within_memory(model, model, pixels, work.batch, bound.canvas).to(pixels.device)
+    def ask(pixels: Tensor, about: Model = model) -> Tensor:
+        answers = within_memory(about, about, pixels, work.batch, bound.canvas).to(pixels.device)
         batch_done()
         return answers
 
     def score(pixels: Tensor, places: Tensor) -> Tensor:
-        answers = ask(pixels)
+        answers = ask(pixels, model if model.asking is None else _told(model, bound, view, places))
         reading = bound.labels.read(answers, labels[places])
         if not bound.subject.card.unsure and not bool((finite := reading.confidence.isfinite()).all()):
             raise nan_error(bound.subject.name, "of a search", bound.distortion, float(reading.confidence[~finite][0]))
@@ -98,6 +99,13 @@ def _panel(bound: BoundCell, work: PassState, model: Model, threads: int, batch_
     if on_canvas.truth is not None:
         return Panel(images, view, PanelScore(bound, ask, on_canvas.truth.at(places)), batch)
     return Panel(images, view, score, batch)
+
+
+def _told(model: Model, bound: BoundCell, view: View, places: Tensor) -> Model:
+    """A model that is told which images it is asked about."""
+    rows = places.cpu().numpy()
+    assert view.labels is not None
+    return model.about(view.keys[rows], view.labels[rows], bound.labels)
 
 
 def _looked_at(data: Dataset, bound: BoundCell) -> Dataset:

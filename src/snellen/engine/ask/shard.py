@@ -171,6 +171,7 @@ def _show_group(
                 trace.pictures.append(pixels[on_device(np.array(rows), pixels.device)])
         for bound in group:
             model = work.models[bound.subject.card.fingerprint]
+            model = model if part.labels is None else model.about(part.keys, part.labels, bound.labels)
             if model.recorded is not None:
                 reading = _recall(bound, model, work.data, slides.positions[start:stop], labels[start:stop])
             else:

@@ -30,6 +30,8 @@ from snellen.lazy_torch import torch
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from snellen.distort import View
+
 KEEP_ROWS = 512  # ended trials that wait, at most, until they are written
 KEEP_SECONDS = 5.0  # and how long
 
@@ -74,11 +76,6 @@ def _carry_out(
     if trial.speaks_of_things and store.things(bound.key) is None:
         store.add_things(bound.key, trial.things(work.pools.donors_for(bound)))
 
-    def ask(pixels: Tensor) -> tuple[Reply, Mapping[int, str]]:
-        reply = _reply_to(bound, pixels, work)
-        batch_done()
-        return reply
-
     progress.start(len(ids) - len(rows), "trials")
     try:
         for positions in trial.rounds(len(ids)):
@@ -89,6 +86,13 @@ def _carry_out(
             stage, unusable = _stage(bound, work, store, threads, missing, earlier)
             usable = [row for row in range(len(missing)) if row not in unusable]
             unshown = (FinishedTrial(row, {}, 0, error) for row, error in unusable.items())
+
+            def ask(pixels: Tensor, of_rows: np.ndarray, view: View = stage.view) -> tuple[Reply, Mapping[int, str]]:
+                labels = np.full(len(view.keys), -1) if view.labels is None else view.labels
+                reply = _reply_to(bound, pixels, view.keys[of_rows], labels[of_rows], work)
+                batch_done()
+                return reply
+
             playing = play_round(trial.begin(stage), usable, ask, lambda: work.batch[bound.canvas])
             for end in chain(unshown, playing):
                 sample = ids[missing[end.row]]
@@ -127,15 +131,18 @@ def _stage(
     return stage, {**unmapped, **{row: error for row, error in enumerate(slide.errors) if error}}
 
 
-def _reply_to(bound: BoundCell, pixels: Tensor, work: PassState) -> tuple[Reply, Mapping[int, str]]:
-    """The model's answers to images, however many: batch by batch, then sent to the host at once."""
+def _reply_to(
+    bound: BoundCell, pixels: Tensor, keys: np.ndarray, labels: np.ndarray, work: PassState
+) -> tuple[Reply, Mapping[int, str]]:
+    """The model's answers to images of some samples, however many: batch by batch, then sent to the host at once."""
     model = work.models[bound.subject.card.fingerprint]
     parts: list[Tensor] = []
     errors: dict[int, str] = {}
     start = 0
     while start < len(pixels):
         some = pixels[start : start + work.batch[bound.canvas]]
-        probabilities, wrong = probabilities_of(bound, model, some, work)
+        part = slice(start, start + len(some))
+        probabilities, wrong = probabilities_of(bound, model.about(keys[part], labels[part], bound.labels), some, work)
         errors |= {start + row: error for row, error in wrong.items()}
         parts.append(probabilities)
         start += len(some)

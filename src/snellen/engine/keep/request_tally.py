@@ -8,8 +8,12 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from snellen.atomic import cannot_write, open_to_append
+from snellen.files import GIB, read_bytes
 from snellen.hashing import key_of
+from snellen.models.remote.token_use import TokenUse
 from snellen.models.remote.turns import TallyInMemory
 
 if TYPE_CHECKING:
@@ -20,7 +24,8 @@ _MARK = b"."
 
 
 class RequestTally:
-    """A file with a byte for each request, written before it is sent: none is lost in a kill, whatever else writes to it."""
+    """A file with a byte for each request, written before it is sent: none is lost in a kill, whatever else writes to it.
+    Beside it lie the tokens of answers, three numbers for each, where a service states them."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -34,6 +39,19 @@ class RequestTally:
             os.write(self._file, _MARK * requests)
         except OSError as error:
             raise cannot_write(self.path, error) from None
+
+    def tokens(self) -> TokenUse:
+        return _tokens_in(_token_file(self.path))
+
+    def add_tokens(self, use: TokenUse) -> None:
+        path = _token_file(self.path)
+        file = open_to_append(path)
+        try:
+            os.write(file, np.array([use.answers, use.input, use.output], "<u8").tobytes())
+        except OSError as error:
+            raise cannot_write(path, error) from None
+        finally:
+            os.close(file)
 
     def close(self) -> None:
         os.close(self._file)
@@ -52,6 +70,24 @@ def requests_made(folder: Path, url: str) -> int:
         return 0
 
 
+def tokens_used(folder: Path, url: str) -> TokenUse:
+    """The tokens that the answers of a URL have stated to a run folder."""
+    return _tokens_in(_token_file(tally_file(folder, url)))
+
+
+def _token_file(tally: Path) -> Path:
+    return tally.with_name(f"{tally.name}.tokens")
+
+
+def _tokens_in(file: Path) -> TokenUse:
+    """The sums of a file of tokens; what is cut off at its end is left out, and no file is no tokens."""
+    if not file.exists():
+        return TokenUse()
+    content = read_bytes(file, "count of tokens", GIB)
+    rows = np.frombuffer(content[: len(content) // 24 * 24], "<u8").reshape(-1, 3)
+    return TokenUse(*(int(column) for column in rows.sum(axis=0)))
+
+
 @contextmanager
 def counting_requests(models: Iterable[Model], folder: Path) -> Iterator[None]:
     """Count what is sent to the services behind some models within the body in a run folder, and what was sent before it, such as
@@ -67,6 +103,8 @@ def counting_requests(models: Iterable[Model], folder: Path) -> Iterator[None]:
 def _counting(fleet: Fleet, folder: Path) -> Iterator[None]:
     tally, before = RequestTally(tally_file(folder, fleet.address.url)), fleet.turns.tally
     tally.add(before.total())
+    if (use := before.tokens()).answers:
+        tally.add_tokens(use)
     fleet.turns.tally = tally
     try:
         yield

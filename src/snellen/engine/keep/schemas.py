@@ -37,6 +37,7 @@ class CardRecord(msgspec.Struct):
     classes: list[str] | None = None
     canvas: dict[str, Any] | None = None
     probes: list[list[float | None]] | None = None
+    chance: float | None = None
 
 
 class SettingsRecord(msgspec.Struct):
@@ -62,11 +63,21 @@ class DoubtRecord(msgspec.Struct, forbid_unknown_fields=True):
     model: str = ""
 
 
+class TokenRecord(msgspec.Struct):
+    """Tokens that a service read and wrote, as so many answers state them."""
+
+    answers: Count
+    input: Count
+    output: Count
+
+
 class ServiceRecord(msgspec.Struct):
-    """What was asked of a web service so far: requests, and what they cost where a price is known."""
+    """What was asked of a web service so far: requests, tokens where answers state them, and what that cost where a price is
+    known."""
 
     requests: Count
     cost: float | None = None
+    tokens: TokenRecord | None = None
 
 
 class RunRecord(msgspec.Struct):

@@ -154,14 +154,14 @@ class _Open:
 def play_round(
     sitting: Round,
     rows: Iterable[int],
-    ask: Callable[[Tensor], tuple[Reply, Mapping[int, str]]],
+    ask: Callable[[Tensor, np.ndarray], tuple[Reply, Mapping[int, str]]],
     batch: Callable[[], int],
 ) -> Iterator[FinishedTrial]:
     """Run the trials of some rows, each yielded as it ends.
 
-    `ask` maps images to the reply and to the errors of those that the model failed on; `batch` is the number of images to ask
-    at once. The oldest trials come first, and new ones begin where these leave room: so batches are full as long as any
-    trial has a question, and trials end one after the other instead of all at last.
+    `ask` maps images and the rows that they are of to the reply and to the errors of those that the model failed on; `batch` is
+    the number of images to ask at once. The oldest trials come first, and new ones begin where these leave room: so batches are
+    full as long as any trial has a question, and trials end one after the other instead of all at last.
     """
     waiting = deque(_Open(row) for row in rows)
     while waiting:
@@ -178,7 +178,8 @@ def play_round(
             room -= len(question)
         if not asking:
             continue
-        reply, errors = ask(sitting.show([question for _, question in asking]))
+        of_rows = np.repeat([trial.row for trial, _ in asking], [len(question) for _, question in asking])
+        reply, errors = ask(sitting.show([question for _, question in asking]), of_rows)
         reply = reply._replace(batch=HostCopy(reply.probabilities))
         unfinished = []
         start = 0

@@ -7,14 +7,18 @@ is asked is in `snellen.models.chat.question`, how replies are read in `snellen.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+
+import numpy as np
 
 from snellen.errors import UserError
 from snellen.hashing import key_of
+from snellen.models.chat.options import Offer, offer_of
 from snellen.models.chat.question import Questions
 from snellen.models.chat.service import ChatService
 from snellen.models.chat.settings import ChatSettings, parse_chat
+from snellen.models.chat.tokens import ChatTokens
 from snellen.models.chat.vocabulary import vocabulary_of
 from snellen.models.device import Device
 from snellen.models.model import Model, from_callable
@@ -48,16 +52,16 @@ def chat_model(address: Address, settings: ChatSettings, classes: Sequence[str],
     """A chat model as a classifier of some classes. What it is asked stands for it, and nothing is asked yet."""
     synonyms = read_synonyms(settings.synonyms, classes) if settings.synonyms else {}
     vocabulary = vocabulary_of(classes, synonyms)
-    service = ChatService(
-        fleet or fleet_of(address),
-        settings,
-        Questions(settings.protocol, vocabulary, settings.none, settings.order),
-    )
+    offer = None
+    if settings.options is not None:
+        offer = offer_of(settings.options, settings.distractors, vocabulary.spoken, classes)
+    questions = Questions(settings.protocol, vocabulary, settings.none, settings.order, offer)
+    service = ChatService(fleet or fleet_of(address), settings, questions)
+    service.fleet.meter = ChatTokens(len(questions.about("", 0).words), settings.picture, settings.max_tokens)
     facts = ["chat", address.url, settings.facts, list(classes), vocabulary.names]
+    facts += [] if offer is None else [offer.facts]
     name = re.sub(r"[^\w.+]+", "-", f"{settings.model}-{settings.protocol}").strip("-")
     model = from_callable(service, with_states(classes), address.size, name=name, version=key_of(facts))
-    side = settings.picture.side
-    notice = f"model '{name}' is sent pictures that are scaled to {side} pixels after they were distorted"
     card = replace(
         model.card,
         text=address.url,
@@ -65,7 +69,26 @@ def chat_model(address: Address, settings: ChatSettings, classes: Sequence[str],
         service=key_of([*facts, str(model.canvas)]),
         varies=True,
         unsure=True,
-        notices=(notice,) if side else (),
+        chance=None if offer is None else offer.chance(settings.none),
+        notices=tuple(_notices(name, settings, offer, len(classes))),
         at_once=address.at_once,
     )
-    return replace(model, card=card, by_row=service.by_row, fleets=(service.fleet,))
+
+    def asking(keys: np.ndarray, truth: np.ndarray) -> Model:
+        about = service.about(keys, truth)
+        return replace(whole, predict=about.predict, by_row=about.by_row)
+
+    whole = replace(model, card=card, by_row=service.by_row, asking=asking, fleets=(service.fleet,))
+    return whole
+
+
+def _notices(name: str, settings: ChatSettings, offer: Offer | None, classes: int) -> Iterator[str]:
+    """What is to be known of a chat model before its numbers are read."""
+    if (side := settings.picture.side) is not None:
+        yield f"model '{name}' is sent pictures that are scaled to {side} pixels after they were distorted"
+    if offer is not None:
+        yield (
+            f"model '{name}' is asked by the protocol '{settings.called}': the right class is always among the options, so "
+            f"guessing is right on {offer.chance(settings.none):.1%}, not on {1 / classes:.1%}; compare its accuracy with no "
+            "other protocol's"
+        )

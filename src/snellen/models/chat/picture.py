@@ -20,6 +20,11 @@ class SentPicture:
     side: int | None = None
     detail: str | None = None
 
+    def scaled(self, height: int, width: int) -> tuple[int, int]:
+        """Height and width, in pixels, in which an image of some pixels is sent."""
+        share = 1.0 if self.side is None else self.side / max(height, width)
+        return max(1, round(height * share)), max(1, round(width * share))
+
     def address(self, image: np.ndarray) -> str:
         """The data address of an image uint8 [H, W, 3]."""
         kind, content = self.encode(image)
@@ -29,8 +34,7 @@ class SentPicture:
         """The kind of file and its bytes; Pillow scales (bicubic) and writes, JPEG with its usual 4:2:0 chroma."""
         picture = Image.fromarray(image)
         if self.side is not None:
-            share = self.side / max(picture.size)
-            width, height = (max(1, round(side * share)) for side in picture.size)
+            height, width = self.scaled(picture.height, picture.width)
             picture = picture.resize((width, height), Image.Resampling.BICUBIC)
         file = io.BytesIO()
         if self.format == "png":

@@ -1,7 +1,7 @@
 """What a chat model is asked about one image, by protocol.
 
-`closed` lists the names of the classes, `choice` offers them behind letters in an order of each image's own, `free` asks what is
-shown and names no class.
+`closed` lists the names of the classes, `choice` offers them, or some of them, behind letters in an order of each sample's own,
+`free` asks what is shown and names no class.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import hashlib
 from dataclasses import dataclass
 from string import ascii_uppercase
 
+from snellen.models.chat.options import Offer
 from snellen.models.chat.settings import ChatProtocol
 from snellen.models.chat.vocabulary import Vocabulary
 
@@ -31,29 +32,36 @@ class ChatQuestion:
 
 @dataclass(frozen=True)
 class Questions:
-    """The questions of a protocol about the classes of a vocabulary; `none` offers none of these too, last."""
+    """The questions of a protocol about the classes of a vocabulary; `none` offers none of these too, last.
+
+    A choice offers what an `offer` says, all classes without one, in an order drawn from the seed `order`.
+    """
 
     protocol: ChatProtocol
     vocabulary: Vocabulary
     none: bool = False
     order: int = 0
+    offer: Offer | None = None
 
-    def about(self, pixels: str) -> ChatQuestion:
-        """The question about the image whose pixels have this checksum."""
+    def about(self, sample: str, truth: int = -1) -> ChatQuestion:
+        """The question about a sample, however it is modified: `sample` is a text of its own, `truth` its class, −1 where that is
+        not known."""
         names = self.vocabulary.spoken
         if self.protocol == "free":
             return ChatQuestion(FREE)
         if self.protocol == "closed":
             return ChatQuestion(CLOSED.format(", ".join([*names, *([NONE] if self.none else [])])))
-        offered = [*self._ordered(pixels), *([len(names)] if self.none else [])]
+        order = self._draws(f"{self.order} {sample}")
+        some = range(len(names)) if self.offer is None else self.offer.offered(truth, self._draws(f"offered {sample}"))
+        offered = [*sorted(some, key=order.__getitem__), *([len(names)] if self.none else [])]
         marks, called = marks_of(len(offered))
         lines = (f"{mark}. {(*names, NONE)[number]}" for mark, number in zip(marks, offered))
         return ChatQuestion(CHOICE.format("\n".join(lines), called), marks, tuple(offered))
 
-    def _ordered(self, pixels: str) -> list[int]:
-        """The classes in an order drawn from the seed of orders and the pixels: the same image gets the same one again."""
-        draws = [hashlib.blake2b(f"{self.order} {pixels} {name}".encode()).digest() for name in self.vocabulary.spoken]
-        return sorted(range(len(draws)), key=draws.__getitem__)
+    def _draws(self, of: str) -> list[bytes]:
+        """A draw for each class, from a text and its name. Those of options are others than those of their order, else the right
+        one would come late; and they are the same in every order."""
+        return [hashlib.blake2b(f"{of} {name}".encode()).digest() for name in self.vocabulary.spoken]
 
 
 def marks_of(count: int) -> tuple[tuple[str, ...], str]:

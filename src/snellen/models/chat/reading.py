@@ -59,7 +59,7 @@ def read_reply(reply: ChatReply, question: ChatQuestion, vocabulary: Vocabulary)
         return Reading(classes + REFUSED)
     named = _option(text, question) if question.offered else None
     named = named or _only_name(text, vocabulary)
-    if named is None:
+    if named is None or (question.offered and named.number not in question.offered):
         return Reading(classes + (CUT if cut else OUTSIDE))
     return Reading(*named)
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -12,9 +12,9 @@ from snellen.errors import UserError
 from snellen.hashing import pixel_checksums
 from snellen.lazy_torch import torch
 from snellen.models.chat.question import ChatQuestion, Questions
-from snellen.models.chat.reading import Reading, read_reply
+from snellen.models.chat.reading import REFUSED, Reading, read_reply
 from snellen.models.chat.settings import ChatSettings
-from snellen.models.chat.wire import Completion, body_of, read_completion
+from snellen.models.chat.wire import Completion, body_of, is_filtered, read_completion
 from snellen.models.remote.client import Declined, UnreadableAnswer
 from snellen.models.remote.fleet import Fleet
 from snellen.models.text_answers import STATES
@@ -25,17 +25,30 @@ if TYPE_CHECKING:
 LEAST = float(np.finfo(np.float32).tiny)
 
 
+class AskedSamples(NamedTuple):
+    """The samples that images are of: their keys, uint64 [n], and classes, int [n], −1 where one is not known."""
+
+    keys: np.ndarray
+    truth: np.ndarray
+
+
 @dataclass
 class ChatService:
     """A callable from uint8 images [n, H, W, 3] to rows [n, classes + states] of what was answered.
 
-    A row holds the probability of the class that was named, nan where the service does not tell it, and 0 elsewhere; of a choice
-    also those of the other options, none above that of the one that was named.
+    `samples` are those that the images are of, row by row, where they are known; options need them. A row holds the probability
+    of the class that was named, nan where the service does not tell it, and 0 elsewhere; of a choice also those of the other
+    options, none above that of the one that was named.
     """
 
     fleet: Fleet
     settings: ChatSettings
     questions: Questions
+    samples: AskedSamples | None = None
+
+    def about(self, keys: np.ndarray, truth: np.ndarray) -> ChatService:
+        """The same service, asked about images of these samples."""
+        return replace(self, samples=AskedSamples(keys, truth))
 
     def __call__(self, images: np.ndarray) -> np.ndarray:
         """The rows of all images; where the service declines some of them, its reason is raised."""
@@ -43,6 +56,10 @@ class ChatService:
         for declined in errors.values():
             raise declined
         return rows
+
+    def predict(self, pixels: Tensor) -> Tensor:
+        """The rows of all images [n, 3, H, W], likewise."""
+        return torch.from_numpy(self(pixels.permute(0, 2, 3, 1).contiguous().cpu().numpy()))
 
     def by_row(self, pixels: Tensor) -> tuple[Tensor, dict[int, str]]:
         """The rows of images [n, 3, H, W], nan throughout for those without an answer, and by row why there is none."""
@@ -53,7 +70,7 @@ class ChatService:
         """A row per image, nan throughout where there is no answer, and by row why there is none."""
         images = np.ascontiguousarray(images)
         seed = self.fleet.address.repeat - 1  # repeats are draws of their own
-        questions = [self.questions.about(pixels) for pixels in pixel_checksums(images)]
+        questions = self._questions_about(images)
 
         def body(question: ChatQuestion, image: np.ndarray) -> bytes:
             return body_of(self.settings, question.words, self.settings.picture.address(image), seed)
@@ -66,11 +83,34 @@ class ChatService:
         rows = np.full((len(images), len(self.questions.vocabulary.names) + len(STATES)), np.nan, np.float32)
         errors = {}
         for number, outcome in enumerate(self.fleet.post_all(bodies, read)):
-            if isinstance(outcome, Declined):
+            if isinstance(outcome, Declined) and is_filtered(outcome.content):
+                rows[number] = self._refused
+            elif isinstance(outcome, Declined):
                 errors[number] = outcome
             else:
                 rows[number] = outcome
         return rows, errors
+
+    def _questions_about(self, images: np.ndarray) -> list[ChatQuestion]:
+        """A question for each image: that of its sample, else of its pixels."""
+        if self.samples is not None:
+            keys, truth = self.samples
+            return [
+                self.questions.about(f"{key:016x}", own) for key, own in zip(keys.tolist(), truth.tolist(), strict=True)
+            ]
+        if self.questions.offer is not None:
+            raise UserError(
+                f"model '{self.settings.model}' chooses among {self.questions.offer.count} options around the right class, and "
+                "which that is was not told; audit it alone, or leave #options= out"
+            )
+        return [self.questions.about(pixels) for pixels in pixel_checksums(images)]
+
+    @property
+    def _refused(self) -> np.ndarray:
+        """The row of a refusal that came as an error, of which no probability is known."""
+        row = np.zeros(len(self.questions.vocabulary.names) + len(STATES), np.float32)
+        row[len(self.questions.vocabulary.names) + REFUSED] = np.nan
+        return row
 
     def _row(self, completion: Completion, question: ChatQuestion) -> np.ndarray:
         classes = len(self.questions.vocabulary.names)

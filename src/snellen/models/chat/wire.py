@@ -8,11 +8,13 @@ from typing import Annotated, Any
 
 import msgspec
 
+from snellen.errors import UserError
 from snellen.files import decode_json
 from snellen.models.chat.reading import ChatReply
 from snellen.models.chat.settings import ChatSettings
 
 MOST_TOKENS = 1_000_000  # of one reply
+FILTERED = ("content_filter", "content_policy_violation")  # codes of errors that are refusals
 ALTERNATIVES = 20  # likeliest tokens that are asked for at each place, the most that services give
 
 
@@ -80,6 +82,23 @@ class Completion(msgspec.Struct):
             if begin < stop and end > start:
                 spelling.append(token)
         return spelling
+
+
+class _Error(msgspec.Struct):
+    code: str | None = None
+
+
+class _ErrorAnswer(msgspec.Struct):
+    error: _Error
+
+
+def is_filtered(content: bytes) -> bool:
+    """Whether an error of a service says that its filter of content stopped a question or a reply."""
+    try:
+        answer: _ErrorAnswer = decode_json(content, _ErrorAnswer, "its answer")
+    except UserError:
+        return False
+    return answer.error.code in FILTERED
 
 
 def body_of(settings: ChatSettings, words: str, image: str, seed: int = 0) -> bytes:

@@ -35,7 +35,8 @@ class Address:
     `timeout` is in seconds per request, from connecting to the last byte; `rate` the most requests per second; `batch` the most
     images per request; `retries` how often a request that failed is sent again; `parallel` the most requests in flight; `size`
     (height, width) of the images in pixels, else the data's own.
-    `budget` is the most requests of a run, with those that are sent again; `price` is what a thousand cost, in any currency.
+    `budget` is the most requests of a run, with those that are sent again; `price` is what a thousand cost, in any currency, and
+    `token_price` what a million tokens cost that are read, and that are written.
     Of a service that is asked `repeats` times about each image, this is the `repeat`th run.
     `answers` are `probabilities` or `labels`, the names of classes.
     `token` names an environment variable whose value is sent as a bearer token: the secret itself stands in no text.
@@ -53,6 +54,7 @@ class Address:
     parallel: int = 1
     budget: float = math.inf
     price: float | None = None
+    token_price: tuple[float, float] | None = None
     repeats: int = 1
     repeat: int = 1
 

@@ -41,7 +41,11 @@ def turns_of(address: Address, clock: Callable[[], float], sleep: Callable[[floa
 
 
 class Declined(RuntimeError):
-    """The service is there and does not take these images."""
+    """The service is there and does not take these images; `content` is what it answered."""
+
+    def __init__(self, text: str, content: bytes = b"") -> None:
+        super().__init__(text)
+        self.content = content
 
 
 class UnreadableAnswer(Declined):
@@ -219,7 +223,7 @@ class Client:
             )
         words = " ".join(content[:200].decode(errors="replace").split())
         text = f"{self.address.url} {status}{f' ({words})' if words else ''}; expected 200 with JSON"
-        raise Declined(text) if response.status in DECLINED else UserError(text)
+        raise Declined(text, content) if response.status in DECLINED else UserError(text)
 
     def _close(self) -> None:
         if self._connection is not None:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from snellen.hashing import checksum
 from snellen.models.remote.address import Address
+from snellen.models.remote.ahead import Body, MadeAhead
 from snellen.models.remote.client import Client, Declined, turns_of
+from snellen.models.remote.token_use import TokenMeter
 from snellen.models.remote.turns import Turns
 
 T = TypeVar("T")
-Body: TypeAlias = bytes | Callable[[], bytes]  # of a request, or what makes it
 
 
 class Journal(Protocol):
@@ -37,16 +38,23 @@ def fleet_of(
     return Fleet([Client(address, clock, sleep, turns) for _ in range(address.parallel)])
 
 
+def _reconnected(address: Address, meter: TokenMeter | None) -> Fleet:
+    fleet = fleet_of(address)
+    fleet.meter = meter
+    return fleet
+
+
 @dataclass
 class Fleet:
     """Connections to one service, each of which has one request in flight. What it answers is kept in the `journal`, where there
-    is one."""
+    is one; a `meter` counts the tokens of services that state them."""
 
     clients: Sequence[Client]
     journal: Journal | None = None
+    meter: TokenMeter | None = None
 
     def __reduce__(self) -> Any:
-        return fleet_of, (self.address,)  # where it travels to it connects again
+        return _reconnected, (self.address, self.meter)  # where it travels to it connects again
 
     @property
     def address(self) -> Address:
@@ -65,15 +73,12 @@ class Fleet:
         """What `read` makes of the answers to some requests and of their numbers, in their order; as they are without it.
 
         Each request is sent again by itself where it fails, or where `read` raises UnreadableAnswer. One that the service
-        declines, or whose answer stays unreadable, is a Declined among the answers. Bodies are taken one by one, when a
-        connection is free for them; those that have to be made are made then, side by side. A request that fails for good ends
-        the work: those in flight are waited for, and its error is raised.
+        declines, or whose answer stays unreadable, is a Declined among the answers. Bodies are taken one by one; those that have
+        to be made are made side by side while others are in flight, as many ahead as there are connections. A request that
+        fails for good ends the work: those in flight are waited for, and its error is raised.
         """
-        work = _Work(iter(bodies), read, self)
-        if len(self.clients) == 1:
-            work.carry_out(self.clients[0])
-        else:
-            work.share(self.clients)
+        work = _Work(MadeAhead(iter(bodies), len(self.clients)), read, self)
+        work.share(self.clients)
         if work.error is not None:
             raise work.error
         return [work.answers[number] for number in range(len(work.answers))]
@@ -87,42 +92,34 @@ class Fleet:
 class _Work(Generic[T]):
     """The requests of one call: those that are left, what came of the others by number, and the first error."""
 
-    bodies: Iterator[Body]
+    bodies: MadeAhead
     read: Callable[[int, bytes], T]
     fleet: Fleet
     answers: dict[int, T | Declined] = field(default_factory=dict)
     error: BaseException | None = None
-    _taken: int = 0
-    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def share(self, clients: Sequence[Client]) -> None:
         """Carry the requests out in a thread per connection. Ctrl-C does not wait for them; they end with their request."""
-        threads = [threading.Thread(target=self.carry_out, args=(client,), daemon=True) for client in clients]
+        sending = [threading.Thread(target=self.carry_out, args=(client,), daemon=True) for client in clients]
         try:
-            for thread in threads:
+            for thread in (*self.bodies.threads(), *sending):
                 thread.start()
-            for thread in threads:
+            for thread in sending:
                 thread.join()
         except BaseException as error:
             self.error = error
+            self.bodies.stop()
             raise
 
     def carry_out(self, client: Client) -> None:
         """Send one request after the other until none is left or one fails."""
         try:
-            while (request := self._next()) is not None:
+            while (request := self.bodies.next()) is not None:
                 number, body = request
-                self.answers[number] = self._post(client, number, body if isinstance(body, bytes) else body())
+                self.answers[number] = self._post(client, number, body)
         except BaseException as error:
             self.error = self.error or error
-
-    def _next(self) -> tuple[int, Body] | None:
-        with self._lock:
-            body = None if self.error is not None else next(self.bodies, None)
-            if body is None:
-                return None
-            self._taken += 1
-            return self._taken - 1, body
+            self.bodies.stop()
 
     def _post(self, client: Client, number: int, body: bytes) -> T | Declined:
         """The answer to one request: that of an earlier command, or the service's, kept as soon as it can be read."""
@@ -134,6 +131,8 @@ class _Work(Generic[T]):
             content = client.post(body, lambda content: answers.append(self.read(number, content)))
         except Declined as declined:
             return declined
+        if self.fleet.meter is not None and (use := self.fleet.meter.used(content)) is not None:
+            self.fleet.turns.count_tokens(use)
         if journal is not None:
             journal.add(key, content)
         return answers[-1]

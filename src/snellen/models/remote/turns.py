@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from snellen.errors import UserError
+from snellen.models.remote.token_use import TokenUse
 
 
 class BudgetSpent(UserError):
@@ -18,23 +19,32 @@ class BudgetSpent(UserError):
 
 
 class SentTally(Protocol):
-    """How many requests were sent."""
+    """How many requests were sent, and the tokens that answers stated."""
 
     def total(self) -> int: ...
     def add(self, requests: int) -> None: ...
+    def tokens(self) -> TokenUse: ...
+    def add_tokens(self, use: TokenUse) -> None: ...
 
 
 @dataclass
 class TallyInMemory:
-    """The requests of this process."""
+    """The requests and tokens of this process."""
 
     requests: int = 0
+    use: TokenUse = field(default_factory=TokenUse)
 
     def total(self) -> int:
         return self.requests
 
     def add(self, requests: int) -> None:
         self.requests += requests
+
+    def tokens(self) -> TokenUse:
+        return self.use
+
+    def add_tokens(self, use: TokenUse) -> None:
+        self.use += use
 
 
 @dataclass
@@ -86,6 +96,11 @@ class Turns:
         with self._lock:
             self.answers += 1
             self.seconds += seconds
+
+    def count_tokens(self, use: TokenUse) -> None:
+        """Note the tokens that an answer stated."""
+        with self._lock:
+            self.tally.add_tokens(use)
 
     def _check_budget(self) -> None:
         if self.tally.total() >= self.budget:

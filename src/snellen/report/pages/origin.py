@@ -127,5 +127,8 @@ def origin_of(facts: RunRecord) -> Origin:
 
 
 def _requests(sent: ServiceRecord) -> str:
-    """How many requests a service was sent, with probe images and tries, and what they cost."""
-    return f"{sent.requests:,}" + ("" if sent.cost is None else f", which cost {sent.cost:,.2f}")
+    """How many requests a service was sent, with probe images and tries, the tokens that it states, and what they cost."""
+    words = f"{sent.requests:,}"
+    if (use := sent.tokens) is not None:
+        words += f", {use.input:,} tokens read and {use.output:,} written, as {use.answers:,} answers state"
+    return words + ("" if sent.cost is None else f", which cost {sent.cost:,.2f}")

@@ -13,6 +13,10 @@ from snellen.report.sections.interval_dots import interval_dots
 from snellen.report.sections.section import Section
 from snellen.report.words import in_words, index, interval, is_known, percent
 
+CHOICES = (
+    "Where some of the classes are offered, the right one is always among them: compare such an accuracy with what guessing gets "
+    "right and with other choices among as many, not with other protocols."
+)
 ACCURACIES = ("accuracy", "noisy_accuracy", "distorted_accuracy", "occluded_accuracy", "delivered_accuracy")
 
 
@@ -38,6 +42,7 @@ def replies_blocks(results: Results) -> list[Block]:
         Heading("Replies"),
         lead("Replies that name no class count as wrong; states that never occurred are left out. After + or −: the change "
              "against the same images unmodified, with its 95% interval and, in brackets, p after correction."),
+        *([lead(CHOICES)] if any(is_known(share.facts.chance) for share in states) else []),
         FactLine(tuple((Span(model, hue=results.hue(model)),) for model in results.models if model in _chats(states))),
         _figures(results, list(seen or STATES)),
         Table(head, rows),
@@ -96,13 +101,18 @@ def _row(
     if watched is not None and watched.facts.dominant != "none":
         di += f" {watched.facts.dominant}"
     cells = (
-        TableCell(first.facts.protocol),
+        TableCell(_protocol(first.facts)),
         TableCell(in_words(text)),
         _accuracy(results, first.model, text),
         *(TableCell(_state(share), share.value) for share in shares.values()),
         TableCell(di),
     )
     return Row(TableCell(first.model, hue=results.own_hue(first.model)), cells)
+
+
+def _protocol(facts: StateFacts) -> str:
+    """The protocol, with what guessing gets right where the right class is one of a few options."""
+    return facts.protocol + (f"; guessing is right on {percent(facts.chance)}" if is_known(facts.chance) else "")
 
 
 def _accuracy(results: Results, model: str, text: str) -> TableCell:
