@@ -58,8 +58,10 @@ def through_opencv(planes: np.ndarray, quality: int) -> np.ndarray:
     """The same, by OpenCV, which needs two thirds of the time: both hold the library libjpeg-turbo."""
     import cv2
 
-    _, file = cv2.imencode(".jpg", cv2.merge(planes[::-1]), (cv2.IMWRITE_JPEG_QUALITY, quality))
-    return np.stack(cv2.split(cv2.imdecode(file, cv2.IMREAD_COLOR))[::-1])
+    _, file = cv2.imencode(".jpg", cv2.merge(list(planes[::-1])), (cv2.IMWRITE_JPEG_QUALITY, quality))
+    picture = cv2.imdecode(file, cv2.IMREAD_COLOR)
+    assert picture is not None
+    return np.stack(cv2.split(picture)[::-1])
 
 
 @functools.lru_cache(maxsize=1)

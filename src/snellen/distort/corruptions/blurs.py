@@ -111,8 +111,8 @@ def shuffled_places(height: int, width: int, reach: int, swaps: list[np.ndarray]
         there = here + further.T[order] * count
         first = 0
         for end in ends:
-            one, other = here[first:end].ravel(), there[first:end].ravel()
-            flat[one], flat[other] = flat[other], flat[one]
+            these, those = here[first:end].ravel(), there[first:end].ravel()
+            flat[these], flat[those] = flat[those], flat[these]
             first = end
     return np.ascontiguousarray(places.T)
 
