@@ -122,7 +122,9 @@ def main() -> None:
             for name in chosen.stages:
                 told = measured(name, images, chosen.classes, chosen.folder or Path(folder))
                 size = f"{told['size']:.1f}" if told["size"] is not None else ""
-                row = f"| {name} | {images:,} | {chosen.classes:,} | {told['seconds']:.1f} | {told['mb']:,.0f} | {size} |"
+                row = (
+                    f"| {name} | {images:,} | {chosen.classes:,} | {told['seconds']:.1f} | {told['mb']:,.0f} | {size} |"
+                )
                 print(row, flush=True)
 
 
