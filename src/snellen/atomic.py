@@ -11,8 +11,9 @@ import re
 import shutil
 import socket
 import stat
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from snellen.errors import CONTROL, UserError, option
 
@@ -56,6 +57,23 @@ def open_to_append(path: Path) -> int:
         return os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
     except OSError as error:
         raise cannot_write(path, error) from None
+
+
+@contextlib.contextmanager
+def writing(path: Path) -> Iterator[BinaryIO]:
+    """A file to be written bit by bit, which gets its name when it is complete; a failure leaves nothing behind."""
+    half = path.parent / f"{path.name}.{socket.gethostname()}-{os.getpid()}.part"
+    try:
+        _check_replaceable(path)
+        make_folder(path.parent)
+        with open(half, "wb") as file:
+            yield file
+        os.replace(half, path)
+    except OSError as error:
+        raise cannot_write(path, error) from None
+    finally:
+        with contextlib.suppress(OSError):
+            half.unlink(missing_ok=True)
 
 
 def make_folder(folder: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import sys
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from PIL import Image
 from scipy import ndimage
 from torchvision.transforms.v2 import functional as peer
 
-from snellen.distort import View, parse
+from snellen.distort import View, jpeg, parse
 
 COUNT = 40
 
@@ -66,6 +67,26 @@ def test_jpeg_equals_pillow_to_the_bit_whatever_the_number_of_threads(quality: i
     assert out.shape == batch.shape
     if count:
         assert np.array_equal(out.permute(0, 2, 3, 1).numpy(), by_pillow(batch, [quality] * count))
+
+
+@pytest.mark.parametrize("size", [(1, 1), (8, 8), (17, 16), (33, 50), (224, 200)])
+def test_opencv_makes_pillows_jpegs_or_is_not_taken(size: tuple[int, int]) -> None:
+    noise = images(*size)[0].numpy()
+    smooth = np.repeat(noise[:, :, :1], size[1], 2)
+    for planes in (noise, smooth):
+        for quality in range(1, 101, 9):
+            assert np.array_equal(jpeg.through_jpeg(planes, quality), jpeg.through_pillow(planes, quality))
+
+
+def test_an_opencv_of_other_pixels_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    jpeg._codec.cache_clear()
+    monkeypatch.setattr(jpeg, "through_opencv", lambda planes, quality: planes)
+    assert jpeg._codec() is jpeg.through_pillow
+    monkeypatch.undo()
+    monkeypatch.setitem(sys.modules, "cv2", None)  # not installed
+    jpeg._codec.cache_clear()
+    assert jpeg._codec() is jpeg.through_pillow
+    jpeg._codec.cache_clear()
 
 
 def test_a_drawn_quality_is_rounded() -> None:

@@ -113,3 +113,14 @@ def test_numbers_that_a_section_shows_itself_may_be_left_out_of_the_table(
 def test_terms_of_audits_that_were_not_asked_for_are_not_explained(run: Run, calm: Run) -> None:
     assert "CutOcclusion" not in Reader(html_of(page_of(run))).text
     assert "CutOcclusion Mean accuracy while one square" in Reader(html_of(page_of(calm))).text
+
+
+def test_of_very_many_classes_the_charts_of_adversarial_backgrounds_show_the_highest() -> None:
+    from snellen.report.sections.adversarial_backgrounds import _highest
+
+    bars = [{"model": model, "class": f"c{n}", "share": n / 1000} for n in range(1000) for model in ("a", "b")]
+    few, caption = _highest(bars)
+    assert {bar["class"] for bar in few} == {f"c{n}" for n in range(985, 1000)}
+    assert len(few) == 30
+    assert caption == (("the 15 highest of 1,000 classes",),)
+    assert _highest(bars[:40]) == (bars[:40], ())

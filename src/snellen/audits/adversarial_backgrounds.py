@@ -33,6 +33,7 @@ from snellen.measure import accuracy
 from snellen.search.backgrounds import EveryBackground, vulnerable
 
 AUDIT = "adversarial_backgrounds"
+MOST_CLASSES, TOP_CLASSES = 20, 15  # up to how many classes all are shown, and how many are beyond that
 CHOSEN = ", chosen on these objects"  # at the end of labels
 RULES = {
     "any": "gives a wrong answer",
@@ -78,6 +79,14 @@ class WorstClassFacts(FindingFacts, frozen=True, kw_only=True):
 
     name: str = msgspec.field(name="class")
     chosen: bool | UnsetType = UNSET
+
+
+def pictured_classes(facts: AttackRateFacts) -> list[str]:
+    """The classes whose worst backgrounds a reader sees: all, or of very many those whose backgrounds are strongest."""
+    if len(facts.worst) <= MOST_CLASSES:
+        return list(facts.worst)
+    totals = {name: facts.class_totals.get(name) for name in facts.worst}
+    return sorted(totals, key=lambda name: -(totals[name] or 0.0))[:TOP_CLASSES]
 
 
 @dataclass(frozen=True)
@@ -157,8 +166,8 @@ class AdversarialBackgroundsAudit(Audit):
             (self.trial(exam), background.place)
             for rate in findings
             if isinstance(rate.facts, AttackRateFacts)
-            for backgrounds in rate.facts.worst.values()
-            for background in backgrounds
+            for name in pictured_classes(rate.facts)
+            for background in rate.facts.worst.get(name, ())
         ]
 
     def _vulnerable(self, exam: Exam, answers: Answers, runs: Sequence[TrialTable]) -> Finding:
@@ -167,10 +176,12 @@ class AdversarialBackgroundsAudit(Audit):
         count = len(runs[0].things.get("place", ()))
         labels = exam.samples["test"].labels
         classes = exam.classes["test"]
+        known = ~np.isnan(fooled) & (labels >= 0)
+        place = np.broadcast_to(labels, fooled.shape)[known]
+        many = np.bincount(place, minlength=len(classes))
+        total = np.bincount(place, fooled[known], len(classes))
         by_class: dict[str, Number] = {
-            name: float(np.nanmean(own))
-            for label, name in enumerate(classes)
-            if not np.isnan(own := fooled[:, labels == label]).all()
+            name: float(total[label] / many[label]) for label, name in enumerate(classes) if many[label]
         }
         images = [sum(row["asked"] for row in run.rows if row) for run in runs]
         facts = VulnerableFacts(

@@ -211,11 +211,16 @@ class BackgroundAudit(Audit):
         full, foreground, background = (blocks[kind] for kind in kinds)
         categories = background_categories(full.score, foreground.score, background.score, full.groups)
         classes = exam.classes["test"]
+        counts = {
+            category: np.bincount(np.nonzero(categories.labels == category)[1], minlength=len(full.labels))
+            for category in CATEGORIES
+        }
+        each = {
+            category: np.bincount(full.labels, own, len(classes)).astype(int).tolist()
+            for category, own in counts.items()
+        }
         by_class = {
-            name: {
-                category: int((categories.labels[:, full.labels == label] == category).sum()) for category in CATEGORIES
-            }
-            for label, name in enumerate(classes)
+            name: {category: own[label] for category, own in each.items()} for label, name in enumerate(classes)
         }
         examples = {
             category: [

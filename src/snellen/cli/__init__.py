@@ -24,6 +24,7 @@ from snellen.cli.demo import demo
 from snellen.cli.dissect import dissect
 from snellen.cli.doctor import doctor
 from snellen.cli.explain import explain
+from snellen.cli.export import export
 from snellen.cli.list import list_
 from snellen.cli.match import match
 from snellen.cli.options import epilog, summary
@@ -62,6 +63,13 @@ COMMANDS: dict[str, tuple[Callable[..., None], tuple[str, ...]]] = {
         ),
     ),
     "report": (report, ("snellen report runs/resnet18-on-photos",)),
+    "export": (
+        export,
+        (
+            "snellen export runs/resnet18-on-photos --out answers.parquet",
+            "snellen export runs/resnet18-on-photos --format fiftyone --out for-fiftyone",
+        ),
+    ),
     "explain": (
         explain,
         (

@@ -103,5 +103,5 @@ def check_recorded(cells: Iterable[BoundCell], data: Mapping[str, Dataset]) -> N
         if not bound.subject.card.live:
             dataset = data[bound.on]
             recorded_answers(
-                bound.subject.model(), str(bound.distortion), bound.seed, dataset.samples.ids, dataset.classes
+                bound.subject.model(), str(bound.distortion), bound.seed, dataset.samples.ids, dataset.classes, bound.on
             )

@@ -153,6 +153,16 @@ class Run(RunFolder):
             return write_as(self, format, expand_home(path) if path else None)
         return write_report(self, expand_home(path) if path else self.path / "report.html")
 
+    def export(self, path: Path | str | None = None, format: str | None = None) -> Path:
+        """Write every answer for other programs; the path.
+
+        `csv` and `parquet` are one table, which `predictions:` reads again; `fiftyone` is a folder that FiftyOne reads, and `hf`
+        one that Hugging Face's `datasets` reads, with the findings. Without a format the ending of the path names it.
+        """
+        from snellen.export import export_run
+
+        return export_run(self, expand_home(path) if path else None, format)
+
     def plot(self, name: str) -> Plot:
         """The charts of one audit, such as `occlusion`, as its report has them; a notebook shows them."""
         from snellen.report.render.notebook import plot_of

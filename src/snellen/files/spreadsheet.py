@@ -22,6 +22,18 @@ def plain_cell(cell: Any) -> Any:
     return cell
 
 
+def quoted_cell(text: str) -> str:
+    """Text as `plain_cell` has it, so that `bare_cell` gives the very text back: what looks quoted is quoted once more."""
+    quoted = plain_cell(text)
+    return f"'{text}" if quoted == text and bare_cell(text) != text else str(quoted)
+
+
+def bare_cell(text: str) -> str:
+    """Text without the apostrophe that keeps a spreadsheet from running it."""
+    rest = text.lstrip("'")
+    return text[1:] if text != rest and plain_cell(rest) != rest else text
+
+
 def to_csv(table: pd.DataFrame) -> str:
     """A table as CSV in which no cell, and no name of a column, is a formula or acts on a terminal."""
     safe = table.rename(columns=_shown)

@@ -117,7 +117,8 @@ def null_between(
             if common:
                 drawn += random.multinomial(common, even, (size[0], 1))
         else:
-            drawn = errors[:, None] * np.eye(num_classes, dtype=int)[random.integers(num_classes, size=size)]
+            drawn = np.zeros((*size, num_classes), int)
+            np.put_along_axis(drawn, random.integers(num_classes, size=size)[..., None], errors[:, None], -1)
         none_outside = np.zeros((*size, 1), int)
         shares = after.shares(np.concatenate([drawn, none_outside], axis=-1))
         if after.normaliser == "samples":

@@ -21,6 +21,7 @@ Sure = Literal["sure", "likely", "ambiguous", "none"]
 RANK: tuple[How, ...] = ("stated", "id", "group", "name", "synonym", "spelling", "number", "position", "")
 HINTS = 5  # outputs of a like name that are named where none is matched
 ALIKE = 0.85  # of two spellings, by difflib's ratio
+MOST_PAIRS = 4_000_000  # of names that are compared for hints: some 40 s
 
 
 @dataclass(frozen=True)
@@ -54,12 +55,17 @@ def propose(
         return [ClassMatch(name, n, (i,), "name", "sure") for i, (name, n) in enumerate(wanted.items())]
     model = _Outputs.of(known if known is not None else [""] * outputs)
     words = {spelling(name): tuple(other) for name, other in (stated or {}).items()}
+    every = namings(list(wanted))
     matches = [
         _stated(ClassMatch(name, n), words[spelling(name)], model)
         if spelling(name) in words
         else _named(ClassMatch(name, n), naming, model)
-        for (name, n), naming in zip(wanted.items(), namings(list(wanted)))
+        for (name, n), naming in zip(wanted.items(), every)
     ]
+    lacking = [row for row, match in enumerate(matches) if match == ClassMatch(match.name, match.images)]
+    for row in lacking[: MOST_PAIRS // max(len(model.by_name), 1)]:
+        naming = every[row]
+        matches[row] = replace(matches[row], candidates=model.hints(naming.names or naming.beside))
     if known is None and not any(match.outputs or match.candidates for match in matches):
         return _by_place(outputs, wanted)
     return _settled(matches)
@@ -136,7 +142,7 @@ def _named(match: ClassMatch, naming: Naming, model: _Outputs) -> ClassMatch:
         like = model.not_another(naming, model.spelt_like(names))
         if like:
             return _taken(match, like, "spelling", "likely")
-        return replace(match, candidates=model.hints(names))
+        return match
     mains = model.by_main.get(names[0], [])
     how: How = "name" if mains and naming.names else "synonym"
     if bearing == mains and len(mains) == 1 and naming.names:
@@ -175,7 +181,9 @@ def _part(match: ClassMatch, word: str, model: _Outputs) -> ClassMatch:
     """The match of one name, or number of an output, that is stated for a class."""
     if re.fullmatch(r"\d{1,9}", word):
         return replace(match, outputs=(int(word),) if int(word) < len(model.namings) else ())
-    return _named(match, namings([word])[0], model)
+    naming = namings([word])[0]
+    part = _named(match, naming, model)
+    return replace(part, candidates=model.hints(naming.names or naming.beside)) if part == match else part
 
 
 def _by_number(outputs: int, wanted: Mapping[str, int]) -> list[ClassMatch]:

@@ -14,7 +14,7 @@ from snellen.models.adapters.http import http_loader
 from snellen.models.adapters.observer import load_observer, observer_card
 from snellen.models.adapters.onnx import load_onnx, onnx_card
 from snellen.models.adapters.opencv import load_opencv
-from snellen.models.adapters.predictions import load_predictions, predictions_card
+from snellen.models.adapters.predictions import load_predictions, predictions_card, runs_of
 from snellen.models.adapters.python import load_python
 from snellen.models.adapters.timm import load_timm
 from snellen.models.adapters.torchscript import load_torchscript
@@ -42,7 +42,7 @@ class ModelKind:
     `kind:`, and a bare path that ends in one of `suffixes` is of this kind: its argument where it takes one, else its place.
     `lines` are those of `snellen list models`: how to write it, what it means. `of_classes` makes a model of the data's classes;
     None where its text names others. A plug-in's `version` stands in keys for its code; without it the digest of its source does.
-    `repeats` says that `#repeats=R` makes R runs of its text.
+    `repeats` says that `#repeats=R` makes R runs of its text; `runs` gives the place of each run of a place that holds several.
     """
 
     load: Callable[[str, str | None, Device], Model]
@@ -57,6 +57,7 @@ class ModelKind:
     of_classes: Callable[[str, str | None, Device, Sequence[str]], Model | None] | None = None
     version: str | None = None
     repeats: bool = False
+    runs: Callable[[str], Sequence[str]] | None = None
 
 
 def _zoo_lines() -> Lines:
@@ -157,9 +158,13 @@ KINDS: dict[str, ModelKind] = {
     ),
     "predictions": ModelKind(
         load_predictions,
-        (("predictions:file.csv", "answers made elsewhere: columns sample, pred and optionally distortion, seed"),),
+        (
+            ("predictions:file.csv", "answers made elsewhere: columns sample, pred and optionally distortion, seed"),
+            ("predictions:file.csv#model=NAME", "those of one model, with its runs, in an export of several"),
+        ),
         predictions_card,
         glob="place",
+        runs=runs_of,
         suffixes=(".csv", ".parquet"),
     ),
     "observer": ModelKind(

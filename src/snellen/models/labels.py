@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 Rule = Literal["argmax", "mean", "sum"]
+LARGEST_MATRIX = 1 << 24  # outputs times classes
 
 
 class AnswerReading(NamedTuple):
@@ -51,7 +52,8 @@ class LabelMap:
 
     def lost(self, names: Sequence[str]) -> tuple[str, ...]:
         """Of the dataset's classes those that the model has no output for."""
-        return () if self.targets is None else tuple(n for i, n in enumerate(names) if i not in self.targets)
+        named = set(range(len(names)) if self.targets is None else self.targets)
+        return tuple(name for number, name in enumerate(names) if number not in named)
 
     def outputs_of(self, labels: np.ndarray) -> np.ndarray:
         """The model's output for each label, int [n], the first of several; −1 where there is none or the label is not known."""
@@ -80,28 +82,62 @@ class LabelMap:
         if self.targets is None:
             pred, by_class = raw, probabilities
         else:
-            targets, matrix = _on_device(self, probabilities.device)
-            by_class = probabilities @ matrix
+            targets = _targets(self, probabilities.device)
+            by_class = _by_class(self, probabilities)
             if self.rule == "argmax":
                 pred = targets[raw]
             else:
                 confidence = by_class.amax(1)
-                share, pred = (probabilities.nan_to_num(nan=1.0) @ matrix).max(1)
+                share, pred = _by_class(self, probabilities.nan_to_num(nan=1.0)).max(1)
                 pred = pred.where(share > 0, -1)
         label_prob = by_class.gather(1, labels.clamp(min=0)[:, None])[:, 0]
         return AnswerReading(pred, raw, confidence, label_prob.where(labels >= 0, torch.nan))
 
 
+def _by_class(label_map: LabelMap, probabilities: Tensor) -> Tensor:
+    """The probability of each dataset class [B, classes] by the rule; a nan makes all of its row nan.
+
+    Few outputs and classes are a product with a matrix. Many would make it gigabytes, of which nearly all is 0.
+    """
+    if len(label_map.targets or ()) * label_map.classes <= LARGEST_MATRIX:
+        return probabilities @ _matrix(label_map, probabilities.device)
+    outputs, places, share = _mapped(label_map, probabilities.device)
+    if len(places.unique()) == len(places):  # each class has one output at most: far faster than adding
+        source = places.new_full((label_map.classes,), -1).index_copy_(0, places, outputs)
+        by_class = probabilities.index_select(1, source.clamp(min=0)).masked_fill_(source < 0, 0)
+    else:
+        by_class = probabilities.new_zeros(len(probabilities), label_map.classes)
+        by_class.index_add_(1, places, probabilities.index_select(1, outputs) * share)
+    return by_class.masked_fill_(probabilities.isnan().any(1, keepdim=True), torch.nan)
+
+
 @functools.lru_cache(maxsize=64)
-def _on_device(label_map: LabelMap, device: torch.device) -> tuple[Tensor, Tensor]:
-    """The targets, and the matrix [outputs, classes] of which output counts for which class and how much."""
+def _targets(label_map: LabelMap, device: torch.device) -> Tensor:
+    return torch.from_numpy(np.array(label_map.targets)).to(device)
+
+
+@functools.lru_cache(maxsize=64)
+def _matrix(label_map: LabelMap, device: torch.device) -> Tensor:
+    """Which output counts for which class and how much, [outputs, classes]."""
     targets = np.array(label_map.targets)
     matrix = np.zeros((len(targets), label_map.classes), np.float32)
     mapped = np.flatnonzero(targets >= 0)
     matrix[mapped, targets[mapped]] = 1
     if label_map.rule == "mean":
         matrix /= np.maximum(matrix.sum(0), 1)
-    return torch.from_numpy(targets).to(device), torch.from_numpy(matrix).to(device)
+    return torch.from_numpy(matrix).to(device)
+
+
+@functools.lru_cache(maxsize=64)
+def _mapped(label_map: LabelMap, device: torch.device) -> tuple[Tensor, Tensor, Tensor]:
+    """The outputs that count, the class that each counts for, and how much."""
+    targets = np.array(label_map.targets)
+    outputs = np.flatnonzero(targets >= 0)
+    places = targets[outputs]
+    share = np.ones(len(places), np.float32)
+    if label_map.rule == "mean":
+        share /= np.bincount(places, minlength=label_map.classes).astype(np.float32)[places]
+    return tuple(torch.from_numpy(part).to(device) for part in (outputs, places, share))  # type: ignore[return-value]
 
 
 def match_classes(known: Sequence[str] | None, wanted: Sequence[str], model: str) -> tuple[LabelMap, list[str]]:
@@ -213,7 +249,8 @@ def _describe_groups(targets: Sequence[int], wanted: Sequence[str], model: str, 
     """What is done with a model's finer classes, and which groups of them it cannot name."""
     used = sum(target >= 0 for target in targets)
     notices = [f"{used} of the {len(targets)} classes of model '{model}' are read as {len(wanted)} {how}"]
-    lost = [name for i, name in enumerate(wanted) if i not in targets]
+    named = set(targets)
+    lost = [name for i, name in enumerate(wanted) if i not in named]
     if lost:
         kind = how.partition(",")[0]
         notices.append(f"{len(lost)} {kind} are unknown to model '{model}' and can never be right: {', '.join(lost)}")

@@ -62,7 +62,8 @@ def expand_text(text: str) -> tuple[str | None, list[ModelText]]:
     place = getattr(parts, part) if part else None
     pattern, settings = split_settings(place or "")
     if not glob.has_magic(pattern):
-        return name, [parts]
+        runs_in = KINDS[parts.kind].runs
+        return name, [replace(parts, place=place) for place in runs_in(parts.place)] if runs_in else [parts]
     files = sorted(glob.glob(str(expand_home(pattern))), key=_natural)
     if not files:
         raise UserError(f"no file matches '{pattern}'")

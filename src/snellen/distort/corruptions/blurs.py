@@ -50,7 +50,7 @@ def glass_blur(images: Tensor, view: View, settings: tuple[float, int, int]) -> 
     height, width = images.shape[2:]
     places = shuffled_places(height, width, reach, [_swaps(view, at, height, width, reach) for at in range(rounds)])
     softened = blurred(images, sigma, up=False).flatten(2)
-    shuffled = softened.gather(2, view.tensor(places)[:, None].expand(-1, images.shape[1], -1))
+    shuffled = softened.gather(2, view.tensor(places.astype(np.int64))[:, None].expand(-1, images.shape[1], -1))
     return blurred(shuffled.view_as(images), sigma, up=False)
 
 
@@ -97,25 +97,29 @@ def streaked(pixels: Tensor, radius: int, sigma: float, angle: float) -> Tensor:
 
 
 def shuffled_places(height: int, width: int, reach: int, swaps: list[np.ndarray]) -> np.ndarray:
-    """int64 [B, H · W]: which pixel stands where after rounds of swaps; each names by how much further its partner lies.
+    """int32 [B, H · W]: which pixel stands where after rounds of swaps; each names by how much further its partner lies.
 
     As published, pixels swap one after the other from the lower right on. Those swaps that lie so far apart that they share
     no pixel are made at once, for all images: the result is the same.
     """
     count = len(swaps[0])
-    places = np.tile(np.arange(height * width), (count, 1))
-    flat, first = places.reshape(-1), np.arange(count)[:, None] * (height * width)
+    order, ends = _far_apart(height, width, reach)
+    places = np.tile(np.arange(height * width, dtype=np.int32)[:, None], count)  # a pixel of all images is a row
+    flat, images = places.reshape(-1), np.arange(count)
     for further in swaps:
-        for chosen in _far_apart(height, width, reach):
-            here = first + chosen
-            there = here + further[:, chosen]
-            flat[here], flat[there] = flat[there], flat[here]
-    return places
+        here = order[:, None] * count + images
+        there = here + further.T[order] * count
+        first = 0
+        for end in ends:
+            these, those = here[first:end].ravel(), there[first:end].ravel()
+            flat[these], flat[those] = flat[those], flat[these]
+            first = end
+    return np.ascontiguousarray(places.T)
 
 
 @functools.lru_cache(maxsize=8)
-def _far_apart(height: int, width: int, reach: int) -> list[np.ndarray]:
-    """The pixels that swap, in groups, in an order that keeps every pair of swaps that share a pixel in theirs.
+def _far_apart(height: int, width: int, reach: int) -> tuple[np.ndarray, list[int]]:
+    """The pixels that swap, and where their groups end, in an order that keeps every pair of swaps that share a pixel in theirs.
 
     A swap stays within `reach` of its pixel: those of one group stand 2 · reach columns apart for every row between them.
     """
@@ -123,8 +127,8 @@ def _far_apart(height: int, width: int, reach: int) -> list[np.ndarray]:
     down, across = np.meshgrid(*sides, indexing="ij")
     turn = (width - across + 2 * reach * (height - down)).ravel()
     order = np.argsort(turn, kind="stable")
-    ends = np.flatnonzero(np.diff(turn[order])) + 1
-    return np.split((down * width + across).ravel()[order], ends) if len(order) else []
+    ends = np.flatnonzero(np.diff(turn[order], append=-1)) + 1
+    return (down * width + across).ravel()[order], ends.tolist()
 
 
 def _swaps(view: View, turn: int, height: int, width: int, reach: int) -> np.ndarray:

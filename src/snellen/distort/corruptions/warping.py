@@ -78,10 +78,11 @@ def _blended(image: Tensor, row: Tensor, column: Tensor, inside: Inside) -> Tens
     top, left = row >> _BITS, column >> _BITS
     lower, right = (row & (PIXEL - 1)) >> _SHORT, (column & (PIXEL - 1)) >> _SHORT
     total = torch.zeros(flat.shape, dtype=torch.int32, device=image.device)
+    columns = [(inside(x, width), share) for x, share in ((left, _WEIGHT - right), (left + 1, right))]
     for y, weight in ((top, _WEIGHT - lower), (top + 1, lower)):
         first = inside(y, height) * width
-        for x, share in ((left, _WEIGHT - right), (left + 1, right)):
-            pixels = flat.index_select(1, (first + inside(x, width)).flatten())
+        for x, share in columns:
+            pixels = flat.index_select(1, (first + x).flatten())
             total.addcmul_(pixels.int(), (weight * share).flatten())
     return total.bitwise_right_shift_(2 * (_BITS - _SHORT)).byte().view_as(image)
 

@@ -68,8 +68,9 @@ def donor_pool(data: Dataset, pool: Pool, device: Any, classes: Sequence[str] = 
     )
     (slide,) = slides(chosen, [range(len(chosen))], [canvas], threads=4)
     readable = [row for row, error in enumerate(slide.errors) if not error]
-    names = (*classes, *(name for name in data.classes if name not in classes))
-    number = np.array([*(names.index(name) for name in data.classes), -1])  # a label of −1 stays unknown
+    names = tuple(dict.fromkeys((*classes, *data.classes)))
+    places = {name: place for place, name in enumerate(names)}
+    number = np.array([*(places[name] for name in data.classes), -1])  # a label of −1 stays unknown
     return Donors(
         slide.images[canvas][readable].to(device),
         tuple(chosen.samples.ids[row] for row in readable),

@@ -270,7 +270,7 @@ def _note_cover(distortion: Distortion, cover: Tensor | None, view: View, trace:
 def _recall(bound: BoundCell, model: Model, data: Dataset, positions: Sequence[int], labels: Tensor) -> AnswerReading:
     """Answers looked up in a table of recorded ones."""
     ids = [data.samples.ids[position] for position in positions]
-    rows = recorded_answers(model, str(bound.cell.distortion), bound.cell.seed, ids, data.classes)
+    rows = recorded_answers(model, str(bound.cell.distortion), bound.cell.seed, ids, data.classes, bound.on)
     columns = (torch.from_numpy(rows[c].to_numpy(np.float32).copy()) for c in ("confidence", "label_prob"))
     classes = torch.from_numpy(rows["pred"].to_numpy(np.int64).copy())
     return AnswerReading(classes, classes, *columns)

@@ -6,7 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from snellen.audits.adversarial_backgrounds import AttackRateFacts, VulnerableFacts, WorstBackground
+from snellen.audits.adversarial_backgrounds import (
+    MOST_CLASSES,
+    TOP_CLASSES,
+    AttackRateFacts,
+    VulnerableFacts,
+    WorstBackground,
+    pictured_classes,
+)
 from snellen.audits.facts import UNSET, Number
 from snellen.audits.stored_finding import StoredFinding
 from snellen.models.label_maps.imagenet9 import plain_name
@@ -132,20 +139,35 @@ def _charts(shares: Sequence[Vulnerable], rates: Sequence[AttackRate], results: 
         for name, value in share.facts.by_class.items()
     ]
     if by_class:
-        spec = shares_chart(by_class, models, "share fooled")
-        charts.append(Chart("Objects that can be fooled, by their class", spec))
+        few, left = _highest(by_class)
+        spec = shares_chart(few, models, "share fooled")
+        charts.append(Chart("Objects that can be fooled, by their class", spec, left))
     if rates:
         rings: tuple[Line, ...] = (("rings: published, ResNet-50 trained on IN-9L by the authors",),)
         rate: Line = ("attack rate: of the objects of other classes, the share answered as the background's class",)
+        few, left = _highest(_totals(results))
         charts += [
             Chart(
                 "Objects of other classes that some background of the class turns into it",
-                shares_chart(_totals(results), models, "share turned into it"),
-                rings if _nine(results) else (),
+                shares_chart(few, models, "share turned into it"),
+                rings if _nine(results) else left,
             ),
             Chart("How strong the backgrounds are", histogram_chart(rates, models), (rate,)),
         ]
     return charts
+
+
+def _highest(bars: Sequence[dict[str, Any]]) -> tuple[list[dict[str, Any]], tuple[Line, ...]]:
+    """The bars, of very many classes those of the highest, and a line that says so."""
+    highest: dict[str, float] = {}
+    for bar in bars:
+        highest[bar["class"]] = max(bar["share"], highest.get(bar["class"], 0.0))
+    if len(highest) <= MOST_CLASSES:
+        return list(bars), ()
+    chosen = set(sorted(highest, key=lambda name: -highest[name])[:TOP_CLASSES])
+    return [bar for bar in bars if bar["class"] in chosen], (
+        (f"the {TOP_CLASSES} highest of {len(highest):,} classes",),
+    )
 
 
 def _totals(results: Results) -> list[dict[str, Any]]:
@@ -182,7 +204,8 @@ def _worst_details(rate: AttackRate, results: Results, first: bool) -> Details:
     """The strongest backgrounds of each class as pictures."""
     facts = rate.facts
     shown = sorted({row.shown for row in cell_rows(results) if row.distortion == facts.trial})
-    classes = {name: listed for name, listed in facts.worst.items() if listed}
+    pictured = pictured_classes(facts)
+    classes = {name: listed for name, listed in facts.worst.items() if listed and name in pictured}
     width = max(map(len, classes.values()), default=1)
     rows = [
         Row(
@@ -195,7 +218,10 @@ def _worst_details(rate: AttackRate, results: Results, first: bool) -> Details:
         for name, listed in classes.items()
     ]
     gallery = Gallery(heads("class", "any of them", "the worst first", *[""] * (width - 1)), tuple(rows))
-    summary = "The worst backgrounds of each class"
+    every = len(classes) == sum(map(bool, facts.worst.values()))
+    summary = (
+        "The worst backgrounds of each class" if every else "The worst backgrounds of the classes with the strongest"
+    )
     return Details(
         f"{summary}: {rate.model}" if results.several else summary,
         (
