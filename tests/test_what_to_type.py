@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tarfile
+import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import chdir
 from pathlib import Path
@@ -100,6 +101,15 @@ def _data() -> None:
     Path("photos.csv").write_text("path,label\n" + "\n".join(rows))
     with tarfile.open("photos.tar", "w") as tar:
         tar.add("photos")
+    with zipfile.ZipFile("photos.zip", "w") as archive:
+        for path in sorted(Path("photos").rglob("*.png")):
+            archive.write(path)
+    for shard in range(3):
+        with tarfile.open(f"shards-{shard:03d}.tar", "w") as tar:
+            for i in range(shard, 12, 3):
+                Path("cls").write_text(NAMES[i // 4])
+                tar.add(f"photos/{NAMES[i // 4]}/{i}.png", f"{i:04d}.png")
+                tar.add("cls", f"{i:04d}.cls")
     np.savez("images.npz", images=pixels, labels=np.arange(12) // 4, classes=np.array(NAMES))
     export("phantom:test?n=6&size=32", "voc", Path("voc"))
     images = [{"id": i, "file_name": f"{NAMES[i // 4]}/{i}.png", "width": 64, "height": 64} for i in range(12)]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import tarfile
+import zipfile
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -125,10 +127,30 @@ def arrays(root: Path) -> None:
 
 
 def packed(root: Path) -> None:
-    """The folder of images of `exports` in a tar file."""
+    """The folder of images of `exports` in a tar and in a zip file, and some images with masks in shards of WebDataset."""
     (root / "packed").mkdir(exist_ok=True)
     with tarfile.open(root / "packed" / "photos.tar", "w") as tar:
         tar.add(root / "export", arcname="photos")
+    with zipfile.ZipFile(root / "packed" / "photos.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in sorted((root / "export").rglob("*.png")):
+            archive.write(file, file.relative_to(root / "export"))
+    (root / "shards").mkdir(exist_ok=True)
+    for shard in range(2):
+        with tarfile.open(root / "shards" / f"shard-{shard}.tar", "w") as tar:
+            for number, pixels in list(enumerate(some_images()))[shard::2]:
+                record = json.dumps({"label": "cat" if number < 3 else "dog", "level": number}).encode()
+                fields = {"png": encoded(pixels), "mask.png": encoded(pixels[..., 0] > 99), "json": record}
+                for ending, content in fields.items():
+                    info = tarfile.TarInfo(f"{number:03d}.{ending}")
+                    info.size = len(content)
+                    tar.addfile(info, io.BytesIO(content))
+
+
+def encoded(pixels: np.ndarray) -> bytes:
+    """A PNG file."""
+    stream = io.BytesIO()
+    Image.fromarray(pixels).save(stream, "PNG")
+    return stream.getvalue()
 
 
 def digits(root: Path) -> None:

@@ -41,6 +41,8 @@ READERS: Mapping[str, Reader] = {
     "arrays, compressed": Reader("arrays", ("packed.npz",), calls.data("arrays:{}/packed.npz"), 2),
     "arrays, audited": Reader("arrays", ("stored.npz",), calls.audited("arrays:{}/stored.npz"), 0.5),
     "tar": Reader("packed", ("photos.tar",), calls.data("tar:{}/photos.tar"), 2),
+    "zip": Reader("packed", ("photos.zip",), calls.data("zip:{}/photos.zip"), 2),
+    "wds": Reader("shards", ("*.tar",), calls.data("wds:{}/shard-{{0..1}}.tar?mask=mask.png"), 2),
     "manifest": Reader("tables", ("list.csv",), calls.data("manifest:{}/list.csv"), 2),
     "manifest, Parquet": Reader("tables", ("list.parquet",), calls.data("manifest:{}/list.parquet")),
     "manifest, audited": Reader("tables", ("list.*",), calls.audited("manifest:{}/list.csv"), 0.3),

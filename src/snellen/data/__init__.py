@@ -29,6 +29,8 @@ from snellen.data.subset import OPTIONS, apply_options, only_ids, random_labels,
 from snellen.data.svhn import load_svhn
 from snellen.data.tar import load_tar
 from snellen.data.voc import load_voc
+from snellen.data.wds import load_wds
+from snellen.data.zip import load_zip
 from snellen.errors import UserError, unknown
 from snellen.hashing import key_of
 from snellen.lazy_names import lister
@@ -55,6 +57,12 @@ SCHEMES: dict[str, DataKind] = {
     "folder": DataKind(load_folder, "folder:path", "a folder with one sub-folder of images per class"),
     "tar": DataKind(
         load_tar, "tar:file.tar", "the same in a tar file: the class of an image is the folder that it lies in"
+    ),
+    "zip": DataKind(load_zip, "zip:file.zip", "the same in a zip file; ?folder= names one in it"),
+    "wds": DataKind(
+        load_wds,
+        "wds:shards-{000..099}.tar",
+        "WebDataset, several tar files: KEY.jpg with KEY.cls, KEY.json or KEY.txt; ?label=, ?image=, ?mask=, ?id=, ?names=",
     ),
     "cue": DataKind(
         load_cue,

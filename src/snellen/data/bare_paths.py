@@ -11,11 +11,15 @@ from snellen.data.in9.layout import FACTS
 from snellen.errors import UserError
 from snellen.files import MIB, expand_home, open_file
 from snellen.files.table import column_names
+from snellen.files.tar_file import first_names
 from snellen.files.tree import folders_in
 
 BY_ENDING = {
-    ".csv": "manifest", ".parquet": "manifest", ".npz": "arrays", ".tar": "tar", ".mat": "svhn", ".bin": "stl", ".json": "coco",
+    ".csv": "manifest", ".parquet": "manifest", ".npz": "arrays", ".tar": "tar", ".zip": "zip",
+    ".mat": "svhn", ".bin": "stl", ".json": "coco",
 }  # fmt: skip
+KNOWN = {".cls", ".json", ".txt"}  # of a sample of WebDataset
+LOOKED_AT = 100  # files in a tar file
 ANSWERS = {"sample", "pred"}  # columns of recorded answers
 
 
@@ -25,6 +29,8 @@ def scheme_of(path: str, schemes: Sequence[str]) -> str:
     if os.path.isdir(place):
         return _folder(place)
     ending = place.suffix.lower()
+    if ending == ".tar" and not os.path.exists(place) and set("{*") & set(path):
+        return "wds"
     if not os.path.exists(place):
         guess = BY_ENDING.get(ending, "folder")
         raise UserError(
@@ -38,6 +44,8 @@ def scheme_of(path: str, schemes: Sequence[str]) -> str:
         )
     if BY_ENDING[ending] == "manifest":
         return _table(place)
+    if ending == ".tar" and _holds_samples(place):
+        return "wds"
     if ending == ".json" and _holds(place, b'"videos"'):
         return "ovis"
     return BY_ENDING[ending]
@@ -62,6 +70,15 @@ def _table(place: Path) -> str:
     if names >= ANSWERS and "path" not in names:
         raise UserError(f"'{place}' holds answers and no images; it is a model: 'predictions:{place}'")
     return "manifest"
+
+
+def _holds_samples(place: Path) -> bool:
+    """Whether a tar file begins with a sample of WebDataset: an image and what is known of it under one name."""
+    fields: dict[str, set[str]] = {}
+    for name in first_names(place, LOOKED_AT):
+        key, dot, ending = name.rpartition("/")[2].partition(".")
+        fields.setdefault(name.rpartition("/")[0] + "/" + key, set()).add(dot + ending.lower())
+    return any(own & KNOWN and own & EXTENSIONS for own in fields.values())
 
 
 def _holds(place: Path, word: bytes) -> bool:

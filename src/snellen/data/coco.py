@@ -17,6 +17,7 @@ import msgspec
 import numpy as np
 
 from snellen.data.boxed_images import NO_BOXES, BoxedImage, boxed_dataset
+from snellen.data.columns import record_columns
 from snellen.data.dataset import Dataset
 from snellen.data.listing_table import FARTHEST
 from snellen.data.root import Root
@@ -28,7 +29,6 @@ from snellen.hashing import checksum
 Id = int | float | str
 _Pixels = Annotated[float, msgspec.Meta(ge=-FARTHEST, le=FARTHEST)]
 _OWN = {"id", "file_name", "width", "height", "license", "coco_url", "flickr_url", "date_captured"}
-_TEXT = ("group", "video", "texture")  # columns that are words, whatever they are written as
 
 
 class Category(msgspec.Struct):
@@ -104,7 +104,9 @@ def load_coco(path: str, options: Mapping[str, str]) -> Dataset:
         seen.add(entry.id)
         place = root.find(entry.file_name, f"{path}: images[{number}]")
         images.append(_image(entry, place, things.get(entry.id, []), names, outlined))
-    return boxed_dataset(text, images, tuple(dict.fromkeys(names.values())), _columns(listing.images), conditions)
+    return boxed_dataset(
+        text, images, tuple(dict.fromkeys(names.values())), record_columns(listing.images, _OWN), conditions
+    )
 
 
 def category_names(categories: Sequence[Category], path: str) -> dict[Id, str]:
@@ -138,21 +140,6 @@ def _image(
 def _outline(outlines: Sequence[bytes], size: tuple[int, int], number: int) -> np.ndarray:
     """bool [H, W]: the pixels of an object."""
     return mask_of(outlines[number], *size)
-
-
-def _columns(entries: Sequence[Mapping[str, Any]]) -> dict[str, np.ndarray]:
-    """Further fields of the images that all of them have, as words or numbers."""
-    columns: dict[str, np.ndarray] = {}
-    for name in entries[0]:
-        values = [entry.get(name) for entry in entries]
-        if name in _OWN or not all(isinstance(value, str | int | float) for value in values):
-            continue
-        if name in _TEXT or any(isinstance(value, str) for value in values):
-            columns[name] = np.array(list(map(str, values)), object)
-        else:
-            numbers = np.array(values)
-            columns[name] = numbers if numbers.dtype != object else np.array(list(map(str, values)), object)
-    return columns
 
 
 def _short(id: Id) -> str:
