@@ -31,6 +31,7 @@ from .models.tiny_encoders import save_encoder
 
 transformers = pytest.importorskip("transformers")
 pytest.importorskip("onnxruntime")
+datasets = pytest.importorskip("datasets")
 
 PAGE = Path(__file__).parents[1] / "docs" / "own-model.md"
 NAMES = ["cat", "dog", "fox"]
@@ -48,6 +49,7 @@ ELSEWHERE = {
     "zeroshot:hf:openai/clip-vit-base-patch32@main": "downloaded",
     "http://host:port/path": "tests/models/test_http_page.py asks the service of its page",
     "https://…": "the same",
+    "hf:owner/name?split=test": "downloaded from the hub: tests/data/test_image_tables.py",
     "chat:http://host/v1#model=NAME": "tests/models/test_chat_page.py asks the endpoint of its page",
     "nets.py:model": "tests/models/test_maite.py has one of MAITE's",
     "file.py:name": "the same",
@@ -104,6 +106,12 @@ def _data() -> None:
     with zipfile.ZipFile("photos.zip", "w") as archive:
         for path in sorted(Path("photos").rglob("*.png")):
             archive.write(path)
+    contents = [Path("photos", NAMES[i // 4], f"{i}.png").read_bytes() for i in range(12)]
+    features = datasets.Features({"image": datasets.Image(), "label": datasets.ClassLabel(names=NAMES)})
+    rows = {"image": [{"bytes": content, "path": None} for content in contents], "label": [i // 4 for i in range(12)]}
+    saved = datasets.Dataset.from_dict(rows, features=features)
+    saved.save_to_disk("saved")
+    saved.to_parquet("set.parquet")
     for shard in range(3):
         with tarfile.open(f"shards-{shard:03d}.tar", "w") as tar:
             for i in range(shard, 12, 3):

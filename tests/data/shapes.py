@@ -74,3 +74,48 @@ def write_tar(file: Path, members: Contents) -> Path:
             info.size = len(content)
             tar.addfile(info, io.BytesIO(content))
     return file
+
+
+def parquet(images: Contents, place: Path) -> str:
+    """Bytes, labels as texts and ids in three files, of several row groups."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    names = list(images)
+    for part in range(3):
+        own = names[part * 4 : part * 4 + 4]
+        table = pa.table({"image": [images[n] for n in own], "label": [class_of(n) for n in own], "name": own})
+        pq.write_table(table, place / f"part-{part}.parquet", row_group_size=3)
+    return f"parquet:{place}/part-{{0..2}}.parquet?id=name"
+
+
+def hf_dataset(images: Contents) -> Any:
+    """A dataset of Hugging Face's library: images as bytes with their paths, and numbers of named classes."""
+    import datasets
+
+    features = datasets.Features(
+        {"image": datasets.Image(), "label": datasets.ClassLabel(names=list(NAMES)), "name": datasets.Value("string")}
+    )
+    rows = {
+        "image": [{"bytes": content, "path": name} for name, content in images.items()],
+        "label": [NAMES.index(class_of(name)) for name in images],
+        "name": list(images),
+    }
+    return datasets.Dataset.from_dict(rows, features=features)
+
+
+def hf_saved(images: Contents, place: Path) -> str:
+    hf_dataset(images).save_to_disk(place / "saved", num_shards=2)
+    return f"hf:{place}/saved?id=name"
+
+
+def arrays(images: Contents, place: Path) -> str:
+    """What the decoder made of them, in one npz file."""
+    from snellen.data.decode import decode_bytes
+
+    pixels = [decode_bytes(content).image for content in images.values()]  # type: ignore[union-attr]
+    labels = np.array([NAMES.index(class_of(name)) for name in images])
+    np.savez(
+        place / "set.npz", images=np.stack(pixels), labels=labels, classes=np.array(NAMES), ids=np.array(list(images))
+    )
+    return f"arrays:{place}/set.npz"

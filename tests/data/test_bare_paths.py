@@ -15,7 +15,7 @@ from snellen.data import Dataset, load_data
 from snellen.data.phantom import export
 from snellen.errors import UserError
 
-from .shapes import encoded_images, shards, tarred, zipped
+from .shapes import encoded_images, hf_saved, parquet, shards, tarred, zipped
 
 
 @pytest.fixture
@@ -55,6 +55,9 @@ def test_archives_and_shards_choose_their_kind(tmp_path: Path) -> None:
         assert same(load_data(text.partition(":")[2]), load_data(text))
     text = shards(images, tmp_path)
     assert same(load_data(text.partition(":")[2]), load_data(text))
+    for text in (parquet(images, tmp_path), hf_saved(images, tmp_path)):
+        assert same(load_data(text.partition(":")[2]), load_data(text))
+    assert load_data(f"{tmp_path}/part-0.parquet").text == f"parquet:{tmp_path}/part-0.parquet"
     assert load_data(f"{tmp_path}/shard-000.tar").text == f"wds:{tmp_path}/shard-000.tar"
     with pytest.raises(UserError, match="no tar file '.*gone-0.tar'"):
         load_data(f"{tmp_path}/gone-{{0..3}}.tar")

@@ -45,6 +45,7 @@ def make_corpus(root: Path) -> Path:
         frames,
         arrays,
         packed,
+        image_tables,
         digits,
         tables,
         pictures,
@@ -144,6 +145,35 @@ def packed(root: Path) -> None:
                     info = tarfile.TarInfo(f"{number:03d}.{ending}")
                     info.size = len(content)
                     tar.addfile(info, io.BytesIO(content))
+
+
+def image_tables(root: Path) -> None:
+    """Images and masks in a Parquet file, and in what `save_to_disk` of Hugging Face's library writes; and boxes in one."""
+    import datasets
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    datasets.disable_progress_bars()
+    images = [{"bytes": encoded(pixels), "path": f"{number}.png"} for number, pixels in enumerate(some_images())]
+    masks = [{"bytes": encoded(pixels[..., 0] > 99), "path": None} for pixels in some_images()]
+    rows = {"image": images, "mask": masks, "label": [0, 1] * 3, "level": [0.5] * IMAGES, "word": list("abcdef")}
+    (root / "image_table").mkdir(exist_ok=True)
+    pq.write_table(pa.table(rows), root / "image_table" / "a.parquet", row_group_size=4)
+    names, image = datasets.ClassLabel(names=["cat", "dog"]), datasets.Image()
+    features = {
+        "image": image,
+        "mask": image,
+        "label": names,
+        "level": datasets.Value("float32"),
+        "word": datasets.Value("string"),
+    }
+    datasets.Dataset.from_dict(rows, features=datasets.Features(features)).save_to_disk(root / "saved")
+    box = {"bbox": datasets.List(datasets.List(datasets.Value("float32"), length=4)), "category": datasets.List(names)}
+    objects = [{"bbox": [[1, 2, 5, 6]] * number, "category": [1] * number} for number in range(IMAGES)]
+    features = datasets.Features({"image": image, "objects": box})
+    datasets.Dataset.from_dict({"image": images, "objects": objects}, features=features).save_to_disk(
+        root / "saved_objects"
+    )
 
 
 def encoded(pixels: np.ndarray) -> bytes:

@@ -17,11 +17,13 @@ from snellen.data.coco import load_coco
 from snellen.data.cue import load_cue
 from snellen.data.dataset import Dataset, Photo, Samples, Unreadable, limited
 from snellen.data.folder import load_folder
+from snellen.data.hf import load_hf
 from snellen.data.in9.reading import load_in9
 from snellen.data.manifest import load_manifest
 from snellen.data.names import storable
 from snellen.data.ovis.adapter import load_ovis
 from snellen.data.pairs import load_pairs
+from snellen.data.parquet import load_parquet
 from snellen.data.phantom import DIALS, load_phantom
 from snellen.data.python import load_python
 from snellen.data.stl import load_stl
@@ -63,6 +65,17 @@ SCHEMES: dict[str, DataKind] = {
         load_wds,
         "wds:shards-{000..099}.tar",
         "WebDataset, several tar files: KEY.jpg with KEY.cls, KEY.json or KEY.txt; ?label=, ?image=, ?mask=, ?id=, ?names=",
+    ),
+    "parquet": DataKind(
+        load_parquet,
+        "parquet:file.parquet?image=image&label=label",
+        "images as bytes (or paths) in a column of one or several Parquet files; ?mask=, ?objects=, ?id=, ?names=",
+    ),
+    "hf": DataKind(
+        load_hf,
+        "hf:owner/name?split=test",
+        "a dataset of Hugging Face's hub; ?image=, ?label=, ?mask=, ?objects=, ?config=, ?revision=, ?stream=1000",
+        also=(("hf:FOLDER?split=test", "what save_to_disk wrote, or a folder of Parquet files as the hub has them"),),
     ),
     "cue": DataKind(
         load_cue,

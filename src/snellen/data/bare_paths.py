@@ -6,10 +6,12 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from snellen.data.features import features_of
 from snellen.data.folder import EXTENSIONS
 from snellen.data.in9.layout import FACTS
 from snellen.errors import UserError
 from snellen.files import MIB, expand_home, open_file
+from snellen.files.parquet import read_parquet_schema
 from snellen.files.table import column_names
 from snellen.files.tar_file import first_names
 from snellen.files.tree import folders_in
@@ -18,6 +20,7 @@ BY_ENDING = {
     ".csv": "manifest", ".parquet": "manifest", ".npz": "arrays", ".tar": "tar", ".zip": "zip",
     ".mat": "svhn", ".bin": "stl", ".json": "coco",
 }  # fmt: skip
+SAVED_BY_DATASETS = ("state.json", "dataset_dict.json", "dataset_info.json")  # Hugging Face's library
 KNOWN = {".cls", ".json", ".txt"}  # of a sample of WebDataset
 LOOKED_AT = 100  # files in a tar file
 ANSWERS = {"sample", "pred"}  # columns of recorded answers
@@ -31,6 +34,8 @@ def scheme_of(path: str, schemes: Sequence[str]) -> str:
     ending = place.suffix.lower()
     if ending == ".tar" and not os.path.exists(place) and set("{*") & set(path):
         return "wds"
+    if ending == ".parquet" and not os.path.exists(place) and set("{*") & set(path):
+        return "parquet"
     if not os.path.exists(place):
         guess = BY_ENDING.get(ending, "folder")
         raise UserError(
@@ -57,6 +62,8 @@ def _folder(place: Path) -> str:
         return "voc"
     if os.path.exists(place.parent / FACTS) and os.path.isdir(place.parent / "original"):
         return "in9"
+    if any(os.path.exists(place / name) for name in SAVED_BY_DATASETS):
+        return "hf"
     if os.path.isdir(place / "original") and os.path.exists(place / FACTS):
         raise UserError(f"'{place}' holds variants of ImageNet-9; name one: 'in9:{place}/original'")
     if not folders_in(place) and any(file.suffix == ".bin" for file in place.glob("*_X.bin")):
@@ -67,9 +74,16 @@ def _folder(place: Path) -> str:
 def _table(place: Path) -> str:
     """The scheme of a table by its columns."""
     names = column_names(place)
+    if place.suffix.lower() == ".parquet" and "path" not in names and _holds_images(place):
+        return "parquet"
     if names >= ANSWERS and "path" not in names:
         raise UserError(f"'{place}' holds answers and no images; it is a model: 'predictions:{place}'")
     return "manifest"
+
+
+def _holds_images(place: Path) -> bool:
+    """Whether a Parquet file has a column of bytes, or of bytes and paths."""
+    return bool(features_of(read_parquet_schema(place), str(place)).images)
 
 
 def _holds_samples(place: Path) -> bool:
