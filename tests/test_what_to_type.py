@@ -112,6 +112,17 @@ def _data() -> None:
     saved = datasets.Dataset.from_dict(rows, features=features)
     saved.save_to_disk("saved")
     saved.to_parquet("set.parquet")
+    small = np.random.default_rng(0).integers(0, 10, (12, 3073), dtype=np.uint8)
+    Path("cifar-10-batches-bin").mkdir()
+    (small % 3).tofile("cifar-10-batches-bin/test_batch.bin")
+    Path("cifar-10-batches-bin/batches.meta.txt").write_text("\n".join(NAMES))
+    for place in ("MNIST/raw", "FashionMNIST/raw"):
+        Path(place).mkdir(parents=True)
+        for split in ("train", "t10k"):
+            for name, sides in (("images-idx3", (12, 28, 28)), ("labels-idx1", (12,))):
+                values = small[:, : sides[1] * sides[2]] if len(sides) > 1 else small[:, 0]
+                header = bytes([0, 0, 8, len(sides)]) + b"".join(side.to_bytes(4, "big") for side in sides)
+                Path(place, f"{split}-{name}-ubyte").write_bytes(header + values.tobytes())
     for shard in range(3):
         with tarfile.open(f"shards-{shard:03d}.tar", "w") as tar:
             for i in range(shard, 12, 3):

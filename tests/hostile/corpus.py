@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import io
 import json
 import tarfile
@@ -47,6 +48,7 @@ def make_corpus(root: Path) -> Path:
         packed,
         image_tables,
         digits,
+        small_images,
         tables,
         pictures,
         label_maps,
@@ -195,6 +197,22 @@ def digits(root: Path) -> None:
     np.resize(some_images(), (2, 3, 96, 96)).tofile(root / "stl" / "test_X.bin")
     np.array([1, 3], np.uint8).tofile(root / "stl" / "test_y.bin")
     (root / "stl" / "class_names.txt").write_text("cat\ndog\neel\n")
+
+
+def small_images(root: Path) -> None:
+    """Binary files of CIFAR-10, and idx files as of MNIST, packed and not."""
+    for name in ("cifar", "mnist"):
+        (root / name).mkdir(exist_ok=True)
+    (np.arange(4 * 3073) % 10).astype(np.uint8).tofile(root / "cifar" / "test_batch.bin")
+    (root / "cifar" / "batches.meta.txt").write_text("\n".join(f"class {number}" for number in range(10)))
+    for split, pack in (("t10k", gzip.compress), ("train", bytes)):
+        for name, values in (
+            ("images-idx3", some_images()[..., 0]),
+            ("labels-idx1", np.arange(IMAGES, dtype=np.uint8)),
+        ):
+            sides = b"".join(side.to_bytes(4, "big") for side in values.shape)
+            content = pack(bytes([0, 0, 8, values.ndim]) + sides + values.tobytes())
+            (root / "mnist" / f"{split}-{name}-ubyte{'.gz' if split == 't10k' else ''}").write_bytes(content)
 
 
 def label_maps(root: Path) -> None:

@@ -12,6 +12,7 @@ from snellen.data.arrays import from_arrays, load_arrays
 from snellen.data.bare_paths import scheme_of
 from snellen.data.boxes import load_boxes
 from snellen.data.canvas import Canvas, render
+from snellen.data.cifar import load_cifar
 from snellen.data.class_map import map_classes, rename_classes
 from snellen.data.coco import load_coco
 from snellen.data.cue import load_cue
@@ -20,6 +21,7 @@ from snellen.data.folder import load_folder
 from snellen.data.hf import load_hf
 from snellen.data.in9.reading import load_in9
 from snellen.data.manifest import load_manifest
+from snellen.data.mnist import load_mnist
 from snellen.data.names import storable
 from snellen.data.ovis.adapter import load_ovis
 from snellen.data.pairs import load_pairs
@@ -30,6 +32,7 @@ from snellen.data.stl import load_stl
 from snellen.data.subset import OPTIONS, apply_options, only_ids, random_labels, without_classes
 from snellen.data.svhn import load_svhn
 from snellen.data.tar import load_tar
+from snellen.data.torchvision import load_torchvision
 from snellen.data.voc import load_voc
 from snellen.data.wds import load_wds
 from snellen.data.zip import load_zip
@@ -127,6 +130,21 @@ SCHEMES: dict[str, DataKind] = {
         "stl:DIR?split=test",
         "the binary files of STL-10: images of 96x96 pixels, labels from 1, class_names.txt",
         also=(("stl:test_X.bin", "one of these files, with test_y.bin beside it, or ?labels="),),
+    ),
+    "cifar": DataKind(
+        load_cifar,
+        "cifar:DIR?split=test",
+        "the binary files of CIFAR-10 and CIFAR-100, or one of them; ?labels=coarse",
+    ),
+    "mnist": DataKind(
+        load_mnist,
+        "mnist:DIR?split=test",
+        "idx files as of MNIST, Fashion-MNIST and EMNIST, packed or not, or one of images; ?names=, ?labels=, ?transposed=true",
+    ),
+    "torchvision": DataKind(
+        load_torchvision,
+        "torchvision:CIFAR10?root=DIR&split=test",
+        "a dataset of torchvision that is on disk and gives (image, label)",
     ),
     "in9": DataKind(
         load_in9,

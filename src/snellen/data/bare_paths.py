@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from snellen.data.cifar import FOLDERS
 from snellen.data.features import features_of
 from snellen.data.folder import EXTENSIONS
 from snellen.data.in9.layout import FACTS
@@ -21,6 +22,7 @@ BY_ENDING = {
     ".mat": "svhn", ".bin": "stl", ".json": "coco",
 }  # fmt: skip
 SAVED_BY_DATASETS = ("state.json", "dataset_dict.json", "dataset_info.json")  # Hugging Face's library
+BATCHES = ("data_batch_1.bin", "test_batch.bin", "fine_label_names.txt", "data_batch_1")  # of CIFAR, the last a pickle
 KNOWN = {".cls", ".json", ".txt"}  # of a sample of WebDataset
 LOOKED_AT = 100  # files in a tar file
 ANSWERS = {"sample", "pred"}  # columns of recorded answers
@@ -66,6 +68,10 @@ def _folder(place: Path) -> str:
         return "hf"
     if os.path.isdir(place / "original") and os.path.exists(place / FACTS):
         raise UserError(f"'{place}' holds variants of ImageNet-9; name one: 'in9:{place}/original'")
+    if any(os.path.exists(folder / name) for folder in (place, *(place / f for f in FOLDERS)) for name in BATCHES):
+        return "cifar"
+    if any(place.glob("*-images*idx3-ubyte*")):
+        return "mnist"
     if not folders_in(place) and any(file.suffix == ".bin" for file in place.glob("*_X.bin")):
         return "stl"
     return "folder"
