@@ -82,8 +82,9 @@ def parquet(images: Contents, place: Path) -> str:
     import pyarrow.parquet as pq
 
     names = list(images)
+    size = len(names) // 3
     for part in range(3):
-        own = names[part * 4 : part * 4 + 4]
+        own = names[part * size : (part + 1) * size]
         table = pa.table({"image": [images[n] for n in own], "label": [class_of(n) for n in own], "name": own})
         pq.write_table(table, place / f"part-{part}.parquet", row_group_size=3)
     return f"parquet:{place}/part-{{0..2}}.parquet?id=name"

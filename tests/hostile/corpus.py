@@ -49,6 +49,7 @@ def make_corpus(root: Path) -> Path:
         image_tables,
         digits,
         small_images,
+        annotated,
         tables,
         pictures,
         label_maps,
@@ -213,6 +214,28 @@ def small_images(root: Path) -> None:
             sides = b"".join(side.to_bytes(4, "big") for side in values.shape)
             content = pack(bytes([0, 0, 8, values.ndim]) + sides + values.tobytes())
             (root / "mnist" / f"{split}-{name}-ubyte{'.gz' if split == 't10k' else ''}").write_bytes(content)
+
+
+def annotated(root: Path) -> None:
+    """Images with segments as of COCO-panoptic, and with boxes as of Open Images."""
+    for name in ("panoptic/images", "panoptic/things", "openimages"):
+        (root / name).mkdir(parents=True, exist_ok=True)
+    images, annotations, rows = [], [], ["ImageID,LabelName,XMin,XMax,YMin,YMax,IsGroupOf"]
+    for number, pixels in enumerate(some_images()):
+        segments = np.zeros((12, 12, 3), np.uint8)
+        segments[2:6, 3:9] = (7, 1, 0)
+        Image.fromarray(pixels).save(root / "panoptic" / "images" / f"{number}.png")
+        Image.fromarray(segments).save(root / "panoptic" / "things" / f"{number}.png")
+        Image.fromarray(pixels).save(root / "openimages" / f"{number}.jpg")
+        images.append({"id": number, "file_name": f"{number}.png", "width": 12, "height": 12})
+        info = [{"id": 263, "category_id": number % 2, "bbox": [3, 2, 6, 4]}]
+        annotations.append({"image_id": number, "file_name": f"{number}.png", "segments_info": info})
+        rows.append(f"{number},/m/{number % 2},0.1,0.5,0.25,1,0")
+    categories = [{"id": 0, "name": "cat", "isthing": 1}, {"id": 1, "name": "dog", "isthing": 1}]
+    listing = {"images": images, "annotations": annotations, "categories": categories}
+    (root / "panoptic" / "things.json").write_text(json.dumps(listing))
+    (root / "openimages" / "boxes.csv").write_text("\n".join(rows))
+    (root / "openimages" / "class-descriptions-boxable.csv").write_text("/m/0,Cat\n/m/1,Dog\n")
 
 
 def label_maps(root: Path) -> None:

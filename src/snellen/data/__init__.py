@@ -23,8 +23,10 @@ from snellen.data.in9.reading import load_in9
 from snellen.data.manifest import load_manifest
 from snellen.data.mnist import load_mnist
 from snellen.data.names import storable
+from snellen.data.openimages import load_openimages
 from snellen.data.ovis.adapter import load_ovis
 from snellen.data.pairs import load_pairs
+from snellen.data.panoptic import load_panoptic
 from snellen.data.parquet import load_parquet
 from snellen.data.phantom import DIALS, load_phantom
 from snellen.data.python import load_python
@@ -109,6 +111,16 @@ SCHEMES: dict[str, DataKind] = {
         load_coco,
         "coco:annotations.json?images=DIR",
         "images, boxes and masks in one JSON file, as COCO has them",
+    ),
+    "panoptic": DataKind(
+        load_panoptic,
+        "panoptic:panoptic_val2017.json?images=DIR&segments=DIR",
+        "boxes and masks of things in a JSON file and PNG files, as COCO-panoptic has them; ?stuff=true",
+    ),
+    "openimages": DataKind(
+        load_openimages,
+        "openimages:validation-annotations-bbox.csv?images=DIR",
+        "one row per box as Open Images has them, in shares of the image; ?names=class-descriptions-boxable.csv, ?groups=false",
     ),
     "ovis": DataKind(
         load_ovis,

@@ -53,6 +53,8 @@ def scheme_of(path: str, schemes: Sequence[str]) -> str:
         return _table(place)
     if ending == ".tar" and _holds_samples(place):
         return "wds"
+    if ending == ".json" and _holds(place, b'"segments_info"'):
+        return "panoptic"
     if ending == ".json" and _holds(place, b'"videos"'):
         return "ovis"
     return BY_ENDING[ending]
@@ -80,6 +82,8 @@ def _folder(place: Path) -> str:
 def _table(place: Path) -> str:
     """The scheme of a table by its columns."""
     names = column_names(place)
+    if names >= {"ImageID", "LabelName", "XMin"}:
+        return "openimages"
     if place.suffix.lower() == ".parquet" and "path" not in names and _holds_images(place):
         return "parquet"
     if names >= ANSWERS and "path" not in names:

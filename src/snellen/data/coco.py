@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Protocol
 
 import msgspec
 import numpy as np
@@ -82,7 +82,7 @@ def load_coco(path: str, options: Mapping[str, str]) -> Dataset:
     entries = images_alone.images
     if not entries:
         raise UserError(f"{text} lists no images")
-    root = _root(file, entries[0].file_name, conditions.pop("images", None), text)
+    root = images_root(file, entries[0].file_name, conditions.pop("images", None), text)
     names = category_names(listing.categories, path)
     things: dict[Id | None, list[CocoAnnotation]] = defaultdict(list)
     for number, thing in enumerate(listing.annotations):
@@ -109,7 +109,14 @@ def load_coco(path: str, options: Mapping[str, str]) -> Dataset:
     )
 
 
-def category_names(categories: Sequence[Category], path: str) -> dict[Id, str]:
+class HasName(Protocol):
+    """A category: its id and its name."""
+
+    id: Id
+    name: str | int
+
+
+def category_names(categories: Sequence[HasName], path: str) -> dict[Id, str]:
     """Class names by id, in the order of the ids, numbers first; two ids may share a name, and are then one class."""
     names: dict[Id, str] = {}
     for category in sorted(categories, key=lambda category: (isinstance(category.id, str), category.id)):
@@ -146,7 +153,7 @@ def _short(id: Id) -> str:
     return str(id)[:60]
 
 
-def _root(file: Path, first: str, folder: str | None, text: str) -> Root:
+def images_root(file: Path, first: str, folder: str | None, text: str) -> Root:
     """The folder of the images: the one given, else one near the file that holds the first image."""
     if folder is not None:
         place = expand_home(folder)
