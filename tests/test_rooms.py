@@ -26,6 +26,7 @@ HELPERS = {  # modules at the top that any room may use
         "lazy_torch",
         "lock",
         "notation",
+        "offline",
         "plugins",
         "request",
         "settings_file",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tarfile
+import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import chdir
 from pathlib import Path
@@ -30,6 +31,7 @@ from .models.tiny_encoders import save_encoder
 
 transformers = pytest.importorskip("transformers")
 pytest.importorskip("onnxruntime")
+datasets = pytest.importorskip("datasets")
 
 PAGE = Path(__file__).parents[1] / "docs/start/own-model.md"
 NAMES = ["cat", "dog", "fox"]
@@ -47,6 +49,7 @@ ELSEWHERE = {
     "zeroshot:hf:openai/clip-vit-base-patch32@main": "downloaded",
     "http://host:port/path": "tests/models/test_http_page.py asks the service of its page",
     "https://…": "the same",
+    "hf:owner/name?split=test": "downloaded from the hub: tests/data/test_image_tables.py",
     "chat:http://host/v1#model=NAME": "tests/models/test_chat_page.py asks the endpoint of its page",
     "nets.py:model": "tests/models/test_maite.py has one of MAITE's",
     "file.py:name": "the same",
@@ -100,6 +103,32 @@ def _data() -> None:
     Path("photos.csv").write_text("path,label\n" + "\n".join(rows))
     with tarfile.open("photos.tar", "w") as tar:
         tar.add("photos")
+    with zipfile.ZipFile("photos.zip", "w") as archive:
+        for path in sorted(Path("photos").rglob("*.png")):
+            archive.write(path)
+    contents = [Path("photos", NAMES[i // 4], f"{i}.png").read_bytes() for i in range(12)]
+    features = datasets.Features({"image": datasets.Image(), "label": datasets.ClassLabel(names=NAMES)})
+    rows = {"image": [{"bytes": content, "path": None} for content in contents], "label": [i // 4 for i in range(12)]}
+    saved = datasets.Dataset.from_dict(rows, features=features)
+    saved.save_to_disk("saved")
+    saved.to_parquet("set.parquet")
+    small = np.random.default_rng(0).integers(0, 10, (12, 3073), dtype=np.uint8)
+    Path("cifar-10-batches-bin").mkdir()
+    (small % 3).tofile("cifar-10-batches-bin/test_batch.bin")
+    Path("cifar-10-batches-bin/batches.meta.txt").write_text("\n".join(NAMES))
+    for place in ("MNIST/raw", "FashionMNIST/raw"):
+        Path(place).mkdir(parents=True)
+        for split in ("train", "t10k"):
+            for name, sides in (("images-idx3", (12, 28, 28)), ("labels-idx1", (12,))):
+                values = small[:, : sides[1] * sides[2]] if len(sides) > 1 else small[:, 0]
+                header = bytes([0, 0, 8, len(sides)]) + b"".join(side.to_bytes(4, "big") for side in sides)
+                Path(place, f"{split}-{name}-ubyte").write_bytes(header + values.tobytes())
+    for shard in range(3):
+        with tarfile.open(f"shards-{shard:03d}.tar", "w") as tar:
+            for i in range(shard, 12, 3):
+                Path("cls").write_text(NAMES[i // 4])
+                tar.add(f"photos/{NAMES[i // 4]}/{i}.png", f"{i:04d}.png")
+                tar.add("cls", f"{i:04d}.cls")
     np.savez("images.npz", images=pixels, labels=np.arange(12) // 4, classes=np.array(NAMES))
     export("phantom:test?n=6&size=32", "voc", Path("voc"))
     images = [{"id": i, "file_name": f"{NAMES[i // 4]}/{i}.png", "width": 64, "height": 64} for i in range(12)]

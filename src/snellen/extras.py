@@ -31,6 +31,7 @@ PACKAGES = {
     "tensorboard": Package("TensorBoard", "tensorboard", "snellen[tensorboard]"),
     "captum": Package("Captum", "captum", "snellen[captum]"),
     "transformers": Package("transformers", "transformers", "snellen[hf]"),
+    "datasets": Package("Hugging Face's library", "datasets", "snellen[datasets]"),
     "onnxruntime": Package("onnxruntime", "onnxruntime", "snellen[onnx]"),
     "mlflow": Package("MLflow", "mlflow", "snellen[mlflow]"),
     "starlette": Package("Starlette", "starlette", "snellen[web]"),

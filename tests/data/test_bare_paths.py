@@ -15,6 +15,8 @@ from snellen.data import Dataset, load_data
 from snellen.data.phantom import export
 from snellen.errors import UserError
 
+from .shapes import encoded_images, hf_saved, parquet, shards, tarred, zipped
+
 
 @pytest.fixture
 def photos(tmp_path: Path) -> Path:
@@ -45,6 +47,20 @@ def test_folders_tables_arrays_and_tars_choose_their_kind(photos: Path) -> None:
     assert same(kept, load_data(f"manifest:{photos.parent}/list.csv?level=1"))
     assert len(kept) == 2
     assert load_data(f"{photos}/").text == f"folder:{photos}/"
+
+
+def test_archives_and_shards_choose_their_kind(tmp_path: Path) -> None:
+    images = encoded_images()
+    for text in (zipped(images, tmp_path), tarred(images, tmp_path)):
+        assert same(load_data(text.partition(":")[2]), load_data(text))
+    text = shards(images, tmp_path)
+    assert same(load_data(text.partition(":")[2]), load_data(text))
+    for text in (parquet(images, tmp_path), hf_saved(images, tmp_path)):
+        assert same(load_data(text.partition(":")[2]), load_data(text))
+    assert load_data(f"{tmp_path}/part-0.parquet").text == f"parquet:{tmp_path}/part-0.parquet"
+    assert load_data(f"{tmp_path}/shard-000.tar").text == f"wds:{tmp_path}/shard-000.tar"
+    with pytest.raises(UserError, match="no tar file '.*gone-0.tar'"):
+        load_data(f"{tmp_path}/gone-{{0..3}}.tar")
 
 
 def test_annotations_choose_their_kind_by_what_they_hold(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ import snellen
 from snellen.cli import main
 from snellen.errors import UserError
 from snellen.models import Model, from_callable
-from snellen.models.offline import offline
+from snellen.offline import offline
 
 DATA = "phantom:test?size=32&n=36"
 QUICK = "occlusion(areas=[0.3], fills=[black])"

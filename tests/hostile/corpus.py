@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
+import io
 import json
 import tarfile
+import zipfile
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -49,7 +52,10 @@ def make_corpus(root: Path) -> Path:
         frames,
         arrays,
         packed,
+        image_tables,
         digits,
+        small_images,
+        annotated,
         tables,
         pictures,
         label_maps,
@@ -134,10 +140,59 @@ def arrays(root: Path) -> None:
 
 
 def packed(root: Path) -> None:
-    """The folder of images of `exports` in a tar file."""
+    """The folder of images of `exports` in a tar and in a zip file, and some images with masks in shards of WebDataset."""
     (root / "packed").mkdir(exist_ok=True)
     with tarfile.open(root / "packed" / "photos.tar", "w") as tar:
         tar.add(root / "export", arcname="photos")
+    with zipfile.ZipFile(root / "packed" / "photos.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in sorted((root / "export").rglob("*.png")):
+            archive.write(file, file.relative_to(root / "export"))
+    (root / "shards").mkdir(exist_ok=True)
+    for shard in range(2):
+        with tarfile.open(root / "shards" / f"shard-{shard}.tar", "w") as tar:
+            for number, pixels in list(enumerate(some_images()))[shard::2]:
+                record = json.dumps({"label": "cat" if number < 3 else "dog", "level": number}).encode()
+                fields = {"png": encoded(pixels), "mask.png": encoded(pixels[..., 0] > 99), "json": record}
+                for ending, content in fields.items():
+                    info = tarfile.TarInfo(f"{number:03d}.{ending}")
+                    info.size = len(content)
+                    tar.addfile(info, io.BytesIO(content))
+
+
+def image_tables(root: Path) -> None:
+    """Images and masks in a Parquet file, and in what `save_to_disk` of Hugging Face's library writes; and boxes in one."""
+    import datasets
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    datasets.disable_progress_bars()
+    images = [{"bytes": encoded(pixels), "path": f"{number}.png"} for number, pixels in enumerate(some_images())]
+    masks = [{"bytes": encoded(pixels[..., 0] > 99), "path": None} for pixels in some_images()]
+    rows = {"image": images, "mask": masks, "label": [0, 1] * 3, "level": [0.5] * IMAGES, "word": list("abcdef")}
+    (root / "image_table").mkdir(exist_ok=True)
+    pq.write_table(pa.table(rows), root / "image_table" / "a.parquet", row_group_size=4)
+    names, image = datasets.ClassLabel(names=["cat", "dog"]), datasets.Image()
+    features = {
+        "image": image,
+        "mask": image,
+        "label": names,
+        "level": datasets.Value("float32"),
+        "word": datasets.Value("string"),
+    }
+    datasets.Dataset.from_dict(rows, features=datasets.Features(features)).save_to_disk(root / "saved")
+    box = {"bbox": datasets.List(datasets.List(datasets.Value("float32"), length=4)), "category": datasets.List(names)}
+    objects = [{"bbox": [[1, 2, 5, 6]] * number, "category": [1] * number} for number in range(IMAGES)]
+    features = datasets.Features({"image": image, "objects": box})
+    datasets.Dataset.from_dict({"image": images, "objects": objects}, features=features).save_to_disk(
+        root / "saved_objects"
+    )
+
+
+def encoded(pixels: np.ndarray) -> bytes:
+    """A PNG file."""
+    stream = io.BytesIO()
+    Image.fromarray(pixels).save(stream, "PNG")
+    return stream.getvalue()
 
 
 def digits(root: Path) -> None:
@@ -152,6 +207,44 @@ def digits(root: Path) -> None:
     np.resize(some_images(), (2, 3, 96, 96)).tofile(root / "stl" / "test_X.bin")
     np.array([1, 3], np.uint8).tofile(root / "stl" / "test_y.bin")
     (root / "stl" / "class_names.txt").write_text("cat\ndog\neel\n")
+
+
+def small_images(root: Path) -> None:
+    """Binary files of CIFAR-10, and idx files as of MNIST, packed and not."""
+    for name in ("cifar", "mnist"):
+        (root / name).mkdir(exist_ok=True)
+    (np.arange(4 * 3073) % 10).astype(np.uint8).tofile(root / "cifar" / "test_batch.bin")
+    (root / "cifar" / "batches.meta.txt").write_text("\n".join(f"class {number}" for number in range(10)))
+    for split, pack in (("t10k", gzip.compress), ("train", bytes)):
+        for name, values in (
+            ("images-idx3", some_images()[..., 0]),
+            ("labels-idx1", np.arange(IMAGES, dtype=np.uint8)),
+        ):
+            sides = b"".join(side.to_bytes(4, "big") for side in values.shape)
+            content = pack(bytes([0, 0, 8, values.ndim]) + sides + values.tobytes())
+            (root / "mnist" / f"{split}-{name}-ubyte{'.gz' if split == 't10k' else ''}").write_bytes(content)
+
+
+def annotated(root: Path) -> None:
+    """Images with segments as of COCO-panoptic, and with boxes as of Open Images."""
+    for name in ("panoptic/images", "panoptic/things", "openimages"):
+        (root / name).mkdir(parents=True, exist_ok=True)
+    images, annotations, rows = [], [], ["ImageID,LabelName,XMin,XMax,YMin,YMax,IsGroupOf"]
+    for number, pixels in enumerate(some_images()):
+        segments = np.zeros((12, 12, 3), np.uint8)
+        segments[2:6, 3:9] = (7, 1, 0)
+        Image.fromarray(pixels).save(root / "panoptic" / "images" / f"{number}.png")
+        Image.fromarray(segments).save(root / "panoptic" / "things" / f"{number}.png")
+        Image.fromarray(pixels).save(root / "openimages" / f"{number}.jpg")
+        images.append({"id": number, "file_name": f"{number}.png", "width": 12, "height": 12})
+        info = [{"id": 263, "category_id": number % 2, "bbox": [3, 2, 6, 4]}]
+        annotations.append({"image_id": number, "file_name": f"{number}.png", "segments_info": info})
+        rows.append(f"{number},/m/{number % 2},0.1,0.5,0.25,1,0")
+    categories = [{"id": 0, "name": "cat", "isthing": 1}, {"id": 1, "name": "dog", "isthing": 1}]
+    listing = {"images": images, "annotations": annotations, "categories": categories}
+    (root / "panoptic" / "things.json").write_text(json.dumps(listing))
+    (root / "openimages" / "boxes.csv").write_text("\n".join(rows))
+    (root / "openimages" / "class-descriptions-boxable.csv").write_text("/m/0,Cat\n/m/1,Dog\n")
 
 
 def label_maps(root: Path) -> None:

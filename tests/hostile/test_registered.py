@@ -14,7 +14,7 @@ NO_FILES = {  # kind → why no file of the user's is read
     "opencv": "reads files of OpenCV",
     "python": "runs the user's own code",
     "timm": "reads what timm downloads",
-    "torchvision": "reads what torchvision downloads",
+    "torchvision": "reads what torchvision downloads, models and data",
     "tta": "reads what its model's text names",
     "http": "reads answers of a service, which are readers of their own",
     "https": "the same",

@@ -13,9 +13,10 @@ import torch
 from timm.models import save_for_hf
 
 import snellen
+from snellen import offline
 from snellen.errors import UserError
-from snellen.models import load_model, offline, subjects_of
-from snellen.models.offline import asking, reaches
+from snellen.models import load_model, subjects_of
+from snellen.offline import asking, reaches
 
 HUBS = ["timm:test_resnet.r160_in1k", "hf:owner/name", "torchvision:squeezenet1_1@IMAGENET1K_V1"]
 

@@ -12,23 +12,32 @@ from snellen.data.arrays import from_arrays, load_arrays
 from snellen.data.bare_paths import scheme_of
 from snellen.data.boxes import load_boxes
 from snellen.data.canvas import Canvas, render
+from snellen.data.cifar import load_cifar
 from snellen.data.class_map import map_classes, rename_classes
 from snellen.data.coco import load_coco
 from snellen.data.cue import load_cue
 from snellen.data.dataset import Dataset, Photo, Samples, Unreadable, limited
 from snellen.data.folder import load_folder
+from snellen.data.hf import load_hf
 from snellen.data.in9.reading import load_in9
 from snellen.data.manifest import load_manifest
+from snellen.data.mnist import load_mnist
 from snellen.data.names import storable
+from snellen.data.openimages import load_openimages
 from snellen.data.ovis.adapter import load_ovis
 from snellen.data.pairs import load_pairs
+from snellen.data.panoptic import load_panoptic
+from snellen.data.parquet import load_parquet
 from snellen.data.phantom import DIALS, load_phantom
 from snellen.data.python import load_python
 from snellen.data.stl import load_stl
 from snellen.data.subset import OPTIONS, apply_options, only_ids, random_labels, without_classes
 from snellen.data.svhn import load_svhn
 from snellen.data.tar import load_tar
+from snellen.data.torchvision import load_torchvision
 from snellen.data.voc import load_voc
+from snellen.data.wds import load_wds
+from snellen.data.zip import load_zip
 from snellen.errors import UserError, unknown
 from snellen.hashing import key_of
 from snellen.lazy_names import lister
@@ -55,6 +64,23 @@ SCHEMES: dict[str, DataKind] = {
     "folder": DataKind(load_folder, "folder:path", "a folder with one sub-folder of images per class"),
     "tar": DataKind(
         load_tar, "tar:file.tar", "the same in a tar file: the class of an image is the folder that it lies in"
+    ),
+    "zip": DataKind(load_zip, "zip:file.zip", "the same in a zip file; ?folder= names one in it"),
+    "wds": DataKind(
+        load_wds,
+        "wds:shards-{000..099}.tar",
+        "WebDataset, several tar files: KEY.jpg with KEY.cls, KEY.json or KEY.txt; ?label=, ?image=, ?mask=, ?id=, ?names=",
+    ),
+    "parquet": DataKind(
+        load_parquet,
+        "parquet:file.parquet?image=image&label=label",
+        "images as bytes (or paths) in a column of one or several Parquet files; ?mask=, ?objects=, ?id=, ?names=",
+    ),
+    "hf": DataKind(
+        load_hf,
+        "hf:owner/name?split=test",
+        "a dataset of Hugging Face's hub; ?image=, ?label=, ?mask=, ?objects=, ?config=, ?revision=, ?stream=1000",
+        also=(("hf:FOLDER?split=test", "what save_to_disk wrote, or a folder of Parquet files as the hub has them"),),
     ),
     "cue": DataKind(
         load_cue,
@@ -86,6 +112,16 @@ SCHEMES: dict[str, DataKind] = {
         "coco:annotations.json?images=DIR",
         "images, boxes and masks in one JSON file, as COCO has them",
     ),
+    "panoptic": DataKind(
+        load_panoptic,
+        "panoptic:panoptic_val2017.json?images=DIR&segments=DIR",
+        "boxes and masks of things in a JSON file and PNG files, as COCO-panoptic has them; ?stuff=true",
+    ),
+    "openimages": DataKind(
+        load_openimages,
+        "openimages:validation-annotations-bbox.csv?images=DIR",
+        "one row per box as Open Images has them, in shares of the image; ?names=class-descriptions-boxable.csv, ?groups=false",
+    ),
     "ovis": DataKind(
         load_ovis,
         "ovis:annotations.json?frames=DIR",
@@ -106,6 +142,21 @@ SCHEMES: dict[str, DataKind] = {
         "stl:DIR?split=test",
         "the binary files of STL-10: images of 96x96 pixels, labels from 1, class_names.txt",
         also=(("stl:test_X.bin", "one of these files, with test_y.bin beside it, or ?labels="),),
+    ),
+    "cifar": DataKind(
+        load_cifar,
+        "cifar:DIR?split=test",
+        "the binary files of CIFAR-10 and CIFAR-100, or one of them; ?labels=coarse",
+    ),
+    "mnist": DataKind(
+        load_mnist,
+        "mnist:DIR?split=test",
+        "idx files as of MNIST, Fashion-MNIST and EMNIST, packed or not, or one of images; ?names=, ?labels=, ?transposed=true",
+    ),
+    "torchvision": DataKind(
+        load_torchvision,
+        "torchvision:CIFAR10?root=DIR&split=test",
+        "a dataset of torchvision that is on disk and gives (image, label)",
     ),
     "in9": DataKind(
         load_in9,

@@ -6,16 +6,25 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from snellen.data.cifar import FOLDERS
+from snellen.data.features import features_of
 from snellen.data.folder import EXTENSIONS
 from snellen.data.in9.layout import FACTS
 from snellen.errors import UserError
 from snellen.files import MIB, expand_home, open_file
+from snellen.files.parquet import read_parquet_schema
 from snellen.files.table import column_names
+from snellen.files.tar_file import first_names
 from snellen.files.tree import folders_in
 
 BY_ENDING = {
-    ".csv": "manifest", ".parquet": "manifest", ".npz": "arrays", ".tar": "tar", ".mat": "svhn", ".bin": "stl", ".json": "coco",
+    ".csv": "manifest", ".parquet": "manifest", ".npz": "arrays", ".tar": "tar", ".zip": "zip",
+    ".mat": "svhn", ".bin": "stl", ".json": "coco",
 }  # fmt: skip
+SAVED_BY_DATASETS = ("state.json", "dataset_dict.json", "dataset_info.json")  # Hugging Face's library
+BATCHES = ("data_batch_1.bin", "test_batch.bin", "fine_label_names.txt", "data_batch_1")  # of CIFAR, the last a pickle
+KNOWN = {".cls", ".json", ".txt"}  # of a sample of WebDataset
+LOOKED_AT = 100  # files in a tar file
 ANSWERS = {"sample", "pred"}  # columns of recorded answers
 
 
@@ -25,6 +34,10 @@ def scheme_of(path: str, schemes: Sequence[str]) -> str:
     if os.path.isdir(place):
         return _folder(place)
     ending = place.suffix.lower()
+    if ending == ".tar" and not os.path.exists(place) and set("{*") & set(path):
+        return "wds"
+    if ending == ".parquet" and not os.path.exists(place) and set("{*") & set(path):
+        return "parquet"
     if not os.path.exists(place):
         guess = BY_ENDING.get(ending, "folder")
         raise UserError(
@@ -38,6 +51,10 @@ def scheme_of(path: str, schemes: Sequence[str]) -> str:
         )
     if BY_ENDING[ending] == "manifest":
         return _table(place)
+    if ending == ".tar" and _holds_samples(place):
+        return "wds"
+    if ending == ".json" and _holds(place, b'"segments_info"'):
+        return "panoptic"
     if ending == ".json" and _holds(place, b'"videos"'):
         return "ovis"
     return BY_ENDING[ending]
@@ -49,8 +66,14 @@ def _folder(place: Path) -> str:
         return "voc"
     if os.path.exists(place.parent / FACTS) and os.path.isdir(place.parent / "original"):
         return "in9"
+    if any(os.path.exists(place / name) for name in SAVED_BY_DATASETS):
+        return "hf"
     if os.path.isdir(place / "original") and os.path.exists(place / FACTS):
         raise UserError(f"'{place}' holds variants of ImageNet-9; name one: 'in9:{place}/original'")
+    if any(os.path.exists(folder / name) for folder in (place, *(place / f for f in FOLDERS)) for name in BATCHES):
+        return "cifar"
+    if any(place.glob("*-images*idx3-ubyte*")):
+        return "mnist"
     if not folders_in(place) and any(file.suffix == ".bin" for file in place.glob("*_X.bin")):
         return "stl"
     return "folder"
@@ -59,9 +82,27 @@ def _folder(place: Path) -> str:
 def _table(place: Path) -> str:
     """The scheme of a table by its columns."""
     names = column_names(place)
+    if names >= {"ImageID", "LabelName", "XMin"}:
+        return "openimages"
+    if place.suffix.lower() == ".parquet" and "path" not in names and _holds_images(place):
+        return "parquet"
     if names >= ANSWERS and "path" not in names:
         raise UserError(f"'{place}' holds answers and no images; it is a model: 'predictions:{place}'")
     return "manifest"
+
+
+def _holds_images(place: Path) -> bool:
+    """Whether a Parquet file has a column of bytes, or of bytes and paths."""
+    return bool(features_of(read_parquet_schema(place), str(place)).images)
+
+
+def _holds_samples(place: Path) -> bool:
+    """Whether a tar file begins with a sample of WebDataset: an image and what is known of it under one name."""
+    fields: dict[str, set[str]] = {}
+    for name in first_names(place, LOOKED_AT):
+        key, dot, ending = name.rpartition("/")[2].partition(".")
+        fields.setdefault(name.rpartition("/")[0] + "/" + key, set()).add(dot + ending.lower())
+    return any(own & KNOWN and own & EXTENSIONS for own in fields.values())
 
 
 def _holds(place: Path, word: bytes) -> bool:

@@ -10,9 +10,10 @@ from pathlib import Path
 import numpy as np
 
 from snellen.data.dataset import Dataset, Photo, Samples, Unreadable, filter_rows
-from snellen.data.decode import decode_file
+from snellen.data.decode import decode_content, decode_file
 from snellen.data.root import stamp
 from snellen.errors import UserError
+from snellen.files.plain import NotRead
 from snellen.hashing import checksum, key_of
 
 NO_BOXES = np.zeros((0, 4))
@@ -26,11 +27,11 @@ class BoxedImage:
     reach out of the image); `names` are their classes; `place` is the class where there is no box. `size` is the (width,
     height) that the annotation `source` states. `problem` says what is wrong with it; `mask` gives the mask of an object by
     its number, and `mask_mark` is what changes when these masks do. `annotated` is False where the image has no annotation at
-    all.
+    all. `content` gives the encoded image where it is no file; with `shares` boxes are shares of width and height.
     """
 
     id: str
-    path: Path
+    path: Path | None
     names: Sequence[str] = ()
     boxes: np.ndarray = field(default_factory=lambda: NO_BOXES)
     place: str | None = None
@@ -40,6 +41,8 @@ class BoxedImage:
     mask: Callable[[int], np.ndarray] | None = None
     mask_mark: Sequence[int] | str = ""
     annotated: bool = True
+    content: Callable[[], bytes | NotRead] | None = None
+    shares: bool = False
 
     @property
     def largest(self) -> int | None:
@@ -63,18 +66,23 @@ class BoxedImage:
         written = ", ".join(f"{value:g}" for value in self.boxes[turned[0]])
         return f"its box {turned[0]} ends before it begins: x0, y0, x1, y1 are {written}"
 
+    def _photo(self) -> Photo | Unreadable:
+        if self.content is not None:
+            return decode_content(self.content())
+        return Unreadable("it has no file") if self.path is None else decode_file(self.path)
+
     def read(self) -> Photo | Unreadable:
         """The photo with its boxes and mask, or what is wrong with it."""
         if self.problem or self._turned:
             return Unreadable(self.problem or self._turned, "broken annotation")
-        photo = decode_file(self.path)
+        photo = self._photo()
         if isinstance(photo, Unreadable):
             return photo
         height, width = photo.size
         if self.size is not None and self.size != (width, height):
             stated = f"{self.size[0]}x{self.size[1]}"
             return Unreadable(f"{self.source} says {stated} pixels, the image has {width}x{height}", "size differs")
-        photo = replace(photo, boxes=self.boxes)
+        photo = replace(photo, boxes=self.boxes * (width, height, width, height) if self.shares else self.boxes)
         if self.mask is None or self.largest is None:
             return photo
         try:
@@ -94,8 +102,12 @@ def boxed_dataset(
     classes: Sequence[str] | None = None,
     columns: Mapping[str, np.ndarray] | None = None,
     conditions: Mapping[str, str] | None = None,
+    state: Sequence[object] = (),
 ) -> Dataset:
-    """The dataset of a listing; classes are those named, sorted, unless their order is given; an unknown one is −1."""
+    """The dataset of a listing; classes are those named, sorted, unless their order is given; an unknown one is −1.
+
+    `state` is what changes when images do that are no files of their own.
+    """
     if not images:
         raise UserError(f"{text} lists no images")
     repeated = [name for name, count in Counter(image.id for image in images).items() if count > 1]
@@ -117,7 +129,7 @@ def boxed_dataset(
     more: dict[str, object] = {name: list(map(str, values)) for name, values in (columns or {}).items()}
     if masked:
         more = {"columns": more, "masks": [image.mask_mark for image in images]}
-    identity = ["boxed", samples.ids, labels.tolist(), counts.tolist(), stats, outlines, annotations, known]
+    identity = ["boxed", samples.ids, labels.tolist(), counts.tolist(), stats, outlines, annotations, known, *state]
     fingerprint = key_of([*identity, more] if more else identity)
     facts = frozenset({"boxes", "masks"} if masked else {"boxes"})
 

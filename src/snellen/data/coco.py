@@ -11,12 +11,13 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Protocol
 
 import msgspec
 import numpy as np
 
 from snellen.data.boxed_images import NO_BOXES, BoxedImage, boxed_dataset
+from snellen.data.columns import record_columns
 from snellen.data.dataset import Dataset
 from snellen.data.listing_table import FARTHEST
 from snellen.data.root import Root
@@ -28,7 +29,6 @@ from snellen.hashing import checksum
 Id = int | float | str
 _Pixels = Annotated[float, msgspec.Meta(ge=-FARTHEST, le=FARTHEST)]
 _OWN = {"id", "file_name", "width", "height", "license", "coco_url", "flickr_url", "date_captured"}
-_TEXT = ("group", "video", "texture")  # columns that are words, whatever they are written as
 
 
 class Category(msgspec.Struct):
@@ -82,7 +82,7 @@ def load_coco(path: str, options: Mapping[str, str]) -> Dataset:
     entries = images_alone.images
     if not entries:
         raise UserError(f"{text} lists no images")
-    root = _root(file, entries[0].file_name, conditions.pop("images", None), text)
+    root = images_root(file, entries[0].file_name, conditions.pop("images", None), text)
     names = category_names(listing.categories, path)
     things: dict[Id | None, list[CocoAnnotation]] = defaultdict(list)
     for number, thing in enumerate(listing.annotations):
@@ -104,10 +104,19 @@ def load_coco(path: str, options: Mapping[str, str]) -> Dataset:
         seen.add(entry.id)
         place = root.find(entry.file_name, f"{path}: images[{number}]")
         images.append(_image(entry, place, things.get(entry.id, []), names, outlined))
-    return boxed_dataset(text, images, tuple(dict.fromkeys(names.values())), _columns(listing.images), conditions)
+    return boxed_dataset(
+        text, images, tuple(dict.fromkeys(names.values())), record_columns(listing.images, _OWN), conditions
+    )
 
 
-def category_names(categories: Sequence[Category], path: str) -> dict[Id, str]:
+class HasName(Protocol):
+    """A category: its id and its name."""
+
+    id: Id
+    name: str | int
+
+
+def category_names(categories: Sequence[HasName], path: str) -> dict[Id, str]:
     """Class names by id, in the order of the ids, numbers first; two ids may share a name, and are then one class."""
     names: dict[Id, str] = {}
     for category in sorted(categories, key=lambda category: (isinstance(category.id, str), category.id)):
@@ -140,26 +149,11 @@ def _outline(outlines: Sequence[bytes], size: tuple[int, int], number: int) -> n
     return mask_of(outlines[number], *size)
 
 
-def _columns(entries: Sequence[Mapping[str, Any]]) -> dict[str, np.ndarray]:
-    """Further fields of the images that all of them have, as words or numbers."""
-    columns: dict[str, np.ndarray] = {}
-    for name in entries[0]:
-        values = [entry.get(name) for entry in entries]
-        if name in _OWN or not all(isinstance(value, str | int | float) for value in values):
-            continue
-        if name in _TEXT or any(isinstance(value, str) for value in values):
-            columns[name] = np.array(list(map(str, values)), object)
-        else:
-            numbers = np.array(values)
-            columns[name] = numbers if numbers.dtype != object else np.array(list(map(str, values)), object)
-    return columns
-
-
 def _short(id: Id) -> str:
     return str(id)[:60]
 
 
-def _root(file: Path, first: str, folder: str | None, text: str) -> Root:
+def images_root(file: Path, first: str, folder: str | None, text: str) -> Root:
     """The folder of the images: the one given, else one near the file that holds the first image."""
     if folder is not None:
         place = expand_home(folder)

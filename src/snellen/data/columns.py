@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
 import numpy as np
 
 from snellen.data.names import storable
 from snellen.errors import UserError
 
+TEXT = ("group", "video", "texture")  # columns that are words, whatever they are written as
 _LAST_CHARACTER = 0x10FFFF
 _TIMES = {"D": "D", "W": "D", "M": "D", "Y": "D", "h": "s", "m": "s", "s": "s", "ms": "ms", "us": "us", "ns": "ns"}
 _SPANS = {"W": "s", "D": "s", "h": "s", "m": "s", "s": "s", "ms": "ms", "us": "us", "ns": "ns"}
@@ -40,6 +44,21 @@ def texts(values: np.ndarray, where: str) -> list[str]:
             raise UserError(f"{where} holds characters that do not exist; the file is damaged, save it again")
         return [storable(value) for value in native.tolist()]
     return [storable(str(value)) for value in values]
+
+
+def record_columns(records: Sequence[Mapping[str, Any]], own: Collection[str]) -> dict[str, np.ndarray]:
+    """Fields that all records have, but for their `own` ones, as words or numbers."""
+    columns: dict[str, np.ndarray] = {}
+    for name in records[0]:
+        values = [record.get(name) for record in records]
+        if name in own or not all(isinstance(value, str | int | float) for value in values):
+            continue
+        if name in TEXT or any(isinstance(value, str) for value in values):
+            columns[name] = np.array(list(map(str, values)), object)
+        else:
+            numbers = np.array(values)
+            columns[name] = numbers if numbers.dtype != object else np.array(list(map(str, values)), object)
+    return columns
 
 
 def _shorter(values: np.ndarray, where: str) -> np.ndarray:

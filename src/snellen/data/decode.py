@@ -21,7 +21,14 @@ def decode_file(path: Path) -> Photo | Unreadable:
     try:
         content = read_image(path)
     except NotRead as error:
-        return Unreadable(f"cannot be read: {error.reason}")
+        return decode_content(error)
+    return decode_bytes(content)
+
+
+def decode_content(content: bytes | NotRead) -> Photo | Unreadable:
+    """The photo in an encoded file's content, which may not have been read."""
+    if isinstance(content, NotRead):
+        return Unreadable(f"cannot be read: {content.reason}")
     return decode_bytes(content)
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 SAVE = "save the object as 255"  # what to do with a mask of other values
 ASK = "say which values are the object, as in ?mask=1"  # the same, where data take that option
+ASK_OBJECT = "say which values are the object, as in ?object=1"  # where ?mask= names what holds the masks
 TRIMAP = frozenset({1, 2, 3})  # object, background, border: those of the Oxford-IIIT pets
 VOID = 255  # the border of Pascal VOC
 MOST_LABEL = 127  # the highest number that is a label beside it, not a brightness
@@ -51,11 +52,11 @@ def read_mask(
     return mask
 
 
-def mask_values(text: str) -> tuple[int, ...]:
+def mask_values(text: str, name: str = "mask") -> tuple[int, ...]:
     """The values of the object in masks, from the option `?mask=`: whole numbers with commas between them."""
     words = text.split(",")
     if not all(word.strip().isdecimal() for word in words):
-        raise UserError(f"expected ?mask= as the whole numbers that are the object, such as ?mask=1, got '{text}'")
+        raise UserError(f"expected ?{name}= as the whole numbers that are the object, such as ?{name}=1, got '{text}'")
     return tuple(int(word) for word in words)
 
 
@@ -88,8 +89,13 @@ def _from_npy(file: Path, wanted: Collection[int]) -> np.ndarray:
 
 
 def mask_of_image(file: Path, wanted: Collection[int] = (), advice: str = SAVE) -> np.ndarray:
-    """bool [H, W]: the object in a mask image; `advice` says what to do where its values do not tell."""
-    with open_image(read_image(file, "mask")) as image:
+    """bool [H, W]: the object in the file of a mask image."""
+    return mask_of_content(read_image(file, "mask"), wanted, advice)
+
+
+def mask_of_content(content: bytes, wanted: Collection[int] = (), advice: str = SAVE) -> np.ndarray:
+    """bool [H, W]: the object in an encoded mask image; `advice` says what to do where its values do not tell."""
+    with open_image(content) as image:
         numbers = np.asarray(
             image if image.mode in WRITTEN else image.convert("L")
         )  # places of a palette, not its colours

@@ -21,7 +21,7 @@ from snellen.exam.prepare import prepare
 from snellen.exam.request import AuditRequest
 from snellen.exam.run import Run
 from snellen.exam.temporary_run import TemporaryRun
-from snellen.models.offline import offline
+from snellen.offline import offline
 from snellen.request import describe, signature_of
 from snellen.settings_file import resolve, write_settings
 

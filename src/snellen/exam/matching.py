@@ -17,8 +17,8 @@ from snellen.files import expand_home, read_json
 from snellen.models.class_names import spelling
 from snellen.models.class_proposal import ClassProposal, propose_classes
 from snellen.models.model import as_model, probe_images
-from snellen.models.offline import offline
 from snellen.models.subject import Subject, subjects_of
+from snellen.offline import offline
 from snellen.settings_file import door
 
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=10_000)]

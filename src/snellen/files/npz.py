@@ -38,7 +38,7 @@ class Npz:
         self._left = MOST_UNPACKED
         self._size = os.fstat(file.fileno()).st_size
         with reading(path, "npz"):
-            _check_listing(file, self._size, path)
+            check_listing(file, self._size, path, "npz", LONGEST_LISTING)
             self._archive = zipfile.ZipFile(file)
             self._members = self._listing()
             self.headers = {name: self._header(name) for name in self._members}
@@ -132,7 +132,7 @@ def read_npy(path: Path | str, kind: str = "array", most: int = GIB) -> np.ndarr
             return fill(header, file, str(path))
 
 
-def _check_listing(file: BufferedReader, size: int, path: Path | str) -> None:
+def check_listing(file: BufferedReader, size: int, path: Path | str, kind: str, longest: int) -> None:
     """Refuse a zip file whose table of contents, which is read whole, is too long."""
     file.seek(max(0, size - 65_600))  # its end is marked in the last 64 KiB
     ending = file.read()
@@ -141,8 +141,8 @@ def _check_listing(file: BufferedReader, size: int, path: Path | str) -> None:
     if length == 0xFFFFFFFF and ending[mark - 20 : mark - 16] == b"PK\x06\x07":  # the numbers stand in another record
         file.seek(min(int.from_bytes(ending[mark - 12 : mark - 4], "little"), size))
         length = int.from_bytes(file.read(56)[40:48], "little")
-    if length > LONGEST_LISTING:
-        raise UserError(f"{path} cannot be read as npz: its table of contents has {format_size(length)}")
+    if length > longest:
+        raise UserError(f"{path} cannot be read as {kind}: its table of contents has {format_size(length)}")
 
 
 def fill(header: Header, stream: BinaryIO, where: str) -> np.ndarray:

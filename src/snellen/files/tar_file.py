@@ -7,9 +7,11 @@ import os
 import tarfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from snellen.errors import UserError
+from snellen.files.member_names import check_name
 from snellen.files.net import reading
 from snellen.files.plain import GIB, MIB, NotRead, format_size, open_file, unreadable
 
@@ -25,13 +27,21 @@ class Member:
     size: int
 
 
-def list_tar(path: Path) -> list[Member]:
+def list_tar(path: Path, ended: bool = False) -> list[Member]:
     """The regular files in a tar file that is not compressed, in its order; links and sparse files are refused, folders and
-    devices left out."""
+    devices left out. With `ended` it must have the empty block that ends one, which a file lacks that is cut off."""
     with open_file(path, "tar file") as file:
         headers = _Headers(file.fileno(), closefd=False)
         _refuse_packed(headers, path)
-        return list(_members(headers, path))
+        return list(_members(headers, path, ended))
+
+
+def first_names(path: Path, count: int) -> list[str]:
+    """The names of the first files in a tar file."""
+    with open_file(path, "tar file") as file:
+        headers = _Headers(file.fileno(), closefd=False)
+        _refuse_packed(headers, path)
+        return [member.name for member in islice(_members(headers, path, ended=False), count)]
 
 
 def read_members(path: Path, members: Sequence[Member], most: int = GIB) -> Iterator[bytes | NotRead]:
@@ -58,7 +68,7 @@ class _Headers(io.FileIO):
         return super().read(size)
 
 
-def _members(file: _Headers, path: Path) -> Iterator[Member]:
+def _members(file: _Headers, path: Path, ended: bool) -> Iterator[Member]:
     length, reached = os.fstat(file.fileno()).st_size, -1
     with reading(path, "a tar file"):
         tar = tarfile.TarFile(fileobj=file)
@@ -77,13 +87,17 @@ def _members(file: _Headers, path: Path) -> Iterator[Member]:
                 f"tar file '{path}': '{info.name[:200]}' is a {sort}; pack whole files (tar -h --hard-dereference)"
             )
         if info.isreg():
+            check_name(info.name, f"tar file '{path}'")
             if info.offset_data + info.size > length:
                 raise UserError(f"tar file '{path}' is cut off in '{info.name[:200]}'; copy it again")
             yield Member(info.name, info.offset_data, info.size)
     # tarfile takes a header that it cannot read for the end of the file
     file.seek(tar.offset)
-    if file.read(tarfile.BLOCKSIZE).strip(b"\0"):
+    last = file.read(tarfile.BLOCKSIZE)
+    if last.strip(b"\0"):
         raise UserError(f"tar file '{path}' is damaged at byte {tar.offset:,}; copy it again")
+    if ended and len(last) < tarfile.BLOCKSIZE:
+        raise UserError(f"tar file '{path}' is cut off at byte {length:,}, where it has no end; copy it again")
 
 
 def _refuse_packed(file: _Headers, path: Path) -> None:

@@ -19,7 +19,7 @@ from snellen.lazy_torch import torch
 from snellen.models.card import Task
 from snellen.models.device import Device
 from snellen.models.model import Model, from_torch
-from snellen.models.offline import hub_address, is_offline, reaches
+from snellen.offline import hub_address, is_offline, reaches
 
 if TYPE_CHECKING:
     from torch import nn

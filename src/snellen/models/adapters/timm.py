@@ -18,7 +18,7 @@ from snellen.models.checkpoint import load_into
 from snellen.models.device import Device
 from snellen.models.model import Model, from_torch
 from snellen.models.network_settings import NetworkInput
-from snellen.models.offline import asking, hub_address
+from snellen.offline import asking, hub_address
 
 if TYPE_CHECKING:
     from torch import nn

@@ -13,7 +13,7 @@ from snellen.lazy_torch import torch
 from snellen.models.device import Device
 from snellen.models.model import Model, from_torch
 from snellen.models.network_settings import NetworkInput
-from snellen.models.offline import asking, is_offline
+from snellen.offline import asking, is_offline
 
 
 def load_torchvision(name: str, weights: str | None, device: Device) -> Model:
