@@ -49,7 +49,9 @@ READERS: Mapping[str, Reader] = {
     "cifar": Reader("cifar", ("*.bin", "*.txt"), calls.data("cifar:{}")),
     "mnist": Reader("mnist", ("*ubyte*",), calls.data("mnist:{}"), 2),
     "mnist, not packed": Reader("mnist", ("train*",), calls.data("mnist:{}?split=train")),
-    "panoptic": Reader("panoptic", ("*.json", "**/*.png"), calls.data("panoptic:{}/things.json"), 2, names=True),
+    "panoptic": Reader(
+        "panoptic", ("*.json", "**/*.png"), calls.data("panoptic:{0}/things.json?images={0}/images"), 2, names=True
+    ),
     "openimages": Reader("openimages", ("*.csv",), calls.data("openimages:{}/boxes.csv"), 2),
     "manifest": Reader("tables", ("list.csv",), calls.data("manifest:{}/list.csv"), 2),
     "manifest, Parquet": Reader("tables", ("list.parquet",), calls.data("manifest:{}/list.parquet")),

@@ -69,10 +69,7 @@ def _streamed(datasets: Any, loaded: Any, most: int | None, text: str) -> HubRow
     loaded = loaded if loaded.features is not None else loaded._resolve_features()
     features = dict(loaded.features.items())
     images = [name for name, feature in features.items() if isinstance(feature, datasets.Image)]
-    others = [name for name, feature in features.items() if name not in images and hasattr(feature, "decode_example")]
-    loaded = loaded.remove_columns([name for name in others if not isinstance(features[name], datasets.ClassLabel)])
-    for name in images:
-        loaded = loaded.cast_column(name, datasets.Image(decode=False))
+    loaded = loaded.decode(False)  # a stage that casts or removes columns before would decode and encode again
     size, rows, sums = 0, list[dict[str, Any]](), list[str]()
     for row in _first(loaded, most):
         for name in images:
