@@ -99,7 +99,7 @@ def test_every_command_and_option_is_documented() -> None:
             assert getattr(one, "help", None) or getattr(one, "hidden", False), f"{words} {name} has no help text"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=page_id)
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CHANGELOG.md"], ids=page_id)
 def test_links_lead_somewhere(page: Path) -> None:
     for target, anchor in re.findall(r"\]\(([^)#]*)(?:#([^)]*))?\)", page.read_text()):
         if target.startswith("http"):
