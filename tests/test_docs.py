@@ -99,7 +99,7 @@ def test_every_command_and_option_is_documented() -> None:
             assert getattr(one, "help", None) or getattr(one, "hidden", False), f"{words} {name} has no help text"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=page_id)
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CHANGELOG.md"], ids=page_id)
 def test_links_lead_somewhere(page: Path) -> None:
     for target, anchor in re.findall(r"\]\(([^)#]*)(?:#([^)]*))?\)", page.read_text()):
         if target.startswith("http"):
@@ -243,7 +243,7 @@ def test_the_pictures_of_the_phantom_page_are_current_and_small() -> None:
     assert len(list(folder.glob("phantom-*"))) == len(pictures)
 
 
-def test_each_results_page_opens_with_its_finding_and_a_picture_of_its_own_table() -> None:
+def test_results_pages_open_with_their_finding_and_pictures_of_their_own_tables() -> None:
     gallery = gallery_script()
     for path, text in gallery.files().items():
         assert path.read_text() == text, f"{path.name}: run `python docs/gallery.py`"
@@ -256,7 +256,7 @@ def test_each_results_page_opens_with_its_finding_and_a_picture_of_its_own_table
             assert re.search(rf"(?<![\d.]){re.escape(number)}(?!\d)", body), f"{one.name}: {number} is not on its page"
 
 
-def test_a_picture_shows_the_numbers_of_its_table() -> None:
+def test_pictures_show_the_numbers_of_their_tables() -> None:
     gallery_script()
     chart = importlib.import_module("gallery_chart")
     page = "# T\n\n## H\n\n| a | b |\n|---|---|\n| x | 4.5% [2.0, 6.5] |\n| y | −1 ± 0.5 |\n| z | – |\n| w | 9 |\n"
@@ -274,7 +274,7 @@ def gallery_script() -> ModuleType:
     return importlib.import_module("gallery")
 
 
-def test_the_map_of_the_house_names_every_room() -> None:
+def test_the_map_among_the_pictures_names_every_room() -> None:
     drawn = re.findall(r">(\w+)/</text>", (DOCS / "images/map.svg").read_text())
     assert sorted(drawn) == sorted(
         path.name for path in (ROOT / "src" / "snellen").iterdir() if path.is_dir() and path.name[0] != "_"
