@@ -15,7 +15,7 @@ import torch
 
 import snellen
 from snellen.errors import UserError
-from snellen.models.chat.options import Offer, alike_by_name, grouped, offer_of, read_confusions
+from snellen.models.chat.options import OptionOffer, alike_by_name, grouped, offer_of, read_confusions
 from snellen.models.chat.question import Questions
 from snellen.models.chat.reading import ChatReply, read_reply
 from snellen.models.chat.vocabulary import vocabulary_of
@@ -29,13 +29,13 @@ SAMPLES = [str(number) for number in range(3000)]
 DATA = "phantom:test?size=16&n=240"
 
 
-def questions(offer: Offer | None, order: int = 0, none: bool = False) -> Questions:
+def questions(offer: OptionOffer | None, order: int = 0, none: bool = False) -> Questions:
     return Questions("choice", vocabulary_of(NAMES, {}), none, order, offer)
 
 
 @pytest.mark.parametrize("count", [2, 4, 6])
 def test_the_right_class_is_among_so_many_options_and_at_any_place(count: int) -> None:
-    asked = [questions(Offer(count, 6)).about(sample, int(sample) % 6) for sample in SAMPLES]
+    asked = [questions(OptionOffer(count, 6)).about(sample, int(sample) % 6) for sample in SAMPLES]
     places = Counter(question.offered.index(number % 6) for number, question in enumerate(asked))
     assert all(len(set(question.offered)) == count for question in asked)
     expected = len(SAMPLES) / count
@@ -44,14 +44,14 @@ def test_the_right_class_is_among_so_many_options_and_at_any_place(count: int) -
 
 def test_other_options_are_any_others_alike() -> None:
     others = Counter(
-        number for sample in SAMPLES for number in questions(Offer(3, 6)).about(sample, 2).offered if number != 2
+        number for sample in SAMPLES for number in questions(OptionOffer(3, 6)).about(sample, 2).offered if number != 2
     )
     assert set(others) == {0, 1, 3, 4, 5}
     assert all(abs(count - 1200) < 4 * 1200**0.5 for count in others.values())
 
 
 def test_options_hang_on_the_sample_and_their_order_on_the_seed_of_orders_too() -> None:
-    one, two = questions(Offer(4, 6)), questions(Offer(4, 6), order=1)
+    one, two = questions(OptionOffer(4, 6)), questions(OptionOffer(4, 6), order=1)
     assert one.about("a", 3) == one.about("a", 3)
     assert len({one.about(sample, 3).offered for sample in SAMPLES[:50]}) > 10
     pairs = [(one.about(sample, 3).offered, two.about(sample, 3).offered) for sample in SAMPLES[:50]]
@@ -60,7 +60,7 @@ def test_options_hang_on_the_sample_and_their_order_on_the_seed_of_orders_too() 
 
 
 def test_an_unknown_class_has_options_too_and_none_of_these_stands_last() -> None:
-    question = questions(Offer(4, 6), none=True).about("a", -1)
+    question = questions(OptionOffer(4, 6), none=True).about("a", -1)
     assert len(question.offered) == 5
     assert question.offered[-1] == 6
     assert question.words.splitlines()[5] == "E. none of these"
@@ -141,9 +141,9 @@ def test_a_table_that_cannot_be_read_is_told(tmp_path: Path, content: str, messa
 
 
 def test_chance_is_one_of_the_options() -> None:
-    assert Offer(4, 12).chance(False) == 0.25
-    assert Offer(4, 12).chance(True) == 0.2
-    assert Offer(2, 5, ((0, 1), (2, 3, 4))).chance(False) == pytest.approx((2 / 2 + 3 / 3) / 5)
+    assert OptionOffer(4, 12).chance(False) == 0.25
+    assert OptionOffer(4, 12).chance(True) == 0.2
+    assert OptionOffer(2, 5, ((0, 1), (2, 3, 4))).chance(False) == pytest.approx((2 / 2 + 3 / 3) / 5)
 
 
 def test_a_name_that_was_not_offered_is_outside() -> None:
@@ -222,7 +222,7 @@ def test_the_report_says_that_the_right_class_is_among_the_options(guessing: Any
     assert "25.0%" in section
 
 
-def asked_about(data: Any, offer: Offer | None, order: int = 0) -> set[str]:
+def asked_about(data: Any, offer: OptionOffer | None, order: int = 0) -> set[str]:
     """The questions about samples of the data, whose class is known."""
     asking = Questions("choice", vocabulary_of(data.classes, {}), False, order, offer)
     pairs = zip(data.samples.keys.tolist(), data.samples.labels.tolist())
@@ -232,7 +232,7 @@ def asked_about(data: Any, offer: Offer | None, order: int = 0) -> set[str]:
 def test_a_sample_has_one_question_however_it_is_modified_in_conditions_and_searches(guessing: Any) -> None:
     _, requests = guessing
     data = snellen.load_data(DATA)
-    some, hard = Offer(4, 12), offer_of(4, "names", vocabulary_of(data.classes, {}).spoken, data.classes)
+    some, hard = OptionOffer(4, 12), offer_of(4, "names", vocabulary_of(data.classes, {}).spoken, data.classes)
     expected = asked_about(data, some) | asked_about(data, hard) | asked_about(data, some, 1) | asked_about(data, None)
     assert {words_in(body) for _, _, body in requests} == expected
 
@@ -244,7 +244,7 @@ def test_a_sample_has_that_question_in_trials_too(tmp_path: Path) -> None:
         donors = "phantom:train?size=32&n=4"
         snellen.audit(text, data, "adversarial_backgrounds", tmp_path / "run", donors=donors, quiet=True, report=False)
         asked = Counter(words_in(body) for _, _, body in server.requests)
-    assert set(asked) == asked_about(data, Offer(4, 12))
+    assert set(asked) == asked_about(data, OptionOffer(4, 12))
     assert max(asked.values()) > 3
 
 

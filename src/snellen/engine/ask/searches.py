@@ -88,7 +88,7 @@ def _panel(bound: BoundCell, work: PassState, model: Model, threads: int, batch_
         return answers
 
     def score(pixels: Tensor, places: Tensor) -> Tensor:
-        answers = ask(pixels, model if model.asking is None else _told(model, bound, view, places))
+        answers = ask(pixels, model if model.asking is None else _model_about(model, bound, view, places))
         reading = bound.labels.read(answers, labels[places])
         if not bound.subject.card.unsure and not bool((finite := reading.confidence.isfinite()).all()):
             raise nan_error(bound.subject.name, "of a search", bound.distortion, float(reading.confidence[~finite][0]))
@@ -101,7 +101,7 @@ def _panel(bound: BoundCell, work: PassState, model: Model, threads: int, batch_
     return Panel(images, view, score, batch)
 
 
-def _told(model: Model, bound: BoundCell, view: View, places: Tensor) -> Model:
+def _model_about(model: Model, bound: BoundCell, view: View, places: Tensor) -> Model:
     """A model that is told which images it is asked about."""
     rows = places.cpu().numpy()
     assert view.labels is not None

@@ -14,7 +14,7 @@ import numpy as np
 
 from snellen.errors import UserError
 from snellen.hashing import key_of
-from snellen.models.chat.options import Offer, offer_of
+from snellen.models.chat.options import OptionOffer, offer_of
 from snellen.models.chat.question import Questions
 from snellen.models.chat.service import ChatService
 from snellen.models.chat.settings import ChatSettings, parse_chat
@@ -82,7 +82,7 @@ def chat_model(address: Address, settings: ChatSettings, classes: Sequence[str],
     return whole
 
 
-def _notices(name: str, settings: ChatSettings, offer: Offer | None, classes: int) -> Iterator[str]:
+def _notices(name: str, settings: ChatSettings, offer: OptionOffer | None, classes: int) -> Iterator[str]:
     """What is to be known of a chat model before its numbers are read."""
     if (side := settings.picture.side) is not None:
         yield f"model '{name}' is sent pictures that are scaled to {side} pixels after they were distorted"

@@ -22,7 +22,7 @@ ROUNDS = 10  # of exchanges between groups, at most
 
 
 @dataclass(frozen=True)
-class Offer:
+class OptionOffer:
     """`count` of `classes` options, drawn for each image; or `groups` of at least so many classes, one of which is offered."""
 
     count: int
@@ -49,18 +49,18 @@ class Offer:
         return sum(1 / (size + none) for size in sizes) / len(sizes)
 
 
-def offer_of(count: int, distractors: str | Path, names: Sequence[str], classes: Sequence[str]) -> Offer:
+def offer_of(count: int, distractors: str | Path, names: Sequence[str], classes: Sequence[str]) -> OptionOffer:
     """The options of some classes with these spoken `names`: any (`random`), by their `names`, or by a table of confusions."""
     if count > len(names):
         raise UserError(f"#options={count} are more than the {len(names)} classes; leave it out to offer all of them")
     if distractors == "random":
-        return Offer(count, len(names))
+        return OptionOffer(count, len(names))
     if len(names) > MOST_GROUPED:
         raise UserError(
             f"{len(names):,} classes are too many for hard options, of at most {MOST_GROUPED:,}; leave #distractors= out"
         )
     likeness = alike_by_name(names) if distractors == "names" else read_confusions(Path(distractors), classes)
-    return Offer(count, len(names), grouped(likeness, count))
+    return OptionOffer(count, len(names), grouped(likeness, count))
 
 
 def alike_by_name(names: Sequence[str]) -> np.ndarray:
@@ -121,15 +121,20 @@ def _exchange(alike: np.ndarray, owner: np.ndarray, groups: int) -> None:
     for _ in range(ROUNDS):
         to_group = alike @ np.eye(groups)[owner]  # [classes, groups]: how alike a class is to the members of a group
         changed = False
-        for one in range(len(owner)):
+        for first in range(len(owner)):
             every = np.arange(len(owner))
-            gain = to_group[one, owner] + to_group[:, owner[one]] - to_group[one, owner[one]] - to_group[every, owner]
-            gain = np.where(owner == owner[one], 0, gain - 2 * alike[one])
-            other = int(gain.argmax())
-            if gain[other] > 1e-9:
-                to_group[:, owner[one]] += alike[:, other] - alike[:, one]
-                to_group[:, owner[other]] += alike[:, one] - alike[:, other]
-                owner[one], owner[other] = owner[other], owner[one]
+            gain = (
+                to_group[first, owner]
+                + to_group[:, owner[first]]
+                - to_group[first, owner[first]]
+                - to_group[every, owner]
+            )
+            gain = np.where(owner == owner[first], 0, gain - 2 * alike[first])
+            second = int(gain.argmax())
+            if gain[second] > 1e-9:
+                to_group[:, owner[first]] += alike[:, second] - alike[:, first]
+                to_group[:, owner[second]] += alike[:, first] - alike[:, second]
+                owner[first], owner[second] = owner[second], owner[first]
                 changed = True
         if not changed:
             return

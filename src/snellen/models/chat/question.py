@@ -10,7 +10,7 @@ import hashlib
 from dataclasses import dataclass
 from string import ascii_uppercase
 
-from snellen.models.chat.options import Offer
+from snellen.models.chat.options import OptionOffer
 from snellen.models.chat.settings import ChatProtocol
 from snellen.models.chat.vocabulary import Vocabulary
 
@@ -41,7 +41,7 @@ class Questions:
     vocabulary: Vocabulary
     none: bool = False
     order: int = 0
-    offer: Offer | None = None
+    offer: OptionOffer | None = None
 
     def about(self, sample: str, truth: int = -1) -> ChatQuestion:
         """The question about a sample, however it is modified: `sample` is a text of its own, `truth` its class, −1 where that is

@@ -19,9 +19,9 @@ class MadeAhead:
 
     bodies: Iterator[Body]
     room: int
-    _made: deque[tuple[int, bytes]] = field(default_factory=deque, init=False)
+    _ready: deque[tuple[int, bytes]] = field(default_factory=deque, init=False)
     _making: int = field(default=0, init=False)
-    _taken: int = field(default=0, init=False)
+    _count: int = field(default=0, init=False)
     _ended: bool = field(default=False, init=False)  # no body is left to make
     _stopped: bool = field(default=False, init=False)
     _error: BaseException | None = field(default=None, init=False)
@@ -34,11 +34,11 @@ class MadeAhead:
     def next(self) -> tuple[int, bytes] | None:
         """The next body and its number; None where none is left or the work was stopped."""
         with self._changed:
-            self._changed.wait_for(lambda: self._made or self._stopped or (self._ended and not self._making))
+            self._changed.wait_for(lambda: self._ready or self._stopped or (self._ended and not self._making))
             if self._error is not None:
                 raise self._error
             self._changed.notify_all()
-            return self._made.popleft() if self._made and not self._stopped else None
+            return self._ready.popleft() if self._ready and not self._stopped else None
 
     def stop(self, error: BaseException | None = None) -> None:
         """Make and give out no more; an error is raised by whoever asks for the next."""
@@ -48,24 +48,24 @@ class MadeAhead:
 
     def _make(self) -> None:
         try:
-            while (taken := self._take()) is not None:
-                number, body = taken
-                made = body if isinstance(body, bytes) else body()
+            while (request := self._take()) is not None:
+                number, body = request
+                content = body if isinstance(body, bytes) else body()
                 with self._changed:
                     self._making -= 1
-                    self._made.append((number, made))
+                    self._ready.append((number, content))
                     self._changed.notify_all()
         except BaseException as error:
             self.stop(error)
 
     def _take(self) -> tuple[int, Body] | None:
         with self._changed:
-            self._changed.wait_for(lambda: self._stopped or len(self._made) + self._making < self.room)
+            self._changed.wait_for(lambda: self._stopped or len(self._ready) + self._making < self.room)
             body = None if self._stopped else next(self.bodies, None)
             if body is None:
                 self._ended = True
                 self._changed.notify_all()
                 return None
             self._making += 1
-            self._taken += 1
-            return self._taken - 1, body
+            self._count += 1
+            return self._count - 1, body
