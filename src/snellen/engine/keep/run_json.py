@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from snellen.data.jpeg import jpeg_decoder
 from snellen.engine.inputs import Inputs
 from snellen.engine.plan import Plan
 from snellen.engine.settings import COARSE, FINE
@@ -53,6 +54,7 @@ def record(
         "command": list(command),
         "python": sys.version.split()[0],
         "packages": {**{name: _version(name) for name in PACKAGES}, **plugin_versions()},
+        "jpeg": jpeg_decoder().to_json(),
         "engine": before.get("engine", "local"),
         "hardware": hardware(plan.settings.device),
         "settings": {**asdict(plan.settings), "shard": plan.shard, "wanted_batch_size": _wanted_batch(plan, before)},

@@ -94,6 +94,7 @@ class RunRecord(msgspec.Struct):
     occluders: PoolRecord | None = None
     drift: dict[str, list[DoubtRecord]] = {}
     services: dict[str, ServiceRecord] = {}
+    jpeg: dict[str, str] = {}
     files: dict[str, Count] = {}
     checksums: dict[str, str] = {}
     checksum: str = ""
