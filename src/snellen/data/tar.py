@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 
@@ -14,6 +13,7 @@ from snellen.data.folder import EXTENSIONS
 from snellen.data.names import different
 from snellen.errors import UserError
 from snellen.files import expand_home
+from snellen.files.places import is_folder
 from snellen.files.plain import NotRead
 from snellen.files.tar_file import Member, list_tar, read_members
 from snellen.files.tree import size_and_time
@@ -23,7 +23,7 @@ from snellen.hashing import key_of
 def load_tar(path: str, options: Mapping[str, str]) -> Dataset:
     """The images in the tar file `path`; ids are their names in it, the class of each is the folder that it lies in."""
     file = expand_home(path)
-    if os.path.isdir(file):
+    if is_folder(file):
         raise UserError(f"'{path}' is a folder; give a tar file, or folder:{path}")
     images = sorted(
         ((_name(member), member) for member in list_tar(file) if _is_image(member)), key=lambda entry: entry[0]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import tarfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from pathlib import Path
 
 from snellen.errors import UserError
 from snellen.files.net import reading
-from snellen.files.plain import GIB, MIB, NotRead, format_size, open_file, unreadable
+from snellen.files.plain import GIB, MIB, NotRead, format_size, length_of, open_file, unreadable
 
 _PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 
@@ -29,7 +28,7 @@ def list_tar(path: Path) -> list[Member]:
     """The regular files in a tar file that is not compressed, in its order; links and sparse files are refused, folders and
     devices left out."""
     with open_file(path, "tar file") as file:
-        headers = _Headers(file.fileno(), closefd=False)
+        headers = _Headers(file)
         _refuse_packed(headers, path)
         return list(_members(headers, path))
 
@@ -49,19 +48,25 @@ def read_members(path: Path, members: Sequence[Member], most: int = GIB) -> Iter
                 yield unreadable(path, "tar file", error)
 
 
-class _Headers(io.FileIO):
+class _Headers:
     """A file of which only so much is read at once as a header may have: Python sets aside all that it is asked for."""
+
+    mode = "rb"
+
+    def __init__(self, file: io.BufferedReader) -> None:
+        self.length = length_of(file)
+        self.seek, self.tell, self._read = file.seek, file.tell, file.read
 
     def read(self, size: int | None = -1) -> bytes:
         if size is None or not 0 <= size <= MIB:
             raise ValueError("a header of impossible size")
-        return super().read(size)
+        return self._read(size)
 
 
 def _members(file: _Headers, path: Path) -> Iterator[Member]:
-    length, reached = os.fstat(file.fileno()).st_size, -1
+    reached = -1
     with reading(path, "a tar file"):
-        tar = tarfile.TarFile(fileobj=file)
+        tar = tarfile.TarFile(fileobj=file)  # type: ignore[arg-type]
     while True:
         with reading(path, "a tar file"):
             info = tar.next()
@@ -77,7 +82,7 @@ def _members(file: _Headers, path: Path) -> Iterator[Member]:
                 f"tar file '{path}': '{info.name[:200]}' is a {sort}; pack whole files (tar -h --hard-dereference)"
             )
         if info.isreg():
-            if info.offset_data + info.size > length:
+            if info.offset_data + info.size > file.length:
                 raise UserError(f"tar file '{path}' is cut off in '{info.name[:200]}'; copy it again")
             yield Member(info.name, info.offset_data, info.size)
     # tarfile takes a header that it cannot read for the end of the file
