@@ -22,7 +22,7 @@ from snellen.data.root import Root
 from snellen.data.segmentation import is_outline, mask_of, outlines_mark
 from snellen.errors import UserError
 from snellen.files import GIB, expand_home, fit, read_json
-from snellen.files.places import folders_beside, is_file, is_folder
+from snellen.files.places import folders_beside, is_file, may_be_folder
 from snellen.hashing import checksum
 
 Id = int | float | str
@@ -163,7 +163,7 @@ def _root(file: Path, first: str, folder: str | None, text: str) -> Root:
     """The folder of the images: the one given, else one near the file that holds the first image."""
     if folder is not None:
         place = expand_home(folder)
-        if not is_folder(place):
+        if not may_be_folder(place):
             raise UserError(f"no folder '{folder}'; give the folder of the images, as in {text}?images=DIR")
         return Root(place, "?images=DIR")
     for place in (file.parent, file.parent.parent, *folders_beside(file.parent.parent)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from snellen.files.remote.remote_path import RemotePath
+from snellen.files.remote.remote_path import WEB, RemotePath
 
 
 def exists(path: Path) -> bool:
@@ -28,6 +28,11 @@ def is_folder(path: Path) -> bool:
 
         return is_remote_folder(path)
     return os.path.isdir(path)
+
+
+def may_be_folder(path: Path) -> bool:
+    """The same, or nobody can tell: a web server has files by their names, and no folders."""
+    return (isinstance(path, RemotePath) and path.scheme in WEB) or is_folder(path)
 
 
 def is_file(path: Path) -> bool:

@@ -18,7 +18,7 @@ def files_below(top: Path, endings: Container[str]) -> list[Path]:
 
 
 def everything_below(top: Path) -> list[Path]:
-    """Every file and folder below one, hidden ones too, in no order; of an address files alone. No link to a folder is followed."""
+    """Every file and folder below one, hidden ones too, in no order; at an address files alone. Links are not followed."""
     if isinstance(top, RemotePath):
         from snellen.files.remote.facts import remote_files, remote_tree
 

@@ -26,7 +26,7 @@ from snellen.data.root import Root, stamps
 from snellen.data.segmentation import mask_of, outlines_mark
 from snellen.errors import UserError
 from snellen.files import expand_home
-from snellen.files.places import folders_beside, is_file, is_folder
+from snellen.files.places import folders_beside, is_file, may_be_folder
 from snellen.hashing import checksum, file_sha256, key_of
 
 NAMING = "?frames=DIR"  # in the text of data
@@ -73,7 +73,7 @@ def frames_root(file: Path, frames: Sequence[Frame], folder: str | Path | None, 
     names it."""
     if folder is not None:
         place = expand_home(folder)
-        if not is_folder(place):
+        if not may_be_folder(place):
             raise UserError(f"no folder '{storable(str(folder))}'; name the folder of the frames with {naming}")
         return Root(place, naming)
     first = frames[0].file

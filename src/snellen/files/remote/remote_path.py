@@ -12,7 +12,7 @@ from pathlib import Path, PosixPath
 from threading import RLock
 from typing import Any, NoReturn
 
-from snellen.errors import UserError, unknown
+from snellen.errors import UserError
 
 WEB = frozenset({"http", "https"})
 PACKAGES = {"s3": "s3fs", "gs": "gcsfs", "az": "adlfs", "abfs": "adlfs", "memory": "fsspec"}  # of object stores
@@ -138,7 +138,8 @@ def check_address(path: str, options: list[str]) -> None:
     if not scheme or scheme == "file":
         return
     if scheme not in SCHEMES:
-        raise unknown("kind of address", f"{scheme}://", [f"{name}://" for name in SCHEMES])
+        known = ", ".join(f"{name}://" for name in sorted(SCHEMES))
+        raise UserError(f"unknown kind of address '{scheme}://'; expected one of {known}, or a path of this machine")
     remote_path(path)
     signed = next((name for name in options if _SIGNED.fullmatch(name)), None)
     if signed is not None:
