@@ -13,7 +13,9 @@ from urllib.parse import unquote
 
 
 class Served(ThreadingHTTPServer):
-    """Files of a folder, in parts where a request wants one; `requests` are those that came, as `GET /a.png 0-9`.
+    """Files of a folder, in parts where a request wants one.
+
+    `requests` are those that came, as `GET /a.png 0-9`, or `LOOK /a.png` for a size.
 
     `odd` may answer a request itself: it is given the handler and returns True where it has.
     """
@@ -48,17 +50,16 @@ class Handler(BaseHTTPRequestHandler):
     def log_message(self, *arguments: object) -> None:
         pass
 
-    def do_HEAD(self) -> None:
-        self.answer()
+    @property
+    def looks(self) -> bool:
+        """Whether the request asks for a file's size, by its first byte."""
+        return self.headers.get("Range") == "bytes=0-0"
 
     def do_GET(self) -> None:
-        self.answer()
-
-    def answer(self) -> None:
         part = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", ""))
         wanted = f" {part[1]}-{part[2]}" if part else ""
         with self.server.lock:
-            self.server.requests.append(f"{self.command} {self.path}{wanted}")
+            self.server.requests.append(f"LOOK {self.path}" if self.looks else f"GET {self.path}{wanted}")
         if self.server.odd(self):
             return
         file = self.server.folder / unquote(self.path).lstrip("/")
@@ -71,6 +72,9 @@ class Handler(BaseHTTPRequestHandler):
             self.reply(200, content, **mark)
             return
         start, stop = int(part[1]), min(int(part[2]) + 1, len(content))
+        if start >= len(content):
+            self.reply(416, b"", **mark, **{"Content-Range": f"bytes */{len(content)}"})
+            return
         self.reply(206, content[start:stop], **mark, **{"Content-Range": f"bytes {start}-{stop - 1}/{len(content)}"})
 
     def reply(self, status: int, content: bytes, **headers: str) -> None:
@@ -79,8 +83,7 @@ class Handler(BaseHTTPRequestHandler):
             if value:
                 self.send_header(name, value)
         self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(content)
+        self.wfile.write(content)
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import builder_calls, calls, region_calls, service_calls, text_calls
+from . import builder_calls, calls, region_calls, remote_calls, service_calls, text_calls
 from .builder_calls import resumed
 from .builders import choose_set, cover_set, cut_objects
 from .corpus import DATA, train_net
@@ -41,6 +41,11 @@ READERS: Mapping[str, Reader] = {
     "arrays, compressed": Reader("arrays", ("packed.npz",), calls.data("arrays:{}/packed.npz"), 2),
     "arrays, audited": Reader("arrays", ("stored.npz",), calls.audited("arrays:{}/stored.npz"), 0.5),
     "tar": Reader("packed", ("photos.tar",), calls.data("tar:{}/photos.tar"), 2),
+    "tar, at an address": Reader("packed", ("photos.tar",), remote_calls.data("tar:{}/photos.tar")),
+    "manifest, at an address": Reader("tables", ("list.csv", "images/*"), remote_calls.data("manifest:{}/list.csv")),
+    "folder, at an address": Reader("photos", _IMAGES, remote_calls.data("folder:{}"), names=True),
+    "arrays, at an address": Reader("arrays", ("stored.npz",), remote_calls.data("arrays:{}/stored.npz"), 0.5),
+    "file of a web server": Reader("service", ("answer.http",), remote_calls.fetched, 2),
     "manifest": Reader("tables", ("list.csv",), calls.data("manifest:{}/list.csv"), 2),
     "manifest, Parquet": Reader("tables", ("list.parquet",), calls.data("manifest:{}/list.parquet")),
     "manifest, audited": Reader("tables", ("list.*",), calls.audited("manifest:{}/list.csv"), 0.3),

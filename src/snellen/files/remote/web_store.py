@@ -38,10 +38,9 @@ def web_part(path: RemotePath, facts: RemoteFacts, start: int, stop: int) -> byt
 
 
 async def _facts(path: RemotePath) -> RemoteFacts:
-    async with _answer("HEAD", path, {}) as answer:
-        if answer.status == 200 and answer.headers.get("Content-Length", "").isdigit():
-            return RemoteFacts(int(answer.headers["Content-Length"]), _mark(answer.headers))
-    async with _answer("GET", path, {"Range": "bytes=0-0"}) as answer:  # some refuse HEAD
+    async with _answer(path, {"Range": "bytes=0-0"}) as answer:  # not HEAD, which some refuse
+        if answer.status == 416 and answer.headers.get("Content-Range") == "bytes */0":
+            return RemoteFacts(0, _mark(answer.headers))
         _check_status(path, answer)
         total = _total(answer)
         if total is None:
@@ -51,7 +50,7 @@ async def _facts(path: RemotePath) -> RemoteFacts:
 
 async def _part(path: RemotePath, facts: RemoteFacts, start: int, stop: int) -> bytes:
     whole = (start, stop) == (0, facts.size)
-    async with _answer("GET", path, {} if whole else {"Range": f"bytes={start}-{stop - 1}"}) as answer:
+    async with _answer(path, {} if whole else {"Range": f"bytes={start}-{stop - 1}"}) as answer:
         if answer.status == 416:
             raise Changed(path)
         _check_status(path, answer)
@@ -78,11 +77,11 @@ async def _body(answer: Any, length: int) -> bytes:
 
 
 @asynccontextmanager
-async def _answer(method: str, path: RemotePath, headers: Mapping[str, str]) -> AsyncIterator[Any]:
+async def _answer(path: RemotePath, headers: Mapping[str, str]) -> AsyncIterator[Any]:
     """The answer to a request, with redirections followed."""
     url, session = _url(path), await _session()
     for _ in range(MOST_REDIRECTIONS + 1):
-        async with session.request(method, url, headers=headers, allow_redirects=False) as answer:
+        async with session.get(url, headers=headers, allow_redirects=False) as answer:
             if answer.status not in (301, 302, 303, 307, 308):
                 yield answer
                 return
@@ -152,4 +151,14 @@ def _close() -> None:
 def _wait(task: Any) -> Any:
     from fsspec.asyn import get_loop
 
-    return asyncio.run_coroutine_threadsafe(task, get_loop()).result()
+    try:
+        return asyncio.run_coroutine_threadsafe(task, get_loop()).result()
+    except TimeoutError as error:
+        raise ConnectionError(f"nothing came for {SILENCE:.0f} s") from error
+    except Exception as error:
+        name = type(error).__name__
+        if name == "ClientPayloadError":
+            raise ConnectionError("the answer broke off") from error
+        if name == "ClientResponseError":  # of aiohttp's parser: the status of an answer is looked at here
+            raise ConnectionError("what it sends is not HTTP") from error
+        raise
