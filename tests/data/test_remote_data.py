@@ -15,14 +15,17 @@ import fsspec
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.io
 from PIL import Image
+from safetensors.torch import save_file
 
 import snellen
 from snellen.data import Photo, load_data
 from snellen.data.phantom import export
 from snellen.errors import UserError
 from snellen.files.remote import object_store, patience
-from snellen.models import from_callable
+from snellen.models import from_callable, load_model
+from snellen.models.zoo import build
 
 from ..gates import wait_until
 from ..served import Handler, Served, served
@@ -45,6 +48,7 @@ def sets(tmp_path_factory: pytest.TempPathFactory) -> Path:
     top = tmp_path_factory.mktemp("sets")
     for format in ("folder", "voc", "coco"):
         export(WORLD, format, top / format)
+    export("phantom:test?size=32&n=4&frames=3", "ovis", top / "ovis")
     data = load_data(f"folder:{top}/folder")
     photos = [photo for photo in data.read(range(len(data))) if isinstance(photo, Photo)]
     names = [data.classes[label] for label in data.samples.labels]
@@ -68,6 +72,9 @@ def sets(tmp_path_factory: pytest.TempPathFactory) -> Path:
     random = np.random.default_rng(0)
     (top / "stl" / "test_X.bin").write_bytes(random.bytes(3 * 3 * 96 * 96))
     (top / "stl" / "test_y.bin").write_bytes(bytes([1, 2, 10]))
+    digits = {"X": images[:6].transpose(1, 2, 3, 0), "y": np.arange(1, 7)[:, None]}
+    scipy.io.savemat(top / "plain.mat", digits)
+    scipy.io.savemat(top / "packed.mat", digits, do_compression=True)
     with tarfile.open(top / "set.tar", "w") as tar:
         tar.add(top / "folder", arcname=".")
     return top
@@ -100,6 +107,9 @@ KINDS = {
     "boxes": "boxes:{}/boxes.csv",
     "voc": "voc:{}/voc?masks=true",
     "coco": "coco:{0}/coco/annotations/instances_test.json?images={0}/coco/test",
+    "ovis": "ovis:{0}/ovis/annotations_test.json?frames={0}/ovis/test",
+    "svhn": "svhn:{}/plain.mat",
+    "svhn, packed": "svhn:{}/packed.mat",
     "pairs": "pairs:{0}/maps/images,{0}/maps/labels",
     "stl": "stl:{}/stl",
     "chosen ids": "folder:{0}/folder?ids={0}/ids.txt",
@@ -320,3 +330,15 @@ def test_a_run_killed_while_it_reads_an_address_resumes_with_the_same_table(kind
     server.requests.clear()
     same_table(ask(text, out), whole)
     assert 0 < server.count("GET") < count
+
+
+def test_weights_at_an_address_are_the_same_network(sets, bucket, tmp_path):
+    """The key of its answers is that of the file on this machine."""
+    classes = len(load_data(WORLD).classes)
+    save_file(build("smallnet", classes).state_dict(), tmp_path / "net.safetensors")
+    bucket.pipe("/bucket/net.safetensors", (tmp_path / "net.safetensors").read_bytes())
+    here, there = (
+        load_model(f"zoo:smallnet@{place}/net.safetensors#size=32&mean=0.5&std=0.5")
+        for place in (tmp_path, "memory://bucket")
+    )
+    assert here.card.fingerprint == there.card.fingerprint

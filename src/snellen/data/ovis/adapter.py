@@ -8,7 +8,6 @@ nothing. COCO files are read too, and tables of frames with masks in files (`pat
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,7 +25,7 @@ from snellen.data.root import Root, stamps
 from snellen.data.segmentation import mask_of, outlines_mark
 from snellen.errors import UserError
 from snellen.files import expand_home
-from snellen.files.places import folders_beside, is_file, may_be_folder
+from snellen.files.places import folders_beside, is_file, is_there, may_be_folder
 from snellen.hashing import checksum, file_sha256, key_of
 
 NAMING = "?frames=DIR"  # in the text of data
@@ -146,7 +145,7 @@ class _Reader:
 
 def read_frame(frame: Frame, path: Path) -> Photo | Unreadable:
     """The photo of a frame, or why there is none."""
-    if not os.path.lexists(path):
+    if not is_there(path):
         return Unreadable("there is no such file", MISSING)
     photo = decode_file(path)
     if isinstance(photo, Unreadable):
